@@ -1,0 +1,202 @@
+//! A TCP segment as it travels: the header's fields and the length of its payload.
+
+use core::ops::{BitOr, BitOrAssign};
+
+/// The flag bits of the TCP header (RFC 9293 §3.1).
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Flags(u8);
+
+impl Flags {
+    /// No flag.
+    pub const NONE: Self = Self(0);
+    /// The sender has finished sending.
+    pub const FIN: Self = Self(0x01);
+    /// Synchronise sequence numbers.
+    pub const SYN: Self = Self(0x02);
+    /// Reset the connection.
+    pub const RST: Self = Self(0x04);
+    /// Push.
+    pub const PSH: Self = Self(0x08);
+    /// The acknowledgement field is significant.
+    pub const ACK: Self = Self(0x10);
+    /// ECN echo (RFC 3168).
+    pub const ECE: Self = Self(0x40);
+    /// Congestion window reduced (RFC 3168).
+    pub const CWR: Self = Self(0x80);
+
+    /// The octet as it stands in the header.
+    pub const fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// The flags of a header octet.
+    pub const fn from_bits(bits: u8) -> Self {
+        Self(bits)
+    }
+
+    /// Whether all of `other` are set.
+    pub const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+impl BitOr for Flags {
+    type Output = Self;
+    fn bitor(self, rhs: Self) -> Self {
+        Self(self.0 | rhs.0)
+    }
+}
+
+impl BitOrAssign for Flags {
+    fn bitor_assign(&mut self, rhs: Self) {
+        self.0 |= rhs.0;
+    }
+}
+
+/// The two ECN bits of the IP header (RFC 3168 §5).
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Ecn {
+    /// Not ECN-capable.
+    #[default]
+    NotEct,
+    /// ECN-capable, ECT(1).
+    Ect1,
+    /// ECN-capable, ECT(0).
+    Ect0,
+    /// Congestion experienced.
+    Ce,
+}
+
+/// Up to four SACK blocks (RFC 2018; a first block below the ACK is a D-SACK, RFC 2883).
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub struct SackBlocks {
+    blocks: [(u32, u32); 4],
+    len: u8,
+}
+
+impl SackBlocks {
+    /// No block.
+    pub const EMPTY: Self = Self { blocks: [(0, 0); 4], len: 0 };
+
+    /// Appends the block from `left` up to, not including, `right`; a fifth is ignored.
+    pub fn push(&mut self, left: u32, right: u32) {
+        if let Some(slot) = self.blocks.get_mut(usize::from(self.len)) {
+            *slot = (left, right);
+            self.len += 1;
+        }
+    }
+
+    /// The blocks in the order they were reported.
+    pub fn as_slice(&self) -> &[(u32, u32)] {
+        &self.blocks[..usize::from(self.len)]
+    }
+
+    /// Whether there is none.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+impl core::fmt::Debug for SackBlocks {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_list().entries(self.as_slice()).finish()
+    }
+}
+
+/// One segment. Payload bytes themselves are never looked at, only their number.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Segment {
+    /// Sequence number of the first payload byte (of SYN or FIN, where there is none).
+    pub seq: u32,
+    /// Next sequence number expected from the other side, where [`Flags::ACK`] is set.
+    pub ack: u32,
+    /// Payload bytes.
+    pub len: u32,
+    /// The window field as it stands in the header, not scaled.
+    pub window: u16,
+    /// Flag bits.
+    pub flags: Flags,
+    /// Maximum segment size option, on SYN segments.
+    pub mss: Option<u16>,
+    /// Window scale option, on SYN segments.
+    pub window_scale: Option<u8>,
+    /// SACK-permitted option, on SYN segments.
+    pub sack_permitted: bool,
+    /// Timestamps option: value and echo (RFC 7323).
+    pub timestamps: Option<(u32, u32)>,
+    /// SACK option.
+    pub sack: SackBlocks,
+}
+
+/// Bytes of an IPv4 header without options.
+pub const IP_HEADER: u32 = 20;
+/// Bytes of a TCP header without options.
+pub const TCP_HEADER: u32 = 20;
+/// Bytes that the timestamps option takes, padded as Linux pads it.
+pub const TIMESTAMPS_OPTION: u32 = 12;
+
+impl Segment {
+    /// Bytes of the options, padded as Linux lays them out.
+    pub fn options_len(&self) -> u32 {
+        let mut len = 0;
+        if self.flags.contains(Flags::SYN) {
+            len += if self.mss.is_some() { 4 } else { 0 };
+            len += if self.window_scale.is_some() { 4 } else { 0 };
+            // SACK-permitted shares the padding of the timestamps where both are there.
+            len += if self.sack_permitted && self.timestamps.is_none() { 4 } else { 0 };
+        }
+        if self.timestamps.is_some() {
+            len += TIMESTAMPS_OPTION;
+        }
+        if !self.sack.is_empty() {
+            len += 4 + 8 * self.sack.as_slice().len() as u32;
+        }
+        len
+    }
+
+    /// Bytes at the IP layer: IPv4 header, TCP header, options, payload.
+    pub fn ip_len(&self) -> u32 {
+        IP_HEADER + TCP_HEADER + self.options_len() + self.len
+    }
+
+    /// Sequence space that the segment takes: payload, SYN and FIN (RFC 9293 §3.4).
+    pub fn sequence_len(&self) -> u32 {
+        self.len
+            + u32::from(self.flags.contains(Flags::SYN))
+            + u32::from(self.flags.contains(Flags::FIN))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_data_segment_with_timestamps_fills_an_mtu_of_1500() {
+        let data = Segment { len: 1448, timestamps: Some((1, 2)), ..Segment::default() };
+        assert_eq!(data.ip_len(), 1500);
+    }
+
+    #[test]
+    fn a_syn_as_linux_sends_it_has_twenty_bytes_of_options() {
+        let syn = Segment {
+            flags: Flags::SYN,
+            mss: Some(1460),
+            window_scale: Some(7),
+            sack_permitted: true,
+            timestamps: Some((1, 0)),
+            ..Segment::default()
+        };
+        assert_eq!(syn.options_len(), 20);
+        assert_eq!(syn.sequence_len(), 1);
+    }
+
+    #[test]
+    fn a_fifth_sack_block_is_ignored() {
+        let mut sack = SackBlocks::EMPTY;
+        for left in 0..5 {
+            sack.push(left * 10, left * 10 + 5);
+        }
+        assert_eq!(sack.as_slice().len(), 4);
+    }
+}

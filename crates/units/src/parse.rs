@@ -1,0 +1,126 @@
+//! Quantities as users write them: `68ms`, `20Mbit/s`, `300kB`.
+
+use core::str::FromStr;
+
+use crate::{Bytes, Duration, Rate};
+
+/// Why a text is not a quantity.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ParseQuantityError {
+    text: String,
+    wanted: &'static str,
+}
+
+impl core::fmt::Display for ParseQuantityError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{:?} is not {}", self.text, self.wanted)
+    }
+}
+
+impl std::error::Error for ParseQuantityError {}
+
+/// Splits `text` into a number that is neither negative nor infinite and a unit, and scales it.
+fn scaled(text: &str, wanted: &'static str, units: &[(&str, f64)]) -> Result<f64, ParseQuantityError> {
+    let error = || ParseQuantityError { text: text.to_owned(), wanted };
+    let trimmed = text.trim();
+    let split = trimmed
+        .char_indices()
+        .find(|&(at, c)| {
+            let exponent = matches!(c, 'e' | 'E')
+                && trimmed[at + 1..].starts_with(|n: char| n.is_ascii_digit() || n == '-');
+            !(c.is_ascii_digit() || matches!(c, '.' | '-' | '+') || exponent)
+        })
+        .map_or(trimmed.len(), |(at, _)| at);
+    let (number, unit) = trimmed.split_at(split);
+    let number: f64 = number.parse().map_err(|_| error())?;
+    let unit = unit.trim();
+    let factor = units.iter().find(|(name, _)| *name == unit).ok_or_else(error)?.1;
+    let value = number * factor;
+    if value.is_finite() && value >= 0.0 && value < 9e18 { Ok(value) } else { Err(error()) }
+}
+
+impl FromStr for Duration {
+    type Err = ParseQuantityError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let units = [
+            ("ns", 1.0),
+            ("us", 1e3),
+            ("µs", 1e3),
+            ("ms", 1e6),
+            ("s", 1e9),
+            ("min", 60e9),
+            ("h", 3600e9),
+        ];
+        scaled(text, "a time such as \"68ms\" (units: ns, us, ms, s, min, h)", &units)
+            .map(|nanoseconds| Self::from_nanos(libm::round(nanoseconds) as u64))
+    }
+}
+
+impl FromStr for Rate {
+    type Err = ParseQuantityError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let units = [
+            ("bit/s", 1.0),
+            ("bps", 1.0),
+            ("kbit/s", 1e3),
+            ("kbps", 1e3),
+            ("Mbit/s", 1e6),
+            ("Mbps", 1e6),
+            ("Gbit/s", 1e9),
+            ("Gbps", 1e9),
+        ];
+        scaled(text, "a rate such as \"20Mbit/s\" (units: bit/s, kbit/s, Mbit/s, Gbit/s)", &units)
+            .map(|bits| Self::from_bits_per_second(libm::round(bits) as u64))
+    }
+}
+
+impl FromStr for Bytes {
+    type Err = ParseQuantityError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let units = [
+            ("B", 1.0),
+            ("kB", 1e3),
+            ("MB", 1e6),
+            ("GB", 1e9),
+            ("KiB", 1024.0),
+            ("MiB", 1_048_576.0),
+            ("GiB", 1_073_741_824.0),
+        ];
+        scaled(text, "a size such as \"300kB\" (units: B, kB, MB, GB, KiB, MiB, GiB)", &units)
+            .map(|bytes| Self::new(libm::round(bytes) as u64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn usual_spellings_are_read() {
+        assert_eq!("68ms".parse(), Ok(Duration::from_millis(68)));
+        assert_eq!("1.5 s".parse(), Ok(Duration::from_millis(1_500)));
+        assert_eq!("20Mbit/s".parse(), Ok(Rate::from_bits_per_second(20_000_000)));
+        assert_eq!("1e3kbps".parse(), Ok(Rate::from_bits_per_second(1_000_000)));
+        assert_eq!("2MiB".parse(), Ok(Bytes::new(2_097_152)));
+    }
+
+    #[test]
+    fn what_is_printed_is_read_back() {
+        for text in ["68ms", "2s", "7ns"] {
+            assert_eq!(text.parse::<Duration>().unwrap().to_string(), text);
+        }
+        assert_eq!("1Gbit/s".parse::<Rate>().unwrap().to_string(), "1Gbit/s");
+        assert_eq!("300kB".parse::<Bytes>().unwrap().to_string(), "300kB");
+    }
+
+    #[test]
+    fn anything_else_is_refused_by_name() {
+        for text in ["", "ms", "5", "-5ms", "5 parsecs", "1e400s", "nanms"] {
+            let error = text.parse::<Duration>().unwrap_err().to_string();
+            assert!(error.starts_with(&format!("{text:?} is not a time")), "{error}");
+        }
+    }
+}
