@@ -1,0 +1,180 @@
+//! A congestion control and a slow-start method at work on one window.
+
+use units::{Bytes, Duration, Rate};
+
+use super::{Ack, CaState, CongestionControl, Event, SlowStart, Window};
+
+/// What one congestion control hands to the next on a live connection: the transport protocol
+/// context of atxutegi2018 §6.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Context {
+    /// Congestion window, segments.
+    pub cwnd: u32,
+    /// Slow-start threshold, segments.
+    pub ssthresh: u32,
+    /// Smoothed RTT.
+    pub srtt: Duration,
+    /// Lowest RTT.
+    pub min_rtt: Duration,
+    /// Pacing rate.
+    pub pacing_rate: Rate,
+}
+
+/// The window, who controls it and how it starts.
+#[derive(Debug)]
+pub struct Congestion {
+    /// Shared with the connection.
+    pub window: Window,
+    cca: Box<dyn CongestionControl>,
+    slow_start: Box<dyn SlowStart>,
+    /// When slow start was left for the first time, and the window then.
+    slow_start_exit: Option<(units::Instant, u32)>,
+}
+
+impl Congestion {
+    /// `cca` over `window`, starting by `slow_start`.
+    pub fn new(
+        window: Window,
+        cca: Box<dyn CongestionControl>,
+        slow_start: Box<dyn SlowStart>,
+    ) -> Self {
+        Self { window, cca, slow_start, slow_start_exit: None }
+    }
+
+    /// The kernel's name of the CCA.
+    pub fn name(&self) -> &'static str {
+        self.cca.name()
+    }
+
+    /// The connection is established.
+    pub fn init(&mut self) {
+        self.cca.init(&mut self.window);
+        self.slow_start.reset(&mut self.window);
+    }
+
+    /// Whether the CCA replaces proportional rate reduction by its own rule.
+    pub fn owns_window(&self) -> bool {
+        self.cca.owns_window()
+    }
+
+    /// When slow start was left for the first time, and with which window.
+    pub fn slow_start_exit(&self) -> Option<(units::Instant, u32)> {
+        self.slow_start_exit
+    }
+
+    /// An ACK delivered something: RTT and rate are looked at, the window is not changed yet.
+    pub fn pkts_acked(&mut self, ack: &Ack) {
+        if self.window.in_slow_start() && !self.cca.owns_window() {
+            self.slow_start.on_ack(&mut self.window, ack);
+        }
+        self.cca.pkts_acked(&mut self.window, ack);
+    }
+
+    /// Grows the window for `acked` segments: slow start up to the threshold, the CCA beyond.
+    pub fn cong_avoid(&mut self, acked: u32) {
+        if !self.window.cwnd_limited {
+            return;
+        }
+        let mut rest = acked;
+        if self.window.in_slow_start() {
+            rest = self.slow_start.grow(&mut self.window, acked);
+        }
+        if rest > 0 {
+            self.cca.cong_avoid(&mut self.window, rest);
+        }
+        self.note_slow_start_exit();
+    }
+
+    /// The CCA sets window and rate by itself; only for one that owns the window.
+    pub fn cong_control(&mut self, ack: &Ack) {
+        self.cca.cong_control(&mut self.window, ack);
+        self.note_slow_start_exit();
+    }
+
+    /// A reduction begins: the threshold that the CCA wants.
+    pub fn ssthresh(&mut self) -> u32 {
+        let ssthresh = self.cca.ssthresh(&mut self.window);
+        if self.slow_start_exit.is_none() {
+            self.slow_start_exit = Some((self.window.now, self.window.cwnd));
+        }
+        ssthresh
+    }
+
+    /// The connection enters `state`.
+    pub fn set_state(&mut self, state: CaState) {
+        if self.window.state != state {
+            self.cca.set_state(&mut self.window, state);
+            if state == CaState::Loss {
+                self.slow_start.reset(&mut self.window);
+            }
+            self.window.state = state;
+        }
+    }
+
+    /// Something happened outside of an ACK.
+    pub fn cwnd_event(&mut self, event: Event) {
+        self.cca.cwnd_event(&mut self.window, event);
+    }
+
+    /// The reduction was spurious: the window goes back to what the CCA thinks right.
+    pub fn undo(&mut self, undo_ssthresh: bool, prior_ssthresh: u32) {
+        self.window.cwnd = self.cca.undo_cwnd(&mut self.window);
+        if undo_ssthresh && prior_ssthresh > self.window.ssthresh {
+            self.window.ssthresh = prior_ssthresh;
+        }
+    }
+
+    /// The least number of segments in one burst to the device.
+    pub fn min_tso_segs(&self) -> u32 {
+        self.cca.min_tso_segs(&self.window)
+    }
+
+    /// How many windows the send buffer should hold.
+    pub fn sndbuf_expand(&self) -> u32 {
+        self.cca.sndbuf_expand()
+    }
+
+    /// The pacing rate of a CCA that does not set one: window over RTT, times 2 in slow start and
+    /// 1.2 beyond (Linux `tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`). `inflight` may exceed the
+    /// window after a reduction.
+    pub fn update_default_pacing_rate(&mut self) {
+        if self.cca.owns_window() {
+            return;
+        }
+        let w = &mut self.window;
+        if w.srtt.is_zero() {
+            return;
+        }
+        let percent = if w.cwnd < w.ssthresh / 2 { 200 } else { 120 };
+        let segments = u64::from(w.cwnd.max(w.inflight));
+        let bytes = Bytes::new(segments * u64::from(w.mss) * percent / 100);
+        w.pacing_rate = Rate::of(bytes, w.srtt).min(w.max_pacing_rate);
+    }
+
+    /// What another CCA would be handed.
+    pub fn export(&self) -> Context {
+        let w = &self.window;
+        Context {
+            cwnd: w.cwnd,
+            ssthresh: w.ssthresh,
+            srtt: w.srtt,
+            min_rtt: w.min_rtt,
+            pacing_rate: w.pacing_rate,
+        }
+    }
+
+    /// Another CCA takes over with the window, threshold and pacing rate of `context`.
+    pub fn import(&mut self, cca: Box<dyn CongestionControl>, context: Context) {
+        self.window.cwnd = context.cwnd.clamp(1, self.window.cwnd_clamp);
+        self.window.ssthresh = context.ssthresh;
+        self.window.pacing_rate = context.pacing_rate;
+        self.cca = cca;
+        self.cca.init(&mut self.window);
+    }
+
+    fn note_slow_start_exit(&mut self) {
+        if self.slow_start_exit.is_none() && !self.window.in_slow_start() {
+            self.slow_start_exit = Some((self.window.now, self.window.cwnd));
+        }
+    }
+}

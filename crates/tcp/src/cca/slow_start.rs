@@ -1,0 +1,29 @@
+//! Slow start: a thing of its own, combinable with any congestion control that does not replace it.
+
+use super::{Ack, Window};
+
+mod hystart;
+mod standard;
+
+pub use hystart::{HyStart, HyStartConfig};
+pub use standard::Standard;
+
+/// A way to find the capacity of a path at the start and after a time-out.
+pub trait SlowStart: Send + core::fmt::Debug {
+    /// Its name in scenarios and results.
+    fn name(&self) -> &'static str;
+
+    /// A new slow start begins: at establishment or after a time-out.
+    fn reset(&mut self, _window: &mut Window) {}
+
+    /// An ACK during slow start; leaves it by setting `ssthresh` to the present window.
+    fn on_ack(&mut self, _window: &mut Window, _ack: &Ack) {}
+
+    /// Grows the window, not beyond `ssthresh`, and returns the ACKed segments that are left over.
+    fn grow(&mut self, window: &mut Window, acked: u32) -> u32 {
+        let target = window.cwnd.saturating_add(acked).min(window.ssthresh);
+        let rest = acked - (target - window.cwnd);
+        window.cwnd = target.min(window.cwnd_clamp);
+        rest
+    }
+}

@@ -1,0 +1,137 @@
+//! What a connection and its congestion control share.
+
+use units::random::Stream;
+use units::{Duration, Instant, Rate};
+
+/// The value of `ssthresh` before the first loss (the kernel's `TCP_INFINITE_SSTHRESH`).
+pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
+
+/// Where loss recovery stands (the kernel's `tcp_ca_state`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(u8)]
+pub enum CaState {
+    /// Nothing suspicious.
+    #[default]
+    Open = 0,
+    /// Duplicate ACKs or SACKs were seen.
+    Disorder = 1,
+    /// The window is being reduced for ECN or a local congestion.
+    Cwr = 2,
+    /// Lost segments are being retransmitted.
+    Recovery = 3,
+    /// After a retransmission time-out.
+    Loss = 4,
+}
+
+impl CaState {
+    /// All states, in the order of their numbers.
+    pub const ALL: [Self; 5] =
+        [Self::Open, Self::Disorder, Self::Cwr, Self::Recovery, Self::Loss];
+
+    /// The name as `ss -ti` users know it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Disorder => "disorder",
+            Self::Cwr => "cwr",
+            Self::Recovery => "recovery",
+            Self::Loss => "loss",
+        }
+    }
+}
+
+/// One sample of the delivery rate (draft-cheng-iccrg-delivery-rate-estimation §3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RateSample {
+    /// Segments delivered over `interval`; `None` where no valid sample could be taken.
+    pub delivered: Option<u32>,
+    /// The longer of the send and the ACK phase.
+    pub interval: Duration,
+    /// The connection's count of delivered segments when the sampled segment was sent.
+    pub prior_delivered: u64,
+    /// Whether the sample was taken while the application limited the flow.
+    pub app_limited: bool,
+    /// Whether the sampled segment was a retransmission.
+    pub retransmitted: bool,
+}
+
+impl RateSample {
+    /// The rate in segments of `mss` payload bytes, if there is a sample.
+    pub fn rate(&self, mss: u32) -> Option<Rate> {
+        let delivered = self.delivered?;
+        let bytes = units::Bytes::new(u64::from(delivered) * u64::from(mss));
+        (!self.interval.is_zero()).then(|| Rate::of(bytes, self.interval))
+    }
+}
+
+/// The part of a connection that its congestion control reads and writes.
+#[derive(Clone, Debug)]
+pub struct Window {
+    /// The time of the event that is being handled.
+    pub now: Instant,
+    /// Payload bytes of a full segment.
+    pub mss: u32,
+    /// Congestion window, segments.
+    pub cwnd: u32,
+    /// Slow-start threshold, segments.
+    pub ssthresh: u32,
+    /// The window never exceeds this, segments.
+    pub cwnd_clamp: u32,
+    /// Segments acknowledged towards the next increase of `cwnd`.
+    pub cwnd_cnt: u32,
+    /// The window before the current reduction, segments.
+    pub prior_cwnd: u32,
+    /// Segments in flight, by SACK scoreboard: sent − delivered − lost + retransmitted.
+    pub inflight: u32,
+    /// Segments delivered since establishment.
+    pub delivered: u64,
+    /// Segments marked lost since establishment.
+    pub lost: u64,
+    /// Whether the application leaves the pipe unfilled at present.
+    pub app_limited: bool,
+    /// Whether the window was in full use in the last round (the kernel's `tcp_is_cwnd_limited`).
+    pub cwnd_limited: bool,
+    /// Smoothed RTT (RFC 6298); zero before the first sample.
+    pub srtt: Duration,
+    /// Lowest RTT over the last five minutes; [`Duration::MAX`] before the first sample.
+    pub min_rtt: Duration,
+    /// Loss-recovery state.
+    pub state: CaState,
+    /// Whether segments are paced out at `pacing_rate`.
+    pub paced: bool,
+    /// Rate at which the connection paces and sizes its bursts, payload and headers.
+    pub pacing_rate: Rate,
+    /// Pacing never exceeds this.
+    pub max_pacing_rate: Rate,
+    /// Oldest unacknowledged byte of the stream.
+    pub snd_una: u64,
+    /// Next byte of the stream to be sent.
+    pub snd_nxt: u64,
+    /// For the choices of randomised CCAs.
+    pub random: Stream,
+}
+
+impl Window {
+    /// Whether the window is below the threshold.
+    pub fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    /// Adds to the window one segment for every `per_segments` acknowledged, as counted by
+    /// `cwnd_cnt` (RFC 5681 §3.1 in whole segments; the kernel's `tcp_cong_avoid_ai`).
+    pub fn grow_additively(&mut self, per_segments: u32, acked: u32) {
+        let per_segments = per_segments.max(1);
+        if self.cwnd_cnt >= per_segments {
+            // The threshold fell below what is already counted.
+            self.cwnd_cnt = 0;
+            self.cwnd += 1;
+        }
+        self.cwnd_cnt += acked;
+        if self.cwnd_cnt >= per_segments {
+            let whole = self.cwnd_cnt / per_segments;
+            self.cwnd_cnt -= whole * per_segments;
+            self.cwnd += whole;
+        }
+        self.cwnd = self.cwnd.min(self.cwnd_clamp);
+    }
+}
