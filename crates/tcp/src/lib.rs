@@ -1,6 +1,13 @@
 //! TCP without I/O: segments on the wire, connections as Linux keeps them, congestion controls.
 
 pub mod cca;
+mod config;
+mod connection;
+mod receiver;
 pub mod segment;
+mod sender;
+mod sequence;
 
+pub use config::Config;
+pub use connection::{Connection, Info, State};
 pub use segment::{Ecn, Flags, SackBlocks, Segment};

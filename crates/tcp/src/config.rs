@@ -1,0 +1,72 @@
+//! What a host's administrator can set.
+
+use units::{Duration, Rate};
+
+/// The settings of one end of a connection; the defaults are those of Linux.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Payload bytes of a full segment, after the timestamps option.
+    pub mss: u32,
+    /// Initial window, segments (RFC 6928).
+    pub initial_window: u32,
+    /// Lower bound of the variance term of the RTO (`TCP_RTO_MIN`).
+    pub min_rto: Duration,
+    /// RTO before the first RTT sample (RFC 6298 §2.1).
+    pub initial_rto: Duration,
+    /// Upper bound of the RTO (`TCP_RTO_MAX`).
+    pub max_rto: Duration,
+    /// Whether one ACK may stand for two segments (RFC 1122 §4.2.3.2).
+    pub delayed_ack: bool,
+    /// Shortest wait before a delayed ACK is sent (`TCP_DELACK_MIN`).
+    pub delayed_ack_timeout: Duration,
+    /// Selective acknowledgement (RFC 2018, 2883); without it, losses are repaired as NewReno does.
+    pub sack: bool,
+    /// Timestamps option (RFC 7323).
+    pub timestamps: bool,
+    /// Window scale offered (RFC 7323); `None` leaves the option out.
+    pub window_scale: Option<u8>,
+    /// Receive buffer to begin with, as window bytes.
+    pub receive_window_initial: u32,
+    /// The receive window grows up to this many bytes.
+    pub receive_window_max: u32,
+    /// Bytes that the sender keeps for retransmission and still to send.
+    pub send_buffer: u64,
+    /// Segments in one burst to the device: `None` as Linux sizes them by the pacing rate.
+    pub burst_segments: Option<u32>,
+    /// Tail loss probe (RFC 8985 §7).
+    pub tail_loss_probe: bool,
+    /// Forward RTO recovery (RFC 5682).
+    pub f_rto: bool,
+    /// Pace segments even if the congestion control does not ask for it.
+    pub pacing: bool,
+    /// Never send faster than this (`SO_MAX_PACING_RATE`).
+    pub max_pacing_rate: Rate,
+    /// Halve the window for every RTO of idle time (`tcp_slow_start_after_idle`).
+    pub slow_start_after_idle: bool,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            mss: 1448,
+            initial_window: 10,
+            min_rto: Duration::from_millis(200),
+            initial_rto: Duration::from_secs(1),
+            max_rto: Duration::from_secs(120),
+            delayed_ack: true,
+            delayed_ack_timeout: Duration::from_millis(40),
+            sack: true,
+            timestamps: true,
+            window_scale: Some(7),
+            receive_window_initial: 65_535,
+            receive_window_max: 3 << 20,
+            send_buffer: 4 << 20,
+            burst_segments: None,
+            tail_loss_probe: true,
+            f_rto: true,
+            pacing: false,
+            max_pacing_rate: Rate::from_bits_per_second(u64::MAX),
+            slow_start_after_idle: true,
+        }
+    }
+}

@@ -1,0 +1,529 @@
+//! A connection: the state machine of RFC 9293 around a sender and a receiver.
+
+use std::collections::VecDeque;
+
+use units::{Duration, Instant, Rate};
+
+use crate::cca::{CaState, Congestion, CongestionControl, Context};
+use crate::config::Config;
+use crate::receiver::Receiver;
+use crate::segment::{Flags, Segment};
+use crate::sender::{AckInput, Outgoing, Sender};
+use crate::sequence::unwrap;
+
+/// How long the side that closed first stays known (Linux: 60 s for 2 MSL).
+const TIME_WAIT: Duration = Duration::from_secs(60);
+/// First numbers are lifted by this much, so that numbers below them do not underflow.
+const LIFT: u64 = 1 << 32;
+
+/// The states of RFC 9293 §3.3.2.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum State {
+    /// Waiting for a connection request.
+    Listen,
+    /// A SYN was sent.
+    SynSent,
+    /// A SYN was received and answered.
+    SynReceived,
+    /// Open.
+    Established,
+    /// Closed from here, the FIN is not acknowledged.
+    FinWait1,
+    /// Closed from here, the FIN is acknowledged.
+    FinWait2,
+    /// Closed from the other side.
+    CloseWait,
+    /// Closed from both sides at once.
+    Closing,
+    /// Closed from the other side first; our FIN is not acknowledged.
+    LastAck,
+    /// Waiting for stray segments to die out.
+    TimeWait,
+    /// No connection.
+    Closed,
+}
+
+/// What `ss -ti` would show of a connection.
+#[derive(Clone, Copy, Debug)]
+pub struct Info {
+    /// Loss-recovery state.
+    pub ca_state: CaState,
+    /// Congestion window, segments.
+    pub cwnd: u32,
+    /// Slow-start threshold, segments.
+    pub ssthresh: u32,
+    /// Segments in flight.
+    pub inflight: u32,
+    /// Smoothed RTT; zero before the first sample.
+    pub srtt: Duration,
+    /// Lowest RTT of the last five minutes; [`Duration::MAX`] before the first sample.
+    pub min_rtt: Duration,
+    /// Retransmission time-out.
+    pub rto: Duration,
+    /// Latest delivery-rate sample.
+    pub delivery_rate: Rate,
+    /// Pacing rate.
+    pub pacing_rate: Rate,
+    /// Segments delivered, by ACK or SACK.
+    pub delivered: u64,
+    /// Segments sent, retransmissions included.
+    pub segments_sent: u64,
+    /// Segments retransmitted.
+    pub retransmissions: u64,
+    /// Retransmission time-outs.
+    pub timeouts: u64,
+    /// Tail loss probes.
+    pub loss_probes: u64,
+    /// Fast recoveries entered.
+    pub fast_recoveries: u64,
+    /// Reductions of the window that were taken back.
+    pub undone: u64,
+    /// Window that the other side offers, bytes.
+    pub send_window: u64,
+    /// When slow start was left for the first time, and the window then.
+    pub slow_start_exit: Option<(Instant, u32)>,
+}
+
+/// One end of a connection.
+#[derive(Debug)]
+pub struct Connection {
+    config: Config,
+    state: State,
+    sender: Sender,
+    receiver: Option<Receiver>,
+    iss: u64,
+    peer_scale: u8,
+    own_scale: u8,
+    timestamps: bool,
+    timestamp_offset: u32,
+    /// Latest timestamp of the other side, to be echoed.
+    ts_recent: u32,
+    /// Next number expected when the last ACK was sent (RFC 7323 §4.3).
+    last_ack_sent: u64,
+    handshake_at: Instant,
+    handshake_sent: Instant,
+    handshake_tries: u32,
+    time_wait_until: Instant,
+    established_at: Option<Instant>,
+    out: VecDeque<Segment>,
+}
+
+impl Connection {
+    /// A connection that is neither listening nor opening yet. `iss` is the initial sequence number
+    /// and `timestamp_offset` the origin of the timestamps clock; both belong to the run's seed.
+    pub fn new(config: Config, congestion: Congestion, iss: u32, timestamp_offset: u32) -> Self {
+        let iss = LIFT + u64::from(iss);
+        Self {
+            sender: Sender::new(config.clone(), congestion, iss + 1),
+            config,
+            state: State::Closed,
+            receiver: None,
+            iss,
+            peer_scale: 0,
+            own_scale: 0,
+            timestamps: false,
+            timestamp_offset,
+            ts_recent: 0,
+            last_ack_sent: 0,
+            handshake_at: Instant::NEVER,
+            handshake_sent: Instant::ZERO,
+            handshake_tries: 0,
+            time_wait_until: Instant::NEVER,
+            established_at: None,
+            out: VecDeque::with_capacity(64),
+        }
+    }
+
+    /// Waits for a connection request.
+    pub fn listen(&mut self) {
+        self.state = State::Listen;
+    }
+
+    /// Requests a connection.
+    pub fn connect(&mut self, now: Instant) {
+        self.state = State::SynSent;
+        self.send_handshake(now);
+    }
+
+    /// The state of RFC 9293.
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// When the handshake was completed here.
+    pub fn established_at(&self) -> Option<Instant> {
+        self.established_at
+    }
+
+    /// Writes up to `bytes` and sends what may be sent; answers how many bytes were taken, zero
+    /// where the send buffer is full or the connection not open.
+    pub fn write(&mut self, now: Instant, bytes: u64) -> u64 {
+        if !matches!(self.state, State::Established | State::CloseWait) {
+            return 0;
+        }
+        let taken = self.sender.write(bytes);
+        if taken > 0 {
+            self.sender.transmit(now);
+            self.flush(now);
+        }
+        taken
+    }
+
+    /// Bytes that [`Connection::write`] would take.
+    pub fn writable(&self) -> u64 {
+        match self.state {
+            State::Established | State::CloseWait => self.sender.writable(),
+            _ => 0,
+        }
+    }
+
+    /// No more will be written: a FIN follows the data.
+    pub fn close(&mut self, now: Instant) {
+        self.state = match self.state {
+            State::Established => State::FinWait1,
+            State::CloseWait => State::LastAck,
+            State::Listen | State::SynSent | State::SynReceived => State::Closed,
+            other => other,
+        };
+        if matches!(self.state, State::FinWait1 | State::LastAck) {
+            self.sender.finish();
+            self.sender.transmit(now);
+            self.flush(now);
+        }
+    }
+
+    /// Payload bytes that arrived in order (and are taken at once by the application).
+    pub fn received(&self) -> u64 {
+        self.receiver.as_ref().map_or(0, Receiver::delivered)
+    }
+
+    /// Payload bytes that the other side has acknowledged.
+    pub fn acknowledged(&self) -> u64 {
+        let fin = u64::from(self.sender.fin_sent() && self.sender.all_acked());
+        self.sender.snd_una() - (self.iss + 1) - fin
+    }
+
+    /// When the connection wants [`Connection::on_deadline`]; [`Instant::NEVER`] for not at all.
+    pub fn deadline(&self) -> Instant {
+        let handshake = self.handshake_at.min(self.time_wait_until);
+        match &self.receiver {
+            Some(receiver) if self.is_synchronised() => {
+                handshake.min(self.sender.deadline()).min(receiver.deadline())
+            }
+            _ => handshake,
+        }
+    }
+
+    /// The deadline has come.
+    pub fn on_deadline(&mut self, now: Instant) {
+        if self.handshake_at <= now {
+            self.send_handshake(now);
+        }
+        if self.time_wait_until <= now {
+            self.state = State::Closed;
+            self.time_wait_until = Instant::NEVER;
+        }
+        if self.is_synchronised() {
+            if self.sender.deadline() <= now {
+                self.sender.on_deadline(now);
+            }
+            self.flush(now);
+        }
+    }
+
+    /// The next segment to put on the path.
+    pub fn poll_transmit(&mut self) -> Option<Segment> {
+        self.out.pop_front()
+    }
+
+    /// Another congestion control takes over.
+    pub fn switch(&mut self, now: Instant, cca: Box<dyn CongestionControl>, context: Context) {
+        self.sender.switch(now, cca, context);
+    }
+
+    /// What a congestion control that takes over would be handed.
+    pub fn context(&self) -> Context {
+        self.sender.congestion.export()
+    }
+
+    /// The kernel's name of the congestion control at work.
+    pub fn cca(&self) -> &'static str {
+        self.sender.congestion.name()
+    }
+
+    /// What `ss -ti` would show.
+    pub fn info(&self) -> Info {
+        let w = &self.sender.congestion.window;
+        let counts = self.sender.counts;
+        Info {
+            ca_state: w.state,
+            cwnd: w.cwnd,
+            ssthresh: w.ssthresh,
+            inflight: self.sender.in_flight(),
+            srtt: self.sender.srtt(),
+            min_rtt: self.sender.min_rtt(),
+            rto: self.sender.rto(),
+            delivery_rate: self.sender.latest_rate,
+            pacing_rate: w.pacing_rate,
+            delivered: self.sender.delivered(),
+            segments_sent: counts.segments,
+            retransmissions: counts.retransmissions,
+            timeouts: counts.timeouts,
+            loss_probes: counts.loss_probes,
+            fast_recoveries: counts.fast_recoveries,
+            undone: counts.undone,
+            send_window: self.sender.snd_wnd(),
+            slow_start_exit: self.sender.congestion.slow_start_exit(),
+        }
+    }
+
+    /// A segment arrived.
+    pub fn on_segment(&mut self, now: Instant, segment: &Segment) {
+        match self.state {
+            State::Closed => {}
+            State::Listen => self.on_request(now, segment),
+            State::SynSent => self.on_answer(now, segment),
+            _ => self.on_synchronised(now, segment),
+        }
+    }
+
+    fn is_synchronised(&self) -> bool {
+        !matches!(
+            self.state,
+            State::Closed | State::Listen | State::SynSent | State::SynReceived
+        )
+    }
+
+    /// RFC 9293 §3.10.7.2: a SYN in LISTEN.
+    fn on_request(&mut self, now: Instant, segment: &Segment) {
+        if !segment.flags.contains(Flags::SYN) || segment.flags.contains(Flags::RST) {
+            return;
+        }
+        self.take_options(segment);
+        self.state = State::SynReceived;
+        self.send_handshake(now);
+    }
+
+    /// RFC 9293 §3.10.7.3: an answer in SYN-SENT.
+    fn on_answer(&mut self, now: Instant, segment: &Segment) {
+        let expected = Flags::SYN | Flags::ACK;
+        if !segment.flags.contains(expected) || segment.ack != (self.iss + 1) as u32 {
+            return;
+        }
+        self.take_options(segment);
+        self.establish(now, u64::from(segment.window));
+        if let Some(receiver) = &mut self.receiver {
+            receiver.acknowledge_now();
+        }
+        self.flush(now);
+    }
+
+    /// What both sides can do, and where the other side starts.
+    fn take_options(&mut self, segment: &Segment) {
+        if let Some(mss) = segment.mss {
+            self.config.mss = self.config.mss.min(u32::from(mss));
+        }
+        self.timestamps = self.config.timestamps && segment.timestamps.is_some();
+        if let Some((value, _)) = segment.timestamps {
+            self.ts_recent = value;
+        }
+        if let (Some(own), Some(peer)) = (self.config.window_scale, segment.window_scale) {
+            // RFC 7323 §2.3: no more than 14.
+            (self.own_scale, self.peer_scale) = (own.min(14), peer.min(14));
+        }
+        let first = LIFT + u64::from(segment.seq) + 1;
+        self.receiver = Some(Receiver::new(&self.config, first, self.own_scale));
+        self.last_ack_sent = first;
+    }
+
+    fn establish(&mut self, now: Instant, window: u64) {
+        self.state = State::Established;
+        self.established_at = Some(now);
+        self.handshake_at = Instant::NEVER;
+        let rtt = (self.handshake_tries == 1)
+            .then(|| now.saturating_since(self.handshake_sent));
+        if let (Some(rtt), Some(receiver)) = (rtt, &mut self.receiver) {
+            receiver.hint_rtt(rtt);
+        }
+        self.sender.establish(now, rtt, window);
+    }
+
+    fn on_synchronised(&mut self, now: Instant, segment: &Segment) {
+        let Some(receiver) = &mut self.receiver else { return };
+        let seq = unwrap(receiver.rcv_nxt(), segment.seq);
+        if segment.flags.contains(Flags::RST) {
+            // RFC 9293 §3.10.7.4: only a reset at the expected number counts.
+            if seq == receiver.rcv_nxt() {
+                self.state = State::Closed;
+            }
+            return;
+        }
+        if segment.flags.contains(Flags::SYN) {
+            // The answer to our SYN once more: our ACK was lost.
+            receiver.acknowledge_now();
+            self.flush(now);
+            return;
+        }
+        if !receiver.is_acceptable(seq, u64::from(segment.sequence_len())) {
+            receiver.acknowledge_now();
+            self.flush(now);
+            return;
+        }
+        if let Some((value, _)) = segment.timestamps
+            && seq <= self.last_ack_sent
+            && value.wrapping_sub(self.ts_recent) as i32 >= 0
+        {
+            self.ts_recent = value;
+        }
+        if segment.flags.contains(Flags::ACK) {
+            self.on_ack(now, segment);
+        }
+        if segment.len > 0 || segment.flags.contains(Flags::FIN) {
+            self.on_data(now, seq, segment);
+        } else if seq < self.receiver.as_ref().map_or(0, Receiver::rcv_nxt)
+            && let Some(receiver) = &mut self.receiver
+        {
+            // A probe of the window, or a keep-alive.
+            receiver.acknowledge_now();
+        }
+        self.flush(now);
+    }
+
+    fn on_ack(&mut self, now: Instant, segment: &Segment) {
+        let window = u64::from(segment.window) << self.peer_scale;
+        let ack = unwrap(self.sender.snd_una(), segment.ack);
+        if self.state == State::SynReceived {
+            if ack != self.iss + 1 {
+                return;
+            }
+            self.establish(now, window);
+        }
+        let mut blocks = [(0, 0); 4];
+        let wire = segment.sack.as_slice();
+        for (block, &(left, right)) in blocks.iter_mut().zip(wire) {
+            let near = self.sender.snd_una();
+            *block = (unwrap(near, left), unwrap(near, right));
+        }
+        let input = AckInput {
+            ack,
+            window,
+            sack: &blocks[..wire.len()],
+            echo_ms: self.echo_ms(segment),
+            has_data: segment.len > 0,
+            ecn_echo: segment.flags.contains(Flags::ECE),
+        };
+        self.sender.on_ack(now, &input);
+        if self.sender.fin_sent() && self.sender.all_acked() {
+            self.on_fin_acked(now);
+        }
+    }
+
+    fn on_fin_acked(&mut self, now: Instant) {
+        match self.state {
+            State::FinWait1 => self.state = State::FinWait2,
+            State::Closing => self.enter_time_wait(now),
+            State::LastAck => self.state = State::Closed,
+            _ => {}
+        }
+    }
+
+    fn on_data(&mut self, now: Instant, seq: u64, segment: &Segment) {
+        let echo_ms = self.echo_ms(segment);
+        let Some(receiver) = &mut self.receiver else { return };
+        let fin = segment.flags.contains(Flags::FIN);
+        receiver.on_data(now, seq, segment.len, fin, echo_ms);
+        if !receiver.fin_received() {
+            return;
+        }
+        match self.state {
+            State::Established => self.state = State::CloseWait,
+            State::FinWait1 => self.state = State::Closing,
+            State::FinWait2 => self.enter_time_wait(now),
+            _ => {}
+        }
+    }
+
+    fn enter_time_wait(&mut self, now: Instant) {
+        self.state = State::TimeWait;
+        self.time_wait_until = now + TIME_WAIT;
+    }
+
+    /// Our own clock as the segment echoes it, milliseconds.
+    fn echo_ms(&self, segment: &Segment) -> Option<u64> {
+        let (_, echo) = segment.timestamps.filter(|_| self.timestamps)?;
+        Some(u64::from(echo.wrapping_sub(self.timestamp_offset)))
+    }
+
+    fn timestamp(&self, now: Instant) -> u32 {
+        self.timestamp_offset.wrapping_add((now.as_nanos() / 1_000_000) as u32)
+    }
+
+    /// SYN or SYN-ACK, again after a time-out that doubles (RFC 6298 §5).
+    fn send_handshake(&mut self, now: Instant) {
+        let answering = self.state == State::SynReceived;
+        let scale_agreed = !answering || self.peer_scale > 0 || self.own_scale > 0;
+        let header = crate::segment::TIMESTAMPS_OPTION * u32::from(self.config.timestamps);
+        let mut segment = Segment {
+            seq: self.iss as u32,
+            flags: Flags::SYN,
+            window: self.config.receive_window_initial.min(65_535) as u16,
+            mss: Some((self.config.mss + header) as u16),
+            window_scale: self.config.window_scale.filter(|_| scale_agreed),
+            sack_permitted: self.config.sack,
+            timestamps: (self.config.timestamps && (!answering || self.timestamps))
+                .then(|| (self.timestamp(now), self.ts_recent)),
+            ..Segment::default()
+        };
+        if answering {
+            segment.flags |= Flags::ACK;
+            segment.ack = self.last_ack_sent as u32;
+        }
+        self.out.push_back(segment);
+        self.handshake_sent = now;
+        self.handshake_at = now + self.config.initial_rto * (1 << self.handshake_tries.min(6));
+        self.handshake_tries += 1;
+    }
+
+    /// Turns what the sender wants sent into segments, and adds an ACK if one is due.
+    fn flush(&mut self, now: Instant) {
+        while let Some(data) = self.sender.poll() {
+            self.push(now, Some(data));
+        }
+        if self.receiver.as_ref().is_some_and(|receiver| receiver.ack_due(now)) {
+            self.push(now, None);
+        }
+    }
+
+    fn push(&mut self, now: Instant, data: Option<Outgoing>) {
+        let timestamp = self.timestamp(now);
+        let Some(receiver) = &mut self.receiver else { return };
+        // RFC 2018 §3: with timestamps there is room for three blocks.
+        let room = if self.timestamps { 3 } else { 4 };
+        let (ack, sack) = receiver.acknowledge(room);
+        let window = receiver.window_field();
+        self.last_ack_sent = ack;
+        let mut segment = Segment {
+            seq: self.sender.snd_nxt() as u32,
+            ack: ack as u32,
+            window,
+            flags: Flags::ACK,
+            timestamps: self.timestamps.then_some((timestamp, self.ts_recent)),
+            ..Segment::default()
+        };
+        match data {
+            Some(data) => {
+                segment.seq = data.seq as u32;
+                segment.len = data.len;
+                if data.fin {
+                    segment.flags |= Flags::FIN;
+                }
+                if data.push && data.len > 0 {
+                    segment.flags |= Flags::PSH;
+                }
+            }
+            None if self.config.sack => segment.sack = sack,
+            None => {}
+        }
+        self.out.push_back(segment);
+    }
+}

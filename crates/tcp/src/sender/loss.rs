@@ -1,0 +1,260 @@
+//! The states of loss recovery and the ways between them (the kernel's `tcp_fastretrans_alert`).
+
+use units::Instant;
+
+use super::{Resend, Sender, Told};
+use crate::cca::{CaState, Event};
+
+/// Degree of reordering that is assumed at first, segments (`tcp_reordering`, RFC 5681's three
+/// duplicate ACKs).
+pub(super) const INITIAL_REORDERING: u32 = 3;
+
+/// Reordering is never believed to be larger (`tcp_max_reordering`).
+const MAX_REORDERING: u32 = 300;
+
+impl Sender {
+    /// A dubious ACK: looks for losses, changes the state and says what to resend.
+    pub(super) fn alert(
+        &mut self,
+        now: Instant,
+        prior_una: u64,
+        duplicate: bool,
+        told: &mut Told,
+    ) -> Resend {
+        let state = self.congestion.window.state;
+        if state == CaState::Open {
+            self.retransmission_stamp = None;
+        } else if self.snd_una >= self.high_seq {
+            match state {
+                // A reduction lasts until something sent after its start is acknowledged.
+                CaState::Cwr if self.snd_una != self.high_seq => {
+                    self.end_reduction();
+                    self.set_state(CaState::Open);
+                }
+                CaState::Recovery => {
+                    self.undo_finished_recovery();
+                    self.end_reduction();
+                    self.rack.recovery_ended();
+                }
+                _ => {}
+            }
+        }
+        match self.congestion.window.state {
+            CaState::Recovery => {
+                if told.una_advanced && self.undo_on_partial_ack() {
+                    return Resend::Nothing;
+                }
+                if self.undo_by_dsack() {
+                    self.try_to_open();
+                    return Resend::Lost;
+                }
+                told.lost_retransmission |= self.detect_loss(now);
+                if self.congestion.window.state == CaState::Recovery {
+                    return Resend::Lost;
+                }
+                if self.board.lost_out() == 0 {
+                    return Resend::Lost;
+                }
+            }
+            CaState::Loss => {
+                let resend = self.work_on_time_out(duplicate, told);
+                told.lost_retransmission |= self.detect_loss(now);
+                let opened = self.congestion.window.state == CaState::Open;
+                if !(opened || told.lost_retransmission) {
+                    return resend;
+                }
+                if self.board.lost_out() == 0 {
+                    self.try_to_open();
+                    return resend;
+                }
+            }
+            _ => {
+                self.undo_by_dsack();
+                told.lost_retransmission |= self.detect_loss(now);
+                if self.board.lost_out() == 0 {
+                    self.try_to_open();
+                    return Resend::Nothing;
+                }
+            }
+        }
+        self.enter_recovery();
+        Resend::Lost
+    }
+
+    /// Deems a segment lost; answers whether it was a retransmission.
+    pub(super) fn mark_lost(&mut self, ordinal: u64) -> bool {
+        let before = self.board.lost_out();
+        let again = self.board.mark_lost(ordinal);
+        if again || self.board.lost_out() > before {
+            self.congestion.window.lost += 1;
+        }
+        again
+    }
+
+    /// Losses were found: the window is reduced over the next round trip.
+    pub(super) fn enter_recovery(&mut self) {
+        self.undo.start(self.snd_una, self.board.retrans_out(), &self.probe);
+        let state = self.congestion.window.state;
+        if !matches!(state, CaState::Cwr | CaState::Recovery) {
+            self.undo.remember_ssthresh(&self.congestion.window);
+            self.start_reduction();
+        }
+        self.counts.fast_recoveries += 1;
+        self.set_state(CaState::Recovery);
+    }
+
+    /// A reduction of the window begins (the kernel's `tcp_init_cwnd_reduction`).
+    pub(super) fn start_reduction(&mut self) {
+        self.high_seq = self.snd_nxt;
+        self.probe.clear();
+        self.prr.start();
+        self.refresh_window();
+        let w = &mut self.congestion.window;
+        w.cwnd_cnt = 0;
+        w.prior_cwnd = w.cwnd;
+        let ssthresh = self.congestion.ssthresh();
+        self.congestion.window.ssthresh = ssthresh;
+    }
+
+    /// A reduction is over: the window is what the threshold says.
+    pub(super) fn end_reduction(&mut self) {
+        if self.congestion.owns_window() {
+            self.congestion.cwnd_event(Event::CompleteCwr);
+            return;
+        }
+        let w = &mut self.congestion.window;
+        if w.ssthresh < crate::cca::INFINITE_SSTHRESH
+            && (w.state == CaState::Cwr || self.undo.is_possible())
+        {
+            w.cwnd = w.ssthresh;
+            self.usage.touch(w.now);
+        }
+        self.congestion.cwnd_event(Event::CompleteCwr);
+    }
+
+    /// A time-out: everything out counts as lost, but what RACK says was sent too recently; slow
+    /// start begins anew (RFC 5681 §3.1, RFC 8985 §6.3).
+    pub(super) fn enter_loss(&mut self, now: Instant) {
+        self.mark_all_lost(now);
+        let state = self.congestion.window.state;
+        let new_recovery = !matches!(state, CaState::Recovery | CaState::Loss);
+        if new_recovery
+            || self.high_seq <= self.snd_una
+            || (state == CaState::Loss && self.retransmits == 0)
+        {
+            self.undo.remember_ssthresh(&self.congestion.window);
+            self.refresh_window();
+            self.congestion.window.prior_cwnd = self.congestion.window.cwnd;
+            let ssthresh = self.congestion.ssthresh();
+            self.congestion.window.ssthresh = ssthresh;
+            self.congestion.cwnd_event(Event::Loss);
+            self.undo.start(self.snd_una, self.board.retrans_out(), &self.probe);
+        }
+        let in_flight = self.board.in_flight();
+        let w = &mut self.congestion.window;
+        w.cwnd = in_flight + 1;
+        w.cwnd_cnt = 0;
+        self.usage.touch(now);
+        if new_recovery && self.board.sacked_out() >= self.reordering {
+            // The time-out shows that the degree of reordering was overestimated.
+            self.reordering = self.reordering.min(INITIAL_REORDERING);
+        }
+        self.refresh_window();
+        self.set_state(CaState::Loss);
+        self.high_seq = self.snd_nxt;
+        self.probe.clear();
+        self.f_rto = self.config.f_rto && (new_recovery || self.retransmits > 0);
+    }
+
+    fn mark_all_lost(&mut self, now: Instant) {
+        if self.board.head().is_some_and(|head| head.sacked) {
+            // The oldest segment was reported and is still not acknowledged: the receiver reneged.
+            self.board.forget_sacks();
+            self.sack_cache.clear();
+        }
+        let range = self.board.ordinals();
+        for ordinal in range.clone() {
+            let sent = *self.board.get(ordinal);
+            let recent = ordinal != range.start
+                && !self.time_until_lost(now, &sent, units::Duration::ZERO).is_zero();
+            if !recent {
+                self.mark_lost(ordinal);
+            }
+        }
+    }
+
+    /// An ACK in the Loss state: F-RTO first, then plain recovery (the kernel's
+    /// `tcp_process_loss`; RFC 5682 §3.1).
+    fn work_on_time_out(&mut self, duplicate: bool, told: &Told) -> Resend {
+        let recovered = self.snd_una >= self.high_seq;
+        if told.una_advanced && self.undo_time_out(false) {
+            return Resend::Lost;
+        }
+        if self.f_rto {
+            // Step 3b: data that was never retransmitted arrived; the time-out was spurious.
+            if told.original_delivered && self.undo_time_out(true) {
+                return Resend::Lost;
+            }
+            if self.snd_nxt > self.high_seq {
+                // Step 3a: new data was sent, and the loss was real.
+                if told.data_sacked || duplicate {
+                    self.f_rto = false;
+                }
+            } else if told.una_advanced && !recovered {
+                // Step 2b: new data to find out.
+                self.high_seq = self.snd_nxt;
+                if self.has_unsent() && self.send_window_open() {
+                    return Resend::New;
+                }
+                self.f_rto = false;
+            }
+        }
+        if recovered {
+            self.undo_finished_recovery();
+        }
+        Resend::Lost
+    }
+
+    /// Leaves Disorder, or enters it (the kernel's `tcp_try_to_open`).
+    fn try_to_open(&mut self) {
+        if !self.any_retransmission_out() {
+            self.retransmission_stamp = None;
+        }
+        if self.congestion.window.state != CaState::Cwr {
+            self.keep_open();
+        }
+    }
+
+    /// Whether something retransmitted is not acknowledged yet (the kernel's
+    /// `tcp_any_retrans_done`, which looks at the head of the queue).
+    pub(super) fn any_retransmission_out(&self) -> bool {
+        self.board.retrans_out() > 0
+            || self.board.head().is_some_and(|head| head.ever_retransmitted)
+    }
+
+    /// Open if nothing is suspicious, else Disorder.
+    pub(super) fn keep_open(&mut self) {
+        let suspicious = self.board.sacked_out() > 0
+            || self.board.lost_out() > 0
+            || self.any_retransmission_out();
+        let state = if suspicious { CaState::Disorder } else { CaState::Open };
+        if self.congestion.window.state != state {
+            self.set_state(state);
+            self.high_seq = self.snd_nxt;
+        }
+    }
+
+    pub(super) fn set_state(&mut self, state: CaState) {
+        self.refresh_window();
+        self.congestion.set_state(state);
+    }
+
+    /// A segment never retransmitted was delivered below one that was delivered earlier.
+    pub(super) fn note_reordering(&mut self, low: u64, high: u64) {
+        let distance = (high - low).div_ceil(u64::from(self.config.mss)) as u32;
+        if distance > self.reordering {
+            self.reordering = distance.min(MAX_REORDERING);
+        }
+        self.reordering_seen = true;
+    }
+}

@@ -1,0 +1,102 @@
+//! Delivery-rate samples (draft-cheng-iccrg-delivery-rate-estimation-02).
+
+use units::{Duration, Instant};
+
+use super::scoreboard::{NewlySent, Sent};
+use crate::cca::RateSample;
+
+/// The connection's side of the sampler: its counts and clocks (§3.1 of the draft).
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RateSampler {
+    /// Segments delivered since establishment.
+    pub(crate) delivered: u64,
+    delivered_at: Instant,
+    first_tx: Instant,
+    /// The count of delivered segments at which the application no longer limits; 0 if it does not.
+    app_limited: u64,
+    sample: Sampled,
+}
+
+/// The sample that the present ACK builds up.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sampled {
+    prior_delivered: u64,
+    prior_at: Option<Instant>,
+    sent_at: Instant,
+    end: u64,
+    send_phase: Duration,
+    app_limited: bool,
+    retransmitted: bool,
+}
+
+impl RateSampler {
+    /// Stamps a transmission; `idle` if nothing else is in flight (§3.2 of the draft).
+    pub(crate) fn stamp(&mut self, seq: u64, end: u64, fin: bool, idle: bool, at: Instant) -> NewlySent {
+        if idle {
+            self.first_tx = at;
+            self.delivered_at = at;
+        }
+        NewlySent {
+            seq,
+            end,
+            fin,
+            at,
+            first_tx: self.first_tx,
+            delivered_at: self.delivered_at,
+            delivered: self.delivered,
+            app_limited: self.app_limited != 0,
+        }
+    }
+
+    /// A segment was delivered: of all in this ACK the one sent last makes the sample (§3.3).
+    pub(crate) fn on_delivered(&mut self, sent: &Sent) {
+        let s = &self.sample;
+        if s.prior_at.is_none() || sent.sent_after(s.sent_at, s.end) {
+            self.sample = Sampled {
+                prior_delivered: sent.delivered,
+                prior_at: Some(sent.delivered_at),
+                sent_at: sent.sent_at,
+                end: sent.end,
+                send_phase: sent.sent_at.saturating_since(sent.first_tx),
+                app_limited: sent.app_limited,
+                retransmitted: sent.ever_retransmitted,
+            };
+            self.first_tx = sent.sent_at;
+        }
+    }
+
+    /// Closes the sample of this ACK, which delivered `newly` segments.
+    pub(crate) fn finish(&mut self, now: Instant, newly: u32, min_rtt: Duration) -> RateSample {
+        if self.app_limited != 0 && self.delivered > self.app_limited {
+            self.app_limited = 0;
+        }
+        if newly > 0 {
+            self.delivered_at = now;
+        }
+        let s = core::mem::take(&mut self.sample);
+        let Some(prior_at) = s.prior_at else {
+            return RateSample::default();
+        };
+        let interval = s.send_phase.max(now.saturating_since(prior_at));
+        let delivered = (self.delivered - s.prior_delivered) as u32;
+        // An interval below the lowest RTT comes from a spurious retransmission (§3.3).
+        let valid = min_rtt == Duration::MAX || interval >= min_rtt;
+        RateSample {
+            delivered: valid.then_some(delivered),
+            interval,
+            prior_delivered: s.prior_delivered,
+            app_limited: s.app_limited,
+            retransmitted: s.retransmitted,
+        }
+    }
+
+    /// The application left the pipe unfilled with `in_flight` segments out (§3.4).
+    pub(crate) fn mark_app_limited(&mut self, in_flight: u32) {
+        self.app_limited = (self.delivered + u64::from(in_flight)).max(1);
+    }
+
+    /// Whether the application limits the flow at present.
+    pub(crate) fn is_app_limited(&self) -> bool {
+        self.app_limited != 0
+    }
+}

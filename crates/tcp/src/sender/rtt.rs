@@ -1,0 +1,154 @@
+//! Round-trip times: the smoothed RTT and the retransmission time-out (RFC 6298) with the variance
+//! that Linux keeps, and the lowest RTT of the last five minutes.
+
+use units::{Duration, Instant};
+
+/// How long a lowest RTT counts (`tcp_min_rtt_wlen`).
+const MIN_RTT_WINDOW: Duration = Duration::from_secs(300);
+
+/// Estimates from RTT samples.
+///
+/// The variance term is the largest mean deviation of the current and (decaying) earlier round
+/// trips, and never below `min_rto`, so that RTO = SRTT + max(`min_rto`, 4·RTTVAR).
+#[derive(Clone, Debug)]
+pub(crate) struct RttEstimator {
+    min_rto: Duration,
+    max_rto: Duration,
+    srtt: Duration,
+    /// Four times the mean deviation.
+    deviation: Duration,
+    /// Largest deviation of this round trip.
+    round_deviation: Duration,
+    variance: Duration,
+    round_end: u64,
+    rto: Duration,
+    minimum: Duration,
+    minimum_at: Instant,
+}
+
+impl RttEstimator {
+    pub(crate) fn new(initial_rto: Duration, min_rto: Duration, max_rto: Duration) -> Self {
+        Self {
+            min_rto,
+            max_rto,
+            srtt: Duration::ZERO,
+            deviation: Duration::ZERO,
+            round_deviation: min_rto,
+            variance: Duration::ZERO,
+            round_end: 0,
+            rto: initial_rto,
+            minimum: Duration::MAX,
+            minimum_at: Instant::ZERO,
+        }
+    }
+
+    /// The smoothed RTT; zero before the first sample.
+    pub(crate) fn srtt(&self) -> Duration {
+        self.srtt
+    }
+
+    /// The retransmission time-out, without back-off.
+    pub(crate) fn rto(&self) -> Duration {
+        self.rto
+    }
+
+    /// The shortest RTO variance.
+    pub(crate) fn min_rto(&self) -> Duration {
+        self.min_rto
+    }
+
+    /// The lowest RTT; [`Duration::MAX`] before the first sample.
+    pub(crate) fn minimum(&self) -> Duration {
+        self.minimum
+    }
+
+    /// `rtt` was measured; a round trip ends when `snd_una` passes what was sent at its start.
+    pub(crate) fn sample(&mut self, rtt: Duration, snd_una: u64, snd_nxt: u64) {
+        let rtt = rtt.as_nanos().max(1) as i64;
+        if self.srtt.is_zero() {
+            self.srtt = Duration::from_nanos(rtt as u64);
+            self.deviation = self.srtt * 2;
+            self.variance = self.deviation.max(self.min_rto);
+            self.round_deviation = self.variance;
+            self.round_end = snd_nxt;
+        } else {
+            let srtt = self.srtt.as_nanos() as i64;
+            let error = rtt - srtt;
+            self.srtt = Duration::from_nanos((srtt + error / 8).max(1) as u64);
+            let deviation = self.deviation.as_nanos() as i64;
+            let mut surplus = error.abs() - deviation / 4;
+            if error < 0 && surplus > 0 {
+                // An RTT that falls should not inflate the deviation as one that rises does.
+                surplus /= 8;
+            }
+            self.deviation = Duration::from_nanos((deviation + surplus).max(0) as u64);
+            self.round_deviation = self.round_deviation.max(self.deviation);
+            self.variance = self.variance.max(self.round_deviation);
+            if snd_una > self.round_end {
+                if self.round_deviation < self.variance {
+                    self.variance =
+                        self.variance.saturating_sub((self.variance - self.round_deviation) / 4);
+                }
+                self.round_end = snd_nxt;
+                self.round_deviation = self.min_rto;
+            }
+        }
+        self.rto = (self.srtt + self.variance).min(self.max_rto);
+    }
+
+    /// `rtt` may be a new lowest RTT.
+    pub(crate) fn sample_minimum(&mut self, rtt: Duration, now: Instant) {
+        if rtt <= self.minimum || now.saturating_since(self.minimum_at) > MIN_RTT_WINDOW {
+            self.minimum = rtt;
+            self.minimum_at = now;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn estimator() -> RttEstimator {
+        let (initial, min) = (Duration::from_secs(1), Duration::from_millis(200));
+        RttEstimator::new(initial, min, Duration::from_secs(120))
+    }
+
+    /// RFC 6298 §2.1: until a sample is there, the RTO is one second.
+    #[test]
+    fn the_rto_is_one_second_before_the_first_sample() {
+        assert_eq!(estimator().rto(), Duration::from_secs(1));
+    }
+
+    /// RFC 6298 §2.2 with the variance floor of Linux: SRTT = R, RTTVAR = R/2, K = 4.
+    #[test]
+    fn the_first_sample_sets_srtt_and_twice_the_rtt_as_variance() {
+        let mut rtt = estimator();
+        rtt.sample(Duration::from_millis(300), 1, 2);
+        assert_eq!(rtt.srtt(), Duration::from_millis(300));
+        assert_eq!(rtt.rto(), Duration::from_millis(900));
+        let mut short = estimator();
+        short.sample(Duration::from_millis(20), 1, 2);
+        assert_eq!(short.rto(), Duration::from_millis(220));
+    }
+
+    #[test]
+    fn a_steady_rtt_brings_the_rto_down_to_srtt_plus_the_floor() {
+        let mut rtt = estimator();
+        for round in 0..100 {
+            rtt.sample(Duration::from_millis(300), 10 * round + 1, 10 * round + 10);
+        }
+        assert!(rtt.rto() < Duration::from_millis(505), "{}", rtt.rto());
+        assert!(rtt.rto() >= Duration::from_millis(500), "{}", rtt.rto());
+    }
+
+    #[test]
+    fn the_lowest_rtt_is_forgotten_after_five_minutes() {
+        let mut rtt = estimator();
+        rtt.sample_minimum(Duration::from_millis(10), Instant::ZERO);
+        rtt.sample_minimum(Duration::from_millis(20), Instant::ZERO + Duration::from_secs(299));
+        assert_eq!(rtt.minimum(), Duration::from_millis(10));
+        rtt.sample_minimum(Duration::from_millis(20), Instant::ZERO + Duration::from_secs(301));
+        assert_eq!(rtt.minimum(), Duration::from_millis(20));
+    }
+}

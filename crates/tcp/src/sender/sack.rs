@@ -1,0 +1,119 @@
+//! Selective acknowledgements (RFC 2018) and their duplicate form (RFC 2883).
+
+use units::Instant;
+
+use super::{AckInput, Sender, Told};
+
+/// Blocks of the last ACK: what they cover has been worked on already.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SackCache {
+    blocks: [(u64, u64); 4],
+}
+
+impl SackCache {
+    pub(super) fn clear(&mut self) {
+        self.blocks = Default::default();
+    }
+
+    fn remember(&mut self, blocks: &[(u64, u64)]) {
+        self.clear();
+        for (slot, block) in self.blocks.iter_mut().zip(blocks) {
+            *slot = *block;
+        }
+    }
+}
+
+impl Sender {
+    /// Marks what the SACK blocks newly report.
+    pub(super) fn take_sacks(&mut self, now: Instant, input: &AckInput<'_>, told: &mut Told) {
+        let mut blocks = input.sack;
+        if let Some(&first) = blocks.first()
+            && is_duplicate(first, blocks.get(1), input.ack)
+        {
+            self.take_dsack(first, input.ack, told);
+            blocks = &blocks[1..];
+        }
+        let highest_before = self.highest_sacked();
+        let mut lowest_new = u64::MAX;
+        let cache = self.sack_cache.blocks;
+        for &(left, right) in blocks {
+            if left >= right || left < self.snd_una || right > self.snd_nxt {
+                continue;
+            }
+            self.mark_range(now, left, right, &cache, told, &mut lowest_new);
+        }
+        if lowest_new < highest_before {
+            self.note_reordering(lowest_new, highest_before);
+        }
+        self.sack_cache.remember(blocks);
+    }
+
+    /// Marks the part of `left..right` that none of the cached blocks covers.
+    fn mark_range(
+        &mut self,
+        now: Instant,
+        left: u64,
+        right: u64,
+        cache: &[(u64, u64)],
+        told: &mut Told,
+        lowest_new: &mut u64,
+    ) {
+        if let Some((&(known_left, known_right), rest)) = cache.split_first() {
+            if known_left < known_right && known_left < right && left < known_right {
+                if left < known_left {
+                    self.mark_range(now, left, known_left, rest, told, lowest_new);
+                }
+                if known_right < right {
+                    self.mark_range(now, known_right, right, rest, told, lowest_new);
+                }
+            } else {
+                self.mark_range(now, left, right, rest, told, lowest_new);
+            }
+            return;
+        }
+        let mut ordinal = self.board.lower_bound(left);
+        while ordinal < self.board.ordinals().end {
+            let sent = *self.board.get(ordinal);
+            if sent.end > right {
+                break;
+            }
+            if !sent.sacked {
+                if !sent.ever_retransmitted {
+                    *lowest_new = (*lowest_new).min(sent.seq);
+                    told.original_delivered |= sent.end <= self.high_seq;
+                    told.first_sacked_at.get_or_insert(sent.sent_at);
+                    told.last_sacked_at = Some(sent.sent_at);
+                }
+                self.rack.advance(now, &sent, self.rtt.minimum());
+                self.rate.on_delivered(&sent);
+                self.rate.delivered += 1;
+                self.board.mark_sacked(ordinal);
+                self.highest_sacked = self.highest_sacked.max(sent.end);
+                told.data_sacked = true;
+                told.delivered += 1;
+            }
+            ordinal += 1;
+        }
+    }
+
+    /// The receiver got something twice.
+    fn take_dsack(&mut self, (_, right): (u64, u64), ack: u64, told: &mut Told) {
+        told.dsack = true;
+        told.dsack_of_probe = self.probe.is_retransmission_ending_at(right);
+        self.rack.dsack_seen = true;
+        if right <= ack {
+            self.undo.duplicate_reported(right);
+        }
+    }
+
+    /// End of the highest segment reported by SACK, or the cumulative ACK.
+    fn highest_sacked(&self) -> u64 {
+        if self.board.sacked_out() > 0 { self.highest_sacked } else { self.snd_una }
+    }
+}
+
+/// Whether the first block repeats what was acknowledged, cumulatively or by the second block
+/// (RFC 2883 §4).
+fn is_duplicate(first: (u64, u64), second: Option<&(u64, u64)>, ack: u64) -> bool {
+    first.0 < ack || second.is_some_and(|s| first.0 >= s.0 && first.1 <= s.1)
+}

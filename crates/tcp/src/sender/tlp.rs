@@ -1,0 +1,100 @@
+//! Tail loss probe (RFC 8985 §7).
+
+use units::{Duration, Instant};
+
+use super::timers::TIMEOUT_MIN;
+use super::{Sender, Told};
+use crate::cca::CaState;
+
+/// The probe that is out, if any.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LossProbe {
+    /// `snd_nxt` when the probe was sent.
+    high_seq: Option<u64>,
+    /// The probe repeated old data.
+    retransmission: bool,
+}
+
+impl LossProbe {
+    pub(super) fn clear(&mut self) {
+        self.high_seq = None;
+    }
+
+    /// Whether a probe is out that repeated old data.
+    pub(super) fn is_retransmission(&self) -> bool {
+        self.high_seq.is_some() && self.retransmission
+    }
+
+    /// Whether a probe is out that repeated the data that ends at `end`.
+    pub(super) fn is_retransmission_ending_at(&self, end: u64) -> bool {
+        self.is_retransmission() && self.high_seq == Some(end)
+    }
+}
+
+impl Sender {
+    /// Arms the probe timer in place of the retransmission timer, if a probe makes sense
+    /// (RFC 8985 §7.2).
+    pub(super) fn schedule_loss_probe(&mut self, now: Instant) -> bool {
+        let state = self.congestion.window.state;
+        if !self.config.tail_loss_probe
+            || !self.config.sack
+            || self.board.packets_out() == 0
+            || !matches!(state, CaState::Open | CaState::Cwr)
+        {
+            return false;
+        }
+        let srtt = self.rtt.srtt();
+        let wait = if srtt.is_zero() {
+            self.config.initial_rto
+        } else {
+            let for_delayed_ack =
+                if self.board.packets_out() == 1 { self.rtt.min_rto() } else { TIMEOUT_MIN };
+            srtt * 2 + for_delayed_ack
+        };
+        self.timer.set_probe(now + wait.min(self.rto()));
+        true
+    }
+
+    /// The probe timer fired: new data if there is some, else the last segment again
+    /// (RFC 8985 §7.3).
+    pub(super) fn send_loss_probe(&mut self, now: Instant) {
+        if self.probe.high_seq.is_some() || self.board.packets_out() == 0 {
+            self.rearm_retransmission(now, Duration::ZERO);
+            return;
+        }
+        let before = self.snd_nxt;
+        if self.has_unsent() && self.send_window_open() {
+            self.send_one_beyond_window(now);
+        }
+        let sent_new = self.snd_nxt > before;
+        if !sent_new {
+            let last = self.board.ordinals().end - 1;
+            self.retransmit(now, last);
+        }
+        self.counts.loss_probes += 1;
+        self.probe.retransmission = !sent_new;
+        self.probe.high_seq = Some(self.snd_nxt);
+        self.rearm_retransmission(now, Duration::ZERO);
+    }
+
+    /// An ACK while a probe is out: did the probe repair a loss? (RFC 8985 §7.4)
+    pub(super) fn finish_loss_probe(&mut self, ack: u64, told: &Told) {
+        let Some(high_seq) = self.probe.high_seq else { return };
+        if ack < high_seq {
+            return;
+        }
+        if !self.probe.retransmission || told.dsack_of_probe {
+            self.probe.clear();
+        } else if ack > high_seq {
+            // No D-SACK came for the probe: the original was lost, and congestion with it.
+            self.undo.forget_threshold();
+            self.start_reduction();
+            self.set_state(CaState::Cwr);
+            self.end_reduction();
+            self.keep_open();
+        } else if !told.una_advanced && !told.not_duplicate && !told.data_sacked {
+            // A pure duplicate ACK: the probe was needless.
+            self.probe.clear();
+        }
+    }
+}

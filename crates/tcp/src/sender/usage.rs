@@ -1,0 +1,101 @@
+//! Whether the congestion window is in use, and what becomes of it if not (RFC 2861, RFC 7661 in the
+//! way of Linux's `tcp_cwnd_validate` and `tcp_cwnd_restart`).
+
+use units::Instant;
+
+use super::Sender;
+use crate::cca::{CaState, Event};
+
+/// The use of the window over the last round trip.
+#[derive(Clone, Debug)]
+pub(super) struct WindowUsage {
+    limited: bool,
+    max_packets_out: u32,
+    /// The observation lasts until this is acknowledged.
+    until: u64,
+    used: u32,
+    stamp: Instant,
+}
+
+impl WindowUsage {
+    pub(super) fn new(first: u64) -> Self {
+        Self { limited: false, max_packets_out: 0, until: first, used: 0, stamp: Instant::ZERO }
+    }
+
+    /// The window was set for a reason: its validity counts from `now`.
+    pub(super) fn touch(&mut self, now: Instant) {
+        self.stamp = now;
+    }
+}
+
+impl Sender {
+    /// Whether the window limits the flow; in slow start it may grow to twice what was used.
+    pub(super) fn is_cwnd_limited(&self) -> bool {
+        let w = &self.congestion.window;
+        self.usage.limited
+            || (w.in_slow_start() && w.cwnd < self.usage.max_packets_out.saturating_mul(2))
+    }
+
+    /// After sending: notes whether the window was the limit.
+    pub(super) fn validate_window(&mut self, now: Instant, limited: bool) {
+        let out = self.board.packets_out();
+        let usage = &mut self.usage;
+        if self.snd_una >= usage.until
+            || limited
+            || (!usage.limited && out > usage.max_packets_out)
+        {
+            usage.limited = limited;
+            usage.max_packets_out = out;
+            usage.until = self.snd_nxt;
+        }
+        if self.is_cwnd_limited() {
+            self.usage.used = 0;
+            self.usage.stamp = now;
+            return;
+        }
+        self.usage.used = self.usage.used.max(out);
+        let unused_for = now.saturating_since(self.usage.stamp);
+        if self.config.slow_start_after_idle
+            && unused_for >= self.rto()
+            && !self.congestion.owns_window()
+        {
+            self.shrink_unused_window(now);
+        }
+    }
+
+    /// The application used less than the window for an RTO: halfway down to what was used.
+    fn shrink_unused_window(&mut self, now: Instant) {
+        let used = self.usage.used.max(self.config.initial_window.min(self.congestion.window.cwnd));
+        let w = &mut self.congestion.window;
+        if w.state == CaState::Open && used < w.cwnd {
+            w.ssthresh = w.ssthresh.max((w.cwnd >> 1) + (w.cwnd >> 2));
+            w.cwnd = (w.cwnd + used) >> 1;
+        }
+        self.usage.used = 0;
+        self.usage.stamp = now;
+    }
+
+    /// About to send after a pause: for every RTO of it the window halves, down to the initial one.
+    pub(super) fn restart_after_idle(&mut self, now: Instant) {
+        if self.board.packets_out() > 0 {
+            return;
+        }
+        let rto = self.rto();
+        let mut idle = now.saturating_since(self.last_sent);
+        if self.config.slow_start_after_idle && idle > rto && !self.congestion.owns_window() {
+            let floor = self.config.initial_window.min(self.congestion.window.cwnd);
+            self.congestion.cwnd_event(Event::CwndRestart);
+            let w = &mut self.congestion.window;
+            w.ssthresh = w.ssthresh.max((w.cwnd >> 1) + (w.cwnd >> 2));
+            while idle > rto && w.cwnd > floor {
+                w.cwnd >>= 1;
+                idle = idle.saturating_sub(rto);
+            }
+            w.cwnd = w.cwnd.max(floor);
+            self.usage.stamp = now;
+            self.usage.used = 0;
+        }
+        self.refresh_window();
+        self.congestion.cwnd_event(Event::TxStart);
+    }
+}
