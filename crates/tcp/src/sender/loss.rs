@@ -41,7 +41,7 @@ impl Sender {
         }
         match self.congestion.window.state {
             CaState::Recovery => {
-                if told.una_advanced && self.undo_on_partial_ack() {
+                if told.una_advanced && self.undo_on_partial_ack(prior_una) {
                     return Resend::Nothing;
                 }
                 if self.undo_by_dsack() {
@@ -249,9 +249,13 @@ impl Sender {
         self.congestion.set_state(state);
     }
 
-    /// A segment never retransmitted was delivered below one that was delivered earlier.
-    pub(super) fn note_reordering(&mut self, low: u64, high: u64) {
-        let distance = (high - low).div_ceil(u64::from(self.config.mss)) as u32;
+    /// A segment never retransmitted, from `low` on, was delivered; if one above it was delivered
+    /// earlier, that is reordering.
+    pub(super) fn note_reordering(&mut self, low: u64) {
+        if low >= self.highest_sacked {
+            return;
+        }
+        let distance = (self.highest_sacked - low).div_ceil(u64::from(self.config.mss)) as u32;
         if distance > self.reordering {
             self.reordering = distance.min(MAX_REORDERING);
         }

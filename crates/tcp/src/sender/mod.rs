@@ -373,6 +373,7 @@ impl Sender {
     fn take_cumulative_ack(&mut self, now: Instant, told: &mut Told) {
         let before = self.board.packets_out();
         let ack = self.snd_una;
+        let mut lowest_original = u64::MAX;
         while let Some(head) = self.board.head() {
             if head.end > ack {
                 break;
@@ -383,6 +384,7 @@ impl Sender {
             } else if !sent.sacked {
                 told.last_acked_at = Some(sent.sent_at);
                 told.first_acked_at.get_or_insert(sent.sent_at);
+                lowest_original = lowest_original.min(sent.seq);
                 told.original_delivered |= sent.end <= self.high_seq;
             }
             if !sent.sacked {
@@ -393,6 +395,9 @@ impl Sender {
             told.acked += 1;
         }
         self.board.trim_head(ack);
+        if lowest_original < self.highest_sacked {
+            self.note_reordering(lowest_original);
+        }
         told.data_acked = self.board.packets_out() < before;
         self.sample_rtt(now, told);
         if told.data_acked {

@@ -33,7 +33,7 @@ impl Sender {
             self.take_dsack(first, input.ack, told);
             blocks = &blocks[1..];
         }
-        let highest_before = self.highest_sacked();
+        let highest_before = self.highest_sacked;
         let mut lowest_new = u64::MAX;
         let cache = self.sack_cache.blocks;
         for &(left, right) in blocks {
@@ -43,7 +43,7 @@ impl Sender {
             self.mark_range(now, left, right, &cache, told, &mut lowest_new);
         }
         if lowest_new < highest_before {
-            self.note_reordering(lowest_new, highest_before);
+            self.note_reordering(lowest_new);
         }
         self.sack_cache.remember(blocks);
     }
@@ -104,11 +104,6 @@ impl Sender {
         if right <= ack {
             self.undo.duplicate_reported(right);
         }
-    }
-
-    /// End of the highest segment reported by SACK, or the cumulative ACK.
-    fn highest_sacked(&self) -> u64 {
-        if self.board.sacked_out() > 0 { self.highest_sacked } else { self.snd_una }
     }
 }
 

@@ -108,10 +108,12 @@ impl Sender {
     }
 
     /// The first ACK that advances in recovery shows that nothing was lost.
-    pub(super) fn undo_on_partial_ack(&mut self) -> bool {
+    pub(super) fn undo_on_partial_ack(&mut self, prior_una: u64) -> bool {
         if !(self.undo.is_possible() && self.original_acked()) {
             return false;
         }
+        // The hole was filled by a late packet, not by a retransmission.
+        self.note_reordering(prior_una);
         if self.board.retrans_out() > 0 {
             return true;
         }

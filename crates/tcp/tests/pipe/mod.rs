@@ -1,0 +1,206 @@
+//! Two connections joined by a pipe: a rate, a delay each way, a queue, and losses by script.
+
+#![allow(dead_code, reason = "each test binary uses the part it needs")]
+
+use std::collections::VecDeque;
+
+use tcp::cca::{CongestionControl, Congestion, INFINITE_SSTHRESH, SlowStart, Window};
+use tcp::cca::CaState;
+use tcp::{Config, Connection, Segment};
+use units::random::{Purpose, Stream};
+use units::{Bytes, Duration, Instant, Rate};
+
+/// What happened to a data segment on the wire.
+#[derive(Clone, Copy, Debug)]
+pub struct Sighting {
+    pub at: Instant,
+    /// Offset of the first payload byte in the stream.
+    pub offset: u64,
+    pub len: u32,
+    pub dropped: bool,
+    /// The same bytes were seen before.
+    pub repeated: bool,
+}
+
+/// A server that sends to a client.
+pub struct Pipe {
+    pub now: Instant,
+    pub server: Connection,
+    pub client: Connection,
+    pub rate: Rate,
+    pub one_way: Duration,
+    pub queue: Bytes,
+    /// The link stands still from the first of these to the second.
+    pub stalled: (Instant, Instant),
+    /// Drops the n-th data segment (from zero, counting every transmission).
+    pub drop: Box<dyn FnMut(u64, &Segment, Instant) -> bool>,
+    /// Drops the n-th segment from client to server.
+    pub drop_ack: Box<dyn FnMut(u64, Instant) -> bool>,
+    /// Extra delay of the n-th data segment.
+    pub delay: Box<dyn FnMut(u64, Instant) -> Duration>,
+    pub seen: Vec<Sighting>,
+    pub acks: Vec<(Instant, Segment)>,
+    pub windows: Vec<(Instant, u32, CaState)>,
+    to_client: VecDeque<(Instant, Segment)>,
+    to_server: VecDeque<(Instant, Segment)>,
+    link_free: Instant,
+    data_count: u64,
+    ack_count: u64,
+    highest: u64,
+    pub backlog: u64,
+    iss: u32,
+}
+
+pub fn window(config: &Config) -> Window {
+    Window {
+        now: Instant::ZERO,
+        mss: config.mss,
+        cwnd: config.initial_window,
+        ssthresh: INFINITE_SSTHRESH,
+        cwnd_clamp: u32::MAX,
+        cwnd_cnt: 0,
+        prior_cwnd: 0,
+        inflight: 0,
+        delivered: 0,
+        lost: 0,
+        app_limited: false,
+        cwnd_limited: false,
+        srtt: Duration::ZERO,
+        min_rtt: Duration::MAX,
+        state: CaState::Open,
+        paced: false,
+        pacing_rate: Rate::ZERO,
+        max_pacing_rate: config.max_pacing_rate,
+        snd_una: 0,
+        snd_nxt: 0,
+        random: Stream::new(1, Purpose::CongestionControl, 0),
+    }
+}
+
+pub type Control = (Box<dyn CongestionControl>, Box<dyn SlowStart>);
+
+pub fn connection(config: &Config, iss: u32, (cca, slow_start): Control) -> Connection {
+    let congestion = Congestion::new(window(config), cca, slow_start);
+    Connection::new(config.clone(), congestion, iss, 77)
+}
+
+impl Pipe {
+    /// A server that will send `bytes` under `cca` over 20 Mbit/s, 68 ms, one BDP of buffer.
+    pub fn new(config: Config, cca: Control, client_cca: Control, bytes: u64) -> Self {
+        let iss = 0xffff_f000;
+        let mut server = connection(&config, iss, cca);
+        let mut client = connection(&config, 5, client_cca);
+        server.listen();
+        client.connect(Instant::ZERO);
+        Self {
+            now: Instant::ZERO,
+            server,
+            client,
+            rate: Rate::from_mbps(20.0),
+            one_way: Duration::from_millis(34),
+            queue: Bytes::new(170_000),
+            stalled: (Instant::NEVER, Instant::NEVER),
+            drop: Box::new(|_, _, _| false),
+            drop_ack: Box::new(|_, _| false),
+            delay: Box::new(|_, _| Duration::ZERO),
+            seen: Vec::new(),
+            acks: Vec::new(),
+            windows: Vec::new(),
+            to_client: VecDeque::new(),
+            to_server: VecDeque::new(),
+            link_free: Instant::ZERO,
+            data_count: 0,
+            ack_count: 0,
+            highest: 0,
+            backlog: bytes,
+            iss,
+        }
+    }
+
+    /// Runs until `end` of virtual time, or until nothing is left to happen.
+    pub fn run(&mut self, end: Duration) {
+        let end = Instant::ZERO + end;
+        self.pump();
+        loop {
+            let arrivals = [&self.to_client, &self.to_server]
+                .map(|queue| queue.front().map_or(Instant::NEVER, |(at, _)| *at));
+            let next = arrivals[0]
+                .min(arrivals[1])
+                .min(self.server.deadline())
+                .min(self.client.deadline());
+            if next > end || next == Instant::NEVER {
+                self.now = end;
+                return;
+            }
+            self.now = self.now.max(next);
+            if arrivals[0] <= self.now {
+                let (_, segment) = self.to_client.pop_front().unwrap();
+                self.client.on_segment(self.now, &segment);
+            } else if arrivals[1] <= self.now {
+                let (_, segment) = self.to_server.pop_front().unwrap();
+                self.acks.push((self.now, segment));
+                self.server.on_segment(self.now, &segment);
+                let info = self.server.info();
+                self.windows.push((self.now, info.cwnd, info.ca_state));
+            } else if self.server.deadline() <= self.now {
+                self.server.on_deadline(self.now);
+            } else {
+                self.client.on_deadline(self.now);
+            }
+            self.pump();
+        }
+    }
+
+    fn pump(&mut self) {
+        if self.backlog > 0 {
+            self.backlog -= self.server.write(self.now, self.backlog);
+        }
+        while let Some(segment) = self.server.poll_transmit() {
+            self.send_to_client(segment);
+        }
+        while let Some(segment) = self.client.poll_transmit() {
+            let dropped = (self.drop_ack)(self.ack_count, self.now);
+            self.ack_count += 1;
+            if !dropped {
+                self.to_server.push_back((self.now + self.one_way, segment));
+            }
+        }
+    }
+
+    fn send_to_client(&mut self, segment: Segment) {
+        let size = Bytes::new(u64::from(segment.ip_len()));
+        let mut dropped = false;
+        let mut extra = Duration::ZERO;
+        if segment.len > 0 {
+            dropped = (self.drop)(self.data_count, &segment, self.now);
+            extra = (self.delay)(self.data_count, self.now);
+            self.data_count += 1;
+        }
+        if self.now >= self.stalled.0 && self.now < self.stalled.1 {
+            self.link_free = self.link_free.max(self.stalled.1);
+        }
+        let waiting = self.link_free.saturating_since(self.now);
+        if self.rate.bytes_in(waiting).get() + size.get() > self.queue.get() {
+            dropped = true;
+        }
+        if segment.len > 0 {
+            let offset = u64::from(segment.seq.wrapping_sub(self.iss.wrapping_add(1)));
+            let end = offset + u64::from(segment.len);
+            let repeated = end <= self.highest;
+            self.highest = self.highest.max(end);
+            self.seen.push(Sighting { at: self.now, offset, len: segment.len, dropped, repeated });
+        }
+        if dropped {
+            return;
+        }
+        self.link_free = self.now.max(self.link_free) + self.rate.time_to_send(size);
+        let arrival = self.link_free + self.one_way + extra;
+        let at = self.to_client.partition_point(|(time, _)| *time <= arrival);
+        self.to_client.insert(at, (arrival, segment));
+    }
+
+    /// Repeated transmissions of the same bytes.
+    pub fn repeats(&self) -> usize {
+        self.seen.iter().filter(|s| s.repeated).count()
+    }
+}
