@@ -207,9 +207,9 @@ impl Connection {
     pub fn deadline(&self) -> Instant {
         let handshake = self.handshake_at.min(self.time_wait_until);
         match &self.receiver {
-            Some(receiver) if self.is_synchronised() => {
-                handshake.min(self.sender.deadline()).min(receiver.deadline())
-            }
+            Some(receiver) if self.is_synchronised() => handshake
+                .min(self.sender.deadline())
+                .min(receiver.deadline()),
             _ => handshake,
         }
     }
@@ -340,8 +340,7 @@ impl Connection {
         self.state = State::Established;
         self.established_at = Some(now);
         self.handshake_at = Instant::NEVER;
-        let rtt = (self.handshake_tries == 1)
-            .then(|| now.saturating_since(self.handshake_sent));
+        let rtt = (self.handshake_tries == 1).then(|| now.saturating_since(self.handshake_sent));
         if let (Some(rtt), Some(receiver)) = (rtt, &mut self.receiver) {
             receiver.hint_rtt(rtt);
         }
@@ -349,7 +348,9 @@ impl Connection {
     }
 
     fn on_synchronised(&mut self, now: Instant, segment: &Segment) {
-        let Some(receiver) = &mut self.receiver else { return };
+        let Some(receiver) = &mut self.receiver else {
+            return;
+        };
         let seq = unwrap(receiver.rcv_nxt(), segment.seq);
         if segment.flags.contains(Flags::RST) {
             // RFC 9293 §3.10.7.4: only a reset at the expected number counts.
@@ -429,7 +430,9 @@ impl Connection {
 
     fn on_data(&mut self, now: Instant, seq: u64, segment: &Segment) {
         let echo_ms = self.echo_ms(segment);
-        let Some(receiver) = &mut self.receiver else { return };
+        let Some(receiver) = &mut self.receiver else {
+            return;
+        };
         let fin = segment.flags.contains(Flags::FIN);
         receiver.on_data(now, seq, segment.len, fin, echo_ms);
         if !receiver.fin_received() {
@@ -455,7 +458,8 @@ impl Connection {
     }
 
     fn timestamp(&self, now: Instant) -> u32 {
-        self.timestamp_offset.wrapping_add((now.as_nanos() / 1_000_000) as u32)
+        self.timestamp_offset
+            .wrapping_add((now.as_nanos() / 1_000_000) as u32)
     }
 
     /// SYN or SYN-ACK, again after a time-out that doubles (RFC 6298 §5).
@@ -489,14 +493,20 @@ impl Connection {
         while let Some(data) = self.sender.poll() {
             self.push(now, Some(data));
         }
-        if self.receiver.as_ref().is_some_and(|receiver| receiver.ack_due(now)) {
+        if self
+            .receiver
+            .as_ref()
+            .is_some_and(|receiver| receiver.ack_due(now))
+        {
             self.push(now, None);
         }
     }
 
     fn push(&mut self, now: Instant, data: Option<Outgoing>) {
         let timestamp = self.timestamp(now);
-        let Some(receiver) = &mut self.receiver else { return };
+        let Some(receiver) = &mut self.receiver else {
+            return;
+        };
         // RFC 2018 §3: with timestamps there is room for three blocks.
         let room = if self.timestamps { 3 } else { 4 };
         let (ack, sack) = receiver.acknowledge(room);

@@ -182,8 +182,8 @@ impl Receiver {
         self.take_in_order();
         if len == self.mss {
             self.measure_rtt(now, echo_ms);
-            self.window.threshold = (self.window.threshold + 2 * u64::from(self.mss))
-                .min(self.window.space);
+            self.window.threshold =
+                (self.window.threshold + 2 * u64::from(self.mss)).min(self.window.space);
         }
         self.tune_window(now);
         if fin || (had_holes && self.out_of_order.is_empty()) {
@@ -224,11 +224,18 @@ impl Receiver {
     /// (RFC 9293 §3.8.6.2).
     pub(crate) fn window_field(&mut self) -> u16 {
         let held: u64 = self.out_of_order.iter().map(|(from, to)| to - from).sum();
-        let free = self.window.space.saturating_sub(held).min(self.window.threshold);
+        let free = self
+            .window
+            .space
+            .saturating_sub(held)
+            .min(self.window.threshold);
         let unit = 1_u64 << self.window.scale;
         let target = (self.rcv_nxt + free.next_multiple_of(unit)).max(self.window.edge);
         let field = ((target - self.rcv_nxt) >> self.window.scale).min(u64::from(u16::MAX));
-        self.window.edge = self.window.edge.max(self.rcv_nxt + (field << self.window.scale));
+        self.window.edge = self
+            .window
+            .edge
+            .max(self.rcv_nxt + (field << self.window.scale));
         field as u16
     }
 
@@ -259,7 +266,8 @@ impl Receiver {
             last += 1;
         }
         self.out_of_order.splice(at..last, [merged]);
-        self.recent.retain(|&(from, to)| to < merged.0 || from > merged.1);
+        self.recent
+            .retain(|&(from, to)| to < merged.0 || from > merged.1);
         self.recent.insert(0, merged);
         self.recent.truncate(REPORTED_BLOCKS);
     }
@@ -278,7 +286,11 @@ impl Receiver {
         }
         self.compressed += 1;
         if self.compressed_at == Instant::NEVER {
-            let rtt = if self.window.rtt.is_zero() { self.srtt_hint } else { self.window.rtt };
+            let rtt = if self.window.rtt.is_zero() {
+                self.srtt_hint
+            } else {
+                self.window.rtt
+            };
             self.compressed_at = now + COMPRESSION_DELAY.min(rtt / 20);
         }
     }
@@ -323,7 +335,11 @@ impl Receiver {
         let now_ms = now.as_nanos() / 1_000_000;
         let sample = Duration::from_millis(now_ms.saturating_sub(echo).max(1));
         let rtt = &mut self.window.rtt;
-        *rtt = if rtt.is_zero() { sample } else { *rtt * 7 / 8 + sample / 8 };
+        *rtt = if rtt.is_zero() {
+            sample
+        } else {
+            *rtt * 7 / 8 + sample / 8
+        };
     }
 
     /// Once per round trip: if more was read than ever before, the window grows ahead of a sender

@@ -76,7 +76,10 @@ pub struct SackBlocks {
 
 impl SackBlocks {
     /// No block.
-    pub const EMPTY: Self = Self { blocks: [(0, 0); 4], len: 0 };
+    pub const EMPTY: Self = Self {
+        blocks: [(0, 0); 4],
+        len: 0,
+    };
 
     /// Appends the block from `left` up to, not including, `right`; a fifth is ignored.
     pub fn push(&mut self, left: u32, right: u32) {
@@ -143,7 +146,11 @@ impl Segment {
             len += if self.mss.is_some() { 4 } else { 0 };
             len += if self.window_scale.is_some() { 4 } else { 0 };
             // SACK-permitted shares the padding of the timestamps where both are there.
-            len += if self.sack_permitted && self.timestamps.is_none() { 4 } else { 0 };
+            len += if self.sack_permitted && self.timestamps.is_none() {
+                4
+            } else {
+                0
+            };
         }
         if self.timestamps.is_some() {
             len += TIMESTAMPS_OPTION;
@@ -173,7 +180,11 @@ mod tests {
 
     #[test]
     fn a_full_data_segment_with_timestamps_fills_an_mtu_of_1500() {
-        let data = Segment { len: 1448, timestamps: Some((1, 2)), ..Segment::default() };
+        let data = Segment {
+            len: 1448,
+            timestamps: Some((1, 2)),
+            ..Segment::default()
+        };
         assert_eq!(data.ip_len(), 1500);
     }
 

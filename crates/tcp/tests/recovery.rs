@@ -53,7 +53,10 @@ fn slow_start_doubles_every_round_trip() {
     }
     assert_eq!(starts[0], 10);
     for pair in starts.windows(2) {
-        assert!((pair[1] as f64 / pair[0] as f64 - 2.0).abs() < 0.15, "{starts:?}");
+        assert!(
+            (pair[1] as f64 / pair[0] as f64 - 2.0).abs() < 0.15,
+            "{starts:?}"
+        );
     }
 }
 
@@ -79,9 +82,17 @@ fn a_recovery_ends_at_the_threshold() {
     pipe.queue = Bytes::new(10_000_000);
     pipe.drop = Box::new(|n, _, _| n == 200);
     pipe.run(Duration::from_secs(2));
-    let entry = pipe.windows.iter().position(|w| w.2 == CaState::Recovery).unwrap();
+    let entry = pipe
+        .windows
+        .iter()
+        .position(|w| w.2 == CaState::Recovery)
+        .unwrap();
     let before = pipe.windows[entry - 1].1;
-    let after = pipe.windows[entry..].iter().find(|w| w.2 == CaState::Open).unwrap().1;
+    let after = pipe.windows[entry..]
+        .iter()
+        .find(|w| w.2 == CaState::Open)
+        .unwrap()
+        .1;
     assert!(after.abs_diff(before / 2) <= 2, "{before} -> {after}");
 }
 
@@ -117,20 +128,34 @@ fn a_probe_that_repaired_a_loss_reduces_the_window() {
 #[test]
 fn an_outage_costs_no_more_than_the_back_off_explains() {
     let mut pipe = reno(u64::MAX / 2);
-    let (from, to) = (Instant::from_nanos(5_000_000_000), Instant::from_nanos(7_000_000_000));
+    let (from, to) = (
+        Instant::from_nanos(5_000_000_000),
+        Instant::from_nanos(7_000_000_000),
+    );
     pipe.drop = Box::new(move |_, _, now| now >= from && now < to);
     pipe.drop_ack = Box::new(move |_, now| now >= from && now < to);
     pipe.run(Duration::from_secs(12));
-    let sent: Vec<_> = pipe.seen.iter().filter(|s| s.at >= from && s.at < to).collect();
+    let sent: Vec<_> = pipe
+        .seen
+        .iter()
+        .filter(|s| s.at >= from && s.at < to)
+        .collect();
     let tries: Vec<_> = sent.iter().filter(|s| s.repeated).map(|s| s.at).collect();
     assert!((2..=4).contains(&tries.len()), "{tries:?}");
-    let gaps: Vec<f64> = tries.windows(2).map(|t| (t[1] - t[0]).as_secs_f64()).collect();
+    let gaps: Vec<f64> = tries
+        .windows(2)
+        .map(|t| (t[1] - t[0]).as_secs_f64())
+        .collect();
     for pair in gaps.windows(2) {
         assert!((pair[1] / pair[0] - 2.0).abs() < 0.7, "{gaps:?}");
     }
     let back = pipe.seen.iter().find(|s| s.at >= to).unwrap().at;
     assert!(back < Instant::from_nanos(8_500_000_000), "{back:?}");
-    let late = pipe.seen.iter().filter(|s| s.at > back + Duration::from_secs(2)).count();
+    let late = pipe
+        .seen
+        .iter()
+        .filter(|s| s.at > back + Duration::from_secs(2))
+        .count();
     assert!(late as f64 > 0.8 * 2.5 * 20e6 / 8.0 / 1500.0, "{late}");
 }
 
@@ -140,7 +165,10 @@ fn a_spurious_time_out_is_taken_back() {
     let mut pipe = reno(3_000 * MSS);
     pipe.queue = Bytes::new(10_000_000);
     // Everything sent within 3 s waits: a handover that loses nothing.
-    pipe.stalled = (Instant::from_nanos(600_000_000), Instant::from_nanos(3_600_000_000));
+    pipe.stalled = (
+        Instant::from_nanos(600_000_000),
+        Instant::from_nanos(3_600_000_000),
+    );
     pipe.run(Duration::from_secs(10));
     let info = pipe.server.info();
     assert_eq!(pipe.client.received(), 3_000 * MSS);
@@ -154,8 +182,13 @@ fn a_spurious_time_out_is_taken_back() {
 fn a_slight_reordering_is_no_loss_once_it_is_known() {
     let mut pipe = reno(2_000 * MSS);
     pipe.queue = Bytes::new(10_000_000);
-    pipe.delay =
-        Box::new(|n, _| if n % 50 == 7 { Duration::from_millis(6) } else { Duration::ZERO });
+    pipe.delay = Box::new(|n, _| {
+        if n % 50 == 7 {
+            Duration::from_millis(6)
+        } else {
+            Duration::ZERO
+        }
+    });
     pipe.run(Duration::from_secs(20));
     assert_eq!(pipe.client.received(), 2_000 * MSS);
     assert!(pipe.repeats() <= 3, "{}", pipe.repeats());

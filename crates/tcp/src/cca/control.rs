@@ -38,7 +38,12 @@ impl Congestion {
         cca: Box<dyn CongestionControl>,
         slow_start: Box<dyn SlowStart>,
     ) -> Self {
-        Self { window, cca, slow_start, slow_start_exit: None }
+        Self {
+            window,
+            cca,
+            slow_start,
+            slow_start_exit: None,
+        }
     }
 
     /// The kernel's name of the CCA.

@@ -7,10 +7,11 @@
 pub mod bbr;
 mod control;
 pub mod cubic;
-pub mod reno;
 pub mod registry;
+pub mod reno;
 pub mod slow_start;
 mod window;
+mod windowed_filter;
 
 pub use control::{Congestion, Context};
 pub use registry::{UnknownCca, cca_by_name};

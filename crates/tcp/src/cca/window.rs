@@ -25,8 +25,13 @@ pub enum CaState {
 
 impl CaState {
     /// All states, in the order of their numbers.
-    pub const ALL: [Self; 5] =
-        [Self::Open, Self::Disorder, Self::Cwr, Self::Recovery, Self::Loss];
+    pub const ALL: [Self; 5] = [
+        Self::Open,
+        Self::Disorder,
+        Self::Cwr,
+        Self::Recovery,
+        Self::Loss,
+    ];
 
     /// The name as `ss -ti` users know it.
     pub const fn name(self) -> &'static str {

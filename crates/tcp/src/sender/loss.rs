@@ -93,7 +93,8 @@ impl Sender {
 
     /// Losses were found: the window is reduced over the next round trip.
     pub(super) fn enter_recovery(&mut self) {
-        self.undo.start(self.snd_una, self.board.retrans_out(), &self.probe);
+        self.undo
+            .start(self.snd_una, self.board.retrans_out(), &self.probe);
         let state = self.congestion.window.state;
         if !matches!(state, CaState::Cwr | CaState::Recovery) {
             self.undo.remember_ssthresh(&self.congestion.window);
@@ -148,7 +149,8 @@ impl Sender {
             let ssthresh = self.congestion.ssthresh();
             self.congestion.window.ssthresh = ssthresh;
             self.congestion.cwnd_event(Event::Loss);
-            self.undo.start(self.snd_una, self.board.retrans_out(), &self.probe);
+            self.undo
+                .start(self.snd_una, self.board.retrans_out(), &self.probe);
         }
         let in_flight = self.board.in_flight();
         let w = &mut self.congestion.window;
@@ -176,7 +178,9 @@ impl Sender {
         for ordinal in range.clone() {
             let sent = *self.board.get(ordinal);
             let recent = ordinal != range.start
-                && !self.time_until_lost(now, &sent, units::Duration::ZERO).is_zero();
+                && !self
+                    .time_until_lost(now, &sent, units::Duration::ZERO)
+                    .is_zero();
             if !recent {
                 self.mark_lost(ordinal);
             }
@@ -229,7 +233,10 @@ impl Sender {
     /// `tcp_any_retrans_done`, which looks at the head of the queue).
     pub(super) fn any_retransmission_out(&self) -> bool {
         self.board.retrans_out() > 0
-            || self.board.head().is_some_and(|head| head.ever_retransmitted)
+            || self
+                .board
+                .head()
+                .is_some_and(|head| head.ever_retransmitted)
     }
 
     /// Open if nothing is suspicious, else Disorder.
@@ -237,7 +244,11 @@ impl Sender {
         let suspicious = self.board.sacked_out() > 0
             || self.board.lost_out() > 0
             || self.any_retransmission_out();
-        let state = if suspicious { CaState::Disorder } else { CaState::Open };
+        let state = if suspicious {
+            CaState::Disorder
+        } else {
+            CaState::Open
+        };
         if self.congestion.window.state != state {
             self.set_state(state);
             self.high_seq = self.snd_nxt;

@@ -245,7 +245,9 @@ impl Sender {
         if self.fin_queued {
             return 0;
         }
-        self.config.send_buffer.saturating_sub(self.write_end - self.snd_una)
+        self.config
+            .send_buffer
+            .saturating_sub(self.write_end - self.snd_una)
     }
 
     /// The application writes up to `bytes`; answers how many were taken.
@@ -296,7 +298,13 @@ impl Sender {
         if input.ack < self.snd_una || input.ack > self.snd_nxt {
             // Old, or of something never sent (RFC 9293 §3.10.7.4); an old one may still carry SACK.
             if input.ack < self.snd_una && !input.sack.is_empty() && self.board.packets_out() > 0 {
-                self.work_on_ack(now, &AckInput { ack: self.snd_una, ..*input });
+                self.work_on_ack(
+                    now,
+                    &AckInput {
+                        ack: self.snd_una,
+                        ..*input
+                    },
+                );
             }
             return;
         }
@@ -315,7 +323,10 @@ impl Sender {
         let delivered_before = self.rate.delivered;
         self.echo_ms = input.echo_ms;
 
-        let mut told = Told { not_duplicate: input.has_data, ..Told::default() };
+        let mut told = Told {
+            not_duplicate: input.has_data,
+            ..Told::default()
+        };
         if input.ack > prior_una {
             told.una_advanced = true;
             self.retransmits = 0;
@@ -350,7 +361,10 @@ impl Sender {
             self.latest_rate = sample;
         }
         self.refresh_window();
-        let rtt = told.last_acked_at.filter(|_| !told.retransmitted_acked).or(told.last_sacked_at);
+        let rtt = told
+            .last_acked_at
+            .filter(|_| !told.retransmitted_acked)
+            .or(told.last_sacked_at);
         let ack = Ack {
             acked: told.acked,
             delivered: newly,
@@ -408,8 +422,16 @@ impl Sender {
 
     fn sample_rtt(&mut self, now: Instant, told: &Told) {
         let since = |at: Option<Instant>| at.map(|at| now.saturating_since(at));
-        let acked = if told.retransmitted_acked { None } else { told.first_acked_at };
-        let latest = if told.retransmitted_acked { None } else { told.last_acked_at };
+        let acked = if told.retransmitted_acked {
+            None
+        } else {
+            told.first_acked_at
+        };
+        let latest = if told.retransmitted_acked {
+            None
+        } else {
+            told.last_acked_at
+        };
         if let Some(latest) = since(told.last_sacked_at.or(latest)) {
             self.rtt.sample_minimum(latest, now);
         }

@@ -2,9 +2,9 @@
 
 use units::{Duration, Instant};
 
+use super::Sender;
 use super::loss::INITIAL_REORDERING;
 use super::scoreboard::Sent;
-use super::Sender;
 use crate::cca::CaState;
 
 /// Recoveries for which a widened reordering window lasts (RFC 8985 §6.2 step 4).
@@ -82,13 +82,18 @@ impl Sender {
     /// lost (RFC 8985 §6.2 step 4; zero in recovery or after three SACKs if nothing was reordered).
     fn reordering_window(&self) -> Duration {
         if !self.reordering_seen {
-            let in_recovery =
-                matches!(self.congestion.window.state, CaState::Recovery | CaState::Loss);
+            let in_recovery = matches!(
+                self.congestion.window.state,
+                CaState::Recovery | CaState::Loss
+            );
             if in_recovery || self.board.sacked_out() >= INITIAL_REORDERING.min(self.reordering) {
                 return Duration::ZERO;
             }
         }
-        let quarters = self.rtt.minimum().scaled(u64::from(self.rack.window_steps), 4);
+        let quarters = self
+            .rtt
+            .minimum()
+            .scaled(u64::from(self.rack.window_steps), 4);
         quarters.min(self.rtt.srtt())
     }
 
@@ -107,7 +112,8 @@ impl Sender {
         self.rack.advanced = false;
         let (lost_retransmission, wait) = self.mark_losses(now);
         if let Some(wait) = wait {
-            self.timer.set_reordering(now + wait + super::timers::TIMEOUT_MIN);
+            self.timer
+                .set_reordering(now + wait + super::timers::TIMEOUT_MIN);
         }
         lost_retransmission
     }

@@ -31,7 +31,14 @@ struct Sampled {
 
 impl RateSampler {
     /// Stamps a transmission; `idle` if nothing else is in flight (§3.2 of the draft).
-    pub(crate) fn stamp(&mut self, seq: u64, end: u64, fin: bool, idle: bool, at: Instant) -> NewlySent {
+    pub(crate) fn stamp(
+        &mut self,
+        seq: u64,
+        end: u64,
+        fin: bool,
+        idle: bool,
+        at: Instant,
+    ) -> NewlySent {
         if idle {
             self.first_tx = at;
             self.delivered_at = at;

@@ -86,8 +86,9 @@ impl RttEstimator {
             self.variance = self.variance.max(self.round_deviation);
             if snd_una > self.round_end {
                 if self.round_deviation < self.variance {
-                    self.variance =
-                        self.variance.saturating_sub((self.variance - self.round_deviation) / 4);
+                    self.variance = self
+                        .variance
+                        .saturating_sub((self.variance - self.round_deviation) / 4);
                 }
                 self.round_end = snd_nxt;
                 self.round_deviation = self.min_rto;
@@ -146,9 +147,15 @@ mod tests {
     fn the_lowest_rtt_is_forgotten_after_five_minutes() {
         let mut rtt = estimator();
         rtt.sample_minimum(Duration::from_millis(10), Instant::ZERO);
-        rtt.sample_minimum(Duration::from_millis(20), Instant::ZERO + Duration::from_secs(299));
+        rtt.sample_minimum(
+            Duration::from_millis(20),
+            Instant::ZERO + Duration::from_secs(299),
+        );
         assert_eq!(rtt.minimum(), Duration::from_millis(10));
-        rtt.sample_minimum(Duration::from_millis(20), Instant::ZERO + Duration::from_secs(301));
+        rtt.sample_minimum(
+            Duration::from_millis(20),
+            Instant::ZERO + Duration::from_secs(301),
+        );
         assert_eq!(rtt.minimum(), Duration::from_millis(20));
     }
 }

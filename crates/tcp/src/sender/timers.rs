@@ -31,17 +31,26 @@ pub(super) struct Timer {
 
 impl Default for Timer {
     fn default() -> Self {
-        Self { waits: Waits::Nothing, at: Instant::NEVER }
+        Self {
+            waits: Waits::Nothing,
+            at: Instant::NEVER,
+        }
     }
 }
 
 impl Timer {
     pub(super) fn set_reordering(&mut self, at: Instant) {
-        *self = Self { waits: Waits::Reordering, at };
+        *self = Self {
+            waits: Waits::Reordering,
+            at,
+        };
     }
 
     pub(super) fn set_probe(&mut self, at: Instant) {
-        *self = Self { waits: Waits::Probe, at };
+        *self = Self {
+            waits: Waits::Probe,
+            at,
+        };
     }
 
     fn clear(&mut self) {
@@ -85,8 +94,14 @@ impl Sender {
             self.timer.clear();
             return;
         }
-        let wait = self.rto().saturating_sub(elapsed).max(Duration::from_millis(1));
-        self.timer = Timer { waits: Waits::Retransmission, at: now + wait };
+        let wait = self
+            .rto()
+            .saturating_sub(elapsed)
+            .max(Duration::from_millis(1));
+        self.timer = Timer {
+            waits: Waits::Retransmission,
+            at: now + wait,
+        };
     }
 
     /// New data was acknowledged: the timer starts anew (RFC 6298 §5.3), as a probe if it can.
@@ -145,8 +160,12 @@ impl Sender {
 
     /// Nothing is in flight, data waits and the window is shut: asks for it now and then.
     pub(super) fn ensure_zero_window_probe(&mut self, now: Instant) {
-        if self.timer.waits == Waits::Nothing && self.board.packets_out() == 0 && self.has_unsent() {
-            self.timer = Timer { waits: Waits::ZeroWindow, at: now + self.rto() };
+        if self.timer.waits == Waits::Nothing && self.board.packets_out() == 0 && self.has_unsent()
+        {
+            self.timer = Timer {
+                waits: Waits::ZeroWindow,
+                at: now + self.rto(),
+            };
         }
     }
 
@@ -157,7 +176,10 @@ impl Sender {
         // One byte below the window: the receiver must answer (RFC 9293 §3.8.6.1).
         self.push_probe_of_window();
         self.backoff += 1;
-        self.timer = Timer { waits: Waits::ZeroWindow, at: now + self.rto() };
+        self.timer = Timer {
+            waits: Waits::ZeroWindow,
+            at: now + self.rto(),
+        };
     }
 
     /// An ACK while nothing was in flight: the window may have opened.

@@ -47,8 +47,11 @@ impl Sender {
         let wait = if srtt.is_zero() {
             self.config.initial_rto
         } else {
-            let for_delayed_ack =
-                if self.board.packets_out() == 1 { self.rtt.min_rto() } else { TIMEOUT_MIN };
+            let for_delayed_ack = if self.board.packets_out() == 1 {
+                self.rtt.min_rto()
+            } else {
+                TIMEOUT_MIN
+            };
             srtt * 2 + for_delayed_ack
         };
         self.timer.set_probe(now + wait.min(self.rto()));
@@ -79,7 +82,9 @@ impl Sender {
 
     /// An ACK while a probe is out: did the probe repair a loss? (RFC 8985 §7.4)
     pub(super) fn finish_loss_probe(&mut self, ack: u64, told: &Told) {
-        let Some(high_seq) = self.probe.high_seq else { return };
+        let Some(high_seq) = self.probe.high_seq else {
+            return;
+        };
         if ack < high_seq {
             return;
         }

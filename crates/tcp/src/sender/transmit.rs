@@ -24,13 +24,21 @@ pub(super) struct Pacer {
 
 impl Default for Pacer {
     fn default() -> Self {
-        Self { next: Instant::ZERO, waiting: false, last_burst: Instant::ZERO }
+        Self {
+            next: Instant::ZERO,
+            waiting: false,
+            last_burst: Instant::ZERO,
+        }
     }
 }
 
 impl Pacer {
     pub(super) fn deadline(&self) -> Instant {
-        if self.waiting { self.next } else { Instant::NEVER }
+        if self.waiting {
+            self.next
+        } else {
+            Instant::NEVER
+        }
     }
 
     pub(super) fn released(&mut self) {
@@ -136,9 +144,17 @@ impl Sender {
         self.board.push(stamp);
         self.snd_nxt = end;
         let len = (end - seq) as u32 - u32::from(fin);
-        self.out.push_back(Outgoing { seq, len, fin, push: end == self.write_end });
+        self.out.push_back(Outgoing {
+            seq,
+            len,
+            fin,
+            push: end == self.write_end,
+        });
         self.counts.segments += 1;
-        if matches!(self.congestion.window.state, CaState::Recovery | CaState::Cwr) {
+        if matches!(
+            self.congestion.window.state,
+            CaState::Recovery | CaState::Cwr
+        ) {
             self.prr.out += 1;
         }
         self.last_sent = now;
@@ -156,7 +172,10 @@ impl Sender {
                 break;
             }
             self.retransmit(now, ordinal);
-            if matches!(self.congestion.window.state, CaState::Recovery | CaState::Cwr) {
+            if matches!(
+                self.congestion.window.state,
+                CaState::Recovery | CaState::Cwr
+            ) {
                 self.prr.out += 1;
             }
             if ordinal == self.board.ordinals().start && !self.waits_for_reordering() {
@@ -171,10 +190,16 @@ impl Sender {
         let stamp = self.rate.stamp(sent.seq, sent.end, sent.fin, false, now);
         self.board.mark_retransmitted(ordinal, stamp);
         self.undo.retransmitted();
-        self.retransmission_stamp.get_or_insert(now.as_nanos() / 1_000_000);
+        self.retransmission_stamp
+            .get_or_insert(now.as_nanos() / 1_000_000);
         let len = (sent.end - sent.seq) as u32 - u32::from(sent.fin);
         let push = sent.end == self.write_end;
-        self.out.push_back(Outgoing { seq: sent.seq, len, fin: sent.fin, push });
+        self.out.push_back(Outgoing {
+            seq: sent.seq,
+            len,
+            fin: sent.fin,
+            push,
+        });
         self.counts.segments += 1;
         self.counts.retransmissions += 1;
         self.last_sent = now;
@@ -183,7 +208,12 @@ impl Sender {
 
     /// An empty segment just below the window (RFC 9293 §3.8.6.1).
     pub(super) fn push_probe_of_window(&mut self) {
-        self.out.push_back(Outgoing { seq: self.snd_una - 1, len: 0, fin: false, push: false });
+        self.out.push_back(Outgoing {
+            seq: self.snd_una - 1,
+            len: 0,
+            fin: false,
+            push: false,
+        });
         self.counts.segments += 1;
     }
 
@@ -200,7 +230,11 @@ impl Sender {
     /// the sender fell behind is made up for, by half a burst at most.
     fn pace(&mut self, now: Instant, bytes: u64) {
         self.pacer.last_burst = now;
-        let rate = self.congestion.window.pacing_rate.min(self.config.max_pacing_rate);
+        let rate = self
+            .congestion
+            .window
+            .pacing_rate
+            .min(self.config.max_pacing_rate);
         if rate.bits_per_second() == 0 || !(self.config.pacing || self.congestion.window.paced) {
             self.pacer.next = now;
             return;

@@ -19,7 +19,13 @@ pub(super) struct WindowUsage {
 
 impl WindowUsage {
     pub(super) fn new(first: u64) -> Self {
-        Self { limited: false, max_packets_out: 0, until: first, used: 0, stamp: Instant::ZERO }
+        Self {
+            limited: false,
+            max_packets_out: 0,
+            until: first,
+            used: 0,
+            stamp: Instant::ZERO,
+        }
     }
 
     /// The window was set for a reason: its validity counts from `now`.
@@ -40,9 +46,7 @@ impl Sender {
     pub(super) fn validate_window(&mut self, now: Instant, limited: bool) {
         let out = self.board.packets_out();
         let usage = &mut self.usage;
-        if self.snd_una >= usage.until
-            || limited
-            || (!usage.limited && out > usage.max_packets_out)
+        if self.snd_una >= usage.until || limited || (!usage.limited && out > usage.max_packets_out)
         {
             usage.limited = limited;
             usage.max_packets_out = out;
@@ -65,7 +69,10 @@ impl Sender {
 
     /// The application used less than the window for an RTO: halfway down to what was used.
     fn shrink_unused_window(&mut self, now: Instant) {
-        let used = self.usage.used.max(self.config.initial_window.min(self.congestion.window.cwnd));
+        let used = self
+            .usage
+            .used
+            .max(self.config.initial_window.min(self.congestion.window.cwnd));
         let w = &mut self.congestion.window;
         if w.state == CaState::Open && used < w.cwnd {
             w.ssthresh = w.ssthresh.max((w.cwnd >> 1) + (w.cwnd >> 2));

@@ -4,8 +4,8 @@
 
 use std::collections::VecDeque;
 
-use tcp::cca::{CongestionControl, Congestion, INFINITE_SSTHRESH, SlowStart, Window};
 use tcp::cca::CaState;
+use tcp::cca::{Congestion, CongestionControl, INFINITE_SSTHRESH, SlowStart, Window};
 use tcp::{Config, Connection, Segment};
 use units::random::{Purpose, Stream};
 use units::{Bytes, Duration, Instant, Rate};
@@ -188,7 +188,13 @@ impl Pipe {
             let end = offset + u64::from(segment.len);
             let repeated = end <= self.highest;
             self.highest = self.highest.max(end);
-            self.seen.push(Sighting { at: self.now, offset, len: segment.len, dropped, repeated });
+            self.seen.push(Sighting {
+                at: self.now,
+                offset,
+                len: segment.len,
+                dropped,
+                repeated,
+            });
         }
         if dropped {
             return;

@@ -1,0 +1,73 @@
+//! ACKs that come in lumps: how much more than the BDP must be in flight so that the sender does not
+//! run dry between them (draft-cardwell-iccrg-bbr-congestion-control-01 §4.5.5, Linux's `extra_acked`).
+
+use units::{Duration, Instant};
+
+use crate::cca::{Ack, Window};
+
+/// Rounds of one of the two halves of the maximum's window.
+const HALF_WINDOW: u32 = 5;
+/// The excess is never more than the bandwidth brings in this time.
+const MAX_TIME: Duration = Duration::from_millis(100);
+/// An epoch that has counted this many segments starts anew.
+const EPOCH_LIMIT: u64 = 1 << 20;
+
+/// The largest excess of the last five to ten rounds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Aggregation {
+    epoch: Instant,
+    epoch_acked: u64,
+    extra: [u32; 2],
+    half: usize,
+    rounds: u32,
+}
+
+impl Aggregation {
+    pub(super) fn restart(&mut self, window: &Window) {
+        self.epoch = window.now;
+        self.epoch_acked = 0;
+    }
+
+    /// Counts what came beyond what the bandwidth explains.
+    pub(super) fn update(&mut self, window: &Window, ack: &Ack, bandwidth: u64, round: bool) {
+        if ack.delivered == 0 || ack.rate.delivered.is_none() {
+            return;
+        }
+        if round {
+            self.rounds += 1;
+            if self.rounds >= HALF_WINDOW {
+                self.rounds = 0;
+                self.half = 1 - self.half;
+                self.extra[self.half] = 0;
+            }
+        }
+        let elapsed = window.now.saturating_since(self.epoch);
+        let mut expected = segments_in(bandwidth, elapsed, window.mss);
+        if self.epoch_acked <= expected
+            || self.epoch_acked + u64::from(ack.delivered) >= EPOCH_LIMIT
+        {
+            self.restart(window);
+            expected = 0;
+        }
+        self.epoch_acked += u64::from(ack.delivered);
+        let extra = self
+            .epoch_acked
+            .saturating_sub(expected)
+            .min(u64::from(window.cwnd)) as u32;
+        self.extra[self.half] = self.extra[self.half].max(extra);
+    }
+
+    /// Segments to add to the window once start-up is over.
+    pub(super) fn extra(&self, bandwidth: u64, mss: u32, full: bool) -> u32 {
+        if !full {
+            return 0;
+        }
+        let most = segments_in(bandwidth, MAX_TIME, mss);
+        u64::from(self.extra[0].max(self.extra[1])).min(most) as u32
+    }
+}
+
+fn segments_in(bandwidth: u64, time: Duration, mss: u32) -> u64 {
+    let bits = u128::from(bandwidth) * u128::from(time.as_nanos()) / 1_000_000_000;
+    (bits / (u128::from(mss) * 8)) as u64
+}

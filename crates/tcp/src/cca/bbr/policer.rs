@@ -1,0 +1,127 @@
+//! The long-term model: a token-bucket policer shows by a steady high loss at the same rate in two
+//! intervals in a row (Linux `bbr_lt_bw_sampling`).
+
+use units::{Bytes, Duration, Instant, Rate};
+
+use crate::cca::{Ack, Window};
+
+/// An interval lasts at least this many rounds, and is given up after four times as many.
+const MIN_ROUNDS: u32 = 4;
+/// Loss that makes a policer likely: 20 % (50/256).
+const LOSS_THRESHOLD: (u64, u64) = (50, 256);
+/// Two rates agree within an eighth, or within 4 kbit/s.
+const TOLERANCE: (u64, u64) = (1, 8);
+const TOLERANCE_BITS: u64 = 4_000;
+/// The policer's rate is used for this many rounds.
+const USE_ROUNDS: u32 = 48;
+
+/// Detection and use of a policed rate.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Policer {
+    sampling: bool,
+    use_it: bool,
+    rounds: u32,
+    bandwidth: u64,
+    start: Instant,
+    start_delivered: u64,
+    start_lost: u64,
+}
+
+impl Policer {
+    /// The policed rate in bits per second, while it is in use.
+    pub(super) fn bandwidth(&self) -> Option<u64> {
+        self.use_it.then_some(self.bandwidth)
+    }
+
+    /// Forgets everything.
+    pub(super) fn restart(&mut self, window: &Window) {
+        *self = Self::default();
+        self.start_interval(window);
+    }
+
+    /// A time-out counts as a round with loss.
+    pub(super) fn loss_round(&mut self, window: &Window) {
+        if !self.sampling {
+            self.start_interval(window);
+            self.sampling = true;
+        }
+    }
+
+    fn start_interval(&mut self, window: &Window) {
+        self.start = window.now;
+        self.start_delivered = window.delivered;
+        self.start_lost = window.lost;
+        self.rounds = 0;
+    }
+
+    /// Looks at one ACK; `cycle_index` is put to a plain phase when the policed rate comes in use.
+    pub(super) fn sample(
+        &mut self,
+        window: &Window,
+        ack: &Ack,
+        round: bool,
+        cycle_index: &mut usize,
+        full: bool,
+    ) {
+        if self.use_it {
+            if full && round {
+                self.rounds += 1;
+                if self.rounds >= USE_ROUNDS {
+                    self.restart(window);
+                    *cycle_index = 2;
+                }
+            }
+            return;
+        }
+        if !self.sampling {
+            // Intervals start and end with loss, when the bucket is empty.
+            if ack.lost == 0 {
+                return;
+            }
+            self.start_interval(window);
+            self.sampling = true;
+        }
+        if ack.rate.app_limited {
+            self.restart(window);
+            return;
+        }
+        self.rounds += u32::from(round);
+        if self.rounds < MIN_ROUNDS {
+            return;
+        }
+        if self.rounds > 4 * MIN_ROUNDS {
+            self.restart(window);
+            return;
+        }
+        if ack.lost == 0 {
+            return;
+        }
+        let lost = window.lost - self.start_lost;
+        let delivered = window.delivered - self.start_delivered;
+        if delivered == 0 || lost * LOSS_THRESHOLD.1 < delivered * LOSS_THRESHOLD.0 {
+            return;
+        }
+        let elapsed = window.now.saturating_since(self.start);
+        if elapsed < Duration::from_millis(1) {
+            return;
+        }
+        let bytes = Bytes::new(delivered * u64::from(window.mss));
+        self.end_interval(window, Rate::of(bytes, elapsed).bits_per_second());
+    }
+
+    fn end_interval(&mut self, window: &Window, rate: u64) {
+        if self.bandwidth > 0 {
+            let difference = rate.abs_diff(self.bandwidth);
+            if difference * TOLERANCE.1 <= self.bandwidth * TOLERANCE.0
+                || difference <= TOLERANCE_BITS
+            {
+                self.bandwidth = u64::midpoint(rate, self.bandwidth);
+                self.use_it = true;
+                self.rounds = 0;
+                return;
+            }
+        }
+        self.bandwidth = rate;
+        self.start_interval(window);
+    }
+}
