@@ -1,0 +1,304 @@
+//! A stochastic model of a cellular link.
+//!
+//! The logarithm of the rate is an Ornstein-Uhlenbeck process: stationary, normal, its correlation
+//! falling as exp(-t/τ). Rates are therefore lognormal, as measured rates of cellular links
+//! roughly are, with the wanted coefficient of variation c if the variance of the logarithm is
+//! ln(1 + c²). It is sampled exactly on a grid of 20 ms: x' = ρx + √(1 - ρ²)·σ·n, ρ = exp(-20 ms/τ).
+//!
+//! Independently, the link alternates between service and outage, both exponentially distributed
+//! (a two-state Markov process in continuous time, started in its stationary state). The rate in
+//! service is raised by what outages take, so that the mean of the whole is the wanted one.
+
+use units::random::{Purpose, Stream};
+use units::{Duration, Rate};
+
+use crate::{Steps, StepsError, Trace};
+
+/// How often the rate changes.
+const GRID: Duration = Duration::from_millis(20);
+
+/// The model's parameters.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Generator {
+    /// Mean rate over all time, outages included.
+    pub mean: Rate,
+    /// Coefficient of variation of the rate in service: standard deviation over mean.
+    pub variability: f64,
+    /// Time after which the correlation of the logarithm of the rate has fallen to 1/e.
+    pub correlation: Duration,
+    /// Mean time from the end of an outage to the next one; [`Duration::MAX`] for no outages.
+    pub outage_interval: Duration,
+    /// Mean length of an outage.
+    pub outage: Duration,
+    /// Length of the trace.
+    pub duration: Duration,
+}
+
+/// Why parameters make no trace.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum GeneratorError {
+    /// The mean rate is zero.
+    #[error("mean: 0bit/s must be more than zero")]
+    Mean,
+    /// The variability is no number from 0 to 5.
+    #[error("variability: {0} must be a number from 0 to 5")]
+    Variability(f64),
+    /// The time between outages is zero.
+    #[error("outage_interval: 0s must be more than zero")]
+    OutageInterval,
+    /// The trace is too short or too long.
+    #[error("duration: {0} must be from 20ms to 24h")]
+    Duration(Duration),
+    /// The link is in outage for the whole time.
+    #[error(
+        "the generated link is in outage for the whole {0}: shorten outages or choose another seed"
+    )]
+    Outage(Duration),
+}
+
+impl Generator {
+    /// A trace of the model; the same `seed` and `entity` (the number of the link) give the same
+    /// one.
+    ///
+    /// # Errors
+    /// If a parameter is out of its range.
+    pub fn generate(&self, seed: u64, entity: u32) -> Result<Trace, GeneratorError> {
+        self.validate()?;
+        let outages = self.outages(&mut Stream::new(seed, Purpose::GeneratedOutage, entity));
+        let mut draws = Stream::new(seed, Purpose::GeneratedCapacity, entity);
+        let sigma = libm::sqrt(libm::log1p(self.variability * self.variability));
+        let rho = if self.correlation.is_zero() {
+            0.0
+        } else {
+            libm::exp(-GRID.as_secs_f64() / self.correlation.as_secs_f64())
+        };
+        let fresh = libm::sqrt(1.0 - rho * rho);
+        let in_service = self.mean.as_mbps() / (1.0 - self.outage_share());
+
+        let mut steps = Vec::with_capacity((self.duration.as_nanos() / GRID.as_nanos()) as usize);
+        let mut outages = outages.iter().copied().peekable();
+        let mut x = draws.normal(0.0, 1.0);
+        let mut from = Duration::ZERO;
+        while from < self.duration {
+            let to = (from + GRID).min(self.duration);
+            let rate = Rate::from_mbps(in_service * libm::exp(sigma * x - sigma * sigma / 2.0));
+            let mut at = from;
+            while at < to {
+                while outages.next_if(|&(_, end)| end <= at).is_some() {}
+                let (rate, until) = match outages.peek() {
+                    Some(&(start, end)) if start <= at => (Rate::ZERO, end),
+                    Some(&(start, _)) => (rate, start),
+                    None => (rate, to),
+                };
+                steps.push((at, rate));
+                at = until.min(to);
+            }
+            x = rho * x + fresh * draws.normal(0.0, 1.0);
+            from = to;
+        }
+        match Steps::new(&steps, self.duration) {
+            Ok(steps) => Ok(Trace::Steps(steps)),
+            Err(StepsError::AllZero) => Err(GeneratorError::Outage(self.duration)),
+            Err(error) => unreachable!("a grid is in order: {error}"),
+        }
+    }
+
+    fn validate(&self) -> Result<(), GeneratorError> {
+        if self.mean == Rate::ZERO {
+            return Err(GeneratorError::Mean);
+        }
+        if !(0.0..=5.0).contains(&self.variability) {
+            return Err(GeneratorError::Variability(self.variability));
+        }
+        if self.outage_interval.is_zero() {
+            return Err(GeneratorError::OutageInterval);
+        }
+        if self.duration < GRID || self.duration > Duration::from_secs(24 * 3600) {
+            return Err(GeneratorError::Duration(self.duration));
+        }
+        Ok(())
+    }
+
+    /// The share of time in outage.
+    fn outage_share(&self) -> f64 {
+        if self.outage_interval == Duration::MAX {
+            return 0.0;
+        }
+        let outage = self.outage.as_secs_f64();
+        outage / (outage + self.outage_interval.as_secs_f64())
+    }
+
+    /// Starts and ends of the outages, in order.
+    fn outages(&self, draws: &mut Stream) -> Vec<(Duration, Duration)> {
+        let mut outages = Vec::new();
+        if self.outage.is_zero() || self.outage_interval == Duration::MAX {
+            return outages;
+        }
+        // The exponential forgets: what is left of the state found at the start is as long as a
+        // whole one.
+        let mut in_outage = draws.uniform() < self.outage_share();
+        let mut at = Duration::ZERO;
+        while at < self.duration {
+            let mean = if in_outage {
+                self.outage
+            } else {
+                self.outage_interval
+            };
+            let end = at + Duration::from_secs_f64(draws.exponential(mean.as_secs_f64()));
+            if in_outage && at < end {
+                outages.push((at, end));
+            }
+            in_outage = !in_outage;
+            at = end;
+        }
+        outages
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::Instant;
+
+    fn drive() -> Generator {
+        Generator {
+            mean: Rate::from_mbps(12.0),
+            variability: 0.6,
+            correlation: Duration::from_secs(1),
+            outage_interval: Duration::MAX,
+            outage: Duration::ZERO,
+            duration: Duration::from_secs(20_000),
+        }
+    }
+
+    fn grid_rates(trace: &Trace) -> Vec<f64> {
+        let Trace::Steps(steps) = trace else {
+            panic!("a rate was generated")
+        };
+        let count = steps.period().as_nanos() / GRID.as_nanos();
+        let mut rates = Vec::new();
+        for index in 0..count {
+            rates.push(steps.rate_at(Instant::ZERO + GRID * index).as_mbps());
+        }
+        rates
+    }
+
+    fn mean(values: &[f64]) -> f64 {
+        values.iter().sum::<f64>() / values.len() as f64
+    }
+
+    fn correlation_at(values: &[f64], lag: usize) -> f64 {
+        let mean = mean(values);
+        let product = |lag: usize| {
+            values
+                .iter()
+                .zip(&values[lag..])
+                .map(|(a, b)| (a - mean) * (b - mean))
+                .sum::<f64>()
+        };
+        product(lag) / product(0)
+    }
+
+    #[test]
+    fn the_rate_has_the_wanted_mean_variability_and_correlation() {
+        let rates = grid_rates(&drive().generate(1, 0).unwrap());
+        let average = mean(&rates);
+        assert!((average / 12.0 - 1.0).abs() < 0.03, "mean {average}");
+        let squares: Vec<_> = rates
+            .iter()
+            .map(|rate| (rate - average) * (rate - average))
+            .collect();
+        let variability = mean(&squares).sqrt() / average;
+        assert!(
+            (variability - 0.6).abs() < 0.03,
+            "variability {variability}"
+        );
+        let logarithms: Vec<_> = rates.iter().map(|rate| rate.ln()).collect();
+        let after_one_second = correlation_at(&logarithms, 50);
+        assert!(
+            (after_one_second - 0.368).abs() < 0.03,
+            "correlation {after_one_second}"
+        );
+    }
+
+    #[test]
+    fn outages_take_their_share_of_time_and_the_mean_stays() {
+        let (interval, outage) = (Duration::from_secs(18), Duration::from_secs(2));
+        let link = Generator {
+            outage_interval: interval,
+            outage,
+            ..drive()
+        };
+        let trace = link.generate(7, 0).unwrap();
+        let Trace::Steps(steps) = &trace else {
+            panic!("a rate was generated")
+        };
+        let lengths: Vec<_> = steps
+            .iter()
+            .filter(|&(_, _, rate)| rate == Rate::ZERO)
+            .map(|(start, end, _)| (end - start).as_secs_f64())
+            .collect();
+        let share = lengths.iter().sum::<f64>() / link.duration.as_secs_f64();
+        assert!((share - 0.1).abs() < 0.015, "share {share}");
+        let length = mean(&lengths);
+        assert!((length - 2.0).abs() < 0.2, "mean outage {length} s");
+        let average = trace.mean_rate().as_mbps();
+        assert!((average / 12.0 - 1.0).abs() < 0.04, "mean {average}");
+    }
+
+    #[test]
+    fn outages_leave_the_rate_between_them_as_it_was_but_for_the_scale() {
+        let calm = Generator {
+            duration: Duration::from_secs(60),
+            ..drive()
+        };
+        let (interval, outage) = (Duration::from_secs(5), Duration::from_secs(5));
+        let rough = Generator {
+            outage_interval: interval,
+            outage,
+            ..calm
+        };
+        let calm = grid_rates(&calm.generate(3, 0).unwrap());
+        let rough = grid_rates(&rough.generate(3, 0).unwrap());
+        let kept = calm.iter().zip(&rough).filter(|&(_, &rate)| rate > 0.0);
+        assert!(kept.clone().count() > 100);
+        assert!(
+            kept.clone()
+                .all(|(calm, rough)| (rough - 2.0 * calm).abs() < 1e-5)
+        );
+    }
+
+    #[test]
+    fn a_seed_and_a_link_are_a_trace() {
+        let short = Generator {
+            duration: Duration::from_secs(5),
+            ..drive()
+        };
+        assert_eq!(short.generate(1, 0), short.generate(1, 0));
+        assert_ne!(short.generate(1, 0), short.generate(2, 0));
+        assert_ne!(short.generate(1, 0), short.generate(1, 1));
+    }
+
+    #[test]
+    fn parameters_out_of_range_are_named() {
+        let message = |generator: Generator| generator.generate(1, 0).unwrap_err().to_string();
+        let wild = Generator {
+            variability: f64::NAN,
+            ..drive()
+        };
+        assert_eq!(
+            message(wild),
+            "variability: NaN must be a number from 0 to 5"
+        );
+        let none = Generator {
+            mean: Rate::ZERO,
+            ..drive()
+        };
+        assert_eq!(message(none), "mean: 0bit/s must be more than zero");
+        let brief = Generator {
+            duration: Duration::from_millis(1),
+            ..drive()
+        };
+        assert_eq!(message(brief), "duration: 1ms must be from 20ms to 24h");
+    }
+}

@@ -1,0 +1,273 @@
+//! Readers of trace files.
+
+mod csv;
+mod mahimahi;
+mod phone_log;
+
+use core::fmt;
+
+use crate::Trace;
+
+/// Which way a link goes, seen from the phone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Direction {
+    /// Towards the phone.
+    Downlink,
+    /// From the phone.
+    Uplink,
+}
+
+/// How a trace is written down.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Format {
+    /// mahimahi: one delivery opportunity of 1500 bytes per line, in whole milliseconds from the
+    /// start; the list repeats after the last one.
+    Mahimahi,
+    /// `time,Mbit/s`: seconds and rate; each rate holds until the next line, the last for as long
+    /// as the one before it (1 s if there is no other). The first time counts as the start. An
+    /// optional first line names the columns; further columns are ignored.
+    Csv,
+    /// One line per second with the columns `Timestamp` (`2019.12.14_10.16.30`), `DL_bitrate` and
+    /// `UL_bitrate` (kbit/s), as G-NetTrack writes and 5Gdataset publishes it (Raca et al., "Beyond
+    /// throughput, the next generation: a 5G dataset with channel and context metrics", MMSys 2020).
+    ///
+    /// `-` repeats the value before it; lines before the first value are skipped. Where the
+    /// phone logged a second more than once, its mean counts; where it skipped seconds, the last
+    /// value holds. The last line lasts one second.
+    PhoneLog(Direction),
+}
+
+impl Format {
+    /// The format of a file, from its name (`.down`, `.up`) or else from its first line that is
+    /// neither empty nor a comment. `direction` chooses the column of a phone log.
+    pub fn detect(origin: &str, text: &str, direction: Direction) -> Self {
+        if origin.ends_with(".down") || origin.ends_with(".up") {
+            return Self::Mahimahi;
+        }
+        let first = lines(text).next().map_or("", |(_, line)| line);
+        if first
+            .split(',')
+            .any(|name| name.trim() == phone_log::TIMESTAMP)
+        {
+            Self::PhoneLog(direction)
+        } else if first.contains(',') || origin.ends_with(".csv") {
+            Self::Csv
+        } else {
+            Self::Mahimahi
+        }
+    }
+}
+
+/// Why a text is no trace: `FILE:LINE: what is wrong`.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub struct ParseError {
+    origin: String,
+    line: Option<usize>,
+    message: String,
+}
+
+impl ParseError {
+    /// The line with the mistake, counted from one; none if the file as a whole is wrong.
+    pub fn line(&self) -> Option<usize> {
+        self.line
+    }
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "{}:{line}: {}", self.origin, self.message),
+            None => write!(f, "{}: {}", self.origin, self.message),
+        }
+    }
+}
+
+/// Where a mistake is, before the name of the file is known.
+struct Mistake {
+    line: Option<usize>,
+    message: String,
+}
+
+impl Mistake {
+    fn on(line: usize, message: impl fmt::Display) -> Self {
+        Self {
+            line: Some(line),
+            message: message.to_string(),
+        }
+    }
+
+    fn anywhere(message: impl fmt::Display) -> Self {
+        Self {
+            line: None,
+            message: message.to_string(),
+        }
+    }
+}
+
+/// Reads a trace from the `text` of a file named `origin`.
+///
+/// # Errors
+/// If a line is malformed, times go backwards, a rate is negative, or nothing would ever pass.
+pub fn parse(text: &str, origin: &str, format: Format) -> Result<Trace, ParseError> {
+    let read = match format {
+        Format::Mahimahi => mahimahi::read(text).map(Trace::Opportunities),
+        Format::Csv => csv::read(text).map(Trace::Steps),
+        Format::PhoneLog(direction) => phone_log::read(text, direction).map(Trace::Steps),
+    };
+    read.map_err(|Mistake { line, message }| ParseError {
+        origin: origin.to_owned(),
+        line,
+        message,
+    })
+}
+
+/// The lines that say something, trimmed, with their numbers from one.
+fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let numbered = text.trim_start_matches('\u{feff}').lines().enumerate();
+    numbered
+        .map(|(index, line)| (index + 1, line.trim()))
+        .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
+}
+
+/// A finite number that is not negative.
+fn number(text: &str) -> Option<f64> {
+    text.trim()
+        .parse()
+        .ok()
+        .filter(|value: &f64| value.is_finite() && *value >= 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::{Bytes, Duration, Instant, Rate};
+
+    fn message(text: &str, format: Format) -> String {
+        parse(text, "f", format).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn formats_are_told_by_name_or_content() {
+        let detect = |name, text| Format::detect(name, text, Direction::Uplink);
+        assert_eq!(detect("a.down", "0\n"), Format::Mahimahi);
+        assert_eq!(detect("a", "# saturated\n12\n12\n"), Format::Mahimahi);
+        assert_eq!(detect("a.csv", "time,Mbit/s\n0,1\n"), Format::Csv);
+        assert_eq!(detect("a", "0,1\n"), Format::Csv);
+        let log = "Timestamp,Longitude,DL_bitrate\n";
+        assert_eq!(detect("a.csv", log), Format::PhoneLog(Direction::Uplink));
+    }
+
+    #[test]
+    fn mistakes_are_named_with_file_and_line() {
+        let mahimahi = |text| message(text, Format::Mahimahi);
+        assert_eq!(
+            mahimahi(""),
+            "f: no delivery opportunity: at least one is needed"
+        );
+        assert_eq!(
+            mahimahi("1\n2.5\n"),
+            "f:2: \"2.5\" is not a time in whole milliseconds from 0 to 4294967295"
+        );
+        assert_eq!(
+            mahimahi("1\n\n7\n3\n"),
+            "f:4: 3 ms comes after 7 ms: times must not decrease"
+        );
+        assert_eq!(
+            mahimahi("0\n0\n"),
+            "f: the last opportunity is at 0 ms: a trace must last at least 1 ms"
+        );
+        let csv = |text| message(text, Format::Csv);
+        assert_eq!(csv("time,Mbit/s\n"), "f: no line with a time and a rate");
+        assert_eq!(
+            csv("time,Mbit/s\n0,5\n1\n"),
+            "f:3: \"1\" is not \"time,rate\" (seconds, Mbit/s)"
+        );
+        assert_eq!(
+            csv("0,5\n1,-2\n"),
+            "f:2: rate \"-2\" must be a number of Mbit/s from 0 to 1000000"
+        );
+        assert_eq!(
+            csv("0,5\n1,NaN\n"),
+            "f:2: rate \"NaN\" must be a number of Mbit/s from 0 to 1000000"
+        );
+        assert_eq!(
+            csv("0,5\n2,5\n1,5\n"),
+            "f:3: time 1s does not come after 2s: times must increase"
+        );
+        assert_eq!(
+            csv("0,0\n1,0\n"),
+            "f: the rate is zero all the time: nothing would ever pass"
+        );
+    }
+
+    #[test]
+    fn csv_rates_hold_until_the_next_line_and_the_last_as_long_as_the_one_before() {
+        let text = "# made by hand\ntime,Mbit/s\n10,8\n10.5,0\n12.5,16\n";
+        let Trace::Steps(steps) = parse(text, "f", Format::Csv).unwrap() else {
+            panic!()
+        };
+        let half = |halves: u64| Duration::from_millis(500 * halves);
+        let found: Vec<_> = steps.iter().collect();
+        let mbps = Rate::from_mbps;
+        assert_eq!(
+            found,
+            [
+                (half(0), half(1), mbps(8.0)),
+                (half(1), half(5), mbps(0.0)),
+                (half(5), half(9), mbps(16.0))
+            ]
+        );
+    }
+
+    #[test]
+    fn a_phone_log_holds_what_is_missing_and_averages_what_is_doubled() {
+        let log = "\
+Timestamp,DL_bitrate,UL_bitrate
+2019.12.31_23.59.57,-,1
+2019.12.31_23.59.58,1000,1
+2019.12.31_23.59.59,3000,1
+2019.12.31_23.59.59,5000,1
+2020.01.01_00.00.00,-,1
+2020.01.01_00.00.03,8000,1
+";
+        let trace = parse(log, "f", Format::PhoneLog(Direction::Downlink)).unwrap();
+        let seconds = |n| Instant::ZERO + Duration::from_secs(n);
+        let kilobytes: Vec<_> = (0..6)
+            .map(|n| trace.bytes_between(seconds(n), seconds(n + 1), Duration::ZERO))
+            .collect();
+        assert_eq!(
+            kilobytes,
+            [125, 500, 625, 625, 625, 1000].map(|kb| Bytes::new(kb * 1000))
+        );
+        assert_eq!(trace.period(), Duration::from_secs(6));
+    }
+
+    #[test]
+    fn mistakes_in_a_phone_log_name_the_field() {
+        let log = |text: &str| {
+            let text = format!("Timestamp,DL_bitrate\n{text}");
+            message(&text, Format::PhoneLog(Direction::Downlink))
+        };
+        assert_eq!(
+            log("2019.13.14_10.16.30,5\n"),
+            "f:2: Timestamp \"2019.13.14_10.16.30\" must look like 2019.12.14_10.16.30"
+        );
+        assert_eq!(
+            log("2019.12.14_10.16.30,-5\n"),
+            "f:2: DL_bitrate \"-5\" must be a number of kbit/s from 0 to 1000000000, or -"
+        );
+        assert_eq!(
+            log("2019.12.14_10.16.30,5\n2019.12.14_10.16.29,5\n"),
+            "f:3: 2019.12.14_10.16.29 is earlier than the line before: times must not decrease"
+        );
+        assert_eq!(
+            log("2019.12.14_10.16.30,-\n"),
+            "f: no line with a DL_bitrate"
+        );
+        let up = message(
+            "Timestamp,DL_bitrate\n",
+            Format::PhoneLog(Direction::Uplink),
+        );
+        assert_eq!(up, "f:1: there is no column UL_bitrate");
+    }
+}
