@@ -54,7 +54,11 @@ impl Deadlines {
 
     /// The earliest deadline and its entity; [`Instant::NEVER`] if none waits.
     pub fn earliest(&self) -> (Instant, usize) {
-        let entity = if self.leaves == 1 { 0 } else { self.winner[1] as usize };
+        let entity = if self.leaves == 1 {
+            0
+        } else {
+            self.winner[1] as usize
+        };
         (self.deadline[entity], entity)
     }
 }

@@ -20,8 +20,15 @@ impl core::fmt::Display for ParseQuantityError {
 impl std::error::Error for ParseQuantityError {}
 
 /// Splits `text` into a number that is neither negative nor infinite and a unit, and scales it.
-fn scaled(text: &str, wanted: &'static str, units: &[(&str, f64)]) -> Result<f64, ParseQuantityError> {
-    let error = || ParseQuantityError { text: text.to_owned(), wanted };
+fn scaled(
+    text: &str,
+    wanted: &'static str,
+    units: &[(&str, f64)],
+) -> Result<f64, ParseQuantityError> {
+    let error = || ParseQuantityError {
+        text: text.to_owned(),
+        wanted,
+    };
     let trimmed = text.trim();
     let split = trimmed
         .char_indices()
@@ -34,9 +41,17 @@ fn scaled(text: &str, wanted: &'static str, units: &[(&str, f64)]) -> Result<f64
     let (number, unit) = trimmed.split_at(split);
     let number: f64 = number.parse().map_err(|_| error())?;
     let unit = unit.trim();
-    let factor = units.iter().find(|(name, _)| *name == unit).ok_or_else(error)?.1;
+    let factor = units
+        .iter()
+        .find(|(name, _)| *name == unit)
+        .ok_or_else(error)?
+        .1;
     let value = number * factor;
-    if value.is_finite() && value >= 0.0 && value < 9e18 { Ok(value) } else { Err(error()) }
+    if value.is_finite() && value >= 0.0 && value < 9e18 {
+        Ok(value)
+    } else {
+        Err(error())
+    }
 }
 
 impl FromStr for Duration {
@@ -52,8 +67,12 @@ impl FromStr for Duration {
             ("min", 60e9),
             ("h", 3600e9),
         ];
-        scaled(text, "a time such as \"68ms\" (units: ns, us, ms, s, min, h)", &units)
-            .map(|nanoseconds| Self::from_nanos(libm::round(nanoseconds) as u64))
+        scaled(
+            text,
+            "a time such as \"68ms\" (units: ns, us, ms, s, min, h)",
+            &units,
+        )
+        .map(|nanoseconds| Self::from_nanos(libm::round(nanoseconds) as u64))
     }
 }
 
@@ -71,8 +90,12 @@ impl FromStr for Rate {
             ("Gbit/s", 1e9),
             ("Gbps", 1e9),
         ];
-        scaled(text, "a rate such as \"20Mbit/s\" (units: bit/s, kbit/s, Mbit/s, Gbit/s)", &units)
-            .map(|bits| Self::from_bits_per_second(libm::round(bits) as u64))
+        scaled(
+            text,
+            "a rate such as \"20Mbit/s\" (units: bit/s, kbit/s, Mbit/s, Gbit/s)",
+            &units,
+        )
+        .map(|bits| Self::from_bits_per_second(libm::round(bits) as u64))
     }
 }
 
@@ -89,8 +112,12 @@ impl FromStr for Bytes {
             ("MiB", 1_048_576.0),
             ("GiB", 1_073_741_824.0),
         ];
-        scaled(text, "a size such as \"300kB\" (units: B, kB, MB, GB, KiB, MiB, GiB)", &units)
-            .map(|bytes| Self::new(libm::round(bytes) as u64))
+        scaled(
+            text,
+            "a size such as \"300kB\" (units: B, kB, MB, GB, KiB, MiB, GiB)",
+            &units,
+        )
+        .map(|bytes| Self::new(libm::round(bytes) as u64))
     }
 }
 
@@ -102,7 +129,10 @@ mod tests {
     fn usual_spellings_are_read() {
         assert_eq!("68ms".parse(), Ok(Duration::from_millis(68)));
         assert_eq!("1.5 s".parse(), Ok(Duration::from_millis(1_500)));
-        assert_eq!("20Mbit/s".parse(), Ok(Rate::from_bits_per_second(20_000_000)));
+        assert_eq!(
+            "20Mbit/s".parse(),
+            Ok(Rate::from_bits_per_second(20_000_000))
+        );
         assert_eq!("1e3kbps".parse(), Ok(Rate::from_bits_per_second(1_000_000)));
         assert_eq!("2MiB".parse(), Ok(Bytes::new(2_097_152)));
     }
@@ -120,7 +150,10 @@ mod tests {
     fn anything_else_is_refused_by_name() {
         for text in ["", "ms", "5", "-5ms", "5 parsecs", "1e400s", "nanms"] {
             let error = text.parse::<Duration>().unwrap_err().to_string();
-            assert!(error.starts_with(&format!("{text:?} is not a time")), "{error}");
+            assert!(
+                error.starts_with(&format!("{text:?} is not a time")),
+                "{error}"
+            );
         }
     }
 }

@@ -49,12 +49,22 @@ pub struct Stream {
 impl Stream {
     /// The stream of `purpose` for the `entity` with that number, in the run with `seed`.
     pub fn new(seed: u64, purpose: Purpose, entity: u32) -> Self {
-        Self { key: [seed as u32, (seed >> 32) as u32], purpose: purpose as u32, entity, next: 0 }
+        Self {
+            key: [seed as u32, (seed >> 32) as u32],
+            purpose: purpose as u32,
+            entity,
+            next: 0,
+        }
     }
 
     /// The 64-bit draw with the given ordinal, whatever was drawn before.
     pub fn at(&self, ordinal: u64) -> u64 {
-        let counter = [ordinal as u32, (ordinal >> 32) as u32, self.purpose, self.entity];
+        let counter = [
+            ordinal as u32,
+            (ordinal >> 32) as u32,
+            self.purpose,
+            self.entity,
+        ];
         let block = philox4x32_10(counter, self.key);
         u64::from(block[0]) | u64::from(block[1]) << 32
     }
@@ -191,7 +201,11 @@ mod tests {
 
     #[track_caller]
     fn assert_moments(found: (f64, f64), mean: f64, sd: f64) {
-        assert!((found.0 - mean).abs() < 0.03 * sd, "mean {} for {mean}", found.0);
+        assert!(
+            (found.0 - mean).abs() < 0.03 * sd,
+            "mean {} for {mean}",
+            found.0
+        );
         assert!((found.1 - sd).abs() < 0.05 * sd, "sd {} for {sd}", found.1);
     }
 
@@ -202,12 +216,23 @@ mod tests {
         assert_moments(moments(|s| s.normal(-2.0, 4.0)), -2.0, 4.0);
         assert_moments(moments(|s| s.gamma(2.5, 2.0)), 5.0, 2.0 * 2.5_f64.sqrt());
         assert_moments(moments(|s| s.gamma(0.5, 2.0)), 1.0, 2.0 * 0.5_f64.sqrt());
-        assert_moments(moments(|s| s.logistic(1.0, 1.0)), 1.0, core::f64::consts::PI / 3_f64.sqrt());
+        assert_moments(
+            moments(|s| s.logistic(1.0, 1.0)),
+            1.0,
+            core::f64::consts::PI / 3_f64.sqrt(),
+        );
         // Weibull with shape 2 is Rayleigh.
-        let rayleigh = (core::f64::consts::PI.sqrt() / 2.0, (1.0 - core::f64::consts::FRAC_PI_4).sqrt());
+        let rayleigh = (
+            core::f64::consts::PI.sqrt() / 2.0,
+            (1.0 - core::f64::consts::FRAC_PI_4).sqrt(),
+        );
         assert_moments(moments(|s| s.weibull(1.0, 2.0)), rayleigh.0, rayleigh.1);
         // Pareto with shape 5: mean a/(a-1), variance a/((a-1)^2 (a-2)).
-        assert_moments(moments(|s| s.pareto(1.0, 5.0)), 1.25, (5.0_f64 / 48.0).sqrt());
+        assert_moments(
+            moments(|s| s.pareto(1.0, 5.0)),
+            1.25,
+            (5.0_f64 / 48.0).sqrt(),
+        );
         let log_sd = (0.25_f64.exp() * (0.25_f64.exp() - 1.0)).sqrt();
         assert_moments(moments(|s| s.lognormal(0.0, 0.5)), 0.125_f64.exp(), log_sd);
     }
