@@ -1,0 +1,77 @@
+//! Alternatives written as a word (`queue = "codel"`) or as a table that begins with its kind
+//! (`queue = { kind = "codel", target = "5ms" }`).
+//!
+//! Serde's internally tagged enums would do, but they buffer the table, and with it is lost in which
+//! field and on which line a value is wrong. The tree that scenarios are read from hands out `kind` first.
+
+use schemars::Schema;
+use serde::de::{Error, MapAccess};
+use serde_json::{Value, json};
+
+/// Takes `kind`, the first entry, off a table.
+pub(crate) fn take<'de, A: MapAccess<'de>>(map: &mut A) -> Result<String, A::Error> {
+    match map.next_key::<String>()? {
+        Some(key) if key == "kind" => map.next_value(),
+        _ => Err(A::Error::missing_field("kind")),
+    }
+}
+
+/// Adds to the schema of a tagged enum that the kinds without compulsory fields may stand alone.
+pub(crate) fn or_word(schema: &mut Schema) {
+    let Some(Value::Array(kinds)) = schema.get_mut("oneOf") else {
+        return;
+    };
+    let words: Vec<Value> = kinds
+        .iter()
+        .filter(|kind| kind["required"] == json!(["kind"]))
+        .map(|kind| kind["properties"]["kind"]["const"].clone())
+        .collect();
+    kinds.push(json!({ "type": "string", "enum": words }));
+}
+
+/// Implements `Deserialize` for an enum of unit variants and newtype variants with a default.
+macro_rules! word_or_table {
+    ($name:ident { $($unit_word:literal => $unit:ident,)* } { $($word:literal => $variant:ident($body:ty),)+ }) => {
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                use serde::de::{Error, MapAccess, Visitor, value::MapAccessDeserializer};
+                const WORDS: &[&str] = &[$($unit_word,)* $($word,)+];
+
+                /// The fields of a kind that has none.
+                #[derive(serde::Deserialize)]
+                #[serde(deny_unknown_fields)]
+                #[allow(dead_code)]
+                struct Nothing {}
+
+                struct Alternatives;
+                impl<'de> Visitor<'de> for Alternatives {
+                    type Value = $name;
+
+                    fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                        write!(f, "one of {} or a table with kind", WORDS.join(", "))
+                    }
+
+                    fn visit_str<E: Error>(self, word: &str) -> Result<$name, E> {
+                        match word {
+                            $($unit_word => Ok($name::$unit),)*
+                            $($word => Ok($name::$variant(<$body>::default())),)+
+                            other => Err(E::unknown_variant(other, WORDS)),
+                        }
+                    }
+
+                    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<$name, A::Error> {
+                        let kind = $crate::kind::take(&mut map)?;
+                        let fields = MapAccessDeserializer::new(map);
+                        match kind.as_str() {
+                            $($unit_word => Nothing::deserialize(fields).map(|_| $name::$unit),)*
+                            $($word => <$body>::deserialize(fields).map($name::$variant),)+
+                            other => Err(A::Error::unknown_variant(other, WORDS)),
+                        }
+                    }
+                }
+                deserializer.deserialize_any(Alternatives)
+            }
+        }
+    };
+}
+pub(crate) use word_or_table;

@@ -1,0 +1,10 @@
+//! The one definition of a scenario: what it consists of, its defaults, how it is read, checked,
+//! overridden, printed and hashed, and the JSON schema of its files.
+
+mod kind;
+mod model;
+mod nearest;
+mod text;
+
+pub use model::*;
+pub use text::{Measure, Quantity};

@@ -1,0 +1,65 @@
+//! How much a queue holds.
+
+use units::{Bytes, Duration, Rate};
+
+use crate::text::Quantity;
+
+/// The size of a buffer.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Buffer {
+    /// In products of the link's mean rate and the path's base RTT: `"1bdp"`.
+    Bdp(f64),
+    /// In packets of any size: `"150packets"`.
+    Packets(u64),
+    /// In bytes at the IP layer: `"300kB"`.
+    Bytes(Bytes),
+}
+
+impl Buffer {
+    /// This buffer on a link of the given mean rate and base RTT: packets stay packets, all else becomes
+    /// bytes.
+    pub fn on(self, mean: Rate, rtt: Duration) -> Self {
+        match self {
+            Self::Bdp(products) => {
+                let bdp = mean.bytes_in(rtt).get() as f64;
+                Self::Bytes(Bytes::new(libm::round(products * bdp) as u64))
+            }
+            other => other,
+        }
+    }
+}
+
+impl Quantity for Buffer {
+    const NAME: &'static str = "Buffer";
+    const PATTERN: &'static str = r"^\s*[0-9.+eE-]+\s*(bdp|packets?|([kMG]|[KMG]i)?B)\s*$";
+
+    fn read(text: &str) -> Result<Self, String> {
+        let trimmed = text.trim();
+        let number = |unit: &str| trimmed.strip_suffix(unit).map(str::trim);
+        let buffer = if let Some(products) = number("bdp") {
+            products
+                .parse()
+                .ok()
+                .filter(|p: &f64| p.is_finite() && *p >= 0.0)
+                .map(Self::Bdp)
+        } else if let Some(packets) = number("packets").or_else(|| number("packet")) {
+            packets.parse().ok().map(Self::Packets)
+        } else {
+            trimmed.parse().ok().map(Self::Bytes)
+        };
+        buffer.ok_or_else(|| {
+            format!(
+                "{text:?} is not a buffer size; allowed: bandwidth-delay products (\"1bdp\"), \
+                 packets (\"150packets\"), bytes (\"300kB\")"
+            )
+        })
+    }
+
+    fn write(&self) -> String {
+        match self {
+            Self::Bdp(products) => format!("{products}bdp"),
+            Self::Packets(packets) => format!("{packets}packets"),
+            Self::Bytes(bytes) => bytes.write(),
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! What a link carries, over time.
+
+use std::path::{Path as FilePath, PathBuf};
+
+use schemars::JsonSchema;
+use serde::de::{Error, MapAccess, Visitor, value::MapAccessDeserializer};
+use serde::{Deserialize, Deserializer, Serialize};
+use units::{Duration, Rate};
+
+use crate::text::{Quantity, Text};
+
+/// The capacity of one direction of a link, at the IP layer: one of `rate`, `steps`, `trace`,
+/// `generate`; a text alone is a rate.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[serde(into = "CapacityTable")]
+#[schemars(!into, untagged)]
+pub enum Capacity {
+    /// The same all the time.
+    Constant {
+        /// Rate, as bit/s.
+        #[schemars(with = "Text::<Rate>")]
+        rate: Rate,
+    },
+    /// One rate after another; the last one stays.
+    Steps {
+        /// From when on which rate; the first at 0s.
+        steps: Vec<Step>,
+    },
+    /// Recorded; it repeats after its end.
+    Trace(TraceFile),
+    /// Drawn anew for every run.
+    Generated {
+        /// The stochastic link.
+        generate: Generate,
+    },
+}
+
+/// A rate from some time on.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// Since the start of the run.
+    #[serde(with = "Text::<Duration>")]
+    pub at: Duration,
+    /// Rate from then on; 0bit/s is an outage.
+    #[serde(with = "Text::<Rate>")]
+    pub rate: Rate,
+}
+
+/// A recorded capacity.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TraceFile {
+    /// The file; a relative path counts from the directory of the scenario file.
+    pub trace: String,
+    /// How the file is written; unset: found from its name and contents.
+    #[serde(default)]
+    pub format: Option<TraceFormat>,
+}
+
+impl TraceFile {
+    /// Where the file is, if the scenario file is in `directory`.
+    pub fn located(&self, directory: &FilePath) -> PathBuf {
+        directory.join(&self.trace)
+    }
+}
+
+/// How a trace is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TraceFormat {
+    /// One line per 1500-byte delivery opportunity, in milliseconds.
+    Mahimahi,
+    /// `time,Mbit/s`: seconds, and the rate from then on.
+    Csv,
+    /// The 1 Hz logs of 5Gdataset.
+    PhoneLog,
+}
+
+/// A stochastic cellular link: the logarithm of the rate is an Ornstein-Uhlenbeck process; outages come
+/// as a Poisson process and last an exponential time.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Generate {
+    /// Mean rate, outages included; default 20Mbit/s.
+    #[serde(with = "Text::<Rate>")]
+    pub mean: Rate,
+    /// Coefficient of variation of the rate outside of outages; default 0.6.
+    pub variability: f64,
+    /// Time after which the correlation of the logarithm of the rate has fallen to 1/e; default 2s.
+    #[serde(with = "Text::<Duration>")]
+    pub correlation: Duration,
+    /// Mean time from the end of an outage to the next; 0s for none; default 0s.
+    #[serde(with = "Text::<Duration>")]
+    pub outage_interval: Duration,
+    /// Mean duration of an outage; default 1s.
+    #[serde(with = "Text::<Duration>")]
+    pub outage_duration: Duration,
+    /// Length, after which it repeats; default 10min.
+    #[serde(with = "Text::<Duration>")]
+    pub period: Duration,
+}
+
+impl Default for Generate {
+    fn default() -> Self {
+        Self {
+            mean: Rate::from_bits_per_second(20_000_000),
+            variability: 0.6,
+            correlation: Duration::from_secs(2),
+            outage_interval: Duration::ZERO,
+            outage_duration: Duration::from_secs(1),
+            period: Duration::from_secs(600),
+        }
+    }
+}
+
+impl Capacity {
+    /// The same rate all the time.
+    pub const fn constant(rate: Rate) -> Self {
+        Self::Constant { rate }
+    }
+
+    /// The mean rate over the first `time`; `None` for a trace, which has to be read first.
+    pub fn mean_rate(&self, time: Duration) -> Option<Rate> {
+        match self {
+            Self::Constant { rate } => Some(*rate),
+            Self::Generated { generate } => Some(generate.mean),
+            Self::Trace(_) => None,
+            Self::Steps { steps } => {
+                let ends = steps.iter().skip(1).map(|step| step.at).chain([time]);
+                let bits: u128 = steps
+                    .iter()
+                    .zip(ends)
+                    .map(|(step, end)| {
+                        let lasts = end.min(time).saturating_sub(step.at).as_nanos();
+                        u128::from(step.rate.bits_per_second()) * u128::from(lasts)
+                    })
+                    .sum();
+                let mean = bits / u128::from(time.as_nanos().max(1));
+                Some(Rate::from_bits_per_second(mean as u64))
+            }
+        }
+    }
+}
+
+/// The alternatives as a file writes them.
+#[derive(Clone, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct CapacityTable {
+    #[serde(with = "Text::<Option<Rate>>", skip_serializing_if = "Option::is_none")]
+    rate: Option<Rate>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    steps: Option<Vec<Step>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trace: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    format: Option<TraceFormat>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    generate: Option<Generate>,
+}
+
+impl From<Capacity> for CapacityTable {
+    fn from(capacity: Capacity) -> Self {
+        let mut table = Self::default();
+        match capacity {
+            Capacity::Constant { rate } => table.rate = Some(rate),
+            Capacity::Steps { steps } => table.steps = Some(steps),
+            Capacity::Generated { generate } => table.generate = Some(generate),
+            Capacity::Trace(TraceFile { trace, format }) => {
+                table.trace = Some(trace);
+                table.format = format;
+            }
+        }
+        table
+    }
+}
+
+impl CapacityTable {
+    fn only<E: Error>(self) -> Result<Capacity, E> {
+        match self {
+            Self {
+                rate: Some(rate),
+                steps: None,
+                trace: None,
+                format: None,
+                generate: None,
+            } => Ok(Capacity::Constant { rate }),
+            Self {
+                rate: None,
+                steps: Some(steps),
+                trace: None,
+                format: None,
+                generate: None,
+            } => Ok(Capacity::Steps { steps }),
+            Self {
+                rate: None,
+                steps: None,
+                trace: Some(trace),
+                format,
+                generate: None,
+            } => Ok(Capacity::Trace(TraceFile { trace, format })),
+            Self {
+                rate: None,
+                steps: None,
+                trace: None,
+                format: None,
+                generate: Some(generate),
+            } => Ok(Capacity::Generated { generate }),
+            _ => Err(E::custom(
+                "give exactly one of rate, steps, trace (with an optional format), generate",
+            )),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Capacity {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Alternatives;
+        impl<'de> Visitor<'de> for Alternatives {
+            type Value = Capacity;
+
+            fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                write!(f, "a rate or a table with rate, steps, trace or generate")
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Capacity, E> {
+                Rate::read(text).map(Capacity::constant).map_err(E::custom)
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Capacity, A::Error> {
+                CapacityTable::deserialize(MapAccessDeserializer::new(map))?.only()
+            }
+        }
+        deserializer.deserialize_any(Alternatives)
+    }
+}

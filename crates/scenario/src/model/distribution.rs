@@ -1,0 +1,268 @@
+//! Random times and sizes.
+
+use core::fmt;
+use core::marker::PhantomData;
+
+use schemars::{JsonSchema, Schema};
+use serde::de::{Deserializer, Error, MapAccess, Visitor, value::MapAccessDeserializer};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use units::random::Stream;
+
+use crate::text::{Measure, Text};
+
+/// What a time or a size is drawn from; a text alone is a constant. Draws below zero become zero.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case", bound = "Q: Measure")]
+#[schemars(bound = "Q: Measure", transform = or_constant)]
+pub enum Distribution<Q> {
+    /// Always the same.
+    Constant {
+        /// The value.
+        #[serde(with = "Text::<Q>")]
+        value: Q,
+    },
+    /// Anything in a range is as likely.
+    Uniform {
+        /// Lowest value.
+        #[serde(with = "Text::<Q>")]
+        min: Q,
+        /// Highest value.
+        #[serde(with = "Text::<Q>")]
+        max: Q,
+    },
+    /// Exponential.
+    Exponential {
+        /// Mean.
+        #[serde(with = "Text::<Q>")]
+        mean: Q,
+    },
+    /// The exponential of a normal.
+    Lognormal {
+        /// Median: the exponential of the normal's mean.
+        #[serde(with = "Text::<Q>")]
+        median: Q,
+        /// Standard deviation of the normal.
+        sigma: f64,
+    },
+    /// Weibull.
+    Weibull {
+        /// Scale, lambda.
+        #[serde(with = "Text::<Q>")]
+        scale: Q,
+        /// Shape, k.
+        shape: f64,
+    },
+    /// Pareto, type I.
+    Pareto {
+        /// Scale: the lowest value.
+        #[serde(with = "Text::<Q>")]
+        scale: Q,
+        /// Shape, alpha.
+        shape: f64,
+    },
+    /// Gamma.
+    Gamma {
+        /// Scale, theta; the mean is shape times scale.
+        #[serde(with = "Text::<Q>")]
+        scale: Q,
+        /// Shape, k.
+        shape: f64,
+    },
+    /// Gaussian.
+    Normal {
+        /// Mean.
+        #[serde(with = "Text::<Q>")]
+        mean: Q,
+        /// Standard deviation.
+        #[serde(with = "Text::<Q>")]
+        sd: Q,
+    },
+    /// Logistic.
+    Logistic {
+        /// Location: the mean.
+        #[serde(with = "Text::<Q>")]
+        location: Q,
+        /// Scale; the standard deviation is scale times pi over the root of three.
+        #[serde(with = "Text::<Q>")]
+        scale: Q,
+    },
+}
+
+impl<Q: Measure> Distribution<Q> {
+    /// One draw; never below zero.
+    pub fn draw(&self, stream: &mut Stream) -> Q {
+        let base = match *self {
+            Self::Constant { value } => return value,
+            Self::Uniform { min, max } => {
+                min.to_base() + (max.to_base() - min.to_base()) * stream.uniform()
+            }
+            Self::Exponential { mean } => stream.exponential(mean.to_base()),
+            Self::Lognormal { median, sigma } => median.to_base() * stream.lognormal(0.0, sigma),
+            Self::Weibull { scale, shape } => stream.weibull(scale.to_base(), shape),
+            Self::Pareto { scale, shape } => stream.pareto(scale.to_base(), shape),
+            Self::Gamma { scale, shape } => stream.gamma(shape, scale.to_base()),
+            Self::Normal { mean, sd } => stream.normal(mean.to_base(), sd.to_base()),
+            Self::Logistic { location, scale } => {
+                stream.logistic(location.to_base(), scale.to_base())
+            }
+        };
+        Q::from_base(base)
+    }
+
+    /// Whether draws differ.
+    pub fn is_random(&self) -> bool {
+        !matches!(self, Self::Constant { .. })
+    }
+
+    /// The parameters without unit, by name: shapes and deviations of logarithms.
+    pub(crate) fn pure_numbers(&self) -> Option<(&'static str, f64)> {
+        match *self {
+            Self::Lognormal { sigma, .. } => Some(("sigma", sigma)),
+            Self::Weibull { shape, .. }
+            | Self::Pareto { shape, .. }
+            | Self::Gamma { shape, .. } => Some(("shape", shape)),
+            _ => None,
+        }
+    }
+}
+
+/// Kinds and their parameters.
+const KINDS: [(&str, &[&str]); 9] = [
+    ("constant", &["value"]),
+    ("uniform", &["min", "max"]),
+    ("exponential", &["mean"]),
+    ("lognormal", &["median", "sigma"]),
+    ("weibull", &["scale", "shape"]),
+    ("pareto", &["scale", "shape"]),
+    ("gamma", &["scale", "shape"]),
+    ("normal", &["mean", "sd"]),
+    ("logistic", &["location", "scale"]),
+];
+
+/// The kinds alone.
+const NAMES: &[&str] = &{
+    let mut names = [""; KINDS.len()];
+    let mut kind = 0;
+    while kind < KINDS.len() {
+        names[kind] = KINDS[kind].0;
+        kind += 1;
+    }
+    names
+};
+
+/// The parameters of all kinds, as a file may give them.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, bound = "Q: Measure")]
+struct Parameters<Q> {
+    kind: String,
+    #[serde(default = "none", with = "Text::<Option<Q>>")]
+    value: Option<Q>,
+    #[serde(default = "none", with = "Text::<Option<Q>>")]
+    min: Option<Q>,
+    #[serde(default = "none", with = "Text::<Option<Q>>")]
+    max: Option<Q>,
+    #[serde(default = "none", with = "Text::<Option<Q>>")]
+    mean: Option<Q>,
+    #[serde(default = "none", with = "Text::<Option<Q>>")]
+    median: Option<Q>,
+    #[serde(default = "none", with = "Text::<Option<Q>>")]
+    scale: Option<Q>,
+    #[serde(default = "none", with = "Text::<Option<Q>>")]
+    sd: Option<Q>,
+    #[serde(default = "none", with = "Text::<Option<Q>>")]
+    location: Option<Q>,
+    #[serde(default)]
+    sigma: Option<f64>,
+    #[serde(default)]
+    shape: Option<f64>,
+}
+
+fn none<Q>() -> Option<Q> {
+    None
+}
+
+impl<Q: Measure> Parameters<Q> {
+    fn distribution<E: Error>(self) -> Result<Distribution<Q>, E> {
+        let Some((kind, wanted)) = KINDS.iter().find(|(kind, _)| *kind == self.kind) else {
+            return Err(E::unknown_variant(&self.kind, NAMES));
+        };
+        let given = [
+            ("value", self.value.is_some()),
+            ("min", self.min.is_some()),
+            ("max", self.max.is_some()),
+            ("mean", self.mean.is_some()),
+            ("median", self.median.is_some()),
+            ("location", self.location.is_some()),
+            ("scale", self.scale.is_some()),
+            ("shape", self.shape.is_some()),
+            ("sd", self.sd.is_some()),
+            ("sigma", self.sigma.is_some()),
+        ];
+        let refused = || E::custom(format!("{kind:?} takes {}", wanted.join(", ")));
+        if given
+            .iter()
+            .any(|(name, given)| *given != wanted.contains(name))
+        {
+            return Err(refused());
+        }
+        let distribution = match (self.value, self.min, self.max, self.mean, self.median) {
+            (Some(value), ..) => Some(Distribution::Constant { value }),
+            (_, Some(min), Some(max), ..) => Some(Distribution::Uniform { min, max }),
+            (.., Some(mean), _) => Some(match self.sd {
+                Some(sd) => Distribution::Normal { mean, sd },
+                None => Distribution::Exponential { mean },
+            }),
+            (.., Some(median)) => self
+                .sigma
+                .map(|sigma| Distribution::Lognormal { median, sigma }),
+            _ => match (self.location, self.scale, self.shape) {
+                (Some(location), Some(scale), _) => {
+                    Some(Distribution::Logistic { location, scale })
+                }
+                (_, Some(scale), Some(shape)) => Some(match *kind {
+                    "weibull" => Distribution::Weibull { scale, shape },
+                    "pareto" => Distribution::Pareto { scale, shape },
+                    _ => Distribution::Gamma { scale, shape },
+                }),
+                _ => None,
+            },
+        };
+        distribution.ok_or_else(refused)
+    }
+}
+
+impl<'de, Q: Measure> Deserialize<'de> for Distribution<Q> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Alternatives<Q>(PhantomData<Q>);
+        impl<'de, Q: Measure> Visitor<'de> for Alternatives<Q> {
+            type Value = Distribution<Q>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let kinds = NAMES.join(", ");
+                write!(f, "a text with a unit or a table with kind, one of {kinds}")
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+                let value = Q::read(text).map_err(E::custom)?;
+                Ok(Distribution::Constant { value })
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+                Parameters::deserialize(MapAccessDeserializer::new(map))?.distribution()
+            }
+        }
+        deserializer.deserialize_any(Alternatives(PhantomData))
+    }
+}
+
+/// Adds to the schema that a text is a constant.
+fn or_constant(schema: &mut Schema) {
+    let text = schema
+        .get("oneOf")
+        .map(|kinds| kinds[0]["properties"]["value"].clone());
+    if let (Some(mut text), Some(Value::Array(kinds))) = (text, schema.get_mut("oneOf")) {
+        text["description"] = json!("A constant.");
+        kinds.push(text);
+    }
+}

@@ -1,0 +1,56 @@
+//! Who sends to whom, how, and what.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use units::Duration;
+
+use super::{CcaChoice, Workload};
+use crate::text::Text;
+
+/// One application and its connections.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Flow {
+    /// Name in results; default "flow-1", "flow-2" and so on.
+    pub name: String,
+    /// Node that sends; default "server".
+    pub from: String,
+    /// Node that receives; default "phone".
+    pub to: String,
+    /// Congestion control: a name, or a table of its name and parameters; default "cubic".
+    pub cca: CcaChoice,
+    /// Slow start; unset: the one that comes with the congestion control.
+    pub slow_start: Option<SlowStart>,
+    /// When it starts, before the start jitter; default 0s.
+    #[serde(with = "Text::<Duration>")]
+    pub start: Duration,
+    /// Connections that do the same in parallel; default 1.
+    pub count: u32,
+    /// What the application does; default "bulk" to the end of the run.
+    pub workload: Workload,
+}
+
+impl Default for Flow {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            from: "server".to_owned(),
+            to: "phone".to_owned(),
+            cca: CcaChoice::default(),
+            slow_start: None,
+            start: Duration::ZERO,
+            count: 1,
+            workload: Workload::default(),
+        }
+    }
+}
+
+/// How a connection looks for the end of the pipe.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SlowStart {
+    /// A segment more for each that is acknowledged, until a loss (RFC 5681).
+    Standard,
+    /// Hybrid Slow Start, as in Linux' CUBIC.
+    Hystart,
+}

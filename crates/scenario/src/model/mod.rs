@@ -1,0 +1,29 @@
+//! What a scenario consists of.
+
+mod buffer;
+mod capacity;
+mod cca;
+mod cross;
+mod distribution;
+mod flow;
+mod impairment;
+mod path;
+mod queue;
+mod scenario;
+mod tcp;
+mod workload;
+
+pub use buffer::Buffer;
+pub use capacity::{Capacity, Generate, Step, TraceFile, TraceFormat};
+pub use cca::{
+    CcaChoice, KERNEL_CCAS, NATIVE_CCAS, Parameter, UnknownCca, canonical_cca, native_cca,
+};
+pub use cross::Cross;
+pub use distribution::Distribution;
+pub use flow::{Flow, SlowStart};
+pub use impairment::{GilbertElliott, Jitter, JitterDistribution, Loss};
+pub use path::{ExtraLink, Path, WiredHop};
+pub use queue::{Codel, FqCodel, Pie, Queue};
+pub use scenario::{Samples, Scenario, Variation};
+pub use tcp::{Tcp, Tso, WindowScale};
+pub use workload::{Bulk, OnOff, Sequence, Workload};

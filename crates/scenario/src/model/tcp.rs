@@ -1,0 +1,232 @@
+//! What the hosts' administrators set.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Error, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use units::{Bytes, Duration};
+
+use crate::text::Text;
+
+/// The settings of TCP on all hosts; the defaults are those of Linux.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Tcp {
+    /// Initial window, segments; default 10 (RFC 6928).
+    pub initial_window: u32,
+    /// Maximum segment size as announced, payload with TCP options; unset: MTU less 40 bytes.
+    #[serde(with = "Text::<Option<Bytes>>")]
+    pub mss: Option<Bytes>,
+    /// Least variance term of the retransmission timeout; default 200ms.
+    #[serde(with = "Text::<Duration>")]
+    pub min_rto: Duration,
+    /// Whether one ACK may stand for two segments; default true (RFC 1122 section 4.2.3.2).
+    pub delayed_ack: bool,
+    /// Selective acknowledgements; default true (RFC 2018).
+    pub sack: bool,
+    /// Timestamps option, 12 bytes of each segment; default true (RFC 7323).
+    pub timestamps: bool,
+    /// Window scale: true as the largest receive buffer needs, false for none (windows up to 64KiB), or
+    /// the shift, 0 to 14; default true (RFC 7323).
+    pub window_scale: WindowScale,
+    /// Upper end of the automatic tuning of the receive buffer (`tcp_rmem`); default 6MiB.
+    #[serde(with = "Text::<Bytes>")]
+    pub receive_buffer_max: Bytes,
+    /// Cap of the receive window that is announced; unset: half the receive buffer.
+    #[serde(with = "Text::<Option<Bytes>>")]
+    pub receive_window_max: Option<Bytes>,
+    /// Largest send buffer (`tcp_wmem`); default 4MiB.
+    #[serde(with = "Text::<Bytes>")]
+    pub send_buffer_max: Bytes,
+    /// Segments handed to the device at once: "linux" sizes bursts by the pacing rate, or a number of
+    /// segments; default "linux".
+    pub tso: Tso,
+    /// Explicit congestion notification; default false (RFC 3168).
+    pub ecn: bool,
+    /// Detection of spurious timeouts by F-RTO; default true (RFC 5682).
+    pub f_rto: bool,
+    /// Tail loss probes; default true (RFC 8985).
+    pub tlp: bool,
+    /// Pacing whatever the congestion control, as with the fq qdisc; default false.
+    pub pacing: bool,
+    /// Whether the window shrinks while the connection is idle; default true (RFC 2861).
+    pub slow_start_after_idle: bool,
+}
+
+impl Default for Tcp {
+    fn default() -> Self {
+        Self {
+            initial_window: 10,
+            mss: None,
+            min_rto: Duration::from_millis(200),
+            delayed_ack: true,
+            sack: true,
+            timestamps: true,
+            window_scale: WindowScale::Automatic,
+            receive_buffer_max: Bytes::new(6 << 20),
+            receive_window_max: None,
+            send_buffer_max: Bytes::new(4 << 20),
+            tso: Tso::Linux,
+            ecn: false,
+            f_rto: true,
+            tlp: true,
+            pacing: false,
+            slow_start_after_idle: true,
+        }
+    }
+}
+
+impl Tcp {
+    /// Payload bytes of a full segment on a path of that MTU, after the timestamps option.
+    pub fn segment_payload(&self, path_mtu: Bytes) -> u32 {
+        let announced = path_mtu.get().saturating_sub(40);
+        let mss = self.mss.map_or(announced, |mss| mss.get().min(announced));
+        mss.saturating_sub(if self.timestamps { 12 } else { 0 }) as u32
+    }
+}
+
+/// Which window scale is offered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WindowScale {
+    /// The option is left out.
+    Off,
+    /// As the largest receive buffer needs.
+    Automatic,
+    /// This shift.
+    Fixed(u8),
+}
+
+impl WindowScale {
+    /// The shift offered with a receive buffer of at most `buffer`; `None` to leave the option out.
+    pub fn shift(self, buffer: Bytes) -> Option<u8> {
+        match self {
+            Self::Off => None,
+            Self::Fixed(shift) => Some(shift),
+            Self::Automatic => (0..14).find(|s| buffer.get() >> s <= 65_535).or(Some(14)),
+        }
+    }
+}
+
+impl Serialize for WindowScale {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Off => serializer.serialize_bool(false),
+            Self::Automatic => serializer.serialize_bool(true),
+            Self::Fixed(shift) => serializer.serialize_u8(*shift),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for WindowScale {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Alternatives;
+        impl Visitor<'_> for Alternatives {
+            type Value = WindowScale;
+
+            fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                write!(f, "true, false or a shift from 0 to 14")
+            }
+
+            fn visit_bool<E: Error>(self, on: bool) -> Result<WindowScale, E> {
+                Ok(if on {
+                    WindowScale::Automatic
+                } else {
+                    WindowScale::Off
+                })
+            }
+
+            fn visit_u64<E: Error>(self, shift: u64) -> Result<WindowScale, E> {
+                if shift > 14 {
+                    return Err(E::invalid_value(
+                        serde::de::Unexpected::Unsigned(shift),
+                        &self,
+                    ));
+                }
+                Ok(WindowScale::Fixed(shift as u8))
+            }
+        }
+        deserializer.deserialize_any(Alternatives)
+    }
+}
+
+impl JsonSchema for WindowScale {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "WindowScale".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [
+            { "type": "boolean" },
+            { "type": "integer", "minimum": 0, "maximum": 14 }
+        ] })
+    }
+}
+
+/// How many segments go to the device at once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Tso {
+    /// About a millisecond's worth at the pacing rate.
+    Linux,
+    /// This many.
+    Segments(u32),
+}
+
+impl Serialize for Tso {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Linux => serializer.serialize_str("linux"),
+            Self::Segments(segments) => serializer.serialize_u32(*segments),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Tso {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Alternatives;
+        impl Visitor<'_> for Alternatives {
+            type Value = Tso;
+
+            fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                write!(f, "\"linux\" or a number of segments from 1 to 44")
+            }
+
+            fn visit_str<E: Error>(self, word: &str) -> Result<Tso, E> {
+                match word {
+                    "linux" => Ok(Tso::Linux),
+                    other => Err(E::invalid_value(serde::de::Unexpected::Str(other), &self)),
+                }
+            }
+
+            fn visit_u64<E: Error>(self, segments: u64) -> Result<Tso, E> {
+                if !(1..=44).contains(&segments) {
+                    return Err(E::invalid_value(
+                        serde::de::Unexpected::Unsigned(segments),
+                        &self,
+                    ));
+                }
+                Ok(Tso::Segments(segments as u32))
+            }
+        }
+        deserializer.deserialize_any(Alternatives)
+    }
+}
+
+impl JsonSchema for Tso {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Tso".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [
+            { "const": "linux" },
+            { "type": "integer", "minimum": 1, "maximum": 44 }
+        ] })
+    }
+}
