@@ -1,0 +1,104 @@
+//! What can be wrong with a run.
+
+use units::Instant;
+
+use crate::HostId;
+
+/// Something that cannot have happened.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Violation {
+    /// A link carried more than its capacity in some time up to `until`.
+    #[error("link {link:?} is above its rate: {excess} bytes too many until {until:?}")]
+    Rate {
+        /// The link.
+        link: String,
+        /// End of the time.
+        until: Instant,
+        /// Bytes above what the capacity allows, rounded up.
+        excess: u64,
+    },
+    /// More waited than the queue holds.
+    #[error("the queue of link {link:?} holds {held} {unit} at {at:?}, its limit is {limit}")]
+    Buffer {
+        /// The link.
+        link: String,
+        /// When.
+        at: Instant,
+        /// What waited.
+        held: u64,
+        /// What may.
+        limit: u64,
+        /// Of what.
+        unit: &'static str,
+    },
+    /// A queue said something else about itself than what went in and out.
+    #[error("the queue of link {link:?} tells {told} bytes at {at:?}, it holds {held}")]
+    Backlog {
+        /// The link.
+        link: String,
+        /// When.
+        at: Instant,
+        /// Bytes that it told.
+        told: u64,
+        /// Bytes that it holds.
+        held: u64,
+    },
+    /// A packet was somewhere before it could be.
+    #[error("packet {packet} is early: seen at {at:?}, possible from {earliest:?}")]
+    Early {
+        /// The packet.
+        packet: u64,
+        /// When it was seen.
+        at: Instant,
+        /// When it could have been.
+        earliest: Instant,
+    },
+    /// A packet overtook another one.
+    #[error("packet {packet} overtakes packet {before} at link {link:?} at {at:?}")]
+    Order {
+        /// The link.
+        link: String,
+        /// The one that overtakes.
+        packet: u64,
+        /// The one that should have come first.
+        before: u64,
+        /// When.
+        at: Instant,
+    },
+    /// A packet went on without having been transmitted.
+    #[error("packet {packet} leaves the queue of link {link:?} at {at:?} without transmission")]
+    Skipped {
+        /// The packet.
+        packet: u64,
+        /// The link.
+        link: String,
+        /// When.
+        at: Instant,
+    },
+    /// A packet was seen that had not been sent, or again after its end.
+    #[error("packet {packet} is seen at {at:?}, and was never sent, sent twice, or gone before")]
+    Twice {
+        /// The packet.
+        packet: u64,
+        /// When.
+        at: Instant,
+    },
+    /// A packet reached a host that it was not for.
+    #[error("packet {packet} is delivered to {host:?} at {at:?}, which is not its destination")]
+    Astray {
+        /// The packet.
+        packet: u64,
+        /// The host.
+        host: HostId,
+        /// When.
+        at: Instant,
+    },
+    /// Packets are neither inside nor out.
+    #[error("{seen} packets should be under way, {inside} are")]
+    Vanished {
+        /// Sent, and neither delivered nor dropped.
+        seen: usize,
+        /// In the network.
+        inside: usize,
+    },
+}

@@ -1,0 +1,66 @@
+//! Packets that have been transmitted and have not arrived yet.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use units::Instant;
+
+use crate::store::Handle;
+
+/// A packet on the wire. Ordered by arrival, then by transmission.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct InTransit {
+    pub(crate) arrival: Instant,
+    pub(crate) ordinal: u64,
+    pub(crate) handle: Handle,
+    /// It will not arrive.
+    pub(crate) lost: bool,
+}
+
+pub(crate) enum DelayLine {
+    InOrder(VecDeque<InTransit>),
+    Overtaking(BinaryHeap<Reverse<InTransit>>),
+}
+
+impl DelayLine {
+    pub(crate) fn new(reorder: bool) -> Self {
+        if reorder {
+            Self::Overtaking(BinaryHeap::new())
+        } else {
+            Self::InOrder(VecDeque::new())
+        }
+    }
+
+    /// Adds a packet; where nobody overtakes, it waits for those before it.
+    pub(crate) fn push(&mut self, mut packet: InTransit) {
+        match self {
+            Self::InOrder(line) => {
+                if let Some(last) = line.back() {
+                    packet.arrival = packet.arrival.max(last.arrival);
+                }
+                line.push_back(packet);
+            }
+            Self::Overtaking(heap) => heap.push(Reverse(packet)),
+        }
+    }
+
+    /// When the next packet arrives.
+    pub(crate) fn next_at(&self) -> Instant {
+        let next = match self {
+            Self::InOrder(line) => line.front(),
+            Self::Overtaking(heap) => heap.peek().map(|Reverse(packet)| packet),
+        };
+        next.map_or(Instant::NEVER, |packet| packet.arrival)
+    }
+
+    /// The next packet, if it arrives by `now`.
+    pub(crate) fn pop_until(&mut self, now: Instant) -> Option<InTransit> {
+        if self.next_at() > now {
+            return None;
+        }
+        match self {
+            Self::InOrder(line) => line.pop_front(),
+            Self::Overtaking(heap) => heap.pop().map(|Reverse(packet)| packet),
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! One link at work: queue, service, loss, delay line.
+
+use units::{Bytes, Duration, Instant};
+
+use crate::capacity::Carrier;
+use crate::delay_line::{DelayLine, InTransit};
+use crate::jitter::Shaker;
+use crate::loss::Lottery;
+use crate::queue::{Queue, Scene};
+use crate::service::{Opportunist, Transmitter};
+use crate::store::Handle;
+use crate::{Backlog, DropReason, HostId, Kind, LinkConfig, LinkId, Observer};
+
+pub(crate) struct Link {
+    pub(crate) to: HostId,
+    mtu: u32,
+    queue: Queue,
+    service: Service,
+    /// When the queue is to be served; never while it is empty.
+    wake: Instant,
+    wire: Wire,
+    carrier: Carrier,
+}
+
+enum Service {
+    Rate(Transmitter),
+    Opportunities(Opportunist),
+}
+
+/// What is behind the transmitter.
+struct Wire {
+    delay: Duration,
+    lottery: Lottery,
+    shaker: Shaker,
+    line: DelayLine,
+    /// Packets transmitted so far.
+    ordinal: u64,
+}
+
+impl Link {
+    pub(crate) fn new(config: &LinkConfig, carrier: Carrier, id: LinkId, seed: u64) -> Self {
+        let service = match Opportunist::new(&carrier) {
+            Some(opportunist) => Service::Opportunities(opportunist),
+            None => Service::Rate(Transmitter::new(carrier.clone())),
+        };
+        Self {
+            to: config.to,
+            mtu: config.mtu,
+            queue: Queue::new(&config.queue, seed, id),
+            service,
+            wake: Instant::NEVER,
+            wire: Wire {
+                delay: config.delay,
+                lottery: Lottery::new(config.loss, seed, id),
+                shaker: Shaker::new(config.jitter, seed, id),
+                line: DelayLine::new(config.jitter.is_some_and(|jitter| jitter.reorder)),
+                ordinal: 0,
+            },
+            carrier,
+        }
+    }
+
+    /// When something happens here next.
+    pub(crate) fn next_at(&self) -> Instant {
+        self.wake.min(self.wire.line.next_at())
+    }
+
+    pub(crate) fn backlog(&self) -> Backlog {
+        self.queue.backlog()
+    }
+
+    pub(crate) fn capacity(&self, from: Instant, to: Instant) -> Bytes {
+        self.carrier.bytes_between(from, to)
+    }
+
+    /// The next packet that has got to the end of the link by `now`.
+    pub(crate) fn pop_until(&mut self, now: Instant) -> Option<InTransit> {
+        self.wire.line.pop_until(now)
+    }
+
+    /// A packet enters. What was due until now is done first, so that the outcome does not depend
+    /// on the order of events in the same moment.
+    pub(crate) fn enter<O: Observer>(&mut self, handle: Handle, scene: &mut Scene<'_, O>) {
+        self.serve(scene);
+        let size = scene.store.packet(handle).size;
+        if size > self.mtu {
+            return scene.discard(handle, DropReason::Mtu);
+        }
+        let now = scene.now;
+        match &mut self.service {
+            // The queue is empty: disciplines let a packet pass that nobody waits behind.
+            Service::Rate(transmitter) if transmitter.free_at <= now => {
+                let finish = transmitter.transmit(now, size);
+                self.wire.launch(handle, finish, scene);
+            }
+            Service::Rate(transmitter) => {
+                self.queue.offer(handle, scene);
+                self.wake = transmitter.free_at;
+            }
+            Service::Opportunities(opportunist) => {
+                let was_empty = self.queue.is_empty();
+                self.queue.offer(handle, scene);
+                if was_empty && opportunist.free_at <= now {
+                    opportunist.skip_to(now);
+                    self.wake = opportunist.next_at();
+                } else if was_empty {
+                    self.wake = opportunist.free_at;
+                }
+            }
+        }
+        if self.queue.is_empty() {
+            self.wake = Instant::NEVER;
+        }
+    }
+
+    /// Takes packets out of the queue, if it is time.
+    pub(crate) fn serve<O: Observer>(&mut self, scene: &mut Scene<'_, O>) {
+        if self.wake > scene.now {
+            return;
+        }
+        let now = scene.now;
+        match &mut self.service {
+            Service::Rate(transmitter) => {
+                if let Some(handle) = self.queue.take(scene) {
+                    let finish = transmitter.transmit(now, scene.store.packet(handle).size);
+                    self.wire.launch(handle, finish, scene);
+                }
+                self.wake = transmitter.free_at;
+            }
+            Service::Opportunities(opportunist) => {
+                while opportunist.is_open(now) {
+                    let Some(handle) = self.queue.take(scene) else {
+                        opportunist.waste();
+                        break;
+                    };
+                    let finish = opportunist.transmit(now, scene.store.packet(handle).size);
+                    self.wire.launch(handle, finish, scene);
+                    if finish > now {
+                        break;
+                    }
+                }
+                let busy = opportunist.free_at > now;
+                self.wake = if busy {
+                    opportunist.free_at
+                } else {
+                    opportunist.next_at()
+                };
+            }
+        }
+        if self.queue.is_empty() {
+            self.wake = Instant::NEVER;
+        }
+    }
+}
+
+impl Wire {
+    /// Puts a packet that begins transmission now and is done at `finish` on the way.
+    fn launch<O: Observer>(&mut self, handle: Handle, finish: Instant, scene: &mut Scene<'_, O>) {
+        let packet = scene.store.packet(handle);
+        scene
+            .observer
+            .transmitted(scene.link, packet, scene.now, finish);
+        if packet.kind == Kind::Cross {
+            scene.store.remove(handle);
+            return;
+        }
+        let lost = self.lottery.takes();
+        let arrival = finish + self.delay + self.shaker.delay();
+        self.line.push(InTransit {
+            arrival,
+            ordinal: self.ordinal,
+            handle,
+            lost,
+        });
+        self.ordinal += 1;
+    }
+}

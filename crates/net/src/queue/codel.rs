@@ -1,0 +1,109 @@
+//! Controlled delay (RFC 8289).
+
+use units::{Duration, Instant};
+
+use super::Scene;
+use crate::store::{Handle, List};
+use crate::{CodelConfig, DropReason, Observer};
+
+/// A queue with no more than one full packet is never too long (RFC 8289 §5.5, `maxpacket_`).
+const MAX_PACKET: u64 = 1_500;
+
+/// One queue and what CoDel remembers of it (RFC 8289 §5.3).
+pub(super) struct Lane {
+    pub(super) list: List,
+    first_above_time: Option<Instant>,
+    drop_next: Instant,
+    count: u32,
+    last_count: u32,
+    dropping: bool,
+}
+
+impl Default for Lane {
+    fn default() -> Self {
+        Self {
+            list: List::EMPTY,
+            first_above_time: None,
+            drop_next: Instant::ZERO,
+            count: 0,
+            last_count: 0,
+            dropping: false,
+        }
+    }
+}
+
+pub(super) struct Codel {
+    config: CodelConfig,
+}
+
+impl Codel {
+    pub(super) fn new(config: CodelConfig) -> Self {
+        Self { config }
+    }
+
+    /// RFC 8289 §5.6: drops come closer with the square root of their number.
+    fn control_law(&self, from: Instant, count: u32) -> Instant {
+        let interval = self.config.interval.as_nanos() as f64;
+        from + Duration::from_nanos((interval / libm::sqrt(f64::from(count))) as u64)
+    }
+
+    /// RFC 8289 §5.5: the head of the queue, and whether the delay has been too long for too long.
+    fn head<O>(&self, lane: &mut Lane, scene: &Scene<'_, O>) -> Option<(Handle, bool)> {
+        let Some(handle) = lane.list.pop(scene.store) else {
+            lane.first_above_time = None;
+            return None;
+        };
+        let sojourn = scene.now.saturating_since(scene.store.since(handle));
+        if sojourn < self.config.target || lane.list.backlog().bytes <= MAX_PACKET {
+            lane.first_above_time = None;
+            return Some((handle, false));
+        }
+        let deadline = *lane
+            .first_above_time
+            .get_or_insert(scene.now + self.config.interval);
+        Some((handle, scene.now >= deadline))
+    }
+
+    /// RFC 8289 §5.4: the packet that goes next, after those that have to go altogether.
+    pub(super) fn take<O: Observer>(
+        &self,
+        lane: &mut Lane,
+        scene: &mut Scene<'_, O>,
+    ) -> Option<Handle> {
+        let mut found = self.head(lane, scene);
+        if lane.dropping {
+            while let Some((handle, too_long)) = found {
+                if !too_long {
+                    lane.dropping = false;
+                }
+                if !lane.dropping || scene.now < lane.drop_next {
+                    break;
+                }
+                lane.count += 1;
+                let marked = self.config.ecn && scene.mark(handle);
+                if !marked {
+                    scene.discard(handle, DropReason::Aqm);
+                    found = self.head(lane, scene);
+                }
+                lane.drop_next = self.control_law(lane.drop_next, lane.count);
+                if marked {
+                    break;
+                }
+            }
+            lane.dropping &= found.is_some();
+        } else if let Some((handle, true)) = found {
+            if !(self.config.ecn && scene.mark(handle)) {
+                scene.discard(handle, DropReason::Aqm);
+                found = self.head(lane, scene);
+            }
+            lane.dropping = true;
+            // Where dropping began again soon, the rate that worked before is a better start.
+            let delta = lane.count.saturating_sub(lane.last_count);
+            let recently = scene.now.saturating_since(lane.drop_next) < self.config.interval * 16;
+            lane.count = if delta > 1 && recently { delta } else { 1 };
+            lane.drop_next = self.control_law(scene.now, lane.count);
+            lane.last_count = lane.count;
+        }
+        found.map(|(handle, _)| handle)
+    }
+}

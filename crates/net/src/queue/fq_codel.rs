@@ -1,0 +1,131 @@
+//! Fair queueing with controlled delay (RFC 8290).
+
+use std::collections::VecDeque;
+
+use units::Instant;
+
+use super::Scene;
+use super::codel::{Codel, Lane};
+use crate::store::{Handle, Store};
+use crate::{Backlog, DropReason, FqCodelConfig, Observer, Packet};
+
+/// Packets that one overflow drops at most (RFC 8290 §4.1).
+const BATCH: u64 = 64;
+
+struct SubQueue {
+    lane: Lane,
+    /// Bytes that it may still send in this turn.
+    credits: i64,
+    scheduled: bool,
+}
+
+pub(super) struct FqCodel {
+    codel: Codel,
+    quantum: i64,
+    /// Perturbs the hash.
+    key: u64,
+    queues: Vec<SubQueue>,
+    new: VecDeque<u32>,
+    old: VecDeque<u32>,
+    backlog: Backlog,
+}
+
+impl FqCodel {
+    pub(super) fn new(config: FqCodelConfig, key: u64) -> Self {
+        let queue = || SubQueue {
+            lane: Lane::default(),
+            credits: 0,
+            scheduled: false,
+        };
+        Self {
+            codel: Codel::new(config.codel),
+            quantum: i64::from(config.quantum),
+            key,
+            queues: (0..config.flows).map(|_| queue()).collect(),
+            new: VecDeque::with_capacity(config.flows as usize),
+            old: VecDeque::with_capacity(config.flows as usize),
+            backlog: Backlog::default(),
+        }
+    }
+
+    pub(super) fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    /// RFC 8290 §4.1.1 and §4.1.2: classify, and schedule a queue that was not.
+    pub(super) fn push(&mut self, handle: Handle, now: Instant, store: &mut Store) {
+        let packet = store.packet(handle);
+        let index = hash(packet, self.key) % self.queues.len() as u64;
+        self.backlog.bytes += u64::from(packet.size);
+        self.backlog.packets += 1;
+        let queue = &mut self.queues[index as usize];
+        queue.lane.list.push(handle, now, store);
+        if !queue.scheduled {
+            queue.scheduled = true;
+            queue.credits = self.quantum;
+            self.new.push_back(index as u32);
+        }
+    }
+
+    /// RFC 8290 §4.2: new queues first, then old ones, by deficit round robin.
+    pub(super) fn take<O: Observer>(&mut self, scene: &mut Scene<'_, O>) -> Option<Handle> {
+        loop {
+            let is_new = !self.new.is_empty();
+            let list = if is_new { &mut self.new } else { &mut self.old };
+            let index = *list.front()?;
+            let queue = &mut self.queues[index as usize];
+            if queue.credits <= 0 {
+                queue.credits += self.quantum;
+                list.pop_front();
+                self.old.push_back(index);
+                continue;
+            }
+            let before = queue.lane.list.backlog();
+            let found = self.codel.take(&mut queue.lane, scene);
+            let after = queue.lane.list.backlog();
+            self.backlog.bytes -= before.bytes - after.bytes;
+            self.backlog.packets -= before.packets - after.packets;
+            if let Some(handle) = found {
+                queue.credits -= i64::from(scene.store.packet(handle).size);
+                return Some(handle);
+            }
+            list.pop_front();
+            if is_new {
+                // One more turn among the old: otherwise a queue could stay new by being empty.
+                self.old.push_back(index);
+            } else {
+                queue.scheduled = false;
+            }
+        }
+    }
+
+    /// RFC 8290 §4.1: half of the queue with most bytes goes, from its head.
+    pub(super) fn cut_longest<O: Observer>(&mut self, scene: &mut Scene<'_, O>) {
+        let bytes = |queue: &SubQueue| queue.lane.list.backlog().bytes;
+        let Some(longest) = self.queues.iter_mut().max_by_key(|queue| bytes(queue)) else {
+            return;
+        };
+        let list = &mut longest.lane.list;
+        let count = (list.backlog().packets / 2).clamp(1, BATCH);
+        for _ in 0..count {
+            let Some(handle) = list.pop(scene.store) else {
+                return;
+            };
+            self.backlog.bytes -= u64::from(scene.store.packet(handle).size);
+            self.backlog.packets -= 1;
+            scene.discard(handle, DropReason::Overflow);
+        }
+    }
+}
+
+/// The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014) over what identifies a flow in
+/// one direction.
+fn hash(packet: &Packet, key: u64) -> u64 {
+    let ends = u64::from(packet.source.0) << 32 | u64::from(packet.destination.0);
+    let mixed = |mut z: u64| {
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    };
+    mixed(mixed(key ^ ends).wrapping_add(u64::from(packet.flow)))
+}

@@ -1,0 +1,138 @@
+//! Where packets wait for a link, and who of them has to go.
+
+mod codel;
+mod fq_codel;
+mod pie;
+
+use tcp::Ecn;
+use units::Instant;
+use units::random::{Purpose, Stream};
+
+use crate::store::{Handle, List, Store};
+use crate::{Backlog, DisciplineConfig, DropReason, Limit, LinkId, Observer, QueueConfig};
+use codel::{Codel, Lane};
+use fq_codel::FqCodel;
+use pie::Pie;
+
+/// What a queue needs to know and to tell when something happens.
+pub(crate) struct Scene<'a, O> {
+    pub(crate) now: Instant,
+    pub(crate) link: LinkId,
+    pub(crate) store: &'a mut Store,
+    pub(crate) observer: &'a mut O,
+}
+
+impl<O: Observer> Scene<'_, O> {
+    pub(crate) fn discard(&mut self, handle: Handle, reason: DropReason) {
+        let packet = self.store.remove(handle);
+        self.observer.dropped(self.now, self.link, &packet, reason);
+    }
+
+    /// Marks the packet if its sender understands marks (RFC 3168 §5).
+    fn mark(&mut self, handle: Handle) -> bool {
+        let packet = self.store.packet_mut(handle);
+        if packet.ecn == Ecn::NotEct {
+            return false;
+        }
+        packet.ecn = Ecn::Ce;
+        self.observer.marked(self.now, self.link, packet);
+        true
+    }
+}
+
+pub(crate) struct Queue {
+    limit: Limit,
+    discipline: Discipline,
+}
+
+enum Discipline {
+    DropTail(List),
+    Codel(Codel, Lane),
+    FqCodel(FqCodel),
+    Pie(Pie, List),
+}
+
+impl Queue {
+    pub(crate) fn new(config: &QueueConfig, seed: u64, link: LinkId) -> Self {
+        let discipline = match config.discipline {
+            DisciplineConfig::DropTail => Discipline::DropTail(List::EMPTY),
+            DisciplineConfig::Codel(codel) => Discipline::Codel(Codel::new(codel), Lane::default()),
+            DisciplineConfig::FqCodel(config) => {
+                let key = Stream::new(seed, Purpose::QueueHash, link.0).at(0);
+                Discipline::FqCodel(FqCodel::new(config, key))
+            }
+            DisciplineConfig::Pie(config) => {
+                let draws = Stream::new(seed, Purpose::QueueDrop, link.0);
+                Discipline::Pie(Pie::new(config, draws), List::EMPTY)
+            }
+        };
+        Self {
+            limit: config.limit,
+            discipline,
+        }
+    }
+
+    pub(crate) fn backlog(&self) -> Backlog {
+        match &self.discipline {
+            Discipline::DropTail(list) | Discipline::Pie(_, list) => list.backlog(),
+            Discipline::Codel(_, lane) => lane.list.backlog(),
+            Discipline::FqCodel(queues) => queues.backlog(),
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.backlog().packets == 0
+    }
+
+    /// Takes a packet in, or drops it (with fair queueing, others of a longer sub-queue).
+    pub(crate) fn offer<O: Observer>(&mut self, handle: Handle, scene: &mut Scene<'_, O>) {
+        let size = u64::from(scene.store.packet(handle).size);
+        if let Discipline::FqCodel(queues) = &mut self.discipline {
+            while !self.limit.allows(queues.backlog(), size) && queues.backlog().packets > 0 {
+                queues.cut_longest(scene);
+            }
+        }
+        if !self.limit.allows(self.backlog(), size) {
+            return scene.discard(handle, DropReason::Overflow);
+        }
+        let now = scene.now;
+        match &mut self.discipline {
+            Discipline::DropTail(list) => list.push(handle, now, scene.store),
+            Discipline::Codel(_, lane) => lane.list.push(handle, now, scene.store),
+            Discipline::FqCodel(queues) => queues.push(handle, now, scene.store),
+            Discipline::Pie(pie, list) => {
+                if !pie.admits(handle, list, scene) {
+                    return scene.discard(handle, DropReason::Aqm);
+                }
+                list.push(handle, now, scene.store);
+            }
+        }
+        let backlog = self.backlog();
+        scene
+            .observer
+            .enqueued(now, scene.link, scene.store.packet(handle), backlog);
+    }
+
+    /// The packet that goes next.
+    pub(crate) fn take<O: Observer>(&mut self, scene: &mut Scene<'_, O>) -> Option<Handle> {
+        match &mut self.discipline {
+            Discipline::DropTail(list) => list.pop(scene.store),
+            Discipline::Codel(codel, lane) => codel.take(lane, scene),
+            Discipline::FqCodel(queues) => queues.take(scene),
+            Discipline::Pie(pie, list) => {
+                pie.update(list, scene.now, scene.store);
+                list.pop(scene.store)
+            }
+        }
+    }
+}
+
+impl Limit {
+    fn allows(self, backlog: Backlog, size: u64) -> bool {
+        match self {
+            Self::Bytes(limit) => backlog.bytes + size <= limit.get(),
+            Self::Packets(limit) => backlog.packets < limit,
+            Self::Unlimited => true,
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! The one way from everywhere to everywhere in a tree.
+
+use crate::{HostId, LinkId, Topology, TopologyError};
+
+/// For each pair of nodes the link that leads from one towards the other.
+pub(crate) struct Routes {
+    nodes: usize,
+    next: Vec<LinkId>,
+}
+
+/// In place of a link, from a node to itself.
+const HERE: LinkId = LinkId(u32::MAX);
+
+impl Routes {
+    /// Expects links between nodes that exist, each with one back.
+    pub(crate) fn new(topology: &Topology) -> Result<Self, TopologyError> {
+        let nodes = topology.nodes.len();
+        let mut into = vec![Vec::new(); nodes];
+        for (index, link) in topology.links.iter().enumerate() {
+            into[link.to.0 as usize].push((LinkId(index as u32), link.from));
+        }
+        let mut routes = Self {
+            nodes,
+            next: vec![HERE; nodes * nodes],
+        };
+        for destination in 0..nodes {
+            // From the destination backwards; a node found twice would have two ways.
+            let mut found = vec![(destination, HERE)];
+            let mut seen = vec![false; nodes];
+            seen[destination] = true;
+            let mut index = 0;
+            while let Some(&(node, way)) = found.get(index) {
+                for &(link, from) in &into[node] {
+                    let from = from.0 as usize;
+                    let back = way != HERE && topology.links[way.0 as usize].to.0 as usize == from;
+                    if back {
+                        continue;
+                    }
+                    if seen[from] {
+                        return Err(TopologyError::Cycle {
+                            node: topology.nodes[from].clone(),
+                        });
+                    }
+                    seen[from] = true;
+                    routes.next[from * nodes + destination] = link;
+                    found.push((from, link));
+                }
+                index += 1;
+            }
+            if let Some(node) = seen.iter().position(|seen| !seen) {
+                let [from, to] = [node, destination].map(|node| topology.nodes[node].clone());
+                return Err(TopologyError::Unconnected { from, to });
+            }
+        }
+        Ok(routes)
+    }
+
+    /// The link from `node` towards `destination`, which is another one.
+    pub(crate) fn next(&self, node: HostId, destination: HostId) -> LinkId {
+        let link = self.next[node.0 as usize * self.nodes + destination.0 as usize];
+        debug_assert!(link != HERE, "{node:?} is where the packet should go");
+        link
+    }
+}

@@ -1,0 +1,132 @@
+//! How a link takes packets out of its queue.
+
+use std::sync::Arc;
+
+use trace::{OPPORTUNITY, Opportunities, Trace};
+use units::{Bytes, Duration, Instant};
+
+use crate::capacity::Carrier;
+
+/// Transmits one packet after the other at the carrier's rate.
+///
+/// Each finish is rounded up to the nanosecond, so that the link is never above its rate, and
+/// slower by less than a nanosecond per packet.
+pub(crate) struct Transmitter {
+    carrier: Carrier,
+    hint: usize,
+    /// When the packet in transmission is done.
+    pub(crate) free_at: Instant,
+}
+
+impl Transmitter {
+    pub(crate) fn new(carrier: Carrier) -> Self {
+        Self {
+            carrier,
+            hint: 0,
+            free_at: Instant::ZERO,
+        }
+    }
+
+    /// Transmits `size` bytes from `start` on; returns when they are done.
+    pub(crate) fn transmit(&mut self, start: Instant, size: u32) -> Instant {
+        let size = Bytes::new(u64::from(size));
+        self.free_at = match &self.carrier {
+            Carrier::Constant(rate) => start + rate.time_to_send(size),
+            Carrier::Trace(trace, offset) => match &**trace {
+                Trace::Steps(steps) => {
+                    before(steps.finish(start + *offset, size, &mut self.hint), *offset)
+                }
+                Trace::Opportunities(_) => unreachable!("an opportunist uses opportunities"),
+            },
+        };
+        self.free_at
+    }
+}
+
+/// Uses delivery opportunities as mahimahi does: each carries up to 1500 bytes of what had arrived
+/// before it, of several packets or of a part of one; what is not used is lost.
+pub(crate) struct Opportunist {
+    trace: Arc<Trace>,
+    offset: Duration,
+    /// Number of the next opportunity.
+    next: u64,
+    /// What is left of the one at `free_at`.
+    left: u32,
+    /// When the packet in transmission is done.
+    pub(crate) free_at: Instant,
+}
+
+impl Opportunist {
+    /// None if the carrier has a rate.
+    pub(crate) fn new(carrier: &Carrier) -> Option<Self> {
+        let Carrier::Trace(trace, offset) = carrier else {
+            return None;
+        };
+        carrier.opportunities()?;
+        let (trace, free_at) = (Arc::clone(trace), Instant::ZERO);
+        Some(Self {
+            trace,
+            offset: *offset,
+            next: 0,
+            left: 0,
+            free_at,
+        })
+    }
+
+    fn opportunities(&self) -> &Opportunities {
+        match &*self.trace {
+            Trace::Opportunities(opportunities) => opportunities,
+            Trace::Steps(_) => unreachable!("a transmitter uses steps"),
+        }
+    }
+
+    /// When the next opportunity is.
+    pub(crate) fn next_at(&self) -> Instant {
+        before(self.opportunities().time_of(self.next), self.offset)
+    }
+
+    /// Lets all opportunities up to and including `now` pass.
+    pub(crate) fn skip_to(&mut self, now: Instant) {
+        self.left = 0;
+        self.next = self
+            .opportunities()
+            .first_after(now + self.offset, self.next);
+    }
+
+    /// Whether something can be sent at `now`.
+    pub(crate) fn is_open(&mut self, now: Instant) -> bool {
+        if self.left == 0 && self.next_at() <= now {
+            self.left = OPPORTUNITY.get() as u32;
+            self.next += 1;
+        }
+        self.left > 0
+    }
+
+    /// Gives up what is left of the present opportunity.
+    pub(crate) fn waste(&mut self) {
+        self.left = 0;
+    }
+
+    /// Sends `size` bytes from `now` on, where it is open; returns when they are done.
+    pub(crate) fn transmit(&mut self, now: Instant, size: u32) -> Instant {
+        let mut remaining = size;
+        self.free_at = now;
+        while remaining > self.left {
+            remaining -= self.left;
+            self.left = OPPORTUNITY.get() as u32;
+            self.free_at = self.next_at();
+            self.next += 1;
+        }
+        self.left -= remaining;
+        self.free_at
+    }
+}
+
+/// The time of the run for a time of the trace.
+fn before(at: Instant, offset: Duration) -> Instant {
+    if at == Instant::NEVER {
+        at
+    } else {
+        Instant::ZERO + (at.since_start() - offset)
+    }
+}

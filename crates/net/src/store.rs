@@ -1,0 +1,115 @@
+//! Where packets are kept while they are under way: written once, passed on by number.
+
+use units::Instant;
+
+use crate::{Backlog, Packet};
+
+/// The number of a packet's place.
+pub(crate) type Handle = u32;
+
+const NOWHERE: Handle = Handle::MAX;
+
+struct Slot {
+    packet: Packet,
+    /// The packet behind it in its queue.
+    next: Handle,
+    /// When it began to wait.
+    since: Instant,
+}
+
+/// Places that are used again, so that a run in its stride never allocates.
+#[derive(Default)]
+pub(crate) struct Store {
+    slots: Vec<Slot>,
+    free: Vec<Handle>,
+}
+
+impl Store {
+    pub(crate) fn insert(&mut self, packet: Packet) -> Handle {
+        let slot = Slot {
+            packet,
+            next: NOWHERE,
+            since: Instant::ZERO,
+        };
+        if let Some(handle) = self.free.pop() {
+            self.slots[handle as usize] = slot;
+            return handle;
+        }
+        self.slots.push(slot);
+        self.slots.len() as Handle - 1
+    }
+
+    pub(crate) fn remove(&mut self, handle: Handle) -> Packet {
+        self.free.push(handle);
+        self.slots[handle as usize].packet
+    }
+
+    pub(crate) fn packet(&self, handle: Handle) -> &Packet {
+        &self.slots[handle as usize].packet
+    }
+
+    pub(crate) fn packet_mut(&mut self, handle: Handle) -> &mut Packet {
+        &mut self.slots[handle as usize].packet
+    }
+
+    /// When the packet began to wait.
+    pub(crate) fn since(&self, handle: Handle) -> Instant {
+        self.slots[handle as usize].since
+    }
+
+    /// How many packets are under way.
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+}
+
+/// Packets one after the other.
+pub(crate) struct List {
+    head: Handle,
+    tail: Handle,
+    backlog: Backlog,
+}
+
+impl List {
+    pub(crate) const EMPTY: Self = Self {
+        head: NOWHERE,
+        tail: NOWHERE,
+        backlog: Backlog {
+            bytes: 0,
+            packets: 0,
+        },
+    };
+
+    pub(crate) fn push(&mut self, handle: Handle, now: Instant, store: &mut Store) {
+        let slot = &mut store.slots[handle as usize];
+        (slot.next, slot.since) = (NOWHERE, now);
+        self.backlog.bytes += u64::from(slot.packet.size);
+        self.backlog.packets += 1;
+        if self.tail == NOWHERE {
+            self.head = handle;
+        } else {
+            store.slots[self.tail as usize].next = handle;
+        }
+        self.tail = handle;
+    }
+
+    pub(crate) fn pop(&mut self, store: &Store) -> Option<Handle> {
+        let handle = self.head()?;
+        let slot = &store.slots[handle as usize];
+        self.head = slot.next;
+        if self.head == NOWHERE {
+            self.tail = NOWHERE;
+        }
+        self.backlog.bytes -= u64::from(slot.packet.size);
+        self.backlog.packets -= 1;
+        Some(handle)
+    }
+
+    pub(crate) fn head(&self) -> Option<Handle> {
+        (self.head != NOWHERE).then_some(self.head)
+    }
+
+    pub(crate) fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+}
