@@ -4,7 +4,13 @@
 mod kind;
 mod model;
 mod nearest;
+mod print;
+mod randomness;
+mod read;
+mod schema;
 mod text;
+mod validate;
 
 pub use model::*;
+pub use read::ScenarioError;
 pub use text::{Measure, Quantity};

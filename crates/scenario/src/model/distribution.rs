@@ -115,8 +115,8 @@ impl<Q: Measure> Distribution<Q> {
         !matches!(self, Self::Constant { .. })
     }
 
-    /// The parameters without unit, by name: shapes and deviations of logarithms.
-    pub(crate) fn pure_numbers(&self) -> Option<(&'static str, f64)> {
+    /// The parameter without unit and its name: a shape, or the deviation of the logarithm.
+    pub(crate) fn pure_number(&self) -> Option<(&'static str, f64)> {
         match *self {
             Self::Lognormal { sigma, .. } => Some(("sigma", sigma)),
             Self::Weibull { shape, .. }

@@ -1,0 +1,178 @@
+//! A scenario as a complete TOML file, each field with its explanation.
+
+use serde_json::{Map, Value};
+
+use crate::model::Scenario;
+
+/// Width of comments.
+const COLUMNS: usize = 100;
+
+impl Scenario {
+    /// A scenario file with every field, defaults too, and above each what it means. What is unset is
+    /// there as a comment. [`Scenario::from_toml`] reads it back to the same scenario.
+    pub fn to_toml(&self) -> String {
+        let schema = schemars::schema_for!(Self).to_value();
+        let mut printer = Printer {
+            schema: &schema,
+            text: String::new(),
+        };
+        if let Value::Object(fields) = self.to_value() {
+            printer.table(&mut Vec::new(), &fields, &schema, true);
+        }
+        printer.text
+    }
+}
+
+struct Printer<'a> {
+    schema: &'a Value,
+    text: String,
+}
+
+impl<'a> Printer<'a> {
+    /// The fields of the table called `path`: first those on one line, then those with a header.
+    fn table(
+        &mut self,
+        path: &mut Vec<String>,
+        fields: &Map<String, Value>,
+        schema: &'a Value,
+        commented: bool,
+    ) {
+        for (key, value) in fields {
+            let Some(line) = on_one_line(value) else {
+                continue;
+            };
+            if commented {
+                self.comment(self.property(schema, key, fields));
+            }
+            match value {
+                Value::Null => self.text.push_str(&format!("# {key} =\n")),
+                // A hop's constant rate reads better without braces.
+                Value::Object(inner) if inner.keys().eq([key]) => {
+                    self.text.push_str(&format!("{key} = {}\n", inner[key]));
+                }
+                _ => self.text.push_str(&format!("{key} = {line}\n")),
+            }
+        }
+        for (key, value) in fields {
+            if on_one_line(value).is_some() {
+                continue;
+            }
+            let property = self.property(schema, key, fields);
+            path.push(key.clone());
+            match value {
+                Value::Array(items) => {
+                    for (index, item) in items.iter().enumerate() {
+                        let first = commented && index == 0;
+                        let inner = property.map(|p| &p["items"]);
+                        self.section(path, ("[[", "]]"), item, (property, inner), first);
+                    }
+                }
+                _ => self.section(path, ("[", "]"), value, (property, property), commented),
+            }
+            path.pop();
+        }
+    }
+
+    fn section(
+        &mut self,
+        path: &mut Vec<String>,
+        (open, close): (&str, &str),
+        value: &Value,
+        (described, schema): (Option<&'a Value>, Option<&'a Value>),
+        commented: bool,
+    ) {
+        self.text.push('\n');
+        if commented {
+            self.comment(described);
+        }
+        self.text
+            .push_str(&format!("{open}{}{close}\n", path.join(".")));
+        if let Value::Object(fields) = value {
+            self.table(path, fields, schema.unwrap_or(&Value::Null), commented);
+        }
+    }
+
+    /// The schema of the field `key` in a table with those `fields`.
+    fn property(
+        &self,
+        schema: &'a Value,
+        key: &str,
+        fields: &Map<String, Value>,
+    ) -> Option<&'a Value> {
+        let kind = &schema["properties"]["kind"]["const"];
+        if !kind.is_null() && fields.get("kind") != Some(kind) {
+            return None;
+        }
+        if let Some(found) = schema["properties"].get(key) {
+            return Some(found);
+        }
+        let referred = schema["$ref"]
+            .as_str()
+            .and_then(|reference| self.schema.pointer(reference.trim_start_matches('#')));
+        let alternatives = ["oneOf", "anyOf"]
+            .into_iter()
+            .filter_map(|word| schema[word].as_array())
+            .flatten();
+        referred
+            .into_iter()
+            .chain(alternatives)
+            .find_map(|inner| self.property(inner, key, fields))
+    }
+
+    /// The description in `schema`, in lines that begin with `#`.
+    fn comment(&mut self, schema: Option<&Value>) {
+        let Some(description) = schema.and_then(|schema| schema["description"].as_str()) else {
+            return;
+        };
+        let mut line = "#".to_owned();
+        for word in description.split_whitespace() {
+            if line.chars().count() + 1 + word.chars().count() > COLUMNS {
+                self.text.push_str(&line);
+                self.text.push('\n');
+                line = "#".to_owned();
+            }
+            line.push(' ');
+            line.push_str(word);
+        }
+        self.text.push_str(&line);
+        self.text.push('\n');
+    }
+}
+
+/// The value in TOML, if it fits a line or is a list of short tables; otherwise it takes a header.
+fn on_one_line(value: &Value) -> Option<String> {
+    match value {
+        Value::Null => Some(String::new()),
+        Value::Bool(_) | Value::Number(_) => Some(value.to_string()),
+        // JSON's escapes are TOML's, but for DEL, which TOML wants escaped too.
+        Value::String(_) => Some(value.to_string().replace('\u{7f}', "\\u007F")),
+        Value::Array(items) if items.is_empty() => Some("[]".to_owned()),
+        Value::Array(items) => {
+            let short = |item: &Value| {
+                item.as_object()
+                    .filter(|fields| fields.len() <= 2)
+                    .and_then(braces)
+            };
+            let lines: Option<Vec<String>> = items.iter().map(short).collect();
+            lines.map(|lines| format!("[\n    {},\n]", lines.join(",\n    ")))
+        }
+        Value::Object(fields) => match fields.get("kind") {
+            Some(kind) if fields.len() == 1 => on_one_line(kind),
+            Some(_) if fields.len() == 2 => braces(fields),
+            None if fields.len() == 1 => braces(fields),
+            _ => None,
+        },
+    }
+}
+
+/// A table of set scalars in braces.
+fn braces(fields: &Map<String, Value>) -> Option<String> {
+    let scalars: Option<Vec<String>> = fields
+        .iter()
+        .map(|(key, value)| match value {
+            Value::Null | Value::Array(_) | Value::Object(_) => None,
+            scalar => on_one_line(scalar).map(|text| format!("{key} = {text}")),
+        })
+        .collect();
+    scalars.map(|scalars| format!("{{ {} }}", scalars.join(", ")))
+}

@@ -1,0 +1,87 @@
+//! What differs between the runs of a scenario.
+
+use units::Duration;
+
+use crate::model::{Capacity, Cross, Distribution, Queue, Scenario, Workload};
+
+impl Scenario {
+    /// What differs from run to run; where nothing does, one run says it all.
+    pub fn randomness(&self) -> Vec<&'static str> {
+        let path = &self.path;
+        let hops = || path.wired.iter();
+        let capacities = || {
+            let wired = hops().map(|hop| &hop.rate);
+            let beside = self.links.iter().map(|link| &link.rate);
+            [&path.down, &path.up]
+                .into_iter()
+                .chain(wired)
+                .chain(beside)
+        };
+        let recorded = capacities().any(|c| matches!(c, Capacity::Trace(_)));
+        let generated = capacities().any(|c| matches!(c, Capacity::Generated { .. }));
+        let losses = hops()
+            .map(|hop| &hop.loss)
+            .chain(self.links.iter().map(|link| &link.loss))
+            .chain([&path.loss, &path.uplink_loss]);
+        let jitters = hops()
+            .map(|hop| &hop.jitter)
+            .chain(self.links.iter().map(|link| &link.jitter))
+            .chain([&path.jitter]);
+        let cross = hops()
+            .map(|hop| &hop.cross)
+            .chain(self.links.iter().map(|link| &link.cross))
+            .chain([&path.cross]);
+        let mut queues = hops()
+            .map(|hop| &hop.queue)
+            .chain(self.links.iter().map(|link| &link.queue))
+            .chain([&path.queue]);
+        let found = [
+            (
+                "trace offset",
+                self.variation.trace_offset && (recorded || generated),
+            ),
+            ("generated capacity", generated),
+            (
+                "random loss",
+                losses.into_iter().any(|loss| !loss.is_none()),
+            ),
+            (
+                "jitter",
+                jitters
+                    .flatten()
+                    .any(|jitter| jitter.mean != Duration::ZERO || jitter.sd != Duration::ZERO),
+            ),
+            ("cross-traffic", cross.flatten().any(cross_is_random)),
+            (
+                "queue drops",
+                queues.any(|queue| matches!(queue, Queue::Pie(_))),
+            ),
+            ("start jitter", !self.variation.start_jitter.is_zero()),
+            (
+                "workload",
+                self.flows
+                    .iter()
+                    .any(|flow| workload_is_random(&flow.workload)),
+            ),
+        ];
+        found
+            .into_iter()
+            .filter_map(|(name, differs)| differs.then_some(name))
+            .collect()
+    }
+}
+
+fn cross_is_random(cross: &Cross) -> bool {
+    [&cross.on, &cross.off]
+        .into_iter()
+        .flatten()
+        .any(Distribution::is_random)
+}
+
+fn workload_is_random(workload: &Workload) -> bool {
+    match workload {
+        Workload::Bulk(_) => false,
+        Workload::Sequence(flows) => flows.size.is_random() || flows.gap.is_random(),
+        Workload::OnOff(periods) => periods.on.is_random() || periods.off.is_random(),
+    }
+}

@@ -1,0 +1,25 @@
+//! Names where a file gives none.
+
+use crate::model::Scenario;
+
+/// Names the scenario after its file and the rest by number.
+pub(super) fn names(scenario: &mut Scenario, stem: &str) {
+    let name_if_empty = |name: &mut String, default: &dyn Fn() -> String| {
+        if name.is_empty() {
+            *name = default();
+        }
+    };
+    name_if_empty(&mut scenario.name, &|| stem.to_owned());
+    for (index, hop) in scenario.path.wired.iter_mut().enumerate() {
+        name_if_empty(&mut hop.name, &|| match index {
+            0 => "wan".to_owned(),
+            _ => format!("hop-{}", index + 1),
+        });
+    }
+    for (index, link) in scenario.links.iter_mut().enumerate() {
+        name_if_empty(&mut link.name, &|| format!("link-{}", index + 1));
+    }
+    for (index, flow) in scenario.flows.iter_mut().enumerate() {
+        name_if_empty(&mut flow.name, &|| format!("flow-{}", index + 1));
+    }
+}

@@ -1,0 +1,227 @@
+//! Serde over the tree, with errors that know the field and the line.
+
+use core::fmt;
+
+use serde::de::value::StrDeserializer;
+use serde::de::{
+    self, DeserializeSeed, Deserializer, Expected, IntoDeserializer, MapAccess, SeqAccess,
+    Unexpected, Visitor,
+};
+use serde::forward_to_deserialize_any;
+
+use super::Problem;
+use super::tree::{Node, Origin, Value};
+use crate::nearest::nearest;
+
+/// A complaint on its way up the tree.
+#[derive(Debug)]
+pub(super) struct ReadError {
+    /// From the innermost field outwards.
+    fields: Vec<String>,
+    origin: Option<Origin>,
+    message: String,
+}
+
+impl ReadError {
+    fn within(mut self, field: &str, origin: Origin) -> Self {
+        self.fields.push(field.to_owned());
+        self.origin.get_or_insert(origin);
+        self
+    }
+}
+
+impl From<ReadError> for Problem {
+    fn from(error: ReadError) -> Self {
+        let outside_in: Vec<String> = error.fields.into_iter().rev().collect();
+        Self {
+            origin: error.origin.unwrap_or(Origin::Whole),
+            field: outside_in.join("."),
+            message: error.message,
+        }
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+impl de::Error for ReadError {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Self {
+            fields: Vec::new(),
+            origin: None,
+            message: message.to_string(),
+        }
+    }
+
+    fn invalid_type(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        Self::custom(format!("{} is not {}", shown(unexpected), wanted(expected)))
+    }
+
+    fn invalid_value(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        Self::invalid_type(unexpected, expected)
+    }
+
+    fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
+        let meant = did_you_mean(variant, expected);
+        Self::custom(format!(
+            "{variant:?} is not a choice here{meant}; allowed: {}",
+            expected.join(", ")
+        ))
+    }
+
+    fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
+        let meant = did_you_mean(field, expected);
+        let allowed = if expected.is_empty() {
+            "none".to_owned()
+        } else {
+            expected.join(", ")
+        };
+        Self::custom(format!("there is no such field{meant}; allowed: {allowed}"))
+    }
+
+    fn missing_field(field: &'static str) -> Self {
+        Self::custom(format!("field {field} is missing"))
+    }
+}
+
+fn did_you_mean(word: &str, allowed: &[&str]) -> String {
+    nearest(word, allowed.iter().copied())
+        .map_or(String::new(), |near| format!("; did you mean {near:?}?"))
+}
+
+fn shown(unexpected: Unexpected<'_>) -> String {
+    match unexpected {
+        Unexpected::Bool(b) => b.to_string(),
+        Unexpected::Unsigned(n) => n.to_string(),
+        Unexpected::Signed(n) => n.to_string(),
+        Unexpected::Float(x) => x.to_string(),
+        Unexpected::Str(text) => format!("{text:?}"),
+        Unexpected::Seq => "a list".to_owned(),
+        Unexpected::Map => "a table".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// What is expected, in the words of TOML instead of Rust's.
+fn wanted(expected: &dyn Expected) -> String {
+    match expected.to_string().as_str() {
+        "u32" => format!("a whole number from 0 to {}", u32::MAX),
+        "f64" => "a number".to_owned(),
+        "a boolean" => "true or false".to_owned(),
+        "a string" => "a text".to_owned(),
+        "a sequence" => "a list".to_owned(),
+        rust if rust.starts_with("struct ") => "a table".to_owned(),
+        other => other.to_owned(),
+    }
+}
+
+impl<'de> Deserializer<'de> for &'de Node {
+    type Error = ReadError;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        match &self.value {
+            Value::Bool(b) => visitor.visit_bool(*b),
+            Value::Integer(n) => match u64::try_from(*n) {
+                Ok(n) => visitor.visit_u64(n),
+                Err(_) => visitor.visit_i64(*n),
+            },
+            Value::Float(x) => visitor.visit_f64(*x),
+            Value::Text(text) => visitor.visit_str(text),
+            Value::List(items) => visitor.visit_seq(Items(items.iter().enumerate())),
+            Value::Table(fields) => visitor.visit_map(Fields {
+                rest: fields.iter(),
+                present: None,
+            }),
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, ReadError> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        words: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ReadError> {
+        match &self.value {
+            Value::Text(word) => {
+                let word: StrDeserializer<'_, ReadError> = word.as_str().into_deserializer();
+                visitor.visit_enum(word)
+            }
+            _ => Err(de::Error::custom(format!(
+                "not a word; allowed: {}",
+                words.join(", ")
+            ))),
+        }
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit
+        unit_struct seq tuple tuple_struct map struct identifier ignored_any
+    }
+}
+
+struct Items<'de>(core::iter::Enumerate<core::slice::Iter<'de, Node>>);
+
+impl<'de> SeqAccess<'de> for Items<'de> {
+    type Error = ReadError;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, ReadError> {
+        self.0
+            .next()
+            .map(|(index, node)| {
+                seed.deserialize(node)
+                    .map_err(|error| error.within(&index.to_string(), node.origin))
+            })
+            .transpose()
+    }
+}
+
+struct Fields<'de> {
+    rest: core::slice::Iter<'de, (String, Node)>,
+    present: Option<&'de (String, Node)>,
+}
+
+impl<'de> MapAccess<'de> for Fields<'de> {
+    type Error = ReadError;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, ReadError> {
+        self.present = self.rest.next();
+        self.present
+            .map(|(key, node)| {
+                let name: StrDeserializer<'de, ReadError> = key.as_str().into_deserializer();
+                seed.deserialize(name)
+                    .map_err(|error| error.within(key, node.origin))
+            })
+            .transpose()
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, ReadError> {
+        let Some((key, node)) = self.present else {
+            return Err(de::Error::custom("a value is asked for before its key"));
+        };
+        seed.deserialize(node)
+            .map_err(|error| error.within(key, node.origin))
+    }
+}

@@ -1,0 +1,136 @@
+//! Changing single fields of a tree before it is read.
+
+use super::Problem;
+use super::tree::{Node, Origin, Value};
+
+/// Fields of which a table has one at most.
+const CAPACITIES: [&str; 4] = ["rate", "steps", "trace", "generate"];
+
+/// Applies `field=value`. What the tree lacks on the way to the field comes from `defaults`.
+pub(super) fn apply(
+    tree: &mut Node,
+    defaults: &Node,
+    assignment: &str,
+    number: usize,
+) -> Result<(), Problem> {
+    let origin = Origin::Override(number);
+    let malformed = |message: &str| Problem {
+        origin,
+        field: String::new(),
+        message: message.to_owned(),
+    };
+    let (field, text) = assignment
+        .split_once('=')
+        .ok_or_else(|| malformed("not of the form field=value"))?;
+    let keys: Vec<&str> = field.split('.').map(str::trim).collect();
+    if keys.iter().any(|key| key.is_empty()) {
+        return Err(malformed("the field is empty or has an empty part"));
+    }
+    let value = Node::from_toml_value(text.trim(), origin);
+    let mut place = Place {
+        node: tree,
+        defaults: Some(defaults),
+        name: "",
+    };
+    for (depth, key) in keys.iter().enumerate() {
+        let sets_kind = depth + 1 == keys.len() && *key == "kind";
+        if sets_kind && place.node.child("kind").and_then(word) != word(&value) {
+            place.node.value = Value::Table(Vec::new());
+        }
+        place = place.enter(key, origin).map_err(|message| Problem {
+            origin,
+            field: keys[..=depth].join("."),
+            message,
+        })?;
+    }
+    *place.node = value;
+    Ok(())
+}
+
+/// Where an override has come to.
+struct Place<'a> {
+    node: &'a mut Node,
+    defaults: Option<&'a Node>,
+    /// The key that led here.
+    name: &'a str,
+}
+
+impl<'a> Place<'a> {
+    /// The field or element called `key`, made if need be.
+    fn enter(self, key: &'a str, origin: Origin) -> Result<Self, String> {
+        let Self {
+            node,
+            defaults,
+            name,
+        } = self;
+        open(node, name, origin);
+        let defaults = defaults.and_then(|defaults| defaults.child(key));
+        let missing = || defaults.map_or_else(|| empty(origin), |d| d.clone().moved_to(origin));
+        let node = match &mut node.value {
+            Value::List(items) => {
+                let length = items.len();
+                let index: usize = key
+                    .parse()
+                    .ok()
+                    .filter(|index| *index <= length)
+                    .ok_or_else(|| {
+                        format!("{key:?} is not a place in the list; allowed: 0 to {length}")
+                    })?;
+                if index == length {
+                    items.push(empty(origin));
+                }
+                &mut items[index]
+            }
+            Value::Table(fields) => {
+                if CAPACITIES.contains(&key) {
+                    fields.retain(|(other, _)| {
+                        let of_trace = other == "format" && key == "trace";
+                        let alternative = CAPACITIES.contains(&other.as_str()) || other == "format";
+                        other == key || of_trace || !alternative
+                    });
+                }
+                let known = fields.iter().position(|(field, _)| field == key);
+                let index = known.unwrap_or_else(|| {
+                    let index = if key == "kind" { 0 } else { fields.len() };
+                    fields.insert(index, (key.to_owned(), missing()));
+                    index
+                });
+                &mut fields[index].1
+            }
+            _ => return Err("only lists and tables have fields".to_owned()),
+        };
+        Ok(Self {
+            node,
+            defaults,
+            name: key,
+        })
+    }
+}
+
+/// Makes a table of a word or a number that stands for one.
+fn open(node: &mut Node, name: &str, origin: Origin) {
+    let stands_for = match (&node.value, name) {
+        (Value::List(_) | Value::Table(_), _) => return,
+        (Value::Text(_), "cca") => Some("name"),
+        (Value::Text(_), "queue" | "workload") => Some("kind"),
+        _ => None,
+    };
+    let inner = core::mem::replace(node, empty(origin));
+    if let (Some(key), Value::Table(fields)) = (stands_for, &mut node.value) {
+        fields.push((key.to_owned(), inner));
+    }
+}
+
+fn word(node: &Node) -> Option<&str> {
+    match &node.value {
+        Value::Text(word) => Some(word),
+        _ => None,
+    }
+}
+
+fn empty(origin: Origin) -> Node {
+    Node {
+        origin,
+        value: Value::Table(Vec::new()),
+    }
+}

@@ -1,0 +1,181 @@
+//! A document as a tree that knows where everything was written.
+
+use toml::de::{DeTable, DeValue};
+
+use super::Problem;
+
+/// Where a value was written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Origin {
+    /// Nowhere in particular.
+    Whole,
+    /// On this line of the file, counted from one.
+    Line(usize),
+    /// In the override with this number, counted from zero.
+    Override(usize),
+}
+
+/// A value and where it was written.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    pub(super) origin: Origin,
+    pub(super) value: Value,
+}
+
+/// What TOML and JSON have in common.
+#[derive(Clone, Debug)]
+pub(super) enum Value {
+    Bool(bool),
+    Integer(i64),
+    Float(f64),
+    Text(String),
+    List(Vec<Node>),
+    /// Keys are unique; `kind` comes first.
+    Table(Vec<(String, Node)>),
+}
+
+impl Node {
+    /// The tree of a TOML document.
+    pub(super) fn from_toml(text: &str) -> Result<Self, Problem> {
+        let lines = Lines::of(text);
+        let document = DeTable::parse(text).map_err(|error| Problem {
+            origin: error
+                .span()
+                .map_or(Origin::Whole, |span| lines.origin(span.start)),
+            field: String::new(),
+            message: error.message().replace('\n', "; "),
+        })?;
+        Ok(Self {
+            origin: Origin::Whole,
+            value: table(document.get_ref(), &|at| lines.origin(at)),
+        })
+    }
+
+    /// The tree of one TOML value, or of the text itself if it is none.
+    pub(super) fn from_toml_value(text: &str, origin: Origin) -> Self {
+        let parsed = DeValue::parse(text)
+            .ok()
+            .map(|found| value(found.get_ref(), &|_| origin));
+        Self {
+            origin,
+            value: parsed.unwrap_or_else(|| Value::Text(text.to_owned())),
+        }
+    }
+
+    /// The tree of a JSON value; what is null is left out.
+    pub(super) fn from_json(json: &serde_json::Value, origin: Origin) -> Self {
+        use serde_json::Value as Json;
+        let value = match json {
+            Json::Null => Value::Table(Vec::new()),
+            Json::Bool(b) => Value::Bool(*b),
+            Json::Number(n) => n.as_i64().map_or_else(
+                || Value::Float(n.as_f64().unwrap_or(f64::NAN)),
+                Value::Integer,
+            ),
+            Json::String(s) => Value::Text(s.clone()),
+            Json::Array(items) => {
+                Value::List(items.iter().map(|i| Self::from_json(i, origin)).collect())
+            }
+            Json::Object(fields) => Value::Table(
+                fields
+                    .iter()
+                    .filter(|(_, value)| !value.is_null())
+                    .map(|(key, value)| (key.clone(), Self::from_json(value, origin)))
+                    .collect(),
+            ),
+        };
+        Self { origin, value }
+    }
+
+    /// This value, and all within it, as if written at `origin`.
+    pub(super) fn moved_to(mut self, origin: Origin) -> Self {
+        self.origin = origin;
+        self.value = match self.value {
+            Value::List(items) => {
+                Value::List(items.into_iter().map(|i| i.moved_to(origin)).collect())
+            }
+            Value::Table(fields) => Value::Table(
+                fields
+                    .into_iter()
+                    .map(|(key, node)| (key, node.moved_to(origin)))
+                    .collect(),
+            ),
+            scalar => scalar,
+        };
+        self
+    }
+
+    /// The element of a list or the field of a table.
+    pub(super) fn child(&self, key: &str) -> Option<&Self> {
+        match &self.value {
+            Value::List(items) => key.parse::<usize>().ok().and_then(|i| items.get(i)),
+            Value::Table(fields) => fields.iter().find(|(k, _)| k == key).map(|(_, node)| node),
+            _ => None,
+        }
+    }
+
+    /// Where `field` is written, or else what is nearest around it.
+    pub(super) fn origin_of(&self, field: &str) -> Origin {
+        let mut node = self;
+        for key in field.split('.') {
+            match node.child(key) {
+                Some(child) => node = child,
+                None => break,
+            }
+        }
+        node.origin
+    }
+}
+
+fn table(table: &DeTable<'_>, origin: &dyn Fn(usize) -> Origin) -> Value {
+    let mut fields = Vec::with_capacity(table.len());
+    for (key, found) in table {
+        let origin_of_key = origin(key.span().start);
+        let node = Node {
+            origin: origin_of_key,
+            value: value(found.get_ref(), origin),
+        };
+        let place = if key.get_ref() == "kind" {
+            0
+        } else {
+            fields.len()
+        };
+        fields.insert(place, (key.get_ref().to_string(), node));
+    }
+    Value::Table(fields)
+}
+
+fn value(found: &DeValue<'_>, origin: &dyn Fn(usize) -> Origin) -> Value {
+    match found {
+        DeValue::Boolean(b) => Value::Bool(*b),
+        DeValue::String(s) => Value::Text(s.to_string()),
+        DeValue::Datetime(time) => Value::Text(time.to_string()),
+        DeValue::Integer(n) => i64::from_str_radix(n.as_str(), n.radix())
+            .map_or(Value::Float(f64::INFINITY), Value::Integer),
+        DeValue::Float(x) => Value::Float(x.as_str().parse().unwrap_or(f64::NAN)),
+        DeValue::Array(items) => Value::List(
+            items
+                .iter()
+                .map(|item| Node {
+                    origin: origin(item.span().start),
+                    value: value(item.get_ref(), origin),
+                })
+                .collect(),
+        ),
+        DeValue::Table(fields) => table(fields, origin),
+    }
+}
+
+/// Where lines begin.
+struct Lines(Vec<usize>);
+
+impl Lines {
+    fn of(text: &str) -> Self {
+        let after_breaks = text.match_indices('\n').map(|(at, _)| at + 1);
+        Self(core::iter::once(0).chain(after_breaks).collect())
+    }
+
+    fn origin(&self, at: usize) -> Origin {
+        Origin::Line(self.0.partition_point(|start| *start <= at))
+    }
+}

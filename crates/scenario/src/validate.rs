@@ -1,0 +1,153 @@
+//! What makes sense together.
+
+mod links;
+mod traffic;
+
+use units::{Bytes, Duration, Rate};
+
+use crate::model::{Samples, Scenario, Tcp};
+use crate::text::Quantity;
+
+/// The field that is wrong, and its value and what is allowed.
+pub(crate) type Wrong = (String, String);
+
+/// Checks what types do not.
+pub(crate) fn check(scenario: &Scenario) -> Result<(), Wrong> {
+    let Scenario { duration, slot, .. } = scenario;
+    positive("duration", *duration)?;
+    positive("slot", *slot)?;
+    if duration.as_nanos() % slot.as_nanos() != 0 {
+        return wrong(
+            "slot",
+            slot.write(),
+            format!("divisors of the duration, {duration}"),
+        );
+    }
+    if let Samples::Interval(interval) = scenario.samples {
+        positive("samples", interval)?;
+    }
+    if scenario.variation.start_jitter >= *duration {
+        let allowed = format!("times below the duration, {duration}");
+        return wrong(
+            "variation.start_jitter",
+            scenario.variation.start_jitter.write(),
+            allowed,
+        );
+    }
+    links::check(scenario)?;
+    tcp(&scenario.tcp, scenario.path.path_mtu())?;
+    traffic::check_flows(scenario)
+}
+
+fn tcp(tcp: &Tcp, path_mtu: Bytes) -> Result<(), Wrong> {
+    const LEAST_BUFFER: Bytes = Bytes::new(4096);
+    if !(1..=1000).contains(&tcp.initial_window) {
+        return wrong(
+            "tcp.initial_window",
+            tcp.initial_window,
+            "1 to 1000 segments",
+        );
+    }
+    if let Some(mss) = tcp.mss {
+        let largest = Bytes::new(path_mtu.get() - 40);
+        within("tcp.mss", mss, Bytes::new(88), largest)?;
+    }
+    let milliseconds = Duration::from_millis;
+    within(
+        "tcp.min_rto",
+        tcp.min_rto,
+        milliseconds(1),
+        milliseconds(120_000),
+    )?;
+    let largest = Bytes::new(1 << 30);
+    within(
+        "tcp.receive_buffer_max",
+        tcp.receive_buffer_max,
+        LEAST_BUFFER,
+        largest,
+    )?;
+    within(
+        "tcp.send_buffer_max",
+        tcp.send_buffer_max,
+        LEAST_BUFFER,
+        largest,
+    )?;
+    if let Some(cap) = tcp.receive_window_max {
+        within("tcp.receive_window_max", cap, LEAST_BUFFER, largest)?;
+    }
+    Ok(())
+}
+
+/// The complaint that `value` is not among what is allowed.
+pub(crate) fn wrong(
+    field: impl Into<String>,
+    value: impl core::fmt::Display,
+    allowed: impl core::fmt::Display,
+) -> Result<(), Wrong> {
+    Err((
+        field.into(),
+        format!("{value} is out of range; allowed: {allowed}"),
+    ))
+}
+
+/// A quantity that may be zero as such, but not here.
+pub(crate) trait MayBeZero: Quantity {
+    fn is_zero(&self) -> bool;
+}
+
+impl MayBeZero for Duration {
+    fn is_zero(&self) -> bool {
+        *self == Self::ZERO
+    }
+}
+
+impl MayBeZero for Rate {
+    fn is_zero(&self) -> bool {
+        *self == Self::ZERO
+    }
+}
+
+impl MayBeZero for Bytes {
+    fn is_zero(&self) -> bool {
+        self.get() == 0
+    }
+}
+
+pub(crate) fn positive(field: impl Into<String>, value: impl MayBeZero) -> Result<(), Wrong> {
+    if value.is_zero() {
+        wrong(field, value.write(), "more than zero")
+    } else {
+        Ok(())
+    }
+}
+
+pub(crate) fn within<Q: Quantity + PartialOrd>(
+    field: impl Into<String>,
+    value: Q,
+    low: Q,
+    high: Q,
+) -> Result<(), Wrong> {
+    if low <= value && value <= high {
+        Ok(())
+    } else {
+        wrong(
+            field,
+            value.write(),
+            format!("{} to {}", low.write(), high.write()),
+        )
+    }
+}
+
+/// A pure number; the bounds are allowed themselves, NaN never.
+pub(crate) fn number(
+    field: impl Into<String>,
+    value: f64,
+    low: f64,
+    high: f64,
+) -> Result<(), Wrong> {
+    if (low..=high).contains(&value) {
+        Ok(())
+    } else {
+        wrong(field, value, format!("{low} to {high}"))
+    }
+}

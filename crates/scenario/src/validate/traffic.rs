@@ -1,0 +1,151 @@
+//! Flows and the traffic of others.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use units::Bytes;
+
+use super::{MayBeZero, Wrong, number, positive, within, wrong};
+use crate::model::{Cross, Distribution, Scenario, Workload};
+use crate::text::Measure;
+
+/// An IP header without payload.
+const SMALLEST_PACKET: Bytes = Bytes::new(20);
+
+pub(super) fn check_cross(field: &str, cross: &Cross, mtu: Bytes) -> Result<(), Wrong> {
+    let field = |name: &str| format!("{field}.{name}");
+    positive(field("rate"), cross.rate)?;
+    if let Some(packet) = cross.packet {
+        within(field("packet"), packet, SMALLEST_PACKET, mtu)?;
+    }
+    if let Some(stop) = cross.stop.filter(|stop| *stop <= cross.start) {
+        return wrong(
+            field("stop"),
+            stop,
+            format!("times after start, {}", cross.start),
+        );
+    }
+    match (&cross.on, &cross.off) {
+        (Some(on), Some(off)) => {
+            distribution(&field("on"), on, false)?;
+            distribution(&field("off"), off, true)
+        }
+        (None, None) => Ok(()),
+        (Some(_), None) => Err((
+            field("on"),
+            "is given without off; allowed: both or none".to_owned(),
+        )),
+        (None, Some(_)) => Err((
+            field("off"),
+            "is given without on; allowed: both or none".to_owned(),
+        )),
+    }
+}
+
+pub(super) fn check_flows(scenario: &Scenario) -> Result<(), Wrong> {
+    if scenario.flows.is_empty() {
+        return Err((
+            "flows".to_owned(),
+            "the list is empty; allowed: one flow or more".to_owned(),
+        ));
+    }
+    let mut nodes = BTreeSet::from(["server", "gateway", "phone"]);
+    nodes.extend(
+        scenario
+            .links
+            .iter()
+            .flat_map(|link| [link.from.as_str(), link.to.as_str()]),
+    );
+    let nodes: Vec<&str> = nodes.into_iter().collect();
+    let mut names = BTreeMap::new();
+    for (index, flow) in scenario.flows.iter().enumerate() {
+        let field = |name: &str| format!("flows.{index}.{name}");
+        super::links::unique(&mut names, &flow.name, field("name"))?;
+        for (name, node) in [("from", &flow.from), ("to", &flow.to)] {
+            if !nodes.contains(&node.as_str()) {
+                let message = format!("{node:?} is not a node; allowed: {}", nodes.join(", "));
+                return Err((field(name), message));
+            }
+        }
+        if flow.from == flow.to {
+            let message = format!(
+                "{:?} is where the flow comes from; allowed: another node",
+                flow.to
+            );
+            return Err((field("to"), message));
+        }
+        if flow.count == 0 {
+            return wrong(field("count"), 0, "1 connection or more");
+        }
+        if flow.start >= scenario.duration {
+            let allowed = format!("times below the duration, {}", scenario.duration);
+            return wrong(field("start"), flow.start, allowed);
+        }
+        workload(&field("workload"), &flow.workload)?;
+    }
+    Ok(())
+}
+
+fn workload(field: &str, workload: &Workload) -> Result<(), Wrong> {
+    let field = |name: &str| format!("{field}.{name}");
+    match workload {
+        Workload::Bulk(bulk) => {
+            bulk.stop
+                .map_or(Ok(()), |stop| positive(field("stop"), stop))?;
+            bulk.bytes
+                .map_or(Ok(()), |bytes| positive(field("bytes"), bytes))
+        }
+        Workload::Sequence(flows) => {
+            distribution(&field("size"), &flows.size, false)?;
+            distribution(&field("gap"), &flows.gap, true)?;
+            match flows.count {
+                Some(0) => wrong(field("count"), 0, "1 flow or more"),
+                _ => Ok(()),
+            }
+        }
+        Workload::OnOff(periods) => {
+            distribution(&field("on"), &periods.on, false)?;
+            distribution(&field("off"), &periods.off, true)?;
+            periods
+                .rate
+                .map_or(Ok(()), |rate| positive(field("rate"), rate))
+        }
+    }
+}
+
+/// Parameters in their ranges; what is always zero only where that makes sense.
+fn distribution<Q: Measure + MayBeZero + PartialOrd>(
+    field: &str,
+    distribution: &Distribution<Q>,
+    zero_allowed: bool,
+) -> Result<(), Wrong> {
+    let field = |name: &str| match distribution {
+        Distribution::Constant { .. } => field.to_owned(),
+        _ => format!("{field}.{name}"),
+    };
+    if let Some((name, value)) = distribution.pure_number() {
+        number(
+            field(name),
+            value,
+            if name == "shape" { 0.01 } else { 0.0 },
+            100.0,
+        )?;
+    }
+    match *distribution {
+        Distribution::Constant { .. } if zero_allowed => Ok(()),
+        Distribution::Constant { value } => positive(field("value"), value),
+        Distribution::Uniform { min, max } if max < min => wrong(
+            field("max"),
+            max.write(),
+            format!("min, {}, or more", min.write()),
+        ),
+        Distribution::Uniform { max, .. } => positive(field("max"), max),
+        Distribution::Exponential { mean } | Distribution::Normal { mean, .. } => {
+            positive(field("mean"), mean)
+        }
+        Distribution::Lognormal { median, .. } => positive(field("median"), median),
+        Distribution::Weibull { scale, .. }
+        | Distribution::Pareto { scale, .. }
+        | Distribution::Gamma { scale, .. } => positive(field("scale"), scale),
+        Distribution::Logistic { location, .. } => positive(field("location"), location),
+    }
+}
