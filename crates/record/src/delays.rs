@@ -1,0 +1,80 @@
+//! Delays of a run: mean, percentiles, lowest.
+
+use units::Duration;
+
+/// All delays that were seen, to the microsecond.
+#[derive(Clone, Debug, Default)]
+pub struct Delays {
+    micros: Vec<u32>,
+    sum_nanos: u128,
+    lowest: Option<Duration>,
+}
+
+impl Delays {
+    /// Adds a delay.
+    pub fn push(&mut self, delay: Duration) {
+        self.micros.push(u32::try_from(delay.as_micros()).unwrap_or(u32::MAX));
+        self.sum_nanos += u128::from(delay.as_nanos());
+        self.lowest = Some(self.lowest.map_or(delay, |lowest| lowest.min(delay)));
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.micros.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.micros.is_empty()
+    }
+
+    /// The lowest.
+    pub fn lowest(&self) -> Option<Duration> {
+        self.lowest
+    }
+
+    /// The lowest, ms; NaN without any.
+    pub fn lowest_ms(&self) -> f64 {
+        self.lowest.map_or(f64::NAN, |lowest| lowest.as_secs_f64() * 1e3)
+    }
+
+    /// The mean, ms; NaN without any.
+    pub fn mean_ms(&self) -> f64 {
+        if self.micros.is_empty() {
+            return f64::NAN;
+        }
+        self.sum_nanos as f64 / self.micros.len() as f64 * 1e-6
+    }
+
+    /// The delay that `percent` of all do not exceed (nearest rank), ms; NaN without any.
+    pub fn percentile_ms(&mut self, percent: usize) -> f64 {
+        if self.micros.is_empty() {
+            return f64::NAN;
+        }
+        let rank = (percent * self.micros.len()).div_ceil(100).max(1) - 1;
+        let (_, value, _) = self.micros.select_nth_unstable(rank);
+        f64::from(*value) * 1e-3
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_rank_is_a_value_that_was_seen() {
+        let mut delays = Delays::default();
+        for ms in 1..=100 {
+            delays.push(Duration::from_millis(ms));
+        }
+        assert!((delays.percentile_ms(95) - 95.0).abs() < 1e-9);
+        assert!((delays.mean_ms() - 50.5).abs() < 1e-9);
+        assert!((delays.lowest_ms() - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn nothing_has_no_delay() {
+        let mut none = Delays::default();
+        assert!(none.mean_ms().is_nan() && none.percentile_ms(95).is_nan());
+    }
+}

@@ -1,0 +1,104 @@
+//! The tables of a run. Column `run` counts the runs of a campaign, `flow` the connections of a run.
+
+use crate::table::table;
+
+table! {
+    /// One row per run.
+    Runs of RunRow {
+        seed: u64 = "seed of the run",
+        scenario: String = "name of the scenario",
+        scenario_hash: String = "hash of the scenario with all its defaults",
+        engine: String = "what ran TCP: native or kernel",
+        kernel_version: String = "version of the Linux kernel; empty for the native engine",
+        version: String = "version of celltcp",
+        policy: String = "selection policy; empty without one",
+        duration_s: f64 = "length of the run, s",
+        trace_offset_s: f64 = "where in its traces the run began, s",
+        start_jitter_s: f64 = "how much later than written the flows started, s",
+    }
+}
+
+table! {
+    /// One row per connection.
+    Flows of FlowRow {
+        flow: u32 = "number of the connection",
+        name: String = "name of the flow in the scenario",
+        ue: String = "node that receives",
+        cca: String = "congestion control, by the kernel's name",
+        start_s: f64 = "when the connection was requested, s",
+        first_data_s: f64 = "when the first data byte was sent, s",
+        duration_s: f64 = "from the first data byte sent to the end of the flow or the run, s",
+        completion_s: f64 = "from the request of the connection to the last byte received, s; NaN for a flow without end",
+        bytes: u64 = "payload delivered in order to the application, bytes",
+        goodput_mbps: f64 = "bytes over duration_s, Mbit/s",
+        rtt_mean_ms: f64 = "mean of the RTT samples at the server's tap, ms",
+        rtt_p95_ms: f64 = "95th percentile of the RTT samples, nearest rank, ms",
+        rtt_min_ms: f64 = "lowest RTT sample, ms",
+        owd_mean_ms: f64 = "mean one-way delay of data packets from tap to tap, ms",
+        owd_p95_ms: f64 = "95th percentile of the one-way delay, ms",
+        owd_min_ms: f64 = "lowest one-way delay, ms",
+        induced_delay_ms: f64 = "rtt_mean_ms - rtt_min_ms",
+        srtt_mean_ms: f64 = "mean of TCP's own smoothed RTT over ACKs, ms",
+        segments: u64 = "data segments sent, retransmissions included",
+        retransmissions: u64 = "data segments sent again",
+        timeouts: u64 = "retransmission time-outs",
+        loss_probes: u64 = "tail loss probes",
+        recoveries: u64 = "fast recoveries",
+        undone: u64 = "reductions of the window that were taken back",
+        slow_start_exit_s: f64 = "from the first data byte to the first exit from slow start, s; NaN if it was never left",
+        slow_start_exit_cwnd: f64 = "window at that exit, segments",
+        pm_balanced: f64 = "mean over slots of PM with weights 1, 1, 1",
+        pm_delay: f64 = "mean over slots of PM with weights 1, 10, 1",
+    }
+}
+
+table! {
+    /// One row per connection and time slot in which it was alive.
+    Slots of SlotRow {
+        flow: u32 = "number of the connection",
+        t_s: f64 = "start of the slot, s",
+        delivered_bytes: u64 = "payload delivered in order to the application, bytes",
+        goodput_mbps: f64 = "delivered_bytes over the slot, Mbit/s",
+        rate_mbps: f64 = "data packets that arrived, at the IP layer, Mbit/s",
+        capacity_mbps: f64 = "what the bottleneck could have carried for this flow (Kt), payload, Mbit/s",
+        rtt_mean_ms: f64 = "mean of the RTT samples in the slot, ms; NaN without one",
+        owd_mean_ms: f64 = "mean one-way delay of data packets that arrived in the slot, ms; NaN without one",
+        retransmissions: u64 = "data segments sent again in the slot",
+        cwnd: u32 = "congestion window at the end of the slot, segments",
+        inflight: u32 = "segments in flight at the end of the slot",
+        queue_bytes: u64 = "backlog of the bottleneck at the end of the slot, bytes",
+        queue_packets: u64 = "backlog of the bottleneck at the end of the slot, packets",
+        a: f64 = "A of PM: share of the capacity used; NaN where undefined",
+        b: f64 = "B of PM: lowest RTT over mean RTT; NaN where undefined",
+        c: f64 = "C of PM: share of the BDP not retransmitted; NaN where undefined",
+        pm_balanced: f64 = "PM with weights 1, 1, 1; NaN where undefined",
+        pm_delay: f64 = "PM with weights 1, 10, 1; NaN where undefined",
+    }
+}
+
+table! {
+    /// The state of connections, per ACK or per interval.
+    Samples of SampleRow {
+        flow: u32 = "number of the connection",
+        t_ns: u64 = "time, ns",
+        cwnd: u32 = "congestion window, segments",
+        ssthresh: u32 = "slow-start threshold, segments; 2147483647 before the first reduction",
+        inflight: u32 = "segments in flight",
+        srtt_us: u64 = "smoothed RTT, us",
+        delivery_rate_bps: u64 = "latest delivery-rate sample, payload, bit/s",
+        pacing_rate_bps: u64 = "pacing rate, bit/s",
+        state: u32 = "loss recovery: 0 open, 1 disorder, 2 cwr, 3 recovery, 4 loss",
+        queue_bytes: u64 = "backlog of the bottleneck, bytes",
+        capacity_bps: u64 = "capacity of the bottleneck over the last slot, IP layer, bit/s",
+    }
+}
+
+table! {
+    /// What happened.
+    Events of EventRow {
+        flow: u32 = "number of the connection",
+        t_ns: u64 = "time, ns",
+        kind: String = "what",
+        detail: String = "more about it",
+    }
+}
