@@ -2,9 +2,10 @@
 
 use std::path::{Path as FilePath, PathBuf};
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, json_schema};
 use serde::de::{Error, MapAccess, Visitor, value::MapAccessDeserializer};
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 use units::{Duration, Rate};
 
 use crate::text::{Quantity, Text};
@@ -13,7 +14,7 @@ use crate::text::{Quantity, Text};
 /// `generate`; a text alone is a rate.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(into = "CapacityTable")]
-#[schemars(!into, untagged)]
+#[schemars(!into, untagged, deny_unknown_fields, transform = or_rate)]
 pub enum Capacity {
     /// The same all the time.
     Constant {
@@ -232,5 +233,17 @@ impl<'de> Deserialize<'de> for Capacity {
             }
         }
         deserializer.deserialize_any(Alternatives)
+    }
+}
+
+/// Adds to the schema that a text is a rate.
+fn or_rate(schema: &mut Schema) {
+    if let Some(Value::Array(alternatives)) = schema.get_mut("anyOf") {
+        let rate = json_schema!({
+            "type": "string",
+            "pattern": Rate::PATTERN,
+            "description": "A constant rate."
+        });
+        alternatives.push(rate.to_value());
     }
 }

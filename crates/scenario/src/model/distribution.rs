@@ -14,7 +14,7 @@ use crate::text::{Measure, Text};
 /// What a time or a size is drawn from; a text alone is a constant. Draws below zero become zero.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", bound = "Q: Measure")]
-#[schemars(bound = "Q: Measure", transform = or_constant)]
+#[schemars(bound = "Q: Measure", deny_unknown_fields, transform = or_constant)]
 pub enum Distribution<Q> {
     /// Always the same.
     Constant {

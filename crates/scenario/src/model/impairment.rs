@@ -1,8 +1,9 @@
 //! Random loss and jitter.
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema};
 use serde::de::{Error, MapAccess, Visitor, value::MapAccessDeserializer};
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Value, json};
 use units::Duration;
 
 use crate::kind;
@@ -37,6 +38,7 @@ impl Loss {
 /// one and may change before every packet.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename = "gilbert-elliott", deny_unknown_fields)]
+#[schemars(rename = "GilbertElliott", transform = with_kind)]
 pub struct GilbertElliott {
     /// Probability per packet to go from good to bad; compulsory.
     #[schemars(range(min = 0, max = 1))]
@@ -56,6 +58,16 @@ pub struct GilbertElliott {
 
 fn certain() -> f64 {
     1.0
+}
+
+/// Adds the tag to the schema.
+fn with_kind(schema: &mut Schema) {
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        properties.shift_insert(0, "kind".to_owned(), json!({ "const": GILBERT_ELLIOTT }));
+    }
+    if let Some(Value::Array(required)) = schema.get_mut("required") {
+        required.insert(0, json!("kind"));
+    }
 }
 
 const GILBERT_ELLIOTT: &str = "gilbert-elliott";

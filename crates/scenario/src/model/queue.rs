@@ -10,7 +10,7 @@ use crate::text::Text;
 /// Which packets a queue drops, and in which order it sends.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-#[schemars(transform = or_word)]
+#[schemars(deny_unknown_fields, transform = or_word)]
 pub enum Queue {
     /// First in, first out; drops what does not fit.
     Droptail,

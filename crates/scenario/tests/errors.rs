@@ -1,0 +1,248 @@
+//! What users are told.
+
+use scenario::{Scenario, canonical_cca, native_cca};
+
+/// The one line that a file gets.
+#[track_caller]
+fn complaint(text: &str) -> String {
+    let error = Scenario::from_toml(text, "bad.toml", &[]).unwrap_err();
+    let line = error.to_string();
+    assert!(!line.contains('\n'), "{line}");
+    line
+}
+
+#[track_caller]
+fn complaint_about(assignment: &str) -> String {
+    let error = Scenario::from_toml("", "bad.toml", &[assignment.to_owned()]).unwrap_err();
+    error.to_string()
+}
+
+#[test]
+fn a_wrong_value_is_named_with_its_line_its_field_and_what_is_allowed() {
+    assert_eq!(
+        complaint("name = \"x\"\n\n[path]\nbuffer = \"1bdb\"\n"),
+        "bad.toml:4: path.buffer: \"1bdb\" is not a buffer size; allowed: bandwidth-delay products \
+         (\"1bdp\"), packets (\"150packets\"), bytes (\"300kB\")"
+    );
+    assert_eq!(
+        complaint("duration = 60"),
+        "bad.toml:1: duration: \"60\" is not a time such as \"68ms\" (units: ns, us, ms, s, min, h)"
+    );
+    assert_eq!(
+        complaint("[path]\ndown.rate = \"-5Mbit/s\""),
+        "bad.toml:2: path.down.rate: \"-5Mbit/s\" is not a rate such as \"20Mbit/s\" (units: bit/s, \
+         kbit/s, Mbit/s, Gbit/s)"
+    );
+    assert_eq!(
+        complaint("[tcp]\nsack = 1"),
+        "bad.toml:2: tcp.sack: 1 is not true or false"
+    );
+    assert_eq!(
+        complaint("[tcp]\nwindow_scale = 15"),
+        "bad.toml:2: tcp.window_scale: 15 is not true, false or a shift from 0 to 14"
+    );
+    assert_eq!(
+        complaint("[tcp]\ninitial_window = -1"),
+        "bad.toml:2: tcp.initial_window: -1 is not a whole number from 0 to 4294967295"
+    );
+    assert_eq!(complaint("path = 3"), "bad.toml:1: path: 3 is not a table");
+}
+
+#[test]
+fn an_unknown_field_comes_with_the_nearest() {
+    assert_eq!(
+        complaint("[variation]\ntrace_ofset = true"),
+        "bad.toml:2: variation.trace_ofset: there is no such field; did you mean \"trace_offset\"?; \
+         allowed: trace_offset, start_jitter"
+    );
+    assert_eq!(
+        complaint("[[path.wired]]\n[[path.wired]]\nqueue.kind = \"codel\"\nqueue.tarjet = \"1ms\""),
+        "bad.toml:4: path.wired.1.queue.tarjet: there is no such field; did you mean \"target\"?; \
+         allowed: target, interval"
+    );
+    assert_eq!(
+        complaint("[path.queue]\nkind = \"droptail\"\ntarget = \"1ms\""),
+        "bad.toml:3: path.queue.target: there is no such field; allowed: none"
+    );
+}
+
+#[test]
+fn an_unknown_kind_comes_with_the_nearest() {
+    assert_eq!(
+        complaint("[path]\nqueue = \"fqcodel\""),
+        "bad.toml:2: path.queue: \"fqcodel\" is not a choice here; did you mean \"fq-codel\"?; \
+         allowed: droptail, codel, fq-codel, pie"
+    );
+    assert_eq!(
+        complaint("[path.queue]\ntarget = \"5ms\""),
+        "bad.toml:1: path.queue: field kind is missing"
+    );
+    assert_eq!(
+        complaint("[path.down]\ntrace = \"x.down\"\nformat = \"cvs\""),
+        "bad.toml:3: path.down.format: \"cvs\" is not a choice here; did you mean \"csv\"?; allowed: \
+         mahimahi, csv, phone-log"
+    );
+    assert_eq!(
+        complaint(
+            "[[flows]]\nworkload.kind = \"sequence\"\nworkload.gap = { kind = \"normal\", mean = \"1s\" }"
+        ),
+        "bad.toml:3: flows.0.workload.gap: \"normal\" takes mean, sd"
+    );
+}
+
+#[test]
+fn an_unknown_congestion_control_comes_with_the_nearest() {
+    let all = "bbr, bic, cdg, cubic, dctcp, highspeed, htcp, hybla, illinois, lp, nv, reno, scalable, \
+               vegas, veno, westwood";
+    assert_eq!(
+        complaint("[[flows]]\ncca = \"cubik\""),
+        format!(
+            "bad.toml:2: flows.0.cca: \"cubik\" is not a congestion control; did you mean \
+             \"cubic\"?; allowed: {all}"
+        )
+    );
+    assert_eq!(
+        complaint("[[flows]]\ncca = { name = \"cubic\", betta = 0.5 }"),
+        "bad.toml:2: flows.0.cca: cubic has no parameter \"betta\"; did you mean \"beta\"?; allowed: \
+         c, beta, fast_convergence, tcp_friendliness, hystart, hystart_detect, hystart_low_window, \
+         hystart_ack_delta"
+    );
+    assert_eq!(
+        complaint("[[flows]]\ncca = { name = \"cubic\", beta = 2 }"),
+        "bad.toml:2: flows.0.cca: 2.0 is not a value of beta; allowed: numbers from 0.01 to 0.99"
+    );
+    assert_eq!(canonical_cca("NewReno").unwrap(), "reno");
+    assert_eq!(canonical_cca("Westwood+").unwrap(), "westwood");
+    assert_eq!(native_cca("newreno").unwrap(), "reno");
+    assert_eq!(
+        native_cca("westwood+").unwrap_err().to_string(),
+        "\"westwood+\" is not a congestion control of the native engine; allowed: reno, cubic, bbr"
+    );
+    assert_eq!(
+        native_cca("brr").unwrap_err().to_string(),
+        "\"brr\" is not a congestion control; did you mean \"bbr\"?; allowed: reno, cubic, bbr"
+    );
+}
+
+#[test]
+fn values_must_make_sense() {
+    for (text, complained) in [
+        (
+            "duration = \"0s\"",
+            "1: duration: 0s is out of range; allowed: more than zero",
+        ),
+        (
+            "slot = \"7s\"",
+            "1: slot: 7s is out of range; allowed: divisors of the duration, 60s",
+        ),
+        (
+            "[path]\nloss = 1.5",
+            "2: path.loss: 1.5 is out of range; allowed: 0 to 1",
+        ),
+        (
+            "[path]\nloss = nan",
+            "2: path.loss: NaN is out of range; allowed: 0 to 1",
+        ),
+        (
+            "[path]\nmtu = \"500B\"",
+            "2: path.mtu: 500B is out of range; allowed: 576B to 9kB",
+        ),
+        (
+            "[path]\ndown = \"0bit/s\"",
+            "2: path.down.rate: 0bit/s is out of range; allowed: more than zero",
+        ),
+        (
+            "[path]\nbuffer = \"0bdp\"",
+            "2: path.buffer: 0bdp is out of range; allowed: a packet of the MTU, 1500B, at least",
+        ),
+        (
+            "[path]\ndown.steps = [\n{ at = \"1s\", rate = \"1Mbit/s\" },\n]",
+            "3: path.down.steps.0.at: 1s is out of range; allowed: 0s for the first step",
+        ),
+        (
+            "[path]\ndown.steps = [\n{ at = \"0s\", rate = \"1Mbit/s\" },\n{ at = \"0s\", rate = \"1Mbit/s\" }]",
+            "4: path.down.steps.1.at: 0s is out of range; allowed: times after the step before, 0s",
+        ),
+        (
+            "[path]\ndown.steps = [{ at = \"0s\" }]",
+            "2: path.down.steps.0: field rate is missing",
+        ),
+        (
+            "[path]\n[path.down]\nrate = \"1Mbit/s\"\ntrace = \"x\"",
+            "2: path.down: give exactly one of rate, steps, trace (with an optional format), generate",
+        ),
+        (
+            "[path]\nrtt = \"40ms\"\n[[path.wired]]\ndelay = \"30ms\"",
+            "4: path.wired.0.delay: 30ms is out of range; allowed: delays that add up to half of path.rtt, 20ms, at most",
+        ),
+        (
+            "[path]\nrtt = \"40ms\"\n[[path.wired]]\ndelay = \"10ms\"",
+            "4: path.wired.0.delay: the delays add up to 10ms, but half of path.rtt is 20ms; leave one out",
+        ),
+        (
+            "[[flows]]\nto = \"fone\"",
+            "2: flows.0.to: \"fone\" is not a node; allowed: gateway, phone, server",
+        ),
+        (
+            "[[flows]]\nname = \"a\"\n[[flows]]\nname = \"a\"",
+            "4: flows.1.name: \"a\" is already the value of flows.0.name",
+        ),
+        (
+            "[[links]]\nfrom = \"server\"\nto = \"phone\"",
+            "3: links.0.to: \"server\" and \"phone\" are already connected; allowed: links that make a tree with the path",
+        ),
+        (
+            "[[links]]\nfrom = \"a\"\nto = \"b\"",
+            "2: links.0.from: \"a\" is not connected to the path",
+        ),
+        (
+            "[[path.cross]]\non = \"1s\"",
+            "2: path.cross.0.on: is given without off; allowed: both or none",
+        ),
+        (
+            "[[flows]]\nworkload = { kind = \"on-off\", on = \"0s\" }",
+            "2: flows.0.workload.on: 0s is out of range; allowed: more than zero",
+        ),
+    ] {
+        assert_eq!(complaint(text), format!("bad.toml:{complained}"));
+    }
+}
+
+#[test]
+fn what_is_not_even_toml_has_its_line() {
+    let line = complaint("name = \"x\"\nduration = = 3\n");
+    assert!(line.starts_with("bad.toml:2: "), "{line}");
+    let line = complaint("name = \"x\"\nname = \"y\"\n");
+    assert!(line.starts_with("bad.toml:2: duplicate key"), "{line}");
+}
+
+#[test]
+fn an_override_is_blamed_by_what_it_says() {
+    assert_eq!(
+        complaint_about("path.rtt=60"),
+        "override path.rtt=60: path.rtt: \"60\" is not a time such as \"68ms\" (units: ns, us, ms, s, \
+         min, h)"
+    );
+    assert_eq!(
+        complaint_about("path.bufer=1bdp"),
+        "override path.bufer=1bdp: path.bufer: there is no such field; did you mean \"buffer\"?; \
+         allowed: rtt, down, up, buffer, uplink_buffer, queue, mtu, loss, uplink_loss, jitter, cross, \
+         wired"
+    );
+    assert_eq!(
+        complaint_about("path.buffer"),
+        "override path.buffer: not of the form field=value"
+    );
+    assert_eq!(
+        complaint_about("path..buffer=1bdp"),
+        "override path..buffer=1bdp: the field is empty or has an empty part"
+    );
+    assert_eq!(
+        complaint_about("flows.7.cca=bbr"),
+        "override flows.7.cca=bbr: flows.7: \"7\" is not a place in the list; allowed: 0 to 1"
+    );
+    assert_eq!(
+        complaint_about("path.mtu=100B"),
+        "override path.mtu=100B: path.mtu: 100B is out of range; allowed: 576B to 9kB"
+    );
+}
