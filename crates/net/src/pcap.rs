@@ -75,6 +75,11 @@ impl<W: Write> PcapTap<W> {
         })
     }
 
+    /// The next flow is a connection between these ends.
+    pub fn add_flow(&mut self, ports: FlowPorts) {
+        self.flows.push(ports);
+    }
+
     /// Ends the capture.
     ///
     /// # Errors

@@ -67,6 +67,24 @@ macro_rules! table {
                 $(self.$name.push(row.$name);)+
             }
 
+            /// The row with that number.
+            ///
+            /// # Panics
+            /// If there is none.
+            pub fn row(&self, index: usize) -> $row {
+                $row { $($name: self.$name[index].clone(),)+ }
+            }
+
+            /// How many rows there are.
+            pub fn len(&self) -> usize {
+                [$(self.$name.len()),+][0]
+            }
+
+            /// Whether there is no row.
+            pub fn is_empty(&self) -> bool {
+                self.len() == 0
+            }
+
             /// The columns, in the order of [`Self::COLUMNS`].
             pub fn into_columns(self) -> Vec<$crate::Column> {
                 vec![$($crate::table::Value::column(self.$name),)+]

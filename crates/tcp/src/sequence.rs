@@ -1,7 +1,7 @@
 //! Sequence numbers: 32 bits on the wire, 64 bits inside, so that comparisons are plain.
 
 /// The 64-bit number nearest to `near` whose low 32 bits are `wire` (RFC 9293 §3.4 arithmetic).
-pub(crate) const fn unwrap(near: u64, wire: u32) -> u64 {
+pub const fn unwrap(near: u64, wire: u32) -> u64 {
     let distance = wire.wrapping_sub(near as u32) as i32;
     near.wrapping_add_signed(distance as i64)
 }

@@ -117,6 +117,33 @@ pub struct Window {
 }
 
 impl Window {
+    /// The window of a connection that has not begun: `initial_window` segments of `mss` bytes.
+    pub fn new(mss: u32, initial_window: u32, random: Stream) -> Self {
+        Self {
+            now: Instant::ZERO,
+            mss,
+            cwnd: initial_window,
+            ssthresh: INFINITE_SSTHRESH,
+            cwnd_clamp: u32::MAX,
+            cwnd_cnt: 0,
+            prior_cwnd: 0,
+            inflight: 0,
+            delivered: 0,
+            lost: 0,
+            app_limited: false,
+            cwnd_limited: false,
+            srtt: Duration::ZERO,
+            min_rtt: Duration::MAX,
+            state: CaState::Open,
+            paced: false,
+            pacing_rate: Rate::ZERO,
+            max_pacing_rate: Rate::from_bits_per_second(u64::MAX),
+            snd_una: 0,
+            snd_nxt: 0,
+            random,
+        }
+    }
+
     /// Whether the window is below the threshold.
     pub fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh

@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 
 use tcp::cca::CaState;
-use tcp::cca::{Congestion, CongestionControl, INFINITE_SSTHRESH, SlowStart, Window};
+use tcp::cca::{Congestion, CongestionControl, SlowStart, Window};
 use tcp::{Config, Connection, Segment};
 use units::random::{Purpose, Stream};
 use units::{Bytes, Duration, Instant, Rate};
@@ -51,36 +51,12 @@ pub struct Pipe {
     iss: u32,
 }
 
-pub fn window(config: &Config) -> Window {
-    Window {
-        now: Instant::ZERO,
-        mss: config.mss,
-        cwnd: config.initial_window,
-        ssthresh: INFINITE_SSTHRESH,
-        cwnd_clamp: u32::MAX,
-        cwnd_cnt: 0,
-        prior_cwnd: 0,
-        inflight: 0,
-        delivered: 0,
-        lost: 0,
-        app_limited: false,
-        cwnd_limited: false,
-        srtt: Duration::ZERO,
-        min_rtt: Duration::MAX,
-        state: CaState::Open,
-        paced: false,
-        pacing_rate: Rate::ZERO,
-        max_pacing_rate: config.max_pacing_rate,
-        snd_una: 0,
-        snd_nxt: 0,
-        random: Stream::new(1, Purpose::CongestionControl, 0),
-    }
-}
-
 pub type Control = (Box<dyn CongestionControl>, Box<dyn SlowStart>);
 
 pub fn connection(config: &Config, iss: u32, (cca, slow_start): Control) -> Connection {
-    let congestion = Congestion::new(window(config), cca, slow_start);
+    let draws = Stream::new(1, Purpose::CongestionControl, 0);
+    let window = Window::new(config.mss, config.initial_window, draws);
+    let congestion = Congestion::new(window, cca, slow_start);
     Connection::new(config.clone(), congestion, iss, 77)
 }
 

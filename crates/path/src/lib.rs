@@ -1,0 +1,11 @@
+//! From a scenario and a seed to the path that it describes.
+//!
+//! Every engine builds its path here, so that a run of the native TCP and one of the Linux kernel meet
+//! the same links, queues and draws.
+
+mod link;
+mod plan;
+mod traces;
+
+pub use plan::{Plan, PlanError};
+pub use traces::Traces;

@@ -1,0 +1,72 @@
+//! The recorded traces of a scenario, read once for all runs.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use scenario::{Capacity, Scenario, TraceFile, TraceFormat};
+use trace::{Direction, Format, Trace};
+use units::Duration;
+
+use crate::PlanError;
+
+/// Traces by file and direction.
+#[derive(Clone, Debug, Default)]
+pub struct Traces {
+    read: BTreeMap<(PathBuf, bool), Arc<Trace>>,
+    directory: PathBuf,
+}
+
+impl Traces {
+    /// Reads every trace that `scenario` names; relative paths count from `directory`.
+    ///
+    /// # Errors
+    /// [`PlanError::Read`] or [`PlanError::Trace`] names the file, and the line where one is to blame.
+    pub fn load(scenario: &Scenario, directory: &Path) -> Result<Self, PlanError> {
+        let mut traces = Self { directory: directory.to_owned(), ..Self::default() };
+        let path = &scenario.path;
+        traces.add(&path.down, Direction::Downlink)?;
+        traces.add(&path.up, Direction::Uplink)?;
+        for capacity in path
+            .wired
+            .iter()
+            .map(|hop| &hop.rate)
+            .chain(scenario.links.iter().map(|link| &link.rate))
+        {
+            traces.add(capacity, Direction::Downlink)?;
+        }
+        Ok(traces)
+    }
+
+    /// The longest period of them; zero without traces.
+    pub fn longest_period(&self) -> Duration {
+        self.read.values().map(|trace| trace.period()).fold(Duration::ZERO, Duration::max)
+    }
+
+    pub(crate) fn get(&self, file: &TraceFile, up: bool) -> Arc<Trace> {
+        let key = (file.located(&self.directory), up);
+        Arc::clone(self.read.get(&key).expect("every trace of the scenario was loaded"))
+    }
+
+    fn add(&mut self, capacity: &Capacity, direction: Direction) -> Result<(), PlanError> {
+        let Capacity::Trace(file) = capacity else { return Ok(()) };
+        let location = file.located(&self.directory);
+        let key = (location.clone(), direction == Direction::Uplink);
+        if self.read.contains_key(&key) {
+            return Ok(());
+        }
+        let text = std::fs::read_to_string(&location)
+            .map_err(|error| PlanError::Read { file: location.clone(), error: error.to_string() })?;
+        let origin = location.display().to_string();
+        let format = match file.format {
+            Some(TraceFormat::Mahimahi) => Format::Mahimahi,
+            Some(TraceFormat::Csv) => Format::Csv,
+            Some(TraceFormat::PhoneLog) => Format::PhoneLog(direction),
+            None => Format::detect(&origin, &text, direction),
+        };
+        let trace = trace::parse(&text, &origin, format)
+            .map_err(|error| PlanError::Trace(error.to_string()))?;
+        self.read.insert(key, Arc::new(trace));
+        Ok(())
+    }
+}

@@ -1,0 +1,115 @@
+//! The ends of all connections, and their timers.
+
+use net::{HostId, Network, Observer, Packet};
+use tcp::{Connection, Ecn};
+use units::{Deadlines, Instant};
+
+/// Which end of a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Side {
+    /// Sends the data.
+    Sender,
+    /// Opens the connection and takes the data.
+    Receiver,
+}
+
+/// One connection: both its ends and where they are.
+#[derive(Debug)]
+pub(crate) struct Pair {
+    pub(crate) sender: Connection,
+    pub(crate) receiver: Connection,
+    pub(crate) hosts: (HostId, HostId),
+}
+
+impl Pair {
+    pub(crate) fn end(&mut self, side: Side) -> &mut Connection {
+        match side {
+            Side::Sender => &mut self.sender,
+            Side::Receiver => &mut self.receiver,
+        }
+    }
+}
+
+/// All connections of a run; number n has the timers 2n (sender) and 2n + 1 (receiver).
+#[derive(Debug)]
+pub(crate) struct Endpoints {
+    pairs: Vec<Pair>,
+    timers: Deadlines,
+    room: usize,
+    packets: u64,
+}
+
+impl Endpoints {
+    pub(crate) fn new() -> Self {
+        let room = 8;
+        Self { pairs: Vec::new(), timers: Deadlines::new(2 * room), room, packets: 0 }
+    }
+
+    /// Adds a connection and answers its number.
+    pub(crate) fn add(&mut self, pair: Pair) -> u32 {
+        self.pairs.push(pair);
+        if self.pairs.len() > self.room {
+            self.room *= 2;
+            let mut timers = Deadlines::new(2 * self.room);
+            for timer in 0..2 * (self.pairs.len() - 1) {
+                timers.set(timer, self.timers.get(timer));
+            }
+            self.timers = timers;
+        }
+        self.pairs.len() as u32 - 1
+    }
+
+    pub(crate) fn pair(&self, connection: u32) -> &Pair {
+        &self.pairs[connection as usize]
+    }
+
+    pub(crate) fn end(&mut self, connection: u32, side: Side) -> &mut Connection {
+        self.pairs[connection as usize].end(side)
+    }
+
+    /// The next timer: when, which connection, which end.
+    pub(crate) fn next_timer(&self) -> (Instant, u32, Side) {
+        let (at, timer) = self.timers.earliest();
+        let side = if timer % 2 == 0 { Side::Sender } else { Side::Receiver };
+        (at, timer as u32 / 2, side)
+    }
+
+    /// Which end of `connection` is at `host`.
+    pub(crate) fn side_at(&self, connection: u32, host: HostId) -> Side {
+        if self.pairs[connection as usize].hosts.0 == host { Side::Sender } else { Side::Receiver }
+    }
+
+    /// Puts what the end wants to send on the path, and sets its timer.
+    pub(crate) fn flush(
+        &mut self,
+        now: Instant,
+        connection: u32,
+        side: Side,
+        network: &mut Network,
+        observer: &mut impl Observer,
+    ) {
+        let pair = &mut self.pairs[connection as usize];
+        let (source, destination) = match side {
+            Side::Sender => pair.hosts,
+            Side::Receiver => (pair.hosts.1, pair.hosts.0),
+        };
+        let end = pair.end(side);
+        while let Some(segment) = end.poll_transmit() {
+            let packet = Packet {
+                id: self.packets,
+                flow: connection,
+                source,
+                destination,
+                size: segment.ip_len(),
+                ecn: Ecn::NotEct,
+                segment,
+                sent_at: now,
+                kind: net::Kind::Tcp,
+            };
+            self.packets += 1;
+            network.inject(now, packet, observer);
+        }
+        let timer = 2 * connection as usize + usize::from(side == Side::Receiver);
+        self.timers.set(timer, end.deadline());
+    }
+}

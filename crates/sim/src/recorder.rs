@@ -1,0 +1,362 @@
+//! Watches the path and fills the tables.
+
+use net::{HostId, Kind, LinkId, Network, Observer, Packet};
+use record::{
+    EventRow, Events, FlowRow, Flows, Meter, Performance, SampleRow, Samples, SlotCounts,
+    SlotInput, SlotRow, Slots, Weights,
+};
+use tcp::{Flags, Info, unwrap};
+use units::{Duration, Instant};
+
+/// First numbers are lifted by this much, so that numbers below them do not underflow.
+const LIFT: u64 = 1 << 32;
+
+/// What is measured of one connection.
+#[derive(Debug)]
+struct Watched {
+    name: String,
+    ue: String,
+    cca: &'static str,
+    hosts: (HostId, HostId),
+    /// The link that limits it, by its number among the bottlenecks.
+    bottleneck: usize,
+    mss: u32,
+    /// A sequence number seen lately, by which the next ones are made 64 bits long.
+    near: Option<u64>,
+    meter: Meter,
+    requested: Instant,
+    completed: Option<Instant>,
+    state: tcp::cca::CaState,
+    timeouts: u64,
+    /// Bytes of this connection that its bottleneck carried in the slot, at the IP layer.
+    carried: u64,
+    pending: Vec<Pending>,
+}
+
+/// A slot whose PM waits for the lowest RTT of the connection.
+#[derive(Debug)]
+struct Pending {
+    counts: SlotCounts,
+    capacity: u64,
+    oldest_age: Option<Duration>,
+    row: SlotRow,
+}
+
+/// One direction of the access link.
+#[derive(Clone, Copy, Debug)]
+struct Bottleneck {
+    link: LinkId,
+    /// Bytes of all that it carried in the slot, at the IP layer.
+    carried: u64,
+}
+
+/// The observer that measures.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    slot: Duration,
+    watched: Vec<Watched>,
+    bottlenecks: [Bottleneck; 2],
+    capacity_bps: [u64; 2],
+    pub(crate) samples: Samples,
+    pub(crate) events: Events,
+}
+
+/// A new connection as the recorder needs to know it.
+#[derive(Debug)]
+pub(crate) struct Introduction {
+    pub(crate) name: String,
+    pub(crate) ue: String,
+    pub(crate) cca: &'static str,
+    pub(crate) hosts: (HostId, HostId),
+    pub(crate) uplink: bool,
+    pub(crate) mss: u32,
+}
+
+impl Recorder {
+    pub(crate) fn new(slot: Duration, down: LinkId, up: LinkId) -> Self {
+        Self {
+            slot,
+            watched: Vec::new(),
+            bottlenecks: [down, up].map(|link| Bottleneck { link, carried: 0 }),
+            capacity_bps: [0; 2],
+            samples: Samples::default(),
+            events: Events::default(),
+        }
+    }
+
+    /// A connection is requested.
+    pub(crate) fn open(&mut self, now: Instant, new: Introduction) {
+        let flow = self.watched.len() as u32;
+        self.event(now, flow, "open", new.cca.to_owned());
+        self.watched.push(Watched {
+            name: new.name,
+            ue: new.ue,
+            cca: new.cca,
+            hosts: new.hosts,
+            bottleneck: usize::from(new.uplink),
+            mss: new.mss,
+            near: None,
+            meter: Meter::default(),
+            requested: now,
+            completed: None,
+            state: tcp::cca::CaState::Open,
+            timeouts: 0,
+            carried: 0,
+            pending: Vec::new(),
+        });
+    }
+
+    /// Payload was delivered in order to the application.
+    pub(crate) fn delivered(&mut self, now: Instant, connection: u32, bytes: u64) {
+        self.watched[connection as usize].meter.data_delivered(now, bytes);
+    }
+
+    /// The last byte of a finite transfer was received.
+    pub(crate) fn complete(&mut self, now: Instant, connection: u32) {
+        self.watched[connection as usize].completed = Some(now);
+        self.event(now, connection, "complete", String::new());
+    }
+
+    /// The sender has worked on something: notes changes of state.
+    pub(crate) fn sender_changed(&mut self, now: Instant, connection: u32, info: &Info) {
+        let watched = &mut self.watched[connection as usize];
+        if info.ca_state != watched.state {
+            watched.state = info.ca_state;
+            self.event(now, connection, "state", info.ca_state.name().to_owned());
+        }
+        let watched = &mut self.watched[connection as usize];
+        if info.timeouts != watched.timeouts {
+            watched.timeouts = info.timeouts;
+            self.event(now, connection, "timeout", format!("rto {}", info.rto));
+        }
+    }
+
+    /// An ACK was worked on.
+    pub(crate) fn acked(&mut self, connection: u32, info: &Info) {
+        self.watched[connection as usize].meter.srtt.push(info.srtt);
+    }
+
+    /// Records the state of a connection.
+    pub(crate) fn sample(&mut self, now: Instant, connection: u32, info: &Info, network: &Network) {
+        let bottleneck = self.watched[connection as usize].bottleneck;
+        self.samples.push(SampleRow {
+            flow: connection,
+            t_ns: now.as_nanos(),
+            cwnd: info.cwnd,
+            ssthresh: info.ssthresh,
+            inflight: info.inflight,
+            srtt_us: info.srtt.as_micros(),
+            delivery_rate_bps: info.delivery_rate.bits_per_second(),
+            pacing_rate_bps: info.pacing_rate.bits_per_second(),
+            state: info.ca_state as u32,
+            queue_bytes: network.queue(self.bottlenecks[bottleneck].link).bytes,
+            capacity_bps: self.capacity_bps[bottleneck],
+        });
+    }
+
+    /// A slot begins: its capacity is known, whatever will be sent.
+    pub(crate) fn begin_slot(&mut self, now: Instant, network: &Network) {
+        for (index, bottleneck) in self.bottlenecks.iter().enumerate() {
+            let bytes = network.capacity_bytes(bottleneck.link, now, now + self.slot);
+            self.capacity_bps[index] = units::Rate::of(bytes, self.slot).bits_per_second();
+        }
+    }
+
+    /// A slot ends at `now`; `info` tells the state of each connection that is open.
+    pub(crate) fn end_slot(
+        &mut self,
+        now: Instant,
+        network: &Network,
+        info: impl Fn(u32) -> Info,
+    ) {
+        let from = Instant::ZERO + now.since_start().saturating_sub(self.slot);
+        for (connection, watched) in (0..).zip(&mut self.watched) {
+            let carried = core::mem::take(&mut watched.carried);
+            if watched.completed.is_some_and(|at| at <= from) || watched.meter.first_data.is_none() {
+                continue;
+            }
+            let bottleneck = self.bottlenecks[watched.bottleneck];
+            let capacity = network.capacity_bytes(bottleneck.link, from, now).get();
+            let for_us = capacity.saturating_sub(bottleneck.carried - carried);
+            // Payload share of a full packet with timestamps.
+            let full = u64::from(watched.mss) + 52;
+            let capacity_payload = for_us * u64::from(watched.mss) / full;
+            let info = info(connection);
+            let counts = watched.meter.end_slot();
+            let backlog = network.queue(bottleneck.link);
+            let mbps = |bytes: u64| {
+                units::Rate::of(units::Bytes::new(bytes), self.slot).as_mbps()
+            };
+            let mean_ms = |(sum, count): (Duration, u64)| {
+                if count == 0 { f64::NAN } else { sum.as_secs_f64() * 1e3 / count as f64 }
+            };
+            let row = SlotRow {
+                flow: connection,
+                t_s: from.as_secs_f64(),
+                delivered_bytes: counts.delivered,
+                goodput_mbps: mbps(counts.delivered),
+                rate_mbps: mbps(counts.arrived),
+                capacity_mbps: mbps(capacity_payload),
+                rtt_mean_ms: mean_ms(counts.rtt),
+                owd_mean_ms: mean_ms(counts.one_way),
+                retransmissions: counts.retransmissions,
+                cwnd: info.cwnd,
+                inflight: info.inflight,
+                queue_bytes: backlog.bytes,
+                queue_packets: backlog.packets,
+                a: f64::NAN,
+                b: f64::NAN,
+                c: f64::NAN,
+                pm_balanced: f64::NAN,
+                pm_delay: f64::NAN,
+            };
+            let oldest_age = watched.meter.oldest_age(now);
+            watched.pending.push(Pending { counts, capacity: capacity_payload, oldest_age, row });
+        }
+        for bottleneck in &mut self.bottlenecks {
+            bottleneck.carried = 0;
+        }
+    }
+
+    fn event(&mut self, now: Instant, flow: u32, kind: &str, detail: String) {
+        let t_ns = now.as_nanos();
+        self.events.push(EventRow { flow, t_ns, kind: kind.to_owned(), detail });
+    }
+
+    /// The tables of flows and slots, once the run has ended.
+    pub(crate) fn finish(self, end: Instant, info: impl Fn(u32) -> Info) -> (Flows, Slots, Events) {
+        let (mut flows, mut slots) = (Flows::default(), Slots::default());
+        for (connection, mut watched) in (0..).zip(self.watched) {
+            let mut pm = [(0.0, 0_u64); 2];
+            for pending in core::mem::take(&mut watched.pending) {
+                slots.push(with_performance(&watched, self.slot, pending, &mut pm));
+            }
+            flows.push(summary(connection, watched, end, &info(connection), pm));
+        }
+        (flows, slots, self.events)
+    }
+}
+
+/// Fills in PM, which needs the lowest RTT of the whole connection.
+fn with_performance(
+    watched: &Watched,
+    slot: Duration,
+    pending: Pending,
+    pm: &mut [(f64, u64); 2],
+) -> SlotRow {
+    let Pending { counts, capacity, oldest_age, mut row } = pending;
+    let (sum, count) = counts.rtt;
+    let performance = Performance::of(&SlotInput {
+        slot,
+        delivered: counts.delivered,
+        capacity,
+        lowest_rtt: watched.meter.rtt.lowest(),
+        mean_rtt: (count > 0).then(|| sum / count),
+        oldest_age,
+        retransmitted: counts.retransmissions * u64::from(watched.mss),
+    });
+    let or_nan = |part: Option<f64>| part.unwrap_or(f64::NAN);
+    (row.a, row.b, row.c) =
+        (or_nan(performance.a), or_nan(performance.b), or_nan(performance.c));
+    for (total, (weights, value)) in pm.iter_mut().zip([
+        (Weights::BALANCED, &mut row.pm_balanced),
+        (Weights::DELAY, &mut row.pm_delay),
+    ]) {
+        let found = performance.pm(weights);
+        *value = or_nan(found);
+        if let Some(found) = found {
+            total.0 += found;
+            total.1 += 1;
+        }
+    }
+    row
+}
+
+fn summary(
+    connection: u32,
+    mut watched: Watched,
+    end: Instant,
+    info: &Info,
+    pm: [(f64, u64); 2],
+) -> FlowRow {
+    let meter = &mut watched.meter;
+    let first = meter.first_data;
+    let last = watched.completed.unwrap_or(end);
+    let duration = first.map_or(Duration::ZERO, |first| last.saturating_since(first));
+    let mean = |(sum, count): (f64, u64)| if count == 0 { f64::NAN } else { sum / count as f64 };
+    let (rtt_mean_ms, rtt_min_ms) = (meter.rtt.mean_ms(), meter.rtt.lowest_ms());
+    let exit = info.slow_start_exit.zip(first);
+    FlowRow {
+        flow: connection,
+        name: watched.name,
+        ue: watched.ue,
+        cca: watched.cca.to_owned(),
+        start_s: watched.requested.as_secs_f64(),
+        first_data_s: first.map_or(f64::NAN, Instant::as_secs_f64),
+        duration_s: duration.as_secs_f64(),
+        completion_s: watched
+            .completed
+            .map_or(f64::NAN, |at| at.saturating_since(watched.requested).as_secs_f64()),
+        bytes: meter.delivered,
+        goodput_mbps: units::Rate::of(units::Bytes::new(meter.delivered), duration).as_mbps(),
+        rtt_mean_ms,
+        rtt_p95_ms: meter.rtt.percentile_ms(95),
+        rtt_min_ms,
+        owd_mean_ms: meter.one_way.mean_ms(),
+        owd_p95_ms: meter.one_way.percentile_ms(95),
+        owd_min_ms: meter.one_way.lowest_ms(),
+        induced_delay_ms: rtt_mean_ms - rtt_min_ms,
+        srtt_mean_ms: meter.srtt.mean_ms(),
+        segments: meter.segments,
+        retransmissions: meter.retransmissions,
+        timeouts: info.timeouts,
+        loss_probes: info.loss_probes,
+        recoveries: info.fast_recoveries,
+        undone: info.undone,
+        slow_start_exit_s: exit
+            .map_or(f64::NAN, |((at, _), first)| at.saturating_since(first).as_secs_f64()),
+        slow_start_exit_cwnd: exit.map_or(f64::NAN, |((_, cwnd), _)| f64::from(cwnd)),
+        pm_balanced: mean(pm[0]),
+        pm_delay: mean(pm[1]),
+    }
+}
+
+impl Observer for Recorder {
+    fn sent(&mut self, at: Instant, host: HostId, packet: &Packet) {
+        let watched = &mut self.watched[packet.flow as usize];
+        let segment = &packet.segment;
+        if host != watched.hosts.0 || segment.len == 0 {
+            return;
+        }
+        let near = watched.near.unwrap_or(LIFT + u64::from(segment.seq));
+        let seq = unwrap(near, segment.seq);
+        watched.near = Some(near.max(seq));
+        watched.meter.data_sent(at, seq, segment.len);
+    }
+
+    fn received(&mut self, at: Instant, host: HostId, packet: &Packet) {
+        let watched = &mut self.watched[packet.flow as usize];
+        let segment = &packet.segment;
+        if host == watched.hosts.1 && segment.len > 0 {
+            watched.meter.data_arrived(at, packet.sent_at, packet.size);
+        } else if host == watched.hosts.0
+            && segment.flags.contains(Flags::ACK)
+            && let Some(near) = watched.near
+        {
+            let sack = segment.sack.as_slice().first();
+            let sack = sack.map(|&(left, right)| (unwrap(near, left), unwrap(near, right)));
+            watched.meter.ack_arrived(at, unwrap(near, segment.ack), sack);
+        }
+    }
+
+    fn transmitted(&mut self, link: LinkId, packet: &Packet, _: Instant, _: Instant) {
+        let Some(index) = self.bottlenecks.iter().position(|b| b.link == link) else { return };
+        self.bottlenecks[index].carried += u64::from(packet.size);
+        if packet.kind == Kind::Tcp {
+            let watched = &mut self.watched[packet.flow as usize];
+            if watched.bottleneck == index {
+                watched.carried += u64::from(packet.size);
+            }
+        }
+    }
+}

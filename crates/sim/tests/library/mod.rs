@@ -1,0 +1,30 @@
+//! Runs of built-in scenarios, always with the checker on.
+
+use std::path::Path;
+
+use path::Traces;
+use record::{FlowRow, Flows};
+use scenario::Scenario;
+use sim::{Options, Simulation, Tables};
+use units::Instant;
+
+pub fn scenario(name: &str, overrides: &[&str]) -> Scenario {
+    let library = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/celltcp/library");
+    let text = std::fs::read_to_string(library.join(format!("{name}.toml"))).expect("built in");
+    let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();
+    Scenario::from_toml(&text, name, &overrides).expect("a valid scenario")
+}
+
+pub fn run(scenario: &Scenario, seed: u64) -> Tables {
+    let traces = Traces::load(scenario, Path::new(".")).expect("traces can be read");
+    let options = Options { check: true, ..Options::default() };
+    let mut run = Simulation::new(scenario, &traces, seed, options).expect("it can be run");
+    run.advance(Instant::NEVER);
+    run.finish().expect("no invariant is broken")
+}
+
+/// The first row of the flows.
+#[allow(dead_code, reason = "not every test needs it")]
+pub fn first(flows: &Flows) -> FlowRow {
+    flows.row(0)
+}

@@ -1,0 +1,46 @@
+//! What the congestion controls do with steady links, measured on the taps.
+
+mod library;
+
+use library::{first, run, scenario};
+
+fn on_steady_20_68(cca: &str) -> record::FlowRow {
+    let tables = run(&scenario("steady-20-68", &[&format!("flows.0.cca={cca}")]), 1);
+    let row = first(&tables.flows);
+    println!("{row:#?}");
+    row
+}
+
+#[test]
+fn each_uses_over_ninety_percent_of_the_rate() {
+    for cca in ["newreno", "cubic", "bbr"] {
+        let row = on_steady_20_68(cca);
+        assert!(row.goodput_mbps > 0.9 * 20.0, "{cca}: {}", row.goodput_mbps);
+        assert_eq!(row.timeouts, 0, "{cca}");
+    }
+}
+
+/// RTTs between base and base plus a full buffer of one BDP, by the shape of each saw-tooth.
+#[test]
+fn mean_rtts_are_those_of_their_sawtooths() {
+    let [reno, cubic, bbr] =
+        ["newreno", "cubic", "bbr"].map(|cca| on_steady_20_68(cca).rtt_mean_ms / 68.0);
+    assert!((1.35..1.7).contains(&reno), "newreno {reno}");
+    assert!((1.6..2.0).contains(&cubic), "cubic {cubic}");
+    assert!((1.0..1.5).contains(&bbr), "bbr {bbr}");
+}
+
+#[test]
+fn pm_is_the_mean_over_slots() {
+    let tables = run(&scenario("steady-20-68", &["duration=10s"]), 1);
+    let row = first(&tables.flows);
+    for (slots, mean) in
+        [(&tables.slots.pm_balanced, row.pm_balanced), (&tables.slots.pm_delay, row.pm_delay)]
+    {
+        let defined: Vec<f64> = slots.iter().copied().filter(|pm| !pm.is_nan()).collect();
+        let expected = defined.iter().sum::<f64>() / defined.len() as f64;
+        assert!((mean - expected).abs() < 1e-12, "{mean} {expected}");
+        assert!((0.0..=1.0).contains(&mean));
+    }
+    assert!(tables.slots.t_s.len() >= 98, "{}", tables.slots.t_s.len());
+}
