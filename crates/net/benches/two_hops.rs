@@ -1,5 +1,7 @@
 //! What one packet costs on its way through two links.
 
+#![allow(missing_docs, reason = "criterion's macro makes a public function")]
+
 use criterion::{Criterion, criterion_group, criterion_main};
 use net::{Capacity, LinkConfig, Network, Packet, Topology};
 use units::{Duration, Instant, Rate};
@@ -25,27 +27,26 @@ fn topology() -> Topology {
     topology
 }
 
-/// Sends packets `spacing` apart through a network that is in its stride.
-fn run(criterion: &mut Criterion, name: &str, spacing: Duration) {
+/// Sends bursts `spacing` apart through a network that is in its stride.
+fn run(criterion: &mut Criterion, name: &str, burst: u64, spacing: Duration) {
     let mut network = Network::new(&topology(), 1).unwrap();
-    let (source, destination) = (
-        network.host_id("server").unwrap(),
-        network.host_id("client").unwrap(),
-    );
+    let [source, destination] = ["server", "client"].map(|name| network.host_id(name).unwrap());
     let mut deliveries = Vec::with_capacity(64);
     let (mut now, mut id) = (Instant::ZERO, 0);
     criterion.bench_function(name, |bencher| {
         bencher.iter(|| {
-            let packet = Packet {
-                id,
-                source,
-                destination,
-                size: 1_500,
-                ..Packet::default()
-            };
-            network.inject(now, packet, &mut ());
+            for _ in 0..burst {
+                let packet = Packet {
+                    id,
+                    source,
+                    destination,
+                    size: 1_500,
+                    ..Packet::default()
+                };
+                network.inject(now, packet, &mut ());
+                id += 1;
+            }
             now += spacing;
-            id += 1;
             while network.next_event() <= now {
                 let next = network.next_event();
                 network.advance(next, &mut (), &mut deliveries);
@@ -58,38 +59,18 @@ fn run(criterion: &mut Criterion, name: &str, spacing: Duration) {
 }
 
 fn two_hops(criterion: &mut Criterion) {
-    run(criterion, "two idle hops", Duration::from_micros(300));
-    // 1500 bytes take 240 us: what comes in pairs waits.
-    let mut network = Network::new(&topology(), 1).unwrap();
-    let (source, destination) = (
-        network.host_id("server").unwrap(),
-        network.host_id("client").unwrap(),
+    run(
+        criterion,
+        "a packet through two idle hops",
+        1,
+        Duration::from_micros(300),
     );
-    let mut deliveries = Vec::with_capacity(64);
-    let (mut now, mut id) = (Instant::ZERO, 0);
-    criterion.bench_function("burst of ten through two hops", |bencher| {
-        bencher.iter(|| {
-            for _ in 0..10 {
-                let packet = Packet {
-                    id,
-                    source,
-                    destination,
-                    size: 1_500,
-                    ..Packet::default()
-                };
-                network.inject(now, packet, &mut ());
-                id += 1;
-            }
-            now += Duration::from_micros(2_500);
-            while network.next_event() <= now {
-                let next = network.next_event();
-                network.advance(next, &mut (), &mut deliveries);
-            }
-            let delivered = deliveries.len();
-            deliveries.clear();
-            delivered
-        });
-    });
+    run(
+        criterion,
+        "ten packets through two hops, where they queue",
+        10,
+        Duration::from_micros(2_500),
+    );
 }
 
 criterion_group!(benches, two_hops);

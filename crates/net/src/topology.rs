@@ -177,7 +177,7 @@ pub enum DisciplineConfig {
     Pie(PieConfig),
 }
 
-/// Parameters of CoDel (RFC 8289 §4); the default is that of §4.4.
+/// Parameters of CoDel; the default is that of RFC 8289 §5.3.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CodelConfig {
     /// Acceptable standing delay.

@@ -6,10 +6,10 @@ use super::Scene;
 use crate::store::{Handle, List};
 use crate::{CodelConfig, DropReason, Observer};
 
-/// A queue with no more than one full packet is never too long (RFC 8289 §5.5, `maxpacket_`).
+/// A queue with no more than one full packet is never too long (RFC 8289 §5.6, `maxpacket_`).
 const MAX_PACKET: u64 = 1_500;
 
-/// One queue and what CoDel remembers of it (RFC 8289 §5.3).
+/// One queue and what CoDel remembers of it (RFC 8289 §5.2).
 pub(super) struct Lane {
     pub(super) list: List,
     first_above_time: Option<Instant>,
@@ -47,7 +47,7 @@ impl Codel {
         from + Duration::from_nanos((interval / libm::sqrt(f64::from(count))) as u64)
     }
 
-    /// RFC 8289 §5.5: the head of the queue, and whether the delay has been too long for too long.
+    /// RFC 8289 §5.6: the head of the queue, and whether the delay has been too long for too long.
     fn head<O>(&self, lane: &mut Lane, scene: &Scene<'_, O>) -> Option<(Handle, bool)> {
         let Some(handle) = lane.list.pop(scene.store) else {
             lane.first_above_time = None;
@@ -64,7 +64,7 @@ impl Codel {
         Some((handle, scene.now >= deadline))
     }
 
-    /// RFC 8289 §5.4: the packet that goes next, after those that have to go altogether.
+    /// RFC 8289 §5.5: the packet that goes next, after those that have to go altogether.
     pub(super) fn take<O: Observer>(
         &self,
         lane: &mut Lane,

@@ -64,7 +64,7 @@ impl Pie {
     }
 
     /// Does the updates that have become due. Between two calls the queue has not changed, so that
-    /// its delay at each of them, the age of its head (RFC 8033 §5.2), is known now as well.
+    /// its delay at each of them, the age of its head (RFC 8033 §4.3), is known now as well.
     pub(super) fn update(&mut self, list: &List, now: Instant, store: &Store) {
         while self.next_update <= now {
             let at = self.next_update;
@@ -90,7 +90,7 @@ impl Pie {
             && self.burst_allowance == self.config.max_burst
     }
 
-    /// RFC 8033 §4.2, with the scaling that tunes itself, and §4.4.
+    /// RFC 8033 §4.2, with the scaling that tunes itself, §4.4, and the cap of §5.5.
     fn calculate(&mut self, delay: Duration) {
         let (target, half) = (self.config.target.as_secs_f64(), self.config.target / 2);
         self.old_delay = self.delay;

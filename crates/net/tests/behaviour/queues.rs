@@ -1,0 +1,250 @@
+//! What queue disciplines are for.
+
+use net::{
+    Capacity, CodelConfig, DisciplineConfig, DropReason, FqCodelConfig, Limit, LinkConfig,
+    PieConfig,
+};
+use tcp::Ecn;
+use units::{Duration, Instant, Rate};
+
+use crate::lab::{Lab, Notes, ms};
+
+/// 10 Mbit/s: a packet of 1500 bytes in 1.2 ms.
+fn lab(discipline: DisciplineConfig) -> Lab {
+    let capacity = Capacity::Constant(Rate::from_mbps(10.0));
+    Lab::new(capacity, |link: &mut LinkConfig| {
+        link.queue.discipline = discipline;
+        link.queue.limit = Limit::Packets(1_000);
+    })
+}
+
+/// A packet every millisecond, a fifth more than the link carries, for `seconds`.
+fn overload(lab: &mut Lab, seconds: u64) {
+    for at in 0..seconds * 1_000 {
+        lab.send(ms(at), 1_500);
+    }
+}
+
+/// A window of packets that shrinks by half when something is lost or marked, at most once in
+/// 100 ms, and grows by one in that time: the least that an AQM may expect of its users.
+fn adaptive(mut lab: Lab, seconds: u64) -> Notes {
+    let (mut pace, mut seen) = (1_000_000.0_f64, 0);
+    let (mut at, mut round) = (Instant::ZERO, Instant::ZERO);
+    while at < ms(seconds * 1_000) {
+        lab.send(at, 1_500);
+        at += Duration::from_nanos(pace as u64);
+        if at >= round {
+            round = at + Duration::from_millis(100);
+            let signals = lab.signals();
+            let per_round = 1e8 / pace;
+            let next = if signals > seen {
+                per_round / 2.0
+            } else {
+                per_round + 1.0
+            };
+            pace = 1e8 / next.max(2.0);
+            seen = signals;
+        }
+    }
+    lab.finish(ms(seconds * 1_000 + 10_000))
+}
+
+fn mean_wait_ms(notes: &Notes) -> f64 {
+    notes.mean_wait(ms(5_000), |_| true).as_secs_f64() * 1e3
+}
+
+#[test]
+fn drop_tail_fills_up_under_overload() {
+    let mut lab = lab(DisciplineConfig::DropTail);
+    overload(&mut lab, 20);
+    let notes = lab.finish(ms(30_000));
+    assert_eq!(notes.longest_backlog, 1_000);
+    assert!(mean_wait_ms(&notes) > 800.0);
+}
+
+#[test]
+fn codel_keeps_the_sojourn_near_its_target() {
+    let wait = mean_wait_ms(&adaptive(
+        lab(DisciplineConfig::Codel(CodelConfig::default())),
+        40,
+    ));
+    assert!(wait < 10.0, "{wait} ms for a target of 5 ms");
+    let without = mean_wait_ms(&adaptive(lab(DisciplineConfig::DropTail), 40));
+    assert!(
+        without > 10.0 * wait,
+        "{without} ms without, {wait} ms with"
+    );
+}
+
+/// It is made for flows that react: after each success it starts again with the drop rate that the
+/// last cycle added (RFC 8289 §5.5), so the queue of one that does not comes back in between.
+#[test]
+fn codel_holds_even_a_queue_that_does_not_react() {
+    let mut lab = lab(DisciplineConfig::Codel(CodelConfig::default()));
+    overload(&mut lab, 40);
+    let notes = lab.finish(ms(60_000));
+    let late = notes.mean_wait(ms(30_000), |packet| packet.sent_at > ms(30_000));
+    assert!(
+        late < Duration::from_millis(120),
+        "{late} where drop-tail waits 1.2s"
+    );
+    assert!(
+        notes
+            .dropped
+            .iter()
+            .all(|&(_, reason)| reason == DropReason::Aqm)
+    );
+}
+
+#[test]
+fn codel_lets_short_bursts_pass() {
+    let mut lab = lab(DisciplineConfig::Codel(CodelConfig::default()));
+    for burst in 0..20 {
+        for _ in 0..60 {
+            lab.send(ms(burst * 200), 1_500);
+        }
+    }
+    assert!(lab.finish(ms(10_000)).dropped.is_empty());
+}
+
+/// RFC 8289 §5.6: the n-th drop in a row comes interval/√n after the one before.
+#[test]
+fn drops_of_codel_come_closer_with_the_square_root_of_their_number() {
+    let mut lab = lab(DisciplineConfig::Codel(CodelConfig::default()));
+    for _ in 0..900 {
+        lab.send(ms(0), 1_500);
+    }
+    let notes = lab.finish(ms(10_000));
+    // Between drops the link transmits: what is missing tells when.
+    let dropped: Vec<_> = notes.dropped.iter().map(|&(id, _)| id).collect();
+    let drop_time = |id: u64| {
+        let next = notes
+            .transmitted
+            .iter()
+            .find(|(packet, ..)| packet.id > id)
+            .unwrap();
+        next.1.as_secs_f64() * 1e3
+    };
+    let gaps: Vec<_> = dropped
+        .windows(2)
+        .take(6)
+        .map(|pair| drop_time(pair[1]) - drop_time(pair[0]))
+        .collect();
+    let mut expected = 0.0;
+    let mut found = 0.0;
+    for (n, gap) in (1..).zip(gaps) {
+        expected += 100.0 / f64::from(n).sqrt();
+        found += gap;
+        assert!(
+            (found - expected).abs() <= 1.3,
+            "drop {n}: {found} ms instead of {expected}"
+        );
+    }
+}
+
+#[test]
+fn codel_marks_those_who_understand_marks() {
+    let config = CodelConfig {
+        ecn: true,
+        ..CodelConfig::default()
+    };
+    let mut lab = lab(DisciplineConfig::Codel(config));
+    lab.ecn = Ecn::Ect0;
+    let notes = adaptive(lab, 20);
+    assert!(!notes.marked.is_empty());
+    assert!(notes.dropped.is_empty());
+    let marks = notes
+        .transmitted
+        .iter()
+        .filter(|(packet, ..)| packet.ecn == Ecn::Ce)
+        .count();
+    assert_eq!(marks, notes.marked.len());
+}
+
+#[test]
+fn pie_keeps_the_delay_near_its_target() {
+    let mut lab = lab(DisciplineConfig::Pie(PieConfig::default()));
+    overload(&mut lab, 60);
+    let notes = lab.finish(ms(90_000));
+    let wait = notes.mean_wait(ms(20_000), |_| true).as_secs_f64() * 1e3;
+    assert!(
+        (8.0..25.0).contains(&wait),
+        "{wait} ms for a target of 15 ms"
+    );
+    // A fifth too much comes in, so a sixth has to go.
+    let share = notes.dropped.len() as f64 / 60_000.0;
+    assert!((share - 1.0 / 6.0).abs() < 0.02, "{share}");
+}
+
+#[test]
+fn pie_lets_a_first_burst_pass_and_marks_at_low_probability() {
+    let config = PieConfig {
+        ecn: true,
+        ..PieConfig::default()
+    };
+    let mut burst = lab(DisciplineConfig::Pie(config));
+    for _ in 0..100 {
+        burst.send(ms(0), 1_500);
+    }
+    assert!(burst.finish(ms(5_000)).dropped.is_empty());
+    let mut capable = lab(DisciplineConfig::Pie(config));
+    capable.ecn = Ecn::Ect0;
+    let notes = adaptive(capable, 40);
+    assert!(!notes.marked.is_empty());
+    assert!(mean_wait_ms(&notes) < 30.0);
+}
+
+#[test]
+fn fair_queueing_keeps_a_quiet_flow_out_of_the_queue_of_a_loud_one() {
+    let run = |discipline| {
+        let mut lab = lab(discipline);
+        for at in 0..20_000 {
+            lab.send_between(ms(at), (0, 1), 1, 1_500);
+            if at % 20 == 0 {
+                lab.send_between(ms(at), (0, 1), 2, 200);
+            }
+        }
+        let notes = lab.finish(ms(60_000));
+        let quiet = notes.mean_wait(ms(5_000), |packet| packet.flow == 2);
+        let delivered = notes
+            .transmitted
+            .iter()
+            .filter(|(packet, ..)| packet.flow == 2)
+            .count();
+        (quiet, delivered)
+    };
+    let (quiet, delivered) = run(DisciplineConfig::FqCodel(FqCodelConfig::default()));
+    // It waits for the packet in transmission at most.
+    assert!(quiet <= Duration::from_micros(1_200), "{quiet}");
+    assert_eq!(delivered, 1_000);
+    let (quiet, _) = run(DisciplineConfig::DropTail);
+    assert!(quiet > Duration::from_millis(500), "{quiet}");
+}
+
+#[test]
+fn fair_queueing_shares_between_loud_flows() {
+    let mut lab = lab(DisciplineConfig::FqCodel(FqCodelConfig::default()));
+    for at in 0..20_000 {
+        for _ in 0..3 {
+            lab.send_between(ms(at), (0, 1), 1, 1_500);
+        }
+        lab.send_between(ms(at), (0, 1), 2, 1_500);
+    }
+    let notes = lab.finish(ms(20_000));
+    let share = |flow| {
+        notes
+            .transmitted
+            .iter()
+            .filter(|(packet, ..)| packet.flow == flow)
+            .count()
+    };
+    let ratio = share(1) as f64 / share(2) as f64;
+    assert!((ratio - 1.0).abs() < 0.02, "{ratio}");
+    assert!(
+        notes
+            .dropped
+            .iter()
+            .any(|&(_, reason)| reason == DropReason::Overflow)
+    );
+    assert!(notes.longest_backlog <= 1_000);
+}
