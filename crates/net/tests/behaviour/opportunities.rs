@@ -74,6 +74,15 @@ fn opportunities_of_one_millisecond_add_up() {
 }
 
 #[test]
+fn nothing_is_lost_between_opportunities_of_one_millisecond() {
+    let mut lab = lab(&[7, 7, 20]);
+    for _ in 0..3 {
+        lab.send(ms(0), 1_000);
+    }
+    assert_eq!(lab.finish(ms(100)).arrivals_ms(), [7, 7, 7]);
+}
+
+#[test]
 fn the_trace_begins_again_after_its_last_opportunity_and_where_the_offset_says() {
     let mut lab = Lab::new(capacity(&[0, 4, 10], 3), |_| {});
     for _ in 0..5 {
