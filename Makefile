@@ -1,0 +1,47 @@
+# Everything happens in .venv; a C compiler is not needed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+
+.PHONY: demo test lint bench setup lock clean
+
+demo: setup
+	$(BIN)/celltcp compare drive --out demo
+
+test: setup
+	cargo test --workspace --locked --quiet
+	$(BIN)/pytest
+
+lint: setup
+	cargo fmt --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	MYPYPATH=python $(BIN)/stubtest celltcp._core
+
+bench: setup
+	cargo bench --workspace --locked
+	$(BIN)/celltcp bench
+
+setup: $(VENV)/built
+
+$(VENV)/installed: requirements.lock
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	touch $@
+
+$(VENV)/built: $(VENV)/installed pyproject.toml $(RUST)
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin develop --release --locked --quiet
+	touch $@
+
+# Renews requirements.lock from requirements.in.
+lock: $(VENV)/installed
+	$(PYTHON) -m venv $(VENV)/lock
+	$(VENV)/lock/bin/python -m pip install --quiet pip-tools
+	$(VENV)/lock/bin/pip-compile --quiet --generate-hashes --strip-extras --no-header \
+		--no-emit-index-url --no-emit-trusted-host --output-file requirements.lock requirements.in
+
+clean:
+	rm -rf $(VENV) target

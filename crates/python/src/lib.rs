@@ -1,0 +1,38 @@
+//! The native module `celltcp._core`: scenarios, traces and runs for Python.
+//!
+//! Columns cross the border through the Arrow C data interface; there is never a call per packet.
+
+mod columns;
+mod run;
+mod scenarios;
+mod traces;
+
+use pyo3::create_exception;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+create_exception!(
+    celltcp,
+    CelltcpError,
+    PyValueError,
+    "Something that was given cannot be used: one line that says what, where and what is allowed."
+);
+
+/// What went wrong, for Python.
+fn refuse(error: impl core::fmt::Display) -> PyErr {
+    CelltcpError::new_err(error.to_string())
+}
+
+/// The native part of celltcp.
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("CelltcpError", module.py().get_type::<CelltcpError>())?;
+    module.add_class::<scenarios::Scenario>()?;
+    module.add_class::<traces::Trace>()?;
+    module.add_class::<run::Run>()?;
+    module.add_function(wrap_pyfunction!(scenarios::scenario_schema, module)?)?;
+    module.add_function(wrap_pyfunction!(scenarios::native_ccas, module)?)?;
+    module.add_function(wrap_pyfunction!(scenarios::canonical_cca, module)?)?;
+    Ok(())
+}

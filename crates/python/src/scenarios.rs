@@ -1,0 +1,151 @@
+//! Scenarios.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use path::Traces;
+use pyo3::prelude::*;
+use scenario::{CcaChoice, Samples};
+use units::Duration;
+
+use crate::refuse;
+
+/// A network, the flows on it, and how long it is looked at. Immutable.
+#[pyclass(frozen, module = "celltcp._core")]
+pub(crate) struct Scenario {
+    pub(crate) inner: Arc<scenario::Scenario>,
+    pub(crate) traces: Arc<Traces>,
+}
+
+impl Scenario {
+    fn load(inner: scenario::Scenario, directory: &PathBuf) -> PyResult<Self> {
+        let traces = Traces::load(&inner, directory).map_err(refuse)?;
+        Ok(Self { inner: Arc::new(inner), traces: Arc::new(traces) })
+    }
+
+    fn changed(&self, change: impl FnOnce(&mut scenario::Scenario)) -> Self {
+        let mut inner = (*self.inner).clone();
+        change(&mut inner);
+        Self { inner: Arc::new(inner), traces: Arc::clone(&self.traces) }
+    }
+}
+
+#[pymethods]
+impl Scenario {
+    /// Reads a scenario file and the traces that it names, relative to `directory`.
+    #[staticmethod]
+    #[pyo3(signature = (text, origin, directory, overrides))]
+    fn from_toml(
+        text: &str,
+        origin: &str,
+        directory: PathBuf,
+        overrides: Vec<String>,
+    ) -> PyResult<Self> {
+        let inner = scenario::Scenario::from_toml(text, origin, &overrides).map_err(refuse)?;
+        Self::load(inner, &directory)
+    }
+
+    /// The scenario that a link trace alone makes; files are relative to the working directory.
+    #[staticmethod]
+    #[pyo3(signature = (down, up, overrides))]
+    fn of_trace(down: &str, up: Option<&str>, overrides: Vec<String>) -> PyResult<Self> {
+        let inner = scenario::Scenario::from_trace(down, up, &overrides).map_err(refuse)?;
+        Self::load(inner, &PathBuf::new())
+    }
+
+    /// Name in results.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.inner.name
+    }
+
+    /// What it stands for.
+    #[getter]
+    fn description(&self) -> &str {
+        &self.inner.description
+    }
+
+    /// Length of a run, s.
+    #[getter]
+    fn duration_s(&self) -> f64 {
+        self.inner.duration.as_secs_f64()
+    }
+
+    /// Length of a slot, s.
+    #[getter]
+    fn slot_s(&self) -> f64 {
+        self.inner.slot.as_secs_f64()
+    }
+
+    /// Hash of all that matters to a run.
+    #[getter]
+    fn hash(&self) -> String {
+        self.inner.hash()
+    }
+
+    /// What differs between runs; empty if nothing does.
+    #[getter]
+    fn randomness(&self) -> Vec<&'static str> {
+        self.inner.randomness()
+    }
+
+    /// The congestion control of each flow, by the kernel's name.
+    #[getter]
+    fn ccas(&self) -> Vec<&'static str> {
+        self.inner.flows.iter().map(|flow| flow.cca.name).collect()
+    }
+
+    /// The complete scenario as commented TOML.
+    fn to_toml(&self) -> String {
+        self.inner.to_toml()
+    }
+
+    /// The complete scenario as JSON.
+    fn to_json(&self) -> String {
+        self.inner.to_json()
+    }
+
+    /// The same scenario with another congestion control of the first flow.
+    fn with_cca(&self, name: &str) -> PyResult<Self> {
+        let native = scenario::native_cca(name).map_err(refuse)?;
+        let choice = CcaChoice::named(native).map_err(refuse)?;
+        Ok(self.changed(|scenario| {
+            if let Some(flow) = scenario.flows.first_mut() {
+                flow.cca = choice;
+            }
+        }))
+    }
+
+    /// The same scenario with the state of connections sampled at every ACK (`"every-ack"`), never
+    /// (`"off"`), or at an interval such as `"10ms"`.
+    fn with_samples(&self, samples: &str) -> PyResult<Self> {
+        let samples = match samples {
+            "off" => Samples::Off,
+            "every-ack" => Samples::EveryAck,
+            interval => Samples::Interval(interval.parse::<Duration>().map_err(refuse)?),
+        };
+        Ok(self.changed(|scenario| scenario.samples = samples))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Scenario {} {}>", self.inner.name, self.inner.hash())
+    }
+}
+
+/// The JSON schema of scenario files.
+#[pyfunction]
+pub(crate) fn scenario_schema() -> String {
+    scenario::Scenario::schema()
+}
+
+/// The kernel's names of the congestion controls of the native engine.
+#[pyfunction]
+pub(crate) fn native_ccas() -> Vec<&'static str> {
+    scenario::NATIVE_CCAS.to_vec()
+}
+
+/// The kernel's name of a congestion control of the native engine.
+#[pyfunction]
+pub(crate) fn canonical_cca(name: &str) -> PyResult<&'static str> {
+    scenario::native_cca(name).map_err(refuse)
+}

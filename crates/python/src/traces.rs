@@ -1,0 +1,134 @@
+//! Traces.
+
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use trace::{Direction, Format, Generator, write_csv, write_mahimahi};
+use units::{Duration, Rate};
+
+use crate::refuse;
+
+/// The capacity of a link over time. Immutable.
+#[pyclass(frozen, module = "celltcp._core")]
+pub(crate) struct Trace {
+    inner: trace::Trace,
+}
+
+#[pymethods]
+impl Trace {
+    /// Reads a file; the format (`mahimahi`, `csv`, `5gdataset`) is found from its name and contents
+    /// if it is not given; `direction` (`down`, `up`) chooses the column of a phone log.
+    #[staticmethod]
+    #[pyo3(signature = (path, format=None, direction="down"))]
+    fn read(path: PathBuf, format: Option<&str>, direction: &str) -> PyResult<Self> {
+        let origin = path.display().to_string();
+        let direction = match direction {
+            "down" => Direction::Downlink,
+            "up" => Direction::Uplink,
+            other => return Err(refuse(format!("direction: {other:?} is not down or up"))),
+        };
+        let text = std::fs::read_to_string(&path)
+            .map_err(|error| refuse(format!("{origin}: {error}")))?;
+        let format = match format {
+            None => Format::detect(&origin, &text, direction),
+            Some("mahimahi") => Format::Mahimahi,
+            Some("csv") => Format::Csv,
+            Some("5gdataset") => Format::PhoneLog(direction),
+            Some(other) => {
+                let allowed = "mahimahi, csv, 5gdataset";
+                return Err(refuse(format!("format: {other:?} is not one of {allowed}")));
+            }
+        };
+        trace::parse(&text, &origin, format).map(|inner| Self { inner }).map_err(refuse)
+    }
+
+    /// A synthetic cellular link; no outages if `outage_interval_s` is zero.
+    #[staticmethod]
+    #[pyo3(signature = (
+        mean_mbps, variability, correlation_s, outage_interval_s, outage_duration_s, duration_s, seed
+    ))]
+    fn generate(
+        mean_mbps: f64,
+        variability: f64,
+        correlation_s: f64,
+        outage_interval_s: f64,
+        outage_duration_s: f64,
+        duration_s: f64,
+        seed: u64,
+    ) -> PyResult<Self> {
+        let seconds = |name: &str, value: f64| {
+            if (0.0..1e9).contains(&value) {
+                Ok(Duration::from_secs_f64(value))
+            } else {
+                Err(refuse(format!("{name}: {value} s is not between 0 and 1e9")))
+            }
+        };
+        if !(0.0..1e6).contains(&mean_mbps) {
+            return Err(refuse(format!("mean: {mean_mbps} Mbit/s is not between 0 and 1e6")));
+        }
+        let interval = seconds("outage interval", outage_interval_s)?;
+        let generator = Generator {
+            mean: Rate::from_mbps(mean_mbps),
+            variability,
+            correlation: seconds("correlation", correlation_s)?,
+            outage_interval: if interval.is_zero() { Duration::MAX } else { interval },
+            outage: seconds("outage duration", outage_duration_s)?,
+            duration: seconds("duration", duration_s)?,
+        };
+        generator.generate(seed, 0).map(|inner| Self { inner }).map_err(refuse)
+    }
+
+    /// Length of one pass, s.
+    #[getter]
+    fn duration_s(&self) -> f64 {
+        self.inner.period().as_secs_f64()
+    }
+
+    /// Mean rate, Mbit/s.
+    #[getter]
+    fn mean_mbps(&self) -> f64 {
+        self.inner.mean_rate().as_mbps()
+    }
+
+    /// Longest time without capacity, s.
+    #[getter]
+    fn longest_gap_s(&self) -> f64 {
+        self.inner.statistics(Duration::from_secs(1)).longest_gap.as_secs_f64()
+    }
+
+    /// Percents and the rates in Mbit/s that so many of the bins of `bin_s` do not exceed.
+    #[pyo3(signature = (bin_s=1.0))]
+    fn percentiles(&self, bin_s: f64) -> PyResult<Vec<(u32, f64)>> {
+        let statistics = self.inner.statistics(bin(bin_s)?);
+        let rates = statistics.percentiles.iter().map(|rate| rate.as_mbps());
+        Ok(trace::PERCENTILES.iter().map(|percent| u32::from(*percent)).zip(rates).collect())
+    }
+
+    /// Mean rate of consecutive bins, Mbit/s.
+    fn rate_series(&self, bin_s: f64) -> PyResult<Vec<f64>> {
+        let series = self.inner.rate_series(bin(bin_s)?);
+        Ok(series.into_iter().map(Rate::as_mbps).collect())
+    }
+
+    /// The trace in mahimahi's format.
+    fn to_mahimahi(&self) -> String {
+        let mut text = String::new();
+        write_mahimahi(&self.inner, &mut text).expect("a string takes any text");
+        text
+    }
+
+    /// The trace as `time,Mbit/s`.
+    fn to_csv(&self) -> String {
+        let mut text = String::new();
+        write_csv(&self.inner, &mut text).expect("a string takes any text");
+        text
+    }
+}
+
+fn bin(seconds: f64) -> PyResult<Duration> {
+    if (1e-3..1e6).contains(&seconds) {
+        Ok(Duration::from_secs_f64(seconds))
+    } else {
+        Err(refuse(format!("bin: {seconds} s is not between 0.001 and 1e6")))
+    }
+}
