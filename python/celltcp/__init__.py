@@ -1,1 +1,63 @@
-"""celltcp."""
+"""celltcp: which TCP congestion control, on this mobile network, for this application, now?
+
+>>> import celltcp as ct
+>>> result = ct.compare("steady-20-68", cca=["cubic", "bbr"], runs=1, duration="10s")
+>>> result.recommendation["delay"]
+['bbr']
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from celltcp._core import CelltcpError, Scenario, Trace
+    from celltcp.comparison import Comparison, compare
+    from celltcp.results import Results
+    from celltcp.scenarios import load_scenario, scenario_names
+    from celltcp.single import SingleRun, run
+    from celltcp.stored import load
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "CelltcpError": "celltcp._core",
+    "Scenario": "celltcp._core",
+    "Trace": "celltcp._core",
+    "Comparison": "celltcp.comparison",
+    "compare": "celltcp.comparison",
+    "Results": "celltcp.results",
+    "load": "celltcp.stored",
+    "load_scenario": "celltcp.scenarios",
+    "scenario_names": "celltcp.scenarios",
+    "SingleRun": "celltcp.single",
+    "run": "celltcp.single",
+}
+
+__all__ = [
+    "CelltcpError",
+    "Comparison",
+    "Results",
+    "Scenario",
+    "SingleRun",
+    "Trace",
+    "compare",
+    "load",
+    "load_scenario",
+    "run",
+    "scenario_names",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Imports what is asked for only then: pandas and matplotlib take their time."""
+    if name in _HOMES:
+        value = getattr(importlib.import_module(_HOMES[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'celltcp' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,263 @@
+"""Comparing congestion controls on one scenario."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pyarrow as pa
+
+from celltcp import __version__
+from celltcp._core import CelltcpError, Scenario, canonical_cca
+from celltcp.campaign import Progress, jobs_for, run_jobs
+from celltcp.results import Results
+from celltcp.scenarios import load_scenario
+from celltcp.statistics import best_and_ties, estimate, paired_difference
+
+if TYPE_CHECKING:
+    from celltcp.plots import ComparisonPlots
+
+#: Congestion controls that are compared unless others are named.
+DEFAULT_CCAS = ("cubic", "bbr", "reno")
+
+#: What is compared, in the order of the table.
+METRICS = (
+    "goodput_mbps",
+    "rtt_mean_ms",
+    "rtt_p95_ms",
+    "rtt_min_ms",
+    "induced_delay_ms",
+    "retransmissions",
+    "pm_balanced",
+    "pm_delay",
+)
+
+#: The metric by which each requirement ranks; more is better.
+REQUIREMENTS = {"goodput": "goodput_mbps", "balanced": "pm_balanced", "delay": "pm_delay"}
+
+
+class Comparison:
+    """The outcome of a comparison: runs, means with intervals, recommendation, plots."""
+
+    def __init__(self, results: Results) -> None:
+        self.results = results
+        self.runs = _runs(results)
+
+    @property
+    def ccas(self) -> list[str]:
+        """The congestion controls, in the order in which they were asked for."""
+        return list(self.results.about["cca"])
+
+    @property
+    def slots(self) -> pd.DataFrame:
+        """One row per run, connection and slot."""
+        return frame(self.results.tables["slots"])
+
+    @property
+    def flows(self) -> pd.DataFrame:
+        """One row per run and connection."""
+        return frame(self.results.tables["flows"])
+
+    @property
+    def summary(self) -> pd.DataFrame:
+        """Mean and half width of the 95 % interval of each metric, one row per congestion control."""
+        rows: dict[str, dict[tuple[str, str], float | None]] = {}
+        for cca, series in self._series():
+            estimates = {metric: estimate(values) for metric, values in series.items()}
+            rows[cca] = {
+                (metric, part): value
+                for metric, e in estimates.items()
+                for part, value in (("mean", e.mean), ("ci95", e.ci95))
+            }
+        return pd.DataFrame.from_dict(rows, orient="index").rename_axis("cca")
+
+    @property
+    def recommendation(self) -> dict[str, list[str]]:
+        """For each requirement the best congestion control, followed by those tied with it."""
+        series = dict(self._series())
+        return {
+            requirement: best_and_ties({cca: values[metric] for cca, values in series.items()})
+            for requirement, metric in REQUIREMENTS.items()
+        }
+
+    @property
+    def randomness(self) -> list[str]:
+        """What differs between the runs of the scenario; empty if nothing does."""
+        return list(self.results.about["randomness"])
+
+    @property
+    def plot(self) -> ComparisonPlots:
+        """Plots: `throughput_delay()`, `ecdf(metric)`, `time_series()`, `startup()`."""
+        from celltcp.plots import ComparisonPlots
+
+        return ComparisonPlots(self)
+
+    def save(self, folder: str | Path) -> Path:
+        """Writes the tables as Parquet files into `folder`."""
+        return self.results.save(folder)
+
+    def to_json(self) -> dict[str, Any]:
+        """Runs, summary, paired differences and recommendation; the same for the same seeds."""
+        series = dict(self._series())
+        best = {name: ccas[0] for name, ccas in self.recommendation.items() if ccas}
+        return {
+            "version": self.results.about["version"],
+            "scenario": self.results.about["name"],
+            "scenario_hash": self.results.about["hash"],
+            "randomness": self.randomness,
+            "runs": [
+                {key: _plain(value) for key, value in row.items()}
+                for row in self.runs.to_dict("records")
+            ],
+            "summary": [
+                {"cca": cca, **{metric: _interval(values) for metric, values in metrics.items()}}
+                for cca, metrics in series.items()
+            ],
+            "differences": [
+                {
+                    "requirement": requirement,
+                    "best": best[requirement],
+                    "other": cca,
+                    **_difference(series[best[requirement]][metric], series[cca][metric]),
+                }
+                for requirement, metric in REQUIREMENTS.items()
+                if requirement in best
+                for cca in series
+                if cca != best[requirement]
+            ],
+            "recommendation": self.recommendation,
+        }
+
+    def _series(self) -> list[tuple[str, dict[str, list[float]]]]:
+        """Per congestion control the values of each metric, in the order of the seeds."""
+        series = []
+        for cca in self.ccas:
+            mine = self.runs[self.runs["cca"] == cca].sort_values("seed")
+            series.append((cca, {metric: mine[metric].astype(float).tolist() for metric in METRICS}))
+        return series
+
+    def _repr_html_(self) -> str:
+        return str(self.summary.to_html(float_format="{:.3g}".format))
+
+
+def compare(
+    scenario: str | Path | Scenario,
+    cca: Sequence[str] | str = DEFAULT_CCAS,
+    runs: int = 10,
+    seed: int = 1,
+    duration: str | None = None,
+    jobs: int | None = None,
+    *,
+    uplink: str | Path | None = None,
+    set: Mapping[str, object] | Sequence[str] = (),  # noqa: A002 - as on the command line
+    out: str | Path | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Runs every congestion control over the same channel realisations.
+
+    Args:
+        scenario: built-in name, scenario file, link trace, or a loaded scenario.
+        cca: names of congestion controls.
+        runs: runs of each; run i has `seed + i`.
+        seed: of the first run.
+        duration: length of a run, such as `"60s"`.
+        jobs: runs at a time; all cores unless given.
+        uplink: link trace of the uplink.
+        set: scenario fields to override, such as `{"path.buffer": "2bdp"}`.
+        out: folder to keep finished runs in while the campaign goes on, and to save to.
+        progress: called with the share that is done.
+
+    Raises:
+        CelltcpError: if something that was given cannot be used.
+    """
+    names = [cca] if isinstance(cca, str) else list(cca)
+    chosen = list(dict.fromkeys(canonical_cca(name.strip()) for name in names))
+    if not chosen:
+        raise CelltcpError("cca: give one congestion control at least")
+    if runs < 1:
+        raise CelltcpError(f"runs: {runs} is not a number from 1 on")
+    if isinstance(scenario, Scenario):
+        loaded = scenario
+    else:
+        loaded = load_scenario(scenario, uplink=uplink, duration=duration, changes=set)
+    tables = run_jobs(
+        jobs_for(loaded, chosen, runs, seed), workers=jobs, folder=out, progress=progress
+    )
+    comparison = Comparison(Results(tables, about(loaded, chosen, runs, seed)))
+    if out is not None:
+        comparison.save(out)
+    return comparison
+
+
+def about(scenario: Scenario, ccas: Sequence[str], runs: int, seed: int) -> dict[str, Any]:
+    """What results say of how they were made."""
+    return {
+        "version": __version__,
+        "name": scenario.name,
+        "hash": scenario.hash,
+        "scenario": scenario.to_toml(),
+        "randomness": scenario.randomness,
+        "slot_s": scenario.slot_s,
+        "cca": list(ccas),
+        "runs": runs,
+        "seed": seed,
+    }
+
+
+def frame(table: pa.Table) -> pd.DataFrame:
+    """An Arrow table as a data frame."""
+    data: pd.DataFrame = table.to_pandas()
+    return data
+
+
+def _runs(results: Results) -> pd.DataFrame:
+    """One row per run: the flow under test, which is the first of the scenario.
+
+    Parallel connections of that flow add up: goodput and retransmissions as sums, RTTs and PM as means
+    weighted by segments, the 95th percentile as the largest.
+    """
+    runs = frame(results.tables["runs"])
+    flows = frame(results.tables["flows"])
+    rows = []
+    for number, mine in flows.groupby("run", sort=True):
+        tested = mine[mine["name"] == mine["name"].iloc[0]]
+        weights = tested["segments"] / max(tested["segments"].sum(), 1)
+        run = runs[runs["run"] == number].iloc[0]
+
+        def mean(column: str, of: pd.DataFrame = tested, by: pd.Series = weights) -> float:  # type: ignore[type-arg]
+            return float((of[column] * by).sum(skipna=len(of) > 1))
+
+        rows.append(
+            {
+                "cca": tested["cca"].iloc[0],
+                "seed": int(run["seed"]),
+                "goodput_mbps": float(tested["goodput_mbps"].sum()),
+                "rtt_mean_ms": mean("rtt_mean_ms"),
+                "rtt_p95_ms": float(tested["rtt_p95_ms"].max()),
+                "rtt_min_ms": float(tested["rtt_min_ms"].min()),
+                "induced_delay_ms": mean("induced_delay_ms"),
+                "owd_p95_ms": float(tested["owd_p95_ms"].max()),
+                "retransmissions": int(tested["retransmissions"].sum()),
+                "pm_balanced": mean("pm_balanced"),
+                "pm_delay": mean("pm_delay"),
+                "duration_s": float(run["duration_s"]),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _plain(value: Any) -> Any:
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def _interval(values: Sequence[float]) -> dict[str, float | None]:
+    found = estimate(values)
+    return {"mean": _plain(found.mean), "ci95": found.ci95}
+
+
+def _difference(best: Sequence[float], other: Sequence[float]) -> dict[str, Any]:
+    found = paired_difference(best, other)
+    return {"mean": _plain(found.mean), "ci95": found.ci95, "tied": found.includes_zero}

@@ -1,0 +1,51 @@
+"""Distributions over slots."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from celltcp._core import CelltcpError
+from celltcp.plots.style import colour
+
+if TYPE_CHECKING:
+    from celltcp.comparison import Comparison
+
+#: Columns of the slots by the names that users give, with the label of the axis.
+METRICS = {
+    "goodput": ("goodput_mbps", "goodput per slot, Mbit/s"),
+    "rtt": ("rtt_mean_ms", "RTT per slot, ms"),
+    "owd": ("owd_mean_ms", "one-way delay per slot, ms"),
+    "pm_balanced": ("pm_balanced", "PM, balanced"),
+    "pm_delay": ("pm_delay", "PM, delay"),
+}
+_RESAMPLES = 200
+
+
+def draw_ecdf(axes: Axes, comparison: Comparison, metric: str) -> None:
+    """Empirical distribution with a 95 % band from resampling whole runs."""
+    if metric not in METRICS:
+        raise CelltcpError(f"metric {metric!r} is not one of {', '.join(METRICS)}")
+    column, label = METRICS[metric]
+    slots = comparison.slots
+    flow = slots["flow"] == 0
+    for cca in comparison.ccas:
+        mine = slots[flow & (slots["cca"] == cca)]
+        runs = [np.sort(run[column].dropna().to_numpy()) for _, run in mine.groupby("run")]
+        runs = [values for values in runs if len(values)]
+        if not runs:
+            continue
+        pooled = np.sort(np.concatenate(runs))
+        grid = np.quantile(pooled, np.linspace(0, 1, 200))
+        shares = np.array([np.searchsorted(run, grid, "right") / len(run) for run in runs])
+        axes.plot(grid, shares.mean(axis=0), color=colour(cca), label=cca, lw=1.5)
+        if len(runs) > 1:
+            draws = np.random.default_rng(1).integers(len(runs), size=(_RESAMPLES, len(runs)))
+            bands = np.quantile(shares[draws].mean(axis=1), [0.025, 0.975], axis=0)
+            axes.fill_between(grid, *bands, color=colour(cca), alpha=0.2, lw=0)
+    axes.set_ylim(0, 1)
+    axes.set_xlabel(label)
+    axes.set_ylabel("share of slots")
+    axes.legend()

@@ -1,0 +1,78 @@
+"""What happens over time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from matplotlib.axes import Axes
+
+from celltcp.plots.style import colour, shade_capacity
+
+if TYPE_CHECKING:
+    from celltcp.comparison import Comparison
+    from celltcp.single import SingleRun
+
+#: More samples than this only make a picture slow and large.
+_MOST_SAMPLES = 20_000
+
+
+def draw_comparison_series(
+    rates: Axes, delays: Axes, comparison: Comparison, seed: int | None
+) -> None:
+    """Goodput over the shaded capacity, and RTT, of every congestion control in one run."""
+    seed = int(comparison.runs["seed"].min()) if seed is None else seed
+    numbers = comparison.results.tables["runs"].to_pandas()
+    slots = comparison.slots
+    shaded = False
+    for cca in comparison.ccas:
+        run = numbers[(numbers["cca"] == cca) & (numbers["seed"] == seed)]["run"].iloc[0]
+        mine = slots[(slots["run"] == run) & (slots["flow"] == 0)]
+        if not shaded:
+            shade_capacity(rates, mine["t_s"], mine["capacity_mbps"])
+            shaded = True
+        rates.plot(mine["t_s"], mine["goodput_mbps"], color=colour(cca), lw=0.9, label=cca)
+        delays.plot(mine["t_s"], mine["rtt_mean_ms"], color=colour(cca), lw=0.9, label=cca)
+    rates.set_ylabel("goodput, Mbit/s")
+    rates.set_ylim(bottom=0)
+    rates.legend(ncols=4, loc="upper right")
+    delays.set_ylabel(f"RTT, ms (seed {seed})")
+    delays.set_ylim(bottom=0)
+    delays.set_xlabel("time, s")
+
+
+def draw_run_series(axes: list[Axes], single: SingleRun) -> None:
+    """Rates over the shaded capacity; RTT and queue; window and data in flight."""
+    rates, delays, windows = axes
+    cca = str(single.flows["cca"].iloc[0])
+    slots = single.slots
+    slots = slots[slots["flow"] == 0]
+    samples = single.samples
+    samples = samples[samples["flow"] == 0]
+    samples = samples.iloc[:: max(1, len(samples) // _MOST_SAMPLES)]
+    times = samples["t_ns"] * 1e-9
+    shade_capacity(rates, slots["t_s"], slots["capacity_mbps"])
+    pacing = samples["pacing_rate_bps"] * 1e-6
+    rates.plot(times, pacing, color="#999999", lw=0.6, label="pacing rate")
+    rates.plot(slots["t_s"], slots["goodput_mbps"], color=colour(cca), lw=1, label=f"{cca} goodput")
+    top = 1.25 * float(max(slots["capacity_mbps"].max(), slots["goodput_mbps"].max()))
+    rates.set_ylim(0, top)
+    rates.set_ylabel("Mbit/s")
+    rates.legend(ncols=3, loc="upper right")
+    delays.plot(times, samples["srtt_us"] * 1e-3, color="#999999", lw=0.8, label="srtt")
+    delays.plot(slots["t_s"], slots["rtt_mean_ms"], color=colour(cca), lw=1, label="RTT on the path")
+    delays.set_ylim(bottom=0)
+    delays.set_ylabel("ms")
+    delays.legend(ncols=2, loc="upper right")
+    windows.plot(times, samples["inflight"], color="#999999", lw=0.6, label="in flight")
+    windows.plot(times, samples["cwnd"], color=colour(cca), lw=1, label="cwnd")
+    windows.plot(
+        slots["t_s"], slots["queue_packets"], color="#E69F00", lw=0.8, label="bottleneck queue"
+    )
+    known = samples[samples["ssthresh"] < 2**31 - 1]
+    windows.plot(
+        known["t_ns"] * 1e-9, known["ssthresh"], color="black", lw=0.7, ls=":", label="ssthresh"
+    )
+    windows.set_ylim(0, 1.1 * float(samples["cwnd"].max()) if len(samples) else None)
+    windows.set_ylabel("segments")
+    windows.set_xlabel("time, s")
+    windows.legend(ncols=4, loc="upper right")

@@ -1,0 +1,43 @@
+"""Goodput against delay."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from matplotlib.axes import Axes
+from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+
+from celltcp.plots.style import colour, marker
+from celltcp.statistics import estimate
+
+if TYPE_CHECKING:
+    from celltcp.comparison import Comparison
+
+
+def draw_throughput_delay(axes: Axes, comparison: Comparison) -> None:
+    """A small point per run, a large one for the mean with the 95 % intervals as a cross."""
+    for cca in comparison.ccas:
+        runs = comparison.runs[comparison.runs["cca"] == cca]
+        delay, goodput = runs["owd_p95_ms"].tolist(), runs["goodput_mbps"].tolist()
+        axes.scatter(delay, goodput, s=9, alpha=0.35, color=colour(cca), marker=marker(cca), lw=0)
+        x, y = estimate(delay), estimate(goodput)
+        axes.errorbar(
+            x.mean,
+            y.mean,
+            xerr=min(x.ci95 or 0.0, 0.95 * x.mean),
+            yerr=y.ci95 or 0.0,
+            color=colour(cca),
+            marker=marker(cca),
+            ms=7,
+            lw=1.2,
+            label=cca,
+        )
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.invert_xaxis()
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("95th percentile of one-way delay, ms (less is right)")
+    axes.set_ylabel("goodput, Mbit/s")
+    axes.legend()

@@ -1,0 +1,82 @@
+"""The tables of a campaign, and the folder that holds them."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from celltcp._core import CelltcpError
+
+#: Tables of a campaign, each a Parquet file.
+TABLES = ("runs", "flows", "slots", "samples", "events")
+_META = b"celltcp"
+
+
+@dataclass
+class Results:
+    """All tables of a campaign and how it was made."""
+
+    tables: dict[str, pa.Table]
+    about: dict[str, Any] = field(default_factory=dict)
+
+    def save(self, folder: str | Path) -> Path:
+        """Writes one Parquet file per table; each holds the scenario, versions and seeds."""
+        target = prepare_folder(folder)
+        meta = {_META: json.dumps(self.about, sort_keys=True).encode()}
+        for name, table in self.tables.items():
+            known = table.schema.metadata or {}
+            write_atomically(table.replace_schema_metadata({**known, **meta}), target, name)
+        return target
+
+
+def prepare_folder(folder: str | Path) -> Path:
+    """Makes the folder, or says why it cannot be written."""
+    target = Path(folder)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        probe = target / f".writable-{os.getpid()}"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise CelltcpError(f"{target}: cannot be written: {error.strerror}") from None
+    return target
+
+
+def write_atomically(table: pa.Table, folder: Path, name: str) -> None:
+    """Writes a table so that it is there whole or not at all."""
+    partial = folder / f".{name}.parquet.partial"
+    pq.write_table(table, partial, compression="zstd")
+    partial.replace(folder / f"{name}.parquet")
+
+
+def read_results(folder: str | Path) -> Results:
+    """Reads what `Results.save` wrote.
+
+    Raises:
+        CelltcpError: names the file that is missing or damaged.
+    """
+    source = Path(folder)
+    if not source.is_dir():
+        raise CelltcpError(f"{source}: there is no such folder")
+    tables = {}
+    for name in TABLES:
+        file = source / f"{name}.parquet"
+        if not file.is_file():
+            if name == "samples":
+                continue
+            raise CelltcpError(f"{file}: missing; {source} holds no finished results")
+        try:
+            tables[name] = pq.read_table(file)
+        except (pa.ArrowInvalid, OSError) as error:
+            reason = str(error).splitlines()[0]
+            raise CelltcpError(f"{file}: damaged or cut short: {reason}") from None
+    meta = tables["runs"].schema.metadata or {}
+    if _META not in meta:
+        raise CelltcpError(f"{source / 'runs.parquet'}: was not written by celltcp")
+    return Results(tables, json.loads(meta[_META]))

@@ -1,0 +1,103 @@
+"""One run, looked at closely."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from celltcp._core import Scenario, canonical_cca
+from celltcp.campaign import Progress, jobs_for, run_jobs
+from celltcp.comparison import about, frame
+from celltcp.results import Results
+from celltcp.scenarios import load_scenario
+
+if TYPE_CHECKING:
+    from celltcp.plots import RunPlots
+
+
+class SingleRun:
+    """The outcome of one run."""
+
+    def __init__(self, results: Results) -> None:
+        self.results = results
+
+    @property
+    def flows(self) -> pd.DataFrame:
+        """One row per connection."""
+        return frame(self.results.tables["flows"])
+
+    @property
+    def slots(self) -> pd.DataFrame:
+        """One row per connection and slot."""
+        return frame(self.results.tables["slots"])
+
+    @property
+    def samples(self) -> pd.DataFrame:
+        """The state of connections at every ACK."""
+        return frame(self.results.tables["samples"])
+
+    @property
+    def events(self) -> pd.DataFrame:
+        """What happened: connections, states of loss recovery, time-outs."""
+        return frame(self.results.tables["events"])
+
+    @property
+    def plot(self) -> RunPlots:
+        """Plots: `time_series()`."""
+        from celltcp.plots import RunPlots
+
+        return RunPlots(self)
+
+    def save(self, folder: str | Path) -> Path:
+        """Writes the tables as Parquet files into `folder`."""
+        return self.results.save(folder)
+
+    def _repr_html_(self) -> str:
+        return str(self.flows.T.to_html())
+
+
+def run(
+    scenario: str | Path | Scenario,
+    cca: str = "cubic",
+    seed: int = 1,
+    duration: str | None = None,
+    *,
+    uplink: str | Path | None = None,
+    set: Mapping[str, object] | Sequence[str] = (),  # noqa: A002 - as on the command line
+    samples: str = "every-ack",
+    out: str | Path | None = None,
+    pcap: str | Path | None = None,
+    progress: Progress | None = None,
+) -> SingleRun:
+    """Runs one congestion control once.
+
+    Args:
+        scenario: built-in name, scenario file, link trace, or a loaded scenario.
+        cca: name of the congestion control.
+        seed: of the run.
+        duration: length of the run, such as `"60s"`.
+        uplink: link trace of the uplink.
+        set: scenario fields to override.
+        samples: `"every-ack"`, `"off"` or an interval such as `"10ms"`.
+        out: folder to save to.
+        pcap: file for a capture at the server.
+        progress: called with the share that is done.
+
+    Raises:
+        CelltcpError: if something that was given cannot be used.
+    """
+    name = canonical_cca(cca)
+    if isinstance(scenario, Scenario):
+        loaded = scenario
+    else:
+        loaded = load_scenario(scenario, uplink=uplink, duration=duration, changes=set)
+    jobs = jobs_for(loaded.with_samples(samples), [name], 1, seed)
+    capture = str(pcap) if pcap is not None else None
+    tables = run_jobs(jobs, workers=1, progress=progress, pcap=capture)
+    single = SingleRun(Results(tables, about(loaded, [name], 1, seed)))
+    if out is not None:
+        single.save(out)
+    return single

@@ -1,0 +1,21 @@
+"""Results that were saved, as what they were."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from celltcp.comparison import Comparison
+from celltcp.results import read_results
+from celltcp.single import SingleRun
+
+
+def load(folder: str | Path) -> Comparison | SingleRun:
+    """Reads saved results: a comparison, or a run with its samples.
+
+    Raises:
+        CelltcpError: names the file that is missing or damaged.
+    """
+    results = read_results(folder)
+    samples = results.tables.get("samples")
+    single = len(results.tables["runs"]) == 1 and samples is not None and len(samples) > 0
+    return SingleRun(results) if single else Comparison(results)
