@@ -63,7 +63,7 @@ class Comparison:
 
     @property
     def summary(self) -> pd.DataFrame:
-        """Mean and half width of the 95 % interval of each metric, one row per congestion control."""
+        """Mean and half width of the 95 % interval of each metric, a row per congestion control."""
         rows: dict[str, dict[tuple[str, str], float | None]] = {}
         for cca, series in self._series():
             estimates = {metric: estimate(values) for metric, values in series.items()}
@@ -183,9 +183,7 @@ def compare(
         loaded = scenario
     else:
         loaded = load_scenario(scenario, uplink=uplink, duration=duration, changes=set)
-    tables = run_jobs(
-        jobs_for(loaded, chosen, runs, seed), workers=jobs, folder=out, progress=progress
-    )
+    tables = run_jobs(jobs_for(loaded, chosen, runs, seed), workers=jobs, folder=out, progress=progress)
     comparison = Comparison(Results(tables, about(loaded, chosen, runs, seed)))
     if out is not None:
         comparison.save(out)
@@ -216,37 +214,40 @@ def frame(table: pa.Table) -> pd.DataFrame:
 def _runs(results: Results) -> pd.DataFrame:
     """One row per run: the flow under test, which is the first of the scenario.
 
-    Parallel connections of that flow add up: goodput and retransmissions as sums, RTTs and PM as means
-    weighted by segments, the 95th percentile as the largest.
+    Parallel connections of that flow add up: goodput and retransmissions as sums, RTTs and PM as
+    means weighted by segments, the 95th percentile as the largest.
     """
-    runs = frame(results.tables["runs"])
-    flows = frame(results.tables["flows"])
+    flows = results.tables["flows"].to_pylist()
     rows = []
-    for number, mine in flows.groupby("run", sort=True):
-        tested = mine[mine["name"] == mine["name"].iloc[0]]
-        weights = tested["segments"] / max(tested["segments"].sum(), 1)
-        run = runs[runs["run"] == number].iloc[0]
-
-        def mean(column: str, of: pd.DataFrame = tested, by: pd.Series = weights) -> float:  # type: ignore[type-arg]
-            return float((of[column] * by).sum(skipna=len(of) > 1))
-
+    for run in results.tables["runs"].to_pylist():
+        mine = [flow for flow in flows if flow["run"] == run["run"]]
+        tested = [flow for flow in mine if flow["name"] == mine[0]["name"]]
         rows.append(
             {
-                "cca": tested["cca"].iloc[0],
-                "seed": int(run["seed"]),
-                "goodput_mbps": float(tested["goodput_mbps"].sum()),
-                "rtt_mean_ms": mean("rtt_mean_ms"),
-                "rtt_p95_ms": float(tested["rtt_p95_ms"].max()),
-                "rtt_min_ms": float(tested["rtt_min_ms"].min()),
-                "induced_delay_ms": mean("induced_delay_ms"),
-                "owd_p95_ms": float(tested["owd_p95_ms"].max()),
-                "retransmissions": int(tested["retransmissions"].sum()),
-                "pm_balanced": mean("pm_balanced"),
-                "pm_delay": mean("pm_delay"),
-                "duration_s": float(run["duration_s"]),
+                "cca": tested[0]["cca"],
+                "seed": run["seed"],
+                "goodput_mbps": math.fsum(flow["goodput_mbps"] for flow in tested),
+                "rtt_mean_ms": _weighted(tested, "rtt_mean_ms"),
+                "rtt_p95_ms": max(flow["rtt_p95_ms"] for flow in tested),
+                "rtt_min_ms": min(flow["rtt_min_ms"] for flow in tested),
+                "induced_delay_ms": _weighted(tested, "induced_delay_ms"),
+                "owd_p95_ms": max(flow["owd_p95_ms"] for flow in tested),
+                "retransmissions": sum(flow["retransmissions"] for flow in tested),
+                "pm_balanced": _weighted(tested, "pm_balanced"),
+                "pm_delay": _weighted(tested, "pm_delay"),
+                "duration_s": run["duration_s"],
             }
         )
     return pd.DataFrame(rows)
+
+
+def _weighted(flows: Sequence[dict[str, Any]], metric: str) -> float:
+    """Mean weighted by segments, over the connections that have the metric."""
+    known = [flow for flow in flows if not math.isnan(flow[metric]) and flow["segments"]]
+    segments = sum(int(flow["segments"]) for flow in known)
+    if not segments:
+        return math.nan
+    return math.fsum(flow[metric] * flow["segments"] for flow in known) / float(segments)
 
 
 def _plain(value: Any) -> Any:

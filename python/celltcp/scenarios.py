@@ -17,9 +17,7 @@ def scenario_names() -> list[str]:
     """Names of the built-in scenarios, sorted."""
     library = resources.files("celltcp") / "library"
     return sorted(
-        entry.name.removesuffix(".toml")
-        for entry in library.iterdir()
-        if entry.name.endswith(".toml")
+        entry.name.removesuffix(".toml") for entry in library.iterdir() if entry.name.endswith(".toml")
     )
 
 

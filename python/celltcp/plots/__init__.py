@@ -24,7 +24,7 @@ class ComparisonPlots:
         self._comparison = comparison
 
     def throughput_delay(self) -> Figure:
-        """Goodput against the 95th percentile of the one-way delay, better towards the upper right."""
+        """Goodput against the 95th percentile of the one-way delay; the upper right is best."""
         picture = figure(5, 3.6)
         draw_throughput_delay(picture.add_subplot(), self._comparison)
         return picture

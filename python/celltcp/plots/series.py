@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 _MOST_SAMPLES = 20_000
 
 
-def draw_comparison_series(
-    rates: Axes, delays: Axes, comparison: Comparison, seed: int | None
-) -> None:
+def draw_comparison_series(rates: Axes, delays: Axes, comparison: Comparison, seed: int | None) -> None:
     """Goodput over the shaded capacity, and RTT, of every congestion control in one run."""
     seed = int(comparison.runs["seed"].min()) if seed is None else seed
     numbers = comparison.results.tables["runs"].to_pandas()
@@ -33,7 +31,8 @@ def draw_comparison_series(
         rates.plot(mine["t_s"], mine["goodput_mbps"], color=colour(cca), lw=0.9, label=cca)
         delays.plot(mine["t_s"], mine["rtt_mean_ms"], color=colour(cca), lw=0.9, label=cca)
     rates.set_ylabel("goodput, Mbit/s")
-    rates.set_ylim(bottom=0)
+    # A filled hole hands over more in one slot than the link carries: such spikes are cut off.
+    rates.set_ylim(0, 1.25 * float(slots["capacity_mbps"].max()))
     rates.legend(ncols=4, loc="upper right")
     delays.set_ylabel(f"RTT, ms (seed {seed})")
     delays.set_ylim(bottom=0)

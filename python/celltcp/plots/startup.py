@@ -32,9 +32,7 @@ def draw_startup(axes: Axes, comparison: Comparison, seconds: float) -> None:
         axes.plot(steps, mean, color=colour(cca), label=cca, lw=1.5)
         if len(curves) > 1:
             spread = 1.96 * stacked.std(axis=0, ddof=1) / np.sqrt(len(curves))
-            axes.fill_between(
-                steps, mean - spread, mean + spread, color=colour(cca), alpha=0.2, lw=0
-            )
+            axes.fill_between(steps, mean - spread, mean + spread, color=colour(cca), alpha=0.2, lw=0)
     axes.set_xlim(0, seconds)
     axes.set_ylim(bottom=0)
     axes.set_xlabel("time since the first data byte, s")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
 
 #: Okabe and Ito's palette, which colour-blind readers can tell apart.
 COLOURS = {
@@ -21,7 +22,7 @@ MARKERS = {"cubic": "o", "bbr": "s", "reno": "^"}
 _SPARE_COLOURS = ("#CC79A7", "#E69F00", "#56B4E9", "#000000")
 CAPACITY = "#D9D9D9"
 
-_SETTINGS = {
+_SETTINGS: dict[str, Any] = {
     "axes.grid": True,
     "axes.spines.right": False,
     "axes.spines.top": False,
@@ -34,7 +35,7 @@ _SETTINGS = {
 
 def figure(width: float, height: float) -> Figure:
     """An empty figure of that size in inches."""
-    mpl.rcParams.update(_SETTINGS)
+    mpl.rcParams.update(_SETTINGS)  # type: ignore[arg-type]
     return Figure(figsize=(width, height), layout="constrained")
 
 
@@ -48,9 +49,9 @@ def marker(cca: str) -> str:
     return MARKERS.get(cca, "D")
 
 
-def shade_capacity(axes: Axes, times: object, capacity: object) -> None:
+def shade_capacity(axes: Axes, times: ArrayLike, capacity: ArrayLike) -> None:
     """Fills the area below the capacity."""
-    axes.fill_between(times, capacity, step="post", color=CAPACITY, lw=0, label="capacity")  # type: ignore[call-overload]
+    axes.fill_between(times, capacity, step="post", color=CAPACITY, lw=0, label="capacity")
 
 
 def save(picture: Figure, file: Path) -> Path:

@@ -1,0 +1,47 @@
+"""The command `celltcp`."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from celltcp import __version__
+from celltcp.cli.bench import bench
+from celltcp.cli.compare import compare
+from celltcp.cli.run import run
+from celltcp.cli.scenarios import scenarios
+from celltcp.cli.show import show
+from celltcp.cli.traces import traces
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="celltcp")
+def celltcp() -> None:
+    """Which TCP congestion control, on this mobile network, for this application, now?"""
+
+
+for command in (compare, run, scenarios, traces, show, bench):
+    celltcp.add_command(command)
+
+
+def main() -> None:
+    """Runs the command: bad input is one line and exit code 2, an interrupt is exit code 130."""
+    from celltcp._core import CelltcpError
+
+    try:
+        celltcp.main(standalone_mode=False)
+    except click.exceptions.Exit as leave:
+        sys.exit(leave.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except CelltcpError as error:
+        click.echo(f"celltcp: {error}", err=True)
+        sys.exit(2)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("celltcp: interrupted; with --out, the same command goes on from here", err=True)
+        sys.exit(130)

@@ -1,0 +1,117 @@
+"""celltcp compare."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from celltcp.cli.options import scenario_options
+from celltcp.cli.progress import progress_bar
+
+if TYPE_CHECKING:
+    from celltcp.comparison import Comparison
+
+#: Columns of the table: metric, heading, digits.
+_COLUMNS = (
+    ("goodput_mbps", "goodput\nMbit/s", 2),
+    ("rtt_mean_ms", "mean RTT\nms", 1),
+    ("rtt_p95_ms", "p95 RTT\nms", 1),
+    ("induced_delay_ms", "induced\ndelay ms", 1),
+    ("retransmissions", "retrans-\nmissions", 1),
+    ("pm_balanced", "PM\nbalanced", 3),
+    ("pm_delay", "PM\ndelay", 3),
+)
+
+
+@click.command()
+@scenario_options
+@click.option("--cca", default="cubic,bbr,newreno", show_default=True, metavar="LIST")
+@click.option("--runs", default=10, show_default=True, type=click.IntRange(1))
+@click.option("--jobs", type=click.IntRange(1), help="Runs at a time; default all cores.")
+@click.option("--out", metavar="DIR", help="Keep tables and pictures here; resumes.")
+@click.option("--json", "json_file", metavar="FILE", help="Write the outcome as JSON; - prints it.")
+def compare(
+    scenario: str,
+    uplink: str | None,
+    duration: str | None,
+    changes: tuple[str, ...],
+    seed: int,
+    cca: str,
+    runs: int,
+    jobs: int | None,
+    out: str | None,
+    json_file: str | None,
+) -> None:
+    """Compare congestion controls on SCENARIO.
+
+    SCENARIO is a built-in name (celltcp scenarios lists them), a scenario file (.toml) or a link trace
+    (.down, .csv). All congestion controls meet the same channel realisations.
+    """
+    import json
+    from pathlib import Path
+
+    from celltcp.comparison import compare as compare_all
+    from celltcp.export.text import must_be_writable, write_text
+    from celltcp.results import prepare_folder
+
+    if json_file not in (None, "-"):
+        must_be_writable(Path(str(json_file)))
+    folder = prepare_folder(out) if out else None
+    with progress_bar("comparing") as progress:
+        result = compare_all(
+            scenario,
+            cca=cca.split(","),
+            runs=runs,
+            seed=seed,
+            duration=duration,
+            jobs=jobs,
+            uplink=uplink,
+            set=changes,
+            out=folder,
+            progress=progress,
+        )
+    document = json.dumps(result.to_json(), indent=1, allow_nan=False) + "\n"
+    if json_file == "-":
+        click.echo(document, nl=False)
+    else:
+        print_comparison(result)
+    if json_file not in (None, "-"):
+        write_text(Path(str(json_file)), document)
+    if folder:
+        from celltcp.plots.style import save
+
+        overview = result.plot.overview()
+        for ending in ("png", "svg"):
+            click.echo(f"picture: {save(overview, folder / f'overview.{ending}')}", err=True)
+
+
+def print_comparison(result: Comparison) -> None:
+    """The table of means with intervals, and the recommendation."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from celltcp.statistics import estimate
+
+    about = result.results.about
+    table = Table(title=f"{about['name']}: mean and 95 % interval over {about['runs']} runs")
+    table.add_column("CCA")
+    for _, heading, _ in _COLUMNS:
+        table.add_column(heading, justify="right")
+    for cca in result.ccas:
+        mine = result.runs[result.runs["cca"] == cca]
+        cells = []
+        for metric, _, digits in _COLUMNS:
+            found = estimate(mine[metric].astype(float).tolist())
+            spread = f" ±{found.ci95:.{digits}f}" if found.ci95 is not None else ""
+            cells.append(f"{found.mean:.{digits}f}{spread}")
+        table.add_row(cca, *cells)
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=120)
+    console.print(table)
+    if not result.randomness:
+        console.print("This scenario has no randomness: equal runs have no interval.")
+    for requirement, best in result.recommendation.items():
+        ties = f" (tied with it: {', '.join(best[1:])})" if best[1:] else ""
+        console.print(f"best for {requirement:>8}: {best[0] if best else 'undecided'}{ties}")

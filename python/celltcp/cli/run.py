@@ -1,0 +1,67 @@
+"""celltcp run."""
+
+from __future__ import annotations
+
+import click
+
+from celltcp.cli.options import scenario_options
+from celltcp.cli.progress import progress_bar
+
+
+@click.command()
+@scenario_options
+@click.option("--cca", required=True, metavar="NAME", help="Congestion control.")
+@click.option("--out", metavar="DIR", help="Keep tables and the picture here.")
+@click.option("--pcap", metavar="FILE", help="Capture what the server sends and receives.")
+@click.option(
+    "--samples",
+    default="every-ack",
+    show_default=True,
+    metavar="WHEN",
+    help="State of the connection: every-ack, off, or an interval such as 10ms.",
+)
+def run(
+    scenario: str,
+    uplink: str | None,
+    duration: str | None,
+    changes: tuple[str, ...],
+    seed: int,
+    cca: str,
+    out: str | None,
+    pcap: str | None,
+    samples: str,
+) -> None:
+    """Run one congestion control once on SCENARIO and look closely."""
+    from pathlib import Path
+
+    from celltcp.export.text import must_be_writable
+    from celltcp.results import prepare_folder
+    from celltcp.single import run as run_once
+
+    folder = prepare_folder(out) if out else None
+    if pcap:
+        must_be_writable(Path(pcap))
+    with progress_bar("running") as progress:
+        result = run_once(
+            scenario,
+            cca=cca,
+            seed=seed,
+            duration=duration,
+            uplink=uplink,
+            set=changes,
+            samples=samples,
+            out=folder,
+            pcap=pcap,
+            progress=progress,
+        )
+    for flow in result.flows.to_dict("records"):
+        click.echo(
+            f"{flow['name']} ({flow['cca']}): {flow['goodput_mbps']:.2f} Mbit/s, RTT mean "
+            f"{flow['rtt_mean_ms']:.1f} p95 {flow['rtt_p95_ms']:.1f} min {flow['rtt_min_ms']:.1f} ms, "
+            f"{flow['retransmissions']} retransmissions, {flow['timeouts']} time-outs, "
+            f"PM balanced {flow['pm_balanced']:.3f} delay {flow['pm_delay']:.3f}"
+        )
+    if folder:
+        from celltcp.plots.style import save
+
+        click.echo(f"picture: {save(result.plot.time_series(), folder / 'run.png')}", err=True)

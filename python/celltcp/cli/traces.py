@@ -1,0 +1,108 @@
+"""celltcp traces."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+FORMATS = click.Choice(["mahimahi", "csv", "5gdataset"])
+_direction = click.option(
+    "--direction",
+    type=click.Choice(["down", "up"]),
+    default="down",
+    show_default=True,
+    help="Column of a phone log.",
+)
+_format = click.option("--format", "form", type=FORMATS, help="Found from the file unless given.")
+
+
+@click.group()
+def traces() -> None:
+    """Describe, convert, draw and generate link traces."""
+
+
+@traces.command()
+@click.argument("file")
+@_format
+@_direction
+def info(file: str, form: str | None, direction: str) -> None:
+    """Duration, rates and gaps of FILE."""
+    from celltcp._core import Trace
+
+    trace = Trace.read(file, form, direction)
+    click.echo(f"duration     {trace.duration_s:.3f} s")
+    click.echo(f"mean         {trace.mean_mbps:.3f} Mbit/s")
+    for percent, rate in trace.percentiles(1.0):
+        click.echo(f"{percent:>2} % of 1 s bins at most {rate:.3f} Mbit/s")
+    click.echo(f"longest gap  {trace.longest_gap_s:.3f} s")
+
+
+@traces.command()
+@click.argument("file")
+@click.argument("target")
+@_format
+@_direction
+def convert(file: str, target: str, form: str | None, direction: str) -> None:
+    """Convert FILE to TARGET, whose ending decides: .csv for time,Mbit/s, else mahimahi."""
+    from celltcp._core import Trace
+    from celltcp.export.text import write_text
+
+    trace = Trace.read(file, form, direction)
+    text = trace.to_csv() if target.endswith(".csv") else trace.to_mahimahi()
+    write_text(Path(target), text)
+
+
+@traces.command()
+@click.argument("file")
+@click.option("--out", metavar="PICTURE", help="Default: FILE with the ending .png, in this folder.")
+@click.option("--bin", "bin_s", default=0.5, show_default=True, metavar="SECONDS")
+@_format
+@_direction
+def plot(file: str, out: str | None, bin_s: float, form: str | None, direction: str) -> None:
+    """Draw FILE."""
+    from celltcp._core import Trace
+    from celltcp.export.text import must_be_writable
+    from celltcp.plots.capacity import draw_trace
+    from celltcp.plots.style import save
+
+    target = Path(out or f"{Path(file).name}.png")
+    must_be_writable(target)
+    trace = Trace.read(file, form, direction)
+    click.echo(f"picture: {save(draw_trace(trace, Path(file).name, bin_s), target)}")
+
+
+@traces.command()
+@click.argument("target")
+@click.option("--mean", default=20.0, show_default=True, metavar="MBPS", help="Outages included.")
+@click.option("--variability", default=0.6, show_default=True, help="Deviation over mean.")
+@click.option("--correlation", default=2.0, show_default=True, metavar="SECONDS")
+@click.option(
+    "--outage-interval", default=0.0, show_default=True, metavar="SECONDS", help="0 for no outages."
+)
+@click.option("--outage-duration", default=1.0, show_default=True, metavar="SECONDS")
+@click.option("--duration", default=600.0, show_default=True, metavar="SECONDS")
+@click.option("--seed", default=1, show_default=True, type=click.IntRange(0))
+def generate(
+    target: str,
+    mean: float,
+    variability: float,
+    correlation: float,
+    outage_interval: float,
+    outage_duration: float,
+    duration: float,
+    seed: int,
+) -> None:
+    """Make a synthetic cellular trace: TARGET.csv for time,Mbit/s, else mahimahi.
+
+    The logarithm of the rate is an Ornstein-Uhlenbeck process (lognormal rate, exponential
+    correlation); outages come as a Poisson process and last an exponential time.
+    """
+    from celltcp._core import Trace
+    from celltcp.export.text import write_text
+
+    trace = Trace.generate(
+        mean, variability, correlation, outage_interval, outage_duration, duration, seed
+    )
+    text = trace.to_csv() if target.endswith(".csv") else trace.to_mahimahi()
+    write_text(Path(target), text)
