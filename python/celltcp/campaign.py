@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from celltcp import __version__
 from celltcp._core import CelltcpError, Run, Scenario
 from celltcp.results import TABLES, prepare_folder
+from celltcp.sample_file import SampleFile, number_rows
 
 #: Called with the share of the campaign that is done, from 0 to 1.
 Progress = Callable[[float], None]
@@ -52,6 +53,7 @@ def run_jobs(
     folder: str | Path | None = None,
     progress: Progress | None = None,
     pcap: str | None = None,
+    samples: SampleFile | None = None,
 ) -> dict[str, pa.Table]:
     """Runs all jobs in parallel and joins their tables in the order of the jobs.
 
@@ -68,7 +70,7 @@ def run_jobs(
     def work(job: Job) -> dict[str, pa.Table]:
         kept = _read_part(parts, job)
         if kept is None:
-            kept = _run(job, stop, done, pcap)
+            kept = _run(job, stop, done, pcap, samples)
             _keep_part(parts, job, kept)
         done.finish(job.number)
         return kept
@@ -84,7 +86,10 @@ def run_jobs(
             raise
     tables = {
         name: pa.concat_tables(
-            [_numbered(outcome[name], job) for outcome, job in zip(outcomes, jobs, strict=True)]
+            [
+                number_rows(outcome[name], job.number, job.cca)
+                for outcome, job in zip(outcomes, jobs, strict=True)
+            ]
         )
         for name in TABLES
     }
@@ -93,29 +98,29 @@ def run_jobs(
     return tables
 
 
-def _run(job: Job, stop: threading.Event, done: _Meter, pcap: str | None) -> dict[str, pa.Table]:
+def _run(
+    job: Job,
+    stop: threading.Event,
+    done: _Meter,
+    pcap: str | None,
+    file: SampleFile | None,
+) -> dict[str, pa.Table]:
     run = Run(job.scenario, job.seed, pcap=pcap)
-    samples = []
+    samples: list[pa.RecordBatch] = []
+    keep = file.write if file else samples.append
     for piece in range(1, _PIECES + 1):
         run.advance(job.scenario.duration_s * piece / _PIECES)
-        samples.append(pa.record_batch(run.take_samples()))
+        keep(pa.record_batch(run.take_samples()))
         done.reach(job.number, piece / _PIECES)
         if stop.is_set():
             raise KeyboardInterrupt
     run.advance(job.scenario.duration_s)
     batches = {name: [pa.record_batch(batch)] for name, batch in run.finish().items()}
     batches["samples"] = samples + batches["samples"]
-    return {name: pa.Table.from_batches(batches[name]) for name in TABLES}
-
-
-def _numbered(table: pa.Table, job: Job) -> pa.Table:
-    """The table with the number of the run and its congestion control in front."""
-    run = pa.array([job.number] * len(table), pa.uint32())
-    numbered = table.add_column(0, pa.field("run", pa.uint32()), run)
-    if "cca" not in table.column_names:
-        cca = pa.array([job.cca] * len(table), pa.string()).dictionary_encode()
-        numbered = numbered.add_column(1, pa.field("cca", cca.type), cca)
-    return numbered
+    tables = {name: pa.Table.from_batches(batches[name]) for name in TABLES}
+    if file:
+        tables["samples"] = file.close()
+    return tables
 
 
 def _keep_part(parts: Path | None, job: Job, tables: dict[str, pa.Table]) -> None:

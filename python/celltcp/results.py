@@ -24,12 +24,16 @@ class Results:
 
     tables: dict[str, pa.Table]
     about: dict[str, Any] = field(default_factory=dict)
+    #: Tables that are complete on disk already; in memory is a thinned copy.
+    written: frozenset[str] = frozenset()
 
     def save(self, folder: str | Path) -> Path:
         """Writes one Parquet file per table; each holds the scenario, versions and seeds."""
         target = prepare_folder(folder)
         meta = {_META: json.dumps(self.about, sort_keys=True).encode()}
         for name, table in self.tables.items():
+            if name in self.written:
+                continue
             known = table.schema.metadata or {}
             write_atomically(table.replace_schema_metadata({**known, **meta}), target, name)
         return target

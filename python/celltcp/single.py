@@ -11,7 +11,8 @@ import pandas as pd
 from celltcp._core import Scenario, canonical_cca
 from celltcp.campaign import Progress, jobs_for, run_jobs
 from celltcp.comparison import about, frame
-from celltcp.results import Results
+from celltcp.results import Results, prepare_folder
+from celltcp.sample_file import SampleFile
 from celltcp.scenarios import load_scenario
 
 if TYPE_CHECKING:
@@ -96,8 +97,16 @@ def run(
         loaded = load_scenario(scenario, uplink=uplink, duration=duration, changes=set)
     jobs = jobs_for(loaded.with_samples(samples), [name], 1, seed)
     capture = str(pcap) if pcap is not None else None
-    tables = run_jobs(jobs, workers=1, progress=progress, pcap=capture)
-    single = SingleRun(Results(tables, about(loaded, [name], 1, seed)))
-    if out is not None:
-        single.save(out)
+    origin = about(loaded, [name], 1, seed)
+    if out is None:
+        tables = run_jobs(jobs, workers=1, progress=progress, pcap=capture)
+        return SingleRun(Results(tables, origin))
+    file = SampleFile(prepare_folder(out), name, origin)
+    try:
+        tables = run_jobs(jobs, workers=1, progress=progress, pcap=capture, samples=file)
+    except BaseException:
+        file.abandon()
+        raise
+    single = SingleRun(Results(tables, origin, frozenset({"samples"})))
+    single.save(out)
     return single

@@ -32,7 +32,10 @@ impl LinkParts<'_> {
         if let Some(jitter) = self.jitter {
             let (least, distribution) = jitter_of(jitter);
             link.delay += least;
-            link.jitter = Some(net::Jitter { distribution, reorder: jitter.reorder });
+            link.jitter = Some(net::Jitter {
+                distribution,
+                reorder: jitter.reorder,
+            });
         }
         link.loss = loss_of(self.loss);
         link.mtu = self.mtu;
@@ -58,15 +61,19 @@ impl LinkParts<'_> {
 fn jitter_of(jitter: &Jitter) -> (Duration, JitterDistribution) {
     let (mean, deviation) = (jitter.mean, jitter.sd);
     match jitter.distribution {
-        scenario::JitterDistribution::Normal => {
-            (Duration::ZERO, JitterDistribution::Normal { mean, deviation })
-        }
+        scenario::JitterDistribution::Normal => (
+            Duration::ZERO,
+            JitterDistribution::Normal { mean, deviation },
+        ),
         scenario::JitterDistribution::Exponential => {
             (Duration::ZERO, JitterDistribution::Exponential { mean })
         }
         scenario::JitterDistribution::Uniform => {
             let half = Duration::from_secs_f64(deviation.as_secs_f64() * libm::sqrt(3.0));
-            (mean.saturating_sub(half), JitterDistribution::Uniform { max: half * 2 })
+            (
+                mean.saturating_sub(half),
+                JitterDistribution::Uniform { max: half * 2 },
+            )
         }
     }
 }
@@ -74,7 +81,9 @@ fn jitter_of(jitter: &Jitter) -> (Duration, JitterDistribution) {
 fn loss_of(loss: &Loss) -> net::Loss {
     match loss {
         loss if loss.is_none() => net::Loss::None,
-        Loss::Random(probability) => net::Loss::Random { probability: *probability },
+        Loss::Random(probability) => net::Loss::Random {
+            probability: *probability,
+        },
         Loss::GilbertElliott(model) => net::Loss::GilbertElliott {
             p: model.to_bad,
             r: model.to_good,
@@ -85,7 +94,11 @@ fn loss_of(loss: &Loss) -> net::Loss {
 }
 
 fn discipline_of(queue: &Queue) -> DisciplineConfig {
-    let codel = |target, interval| CodelConfig { target, interval, ecn: false };
+    let codel = |target, interval| CodelConfig {
+        target,
+        interval,
+        ecn: false,
+    };
     match queue {
         Queue::Droptail => DisciplineConfig::DropTail,
         Queue::Codel(q) => DisciplineConfig::Codel(codel(q.target, q.interval)),
@@ -107,9 +120,10 @@ fn discipline_of(queue: &Queue) -> DisciplineConfig {
 
 fn cross_of(cross: &Cross, mtu: u32, link: &str) -> Result<CrossTraffic, PlanError> {
     let pattern = match (&cross.on, &cross.off) {
-        (Some(on), Some(off)) => {
-            Pattern::OnOff { on: times_of(on, link)?, off: times_of(off, link)? }
-        }
+        (Some(on), Some(off)) => Pattern::OnOff {
+            on: times_of(on, link)?,
+            off: times_of(off, link)?,
+        },
         _ => Pattern::Constant,
     };
     Ok(CrossTraffic {
@@ -117,7 +131,9 @@ fn cross_of(cross: &Cross, mtu: u32, link: &str) -> Result<CrossTraffic, PlanErr
         packet_size: cross.packet.map_or(mtu, |bytes| bytes.get() as u32),
         pattern,
         start: Instant::ZERO + cross.start,
-        stop: cross.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop),
+        stop: cross
+            .stop
+            .map_or(Instant::NEVER, |stop| Instant::ZERO + stop),
     })
 }
 
@@ -129,8 +145,12 @@ fn times_of(distribution: &Distribution<Duration>, link: &str) -> Result<Times, 
         Distribution::Lognormal { median, sigma } => Times::Lognormal { median, sigma },
         Distribution::Weibull { scale, shape } => Times::Weibull { scale, shape },
         Distribution::Pareto { scale, shape } => Times::Pareto { min: scale, shape },
-        Distribution::Gamma { .. } | Distribution::Normal { .. } | Distribution::Logistic { .. } => {
-            return Err(PlanError::CrossTimes { link: link.to_owned() });
+        Distribution::Gamma { .. }
+        | Distribution::Normal { .. }
+        | Distribution::Logistic { .. } => {
+            return Err(PlanError::CrossTimes {
+                link: link.to_owned(),
+            });
         }
     })
 }

@@ -80,8 +80,13 @@ impl Plan {
         } else {
             Duration::ZERO
         };
-        let mut builder =
-            Builder { scenario, traces, seed, trace_offset, topology: Topology::default() };
+        let mut builder = Builder {
+            scenario,
+            traces,
+            seed,
+            trace_offset,
+            topology: Topology::default(),
+        };
         let (bottleneck, uplink) = builder.path()?;
         for link in &scenario.links {
             builder.extra(link)?;
@@ -109,7 +114,11 @@ impl Plan {
 }
 
 fn position(topology: &Topology, name: &str) -> Option<HostId> {
-    topology.nodes.iter().position(|node| node == name).map(|index| HostId(index as u32))
+    topology
+        .nodes
+        .iter()
+        .position(|node| node == name)
+        .map(|index| HostId(index as u32))
 }
 
 struct Builder<'a> {
@@ -132,9 +141,10 @@ impl Builder<'_> {
             } else {
                 self.topology.node(&format!("node-{}", index + 1))
             };
-            for (suffix, ends, cross) in
-                [("down", (here, next), hop.cross.as_slice()), ("up", (next, here), &[])]
-            {
+            for (suffix, ends, cross) in [
+                ("down", (here, next), hop.cross.as_slice()),
+                ("up", (next, here), &[]),
+            ] {
                 let (capacity, mean) = self.capacity(&hop.rate, false)?;
                 self.add(LinkParts {
                     name: format!("{}-{suffix}", hop.name),
@@ -188,9 +198,8 @@ impl Builder<'_> {
     }
 
     fn extra(&mut self, link: &ExtraLink) -> Result<(), PlanError> {
-        let ends = [&link.from, &link.to].map(|name| {
-            position(&self.topology, name).unwrap_or_else(|| self.topology.node(name))
-        });
+        let ends = [&link.from, &link.to]
+            .map(|name| position(&self.topology, name).unwrap_or_else(|| self.topology.node(name)));
         let towards = (ends[0], ends[1]);
         for (suffix, ends, cross) in [
             ("down", towards, link.cross.as_slice()),
@@ -230,8 +239,13 @@ impl Builder<'_> {
         Ok(match capacity {
             Capacity::Constant { rate } => (net::Capacity::Constant(*rate), *rate),
             Capacity::Steps { steps } => {
-                let mean = capacity.mean_rate(self.scenario.duration).unwrap_or(Rate::ZERO);
-                let steps = steps.iter().map(|step| (Instant::ZERO + step.at, step.rate)).collect();
+                let mean = capacity
+                    .mean_rate(self.scenario.duration)
+                    .unwrap_or(Rate::ZERO);
+                let steps = steps
+                    .iter()
+                    .map(|step| (Instant::ZERO + step.at, step.rate))
+                    .collect();
                 (net::Capacity::Steps(steps), mean)
             }
             Capacity::Trace(file) => of_trace(self.traces.get(file, up), self.trace_offset),

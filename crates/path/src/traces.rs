@@ -23,7 +23,10 @@ impl Traces {
     /// # Errors
     /// [`PlanError::Read`] or [`PlanError::Trace`] names the file, and the line where one is to blame.
     pub fn load(scenario: &Scenario, directory: &Path) -> Result<Self, PlanError> {
-        let mut traces = Self { directory: directory.to_owned(), ..Self::default() };
+        let mut traces = Self {
+            directory: directory.to_owned(),
+            ..Self::default()
+        };
         let path = &scenario.path;
         traces.add(&path.down, Direction::Downlink)?;
         traces.add(&path.up, Direction::Uplink)?;
@@ -40,23 +43,34 @@ impl Traces {
 
     /// The longest period of them; zero without traces.
     pub fn longest_period(&self) -> Duration {
-        self.read.values().map(|trace| trace.period()).fold(Duration::ZERO, Duration::max)
+        self.read
+            .values()
+            .map(|trace| trace.period())
+            .fold(Duration::ZERO, Duration::max)
     }
 
     pub(crate) fn get(&self, file: &TraceFile, up: bool) -> Arc<Trace> {
         let key = (file.located(&self.directory), up);
-        Arc::clone(self.read.get(&key).expect("every trace of the scenario was loaded"))
+        Arc::clone(
+            self.read
+                .get(&key)
+                .expect("every trace of the scenario was loaded"),
+        )
     }
 
     fn add(&mut self, capacity: &Capacity, direction: Direction) -> Result<(), PlanError> {
-        let Capacity::Trace(file) = capacity else { return Ok(()) };
+        let Capacity::Trace(file) = capacity else {
+            return Ok(());
+        };
         let location = file.located(&self.directory);
         let key = (location.clone(), direction == Direction::Uplink);
         if self.read.contains_key(&key) {
             return Ok(());
         }
-        let text = std::fs::read_to_string(&location)
-            .map_err(|error| PlanError::Read { file: location.clone(), error: error.to_string() })?;
+        let text = std::fs::read_to_string(&location).map_err(|error| PlanError::Read {
+            file: location.clone(),
+            error: error.to_string(),
+        })?;
         let origin = location.display().to_string();
         let format = match file.format {
             Some(TraceFormat::Mahimahi) => Format::Mahimahi,

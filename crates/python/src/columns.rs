@@ -23,7 +23,9 @@ pub(crate) fn batch(infos: &[ColumnInfo], columns: Vec<Column>) -> PyResult<PyRe
         })
         .collect();
     let schema = Arc::new(Schema::new(fields));
-    RecordBatch::try_new(schema, arrays).map(PyRecordBatch::from).map_err(refuse)
+    RecordBatch::try_new(schema, arrays)
+        .map(PyRecordBatch::from)
+        .map_err(refuse)
 }
 
 fn array(column: Column) -> ArrayRef {

@@ -23,8 +23,14 @@ pub(crate) struct Run {
 
 impl Run {
     fn with<T>(&self, work: impl FnOnce(&mut Simulation) -> T) -> PyResult<T> {
-        let mut guard = self.simulation.lock().unwrap_or_else(PoisonError::into_inner);
-        guard.as_mut().map(work).ok_or_else(|| refuse("the run has been finished"))
+        let mut guard = self
+            .simulation
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        guard
+            .as_mut()
+            .map(work)
+            .ok_or_else(|| refuse("the run has been finished"))
     }
 }
 
@@ -44,7 +50,9 @@ impl Run {
             .transpose()?;
         let options = Options { check, pcap };
         let simulation = Simulation::new(&scenario.inner, &scenario.traces, seed, options);
-        Ok(Self { simulation: Mutex::new(Some(simulation.map_err(refuse)?)) })
+        Ok(Self {
+            simulation: Mutex::new(Some(simulation.map_err(refuse)?)),
+        })
     }
 
     /// Runs until `until_s` of simulated time, without the GIL; answers whether the end is reached.
@@ -66,8 +74,13 @@ impl Run {
     /// Ends the run: record batches by the names runs, flows, slots, samples (those not taken yet)
     /// and events.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let mut guard = self.simulation.lock().unwrap_or_else(PoisonError::into_inner);
-        let simulation = guard.take().ok_or_else(|| refuse("the run has been finished"))?;
+        let mut guard = self
+            .simulation
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let simulation = guard
+            .take()
+            .ok_or_else(|| refuse("the run has been finished"))?;
         let tables = py.detach(|| simulation.finish()).map_err(refuse)?;
         let all = PyDict::new(py);
         let named = [

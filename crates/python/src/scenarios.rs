@@ -1,6 +1,6 @@
 //! Scenarios.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use path::Traces;
@@ -18,15 +18,21 @@ pub(crate) struct Scenario {
 }
 
 impl Scenario {
-    fn load(inner: scenario::Scenario, directory: &PathBuf) -> PyResult<Self> {
+    fn load(inner: scenario::Scenario, directory: &Path) -> PyResult<Self> {
         let traces = Traces::load(&inner, directory).map_err(refuse)?;
-        Ok(Self { inner: Arc::new(inner), traces: Arc::new(traces) })
+        Ok(Self {
+            inner: Arc::new(inner),
+            traces: Arc::new(traces),
+        })
     }
 
     fn changed(&self, change: impl FnOnce(&mut scenario::Scenario)) -> Self {
         let mut inner = (*self.inner).clone();
         change(&mut inner);
-        Self { inner: Arc::new(inner), traces: Arc::clone(&self.traces) }
+        Self {
+            inner: Arc::new(inner),
+            traces: Arc::clone(&self.traces),
+        }
     }
 }
 
@@ -50,7 +56,7 @@ impl Scenario {
     #[pyo3(signature = (down, up, overrides))]
     fn of_trace(down: &str, up: Option<&str>, overrides: Vec<String>) -> PyResult<Self> {
         let inner = scenario::Scenario::from_trace(down, up, &overrides).map_err(refuse)?;
-        Self::load(inner, &PathBuf::new())
+        Self::load(inner, Path::new(""))
     }
 
     /// Name in results.

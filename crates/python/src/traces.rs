@@ -27,8 +27,8 @@ impl Trace {
             "up" => Direction::Uplink,
             other => return Err(refuse(format!("direction: {other:?} is not down or up"))),
         };
-        let text = std::fs::read_to_string(&path)
-            .map_err(|error| refuse(format!("{origin}: {error}")))?;
+        let text =
+            std::fs::read_to_string(&path).map_err(|error| refuse(format!("{origin}: {error}")))?;
         let format = match format {
             None => Format::detect(&origin, &text, direction),
             Some("mahimahi") => Format::Mahimahi,
@@ -39,7 +39,9 @@ impl Trace {
                 return Err(refuse(format!("format: {other:?} is not one of {allowed}")));
             }
         };
-        trace::parse(&text, &origin, format).map(|inner| Self { inner }).map_err(refuse)
+        trace::parse(&text, &origin, format)
+            .map(|inner| Self { inner })
+            .map_err(refuse)
     }
 
     /// A synthetic cellular link; no outages if `outage_interval_s` is zero.
@@ -60,22 +62,33 @@ impl Trace {
             if (0.0..1e9).contains(&value) {
                 Ok(Duration::from_secs_f64(value))
             } else {
-                Err(refuse(format!("{name}: {value} s is not between 0 and 1e9")))
+                Err(refuse(format!(
+                    "{name}: {value} s is not between 0 and 1e9"
+                )))
             }
         };
         if !(0.0..1e6).contains(&mean_mbps) {
-            return Err(refuse(format!("mean: {mean_mbps} Mbit/s is not between 0 and 1e6")));
+            return Err(refuse(format!(
+                "mean: {mean_mbps} Mbit/s is not between 0 and 1e6"
+            )));
         }
         let interval = seconds("outage interval", outage_interval_s)?;
         let generator = Generator {
             mean: Rate::from_mbps(mean_mbps),
             variability,
             correlation: seconds("correlation", correlation_s)?,
-            outage_interval: if interval.is_zero() { Duration::MAX } else { interval },
+            outage_interval: if interval.is_zero() {
+                Duration::MAX
+            } else {
+                interval
+            },
             outage: seconds("outage duration", outage_duration_s)?,
             duration: seconds("duration", duration_s)?,
         };
-        generator.generate(seed, 0).map(|inner| Self { inner }).map_err(refuse)
+        generator
+            .generate(seed, 0)
+            .map(|inner| Self { inner })
+            .map_err(refuse)
     }
 
     /// Length of one pass, s.
@@ -93,7 +106,10 @@ impl Trace {
     /// Longest time without capacity, s.
     #[getter]
     fn longest_gap_s(&self) -> f64 {
-        self.inner.statistics(Duration::from_secs(1)).longest_gap.as_secs_f64()
+        self.inner
+            .statistics(Duration::from_secs(1))
+            .longest_gap
+            .as_secs_f64()
     }
 
     /// Percents and the rates in Mbit/s that so many of the bins of `bin_s` do not exceed.
@@ -101,7 +117,11 @@ impl Trace {
     fn percentiles(&self, bin_s: f64) -> PyResult<Vec<(u32, f64)>> {
         let statistics = self.inner.statistics(bin(bin_s)?);
         let rates = statistics.percentiles.iter().map(|rate| rate.as_mbps());
-        Ok(trace::PERCENTILES.iter().map(|percent| u32::from(*percent)).zip(rates).collect())
+        Ok(trace::PERCENTILES
+            .iter()
+            .map(|percent| u32::from(*percent))
+            .zip(rates)
+            .collect())
     }
 
     /// Mean rate of consecutive bins, Mbit/s.
@@ -129,6 +149,8 @@ fn bin(seconds: f64) -> PyResult<Duration> {
     if (1e-3..1e6).contains(&seconds) {
         Ok(Duration::from_secs_f64(seconds))
     } else {
-        Err(refuse(format!("bin: {seconds} s is not between 0.001 and 1e6")))
+        Err(refuse(format!(
+            "bin: {seconds} s is not between 0.001 and 1e6"
+        )))
     }
 }

@@ -13,7 +13,8 @@ pub struct Delays {
 impl Delays {
     /// Adds a delay.
     pub fn push(&mut self, delay: Duration) {
-        self.micros.push(u32::try_from(delay.as_micros()).unwrap_or(u32::MAX));
+        self.micros
+            .push(u32::try_from(delay.as_micros()).unwrap_or(u32::MAX));
         self.sum_nanos += u128::from(delay.as_nanos());
         self.lowest = Some(self.lowest.map_or(delay, |lowest| lowest.min(delay)));
     }
@@ -35,7 +36,8 @@ impl Delays {
 
     /// The lowest, ms; NaN without any.
     pub fn lowest_ms(&self) -> f64 {
-        self.lowest.map_or(f64::NAN, |lowest| lowest.as_secs_f64() * 1e3)
+        self.lowest
+            .map_or(f64::NAN, |lowest| lowest.as_secs_f64() * 1e3)
     }
 
     /// The mean, ms; NaN without any.

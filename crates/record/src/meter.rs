@@ -62,7 +62,12 @@ impl Meter {
         let end = seq + u64::from(len);
         if end > self.highest {
             self.highest = end;
-            self.passed.push_back(Passed { end, at: now, repeated: false, sampled: false });
+            self.passed.push_back(Passed {
+                end,
+                at: now,
+                repeated: false,
+                sampled: false,
+            });
             return;
         }
         self.retransmissions += 1;
@@ -126,7 +131,10 @@ impl Meter {
 
     /// How long the oldest unacknowledged segment has been out.
     pub fn oldest_age(&self, now: Instant) -> Option<Duration> {
-        self.passed.iter().find(|passed| !passed.sampled).map(|p| now.saturating_since(p.at))
+        self.passed
+            .iter()
+            .find(|passed| !passed.sampled)
+            .map(|p| now.saturating_since(p.at))
     }
 
     /// The counts since the last call: a slot ends.

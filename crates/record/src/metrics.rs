@@ -26,9 +26,17 @@ pub struct Weights {
 
 impl Weights {
     /// All alike.
-    pub const BALANCED: Self = Self { alpha: 1.0, beta: 1.0, gamma: 1.0 };
+    pub const BALANCED: Self = Self {
+        alpha: 1.0,
+        beta: 1.0,
+        gamma: 1.0,
+    };
     /// Delay counts ten times.
-    pub const DELAY: Self = Self { alpha: 1.0, beta: 10.0, gamma: 1.0 };
+    pub const DELAY: Self = Self {
+        alpha: 1.0,
+        beta: 10.0,
+        gamma: 1.0,
+    };
 }
 
 /// What is known of a slot.
@@ -64,8 +72,8 @@ pub struct Performance {
 impl Performance {
     /// The parts for a slot.
     pub fn of(input: &SlotInput) -> Self {
-        let a = (input.capacity > 0)
-            .then(|| (input.delivered as f64 / input.capacity as f64).min(1.0));
+        let a =
+            (input.capacity > 0).then(|| (input.delivered as f64 / input.capacity as f64).min(1.0));
         let delay = input.mean_rtt.or(input
             .oldest_age
             .filter(|age| input.lowest_rtt.is_some_and(|lowest| *age > lowest)));
@@ -75,19 +83,27 @@ impl Performance {
             }
             _ => None,
         };
-        let c = input.lowest_rtt.filter(|_| input.capacity > 0).map(|lowest| {
-            let per_second = input.capacity as f64 / input.slot.as_secs_f64();
-            let bdp = per_second * lowest.as_secs_f64();
-            ((bdp - input.retransmitted as f64) / bdp).max(0.0)
-        });
+        let c = input
+            .lowest_rtt
+            .filter(|_| input.capacity > 0)
+            .map(|lowest| {
+                let per_second = input.capacity as f64 / input.slot.as_secs_f64();
+                let bdp = per_second * lowest.as_secs_f64();
+                ((bdp - input.retransmitted as f64) / bdp).max(0.0)
+            });
         Self { a, b, c }
     }
 
     /// PM with these weights; `None` if nothing is defined.
     pub fn pm(&self, weights: Weights) -> Option<f64> {
-        let parts =
-            [(self.a, weights.alpha), (self.b, weights.beta), (self.c, weights.gamma)];
-        let defined = parts.iter().filter_map(|(part, weight)| part.map(|part| (part, weight)));
+        let parts = [
+            (self.a, weights.alpha),
+            (self.b, weights.beta),
+            (self.c, weights.gamma),
+        ];
+        let defined = parts
+            .iter()
+            .filter_map(|(part, weight)| part.map(|part| (part, weight)));
         let (sum, total) =
             defined.fold((0.0, 0.0), |(sum, total), (p, w)| (sum + p * w, total + w));
         (total > 0.0).then(|| sum / total)
@@ -121,7 +137,14 @@ mod tests {
     #[test]
     fn the_three_parts_and_their_weights() {
         let performance = Performance::of(&SLOT);
-        assert_eq!(performance, Performance { a: Some(0.5), b: Some(0.5), c: Some(0.75) });
+        assert_eq!(
+            performance,
+            Performance {
+                a: Some(0.5),
+                b: Some(0.5),
+                c: Some(0.75)
+            }
+        );
         let balanced = performance.pm(Weights::BALANCED).unwrap();
         assert!((balanced - 1.75 / 3.0).abs() < 1e-12);
         let delay = performance.pm(Weights::DELAY).unwrap();
@@ -138,19 +161,34 @@ mod tests {
             ..SLOT
         };
         let performance = Performance::of(&outage);
-        assert_eq!(performance, Performance { a: None, b: Some(0.1), c: None });
+        assert_eq!(
+            performance,
+            Performance {
+                a: None,
+                b: Some(0.1),
+                c: None
+            }
+        );
         assert_eq!(performance.pm(Weights::BALANCED), Some(0.1));
     }
 
     #[test]
     fn an_idle_flow_without_capacity_has_no_pm() {
-        let idle = SlotInput { capacity: 0, mean_rtt: None, ..SLOT };
+        let idle = SlotInput {
+            capacity: 0,
+            mean_rtt: None,
+            ..SLOT
+        };
         assert_eq!(Performance::of(&idle).pm(Weights::DELAY), None);
     }
 
     #[test]
     fn more_than_the_capacity_and_more_retransmissions_than_the_bdp_are_cut() {
-        let burst = SlotInput { delivered: 300_000, retransmitted: 200_000, ..SLOT };
+        let burst = SlotInput {
+            delivered: 300_000,
+            retransmitted: 200_000,
+            ..SLOT
+        };
         let performance = Performance::of(&burst);
         assert_eq!((performance.a, performance.c), (Some(1.0), Some(0.0)));
     }

@@ -42,7 +42,12 @@ pub(crate) struct Endpoints {
 impl Endpoints {
     pub(crate) fn new() -> Self {
         let room = 8;
-        Self { pairs: Vec::new(), timers: Deadlines::new(2 * room), room, packets: 0 }
+        Self {
+            pairs: Vec::new(),
+            timers: Deadlines::new(2 * room),
+            room,
+            packets: 0,
+        }
     }
 
     /// Adds a connection and answers its number.
@@ -70,13 +75,21 @@ impl Endpoints {
     /// The next timer: when, which connection, which end.
     pub(crate) fn next_timer(&self) -> (Instant, u32, Side) {
         let (at, timer) = self.timers.earliest();
-        let side = if timer % 2 == 0 { Side::Sender } else { Side::Receiver };
+        let side = if timer % 2 == 0 {
+            Side::Sender
+        } else {
+            Side::Receiver
+        };
         (at, timer as u32 / 2, side)
     }
 
     /// Which end of `connection` is at `host`.
     pub(crate) fn side_at(&self, connection: u32, host: HostId) -> Side {
-        if self.pairs[connection as usize].hosts.0 == host { Side::Sender } else { Side::Receiver }
+        if self.pairs[connection as usize].hosts.0 == host {
+            Side::Sender
+        } else {
+            Side::Receiver
+        }
     }
 
     /// Puts what the end wants to send on the path, and sets its timer.

@@ -108,7 +108,9 @@ impl Recorder {
 
     /// Payload was delivered in order to the application.
     pub(crate) fn delivered(&mut self, now: Instant, connection: u32, bytes: u64) {
-        self.watched[connection as usize].meter.data_delivered(now, bytes);
+        self.watched[connection as usize]
+            .meter
+            .data_delivered(now, bytes);
     }
 
     /// The last byte of a finite transfer was received.
@@ -163,16 +165,12 @@ impl Recorder {
     }
 
     /// A slot ends at `now`; `info` tells the state of each connection that is open.
-    pub(crate) fn end_slot(
-        &mut self,
-        now: Instant,
-        network: &Network,
-        info: impl Fn(u32) -> Info,
-    ) {
+    pub(crate) fn end_slot(&mut self, now: Instant, network: &Network, info: impl Fn(u32) -> Info) {
         let from = Instant::ZERO + now.since_start().saturating_sub(self.slot);
         for (connection, watched) in (0..).zip(&mut self.watched) {
             let carried = core::mem::take(&mut watched.carried);
-            if watched.completed.is_some_and(|at| at <= from) || watched.meter.first_data.is_none() {
+            if watched.completed.is_some_and(|at| at <= from) || watched.meter.first_data.is_none()
+            {
                 continue;
             }
             let bottleneck = self.bottlenecks[watched.bottleneck];
@@ -184,11 +182,13 @@ impl Recorder {
             let info = info(connection);
             let counts = watched.meter.end_slot();
             let backlog = network.queue(bottleneck.link);
-            let mbps = |bytes: u64| {
-                units::Rate::of(units::Bytes::new(bytes), self.slot).as_mbps()
-            };
+            let mbps = |bytes: u64| units::Rate::of(units::Bytes::new(bytes), self.slot).as_mbps();
             let mean_ms = |(sum, count): (Duration, u64)| {
-                if count == 0 { f64::NAN } else { sum.as_secs_f64() * 1e3 / count as f64 }
+                if count == 0 {
+                    f64::NAN
+                } else {
+                    sum.as_secs_f64() * 1e3 / count as f64
+                }
             };
             let row = SlotRow {
                 flow: connection,
@@ -211,7 +211,12 @@ impl Recorder {
                 pm_delay: f64::NAN,
             };
             let oldest_age = watched.meter.oldest_age(now);
-            watched.pending.push(Pending { counts, capacity: capacity_payload, oldest_age, row });
+            watched.pending.push(Pending {
+                counts,
+                capacity: capacity_payload,
+                oldest_age,
+                row,
+            });
         }
         for bottleneck in &mut self.bottlenecks {
             bottleneck.carried = 0;
@@ -220,7 +225,12 @@ impl Recorder {
 
     fn event(&mut self, now: Instant, flow: u32, kind: &str, detail: String) {
         let t_ns = now.as_nanos();
-        self.events.push(EventRow { flow, t_ns, kind: kind.to_owned(), detail });
+        self.events.push(EventRow {
+            flow,
+            t_ns,
+            kind: kind.to_owned(),
+            detail,
+        });
     }
 
     /// The tables of flows and slots, once the run has ended.
@@ -244,7 +254,12 @@ fn with_performance(
     pending: Pending,
     pm: &mut [(f64, u64); 2],
 ) -> SlotRow {
-    let Pending { counts, capacity, oldest_age, mut row } = pending;
+    let Pending {
+        counts,
+        capacity,
+        oldest_age,
+        mut row,
+    } = pending;
     let (sum, count) = counts.rtt;
     let performance = Performance::of(&SlotInput {
         slot,
@@ -256,8 +271,11 @@ fn with_performance(
         retransmitted: counts.retransmissions * u64::from(watched.mss),
     });
     let or_nan = |part: Option<f64>| part.unwrap_or(f64::NAN);
-    (row.a, row.b, row.c) =
-        (or_nan(performance.a), or_nan(performance.b), or_nan(performance.c));
+    (row.a, row.b, row.c) = (
+        or_nan(performance.a),
+        or_nan(performance.b),
+        or_nan(performance.c),
+    );
     for (total, (weights, value)) in pm.iter_mut().zip([
         (Weights::BALANCED, &mut row.pm_balanced),
         (Weights::DELAY, &mut row.pm_delay),
@@ -283,7 +301,13 @@ fn summary(
     let first = meter.first_data;
     let last = watched.completed.unwrap_or(end);
     let duration = first.map_or(Duration::ZERO, |first| last.saturating_since(first));
-    let mean = |(sum, count): (f64, u64)| if count == 0 { f64::NAN } else { sum / count as f64 };
+    let mean = |(sum, count): (f64, u64)| {
+        if count == 0 {
+            f64::NAN
+        } else {
+            sum / count as f64
+        }
+    };
     let (rtt_mean_ms, rtt_min_ms) = (meter.rtt.mean_ms(), meter.rtt.lowest_ms());
     let exit = info.slow_start_exit.zip(first);
     FlowRow {
@@ -294,9 +318,9 @@ fn summary(
         start_s: watched.requested.as_secs_f64(),
         first_data_s: first.map_or(f64::NAN, Instant::as_secs_f64),
         duration_s: duration.as_secs_f64(),
-        completion_s: watched
-            .completed
-            .map_or(f64::NAN, |at| at.saturating_since(watched.requested).as_secs_f64()),
+        completion_s: watched.completed.map_or(f64::NAN, |at| {
+            at.saturating_since(watched.requested).as_secs_f64()
+        }),
         bytes: meter.delivered,
         goodput_mbps: units::Rate::of(units::Bytes::new(meter.delivered), duration).as_mbps(),
         rtt_mean_ms,
@@ -313,8 +337,9 @@ fn summary(
         loss_probes: info.loss_probes,
         recoveries: info.fast_recoveries,
         undone: info.undone,
-        slow_start_exit_s: exit
-            .map_or(f64::NAN, |((at, _), first)| at.saturating_since(first).as_secs_f64()),
+        slow_start_exit_s: exit.map_or(f64::NAN, |((at, _), first)| {
+            at.saturating_since(first).as_secs_f64()
+        }),
         slow_start_exit_cwnd: exit.map_or(f64::NAN, |((_, cwnd), _)| f64::from(cwnd)),
         pm_balanced: mean(pm[0]),
         pm_delay: mean(pm[1]),
@@ -345,12 +370,16 @@ impl Observer for Recorder {
         {
             let sack = segment.sack.as_slice().first();
             let sack = sack.map(|&(left, right)| (unwrap(near, left), unwrap(near, right)));
-            watched.meter.ack_arrived(at, unwrap(near, segment.ack), sack);
+            watched
+                .meter
+                .ack_arrived(at, unwrap(near, segment.ack), sack);
         }
     }
 
     fn transmitted(&mut self, link: LinkId, packet: &Packet, _: Instant, _: Instant) {
-        let Some(index) = self.bottlenecks.iter().position(|b| b.link == link) else { return };
+        let Some(index) = self.bottlenecks.iter().position(|b| b.link == link) else {
+            return;
+        };
         self.bottlenecks[index].carried += u64::from(packet.size);
         if packet.kind == Kind::Tcp {
             let watched = &mut self.watched[packet.flow as usize];

@@ -9,7 +9,9 @@ use units::random::{Purpose, Stream};
 pub(crate) fn config(scenario: &Scenario) -> Config {
     let tcp = &scenario.tcp;
     let buffer = tcp.receive_buffer_max;
-    let window = tcp.receive_window_max.map_or(buffer.get() / 2, units::Bytes::get);
+    let window = tcp
+        .receive_window_max
+        .map_or(buffer.get() / 2, units::Bytes::get);
     let scale = tcp.window_scale.shift(buffer);
     let largest = 65_535_u64 << scale.unwrap_or(0);
     let receive_window_max = window.min(largest) as u32;
@@ -55,5 +57,10 @@ pub(crate) fn endpoint(
     let window = Window::new(config.mss, config.initial_window, draws);
     let congestion = Congestion::new(window, cca, method);
     let numbers = Stream::new(seed, Purpose::InitialSequence, entity);
-    Ok(Connection::new(config.clone(), congestion, numbers.at(0) as u32, numbers.at(1) as u32))
+    Ok(Connection::new(
+        config.clone(),
+        congestion,
+        numbers.at(0) as u32,
+        numbers.at(1) as u32,
+    ))
 }

@@ -17,8 +17,8 @@ use crate::settings;
 
 /// Bytes of each packet that a capture keeps: headers with all options.
 const SNAPLEN: u32 = 128;
-/// Port of the side that sends.
-const SERVICE_PORT: u16 = 443;
+/// Port of the side that sends: that of iperf3, which no dissector claims.
+const SERVICE_PORT: u16 = 5201;
 /// First port of the side that opens connections.
 const FIRST_PORT: u16 = 49_152;
 
@@ -119,12 +119,18 @@ impl Simulation {
             .pcap
             .map(|out| PcapTap::new(tapped, Vec::new(), SNAPLEN, out))
             .transpose()?;
-        let checker =
-            options.check.then(|| Checker::new(&plan.topology)).transpose().map_err(refused)?;
+        let checker = options
+            .check
+            .then(|| Checker::new(&plan.topology))
+            .transpose()
+            .map_err(refused)?;
         let recorder = Recorder::new(scenario.slot, plan.bottleneck, plan.uplink);
         let mut flows = Vec::new();
         for flow in &scenario.flows {
-            let hosts = (plan.node(&flow.name, &flow.from)?, plan.node(&flow.name, &flow.to)?);
+            let hosts = (
+                plan.node(&flow.name, &flow.from)?,
+                plan.node(&flow.name, &flow.to)?,
+            );
             tcp::cca::cca_by_name(flow.cca.name)?;
             for _ in 0..flow.count {
                 let start = Instant::ZERO + flow.start + plan.start_jitter;
@@ -171,7 +177,10 @@ impl Simulation {
                 start_jitter_s: plan.start_jitter.as_secs_f64(),
             },
         };
-        simulation.watch.0.begin_slot(Instant::ZERO, &simulation.network);
+        simulation
+            .watch
+            .0
+            .begin_slot(Instant::ZERO, &simulation.network);
         Ok(simulation)
     }
 
@@ -236,7 +245,13 @@ impl Simulation {
         let (flows, slots, events) = recorder.finish(self.now, info);
         let mut runs = Runs::default();
         runs.push(self.run);
-        Ok(Tables { runs, flows, slots, samples, events })
+        Ok(Tables {
+            runs,
+            flows,
+            slots,
+            samples,
+            events,
+        })
     }
 
     fn next_application(&self) -> (Instant, usize) {
@@ -246,11 +261,14 @@ impl Simulation {
 
     fn run_path(&mut self) {
         let mut deliveries = core::mem::take(&mut self.deliveries);
-        self.network.advance(self.now, &mut self.watch, &mut deliveries);
+        self.network
+            .advance(self.now, &mut self.watch, &mut deliveries);
         for delivery in deliveries.drain(..) {
             let connection = delivery.packet.flow;
             let side = self.endpoints.side_at(connection, delivery.host);
-            self.endpoints.end(connection, side).on_segment(self.now, &delivery.packet.segment);
+            self.endpoints
+                .end(connection, side)
+                .on_segment(self.now, &delivery.packet.segment);
             self.after(connection, side, true);
         }
         self.deliveries = deliveries;
@@ -267,7 +285,9 @@ impl Simulation {
                 if segment && !info.srtt.is_zero() {
                     self.watch.0.acked(connection, &info);
                     if self.sampling == scenario::Samples::EveryAck {
-                        self.watch.0.sample(self.now, connection, &info, &self.network);
+                        self.watch
+                            .0
+                            .sample(self.now, connection, &info, &self.network);
                     }
                 }
             }
@@ -276,7 +296,13 @@ impl Simulation {
     }
 
     fn flush(&mut self, connection: u32, side: Side) {
-        self.endpoints.flush(self.now, connection, side, &mut self.network, &mut self.watch);
+        self.endpoints.flush(
+            self.now,
+            connection,
+            side,
+            &mut self.network,
+            &mut self.watch,
+        );
     }
 
     /// Hands to the application what has arrived in order.
@@ -298,7 +324,9 @@ impl Simulation {
             }
         }
         if state == State::CloseWait {
-            self.endpoints.end(connection, Side::Receiver).close(self.now);
+            self.endpoints
+                .end(connection, Side::Receiver)
+                .close(self.now);
         }
     }
 
@@ -372,9 +400,16 @@ impl Simulation {
         );
         if let Some(tap) = &mut self.watch.1.0 {
             let port = FIRST_PORT.wrapping_add(number as u16).max(1_024);
-            tap.add_flow(FlowPorts { client: (hosts.1, port), server: (hosts.0, SERVICE_PORT) });
+            tap.add_flow(FlowPorts {
+                client: (hosts.1, port),
+                server: (hosts.0, SERVICE_PORT),
+            });
         }
-        let connection = self.endpoints.add(Pair { sender, receiver, hosts });
+        let connection = self.endpoints.add(Pair {
+            sender,
+            receiver,
+            hosts,
+        });
         self.owners.push((flow, 0));
         self.flows[flow].connection = Some(connection);
         self.flush(connection, Side::Receiver);
@@ -383,7 +418,9 @@ impl Simulation {
     /// Writes what the application has and the connection takes.
     fn write(&mut self, flow: usize) {
         let running = &mut self.flows[flow];
-        let Some(connection) = running.connection else { return };
+        let Some(connection) = running.connection else {
+            return;
+        };
         let sender = self.endpoints.end(connection, Side::Sender);
         let room = sender.writable();
         let bytes = running.budget.unwrap_or(room).min(room);
@@ -411,7 +448,9 @@ impl Simulation {
         if self.next_sample <= self.now {
             for connection in 0..self.owners.len() as u32 {
                 let info = self.endpoints.pair(connection).sender.info();
-                self.watch.0.sample(self.now, connection, &info, &self.network);
+                self.watch
+                    .0
+                    .sample(self.now, connection, &info, &self.network);
             }
             if let scenario::Samples::Interval(interval) = self.sampling {
                 self.next_sample += interval;

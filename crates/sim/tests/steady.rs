@@ -5,7 +5,10 @@ mod library;
 use library::{first, run, scenario};
 
 fn on_steady_20_68(cca: &str) -> record::FlowRow {
-    let tables = run(&scenario("steady-20-68", &[&format!("flows.0.cca={cca}")]), 1);
+    let tables = run(
+        &scenario("steady-20-68", &[&format!("flows.0.cca={cca}")]),
+        1,
+    );
     let row = first(&tables.flows);
     println!("{row:#?}");
     row
@@ -34,9 +37,10 @@ fn mean_rtts_are_those_of_their_sawtooths() {
 fn pm_is_the_mean_over_slots() {
     let tables = run(&scenario("steady-20-68", &["duration=10s"]), 1);
     let row = first(&tables.flows);
-    for (slots, mean) in
-        [(&tables.slots.pm_balanced, row.pm_balanced), (&tables.slots.pm_delay, row.pm_delay)]
-    {
+    for (slots, mean) in [
+        (&tables.slots.pm_balanced, row.pm_balanced),
+        (&tables.slots.pm_delay, row.pm_delay),
+    ] {
         let defined: Vec<f64> = slots.iter().copied().filter(|pm| !pm.is_nan()).collect();
         let expected = defined.iter().sum::<f64>() / defined.len() as f64;
         assert!((mean - expected).abs() < 1e-12, "{mean} {expected}");

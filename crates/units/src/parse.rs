@@ -47,7 +47,7 @@ fn scaled(
         .ok_or_else(error)?
         .1;
     let value = number * factor;
-    if value.is_finite() && value >= 0.0 && value < 9e18 {
+    if (0.0..9e18).contains(&value) {
         Ok(value)
     } else {
         Err(error())

@@ -109,7 +109,9 @@ impl Application {
                 return Command::WriteEndlessly;
             }
         }
-        let spacing = on_off.rate.map_or(Duration::MAX, |rate: Rate| rate.time_to_send(PIECE));
+        let spacing = on_off
+            .rate
+            .map_or(Duration::MAX, |rate: Rate| rate.time_to_send(PIECE));
         self.next_at = (now + spacing).min(self.period_ends);
         Command::Write(PIECE.get())
     }
@@ -126,7 +128,10 @@ mod tests {
 
     #[test]
     fn a_bulk_transfer_opens_once_and_stops() {
-        let bulk = Bulk { stop: Some(Duration::from_secs(2)), bytes: None };
+        let bulk = Bulk {
+            stop: Some(Duration::from_secs(2)),
+            bytes: None,
+        };
         let mut app = Application::new(&Workload::Bulk(bulk), at(100), 1, 0);
         assert_eq!(app.next_at(), at(100));
         assert_eq!(app.wake(at(100)), Command::Open(None));
@@ -138,9 +143,13 @@ mod tests {
     #[test]
     fn short_flows_follow_each_other_after_the_gap() {
         let sequence = Sequence {
-            size: Distribution::Constant { value: Bytes::new(1_000_000) },
+            size: Distribution::Constant {
+                value: Bytes::new(1_000_000),
+            },
             count: Some(2),
-            gap: Distribution::Constant { value: Duration::from_millis(100) },
+            gap: Distribution::Constant {
+                value: Duration::from_millis(100),
+            },
             first: Duration::from_millis(500),
         };
         let mut app = Application::new(&Workload::Sequence(sequence), at(0), 1, 0);
@@ -156,8 +165,14 @@ mod tests {
 
     #[test]
     fn an_on_off_source_writes_at_its_rate_while_on() {
-        let period = Distribution::Constant { value: Duration::from_secs(1) };
-        let on_off = OnOff { on: period, off: period, rate: Some(Rate::from_mbps(5.0)) };
+        let period = Distribution::Constant {
+            value: Duration::from_secs(1),
+        };
+        let on_off = OnOff {
+            on: period,
+            off: period,
+            rate: Some(Rate::from_mbps(5.0)),
+        };
         let mut app = Application::new(&Workload::OnOff(on_off), at(0), 1, 0);
         assert_eq!(app.wake(at(0)), Command::Open(Some(0)));
         let mut written = 0;
@@ -169,6 +184,9 @@ mod tests {
             }
         }
         // Five of ten seconds at 5 Mbit/s.
-        assert!((written as f64 / (5.0 * 5e6 / 8.0) - 1.0).abs() < 0.01, "{written}");
+        assert!(
+            (written as f64 / (5.0 * 5e6 / 8.0) - 1.0).abs() < 0.01,
+            "{written}"
+        );
     }
 }

@@ -17,7 +17,10 @@ pub fn scenario(name: &str, overrides: &[&str]) -> Scenario {
 
 pub fn run(scenario: &Scenario, seed: u64) -> Tables {
     let traces = Traces::load(scenario, Path::new(".")).expect("traces can be read");
-    let options = Options { check: true, ..Options::default() };
+    let options = Options {
+        check: true,
+        ..Options::default()
+    };
     let mut run = Simulation::new(scenario, &traces, seed, options).expect("it can be run");
     run.advance(Instant::NEVER);
     run.finish().expect("no invariant is broken")

@@ -250,7 +250,7 @@ impl Sender {
         if let Some(segments) = self.config.burst_segments {
             return segments.max(1);
         }
-        let mut bytes = self.congestion.window.pacing_rate.bits_per_second() / 8 >> PACING_SHIFT;
+        let mut bytes = (self.congestion.window.pacing_rate.bits_per_second() / 8) >> PACING_SHIFT;
         let shift = if self.rtt.minimum() == Duration::MAX {
             u64::MAX
         } else {

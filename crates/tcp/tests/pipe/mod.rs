@@ -22,6 +22,9 @@ pub struct Sighting {
     pub repeated: bool,
 }
 
+/// Whether the n-th data segment, sent at that time, is dropped.
+pub type DropData = Box<dyn FnMut(u64, &Segment, Instant) -> bool>;
+
 /// A server that sends to a client.
 pub struct Pipe {
     pub now: Instant,
@@ -33,7 +36,7 @@ pub struct Pipe {
     /// The link stands still from the first of these to the second.
     pub stalled: (Instant, Instant),
     /// Drops the n-th data segment (from zero, counting every transmission).
-    pub drop: Box<dyn FnMut(u64, &Segment, Instant) -> bool>,
+    pub drop: DropData,
     /// Drops the n-th segment from client to server.
     pub drop_ack: Box<dyn FnMut(u64, Instant) -> bool>,
     /// Extra delay of the n-th data segment.

@@ -148,7 +148,7 @@ impl Bbr {
 
     /// Segments of a burst at the present pacing rate: what a millisecond holds (§4.2.2).
     fn burst_goal(&self, window: &Window) -> u32 {
-        let bytes = (window.pacing_rate.bits_per_second() / 8 >> 10).min(GSO_MAX_SIZE - 320);
+        let bytes = ((window.pacing_rate.bits_per_second() / 8) >> 10).min(GSO_MAX_SIZE - 320);
         let least = self.min_tso_segs(window);
         ((bytes / u64::from(window.mss)) as u32)
             .max(least)

@@ -1,0 +1,64 @@
+"""Samples of a long run, written while it goes on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+#: So many rows of each batch are kept in memory, for pictures.
+_KEPT = 400
+
+
+class SampleFile:
+    """The table of samples of one run, as a Parquet file that appears when it is whole."""
+
+    def __init__(self, folder: Path, cca: str, about: Mapping[str, Any]) -> None:
+        self._file = folder / "samples.parquet"
+        self._partial = folder / ".samples.parquet.partial"
+        self._cca = cca
+        self._meta = {b"celltcp": json.dumps(about, sort_keys=True).encode()}
+        self._writer: pq.ParquetWriter | None = None
+        self._kept: list[pa.RecordBatch] = []
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Appends the rows; every so many of them are kept in memory, too."""
+        step = max(1, len(batch) // _KEPT)
+        self._kept.append(batch.take(pa.array(range(0, len(batch), step), pa.int64())))
+        numbered = number_rows(pa.Table.from_batches([batch]), 0, self._cca)
+        if self._writer is None:
+            schema = numbered.schema.with_metadata(self._meta)
+            self._writer = pq.ParquetWriter(self._partial, schema, compression="zstd")
+        self._writer.write_table(numbered.replace_schema_metadata(self._meta))
+
+    def close(self) -> pa.Table:
+        """The file is whole; answers the rows that were kept in memory."""
+        if self._writer is not None:
+            self._writer.close()
+            self._partial.replace(self._file)
+        return pa.Table.from_batches(self._kept)
+
+    def abandon(self) -> None:
+        """Leaves nothing behind."""
+        if self._writer is not None:
+            self._writer.close()
+        self._partial.unlink(missing_ok=True)
+
+
+def number_rows(table: pa.Table, run: int, cca: str) -> pa.Table:
+    """The table with the number of the run and its congestion control in front."""
+    numbered = table.add_column(
+        0, pa.field("run", pa.uint32()), pa.array([run], pa.uint32()).take(_zeros(len(table)))
+    )
+    if "cca" not in table.column_names:
+        names = pa.DictionaryArray.from_arrays(_zeros(len(table)), pa.array([cca], pa.string()))
+        numbered = numbered.add_column(1, pa.field("cca", names.type), names)
+    return numbered
+
+
+def _zeros(count: int) -> pa.Int32Array:
+    return pa.array(memoryview(bytes(4 * count)).cast("i"), pa.int32())
