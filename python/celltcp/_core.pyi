@@ -3,6 +3,16 @@
 from typing import Any, final
 
 __version__: str
+__all__ = [
+    "CelltcpError",
+    "Run",
+    "Scenario",
+    "Trace",
+    "__version__",
+    "canonical_cca",
+    "native_ccas",
+    "scenario_schema",
+]
 
 class CelltcpError(ValueError): ...
 

@@ -22,7 +22,7 @@ from celltcp.sample_file import SampleFile, number_rows
 Progress = Callable[[float], None]
 
 #: A run is advanced in so many pieces, between which it can be interrupted.
-_PIECES = 50
+_PIECES = 300
 
 
 @dataclass(frozen=True)

@@ -63,14 +63,14 @@ class Comparison:
 
     @property
     def summary(self) -> pd.DataFrame:
-        """Mean and half width of the 95 % interval of each metric, a row per congestion control."""
-        rows: dict[str, dict[tuple[str, str], float | None]] = {}
+        """Mean and half width of the 95 % interval (NaN without spread) of each metric, a row per CCA."""
+        rows: dict[str, dict[tuple[str, str], float]] = {}
         for cca, series in self._series():
             estimates = {metric: estimate(values) for metric, values in series.items()}
             rows[cca] = {
                 (metric, part): value
                 for metric, e in estimates.items()
-                for part, value in (("mean", e.mean), ("ci95", e.ci95))
+                for part, value in (("mean", e.mean), ("ci95", math.nan if e.ci95 is None else e.ci95))
             }
         return pd.DataFrame.from_dict(rows, orient="index").rename_axis("cca")
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 #: So many rows of each batch are kept in memory, for pictures.
-_KEPT = 400
+_KEPT = 80
 
 
 class SampleFile:

@@ -1,0 +1,91 @@
+"""celltcp compare: what it prints, writes and recommends."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+import celltcp as ct
+
+QUICK = ("--runs", "2", "--duration", "5s")
+
+
+def test_json_has_runs_summary_and_recommendation(celltcp, tmp_path: Path) -> None:
+    done = celltcp("compare", "drive", "--cca", "cubic,bbr,newreno", *QUICK, "--json", "out.json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads((tmp_path / "out.json").read_text())
+    assert [(run["cca"], run["seed"]) for run in document["runs"]] == [
+        (cca, seed) for cca in ("cubic", "bbr", "reno") for seed in (1, 2)
+    ]
+    wanted = {
+        "goodput_mbps",
+        "rtt_mean_ms",
+        "rtt_p95_ms",
+        "rtt_min_ms",
+        "retransmissions",
+        "pm_balanced",
+        "pm_delay",
+    }
+    for run in document["runs"]:
+        assert wanted | {"cca", "seed", "duration_s"} <= set(run)
+        assert run["rtt_min_ms"] <= run["rtt_mean_ms"] <= run["rtt_p95_ms"] * 2
+    for row in document["summary"]:
+        assert all({"mean", "ci95"} == set(row[metric]) for metric in wanted)
+    assert set(document["recommendation"]) == {"goodput", "balanced", "delay"}
+    assert all(document["recommendation"].values())
+
+
+@pytest.mark.parametrize("scenario", ["drive", "steady-5-18"])
+def test_the_same_seeds_give_the_same_bytes_on_any_number_of_threads(
+    celltcp, tmp_path, scenario
+) -> None:
+    for name, jobs in (("a", "1"), ("b", "2"), ("c", "2")):
+        done = celltcp("compare", scenario, *QUICK, "--jobs", jobs, "--json", f"{name}.json")
+        assert done.returncode == 0, done.stderr
+    first, second, third = ((tmp_path / f"{name}.json").read_bytes() for name in "abc")
+    assert first == second == third
+
+
+def test_a_scenario_without_randomness_has_no_interval(celltcp) -> None:
+    done = celltcp("compare", "steady-5-18", "--cca", "cubic,reno", *QUICK, "--json", "-")
+    document = json.loads(done.stdout)
+    assert document["randomness"] == []
+    assert all(row["goodput_mbps"]["ci95"] is None for row in document["summary"])
+
+
+def test_every_congestion_control_meets_the_same_channel() -> None:
+    slots = ct.compare("drive", cca=["cubic", "bbr"], runs=2, duration="5s").slots
+    capacity = {
+        (run, round(t, 3)): value
+        for run, t, value in zip(slots["run"], slots["t_s"], slots["capacity_mbps"], strict=True)
+    }
+    for run, t in [key for key in capacity if key[0] < 2]:
+        if (run + 2, t) in capacity:
+            assert capacity[run, t] == capacity[run + 2, t]
+
+
+def test_a_full_pipe_is_recommended_for_what_it_is_good_at() -> None:
+    result = ct.compare("steady-20-68", cca=["newreno", "bbr"], runs=1, duration="30s")
+    assert result.recommendation["delay"] == ["bbr"]
+    assert result.summary.loc["bbr", ("goodput_mbps", "mean")] > 0.9 * 20 * 1448 / 1500
+    assert math.isnan(result.summary.loc["reno", ("goodput_mbps", "ci95")])
+
+
+def test_a_link_trace_is_a_scenario(celltcp, tmp_path: Path) -> None:
+    assert celltcp("traces", "generate", "x.down", "--mean", "10", "--duration", "20").returncode == 0
+    done = celltcp("compare", "x.down", "--cca", "bbr", *QUICK, "--json", "-")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["scenario"] == "x"
+    assert 1 < document["runs"][0]["goodput_mbps"] < 40
+    assert (tmp_path / "x.down").read_text().splitlines()[0].isdigit()
+
+
+def test_recorded_traces_run_with_their_uplink(celltcp) -> None:
+    recorded = Path(__file__).parents[2] / "shared" / "traces" / "mahimahi" / "TMobile-LTE-short"
+    if not recorded.with_suffix(".down").exists():
+        pytest.skip("the recorded traces are not there: they are not part of the project")
+    done = celltcp("compare", f"{recorded}.down", "--uplink", f"{recorded}.up", *QUICK, "--json", "-")
+    assert done.returncode == 0, done.stderr
+    assert len(json.loads(done.stdout)["runs"]) == 6

@@ -1,0 +1,95 @@
+"""What is kept, shown again and exported."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+import celltcp as ct
+from celltcp.campaign import jobs_for, run_jobs
+
+QUICK = ("--runs", "2", "--duration", "3s", "--cca", "cubic,bbr")
+
+
+def test_saved_results_are_read_back(tmp_path: Path) -> None:
+    result = ct.compare("drive", cca=["cubic", "bbr"], runs=2, duration="3s")
+    result.save(tmp_path / "out")
+    again = ct.load(tmp_path / "out")
+    assert isinstance(again, ct.Comparison)
+    assert again.to_json() == result.to_json()
+    meta = json.loads(pq.read_schema(tmp_path / "out" / "flows.parquet").metadata[b"celltcp"])
+    assert meta["seed"] == 1
+    assert "[path.down.generate]" in meta["scenario"]
+
+
+def test_an_interrupted_campaign_goes_on_where_it_stopped(tmp_path: Path, monkeypatch) -> None:
+    import celltcp.campaign as campaign
+
+    jobs = jobs_for(ct.load_scenario("drive", duration="2s"), ["cubic", "bbr"], 2, 1)
+    whole = run_jobs(jobs, workers=1)
+    real, calls = campaign._run, []
+
+    def breaks_at_the_third(job, *rest):
+        calls.append(job.key)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return real(job, *rest)
+
+    monkeypatch.setattr(campaign, "_run", breaks_at_the_third)
+    with pytest.raises(KeyboardInterrupt):
+        run_jobs(jobs, workers=1, folder=tmp_path)
+    calls.clear()
+    monkeypatch.setattr(campaign, "_run", lambda job, *rest: calls.append(job.key) or real(job, *rest))
+    resumed = run_jobs(jobs, workers=1, folder=tmp_path)
+    assert 1 <= len(calls) <= 2
+    assert resumed == whole
+    assert not (tmp_path / "parts").exists()
+
+
+def test_every_plot_is_drawn(celltcp, tmp_path: Path) -> None:
+    assert celltcp("compare", "drive", *QUICK, "--out", "r").returncode == 0
+    assert (tmp_path / "r" / "overview.png").stat().st_size > 20_000
+    for plot in ("throughput-delay", "ecdf", "time-series", "startup"):
+        assert celltcp("show", "r", "--plot", plot).returncode == 0
+        assert (tmp_path / "r" / f"{plot}.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_exports_hold_what_was_measured(celltcp, tmp_path: Path) -> None:
+    assert celltcp("compare", "drive", *QUICK, "--out", "r").returncode == 0
+    for form in ("csv", "parquet", "iperf3-json", "qlog"):
+        assert celltcp("show", "r", "--format", form).returncode == 0
+    flows = ct.load(tmp_path / "r").flows
+    first = flows[(flows["cca"] == "bbr") & (flows["run"] == 2)].iloc[0]
+    iperf = json.loads((tmp_path / "r" / "iperf3-json" / "bbr-1.json").read_text())
+    assert iperf["end"]["sum_received"]["bytes"] == first["bytes"]
+    streams = [interval["streams"][0] for interval in iperf["intervals"]]
+    assert {"snd_cwnd", "rtt", "retransmits", "bits_per_second"} <= set(streams[0])
+    assert abs(sum(stream["bytes"] for stream in streams) - first["bytes"]) <= 0.1 * first["bytes"]
+    qlog = json.loads((tmp_path / "r" / "qlog" / "bbr-1.qlog").read_text())
+    events = qlog["traces"][0]["events"]
+    assert {event["name"] for event in events} == {"recovery:metrics_updated"}
+    header = (tmp_path / "r" / "csv" / "slots.csv").read_text().splitlines()[0]
+    assert '"goodput_mbps"' in header
+
+
+def test_a_run_keeps_samples_and_a_capture(celltcp, tmp_path: Path) -> None:
+    done = celltcp(
+        "run", "steady-5-18", "--cca", "bbr", "--duration", "3s", "--out", "r", "--pcap", "x.pcap"
+    )
+    assert done.returncode == 0, done.stderr
+    samples = pq.read_table(tmp_path / "r" / "samples.parquet")
+    assert len(samples) > 400
+    assert {"cwnd", "ssthresh", "inflight", "srtt_us", "pacing_rate_bps", "state"} <= set(
+        samples.column_names
+    )
+    assert (tmp_path / "x.pcap").read_bytes()[:4] == bytes.fromhex("4d3cb2a1")
+    if shutil.which("tshark") is None:
+        pytest.skip("tshark is not installed; the capture was written but not read by it")
+    check = ["-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE"]
+    bad = "tcp.checksum.status==0 || ip.checksum.status==0 || _ws.malformed"
+    shark = ["tshark", "-r", str(tmp_path / "x.pcap"), *check]
+    wrong = subprocess.run([*shark, "-Y", bad], capture_output=True, text=True, check=True)
+    assert wrong.stdout == ""
