@@ -63,7 +63,7 @@ class Comparison:
 
     @property
     def summary(self) -> pd.DataFrame:
-        """Mean and half width of the 95 % interval (NaN without spread) of each metric, a row per CCA."""
+        """Mean and half width of the 95 % interval (NaN without spread) per metric, a row per CCA."""
         rows: dict[str, dict[tuple[str, str], float]] = {}
         for cca, series in self._series():
             estimates = {metric: estimate(values) for metric, values in series.items()}

@@ -34,8 +34,8 @@ fn a_wrong_value_is_named_with_its_line_its_field_and_what_is_allowed() {
          kbit/s, Mbit/s, Gbit/s)"
     );
     assert_eq!(
-        complaint("[tcp]\nsack = 1"),
-        "bad.toml:2: tcp.sack: 1 is not true or false"
+        complaint("[tcp]\ntlp = 1"),
+        "bad.toml:2: tcp.tlp: 1 is not true or false"
     );
     assert_eq!(
         complaint("[tcp]\nwindow_scale = 15"),

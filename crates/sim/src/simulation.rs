@@ -43,6 +43,16 @@ pub enum SimError {
     /// A congestion control is unknown.
     #[error(transparent)]
     Cca(#[from] UnknownCca),
+    /// A congestion control has no parameter of that name.
+    #[error("flow {flow:?}: {cca} has no parameter {parameter:?} in the native engine")]
+    Parameter {
+        /// The flow.
+        flow: String,
+        /// The congestion control.
+        cca: &'static str,
+        /// The parameter.
+        parameter: String,
+    },
     /// The capture cannot be written.
     #[error("capture: {0}")]
     Capture(#[from] std::io::Error),
@@ -132,6 +142,13 @@ impl Simulation {
                 plan.node(&flow.name, &flow.to)?,
             );
             tcp::cca::cca_by_name(flow.cca.name)?;
+            if let Some(parameter) = flow.cca.parameters.keys().next() {
+                return Err(SimError::Parameter {
+                    flow: flow.name.clone(),
+                    cca: flow.cca.name,
+                    parameter: parameter.clone(),
+                });
+            }
             for _ in 0..flow.count {
                 let start = Instant::ZERO + flow.start + plan.start_jitter;
                 let entity = flows.len() as u32;

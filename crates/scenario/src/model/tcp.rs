@@ -21,8 +21,6 @@ pub struct Tcp {
     pub min_rto: Duration,
     /// Whether one ACK may stand for two segments; default true (RFC 1122 section 4.2.3.2).
     pub delayed_ack: bool,
-    /// Selective acknowledgements; default true (RFC 2018).
-    pub sack: bool,
     /// Timestamps option, 12 bytes of each segment; default true (RFC 7323).
     pub timestamps: bool,
     /// Window scale: true as the largest receive buffer needs, false for none (windows up to 64KiB), or
@@ -40,8 +38,6 @@ pub struct Tcp {
     /// Segments handed to the device at once: "linux" sizes bursts by the pacing rate, or a number of
     /// segments; default "linux".
     pub tso: Tso,
-    /// Explicit congestion notification; default false (RFC 3168).
-    pub ecn: bool,
     /// Detection of spurious timeouts by F-RTO; default true (RFC 5682).
     pub f_rto: bool,
     /// Tail loss probes; default true (RFC 8985).
@@ -59,14 +55,12 @@ impl Default for Tcp {
             mss: None,
             min_rto: Duration::from_millis(200),
             delayed_ack: true,
-            sack: true,
             timestamps: true,
             window_scale: WindowScale::Automatic,
             receive_buffer_max: Bytes::new(6 << 20),
             receive_window_max: None,
             send_buffer_max: Bytes::new(4 << 20),
             tso: Tso::Linux,
-            ecn: false,
             f_rto: true,
             tlp: true,
             pacing: false,
