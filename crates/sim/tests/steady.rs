@@ -48,3 +48,13 @@ fn pm_is_the_mean_over_slots() {
     }
     assert!(tables.slots.t_s.len() >= 98, "{}", tables.slots.t_s.len());
 }
+
+/// What scenarios accept for the native engine is what it has.
+#[test]
+fn every_native_name_of_a_scenario_is_a_congestion_control() {
+    assert_eq!(scenario::NATIVE_CCAS, tcp::cca::registry::NAMES);
+    for name in scenario::NATIVE_CCAS {
+        let (cca, _) = tcp::cca::cca_by_name(name).expect("it is there");
+        assert_eq!(cca.name(), name);
+    }
+}

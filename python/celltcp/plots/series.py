@@ -21,18 +21,18 @@ def draw_comparison_series(rates: Axes, delays: Axes, comparison: Comparison, se
     seed = int(comparison.runs["seed"].min()) if seed is None else seed
     numbers = comparison.results.tables["runs"].to_pandas()
     slots = comparison.slots
-    shaded = False
+    most = 0.0
     for cca in comparison.ccas:
         run = numbers[(numbers["cca"] == cca) & (numbers["seed"] == seed)]["run"].iloc[0]
         mine = slots[(slots["run"] == run) & (slots["flow"] == 0)]
-        if not shaded:
+        if not most:
             shade_capacity(rates, mine["t_s"], mine["capacity_mbps"])
-            shaded = True
+            most = float(mine["capacity_mbps"].max())
         rates.plot(mine["t_s"], mine["goodput_mbps"], color=colour(cca), lw=0.9, label=cca)
         delays.plot(mine["t_s"], mine["rtt_mean_ms"], color=colour(cca), lw=0.9, label=cca)
     rates.set_ylabel("goodput, Mbit/s")
     # A filled hole hands over more in one slot than the link carries: such spikes are cut off.
-    rates.set_ylim(0, 1.25 * float(slots["capacity_mbps"].max()))
+    rates.set_ylim(0, 1.25 * most)
     rates.legend(ncols=4, loc="upper right")
     delays.set_ylabel(f"RTT, ms (seed {seed})")
     delays.set_ylim(bottom=0)

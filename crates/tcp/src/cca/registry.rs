@@ -9,9 +9,6 @@ use super::{CongestionControl, SlowStart};
 /// The kernel's names of the congestion controls that are here.
 pub const NAMES: [&str; 3] = ["reno", "cubic", "bbr"];
 
-/// Names of the literature for them.
-const ALIASES: [(&str, &str); 2] = [("newreno", "reno"), ("bbr1", "bbr")];
-
 /// There is no congestion control of that name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UnknownCca {
@@ -34,18 +31,12 @@ impl std::error::Error for UnknownCca {}
 /// A congestion control and the slow start that it comes with.
 pub type Pair = (Box<dyn CongestionControl>, Box<dyn SlowStart>);
 
-/// The congestion control called `name` (the kernel's name or the literature's, in any case), with
-/// its parameters at their defaults.
+/// The congestion control that the kernel calls `name`, with its parameters at their defaults.
 ///
 /// # Errors
 /// If there is none of that name.
 pub fn cca_by_name(name: &str) -> Result<Pair, UnknownCca> {
-    let lower = name.to_ascii_lowercase();
-    let canonical = ALIASES
-        .iter()
-        .find(|(alias, _)| *alias == lower)
-        .map_or(lower.as_str(), |a| a.1);
-    Ok(match canonical {
+    Ok(match name {
         "reno" => (Box::new(Reno), Box::new(Standard)),
         "cubic" => (Box::new(Cubic::default()), Box::new(HyStart::default())),
         "bbr" => (Box::new(Bbr::default()), Box::new(Standard)),
