@@ -16,8 +16,8 @@ test: setup
 lint: setup
 	cargo fmt --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-	$(BIN)/ruff check
-	$(BIN)/ruff format --check
+	$(BIN)/ruff check python tests
+	$(BIN)/ruff format --check python tests
 	$(BIN)/mypy
 	MYPYPATH=python $(BIN)/stubtest celltcp._core
 
