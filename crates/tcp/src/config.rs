@@ -19,8 +19,6 @@ pub struct Config {
     pub delayed_ack: bool,
     /// Shortest wait before a delayed ACK is sent (`TCP_DELACK_MIN`).
     pub delayed_ack_timeout: Duration,
-    /// Selective acknowledgement (RFC 2018, 2883); without it, losses are repaired as NewReno does.
-    pub sack: bool,
     /// Timestamps option (RFC 7323).
     pub timestamps: bool,
     /// Window scale offered (RFC 7323); `None` leaves the option out.
@@ -55,7 +53,6 @@ impl Default for Config {
             max_rto: Duration::from_secs(120),
             delayed_ack: true,
             delayed_ack_timeout: Duration::from_millis(40),
-            sack: true,
             timestamps: true,
             window_scale: Some(7),
             receive_window_initial: 65_535,

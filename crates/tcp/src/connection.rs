@@ -473,7 +473,7 @@ impl Connection {
             window: self.config.receive_window_initial.min(65_535) as u16,
             mss: Some((self.config.mss + header) as u16),
             window_scale: self.config.window_scale.filter(|_| scale_agreed),
-            sack_permitted: self.config.sack,
+            sack_permitted: true,
             timestamps: (self.config.timestamps && (!answering || self.timestamps))
                 .then(|| (self.timestamp(now), self.ts_recent)),
             ..Segment::default()
@@ -531,8 +531,7 @@ impl Connection {
                     segment.flags |= Flags::PSH;
                 }
             }
-            None if self.config.sack => segment.sack = sack,
-            None => {}
+            None => segment.sack = sack,
         }
         self.out.push_back(segment);
     }

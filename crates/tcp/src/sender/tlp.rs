@@ -37,7 +37,6 @@ impl Sender {
     pub(super) fn schedule_loss_probe(&mut self, now: Instant) -> bool {
         let state = self.congestion.window.state;
         if !self.config.tail_loss_probe
-            || !self.config.sack
             || self.board.packets_out() == 0
             || !matches!(state, CaState::Open | CaState::Cwr)
         {
