@@ -11,7 +11,7 @@ use super::windowed_filter::WindowedMax;
 use super::{Ack, CaState, CongestionControl, Event, Window};
 use aggregation::Aggregation;
 use mode::Mode;
-use policer::Policer;
+use policer::{Policer, Seen};
 
 /// An exact ratio.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,7 +27,7 @@ impl Gain {
     const CWND: Self = Self(2, 1);
 
     const fn of(self, value: u64) -> u64 {
-        value * self.0 / self.1
+        (value as u128 * self.0 as u128 / self.1 as u128) as u64
     }
 }
 
@@ -59,6 +59,8 @@ pub struct Bbr {
     min_rtt_at: Instant,
     probe_rtt_until: Option<Instant>,
     probe_rtt_round_done: bool,
+    /// Counts of deliveries between which what was sent was held back by a probe for the RTT.
+    held_back: Option<(u64, u64)>,
     /// Start-up has found the bandwidth.
     full: bool,
     full_bandwidth: u64,
@@ -86,6 +88,7 @@ impl Default for Bbr {
             min_rtt_at: Instant::ZERO,
             probe_rtt_until: None,
             probe_rtt_round_done: false,
+            held_back: None,
             full: false,
             full_bandwidth: 0,
             full_rounds: 0,
@@ -199,16 +202,24 @@ impl Bbr {
             self.round_start = true;
             self.packet_conservation = false;
         }
-        self.policer.sample(
-            window,
-            ack,
-            self.round_start,
-            &mut self.cycle_index,
-            self.full,
-        );
+        self.watch_policer(window, ack.lost, ack.rate.app_limited);
         let rate = rate.bits_per_second();
         if !ack.rate.app_limited || rate >= self.bandwidth.get() {
             self.bandwidth.update(BANDWIDTH_ROUNDS, self.rounds, rate);
+        }
+    }
+
+    /// Looks for a policer; one that was obeyed for long enough is put to the test again, from a new
+    /// phase of the gain cycle on.
+    fn watch_policer(&mut self, window: &mut Window, lost: u32, app_limited: bool) {
+        let seen = Seen {
+            lost,
+            app_limited,
+            round: self.round_start,
+            probing: self.mode == Mode::ProbeBandwidth,
+        };
+        if self.policer.sample(window, seen) {
+            self.enter_probe_bandwidth(window);
         }
     }
 
@@ -299,6 +310,7 @@ impl Bbr {
     }
 
     fn work_on_probe_rtt(&mut self, window: &mut Window) {
+        self.hold_back(window);
         match self.probe_rtt_until {
             None if window.inflight <= MIN_CWND => {
                 self.probe_rtt_until = Some(window.now + PROBE_RTT_TIME);
@@ -306,19 +318,45 @@ impl Bbr {
                 self.next_round = window.delivered;
             }
             None => {}
-            Some(until) => {
+            Some(_) => {
                 self.probe_rtt_round_done |= self.round_start;
-                if self.probe_rtt_round_done && window.now > until {
-                    self.min_rtt_at = window.now;
-                    window.cwnd = window.cwnd.max(self.saved_cwnd);
-                    if self.full {
-                        self.enter_probe_bandwidth(window);
-                    } else {
-                        self.mode = Mode::Startup;
-                    }
+                if self.probe_rtt_round_done {
+                    self.leave_probe_rtt_in_time(window);
                 }
             }
         }
+    }
+
+    /// Ends the probe once it has lasted long enough.
+    fn leave_probe_rtt_in_time(&mut self, window: &mut Window) {
+        if self.probe_rtt_until.is_none_or(|until| window.now <= until) {
+            return;
+        }
+        self.min_rtt_at = window.now;
+        window.cwnd = window.cwnd.max(self.saved_cwnd);
+        if self.full {
+            self.enter_probe_bandwidth(window);
+        } else {
+            self.mode = Mode::Startup;
+        }
+    }
+
+    /// What is sent during a probe says nothing about the bandwidth: the kernel marks it as limited
+    /// by the application until all that is now in flight has been delivered. Otherwise a probe of
+    /// more than ten short rounds would wipe out the estimate.
+    fn hold_back(&mut self, window: &Window) {
+        let until = window.delivered + u64::from(window.inflight);
+        let from = match self.held_back {
+            Some((from, until)) if window.delivered <= until => from,
+            _ => window.delivered,
+        };
+        self.held_back = Some((from, until));
+    }
+
+    /// Whether a segment was sent during a probe, by the count of deliveries at its transmission.
+    fn was_held_back(&self, delivered: u64) -> bool {
+        self.held_back
+            .is_some_and(|(from, until)| (from..=until).contains(&delivered))
     }
 
     /// §4.2.3.4: what to come back to after recovery or a probe.
@@ -421,6 +459,9 @@ impl CongestionControl for Bbr {
     }
 
     fn cong_control(&mut self, window: &mut Window, ack: &Ack) {
+        let mut ack = *ack;
+        ack.rate.app_limited |= self.was_held_back(ack.rate.prior_delivered);
+        let ack = &ack;
         self.update_bandwidth(window, ack);
         self.aggregation
             .update(window, ack, self.current_bandwidth(), self.round_start);
@@ -437,7 +478,7 @@ impl CongestionControl for Bbr {
             self.previous_state = CaState::Loss;
             self.full_bandwidth = 0;
             self.round_start = true;
-            self.policer.loss_round(window);
+            self.watch_policer(window, 1, false);
         }
     }
 
@@ -450,7 +491,7 @@ impl CongestionControl for Bbr {
                 let rate = pacing_rate(self.current_bandwidth(), Gain::ONE);
                 window.pacing_rate = rate.min(window.max_pacing_rate);
             } else if self.mode == Mode::ProbeRtt {
-                self.work_on_probe_rtt(window);
+                self.leave_probe_rtt_in_time(window);
             }
         }
     }

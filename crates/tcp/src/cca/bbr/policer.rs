@@ -3,7 +3,7 @@
 
 use units::{Bytes, Duration, Instant, Rate};
 
-use crate::cca::{Ack, Window};
+use crate::cca::Window;
 
 /// An interval lasts at least this many rounds, and is given up after four times as many.
 const MIN_ROUNDS: u32 = 4;
@@ -14,6 +14,19 @@ const TOLERANCE: (u64, u64) = (1, 8);
 const TOLERANCE_BITS: u64 = 4_000;
 /// The policer's rate is used for this many rounds.
 const USE_ROUNDS: u32 = 48;
+
+/// What an ACK, or a time-out, shows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seen {
+    /// Segments newly lost.
+    pub(super) lost: u32,
+    /// The sample was limited by the application.
+    pub(super) app_limited: bool,
+    /// A round has begun; a time-out counts as one.
+    pub(super) round: bool,
+    /// The gain cycle is on: only there a policed rate grows old.
+    pub(super) probing: bool,
+}
 
 /// Detection and use of a policed rate.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,14 +52,6 @@ impl Policer {
         self.start_interval(window);
     }
 
-    /// A time-out counts as a round with loss.
-    pub(super) fn loss_round(&mut self, window: &Window) {
-        if !self.sampling {
-            self.start_interval(window);
-            self.sampling = true;
-        }
-    }
-
     fn start_interval(&mut self, window: &Window) {
         self.start = window.now;
         self.start_delivered = window.delivered;
@@ -54,38 +59,36 @@ impl Policer {
         self.rounds = 0;
     }
 
-    /// Looks at one ACK; `cycle_index` is put to a plain phase when the policed rate comes in use.
-    pub(super) fn sample(
-        &mut self,
-        window: &Window,
-        ack: &Ack,
-        round: bool,
-        cycle_index: &mut usize,
-        full: bool,
-    ) {
+    /// Looks at one ACK or time-out; answers whether a rate that was in use has been given up.
+    pub(super) fn sample(&mut self, window: &Window, seen: Seen) -> bool {
         if self.use_it {
-            if full && round {
+            if seen.probing && seen.round {
                 self.rounds += 1;
                 if self.rounds >= USE_ROUNDS {
                     self.restart(window);
-                    *cycle_index = 2;
+                    return true;
                 }
             }
-            return;
+            return false;
         }
+        self.look_for_policer(window, seen);
+        false
+    }
+
+    fn look_for_policer(&mut self, window: &Window, seen: Seen) {
         if !self.sampling {
             // Intervals start and end with loss, when the bucket is empty.
-            if ack.lost == 0 {
+            if seen.lost == 0 {
                 return;
             }
             self.start_interval(window);
             self.sampling = true;
         }
-        if ack.rate.app_limited {
+        if seen.app_limited {
             self.restart(window);
             return;
         }
-        self.rounds += u32::from(round);
+        self.rounds += u32::from(seen.round);
         if self.rounds < MIN_ROUNDS {
             return;
         }
@@ -93,7 +96,7 @@ impl Policer {
             self.restart(window);
             return;
         }
-        if ack.lost == 0 {
+        if seen.lost == 0 {
             return;
         }
         let lost = window.lost - self.start_lost;
