@@ -114,7 +114,6 @@ def _run(
         done.reach(job.number, piece / _PIECES)
         if stop.is_set():
             raise KeyboardInterrupt
-    run.advance(job.scenario.duration_s)
     batches = {name: [pa.record_batch(batch)] for name, batch in run.finish().items()}
     batches["samples"] = samples + batches["samples"]
     tables = {name: pa.Table.from_batches(batches[name]) for name in TABLES}

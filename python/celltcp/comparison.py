@@ -179,10 +179,7 @@ def compare(
         raise CelltcpError("cca: give one congestion control at least")
     if runs < 1:
         raise CelltcpError(f"runs: {runs} is not a number from 1 on")
-    if isinstance(scenario, Scenario):
-        loaded = scenario
-    else:
-        loaded = load_scenario(scenario, uplink=uplink, duration=duration, changes=set)
+    loaded = load_scenario(scenario, uplink=uplink, duration=duration, changes=set)
     tables = run_jobs(jobs_for(loaded, chosen, runs, seed), workers=jobs, folder=out, progress=progress)
     comparison = Comparison(Results(tables, about(loaded, chosen, runs, seed)))
     if out is not None:

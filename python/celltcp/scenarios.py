@@ -22,7 +22,7 @@ def scenario_names() -> list[str]:
 
 
 def load_scenario(
-    what: str | Path,
+    what: str | Path | Scenario,
     *,
     uplink: str | Path | None = None,
     duration: str | None = None,
@@ -31,7 +31,8 @@ def load_scenario(
     """Loads a scenario.
 
     Args:
-        what: a built-in name, a scenario file (`.toml`), or a link trace of the downlink.
+        what: a built-in name, a scenario file (`.toml`), a link trace of the downlink, or a scenario
+            that is loaded already, which stays as it is.
         uplink: a link trace of the uplink.
         duration: length of a run, such as `"60s"`.
         changes: fields to override, as a mapping or as `"field=value"` texts.
@@ -39,6 +40,8 @@ def load_scenario(
     Raises:
         CelltcpError: one line that names the file, the field, the value and what is allowed.
     """
+    if isinstance(what, Scenario):
+        return what
     name = str(what)
     overrides = override_texts(changes)
     if duration is not None:

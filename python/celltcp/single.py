@@ -91,10 +91,7 @@ def run(
         CelltcpError: if something that was given cannot be used.
     """
     name = canonical_cca(cca)
-    if isinstance(scenario, Scenario):
-        loaded = scenario
-    else:
-        loaded = load_scenario(scenario, uplink=uplink, duration=duration, changes=set)
+    loaded = load_scenario(scenario, uplink=uplink, duration=duration, changes=set)
     jobs = jobs_for(loaded.with_samples(samples), [name], 1, seed)
     capture = str(pcap) if pcap is not None else None
     origin = about(loaded, [name], 1, seed)

@@ -78,7 +78,6 @@ struct Told {
     first_sacked_at: Option<Instant>,
     last_sacked_at: Option<Instant>,
     acked: u32,
-    delivered: u32,
 }
 
 /// What is to be retransmitted or sent after an ACK (the kernel's `REXMIT_*`).

@@ -90,7 +90,6 @@ impl Sender {
                 self.board.mark_sacked(ordinal);
                 self.highest_sacked = self.highest_sacked.max(sent.end);
                 told.data_sacked = true;
-                told.delivered += 1;
             }
             ordinal += 1;
         }
