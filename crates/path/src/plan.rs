@@ -100,6 +100,15 @@ impl Plan {
         })
     }
 
+    /// The hosts of a flow: where its data come from, and where they go.
+    ///
+    /// # Errors
+    /// If the path has no such node.
+    pub fn ends(&self, flow: &scenario::Flow) -> Result<(HostId, HostId), PlanError> {
+        let node = |name| self.node(&flow.name, name);
+        Ok((node(&flow.from)?, node(&flow.to)?))
+    }
+
     /// The node called `name`, at which the flow `flow` begins or ends.
     ///
     /// # Errors

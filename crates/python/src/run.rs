@@ -8,7 +8,8 @@ use std::sync::{Mutex, PoisonError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use record::{Events, Flows, Runs, Samples, Slots};
-use sim::{Capture, Options, Simulation};
+use recorder::{Capture, Options};
+use sim::Simulation;
 use units::{Duration, Instant};
 
 use crate::columns::batch;

@@ -1,6 +1,7 @@
 //! The ends of all connections, and their timers.
 
-use net::{HostId, Network, Observer, Packet};
+use net::{HostId, Packet};
+use recorder::{ObservedPath, SenderState};
 use tcp::{Connection, Ecn};
 use units::{Deadlines, Instant};
 
@@ -68,6 +69,11 @@ impl Endpoints {
         &self.pairs[connection as usize]
     }
 
+    /// What the sender of a connection tells of itself.
+    pub(crate) fn state(&self, connection: u32) -> SenderState {
+        self.pair(connection).sender.info().into()
+    }
+
     pub(crate) fn end(&mut self, connection: u32, side: Side) -> &mut Connection {
         self.pairs[connection as usize].end(side)
     }
@@ -98,8 +104,7 @@ impl Endpoints {
         now: Instant,
         connection: u32,
         side: Side,
-        network: &mut Network,
-        observer: &mut impl Observer,
+        path: &mut ObservedPath,
     ) {
         let pair = &mut self.pairs[connection as usize];
         let (source, destination) = match side {
@@ -120,7 +125,7 @@ impl Endpoints {
                 kind: net::Kind::Tcp,
             };
             self.packets += 1;
-            network.inject(now, packet, observer);
+            path.inject(now, packet);
         }
         let timer = 2 * connection as usize + usize::from(side == Side::Receiver);
         self.timers.set(timer, end.deadline());

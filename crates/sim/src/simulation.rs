@@ -1,45 +1,24 @@
 //! One run: the loop from one event to the next.
 
-use std::io::Write;
-
-use net::{Checker, Delivery, FlowPorts, HostId, Network, PcapTap};
-use path::{Plan, PlanError, Traces};
-use record::{RunRow, Runs, Samples};
+use net::{Delivery, HostId};
+use path::{Plan, Traces};
+use record::Samples;
+use recorder::{Engine, Introduction, ObservationError, ObservedPath, Options, Tables};
 use scenario::{Flow, Scenario};
 use tcp::cca::UnknownCca;
 use tcp::{Config, Connection, State};
-use units::{Duration, Instant};
+use units::Instant;
 use workload::{Application, Command};
 
 use crate::endpoints::{Endpoints, Pair, Side};
-use crate::recorder::{Introduction, Recorder};
 use crate::settings;
-
-/// Bytes of each packet that a capture keeps: headers with all options.
-const SNAPLEN: u32 = 128;
-/// Port of the side that sends: that of iperf3, which no dissector claims.
-const SERVICE_PORT: u16 = 5201;
-/// First port of the side that opens connections.
-const FIRST_PORT: u16 = 49_152;
-
-/// A place for a capture.
-pub type Capture = Box<dyn Write + Send>;
-
-/// What a run does beside running.
-#[derive(Default)]
-pub struct Options {
-    /// Verify the run by the invariant checker.
-    pub check: bool,
-    /// Write a capture of what the server's host sends and receives.
-    pub pcap: Option<Capture>,
-}
 
 /// Why a run cannot be made, or went wrong.
 #[derive(Debug, thiserror::Error)]
 pub enum SimError {
-    /// The scenario makes no path.
+    /// The scenario makes no path, or watching it has shown something wrong.
     #[error(transparent)]
-    Plan(#[from] PlanError),
+    Path(#[from] ObservationError),
     /// A congestion control is unknown.
     #[error(transparent)]
     Cca(#[from] UnknownCca),
@@ -53,17 +32,13 @@ pub enum SimError {
         /// The parameter.
         parameter: String,
     },
-    /// The capture cannot be written.
-    #[error("capture: {0}")]
-    Capture(#[from] std::io::Error),
-    /// The checker found the path at fault.
-    #[error("the run breaks an invariant: {0}")]
-    Invariant(String),
 }
 
 /// One flow of the scenario at work.
 struct Running {
     flow: Flow,
+    /// Its number in the scenario.
+    number: usize,
     application: Application,
     hosts: (HostId, HostId),
     connection: Option<u32>,
@@ -74,40 +49,20 @@ struct Running {
     closing: bool,
 }
 
-type Watch = (Recorder, (Option<PcapTap<Capture>>, Option<Checker>));
-
 /// A run of a scenario.
 pub struct Simulation {
     now: Instant,
     end: Instant,
-    slot: Duration,
-    next_slot: Instant,
     sampling: scenario::Samples,
     next_sample: Instant,
     config: Config,
     seed: u64,
-    network: Network,
-    watch: Watch,
+    path: ObservedPath,
     endpoints: Endpoints,
     flows: Vec<Running>,
     /// The flow of each connection, and what its receiver had got.
     owners: Vec<(usize, u64)>,
     deliveries: Vec<Delivery>,
-    run: RunRow,
-}
-
-/// The tables of a run, but for samples taken before.
-pub struct Tables {
-    /// One row.
-    pub runs: Runs,
-    /// A row per connection.
-    pub flows: record::Flows,
-    /// A row per connection and slot.
-    pub slots: record::Slots,
-    /// Samples not taken yet.
-    pub samples: Samples,
-    /// Events.
-    pub events: record::Events,
 }
 
 impl Simulation {
@@ -121,26 +76,15 @@ impl Simulation {
         seed: u64,
         options: Options,
     ) -> Result<Self, SimError> {
-        let plan = Plan::new(scenario, traces, seed)?;
-        let refused = |error: net::TopologyError| PlanError::Network(error.to_string());
-        let network = Network::new(&plan.topology, seed).map_err(refused)?;
-        let tapped = plan.node("capture", "server")?;
-        let tap = options
-            .pcap
-            .map(|out| PcapTap::new(tapped, Vec::new(), SNAPLEN, out))
-            .transpose()?;
-        let checker = options
-            .check
-            .then(|| Checker::new(&plan.topology))
-            .transpose()
-            .map_err(refused)?;
-        let recorder = Recorder::new(scenario.slot, plan.bottleneck, plan.uplink);
+        let plan = Plan::new(scenario, traces, seed).map_err(ObservationError::from)?;
+        let engine = Engine {
+            name: "native",
+            kernel_version: String::new(),
+        };
+        let path = ObservedPath::new(scenario, &plan, seed, engine, options)?;
         let mut flows = Vec::new();
-        for flow in &scenario.flows {
-            let hosts = (
-                plan.node(&flow.name, &flow.from)?,
-                plan.node(&flow.name, &flow.to)?,
-            );
+        for (number, flow) in scenario.flows.iter().enumerate() {
+            let hosts = plan.ends(flow).map_err(ObservationError::from)?;
             tcp::cca::cca_by_name(flow.cca.name)?;
             if let Some(parameter) = flow.cca.parameters.keys().next() {
                 return Err(SimError::Parameter {
@@ -155,6 +99,7 @@ impl Simulation {
                 flows.push(Running {
                     application: Application::new(&flow.workload, start, seed, entity),
                     flow: flow.clone(),
+                    number,
                     hosts,
                     connection: None,
                     budget: Some(0),
@@ -163,11 +108,9 @@ impl Simulation {
                 });
             }
         }
-        let mut simulation = Self {
+        Ok(Self {
             now: Instant::ZERO,
             end: Instant::ZERO + scenario.duration,
-            slot: scenario.slot,
-            next_slot: Instant::ZERO + scenario.slot,
             sampling: scenario.samples,
             next_sample: match scenario.samples {
                 scenario::Samples::Interval(interval) => Instant::ZERO + interval,
@@ -175,30 +118,12 @@ impl Simulation {
             },
             config: settings::config(scenario),
             seed,
-            network,
-            watch: (recorder, (tap, checker)),
+            path,
             endpoints: Endpoints::new(),
             flows,
             owners: Vec::new(),
             deliveries: Vec::new(),
-            run: RunRow {
-                seed,
-                scenario: scenario.name.clone(),
-                scenario_hash: scenario.hash(),
-                engine: "native".to_owned(),
-                kernel_version: String::new(),
-                version: env!("CARGO_PKG_VERSION").to_owned(),
-                policy: String::new(),
-                duration_s: scenario.duration.as_secs_f64(),
-                trace_offset_s: plan.trace_offset.as_secs_f64(),
-                start_jitter_s: plan.start_jitter.as_secs_f64(),
-            },
-        };
-        simulation
-            .watch
-            .0
-            .begin_slot(Instant::ZERO, &simulation.network);
-        Ok(simulation)
+        })
     }
 
     /// Whether the run has come to its end.
@@ -215,10 +140,10 @@ impl Simulation {
     pub fn advance(&mut self, until: Instant) {
         let until = until.min(self.end);
         loop {
-            let on_path = self.network.next_event();
+            let on_path = self.path.next_event();
             let (timer, connection, side) = self.endpoints.next_timer();
             let (wakes, flow) = self.next_application();
-            let housekeeping = self.next_slot.min(self.next_sample);
+            let housekeeping = self.path.next_slot().min(self.next_sample);
             let next = on_path.min(timer).min(wakes).min(housekeeping);
             if next > until {
                 self.now = until;
@@ -240,7 +165,7 @@ impl Simulation {
 
     /// The samples since the last call.
     pub fn take_samples(&mut self) -> Samples {
-        core::mem::take(&mut self.watch.0.samples)
+        self.path.take_samples()
     }
 
     /// Ends the run and gives its tables.
@@ -248,27 +173,10 @@ impl Simulation {
     /// # Errors
     /// If the checker has found the path at fault, or the capture could not be written.
     pub fn finish(self) -> Result<Tables, SimError> {
-        let (mut recorder, (tap, checker)) = self.watch;
-        if let Some(tap) = tap {
-            tap.finish()?;
-        }
-        if let Some(checker) = checker {
-            checker
-                .verify_with(&self.network)
-                .map_err(|violation| SimError::Invariant(violation.to_string()))?;
-        }
-        let samples = core::mem::take(&mut recorder.samples);
-        let info = |connection: u32| self.endpoints.pair(connection).sender.info();
-        let (flows, slots, events) = recorder.finish(self.now, info);
-        let mut runs = Runs::default();
-        runs.push(self.run);
-        Ok(Tables {
-            runs,
-            flows,
-            slots,
-            samples,
-            events,
-        })
+        let endpoints = &self.endpoints;
+        Ok(self
+            .path
+            .finish(self.now, |connection| endpoints.state(connection))?)
     }
 
     fn next_application(&self) -> (Instant, usize) {
@@ -278,8 +186,7 @@ impl Simulation {
 
     fn run_path(&mut self) {
         let mut deliveries = core::mem::take(&mut self.deliveries);
-        self.network
-            .advance(self.now, &mut self.watch, &mut deliveries);
+        self.path.advance(self.now, &mut deliveries);
         for delivery in deliveries.drain(..) {
             let connection = delivery.packet.flow;
             let side = self.endpoints.side_at(connection, delivery.host);
@@ -297,14 +204,14 @@ impl Simulation {
             Side::Receiver => self.take_delivered(connection),
             Side::Sender => {
                 self.write(self.owners[connection as usize].0);
-                let info = self.endpoints.pair(connection).sender.info();
-                self.watch.0.sender_changed(self.now, connection, &info);
+                let info = self.endpoints.state(connection);
+                self.path
+                    .recorder()
+                    .sender_changed(self.now, connection, &info);
                 if segment && !info.srtt.is_zero() {
-                    self.watch.0.acked(connection, &info);
+                    self.path.recorder().acked(connection, &info);
                     if self.sampling == scenario::Samples::EveryAck {
-                        self.watch
-                            .0
-                            .sample(self.now, connection, &info, &self.network);
+                        self.path.sample(self.now, connection, &info);
                     }
                 }
             }
@@ -313,13 +220,8 @@ impl Simulation {
     }
 
     fn flush(&mut self, connection: u32, side: Side) {
-        self.endpoints.flush(
-            self.now,
-            connection,
-            side,
-            &mut self.network,
-            &mut self.watch,
-        );
+        self.endpoints
+            .flush(self.now, connection, side, &mut self.path);
     }
 
     /// Hands to the application what has arrived in order.
@@ -331,7 +233,7 @@ impl Simulation {
         *before = received;
         let flow = *flow;
         if fresh > 0 {
-            self.watch.0.delivered(self.now, connection, fresh);
+            self.path.recorder().delivered(self.now, connection, fresh);
             let running = &self.flows[flow];
             let done = running.connection == Some(connection)
                 && running.budget == Some(0)
@@ -354,7 +256,7 @@ impl Simulation {
     }
 
     fn complete(&mut self, flow: usize, connection: u32) {
-        self.watch.0.complete(self.now, connection);
+        self.path.recorder().complete(self.now, connection);
         let running = &mut self.flows[flow];
         running.connection = None;
         running.application.completed(self.now);
@@ -404,24 +306,18 @@ impl Simulation {
         sender.listen();
         receiver.connect(self.now);
         let hosts = running.hosts;
-        self.watch.0.open(
+        self.path.open(
             self.now,
             Introduction {
                 name: running.flow.name.clone(),
                 ue: running.flow.to.clone(),
-                cca: sender.cca(),
+                cca: sender.cca().to_owned(),
                 hosts,
                 uplink: running.flow.from == "phone",
                 mss: self.config.mss,
+                flow: running.number,
             },
         );
-        if let Some(tap) = &mut self.watch.1.0 {
-            let port = FIRST_PORT.wrapping_add(number as u16).max(1_024);
-            tap.add_flow(FlowPorts {
-                client: (hosts.1, port),
-                server: (hosts.0, SERVICE_PORT),
-            });
-        }
         let connection = self.endpoints.add(Pair {
             sender,
             receiver,
@@ -455,19 +351,14 @@ impl Simulation {
     }
 
     fn housekeep(&mut self) {
-        if self.next_slot <= self.now {
+        if self.path.next_slot() <= self.now {
             let endpoints = &self.endpoints;
-            let info = |connection: u32| endpoints.pair(connection).sender.info();
-            self.watch.0.end_slot(self.now, &self.network, info);
-            self.watch.0.begin_slot(self.now, &self.network);
-            self.next_slot += self.slot;
+            self.path.end_slot(|connection| endpoints.state(connection));
         }
         if self.next_sample <= self.now {
             for connection in 0..self.owners.len() as u32 {
-                let info = self.endpoints.pair(connection).sender.info();
-                self.watch
-                    .0
-                    .sample(self.now, connection, &info, &self.network);
+                let info = self.endpoints.state(connection);
+                self.path.sample(self.now, connection, &info);
             }
             if let scenario::Samples::Interval(interval) = self.sampling {
                 self.next_sample += interval;

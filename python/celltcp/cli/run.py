@@ -58,7 +58,7 @@ def run(
         click.echo(
             f"{flow['name']} ({flow['cca']}): {flow['goodput_mbps']:.2f} Mbit/s, RTT mean "
             f"{flow['rtt_mean_ms']:.1f} p95 {flow['rtt_p95_ms']:.1f} min {flow['rtt_min_ms']:.1f} ms, "
-            f"{flow['retransmissions']} retransmissions, {flow['timeouts']} time-outs, "
+            f"{flow['retransmissions']} retransmissions, {flow['timeouts']:.0f} time-outs, "
             f"PM balanced {flow['pm_balanced']:.3f} delay {flow['pm_delay']:.3f}"
         )
     if folder:

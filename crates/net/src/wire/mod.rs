@@ -53,6 +53,19 @@ pub enum WireError {
     TooLong(u64),
 }
 
+/// Port of the side of connection number `connection` that opens it, from the dynamic range (RFC 6335
+/// section 6).
+pub fn client_port(connection: u32) -> u16 {
+    const FIRST: u16 = 49_152;
+    FIRST + (connection % u32::from(u16::MAX - FIRST + 1)) as u16
+}
+
+/// Port at which the sending side of the scenario's flow number `flow` waits: from that of iperf3 on,
+/// which no dissector claims.
+pub fn service_port(flow: usize) -> u16 {
+    5_201 + flow as u16
+}
+
 /// The address of a host: 10.0.0.1 for the first.
 pub fn address(host: HostId) -> Ipv4Addr {
     Ipv4Addr::from_bits(Ipv4Addr::new(10, 0, 0, 1).to_bits() + (host.0 & 0x00ff_ffff))

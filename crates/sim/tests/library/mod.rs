@@ -4,8 +4,9 @@ use std::path::Path;
 
 use path::Traces;
 use record::{FlowRow, Flows};
+use recorder::{Options, Tables};
 use scenario::Scenario;
-use sim::{Options, Simulation, Tables};
+use sim::Simulation;
 use units::Instant;
 
 pub fn scenario(name: &str, overrides: &[&str]) -> Scenario {

@@ -1,12 +1,19 @@
-//! Watches the path and fills the tables.
+//! Watches a path and fills the tables of results: the same for every engine.
+
+mod observed_path;
+mod sender;
 
 use net::{HostId, Kind, LinkId, Network, Observer, Packet};
 use record::{
     EventRow, Events, FlowRow, Flows, Meter, Performance, SampleRow, Samples, SlotCounts,
     SlotInput, SlotRow, Slots, Weights,
 };
-use tcp::{Flags, Info, unwrap};
+use tcp::cca::CaState;
+use tcp::{Flags, unwrap};
 use units::{Duration, Instant};
+
+pub use observed_path::{Capture, Engine, ObservationError, ObservedPath, Options, Tables};
+pub use sender::SenderState;
 
 /// First numbers are lifted by this much, so that numbers below them do not underflow.
 const LIFT: u64 = 1 << 32;
@@ -16,7 +23,7 @@ const LIFT: u64 = 1 << 32;
 struct Watched {
     name: String,
     ue: String,
-    cca: &'static str,
+    cca: String,
     hosts: (HostId, HostId),
     /// The link that limits it, by its number among the bottlenecks.
     bottleneck: usize,
@@ -26,8 +33,8 @@ struct Watched {
     meter: Meter,
     requested: Instant,
     completed: Option<Instant>,
-    state: tcp::cca::CaState,
-    timeouts: u64,
+    state: CaState,
+    timeouts: Option<u64>,
     /// Bytes of this connection that its bottleneck carried in the slot, at the IP layer.
     carried: u64,
     pending: Vec<Pending>,
@@ -52,28 +59,37 @@ struct Bottleneck {
 
 /// The observer that measures.
 #[derive(Debug)]
-pub(crate) struct Recorder {
+pub struct Recorder {
     slot: Duration,
     watched: Vec<Watched>,
     bottlenecks: [Bottleneck; 2],
     capacity_bps: [u64; 2],
     pub(crate) samples: Samples,
-    pub(crate) events: Events,
+    events: Events,
 }
 
 /// A new connection as the recorder needs to know it.
 #[derive(Debug)]
-pub(crate) struct Introduction {
-    pub(crate) name: String,
-    pub(crate) ue: String,
-    pub(crate) cca: &'static str,
-    pub(crate) hosts: (HostId, HostId),
-    pub(crate) uplink: bool,
-    pub(crate) mss: u32,
+pub struct Introduction {
+    /// Name of the flow in the scenario.
+    pub name: String,
+    /// Node that receives.
+    pub ue: String,
+    /// Congestion control, by the kernel's name.
+    pub cca: String,
+    /// Where data come from, and where they go.
+    pub hosts: (HostId, HostId),
+    /// Whether data go from the phone.
+    pub uplink: bool,
+    /// Payload bytes of a full segment.
+    pub mss: u32,
+    /// Number of the flow in the scenario.
+    pub flow: usize,
 }
 
 impl Recorder {
-    pub(crate) fn new(slot: Duration, down: LinkId, up: LinkId) -> Self {
+    /// Slots of that length; the two directions of the access link.
+    pub fn new(slot: Duration, down: LinkId, up: LinkId) -> Self {
         Self {
             slot,
             watched: Vec::new(),
@@ -84,10 +100,22 @@ impl Recorder {
         }
     }
 
+    /// How many connections have been requested.
+    pub fn connections(&self) -> u32 {
+        self.watched.len() as u32
+    }
+
+    /// What waits at a bottleneck, bytes, and its capacity in the present slot, bit/s.
+    pub(crate) fn truth(&self, uplink: bool, network: &Network) -> (u64, u64) {
+        let index = usize::from(uplink);
+        let backlog = network.queue(self.bottlenecks[index].link);
+        (backlog.bytes, self.capacity_bps[index])
+    }
+
     /// A connection is requested.
-    pub(crate) fn open(&mut self, now: Instant, new: Introduction) {
+    pub fn open(&mut self, now: Instant, new: Introduction) {
         let flow = self.watched.len() as u32;
-        self.event(now, flow, "open", new.cca.to_owned());
+        self.event(now, flow, "open", new.cca.clone());
         self.watched.push(Watched {
             name: new.name,
             ue: new.ue,
@@ -99,47 +127,47 @@ impl Recorder {
             meter: Meter::default(),
             requested: now,
             completed: None,
-            state: tcp::cca::CaState::Open,
-            timeouts: 0,
+            state: CaState::Open,
+            timeouts: None,
             carried: 0,
             pending: Vec::new(),
         });
     }
 
     /// Payload was delivered in order to the application.
-    pub(crate) fn delivered(&mut self, now: Instant, connection: u32, bytes: u64) {
+    pub fn delivered(&mut self, now: Instant, connection: u32, bytes: u64) {
         self.watched[connection as usize]
             .meter
             .data_delivered(now, bytes);
     }
 
     /// The last byte of a finite transfer was received.
-    pub(crate) fn complete(&mut self, now: Instant, connection: u32) {
+    pub fn complete(&mut self, now: Instant, connection: u32) {
         self.watched[connection as usize].completed = Some(now);
         self.event(now, connection, "complete", String::new());
     }
 
     /// The sender has worked on something: notes changes of state.
-    pub(crate) fn sender_changed(&mut self, now: Instant, connection: u32, info: &Info) {
+    pub fn sender_changed(&mut self, now: Instant, connection: u32, info: &SenderState) {
         let watched = &mut self.watched[connection as usize];
         if info.ca_state != watched.state {
             watched.state = info.ca_state;
             self.event(now, connection, "state", info.ca_state.name().to_owned());
         }
         let watched = &mut self.watched[connection as usize];
-        if info.timeouts != watched.timeouts {
+        if info.timeouts > watched.timeouts.or(Some(0)) {
             watched.timeouts = info.timeouts;
             self.event(now, connection, "timeout", format!("rto {}", info.rto));
         }
     }
 
     /// An ACK was worked on.
-    pub(crate) fn acked(&mut self, connection: u32, info: &Info) {
+    pub fn acked(&mut self, connection: u32, info: &SenderState) {
         self.watched[connection as usize].meter.srtt.push(info.srtt);
     }
 
     /// Records the state of a connection.
-    pub(crate) fn sample(&mut self, now: Instant, connection: u32, info: &Info, network: &Network) {
+    pub fn sample(&mut self, now: Instant, connection: u32, info: &SenderState, network: &Network) {
         let bottleneck = self.watched[connection as usize].bottleneck;
         self.samples.push(SampleRow {
             flow: connection,
@@ -157,7 +185,7 @@ impl Recorder {
     }
 
     /// A slot begins: its capacity is known, whatever will be sent.
-    pub(crate) fn begin_slot(&mut self, now: Instant, network: &Network) {
+    pub fn begin_slot(&mut self, now: Instant, network: &Network) {
         for (index, bottleneck) in self.bottlenecks.iter().enumerate() {
             let bytes = network.capacity_bytes(bottleneck.link, now, now + self.slot);
             self.capacity_bps[index] = units::Rate::of(bytes, self.slot).bits_per_second();
@@ -165,7 +193,7 @@ impl Recorder {
     }
 
     /// A slot ends at `now`; `info` tells the state of each connection that is open.
-    pub(crate) fn end_slot(&mut self, now: Instant, network: &Network, info: impl Fn(u32) -> Info) {
+    pub fn end_slot(&mut self, now: Instant, network: &Network, info: impl Fn(u32) -> SenderState) {
         let from = Instant::ZERO + now.since_start().saturating_sub(self.slot);
         for (connection, watched) in (0..).zip(&mut self.watched) {
             let carried = core::mem::take(&mut watched.carried);
@@ -234,7 +262,7 @@ impl Recorder {
     }
 
     /// The tables of flows and slots, once the run has ended.
-    pub(crate) fn finish(self, end: Instant, info: impl Fn(u32) -> Info) -> (Flows, Slots, Events) {
+    pub fn finish(self, end: Instant, info: impl Fn(u32) -> SenderState) -> (Flows, Slots, Events) {
         let (mut flows, mut slots) = (Flows::default(), Slots::default());
         for (connection, mut watched) in (0..).zip(self.watched) {
             let mut pm = [(0.0, 0_u64); 2];
@@ -294,7 +322,7 @@ fn summary(
     connection: u32,
     mut watched: Watched,
     end: Instant,
-    info: &Info,
+    info: &SenderState,
     pm: [(f64, u64); 2],
 ) -> FlowRow {
     let meter = &mut watched.meter;
@@ -309,12 +337,13 @@ fn summary(
         }
     };
     let (rtt_mean_ms, rtt_min_ms) = (meter.rtt.mean_ms(), meter.rtt.lowest_ms());
+    let count = |told: Option<u64>| told.map_or(f64::NAN, |count| count as f64);
     let exit = info.slow_start_exit.zip(first);
     FlowRow {
         flow: connection,
         name: watched.name,
         ue: watched.ue,
-        cca: watched.cca.to_owned(),
+        cca: watched.cca,
         start_s: watched.requested.as_secs_f64(),
         first_data_s: first.map_or(f64::NAN, Instant::as_secs_f64),
         duration_s: duration.as_secs_f64(),
@@ -333,10 +362,10 @@ fn summary(
         srtt_mean_ms: meter.srtt.mean_ms(),
         segments: meter.segments,
         retransmissions: meter.retransmissions,
-        timeouts: info.timeouts,
-        loss_probes: info.loss_probes,
-        recoveries: info.fast_recoveries,
-        undone: info.undone,
+        timeouts: count(info.timeouts),
+        loss_probes: count(info.loss_probes),
+        recoveries: count(info.recoveries),
+        undone: count(info.undone),
         slow_start_exit_s: exit.map_or(f64::NAN, |((at, _), first)| {
             at.saturating_since(first).as_secs_f64()
         }),

@@ -1,0 +1,215 @@
+//! A path with all that watches it.
+
+use std::io::Write;
+
+use net::wire;
+use net::{Checker, Delivery, FlowPorts, Network, Packet, PcapTap};
+use path::{Plan, PlanError};
+use record::{Events, Flows, RunRow, Runs, Samples, Slots};
+use scenario::Scenario;
+use units::{Duration, Instant};
+
+use crate::{Introduction, Recorder, SenderState};
+
+/// Bytes of each packet that a capture keeps: headers with all options.
+const SNAPLEN: u32 = 128;
+
+/// A place for a capture.
+pub type Capture = Box<dyn Write + Send>;
+
+/// What is done beside running.
+#[derive(Default)]
+pub struct Options {
+    /// Verify the run by the invariant checker.
+    pub check: bool,
+    /// Write a capture of what the server's host sends and receives.
+    pub pcap: Option<Capture>,
+}
+
+/// Why a path cannot be watched, or what watching it has shown.
+#[derive(Debug, thiserror::Error)]
+pub enum ObservationError {
+    /// The scenario makes no path.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The capture cannot be written.
+    #[error("capture: {0}")]
+    Capture(#[from] std::io::Error),
+    /// The checker found the path at fault.
+    #[error("the run breaks an invariant: {0}")]
+    Invariant(String),
+}
+
+/// The tables of a run.
+#[derive(Debug, Default)]
+pub struct Tables {
+    /// One row.
+    pub runs: Runs,
+    /// A row per connection.
+    pub flows: Flows,
+    /// A row per connection and slot.
+    pub slots: Slots,
+    /// Samples that were not taken before.
+    pub samples: Samples,
+    /// Events.
+    pub events: Events,
+}
+
+/// What runs TCP.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Engine {
+    /// "native" or "kernel".
+    pub name: &'static str,
+    /// Version of the kernel; empty for the native engine.
+    pub kernel_version: String,
+}
+
+type Watch = (Recorder, (Option<PcapTap<Capture>>, Option<Checker>));
+
+/// The path of one run: packets go in and come out, and everything is recorded.
+pub struct ObservedPath {
+    network: Network,
+    watch: Watch,
+    slot: Duration,
+    next_slot: Instant,
+    run: RunRow,
+}
+
+impl ObservedPath {
+    /// The path of `plan`, which was made from `scenario` and `seed`.
+    ///
+    /// # Errors
+    /// [`ObservationError`] says what cannot be.
+    pub fn new(
+        scenario: &Scenario,
+        plan: &Plan,
+        seed: u64,
+        engine: Engine,
+        options: Options,
+    ) -> Result<Self, ObservationError> {
+        let refused = |error: net::TopologyError| PlanError::Network(error.to_string());
+        let network = Network::new(&plan.topology, seed).map_err(refused)?;
+        let tapped = plan.node("capture", "server")?;
+        let tap = options
+            .pcap
+            .map(|out| PcapTap::new(tapped, Vec::new(), SNAPLEN, out))
+            .transpose()?;
+        let checker = options
+            .check
+            .then(|| Checker::new(&plan.topology))
+            .transpose()
+            .map_err(refused)?;
+        let mut recorder = Recorder::new(scenario.slot, plan.bottleneck, plan.uplink);
+        recorder.begin_slot(Instant::ZERO, &network);
+        Ok(Self {
+            network,
+            watch: (recorder, (tap, checker)),
+            slot: scenario.slot,
+            next_slot: Instant::ZERO + scenario.slot,
+            run: RunRow {
+                seed,
+                scenario: scenario.name.clone(),
+                scenario_hash: scenario.hash(),
+                engine: engine.name.to_owned(),
+                kernel_version: engine.kernel_version,
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                policy: String::new(),
+                duration_s: scenario.duration.as_secs_f64(),
+                trace_offset_s: plan.trace_offset.as_secs_f64(),
+                start_jitter_s: plan.start_jitter.as_secs_f64(),
+            },
+        })
+    }
+
+    /// When something happens on the path next; [`Instant::NEVER`] if nothing does.
+    pub fn next_event(&self) -> Instant {
+        self.network.next_event()
+    }
+
+    /// Sends a packet from its source towards its destination.
+    pub fn inject(&mut self, now: Instant, packet: Packet) {
+        self.network.inject(now, packet, &mut self.watch);
+    }
+
+    /// Does what is due until `now` and appends what arrives to `deliveries`.
+    pub fn advance(&mut self, now: Instant, deliveries: &mut Vec<Delivery>) {
+        self.network.advance(now, &mut self.watch, deliveries);
+    }
+
+    /// What watches what happens to packets and connections.
+    pub fn recorder(&mut self) -> &mut Recorder {
+        &mut self.watch.0
+    }
+
+    /// A connection is requested, the next by number.
+    pub fn open(&mut self, now: Instant, new: Introduction) {
+        if let Some(tap) = &mut self.watch.1.0 {
+            let connection = self.watch.0.connections();
+            tap.add_flow(FlowPorts {
+                client: (new.hosts.1, wire::client_port(connection)),
+                server: (new.hosts.0, wire::service_port(new.flow)),
+            });
+        }
+        self.watch.0.open(now, new);
+    }
+
+    /// Records the state of a connection.
+    pub fn sample(&mut self, now: Instant, connection: u32, state: &SenderState) {
+        self.watch.0.sample(now, connection, state, &self.network);
+    }
+
+    /// When the present slot ends.
+    pub fn next_slot(&self) -> Instant {
+        self.next_slot
+    }
+
+    /// Ends the slot that ends now; `state` tells of each connection.
+    pub fn end_slot(&mut self, state: impl Fn(u32) -> SenderState) {
+        let now = self.next_slot;
+        self.watch.0.end_slot(now, &self.network, state);
+        self.watch.0.begin_slot(now, &self.network);
+        self.next_slot += self.slot;
+    }
+
+    /// The samples since the last call.
+    pub fn take_samples(&mut self) -> Samples {
+        core::mem::take(&mut self.watch.0.samples)
+    }
+
+    /// Ends the run and gives its tables.
+    ///
+    /// # Errors
+    /// If the checker has found the path at fault, or the capture could not be written.
+    pub fn finish(
+        self,
+        now: Instant,
+        state: impl Fn(u32) -> SenderState,
+    ) -> Result<Tables, ObservationError> {
+        let (mut recorder, (tap, checker)) = self.watch;
+        if let Some(tap) = tap {
+            tap.finish()?;
+        }
+        if let Some(checker) = checker {
+            checker
+                .verify_with(&self.network)
+                .map_err(|violation| ObservationError::Invariant(violation.to_string()))?;
+        }
+        let samples = core::mem::take(&mut recorder.samples);
+        let (flows, slots, events) = recorder.finish(now, state);
+        let mut runs = Runs::default();
+        runs.push(self.run);
+        Ok(Tables {
+            runs,
+            flows,
+            slots,
+            samples,
+            events,
+        })
+    }
+
+    /// Bytes that wait at the bottleneck towards the phone or, if `uplink`, from it, and its capacity
+    /// in the present slot, bit/s.
+    pub fn truth(&self, uplink: bool) -> (u64, u64) {
+        self.watch.0.truth(uplink, &self.network)
+    }
+}
