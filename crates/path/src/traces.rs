@@ -41,6 +41,11 @@ impl Traces {
         Ok(traces)
     }
 
+    /// What relative paths count from.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
     /// The longest period of them; zero without traces.
     pub fn longest_period(&self) -> Duration {
         self.read

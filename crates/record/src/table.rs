@@ -45,7 +45,7 @@ value!(String, Text);
 macro_rules! table {
     ($(#[$doc:meta])* $table:ident of $row:ident { $($name:ident: $type:ty = $meaning:literal,)+ }) => {
         $(#[$doc])*
-        #[derive(Clone, Debug, Default, PartialEq)]
+        #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
         pub struct $table {
             $(#[doc = $meaning] pub $name: Vec<$type>,)+
         }
@@ -65,6 +65,11 @@ macro_rules! table {
             /// Appends a row.
             pub fn push(&mut self, row: $row) {
                 $(self.$name.push(row.$name);)+
+            }
+
+            /// Appends the rows of another table.
+            pub fn append(&mut self, mut other: Self) {
+                $(self.$name.append(&mut other.$name);)+
             }
 
             /// The row with that number.

@@ -105,6 +105,16 @@ impl Recorder {
         self.watched.len() as u32
     }
 
+    /// The host that sends the data of a connection.
+    pub fn sender(&self, connection: u32) -> HostId {
+        self.watched[connection as usize].hosts.0
+    }
+
+    /// A sender has changed its congestion control; `detail` says to which, and how.
+    pub fn switched(&mut self, now: Instant, connection: u32, detail: String) {
+        self.event(now, connection, "switch", detail);
+    }
+
     /// What waits at a bottleneck, bytes, and its capacity in the present slot, bit/s.
     pub(crate) fn truth(&self, uplink: bool, network: &Network) -> (u64, u64) {
         let index = usize::from(uplink);

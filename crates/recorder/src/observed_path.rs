@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use net::wire;
-use net::{Checker, Delivery, FlowPorts, Network, Packet, PcapTap};
+use net::{Checker, Delivery, FlowPorts, Network, Observer, Packet, PcapTap};
 use path::{Plan, PlanError};
 use record::{Events, Flows, RunRow, Runs, Samples, Slots};
 use scenario::Scenario;
@@ -126,14 +126,21 @@ impl ObservedPath {
         self.network.next_event()
     }
 
-    /// Sends a packet from its source towards its destination.
-    pub fn inject(&mut self, now: Instant, packet: Packet) {
-        self.network.inject(now, packet, &mut self.watch);
+    /// Sends a packet from its source towards its destination; `also` watches too.
+    pub fn inject(&mut self, now: Instant, packet: Packet, also: &mut impl Observer) {
+        self.network
+            .inject(now, packet, &mut (&mut self.watch, also));
     }
 
-    /// Does what is due until `now` and appends what arrives to `deliveries`.
-    pub fn advance(&mut self, now: Instant, deliveries: &mut Vec<Delivery>) {
-        self.network.advance(now, &mut self.watch, deliveries);
+    /// Does what is due until `now` and appends what arrives to `deliveries`; `also` watches too.
+    pub fn advance(
+        &mut self,
+        now: Instant,
+        deliveries: &mut Vec<Delivery>,
+        also: &mut impl Observer,
+    ) {
+        self.network
+            .advance(now, &mut (&mut self.watch, also), deliveries);
     }
 
     /// What watches what happens to packets and connections.
@@ -169,6 +176,11 @@ impl ObservedPath {
         self.watch.0.end_slot(now, &self.network, state);
         self.watch.0.begin_slot(now, &self.network);
         self.next_slot += self.slot;
+    }
+
+    /// How many samples there are since they were last taken.
+    pub fn sample_count(&self) -> usize {
+        self.watch.0.samples.len()
     }
 
     /// The samples since the last call.

@@ -1,5 +1,6 @@
 //! What makes sense together.
 
+mod kernel;
 mod links;
 mod traffic;
 
@@ -36,6 +37,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Wrong> {
     }
     links::check(scenario)?;
     tcp(&scenario.tcp, scenario.path.path_mtu())?;
+    kernel::check(&scenario.kernel)?;
     traffic::check_flows(scenario)
 }
 

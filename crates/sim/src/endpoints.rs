@@ -125,7 +125,7 @@ impl Endpoints {
                 kind: net::Kind::Tcp,
             };
             self.packets += 1;
-            path.inject(now, packet);
+            path.inject(now, packet, &mut ());
         }
         let timer = 2 * connection as usize + usize::from(side == Side::Receiver);
         self.timers.set(timer, end.deadline());

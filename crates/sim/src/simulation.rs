@@ -16,6 +16,9 @@ use crate::settings;
 /// Why a run cannot be made, or went wrong.
 #[derive(Debug, thiserror::Error)]
 pub enum SimError {
+    /// The scenario sets what only the kernel has.
+    #[error("kernel: the native engine has no sysctls and no modules; take --engine kernel")]
+    Kernel,
     /// The scenario makes no path, or watching it has shown something wrong.
     #[error(transparent)]
     Path(#[from] ObservationError),
@@ -76,6 +79,9 @@ impl Simulation {
         seed: u64,
         options: Options,
     ) -> Result<Self, SimError> {
+        if !scenario.kernel.is_empty() {
+            return Err(SimError::Kernel);
+        }
         let plan = Plan::new(scenario, traces, seed).map_err(ObservationError::from)?;
         let engine = Engine {
             name: "native",
@@ -86,6 +92,9 @@ impl Simulation {
         for (number, flow) in scenario.flows.iter().enumerate() {
             let hosts = plan.ends(flow).map_err(ObservationError::from)?;
             tcp::cca::cca_by_name(flow.cca.name)?;
+            for switch in &flow.switch {
+                tcp::cca::cca_by_name(switch.to.name)?;
+            }
             if let Some(parameter) = flow.cca.parameters.keys().next() {
                 return Err(SimError::Parameter {
                     flow: flow.name.clone(),
@@ -186,7 +195,7 @@ impl Simulation {
 
     fn run_path(&mut self) {
         let mut deliveries = core::mem::take(&mut self.deliveries);
-        self.path.advance(self.now, &mut deliveries);
+        self.path.advance(self.now, &mut deliveries, &mut ());
         for delivery in deliveries.drain(..) {
             let connection = delivery.packet.flow;
             let side = self.endpoints.side_at(connection, delivery.host);

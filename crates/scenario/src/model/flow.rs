@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Duration;
 
-use super::{CcaChoice, Workload};
+use super::{CcaChoice, Switch, Workload};
 use crate::text::Text;
 
 /// One application and its connections.
@@ -21,6 +21,8 @@ pub struct Flow {
     pub cca: CcaChoice,
     /// Slow start; unset: the one that comes with the congestion control.
     pub slow_start: Option<SlowStart>,
+    /// Changes of the congestion control while it runs, in the order of time; default none.
+    pub switch: Vec<Switch>,
     /// When it starts, before the start jitter; default 0s.
     #[serde(with = "Text::<Duration>")]
     pub start: Duration,
@@ -38,6 +40,7 @@ impl Default for Flow {
             to: "phone".to_owned(),
             cca: CcaChoice::default(),
             slow_start: None,
+            switch: Vec::new(),
             start: Duration::ZERO,
             count: 1,
             workload: Workload::default(),

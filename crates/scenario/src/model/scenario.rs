@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Duration;
 
-use super::{ExtraLink, Flow, Path, Tcp};
+use super::{ExtraLink, Flow, Kernel, Path, Tcp};
 use crate::text::{Quantity, Text};
 
 /// A network, the flows on it, and how long and how often it is looked at.
@@ -33,6 +33,8 @@ pub struct Scenario {
     pub links: Vec<ExtraLink>,
     /// Settings of TCP on all hosts.
     pub tcp: Tcp,
+    /// Settings of the Linux kernel, for the kernel engine only.
+    pub kernel: Kernel,
     /// Applications; default one that sends as much as it can from the server to the phone.
     pub flows: Vec<Flow>,
 }
@@ -49,6 +51,7 @@ impl Default for Scenario {
             path: Path::default(),
             links: Vec::new(),
             tcp: Tcp::default(),
+            kernel: Kernel::default(),
             flows: vec![Flow {
                 name: "flow-1".to_owned(),
                 ..Flow::default()

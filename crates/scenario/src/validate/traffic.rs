@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use units::Bytes;
+use units::{Bytes, Duration};
 
 use super::{MayBeZero, Wrong, number, positive, within, wrong};
-use crate::model::{Cross, Distribution, Scenario, Workload};
+use crate::model::{Cross, Distribution, Scenario, Switch, Workload};
 use crate::text::Measure;
 
 /// An IP header without payload.
@@ -80,7 +80,24 @@ pub(super) fn check_flows(scenario: &Scenario) -> Result<(), Wrong> {
             let allowed = format!("times below the duration, {}", scenario.duration);
             return wrong(field("start"), flow.start, allowed);
         }
+        switches(&field("switch"), &flow.switch, scenario.duration)?;
         workload(&field("workload"), &flow.workload)?;
+    }
+    Ok(())
+}
+
+fn switches(field: &str, switches: &[Switch], duration: Duration) -> Result<(), Wrong> {
+    let mut before = Duration::ZERO;
+    for (index, switch) in switches.iter().enumerate() {
+        let field = format!("{field}.{index}.at");
+        positive(field.clone(), switch.at)?;
+        if switch.at <= before || switch.at >= duration {
+            let allowed = format!(
+                "times after that of the switch before, {before}, and below the duration, {duration}"
+            );
+            return wrong(field, switch.at, allowed);
+        }
+        before = switch.at;
     }
     Ok(())
 }

@@ -7,6 +7,7 @@
 pub mod bbr;
 mod control;
 pub mod cubic;
+mod handover;
 pub mod registry;
 pub mod reno;
 pub mod slow_start;
@@ -14,6 +15,7 @@ mod window;
 mod windowed_filter;
 
 pub use control::{Congestion, Context};
+pub use handover::modelled_window;
 pub use registry::{UnknownCca, cca_by_name};
 pub use slow_start::SlowStart;
 pub use window::{CaState, INFINITE_SSTHRESH, RateSample, Window};

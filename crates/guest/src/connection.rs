@@ -1,0 +1,97 @@
+//! One connection: the socket that opens it and takes the data, and the one that sends them.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddrV4, TcpListener};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+
+use net::wire;
+use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::sys::socket::{
+    AddressFamily, Backlog, MsgFlags, SockFlag, SockType, SockaddrIn, bind, connect, listen, send,
+    setsockopt, socket, sockopt::ReuseAddr,
+};
+
+use crate::sockopt;
+
+/// Bytes offered to the kernel, and asked of it, at a time.
+pub(crate) const PIECE: usize = 256 * 1024;
+
+/// What TCP is told before it connects.
+#[derive(Clone, Copy)]
+pub(crate) struct EndSettings {
+    /// Cap of the announced segment size, bytes.
+    pub(crate) mss: Option<u32>,
+    /// Cap of the receive window, bytes.
+    pub(crate) window: Option<u32>,
+}
+
+fn tcp_socket(settings: EndSettings) -> io::Result<OwnedFd> {
+    let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
+    let socket = socket(AddressFamily::Inet, SockType::Stream, flags, None)?;
+    setsockopt(&socket, ReuseAddr, &true)?;
+    if let Some(mss) = settings.mss {
+        sockopt::set_max_segment(&socket, mss)?;
+    }
+    if let Some(window) = settings.window {
+        sockopt::clamp_window(&socket, window)?;
+    }
+    Ok(socket)
+}
+
+/// Waits on the present host at the port of a flow for those who open its connections, with the
+/// congestion control that they will get.
+pub(crate) fn listener(
+    address: Ipv4Addr,
+    flow: usize,
+    cca: &str,
+    settings: EndSettings,
+) -> io::Result<TcpListener> {
+    let socket = tcp_socket(settings)?;
+    sockopt::set_congestion(&socket, cca)?;
+    let place = SocketAddrV4::new(address, wire::service_port(flow));
+    bind(socket.as_raw_fd(), &SockaddrIn::from(place))?;
+    listen(&socket, Backlog::MAXCONN)?;
+    Ok(socket.into())
+}
+
+/// Opens connection number `connection` from the present host; the socket blocks from then on.
+pub(crate) fn open(
+    own: Ipv4Addr,
+    sender: Ipv4Addr,
+    flow: usize,
+    connection: u32,
+    settings: EndSettings,
+) -> io::Result<OwnedFd> {
+    let socket = tcp_socket(settings)?;
+    let place = SocketAddrV4::new(own, wire::client_port(connection));
+    bind(socket.as_raw_fd(), &SockaddrIn::from(place))?;
+    let to = SockaddrIn::from(SocketAddrV4::new(sender, wire::service_port(flow)));
+    match connect(socket.as_raw_fd(), &to) {
+        Ok(()) | Err(Errno::EINPROGRESS) => {}
+        Err(error) => return Err(error.into()),
+    }
+    fcntl(&socket, FcntlArg::F_SETFL(OFlag::empty()))?;
+    Ok(socket)
+}
+
+/// The next connection that waits at a listener, and the port of who opened it.
+pub(crate) fn accept(listener: &TcpListener) -> io::Result<Option<(OwnedFd, u16)>> {
+    match listener.accept() {
+        Ok((socket, peer)) => {
+            socket.set_nonblocking(true)?;
+            Ok(Some((socket.into(), peer.port())))
+        }
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Gives a socket as much of `bytes` as it takes.
+pub(crate) fn give(socket: &impl AsFd, bytes: &[u8]) -> io::Result<u64> {
+    match send(socket.as_fd().as_raw_fd(), bytes, MsgFlags::MSG_NOSIGNAL) {
+        Ok(count) => Ok(count as u64),
+        Err(Errno::EAGAIN) => Ok(0),
+        Err(error) => Err(error.into()),
+    }
+}

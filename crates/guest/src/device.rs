@@ -1,0 +1,34 @@
+//! The device through which the guest talks to the path.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+
+use sidechannel::{Answer, DEVICE, Message};
+
+/// Longest answer.
+const LONGEST: usize = 64 * 1024;
+
+/// The open device.
+pub(crate) struct Device {
+    file: File,
+}
+
+impl Device {
+    pub(crate) fn open() -> io::Result<Self> {
+        let file = File::options().read(true).write(true).open(DEVICE)?;
+        Ok(Self { file })
+    }
+
+    /// Tells the path something.
+    pub(crate) fn tell(&mut self, message: &Message) -> io::Result<()> {
+        self.file.write_all(&sidechannel::encode(message)?)
+    }
+
+    /// Asks the path something.
+    pub(crate) fn ask(&mut self, message: &Message) -> io::Result<Answer> {
+        self.tell(message)?;
+        let mut answer = vec![0; LONGEST];
+        let length = self.file.read(&mut answer)?;
+        sidechannel::decode(&answer[..length])
+    }
+}

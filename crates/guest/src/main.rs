@@ -1,0 +1,69 @@
+//! The only program of the guest, its init: sets up the hosts, plays the scenario's workloads on real
+//! sockets, tells the path how senders are, and switches the machine off.
+
+mod connection;
+mod counters;
+mod device;
+mod hold;
+mod host;
+mod info;
+mod netlink;
+mod play;
+mod receiver;
+mod settings;
+mod sockopt;
+
+use std::io;
+
+use nix::mount::{MsFlags, mount};
+use nix::sys::reboot::{RebootMode, reboot};
+use nix::sys::utsname::uname;
+use scenario::Scenario;
+use sidechannel::{Answer, Message, PROTOCOL};
+use units::Duration;
+
+use device::Device;
+use play::Play;
+
+fn main() {
+    if let Err(error) = play() {
+        eprintln!("celltcp-guest: {error}");
+        // If the path is not there, the console is all there is.
+        let _ =
+            Device::open().and_then(|mut device| device.tell(&Message::Fail(error.to_string())));
+    }
+    let Err(error) = reboot(RebootMode::RB_POWER_OFF);
+    eprintln!("celltcp-guest: {error}");
+}
+
+fn play() -> io::Result<()> {
+    for (kind, place) in [("proc", "/proc"), ("sysfs", "/sys"), ("devtmpfs", "/dev")] {
+        std::fs::create_dir_all(place)?;
+        mount(
+            Some(kind),
+            place,
+            Some(kind),
+            MsFlags::empty(),
+            None::<&str>,
+        )?;
+    }
+    let mut device = Device::open()?;
+    let release = uname()?.release().to_string_lossy().into_owned();
+    let answer = device.ask(&Message::Hello {
+        protocol: PROTOCOL,
+        release,
+    })?;
+    let Answer::Job {
+        scenario,
+        seed,
+        start_jitter_ns,
+        hosts,
+    } = answer
+    else {
+        return Err(io::Error::other("the path does not say what to play"));
+    };
+    let scenario = Scenario::from_toml(&scenario, "scenario", &[]).map_err(io::Error::other)?;
+    let all = host::set_up(&scenario, &hosts)?;
+    let jitter = Duration::from_nanos(start_jitter_ns);
+    Play::new(device, &all, &hosts, &scenario, seed, jitter)?.run()
+}

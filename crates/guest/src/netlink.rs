@@ -1,0 +1,108 @@
+//! Links, addresses and routes of hosts (rtnetlink(7)).
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr};
+use std::os::fd::{AsFd, AsRawFd};
+
+use netlink_packet_core::{
+    NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage,
+    NetlinkPayload,
+};
+use netlink_packet_route::address::{AddressAttribute, AddressMessage};
+use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
+use netlink_packet_route::route::{
+    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol,
+    RouteScope, RouteType,
+};
+use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
+use netlink_sys::Socket;
+use netlink_sys::protocols::NETLINK_ROUTE;
+
+/// Requests to the kernel about the network namespace it was opened in.
+pub(crate) struct Netlink(Socket);
+
+impl Netlink {
+    pub(crate) fn open() -> io::Result<Self> {
+        let mut socket = Socket::new(NETLINK_ROUTE)?;
+        socket.bind_auto()?;
+        Ok(Self(socket))
+    }
+
+    fn request(&self, message: RouteNetlinkMessage, create: bool) -> io::Result<()> {
+        let mut header = NetlinkHeader::default();
+        header.flags = NLM_F_REQUEST | NLM_F_ACK;
+        if create {
+            header.flags |= NLM_F_CREATE | NLM_F_EXCL;
+        }
+        let mut request = NetlinkMessage::new(header, NetlinkPayload::from(message));
+        request.finalize();
+        let mut bytes = vec![0; request.buffer_len()];
+        request.serialize(&mut bytes);
+        self.0.send(&bytes, 0)?;
+        let (answer, _) = self.0.recv_from_full()?;
+        let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(&answer)
+            .map_err(io::Error::other)?;
+        match answer.payload {
+            NetlinkPayload::Error(error) if error.code.is_some() => Err(error.to_io()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Moves a device to the network namespace of a file.
+    pub(crate) fn move_link(&self, index: u32, namespace: &impl AsFd) -> io::Result<()> {
+        let mut message = LinkMessage::default();
+        message.header.index = index;
+        let file = namespace.as_fd().as_raw_fd();
+        message.attributes.push(LinkAttribute::NetNsFd(file));
+        self.request(RouteNetlinkMessage::SetLink(message), false)
+    }
+
+    /// Brings a device up; with `burst`, no more segments than that are handed to it at once.
+    pub(crate) fn bring_up(&self, index: u32, mtu: u32, burst: Option<u32>) -> io::Result<()> {
+        let mut message = LinkMessage::default();
+        message.header.index = index;
+        message.header.flags = LinkFlags::Up;
+        message.header.change_mask = LinkFlags::Up;
+        message.attributes.push(LinkAttribute::Mtu(mtu));
+        if let Some(segments) = burst {
+            message.attributes.push(LinkAttribute::GsoMaxSegs(segments));
+        }
+        self.request(RouteNetlinkMessage::SetLink(message), false)
+    }
+
+    /// Gives a device its address.
+    pub(crate) fn add_address(&self, index: u32, address: Ipv4Addr) -> io::Result<()> {
+        let mut message = AddressMessage::default();
+        message.header.family = AddressFamily::Inet;
+        message.header.prefix_len = 32;
+        message.header.index = index;
+        message.attributes = vec![
+            AddressAttribute::Local(IpAddr::V4(address)),
+            AddressAttribute::Address(IpAddr::V4(address)),
+        ];
+        self.request(RouteNetlinkMessage::NewAddress(message), true)
+    }
+
+    /// Sends everything through a device, with these metrics.
+    pub(crate) fn add_default_route(
+        &self,
+        index: u32,
+        source: Ipv4Addr,
+        metrics: Vec<RouteMetric>,
+    ) -> io::Result<()> {
+        let mut message = RouteMessage::default();
+        message.header.address_family = AddressFamily::Inet;
+        message.header.table = RouteHeader::RT_TABLE_MAIN;
+        message.header.protocol = RouteProtocol::Boot;
+        message.header.scope = RouteScope::Link;
+        message.header.kind = RouteType::Unicast;
+        message.attributes = vec![
+            RouteAttribute::Oif(index),
+            RouteAttribute::PrefSource(RouteAddress::Inet(source)),
+        ];
+        if !metrics.is_empty() {
+            message.attributes.push(RouteAttribute::Metrics(metrics));
+        }
+        self.request(RouteNetlinkMessage::NewRoute(message), true)
+    }
+}

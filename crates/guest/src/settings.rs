@@ -1,0 +1,162 @@
+//! From a scenario to what the kernel is set to.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
+
+use netlink_packet_route::route::RouteMetric;
+use scenario::{CcaChoice, Parameter, Scenario, Tcp, Tso, WindowScale, kernel_text};
+
+/// Bit of a metric in `RTAX_LOCK`, without which the kernel does not take `RTAX_RTO_MIN`.
+const LOCK_RTO_MIN: u32 = 1 << 13;
+/// Linux' own initial window (RFC 6928); a route says others.
+const USUAL_INITIAL_WINDOW: u32 = 10;
+/// Middle values of `tcp_rmem` and `tcp_wmem`.
+const RECEIVE_BUFFER: u64 = 131_072;
+const SEND_BUFFER: u64 = 16_384;
+
+/// Sysctls of every host, by their names.
+pub(crate) fn sysctls(scenario: &Scenario) -> Result<BTreeMap<String, String>, String> {
+    let tcp = &scenario.tcp;
+    let automatic = WindowScale::Automatic.shift(tcp.receive_buffer_max);
+    match tcp.window_scale {
+        WindowScale::Fixed(shift) if Some(shift) != automatic => {
+            return Err(format!(
+                "tcp.window_scale: {shift} is not what Linux chooses for a receive buffer of {}; \
+                 allowed: true, false",
+                tcp.receive_buffer_max
+            ));
+        }
+        _ => {}
+    }
+    let (receive, send) = (tcp.receive_buffer_max.get(), tcp.send_buffer_max.get());
+    let flag = |on: bool| u8::from(on).to_string();
+    let mut all = BTreeMap::from([
+        ("tcp_timestamps", flag(tcp.timestamps)),
+        (
+            "tcp_window_scaling",
+            flag(tcp.window_scale != WindowScale::Off),
+        ),
+        (
+            "tcp_rmem",
+            format!("4096 {} {receive}", RECEIVE_BUFFER.min(receive)),
+        ),
+        ("tcp_wmem", format!("4096 {} {send}", SEND_BUFFER.min(send))),
+        ("tcp_slow_start_after_idle", flag(tcp.slow_start_after_idle)),
+    ])
+    .into_iter()
+    .map(|(name, value)| (format!("net.ipv4.{name}"), value))
+    .collect::<BTreeMap<_, _>>();
+    if !tcp.f_rto {
+        all.insert("net.ipv4.tcp_frto".to_owned(), "0".to_owned());
+    }
+    if !tcp.tlp {
+        all.insert("net.ipv4.tcp_early_retrans".to_owned(), "0".to_owned());
+    }
+    let wanted = scenario.kernel.sysctl.iter();
+    all.extend(wanted.map(|(name, value)| (name.clone(), kernel_text(value))));
+    Ok(all)
+}
+
+/// Metrics of every route.
+pub(crate) fn route_metrics(tcp: &Tcp) -> Vec<RouteMetric> {
+    let mut metrics = Vec::new();
+    if tcp.initial_window != USUAL_INITIAL_WINDOW {
+        metrics.push(RouteMetric::InitCwnd(tcp.initial_window));
+    }
+    if tcp.min_rto != Tcp::default().min_rto {
+        metrics.push(RouteMetric::Lock(LOCK_RTO_MIN));
+        metrics.push(RouteMetric::RtoMin(tcp.min_rto.as_millis() as u32));
+    }
+    if !tcp.delayed_ack {
+        metrics.push(RouteMetric::QuickAck(1));
+    }
+    metrics
+}
+
+/// Segments that are handed to a device at once; `None` for as many as Linux likes.
+pub(crate) fn burst(tcp: &Tcp) -> Option<u32> {
+    match tcp.tso {
+        Tso::Linux => None,
+        Tso::Segments(segments) => Some(segments),
+    }
+}
+
+/// Parameters of modules, by module and parameter: those of the scenario, and those of congestion
+/// controls. A module has one set of parameters for all connections.
+pub(crate) fn modules(scenario: &Scenario) -> Result<BTreeMap<String, String>, String> {
+    let mut all = BTreeMap::new();
+    let of_flows = scenario.flows.iter().flat_map(|flow| {
+        let later = flow.switch.iter().map(|switch| &switch.to);
+        core::iter::once(&flow.cca).chain(later)
+    });
+    for choice in of_flows {
+        for (name, value) in &choice.parameters {
+            let (parameter, text) = module_parameter(choice, name, value)?;
+            let known = all.entry(parameter).or_insert_with(|| text.clone());
+            if *known != text {
+                return Err(format!(
+                    "{name}: flows want {known} and {text}, but {} has one value for all \
+                     connections of a kernel",
+                    choice.name
+                ));
+            }
+        }
+    }
+    let wanted = scenario.kernel.module.iter();
+    all.extend(wanted.map(|(name, value)| (name.clone(), kernel_text(value))));
+    Ok(all)
+}
+
+/// A parameter of a congestion control as its module has it.
+fn module_parameter(
+    choice: &CcaChoice,
+    name: &str,
+    value: &Parameter,
+) -> Result<(String, String), String> {
+    let module = format!("tcp_{}", choice.name);
+    Ok(match (name, value) {
+        ("hystart_detect", Parameter::Text(word)) => {
+            let bits = match word.as_str() {
+                "train" => 1,
+                "delay" => 2,
+                _ => 3,
+            };
+            (format!("{module}.hystart_detect"), bits.to_string())
+        }
+        ("hystart_ack_delta", Parameter::Text(time)) => {
+            let delta: units::Duration = time
+                .parse()
+                .map_err(|error: units::ParseQuantityError| error.to_string())?;
+            (
+                format!("{module}.hystart_ack_delta_us"),
+                delta.as_micros().to_string(),
+            )
+        }
+        ("c" | "beta", _) => {
+            return Err(format!(
+                "{name}: the kernel computes with it when it starts; it cannot be set there"
+            ));
+        }
+        _ => (format!("{module}.{name}"), kernel_text(value)),
+    })
+}
+
+/// The file of a sysctl.
+pub(crate) fn sysctl_file(name: &str) -> PathBuf {
+    ["/proc", "sys"]
+        .iter()
+        .collect::<PathBuf>()
+        .join(name.replace('.', "/"))
+}
+
+/// Sets the parameter of a module.
+pub(crate) fn set_module(name: &str, value: &str) -> io::Result<()> {
+    let (module, parameter) = name.split_once('.').unwrap_or((name, ""));
+    let file = format!("/sys/module/{module}/parameters/{parameter}");
+    std::fs::write(&file, value).map_err(|error| {
+        io::Error::other(format!(
+            "kernel.module.{name}: {value:?} is not taken by this kernel: {error}"
+        ))
+    })
+}

@@ -1,0 +1,95 @@
+//! What sockets offer and no library knows.
+#![allow(unsafe_code)]
+
+use std::io;
+use std::mem::size_of;
+use std::os::fd::{AsFd, AsRawFd};
+
+/// Longest answer of TCP_INFO and TCP_CC_INFO.
+const LONGEST: usize = 512;
+
+/// The bytes of a TCP option; kernels differ in how many they have.
+pub(crate) fn tcp_option(socket: &impl AsFd, option: i32) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0_u8; LONGEST];
+    let mut length = LONGEST as libc::socklen_t;
+    // SAFETY: the kernel writes at most `length` bytes to the buffer, and the number to `length`.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_fd().as_raw_fd(),
+            libc::IPPROTO_TCP,
+            option,
+            bytes.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    };
+    if result != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    bytes.truncate(length as usize);
+    Ok(bytes)
+}
+
+/// Sets an option to the bytes of `value`, in the order of the machine.
+fn set(socket: &impl AsFd, level: i32, option: i32, value: &[u8]) -> io::Result<()> {
+    // SAFETY: the kernel reads as many bytes as the slice has.
+    let result = unsafe {
+        libc::setsockopt(
+            socket.as_fd().as_raw_fd(),
+            level,
+            option,
+            value.as_ptr().cast(),
+            value.len() as libc::socklen_t,
+        )
+    };
+    if result != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+/// Caps the pacing rate, bytes per second; `u64::MAX` lifts the cap.
+pub(crate) fn cap_pacing_rate(socket: &impl AsFd, bytes_per_second: u64) -> io::Result<()> {
+    const { assert!(size_of::<libc::c_ulong>() == size_of::<u64>()) };
+    let value = bytes_per_second.to_ne_bytes();
+    set(socket, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, &value)
+}
+
+/// Caps the receive window, bytes.
+pub(crate) fn clamp_window(socket: &impl AsFd, bytes: u32) -> io::Result<()> {
+    let value = bytes.to_ne_bytes();
+    set(socket, libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, &value)
+}
+
+/// Caps the maximum segment size that is announced, bytes.
+pub(crate) fn set_max_segment(socket: &impl AsFd, bytes: u32) -> io::Result<()> {
+    let value = bytes.to_ne_bytes();
+    set(socket, libc::IPPROTO_TCP, libc::TCP_MAXSEG, &value)
+}
+
+/// Changes the congestion control.
+pub(crate) fn set_congestion(socket: &impl AsFd, name: &str) -> io::Result<()> {
+    let option = libc::TCP_CONGESTION;
+    set(socket, libc::IPPROTO_TCP, option, name.as_bytes())
+}
+
+/// Takes data off a TCP socket without looking at them, waiting until there were `count` bytes or the
+/// stream has ended; answers how many there were.
+///
+/// The kernel does all of it in one call, so a receiver costs nothing per packet, and it reads as a
+/// program that is always ready would: each segment in the moment in which it arrives.
+pub(crate) fn discard(socket: &impl AsFd, count: u64) -> io::Result<u64> {
+    /// The longest read that Linux does.
+    const LONGEST: u64 = 0x7fff_f000;
+    let length = count.min(LONGEST) as usize;
+    // SAFETY: with MSG_TRUNC the kernel drops what it would have written (tcp(7)): the pointer is not
+    // used.
+    let taken = unsafe {
+        libc::recv(
+            socket.as_fd().as_raw_fd(),
+            std::ptr::null_mut(),
+            length,
+            libc::MSG_TRUNC | libc::MSG_WAITALL,
+        )
+    };
+    u64::try_from(taken).map_err(|_| io::Error::last_os_error())
+}

@@ -1,0 +1,56 @@
+//! What a receiver can hand to its application, from the data that reached it.
+
+use std::collections::BTreeMap;
+
+/// Follows the sequence numbers (64 bits) that arrive at one receiver.
+#[derive(Debug, Default)]
+pub(crate) struct Delivered {
+    next: Option<u64>,
+    /// Ends of what arrived out of order, by their starts.
+    beyond: BTreeMap<u64, u64>,
+}
+
+impl Delivered {
+    /// The first byte will be `seq`.
+    pub(crate) fn begin(&mut self, seq: u64) {
+        self.next.get_or_insert(seq);
+    }
+
+    /// Data arrive; answers how many bytes are in order that were not before.
+    pub(crate) fn arrive(&mut self, seq: u64, len: u32) -> u64 {
+        let before = *self.next.get_or_insert(seq);
+        let end = seq + u64::from(len);
+        let mut next = before;
+        if seq <= next {
+            next = next.max(end);
+        } else {
+            let known = self.beyond.entry(seq).or_insert(end);
+            *known = end.max(*known);
+        }
+        while let Some(first) = self.beyond.first_entry() {
+            if *first.key() > next {
+                break;
+            }
+            next = next.max(first.remove());
+        }
+        self.next = Some(next);
+        next - before
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hole_holds_back_what_is_behind_it() {
+        let mut receiver = Delivered::default();
+        receiver.begin(100);
+        assert_eq!(receiver.arrive(100, 10), 10);
+        assert_eq!(receiver.arrive(120, 10), 0);
+        assert_eq!(receiver.arrive(130, 10), 0);
+        assert_eq!(receiver.arrive(120, 10), 0);
+        assert_eq!(receiver.arrive(105, 15), 30);
+        assert_eq!(receiver.arrive(100, 10), 0);
+    }
+}

@@ -1,0 +1,441 @@
+//! A run: packets of the kernel on the path, messages of the guest, reports to the engine.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, BufWriter};
+
+use net::wire::{self, Datagram};
+use net::{Delivery, HostId, Kind, LinkId, Packet};
+use path::Plan;
+use recorder::{Capture, Engine, Introduction, ObservedPath, Options};
+use scenario::Scenario;
+use sidechannel::{Answer, Job, Message, Outcome, PROTOCOL, Report, write_frame};
+use tcp::{Flags, unwrap};
+use units::{Duration, Instant};
+
+use crate::delivered::Delivered;
+use crate::fates::Fates;
+use crate::senders::Senders;
+use crate::start::Start;
+
+/// Samples are reported when there are that many.
+const SAMPLES_AT_ONCE: usize = 4_096;
+/// How often the engine hears of a run's progress, in parts of its duration.
+const PROGRESS_PARTS: u64 = 200;
+/// Lifts the first sequence numbers, so that those before them do not underflow.
+const LIFT: u64 = 1 << 32;
+/// Bits of a packet's number on the path that hold its number in the kernel.
+const KERNEL_BITS: u32 = 32;
+
+/// What has become of a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Verdict {
+    /// It has come to a host; congestion experienced or not.
+    Deliver {
+        packet: u32,
+        port: u16,
+        congestion: bool,
+    },
+    /// It was lost.
+    Drop { packet: u32 },
+    /// The network card of its host is done with it.
+    Sent { packet: u32 },
+}
+
+/// A connection as it is followed here.
+#[derive(Debug, Default)]
+struct Followed {
+    receiver: Delivered,
+    /// A sequence number of the data seen lately.
+    near: Option<u64>,
+}
+
+/// The run.
+pub(crate) struct Session {
+    job: Job,
+    scenario: Scenario,
+    plan: Plan,
+    reports: BufWriter<File>,
+    /// `None` before the guest has said hello and after the end.
+    path: Option<ObservedPath>,
+    /// The kernel's time at time zero of the run.
+    zero: Option<u64>,
+    end: Instant,
+    fates: Fates,
+    card: Option<HostId>,
+    senders: Senders,
+    followed: Vec<Followed>,
+    verdicts: VecDeque<Verdict>,
+    deliveries: Vec<Delivery>,
+    answer: Option<Answer>,
+    packets: u32,
+    reported: Instant,
+    ended: bool,
+}
+
+impl Session {
+    pub(crate) fn new(start: Start) -> Self {
+        let Start {
+            job,
+            scenario,
+            plan,
+            reports,
+        } = start;
+        let wired = !scenario.path.wired.is_empty();
+        let card = wired.then_some(LinkId(0));
+        Self {
+            end: Instant::ZERO + scenario.duration,
+            fates: Fates::new(card),
+            card: card.map(|link| plan.topology.links[link.0 as usize].from),
+            job,
+            scenario,
+            plan,
+            reports,
+            path: None,
+            zero: None,
+            senders: Senders::default(),
+            followed: Vec::new(),
+            verdicts: VecDeque::new(),
+            deliveries: Vec::new(),
+            answer: None,
+            packets: 0,
+            reported: Instant::ZERO,
+            ended: false,
+        }
+    }
+
+    /// How many hosts there may be.
+    pub(crate) fn ports(&self) -> usize {
+        self.plan.topology.nodes.len()
+    }
+
+    /// Time of the run at the kernel's time `now`; `None` outside of it.
+    fn time(&self, now: u64) -> Option<Instant> {
+        let since = now.checked_sub(self.zero?)?;
+        Some(Instant::ZERO + Duration::from_nanos(since))
+    }
+
+    /// When [`Session::advance`] is to be called, in the kernel's time.
+    pub(crate) fn next(&self) -> Option<u64> {
+        let zero = self.zero?;
+        if !self.verdicts.is_empty() {
+            return Some(zero);
+        }
+        let path = self.path.as_ref()?;
+        let next = path
+            .next_event()
+            .min(path.next_slot())
+            .min(self.fates.next());
+        (next <= self.end).then(|| zero + next.as_nanos())
+    }
+
+    /// A packet of the kernel; answers whether its card will tell when it is done with it, `None` if
+    /// the path does not take it.
+    pub(crate) fn transmit(
+        &mut self,
+        now: u64,
+        port: u32,
+        packet: u32,
+        length: u32,
+        headers: &[u8],
+    ) -> Option<bool> {
+        let time = self.time(now)?;
+        let datagram = wire::parse(headers).ok()?;
+        let source = HostId(port);
+        let destination = wire::host(*datagram.destination.ip())?;
+        let known = (destination.0 as usize) < self.ports() && destination != source;
+        let connection = self.connection(&datagram)?;
+        let path = self.path.as_mut().filter(|_| known && time <= self.end)?;
+        let on_path = Packet {
+            id: u64::from(self.packets) << KERNEL_BITS | u64::from(packet),
+            flow: connection,
+            source,
+            destination,
+            size: length,
+            ecn: datagram.ecn,
+            segment: datagram.segment,
+            sent_at: time,
+            kind: Kind::Tcp,
+        };
+        self.packets = self.packets.wrapping_add(1) & (u32::MAX >> 1);
+        path.inject(time, on_path, &mut self.fates);
+        self.take_dropped();
+        Some(self.card == Some(source))
+    }
+
+    /// The connection of a packet: the ports of those that open connections tell it.
+    fn connection(&self, datagram: &Datagram) -> Option<u32> {
+        let ports = [datagram.source.port(), datagram.destination.port()];
+        let client = ports.into_iter().max()?;
+        let first = wire::client_port(0);
+        let last = self.followed.len().checked_sub(1)? as u32;
+        let number = u32::from(client.checked_sub(first)?);
+        // Port numbers are used again after all have been; the latest connection has it then.
+        let round = u32::from(u16::MAX - first) + 1;
+        let rounds = last.checked_sub(number)? / round;
+        Some(number + rounds * round)
+    }
+
+    /// Does what is due; verdicts are then to be fetched.
+    pub(crate) fn advance(&mut self, now: u64) -> io::Result<()> {
+        let Some(until) = self.time(now) else {
+            return Ok(());
+        };
+        while let Some(path) = self.path.as_mut() {
+            let (event, slot, card) = (path.next_event(), path.next_slot(), self.fates.next());
+            let next = event.min(slot).min(card);
+            if next > until.min(self.end) {
+                break;
+            }
+            if card == next {
+                while let Some(id) = self.fates.left_card(next) {
+                    let packet = id as u32;
+                    self.verdicts.push_back(Verdict::Sent { packet });
+                }
+            } else if event == next {
+                self.run_path(next);
+            } else {
+                let senders = &self.senders;
+                path.end_slot(|connection| senders.state(connection));
+                self.report_progress(next)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The next verdict.
+    pub(crate) fn verdict(&mut self) -> Option<Verdict> {
+        self.verdicts.pop_front()
+    }
+
+    fn run_path(&mut self, now: Instant) {
+        let Some(path) = self.path.as_mut() else {
+            return;
+        };
+        let mut deliveries = core::mem::take(&mut self.deliveries);
+        path.advance(now, &mut deliveries, &mut self.fates);
+        self.take_dropped();
+        for delivery in deliveries.drain(..) {
+            self.arrive(now, &delivery);
+        }
+        self.deliveries = deliveries;
+    }
+
+    fn arrive(&mut self, now: Instant, delivery: &Delivery) {
+        let packet = &delivery.packet;
+        self.verdicts.push_back(Verdict::Deliver {
+            packet: packet.id as u32,
+            port: delivery.host.0 as u16,
+            congestion: packet.ecn == tcp::Ecn::Ce,
+        });
+        let segment = &packet.segment;
+        let followed = &mut self.followed[packet.flow as usize];
+        let Some(path) = self.path.as_mut() else {
+            return;
+        };
+        if packet.source != path.recorder().sender(packet.flow) {
+            return;
+        }
+        let near = followed.near.unwrap_or(LIFT + u64::from(segment.seq));
+        let seq = unwrap(near, segment.seq);
+        followed.near = Some(near.max(seq));
+        if segment.flags.contains(Flags::SYN) {
+            followed.receiver.begin(seq + 1);
+        } else if segment.len > 0 {
+            let fresh = followed.receiver.arrive(seq, segment.len);
+            if fresh > 0 {
+                path.recorder().delivered(now, packet.flow, fresh);
+            }
+        }
+    }
+
+    fn take_dropped(&mut self) {
+        let dropped = self.fates.take_dropped();
+        self.verdicts
+            .extend(dropped.map(|id| Verdict::Drop { packet: id as u32 }));
+    }
+
+    fn report_progress(&mut self, now: Instant) -> io::Result<()> {
+        let step = self.scenario.duration / PROGRESS_PARTS;
+        if now < self.reported + step && now < self.end {
+            return Ok(());
+        }
+        self.reported = now;
+        self.report_samples(1)?;
+        write_frame(&mut self.reports, &Report::Reached(now.as_nanos()))
+    }
+
+    fn report_samples(&mut self, at_least: usize) -> io::Result<()> {
+        let Some(path) = self.path.as_mut() else {
+            return Ok(());
+        };
+        if path.sample_count() < at_least {
+            return Ok(());
+        }
+        write_frame(&mut self.reports, &Report::Samples(path.take_samples()))
+    }
+
+    /// A message of the guest.
+    pub(crate) fn message(&mut self, now: u64, message: Message) -> io::Result<()> {
+        let time = self.time(now).unwrap_or(Instant::ZERO);
+        match message {
+            Message::Hello { protocol, release } => self.hello(protocol, release)?,
+            Message::Start => self.zero = Some(now),
+            Message::Open { flow, cca } => self.open(time, flow as usize, cca)?,
+            Message::States { sample, states } => {
+                for report in &states {
+                    self.state(time, sample, report);
+                }
+                self.report_samples(SAMPLES_AT_ONCE)?;
+            }
+            Message::Complete { connection } => {
+                if let Some(path) = self.path.as_mut() {
+                    path.recorder().complete(time, connection);
+                }
+            }
+            Message::Switched {
+                connection,
+                to,
+                how,
+            } => {
+                let detail = match how {
+                    sidechannel::How::Kernel => format!("{to} kernel"),
+                    sidechannel::How::Context { cwnd } => format!("{to} context cwnd {cwnd}"),
+                };
+                if let Some(path) = self.path.as_mut() {
+                    path.recorder().switched(time, connection, detail);
+                }
+            }
+            Message::Counters {
+                connection,
+                loss_probes,
+                recoveries,
+                undone,
+                timeouts,
+            } => self
+                .senders
+                .count(connection, timeouts, loss_probes, recoveries, undone),
+            Message::Clock => self.answer = Some(Answer::Clock(time.as_nanos())),
+            Message::Truth { uplink } => {
+                let path = self.path.as_ref().ok_or_else(no_run)?;
+                let (queue_bytes, capacity_bps) = path.truth(uplink);
+                self.answer = Some(Answer::Truth {
+                    queue_bytes,
+                    capacity_bps,
+                });
+            }
+            Message::Hints { .. } => self.answer = Some(Answer::Hints(Vec::new())),
+            Message::End => self.finish()?,
+            Message::Fail(reason) => return Err(io::Error::other(reason)),
+        }
+        Ok(())
+    }
+
+    /// The bytes of the answer to the last message, if it has one.
+    pub(crate) fn take_answer(&mut self) -> io::Result<Option<Vec<u8>>> {
+        self.answer
+            .take()
+            .map(|answer| sidechannel::encode(&answer))
+            .transpose()
+    }
+
+    fn hello(&mut self, protocol: u32, release: String) -> io::Result<()> {
+        if protocol != PROTOCOL {
+            return Err(io::Error::other(format!(
+                "the guest speaks protocol {protocol}, the path {PROTOCOL}"
+            )));
+        }
+        let pcap = self.job.pcap.as_ref().map(|file| {
+            let created = File::create(file);
+            created
+                .map(|out| Box::new(BufWriter::new(out)) as Capture)
+                .map_err(|error| io::Error::other(format!("{file}: {error}")))
+        });
+        let options = Options {
+            check: self.job.check,
+            pcap: pcap.transpose()?,
+        };
+        let engine = Engine {
+            name: "kernel",
+            kernel_version: release,
+        };
+        let path = ObservedPath::new(&self.scenario, &self.plan, self.job.seed, engine, options);
+        self.path = Some(path.map_err(io::Error::other)?);
+        self.answer = Some(Answer::Job {
+            scenario: self.job.scenario.clone(),
+            seed: self.job.seed,
+            start_jitter_ns: self.plan.start_jitter.as_nanos(),
+            hosts: self.plan.topology.nodes.clone(),
+        });
+        Ok(())
+    }
+
+    fn open(&mut self, now: Instant, number: usize, cca: String) -> io::Result<()> {
+        let flow = self.scenario.flows.get(number).ok_or_else(no_run)?;
+        let hosts = self.plan.ends(flow).map_err(io::Error::other)?;
+        let path_mtu = self.scenario.path.path_mtu();
+        let path = self.path.as_mut().ok_or_else(no_run)?;
+        path.open(
+            now,
+            Introduction {
+                name: flow.name.clone(),
+                ue: flow.to.clone(),
+                cca,
+                hosts,
+                uplink: flow.from == "phone",
+                mss: self.scenario.tcp.segment_payload(path_mtu),
+                flow: number,
+            },
+        );
+        self.senders.add();
+        self.followed.push(Followed::default());
+        Ok(())
+    }
+
+    fn state(&mut self, now: Instant, sample: bool, report: &sidechannel::SenderReport) {
+        let Some(path) = self.path.as_mut() else {
+            return;
+        };
+        let Some(state) = self.senders.tell(now, report) else {
+            return;
+        };
+        path.recorder()
+            .sender_changed(now, report.connection, &state);
+        if !state.srtt.is_zero() {
+            path.recorder().acked(report.connection, &state);
+            if sample {
+                path.sample(now, report.connection, &state);
+            }
+        }
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        let path = self.path.take().ok_or_else(no_run)?;
+        let senders = &self.senders;
+        let tables = path
+            .finish(self.end, |connection| senders.state(connection))
+            .map_err(io::Error::other)?;
+        write_frame(&mut self.reports, &Report::Samples(tables.samples))?;
+        let outcome = Outcome {
+            runs: tables.runs,
+            flows: tables.flows,
+            slots: tables.slots,
+            events: tables.events,
+        };
+        self.ended = true;
+        write_frame(&mut self.reports, &Report::Done(Box::new(outcome)))
+    }
+
+    /// The run has failed, or the kernel shuts down before its end.
+    pub(crate) fn fail(&mut self, reason: String) {
+        if !self.ended {
+            self.ended = true;
+            // If nobody reads, there is nobody to tell.
+            let _ = write_frame(&mut self.reports, &Report::Failed(reason));
+        }
+    }
+}
+
+fn no_run() -> io::Error {
+    io::Error::other("the guest speaks of what is not there")
+}

@@ -1,0 +1,54 @@
+//! From the engine's job to a path that waits for its guest.
+
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::Path;
+
+use nix::sched::{CpuSet, sched_setaffinity};
+use nix::unistd::Pid;
+use path::{Plan, Traces};
+use scenario::Scenario;
+use sidechannel::{JOB_VARIABLE, Job, REPORT_VARIABLE};
+
+/// What is to be run, and where reports go.
+pub(crate) struct Start {
+    pub(crate) job: Job,
+    pub(crate) scenario: Scenario,
+    pub(crate) plan: Plan,
+    pub(crate) reports: BufWriter<File>,
+}
+
+impl Start {
+    /// Reads the job that the environment names and opens the pipe for reports.
+    pub(crate) fn from_environment() -> io::Result<Self> {
+        let job: Job = sidechannel::decode(&std::fs::read(variable(JOB_VARIABLE)?)?)?;
+        if let Some(cpu) = job.cpu {
+            stay_on(cpu as usize)?;
+        }
+        let reports = File::options()
+            .write(true)
+            .open(variable(REPORT_VARIABLE)?)?;
+        let scenario =
+            Scenario::from_toml(&job.scenario, "scenario", &[]).map_err(io::Error::other)?;
+        let traces =
+            Traces::load(&scenario, Path::new(&job.directory)).map_err(io::Error::other)?;
+        let plan = Plan::new(&scenario, &traces, job.seed).map_err(io::Error::other)?;
+        Ok(Self {
+            job,
+            scenario,
+            plan,
+            reports: BufWriter::new(reports),
+        })
+    }
+}
+
+fn variable(name: &str) -> io::Result<String> {
+    std::env::var(name).map_err(|error| io::Error::other(format!("{name}: {error}")))
+}
+
+/// Keeps this process, and those that it starts, on one processor.
+fn stay_on(cpu: usize) -> io::Result<()> {
+    let mut set = CpuSet::new();
+    set.set(cpu)?;
+    Ok(sched_setaffinity(Pid::from_raw(0), &set)?)
+}

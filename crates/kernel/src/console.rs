@@ -1,0 +1,41 @@
+//! What the kernel printed.
+
+use std::path::Path;
+
+/// Lines of the console that an error message shows.
+const LINES: usize = 30;
+
+/// The last lines of the console in `file`.
+pub(crate) fn last_lines(file: &Path) -> String {
+    let bytes = std::fs::read(file).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let lines: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    let shown = &lines[lines.len().saturating_sub(LINES)..];
+    if shown.is_empty() {
+        return "  (nothing)".to_owned();
+    }
+    shown
+        .iter()
+        .map(|line| format!("  {}", line.trim_end()))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_the_console_is_shown() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("console");
+        assert_eq!(last_lines(&file), "  (nothing)");
+        let all: Vec<String> = (0..50).map(|n| format!("line {n}\r\n\n")).collect();
+        std::fs::write(&file, all.concat()).unwrap();
+        let shown = last_lines(&file);
+        assert!(shown.starts_with("  line 20\n") && shown.ends_with("  line 49"));
+    }
+}

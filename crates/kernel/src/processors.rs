@@ -1,0 +1,63 @@
+//! Which processor a run gets.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use nix::sched::{CpuSet, sched_getaffinity};
+use nix::unistd::Pid;
+
+/// Runs of this program, by processor.
+static TAKEN: Mutex<BTreeMap<usize, u32>> = Mutex::new(BTreeMap::new());
+
+/// A processor as long as it is held.
+#[derive(Debug)]
+pub(crate) struct Processor(usize);
+
+impl Processor {
+    /// The one with the fewest runs among those that this program may use; `None` if the host does not
+    /// tell which. Programs begin to count at different ones.
+    pub(crate) fn take() -> Option<Self> {
+        let allowed = sched_getaffinity(Pid::from_raw(0)).ok()?;
+        let usable: Vec<usize> = (0..CpuSet::count())
+            .filter(|cpu| allowed.is_set(*cpu).unwrap_or(false))
+            .collect();
+        let first = std::process::id() as usize % usable.len().max(1);
+        let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+        let in_turn = usable.iter().cycle().skip(first).take(usable.len());
+        let cpu = *in_turn.min_by_key(|cpu| taken.get(*cpu).copied().unwrap_or_default())?;
+        *taken.entry(cpu).or_default() += 1;
+        Some(Self(cpu))
+    }
+
+    /// Its number.
+    pub(crate) fn number(&self) -> u32 {
+        self.0 as u32
+    }
+}
+
+impl Drop for Processor {
+    fn drop(&mut self) {
+        let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(runs) = taken.get_mut(&self.0) {
+            *runs -= 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_spread_over_the_processors() {
+        let allowed = sched_getaffinity(Pid::from_raw(0)).unwrap();
+        let count = (0..CpuSet::count())
+            .filter(|cpu| allowed.is_set(*cpu).unwrap())
+            .count();
+        let all: Vec<Processor> = (0..count).map(|_| Processor::take().unwrap()).collect();
+        let mut numbers: Vec<u32> = all.iter().map(Processor::number).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        assert_eq!(numbers.len(), count);
+    }
+}

@@ -1,0 +1,199 @@
+//! One run, as the other engines offer it.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::time::{Duration as WallTime, Instant as WallInstant};
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use path::Traces;
+use record::Samples;
+use recorder::Tables;
+use scenario::Scenario;
+use sidechannel::{FrameReader, Job, Outcome, Report};
+use units::{Duration, Instant};
+
+use crate::Parts;
+use crate::process::Process;
+use crate::processors::Processor;
+
+/// A kernel that reports nothing for so long hangs: usual runs report several times a second.
+const PATIENCE: WallTime = WallTime::from_secs(120);
+/// How long to wait for a report before looking at the process.
+const LOOK: u16 = 200;
+
+/// What a run does beside running.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    /// Verify the run by the invariant checker.
+    pub check: bool,
+    /// File for a capture of what the server's host sends and receives.
+    pub pcap: Option<PathBuf>,
+}
+
+/// Why a run has no results.
+#[derive(Debug, thiserror::Error)]
+pub enum KernelError {
+    /// The kernel cannot be started.
+    #[error("the kernel cannot be started: {0}")]
+    Start(io::Error),
+    /// The guest or the path has given up.
+    #[error("{0}")]
+    Failed(String),
+    /// The process has ended early.
+    #[error("the kernel ended early ({status}); its console ends with\n{console}")]
+    Crashed {
+        /// How it ended.
+        status: String,
+        /// The last lines that it printed.
+        console: String,
+    },
+    /// Nothing came for a long time.
+    #[error("the kernel has not reported for {} s and was killed; its console ends with\n{console}", PATIENCE.as_secs())]
+    Hung {
+        /// The last lines that it printed.
+        console: String,
+    },
+    /// The reports cannot be read.
+    #[error("the kernel's reports: {0}")]
+    Reports(#[from] io::Error),
+}
+
+/// A run of a scenario on a Linux kernel.
+#[derive(Debug)]
+pub struct KernelRun {
+    process: Process,
+    /// Held until the run is over.
+    _processor: Option<Processor>,
+    reports: File,
+    frames: FrameReader,
+    end: Instant,
+    reached: Instant,
+    samples: Samples,
+    outcome: Option<Outcome>,
+}
+
+impl KernelRun {
+    /// Starts the run of `scenario` with `seed`. The kernel runs on its own from here.
+    ///
+    /// # Errors
+    /// If a program is missing or cannot be started.
+    pub fn new(
+        parts: &Parts,
+        scenario: &Scenario,
+        traces: &Traces,
+        seed: u64,
+        options: &Options,
+    ) -> Result<Self, KernelError> {
+        let here = std::env::current_dir().map_err(KernelError::Start)?;
+        let absolute = |file: &Path| here.join(file).to_string_lossy().into_owned();
+        let processor = Processor::take();
+        let job = Job {
+            scenario: scenario.to_toml(),
+            directory: absolute(traces.directory()),
+            seed,
+            cpu: processor.as_ref().map(Processor::number),
+            check: options.check,
+            pcap: options.pcap.as_deref().map(absolute),
+        };
+        let (process, reports) = Process::start(parts, &job).map_err(KernelError::Start)?;
+        Ok(Self {
+            process,
+            _processor: processor,
+            reports,
+            frames: FrameReader::default(),
+            end: Instant::ZERO + scenario.duration,
+            reached: Instant::ZERO,
+            samples: Samples::default(),
+            outcome: None,
+        })
+    }
+
+    /// Whether the run has come to its end.
+    pub fn is_finished(&self) -> bool {
+        self.outcome.is_some()
+    }
+
+    /// How far the run has come.
+    pub fn now(&self) -> Instant {
+        self.reached
+    }
+
+    /// Waits until the run has come to `until`, or to its end if that is earlier.
+    ///
+    /// # Errors
+    /// [`KernelError`] says what has happened to the kernel.
+    pub fn advance(&mut self, until: Instant) -> Result<(), KernelError> {
+        let whole = until >= self.end;
+        let mut heard = WallInstant::now();
+        while self.outcome.is_none() && (whole || self.reached < until) {
+            if self.read_reports()? {
+                heard = WallInstant::now();
+            } else if let Some(status) = self.process.ended()? {
+                // What it wrote last may have come after we looked.
+                if !self.read_reports()? {
+                    return Err(KernelError::Crashed {
+                        status: status.to_string(),
+                        console: self.process.console(),
+                    });
+                }
+            } else if heard.elapsed() > PATIENCE {
+                return Err(KernelError::Hung {
+                    console: self.process.console(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The samples since the last call.
+    pub fn take_samples(&mut self) -> Samples {
+        core::mem::take(&mut self.samples)
+    }
+
+    /// Waits for the end of the run and gives its tables; samples only those not taken yet.
+    ///
+    /// # Errors
+    /// [`KernelError`] says what has happened to the kernel.
+    pub fn finish(mut self) -> Result<Tables, KernelError> {
+        self.advance(Instant::ZERO + Duration::MAX)?;
+        let samples = self.take_samples();
+        let Some(outcome) = self.outcome.take() else {
+            return Err(KernelError::Failed("the run has no results".to_owned()));
+        };
+        Ok(Tables {
+            runs: outcome.runs,
+            flows: outcome.flows,
+            slots: outcome.slots,
+            samples,
+            events: outcome.events,
+        })
+    }
+
+    /// Waits a little for reports and takes them; answers whether bytes came.
+    fn read_reports(&mut self) -> Result<bool, KernelError> {
+        let mut ready = [PollFd::new(self.reports.as_fd(), PollFlags::POLLIN)];
+        poll(&mut ready, PollTimeout::from(LOOK)).map_err(io::Error::from)?;
+        let readable = ready[0]
+            .revents()
+            .is_some_and(|events| events.contains(PollFlags::POLLIN));
+        if !readable {
+            return Ok(false);
+        }
+        let count = match self.frames.fill(&mut self.reports) {
+            Ok(count) => count,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
+            Err(error) => return Err(error.into()),
+        };
+        while let Some(report) = self.frames.next()? {
+            match report {
+                Report::Reached(at) => self.reached = Instant::from_nanos(at),
+                Report::Samples(samples) => self.samples.append(samples),
+                Report::Done(outcome) => self.outcome = Some(*outcome),
+                Report::Failed(reason) => return Err(KernelError::Failed(reason)),
+            }
+        }
+        Ok(count > 0)
+    }
+}

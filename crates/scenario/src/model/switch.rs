@@ -1,0 +1,33 @@
+//! Congestion controls that change while a connection lives.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use units::Duration;
+
+use super::CcaChoice;
+use crate::text::Text;
+
+/// A change of the congestion control of all connections of a flow that are open then, and of those
+/// that open later.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Switch {
+    /// When, from the start of the run; compulsory.
+    #[serde(with = "Text::<Duration>")]
+    pub at: Duration,
+    /// The congestion control that takes over; default "cubic".
+    pub to: CcaChoice,
+    /// What it is handed; default "context".
+    pub how: HandOver,
+}
+
+/// What a congestion control that takes over is handed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum HandOver {
+    /// The window without the part of it that waits in queues (atxutegi2018 eq. 6.3).
+    #[default]
+    Context,
+    /// The window as it is, as setsockopt(TCP_CONGESTION) does it.
+    Kernel,
+}

@@ -1,0 +1,140 @@
+//! Between the guest and the path.
+
+use serde::{Deserialize, Serialize};
+
+/// What the guest tells or asks. What has an answer is read from the device right after it was written.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub enum Message {
+    /// The first message; the answer is [`Answer::Job`].
+    Hello {
+        /// [`PROTOCOL`](crate::PROTOCOL) of the guest.
+        protocol: u32,
+        /// Release of the kernel, as uname tells.
+        release: String,
+    },
+    /// Hosts are set up: time zero of the run is now.
+    Start,
+    /// The next connection is requested.
+    Open {
+        /// Number of its flow in the scenario.
+        flow: u32,
+        /// Congestion control that its sender will have.
+        cca: String,
+    },
+    /// The states of senders; with `sample` they become samples.
+    States {
+        /// Whether to keep them.
+        sample: bool,
+        /// One per connection that is open.
+        states: Vec<SenderReport>,
+    },
+    /// The receiver has got all of a finite transfer.
+    Complete {
+        /// Number of the connection.
+        connection: u32,
+    },
+    /// A sender has changed its congestion control.
+    Switched {
+        /// Number of the connection.
+        connection: u32,
+        /// The new one.
+        to: String,
+        /// How it was done.
+        how: How,
+    },
+    /// Counters of a sender that only its whole host has.
+    Counters {
+        /// Number of the connection.
+        connection: u32,
+        /// Tail loss probes (`TCPLossProbes`).
+        loss_probes: u64,
+        /// Fast recoveries (`TCPSackRecovery` and `TCPRenoRecovery`).
+        recoveries: u64,
+        /// Reductions taken back (`TCPFullUndo`, `TCPPartialUndo`, `TCPDSACKUndo`, `TCPLossUndo`).
+        undone: u64,
+        /// Retransmission time-outs (`TCPTimeouts`).
+        timeouts: u64,
+    },
+    /// Asks for the time on the path; the answer is [`Answer::Clock`].
+    Clock,
+    /// Asks what the bottleneck is really like; the answer is [`Answer::Truth`].
+    Truth {
+        /// Whether that of the uplink.
+        uplink: bool,
+    },
+    /// Asks what the radio of a host tells; the answer is [`Answer::Hints`].
+    Hints {
+        /// Number of the host.
+        host: u32,
+    },
+    /// The run is over.
+    End,
+    /// The run cannot go on.
+    Fail(String),
+}
+
+/// How a congestion control was changed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum How {
+    /// As setsockopt does it.
+    Kernel,
+    /// And held to a modelled window.
+    Context {
+        /// That window, segments.
+        cwnd: u32,
+    },
+}
+
+/// What a sender tells, as TCP_INFO and TCP_CC_INFO have it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct SenderReport {
+    /// Number of the connection.
+    pub connection: u32,
+    /// `tcpi_ca_state`.
+    pub ca_state: u8,
+    /// `tcpi_snd_cwnd`, segments.
+    pub cwnd: u32,
+    /// `tcpi_snd_ssthresh`, segments.
+    pub ssthresh: u32,
+    /// Segments in flight: unacked - sacked - lost + retrans.
+    pub inflight: u32,
+    /// `tcpi_rtt`, us.
+    pub srtt_us: u32,
+    /// `tcpi_rto`, us.
+    pub rto_us: u32,
+    /// `tcpi_delivery_rate`, bytes/s.
+    pub delivery_rate: u64,
+    /// `tcpi_pacing_rate`, bytes/s; `u64::MAX` for none.
+    pub pacing_rate: u64,
+    /// `tcpi_total_rto`; kernels before 6.7 do not have it.
+    pub timeouts: Option<u16>,
+    /// Whether it is in slow start: below ssthresh, or BBR in STARTUP.
+    pub slow_start: bool,
+}
+
+/// What the path answers.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub enum Answer {
+    /// What to play.
+    Job {
+        /// The scenario, complete, as TOML.
+        scenario: String,
+        /// The seed of the run.
+        seed: u64,
+        /// How much later than written the flows start, ns.
+        start_jitter_ns: u64,
+        /// Names of the hosts, in the order of the devices.
+        hosts: Vec<String>,
+    },
+    /// Time since [`Message::Start`], ns.
+    Clock(u64),
+    /// The bottleneck as it is.
+    Truth {
+        /// What waits there, bytes.
+        queue_bytes: u64,
+        /// Its capacity in the present slot, bit/s at the IP layer.
+        capacity_bps: u64,
+    },
+    /// Measures of the radio by name, with their units; none on a path without a radio.
+    Hints(Vec<(String, f64)>),
+}

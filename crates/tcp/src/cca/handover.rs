@@ -1,0 +1,30 @@
+//! The window that a congestion control hands to the next.
+
+use units::Duration;
+
+/// The window that fills the path without a queue: the present one, less the share of it that waits
+/// (atxutegi2018 eq. 6.3, CWND = sCWND / (sD / Dmin); the smoothed RTT stands for the mean delay sD and
+/// the window at the moment for sCWND). At least two segments; unchanged before the first RTT sample.
+pub fn modelled_window(cwnd: u32, srtt: Duration, min_rtt: Duration) -> u32 {
+    if srtt.is_zero() || min_rtt >= srtt {
+        return cwnd;
+    }
+    let window = u128::from(cwnd) * u128::from(min_rtt.as_nanos()) / u128::from(srtt.as_nanos());
+    (window as u32).max(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::modelled_window;
+    use units::Duration;
+
+    /// The example of the thesis: 100 segments, 150 ms over a base of 60 ms.
+    #[test]
+    fn a_window_is_deflated_by_the_queueing_delay() {
+        let ms = Duration::from_millis;
+        assert_eq!(modelled_window(100, ms(150), ms(60)), 40);
+        assert_eq!(modelled_window(100, ms(60), ms(60)), 100);
+        assert_eq!(modelled_window(3, ms(600), ms(60)), 2);
+        assert_eq!(modelled_window(10, Duration::ZERO, Duration::MAX), 10);
+    }
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Network devices path0, path1, ..., one per host, whose wire is a path in the host's memory.
+ *
+ * A packet that is sent is copied into a buffer of its own at once, as a network card would have it in
+ * the receiver's ring: what the receiver is charged for it (truesize) does not depend on how the sender
+ * laid it out. The sender's own buffer is freed when the path says that the card is done with it, so
+ * that TCP small queues work as on real hosts.
+ */
+#include <linux/hrtimer.h>
+#include <linux/if_arp.h>
+#include <linux/netdevice.h>
+#include <linux/reboot.h>
+#include <linux/rtnetlink.h>
+#include <linux/skbuff.h>
+#include <linux/version.h>
+#include <linux/vmalloc.h>
+#include <net/inet_ecn.h>
+#include <net/pkt_sched.h>
+#include "wire.h"
+
+/* Packets on the way at a time, and ports. */
+#define PACKETS (1 << 17)
+#define PORTS 64
+/* Verdicts fetched at a time. */
+#define BATCH 64
+
+struct on_the_way {
+	/* What the receiver will get. */
+	struct sk_buff *copy;
+	/* What the sender gave, until the card is done with it. */
+	struct sk_buff *original;
+};
+
+struct port {
+	unsigned int number;
+};
+
+struct celltcp_path celltcp_path;
+DEFINE_SPINLOCK(celltcp_lock);
+
+static struct net_device *ports[PORTS];
+static unsigned int port_count;
+static struct on_the_way *packets;
+static u32 *unused;
+static u32 unused_count;
+static struct hrtimer timer;
+static u64 armed = CELLTCP_NEVER;
+
+void celltcp_rearm(void)
+{
+	u64 next = celltcp_path.next();
+
+	if (next == armed)
+		return;
+	armed = next;
+	if (next == CELLTCP_NEVER)
+		hrtimer_try_to_cancel(&timer);
+	else
+		hrtimer_start(&timer, ns_to_ktime(next), HRTIMER_MODE_ABS_SOFT);
+}
+
+static void release_original(struct on_the_way *packet)
+{
+	if (packet->original)
+		dev_consume_skb_any(packet->original);
+	packet->original = NULL;
+}
+
+static void deliver(struct sk_buff *skb, const struct celltcp_verdict *verdict)
+{
+	struct net_device *device = verdict->port < port_count ? ports[verdict->port] : NULL;
+
+	if (!device || !netif_running(device)) {
+		kfree_skb(skb);
+		return;
+	}
+	skb->dev = device;
+	skb_reset_mac_header(skb);
+	skb_reset_network_header(skb);
+	if (verdict->congestion)
+		INET_ECN_set_ce(skb);
+	device->stats.rx_packets++;
+	device->stats.rx_bytes += skb->len;
+	netif_rx(skb);
+}
+
+static void carry_out(const struct celltcp_verdict *verdict)
+{
+	struct on_the_way *packet = &packets[verdict->packet];
+
+	release_original(packet);
+	if (verdict->action == CELLTCP_SENT)
+		return;
+	if (verdict->action == CELLTCP_DELIVER)
+		deliver(packet->copy, verdict);
+	else
+		kfree_skb(packet->copy);
+	packet->copy = NULL;
+	unused[unused_count++] = verdict->packet;
+}
+
+static enum hrtimer_restart path_event(struct hrtimer *expired)
+{
+	static struct celltcp_verdict verdicts[BATCH];
+	unsigned int count, i;
+	u64 next;
+
+	spin_lock_bh(&celltcp_lock);
+	do {
+		count = celltcp_path.advance(ktime_get_ns(), verdicts, BATCH);
+		for (i = 0; i < count; i++)
+			carry_out(&verdicts[i]);
+	} while (count == BATCH);
+	next = celltcp_path.next();
+	armed = next;
+	if (next != CELLTCP_NEVER)
+		hrtimer_set_expires(expired, ns_to_ktime(next));
+	spin_unlock_bh(&celltcp_lock);
+	return next == CELLTCP_NEVER ? HRTIMER_NORESTART : HRTIMER_RESTART;
+}
+
+/* The packet as the receiver's card would write it to memory. */
+static struct sk_buff *copy_for_receiver(const struct sk_buff *skb)
+{
+	struct sk_buff *copy = dev_alloc_skb(skb->len);
+
+	if (!copy)
+		return NULL;
+	if (skb_copy_bits(skb, 0, skb_put(copy, skb->len), skb->len)) {
+		kfree_skb(copy);
+		return NULL;
+	}
+	copy->protocol = htons(ETH_P_IP);
+	copy->pkt_type = PACKET_HOST;
+	/* The sender left the checksum to the card; the wire does not damage packets. */
+	copy->ip_summed = CHECKSUM_UNNECESSARY;
+	return copy;
+}
+
+static netdev_tx_t port_transmit(struct sk_buff *skb, struct net_device *device)
+{
+	struct port *port = netdev_priv(device);
+	struct sk_buff *copy = NULL;
+	unsigned int headers;
+	int taken = -1;
+	u32 number;
+
+	if (skb->protocol == htons(ETH_P_IP))
+		copy = copy_for_receiver(skb);
+	if (!copy)
+		goto drop;
+	device->stats.tx_packets++;
+	device->stats.tx_bytes += skb->len;
+	headers = min_t(unsigned int, copy->len, CELLTCP_HEADERS);
+	spin_lock_bh(&celltcp_lock);
+	if (unused_count) {
+		number = unused[--unused_count];
+		packets[number].copy = copy;
+		packets[number].original = skb;
+		taken = celltcp_path.transmit(port->number, number, copy->len, ktime_get_ns(),
+					      copy->data, headers);
+		if (taken < 0)
+			unused[unused_count++] = number;
+		else if (taken == 0)
+			release_original(&packets[number]);
+		celltcp_rearm();
+	}
+	spin_unlock_bh(&celltcp_lock);
+	if (taken >= 0)
+		return NETDEV_TX_OK;
+	kfree_skb(copy);
+drop:
+	device->stats.tx_dropped++;
+	kfree_skb(skb);
+	return NETDEV_TX_OK;
+}
+
+static const struct net_device_ops port_operations = { .ndo_start_xmit = port_transmit };
+
+static void port_setup(struct net_device *device)
+{
+	device->netdev_ops = &port_operations;
+	device->type = ARPHRD_NONE;
+	device->flags = IFF_POINTOPOINT | IFF_NOARP;
+	device->mtu = ETH_DATA_LEN;
+	device->min_mtu = 68;
+	device->max_mtu = IP_MAX_MTU;
+	device->tx_queue_len = DEFAULT_TX_QUEUE_LEN;
+	/* The stack cuts large segments itself, in the last moment. */
+	device->features = NETIF_F_HW_CSUM | NETIF_F_SG;
+	device->hw_features = device->features;
+	device->needs_free_netdev = true;
+}
+
+static int __init create_port(unsigned int number)
+{
+	struct net_device *device =
+		alloc_netdev(sizeof(struct port), "path%d", NET_NAME_ENUM, port_setup);
+	int error;
+
+	if (!device)
+		return -ENOMEM;
+	((struct port *)netdev_priv(device))->number = number;
+	error = register_netdev(device);
+	if (error)
+		free_netdev(device);
+	else
+		ports[number] = device;
+	return error;
+}
+
+static int shutting_down(struct notifier_block *block, unsigned long action, void *data)
+{
+	celltcp_path.close();
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block reboot = { .notifier_call = shutting_down };
+
+static int __init celltcp_init(void)
+{
+	int count, error;
+	u32 i;
+
+	error = celltcp_load(&celltcp_path);
+	if (error)
+		return error > 0 ? 0 : -ENOENT;
+	packets = vzalloc(array_size(PACKETS, sizeof(*packets)));
+	unused = vzalloc(array_size(PACKETS, sizeof(*unused)));
+	if (!packets || !unused)
+		return -ENOMEM;
+	for (i = 0; i < PACKETS; i++)
+		unused[i] = PACKETS - 1 - i;
+	unused_count = PACKETS;
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
+	hrtimer_setup(&timer, path_event, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+#else
+	hrtimer_init(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	timer.function = path_event;
+#endif
+	count = celltcp_path.open(CELLTCP_PATH_ABI);
+	if (count <= 0 || count > PORTS) {
+		pr_err("celltcp: the path answers %d ports; allowed: 1 to %d\n", count, PORTS);
+		return -EINVAL;
+	}
+	for (port_count = 0; port_count < count; port_count++) {
+		error = create_port(port_count);
+		if (error)
+			return error;
+	}
+	register_reboot_notifier(&reboot);
+	return celltcp_channel_init();
+}
+late_initcall(celltcp_init);
