@@ -76,7 +76,7 @@ impl Hold {
             return false;
         };
         self.cap = self.keep;
-        self.next = self.next + length;
+        self.next += length;
         true
     }
 }

@@ -272,7 +272,8 @@ impl Session {
         if path.sample_count() < at_least {
             return Ok(());
         }
-        write_frame(&mut self.reports, &Report::Samples(path.take_samples()))
+        let samples = Box::new(path.take_samples());
+        write_frame(&mut self.reports, &Report::Samples(samples))
     }
 
     /// A message of the guest.
@@ -415,7 +416,10 @@ impl Session {
         let tables = path
             .finish(self.end, |connection| senders.state(connection))
             .map_err(io::Error::other)?;
-        write_frame(&mut self.reports, &Report::Samples(tables.samples))?;
+        write_frame(
+            &mut self.reports,
+            &Report::Samples(Box::new(tables.samples)),
+        )?;
         let outcome = Outcome {
             runs: tables.runs,
             flows: tables.flows,

@@ -12,7 +12,7 @@ use record::Samples;
 use recorder::Tables;
 use scenario::Scenario;
 use sidechannel::{FrameReader, Job, Outcome, Report};
-use units::{Duration, Instant};
+use units::Instant;
 
 use crate::Parts;
 use crate::process::Process;
@@ -70,6 +70,7 @@ pub struct KernelRun {
     frames: FrameReader,
     end: Instant,
     reached: Instant,
+    heard: WallInstant,
     samples: Samples,
     outcome: Option<Outcome>,
 }
@@ -105,31 +106,25 @@ impl KernelRun {
             frames: FrameReader::default(),
             end: Instant::ZERO + scenario.duration,
             reached: Instant::ZERO,
+            heard: WallInstant::now(),
             samples: Samples::default(),
             outcome: None,
         })
     }
 
-    /// Whether the run has come to its end.
-    pub fn is_finished(&self) -> bool {
-        self.outcome.is_some()
-    }
-
-    /// How far the run has come.
-    pub fn now(&self) -> Instant {
-        self.reached
-    }
-
-    /// Waits until the run has come to `until`, or to its end if that is earlier.
+    /// Waits until the run has come to `until`, or to its end if that is earlier, but not much longer
+    /// than `at_most`; answers whether it has.
     ///
     /// # Errors
     /// [`KernelError`] says what has happened to the kernel.
-    pub fn advance(&mut self, until: Instant) -> Result<(), KernelError> {
-        let whole = until >= self.end;
-        let mut heard = WallInstant::now();
-        while self.outcome.is_none() && (whole || self.reached < until) {
+    pub fn advance(&mut self, until: Instant, at_most: WallTime) -> Result<bool, KernelError> {
+        let begun = WallInstant::now();
+        while !self.has_reached(until) {
+            if begun.elapsed() > at_most {
+                return Ok(false);
+            }
             if self.read_reports()? {
-                heard = WallInstant::now();
+                self.heard = WallInstant::now();
             } else if let Some(status) = self.process.ended()? {
                 // What it wrote last may have come after we looked.
                 if !self.read_reports()? {
@@ -138,13 +133,17 @@ impl KernelRun {
                         console: self.process.console(),
                     });
                 }
-            } else if heard.elapsed() > PATIENCE {
+            } else if self.heard.elapsed() > PATIENCE {
                 return Err(KernelError::Hung {
                     console: self.process.console(),
                 });
             }
         }
-        Ok(())
+        Ok(true)
+    }
+
+    fn has_reached(&self, until: Instant) -> bool {
+        self.outcome.is_some() || until < self.end && self.reached >= until
     }
 
     /// The samples since the last call.
@@ -157,7 +156,7 @@ impl KernelRun {
     /// # Errors
     /// [`KernelError`] says what has happened to the kernel.
     pub fn finish(mut self) -> Result<Tables, KernelError> {
-        self.advance(Instant::ZERO + Duration::MAX)?;
+        self.advance(self.end, WallTime::MAX)?;
         let samples = self.take_samples();
         let Some(outcome) = self.outcome.take() else {
             return Err(KernelError::Failed("the run has no results".to_owned()));
@@ -186,10 +185,10 @@ impl KernelRun {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
             Err(error) => return Err(error.into()),
         };
-        while let Some(report) = self.frames.next()? {
+        while let Some(report) = self.frames.take()? {
             match report {
                 Report::Reached(at) => self.reached = Instant::from_nanos(at),
-                Report::Samples(samples) => self.samples.append(samples),
+                Report::Samples(samples) => self.samples.append(*samples),
                 Report::Done(outcome) => self.outcome = Some(*outcome),
                 Report::Failed(reason) => return Err(KernelError::Failed(reason)),
             }

@@ -5,10 +5,12 @@ use std::io::BufWriter;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
+use kernel::{KernelError, KernelRun, Parts};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use record::{Events, Flows, Runs, Samples, Slots};
-use recorder::{Capture, Options};
+use recorder::{Capture, Options, Tables};
 use sim::Simulation;
 use units::{Duration, Instant};
 
@@ -16,18 +18,58 @@ use crate::columns::batch;
 use crate::refuse;
 use crate::scenarios::Scenario;
 
-/// One run of a scenario by the native engine.
+/// How long a call may wait for a kernel before Python gets to look at interrupts.
+const WAIT: std::time::Duration = std::time::Duration::from_millis(300);
+
+/// What runs TCP.
+enum Engine {
+    Native(Box<Simulation>),
+    Kernel(Box<KernelRun>),
+}
+
+impl Engine {
+    fn advance(&mut self, until: Instant) -> PyResult<bool> {
+        match self {
+            Self::Native(simulation) => {
+                simulation.advance(until);
+                Ok(true)
+            }
+            Self::Kernel(kernel) => kernel.advance(until, WAIT).map_err(broken),
+        }
+    }
+
+    fn take_samples(&mut self) -> Samples {
+        match self {
+            Self::Native(simulation) => simulation.take_samples(),
+            Self::Kernel(kernel) => kernel.take_samples(),
+        }
+    }
+
+    fn finish(self) -> PyResult<Tables> {
+        match self {
+            Self::Native(simulation) => simulation.finish().map_err(refuse),
+            Self::Kernel(kernel) => kernel.finish().map_err(broken),
+        }
+    }
+}
+
+/// A kernel that has failed: what the scenario wants of it cannot be, or it is broken.
+fn broken(error: KernelError) -> PyErr {
+    match error {
+        KernelError::Failed(reason) => refuse(reason),
+        error => PyRuntimeError::new_err(error.to_string()),
+    }
+}
+
+/// One run of a scenario.
 #[pyclass(frozen, module = "celltcp._core")]
 pub(crate) struct Run {
-    simulation: Mutex<Option<Simulation>>,
+    engine: Mutex<Option<Engine>>,
 }
 
 impl Run {
-    fn with<T>(&self, work: impl FnOnce(&mut Simulation) -> T) -> PyResult<T> {
-        let mut guard = self
-            .simulation
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+    fn with<T>(&self, work: impl FnOnce(&mut Engine) -> T) -> PyResult<T> {
+        let mut guard = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
         guard
             .as_mut()
             .map(work)
@@ -37,7 +79,7 @@ impl Run {
 
 #[pymethods]
 impl Run {
-    /// A run with `seed`; `check` verifies it by the invariant checker, `pcap` names the file for a
+    /// A run by the native engine with `seed`; `check` verifies it by the invariant checker, `pcap` names the file for a
     /// capture at the server.
     #[new]
     #[pyo3(signature = (scenario, seed, *, check=false, pcap=None))]
@@ -51,38 +93,55 @@ impl Run {
             .transpose()?;
         let options = Options { check, pcap };
         let simulation = Simulation::new(&scenario.inner, &scenario.traces, seed, options);
+        let engine = Engine::Native(Box::new(simulation.map_err(refuse)?));
         Ok(Self {
-            simulation: Mutex::new(Some(simulation.map_err(refuse)?)),
+            engine: Mutex::new(Some(engine)),
         })
     }
 
-    /// Runs until `until_s` of simulated time, without the GIL; answers whether the end is reached.
-    fn advance(&self, py: Python<'_>, until_s: f64) -> PyResult<bool> {
-        py.detach(|| {
-            self.with(|simulation| {
-                simulation.advance(Instant::ZERO + Duration::from_secs_f64(until_s));
-                simulation.is_finished()
-            })
+    /// A run on a Linux kernel: `linux`, `guest` and `path` are the files of the kernel, of the guest's
+    /// program and of the path that the kernel loads.
+    #[staticmethod]
+    #[pyo3(signature = (linux, guest, path, scenario, seed, *, check=false, pcap=None))]
+    fn on_kernel(
+        linux: PathBuf,
+        guest: PathBuf,
+        path: PathBuf,
+        scenario: &Scenario,
+        seed: u64,
+        check: bool,
+        pcap: Option<PathBuf>,
+    ) -> PyResult<Self> {
+        let parts = Parts { linux, guest, path };
+        let options = kernel::Options { check, pcap };
+        let run = KernelRun::new(&parts, &scenario.inner, &scenario.traces, seed, &options);
+        let engine = Engine::Kernel(Box::new(run.map_err(broken)?));
+        Ok(Self {
+            engine: Mutex::new(Some(engine)),
         })
+    }
+
+    /// Runs until `until_s` of simulated time, without the GIL; answers whether it has come so far: a
+    /// kernel may need several calls.
+    fn advance(&self, py: Python<'_>, until_s: f64) -> PyResult<bool> {
+        let until = Instant::ZERO + Duration::from_secs_f64(until_s);
+        py.detach(|| self.with(|engine| engine.advance(until)))?
     }
 
     /// The samples since the last call, as a record batch.
     fn take_samples<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let samples = self.with(Simulation::take_samples)?;
+        let samples = self.with(Engine::take_samples)?;
         into_python(py, Samples::COLUMNS, samples.into_columns())
     }
 
     /// Ends the run: record batches by the names runs, flows, slots, samples (those not taken yet)
     /// and events.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let mut guard = self
-            .simulation
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let simulation = guard
+        let mut guard = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
+        let engine = guard
             .take()
             .ok_or_else(|| refuse("the run has been finished"))?;
-        let tables = py.detach(|| simulation.finish()).map_err(refuse)?;
+        let tables = py.detach(|| engine.finish())?;
         let all = PyDict::new(py);
         let named = [
             ("runs", Runs::COLUMNS, tables.runs.into_columns()),

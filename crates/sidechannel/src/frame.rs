@@ -47,7 +47,7 @@ impl FrameReader {
     ///
     /// # Errors
     /// If the bytes are no such message.
-    pub fn next<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
+    pub fn take<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
         let Some((length, rest)) = self.buffer.split_first_chunk::<4>() else {
             return Ok(None);
         };
@@ -98,7 +98,7 @@ mod tests {
             let (mut reader, mut got) = (FrameReader::default(), Vec::new());
             for mut piece in stream.chunks(cut) {
                 reader.fill(&mut piece).unwrap();
-                while let Some(message) = reader.next::<Message>().unwrap() {
+                while let Some(message) = reader.take::<Message>().unwrap() {
                     got.push(message);
                 }
             }
@@ -111,6 +111,6 @@ mod tests {
         assert!(decode::<Message>(&[250, 1, 2]).is_err());
         let mut reader = FrameReader::default();
         reader.fill(&mut [255_u8; 8].as_slice()).unwrap();
-        assert!(reader.next::<Message>().is_err());
+        assert!(reader.take::<Message>().is_err());
     }
 }

@@ -27,7 +27,7 @@ pub enum Report {
     /// The run has come to this time, ns.
     Reached(u64),
     /// Samples since the last ones.
-    Samples(Samples),
+    Samples(Box<Samples>),
     /// The run is over.
     Done(Box<Outcome>),
     /// The run has failed.
