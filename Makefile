@@ -1,7 +1,10 @@
-# Everything happens in .venv; a C compiler is not needed.
+# Everything happens in .venv. Rust links with the C compiler's linker; building a kernel is another matter,
+# see docs/kernel.md.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+TARGET := $(or $(CARGO_TARGET_DIR),target)/release
+ENGINE := python/celltcp/engine
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .PHONY: demo test lint bench setup lock clean
@@ -34,6 +37,10 @@ $(VENV)/installed: requirements.lock
 
 $(VENV)/built: $(VENV)/installed pyproject.toml $(RUST)
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin develop --release --locked --quiet
+	cargo build --release --locked --quiet --package celltcp-kernel-path
+	cargo rustc --release --locked --quiet --package celltcp-guest -- -C target-feature=+crt-static
+	mkdir -p $(ENGINE)
+	cp $(TARGET)/celltcp-guest $(TARGET)/libkernel_path.so $(ENGINE)/
 	touch $@
 
 # Renews requirements.lock from requirements.in.

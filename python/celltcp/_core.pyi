@@ -71,6 +71,17 @@ class Run:
     def __new__(
         cls, scenario: Scenario, seed: int, *, check: bool = False, pcap: str | None = None
     ) -> Run: ...
+    @staticmethod
+    def on_kernel(
+        linux: str,
+        guest: str,
+        path: str,
+        scenario: Scenario,
+        seed: int,
+        *,
+        check: bool = False,
+        pcap: str | None = None,
+    ) -> Run: ...
     def advance(self, until_s: float) -> bool: ...
     def take_samples(self) -> Any: ...
     def finish(self) -> dict[str, Any]: ...

@@ -14,7 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from celltcp import __version__
-from celltcp._core import CelltcpError, Run, Scenario
+from celltcp._core import CelltcpError, Scenario
+from celltcp.engines import Engine
 from celltcp.results import TABLES, prepare_folder
 from celltcp.sample_file import SampleFile, number_rows
 
@@ -33,17 +34,25 @@ class Job:
     cca: str
     seed: int
     scenario: Scenario
+    engine: Engine
 
     @property
     def key(self) -> str:
         """Name of its folder among the finished parts: the same for the same run only."""
-        return f"{self.cca}-{self.seed}-{self.scenario.hash}-{__version__}"
+        return f"{self.cca}-{self.seed}-{self.scenario.hash}-{self.engine.key}-{__version__}"
 
 
-def jobs_for(scenario: Scenario, ccas: Sequence[str], runs: int, seed: int) -> list[Job]:
+def jobs_for(
+    scenario: Scenario,
+    ccas: Sequence[str],
+    runs: int,
+    seed: int,
+    engine: Engine,
+) -> list[Job]:
     """The runs of a campaign, congestion control by congestion control; run i has seed + i."""
     cases = [(scenario.with_cca(cca), cca, seed + i) for cca in ccas for i in range(runs)]
-    return [Job(number, cca, s, each) for number, (each, cca, s) in enumerate(cases)]
+    engine.require(sorted({cca for each, _, _ in cases for cca in each.ccas}))
+    return [Job(number, cca, s, each, engine) for number, (each, cca, s) in enumerate(cases)]
 
 
 def run_jobs(
@@ -105,21 +114,26 @@ def _run(
     pcap: str | None,
     file: SampleFile | None,
 ) -> dict[str, pa.Table]:
-    run = Run(job.scenario, job.seed, pcap=pcap)
+    run = job.engine.start(job.scenario, job.seed, pcap=pcap)
     samples: list[pa.RecordBatch] = []
     keep = file.write if file else samples.append
     for piece in range(1, _PIECES + 1):
-        run.advance(job.scenario.duration_s * piece / _PIECES)
+        while not run.advance(job.scenario.duration_s * piece / _PIECES):
+            _leave_if(stop)
         keep(pa.record_batch(run.take_samples()))
         done.reach(job.number, piece / _PIECES)
-        if stop.is_set():
-            raise KeyboardInterrupt
+        _leave_if(stop)
     batches = {name: [pa.record_batch(batch)] for name, batch in run.finish().items()}
     batches["samples"] = samples + batches["samples"]
     tables = {name: pa.Table.from_batches(batches[name]) for name in TABLES}
     if file:
         tables["samples"] = file.close()
     return tables
+
+
+def _leave_if(stop: threading.Event) -> None:
+    if stop.is_set():
+        raise KeyboardInterrupt
 
 
 def _keep_part(parts: Path | None, job: Job, tables: dict[str, pa.Table]) -> None:

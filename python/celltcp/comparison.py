@@ -13,6 +13,8 @@ import pyarrow as pa
 from celltcp import __version__
 from celltcp._core import CelltcpError, Scenario, canonical_cca
 from celltcp.campaign import Progress, jobs_for, run_jobs
+from celltcp.engines import Engine
+from celltcp.engines import engine as find_engine
 from celltcp.results import Results
 from celltcp.scenarios import load_scenario
 from celltcp.statistics import best_and_ties, estimate, paired_difference
@@ -151,6 +153,8 @@ def compare(
     duration: str | None = None,
     jobs: int | None = None,
     *,
+    engine: str = "native",
+    kernel: str | None = None,
     uplink: str | Path | None = None,
     set: Mapping[str, object] | Sequence[str] = (),  # noqa: A002 - as on the command line
     out: str | Path | None = None,
@@ -165,6 +169,8 @@ def compare(
         seed: of the first run.
         duration: length of a run, such as `"60s"`.
         jobs: runs at a time; all cores unless given.
+        engine: `"native"` or `"kernel"`, a real Linux kernel in virtual time.
+        kernel: version of the kernel, such as `"7.3"`; the newest that is built unless given.
         uplink: link trace of the uplink.
         set: scenario fields to override, such as `{"path.buffer": "2bdp"}`.
         out: folder to keep finished runs in while the campaign goes on, and to save to.
@@ -179,18 +185,23 @@ def compare(
         raise CelltcpError("cca: give one congestion control at least")
     if runs < 1:
         raise CelltcpError(f"runs: {runs} is not a number from 1 on")
+    chosen_engine = find_engine(engine, kernel)
     loaded = load_scenario(scenario, uplink=uplink, duration=duration, changes=set)
-    tables = run_jobs(jobs_for(loaded, chosen, runs, seed), workers=jobs, folder=out, progress=progress)
-    comparison = Comparison(Results(tables, about(loaded, chosen, runs, seed)))
+    planned = jobs_for(loaded, chosen, runs, seed, chosen_engine)
+    tables = run_jobs(planned, workers=jobs, folder=out, progress=progress)
+    comparison = Comparison(Results(tables, about(loaded, chosen, runs, seed, chosen_engine)))
     if out is not None:
         comparison.save(out)
     return comparison
 
 
-def about(scenario: Scenario, ccas: Sequence[str], runs: int, seed: int) -> dict[str, Any]:
+def about(
+    scenario: Scenario, ccas: Sequence[str], runs: int, seed: int, engine: Engine
+) -> dict[str, Any]:
     """What results say of how they were made."""
     return {
         "version": __version__,
+        "engine": engine.key,
         "name": scenario.name,
         "hash": scenario.hash,
         "scenario": scenario.to_toml(),

@@ -11,6 +11,7 @@ import pandas as pd
 from celltcp._core import Scenario, canonical_cca
 from celltcp.campaign import Progress, jobs_for, run_jobs
 from celltcp.comparison import about, frame
+from celltcp.engines import engine as find_engine
 from celltcp.results import Results, prepare_folder
 from celltcp.sample_file import SampleFile
 from celltcp.scenarios import load_scenario
@@ -66,6 +67,8 @@ def run(
     seed: int = 1,
     duration: str | None = None,
     *,
+    engine: str = "native",
+    kernel: str | None = None,
     uplink: str | Path | None = None,
     set: Mapping[str, object] | Sequence[str] = (),  # noqa: A002 - as on the command line
     samples: str = "every-ack",
@@ -80,9 +83,11 @@ def run(
         cca: name of the congestion control.
         seed: of the run.
         duration: length of the run, such as `"60s"`.
+        engine: `"native"` or `"kernel"`, a real Linux kernel in virtual time.
+        kernel: version of the kernel, such as `"7.3"`; the newest that is built unless given.
         uplink: link trace of the uplink.
         set: scenario fields to override.
-        samples: `"every-ack"`, `"off"` or an interval such as `"10ms"`.
+        samples: `"every-ack"` (every millisecond on a kernel), `"off"` or an interval such as `"10ms"`.
         out: folder to save to.
         pcap: file for a capture at the server.
         progress: called with the share that is done.
@@ -92,9 +97,10 @@ def run(
     """
     name = canonical_cca(cca)
     loaded = load_scenario(scenario, uplink=uplink, duration=duration, changes=set)
-    jobs = jobs_for(loaded.with_samples(samples), [name], 1, seed)
+    chosen = find_engine(engine, kernel)
+    jobs = jobs_for(loaded.with_samples(samples), [name], 1, seed, chosen)
     capture = str(pcap) if pcap is not None else None
-    origin = about(loaded, [name], 1, seed)
+    origin = about(loaded, [name], 1, seed, chosen)
     if out is None:
         tables = run_jobs(jobs, workers=1, progress=progress, pcap=capture)
         return SingleRun(Results(tables, origin))

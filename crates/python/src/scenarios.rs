@@ -113,8 +113,7 @@ impl Scenario {
 
     /// The same scenario with another congestion control of the first flow.
     fn with_cca(&self, name: &str) -> PyResult<Self> {
-        let native = scenario::native_cca(name).map_err(refuse)?;
-        let choice = CcaChoice::named(native).map_err(refuse)?;
+        let choice = CcaChoice::named(name).map_err(refuse)?;
         Ok(self.changed(|scenario| {
             if let Some(flow) = scenario.flows.first_mut() {
                 flow.cca = choice;
@@ -153,5 +152,5 @@ pub(crate) fn native_ccas() -> Vec<&'static str> {
 /// The kernel's name of a congestion control of the native engine.
 #[pyfunction]
 pub(crate) fn canonical_cca(name: &str) -> PyResult<&'static str> {
-    scenario::native_cca(name).map_err(refuse)
+    scenario::canonical_cca(name).map_err(refuse)
 }

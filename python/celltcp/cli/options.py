@@ -7,11 +7,13 @@ from typing import Any
 
 import click
 
+from celltcp.engines import ENGINES
+
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def scenario_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """What to run: SCENARIO, --uplink, --duration, --set."""
+    """What to run, and on what: SCENARIO, --uplink, --duration, --set, --seed, --engine, --kernel."""
     decorators: list[Decorator] = [
         click.argument("scenario"),
         click.option("--uplink", metavar="FILE", help="Link trace of the uplink."),
@@ -24,6 +26,14 @@ def scenario_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Override a field of the scenario, such as path.buffer=2bdp; may be repeated.",
         ),
         click.option("--seed", default=1, show_default=True, type=click.IntRange(0)),
+        click.option(
+            "--engine",
+            default="native",
+            show_default=True,
+            type=click.Choice(ENGINES),
+            help="What runs TCP: celltcp itself, or a real Linux kernel in virtual time.",
+        ),
+        click.option("--kernel", metavar="VERSION", help="Which kernel; default the newest built."),
     ]
     for decorator in reversed(decorators):
         command = decorator(command)

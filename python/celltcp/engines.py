@@ -1,0 +1,75 @@
+"""What runs TCP: our own, or a Linux kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from celltcp._core import CelltcpError, Run, Scenario, native_ccas
+
+if TYPE_CHECKING:
+    from celltcp.kernel import Kernel
+
+#: Names of the engines.
+ENGINES = ("native", "kernel")
+
+
+@dataclass(frozen=True)
+class Engine:
+    """An engine that is there and can run."""
+
+    name: str
+    kernel: Kernel | None = None
+
+    @property
+    def key(self) -> str:
+        """Differs between engines that may come to other results."""
+        return f"kernel-{self.kernel.version}" if self.kernel else self.name
+
+    def require(self, ccas: list[str]) -> None:
+        """Makes sure that it has these congestion controls."""
+        there = self.kernel.ccas if self.kernel else native_ccas()
+        for cca in ccas:
+            if cca not in there:
+                who = f"kernel {self.kernel.version}" if self.kernel else "the native engine"
+                raise CelltcpError(f"cca: {who} does not have {cca!r}; allowed: {', '.join(there)}")
+
+    def start(
+        self, scenario: Scenario, seed: int, *, pcap: str | None = None, check: bool = False
+    ) -> Run:
+        """Starts a run."""
+        if self.kernel is None:
+            return Run(scenario, seed, check=check, pcap=pcap)
+        guest, path = (_part(name) for name in ("celltcp-guest", "libkernel_path.so"))
+        return Run.on_kernel(
+            str(self.kernel.binary), guest, path, scenario, seed, check=check, pcap=pcap
+        )
+
+
+def engine(name: str = "native", kernel: str | None = None) -> Engine:
+    """The engine of that name.
+
+    Args:
+        name: `"native"` or `"kernel"`.
+        kernel: version of the kernel, such as `"7.3"`; the newest that is built unless given.
+
+    Raises:
+        CelltcpError: if there is no such engine, or no such kernel is built.
+    """
+    if name not in ENGINES:
+        raise CelltcpError(f"engine: {name!r} is none; allowed: {', '.join(ENGINES)}")
+    if name == "native":
+        if kernel is not None:
+            raise CelltcpError(f"kernel: {kernel!r} is given, but the engine is native; take kernel")
+        return Engine(name)
+    from celltcp.kernel import find
+
+    return Engine(name, find(kernel))
+
+
+def _part(name: str) -> str:
+    file = Path(__file__).parent / "engine" / name
+    if not file.is_file():
+        raise CelltcpError(f"{file}: is missing; in a checkout, make setup builds it")
+    return str(file)
