@@ -13,7 +13,7 @@ use nix::time::clock_gettime;
 use scenario::{Flow, HandOver, Samples, Scenario, Workload};
 use sidechannel::{Answer, How, Message};
 use units::{Duration, Instant};
-use workload::{Application, Command};
+use workload::{Application, Command, Due, Switches};
 
 use crate::connection::{self, EndSettings, PIECE};
 use crate::counters;
@@ -84,14 +84,6 @@ struct Connection {
     hold: Option<Hold>,
 }
 
-/// A scheduled switch of a flow.
-struct Due {
-    at: Instant,
-    flow: usize,
-    to: &'static str,
-    how: HandOver,
-}
-
 /// The run as the guest sees it.
 pub(crate) struct Play<'a> {
     device: Device,
@@ -107,9 +99,7 @@ pub(crate) struct Play<'a> {
     listeners: Vec<TcpListener>,
     running: Vec<Running>,
     connections: Vec<Connection>,
-    switches: Vec<Due>,
-    /// The congestion control of new connections, by flow.
-    present: Vec<&'static str>,
+    switches: Switches,
     sampling: Option<Duration>,
     next_sample: Instant,
     next_look: Instant,
@@ -152,20 +142,6 @@ impl<'a> Play<'a> {
                 });
             }
         }
-        let mut switches: Vec<Due> = scenario
-            .flows
-            .iter()
-            .enumerate()
-            .flat_map(|(flow, each)| {
-                each.switch.iter().map(move |switch| Due {
-                    at: Instant::ZERO + switch.at,
-                    flow,
-                    to: switch.to.name,
-                    how: switch.how,
-                })
-            })
-            .collect();
-        switches.sort_by_key(|due| core::cmp::Reverse((due.at, due.flow)));
         let sampling = match scenario.samples {
             Samples::Off => None,
             Samples::EveryAck => Some(DENSE_INTERVAL),
@@ -182,8 +158,7 @@ impl<'a> Play<'a> {
             listeners: Vec::new(),
             running,
             connections: Vec::new(),
-            switches,
-            present: scenario.flows.iter().map(|flow| flow.cca.name).collect(),
+            switches: Switches::new(scenario),
             sampling,
             next_sample: sampling.map_or(Instant::NEVER, |interval| Instant::ZERO + interval),
             next_look: Instant::ZERO + LOOK_INTERVAL,
@@ -198,7 +173,7 @@ impl<'a> Play<'a> {
             let host = play.host(&flow.from)?;
             host.enter()?;
             let address = host.address;
-            let cca = play.present[number];
+            let cca = play.switches.present(number).name;
             let socket =
                 connection::listener(address, number, cca, play.ends()).map_err(|error| {
                     io::Error::other(format!("flow {:?}: {cca}: {error}", flow.name))
@@ -276,12 +251,11 @@ impl<'a> Play<'a> {
             .connections
             .iter()
             .filter_map(|each| each.hold.as_ref());
-        let switch = self.switches.last().map_or(Instant::NEVER, |due| due.at);
         applications
             .chain(holds.map(Hold::next))
             .min()
             .unwrap_or(Instant::NEVER)
-            .min(switch)
+            .min(self.switches.next_at())
             .min(self.next_look)
             .min(self.next_sample)
     }
@@ -292,7 +266,7 @@ impl<'a> Play<'a> {
                 self.wake(now, index)?;
             }
         }
-        while let Some(due) = self.switches.pop_if(|due| due.at <= now) {
+        while let Some(due) = self.switches.pop(now) {
             self.switch(now, &due)?;
         }
         self.lift_holds(now)?;
@@ -333,7 +307,7 @@ impl<'a> Play<'a> {
         let (sender, receiver) = (self.host(&running.flow.from)?, self.host(&running.flow.to)?);
         // What ends only when the application says so ends with the stream.
         let finite = !matches!(running.flow.workload, Workload::OnOff(_));
-        let cca = self.present[flow];
+        let cca = self.switches.present(flow).name;
         self.device.tell(&Message::Open {
             flow: flow as u32,
             cca: cca.to_owned(),
@@ -371,8 +345,9 @@ impl<'a> Play<'a> {
             };
             let connection = &mut self.connections[number];
             // The listener may have got another one since.
-            if self.present[flow] != connection.cca {
-                connection.cca = self.present[flow];
+            let present = self.switches.present(flow).name;
+            if present != connection.cca {
+                connection.cca = present;
                 sockopt::set_congestion(&socket, connection.cca)?;
             }
             watch(
@@ -468,8 +443,8 @@ impl<'a> Play<'a> {
     }
 
     fn switch(&mut self, now: Instant, due: &Due) -> io::Result<()> {
-        self.present[due.flow] = due.to;
-        sockopt::set_congestion(&self.listeners[due.flow], due.to)?;
+        let to = due.to.name;
+        sockopt::set_congestion(&self.listeners[due.flow], to)?;
         for number in 0..self.connections.len() {
             let of_flow = self.running[self.connections[number].running].number == due.flow;
             let Some(before) = self.look(number)?.filter(|_| of_flow) else {
@@ -489,11 +464,11 @@ impl<'a> Play<'a> {
                     How::Context { cwnd }
                 }
             };
-            sockopt::set_congestion(socket, due.to)?;
-            connection.cca = due.to;
+            sockopt::set_congestion(socket, to)?;
+            connection.cca = to;
             self.device.tell(&Message::Switched {
                 connection: number as u32,
-                to: due.to.to_owned(),
+                to: to.to_owned(),
                 how,
             })?;
         }

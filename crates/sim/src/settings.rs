@@ -1,9 +1,10 @@
 //! From the words of a scenario to those of TCP.
 
-use scenario::{CcaChoice, Scenario, SlowStart, Tso};
-use tcp::cca::{Congestion, UnknownCca, Window, cca_by_name, slow_start};
+use scenario::{CcaChoice, HandOver, Scenario, SlowStart, Tso};
+use tcp::cca::{Congestion, Context, UnknownCca, Window, cca_by_name, modelled_window, slow_start};
 use tcp::{Config, Connection};
 use units::random::{Purpose, Stream};
+use units::{Bytes, Rate};
 
 /// The settings of every host.
 pub(crate) fn config(scenario: &Scenario) -> Config {
@@ -63,4 +64,25 @@ pub(crate) fn endpoint(
         numbers.at(0) as u32,
         numbers.at(1) as u32,
     ))
+}
+
+/// What a congestion control that takes over is handed, where segments carry `mss` bytes, and how an
+/// event tells it.
+pub(crate) fn hand_over(present: Context, mss: u32, how: HandOver) -> (Context, String) {
+    match how {
+        // Before the first RTT sample there is nothing to model.
+        HandOver::Context if present.srtt.is_zero() => (present, "context".to_owned()),
+        HandOver::Kernel => (present, "kernel".to_owned()),
+        HandOver::Context => {
+            let cwnd = modelled_window(present.cwnd, present.srtt, present.min_rtt);
+            let bytes = Bytes::new(u64::from(cwnd) * u64::from(mss));
+            let handed = Context {
+                cwnd,
+                ssthresh: cwnd,
+                pacing_rate: Rate::of(bytes, present.min_rtt),
+                ..present
+            };
+            (handed, format!("context cwnd {cwnd}"))
+        }
+    }
 }

@@ -8,7 +8,7 @@ use scenario::{Flow, Scenario};
 use tcp::cca::UnknownCca;
 use tcp::{Config, Connection, State};
 use units::Instant;
-use workload::{Application, Command};
+use workload::{Application, Command, Due, Switches};
 
 use crate::endpoints::{Endpoints, Pair, Side};
 use crate::settings;
@@ -63,6 +63,7 @@ pub struct Simulation {
     path: ObservedPath,
     endpoints: Endpoints,
     flows: Vec<Running>,
+    switches: Switches,
     /// The flow of each connection, and what its receiver had got.
     owners: Vec<(usize, u64)>,
     deliveries: Vec<Delivery>,
@@ -130,6 +131,7 @@ impl Simulation {
             path,
             endpoints: Endpoints::new(),
             flows,
+            switches: Switches::new(scenario),
             owners: Vec::new(),
             deliveries: Vec::new(),
         })
@@ -152,8 +154,9 @@ impl Simulation {
             let on_path = self.path.next_event();
             let (timer, connection, side) = self.endpoints.next_timer();
             let (wakes, flow) = self.next_application();
+            let switch = self.switches.next_at();
             let housekeeping = self.path.next_slot().min(self.next_sample);
-            let next = on_path.min(timer).min(wakes).min(housekeeping);
+            let next = on_path.min(timer).min(wakes).min(switch).min(housekeeping);
             if next > until {
                 self.now = until;
                 return;
@@ -166,6 +169,8 @@ impl Simulation {
                 self.after(connection, side, false);
             } else if wakes == next {
                 self.wake(flow);
+            } else if let Some(due) = self.switches.pop(next) {
+                self.switch(&due);
             } else {
                 self.housekeep();
             }
@@ -298,12 +303,29 @@ impl Simulation {
         }
     }
 
+    /// A scheduled switch: those connections of the flow that are open get another congestion control.
+    fn switch(&mut self, due: &Due) {
+        let of_flow = self.flows.iter().filter(|each| each.number == due.flow);
+        let open: Vec<u32> = of_flow.filter_map(|each| each.connection).collect();
+        for connection in open {
+            let Ok((cca, _)) = tcp::cca::cca_by_name(due.to.name) else {
+                unreachable!("the congestion control of every switch was looked up at the start");
+            };
+            let sender = self.endpoints.end(connection, Side::Sender);
+            let (context, how) = settings::hand_over(sender.context(), self.config.mss, due.how);
+            sender.switch(self.now, cca, context);
+            let detail = format!("{} {how}", due.to.name);
+            self.path.recorder().switched(self.now, connection, detail);
+            self.flush(connection, Side::Sender);
+        }
+    }
+
     /// The receiver opens a connection to the sender.
     fn open(&mut self, flow: usize) {
         let running = &self.flows[flow];
         let number = self.owners.len() as u32;
         let end = |side| {
-            let choice = &running.flow.cca;
+            let choice = self.switches.present(running.number);
             let start = running.flow.slow_start;
             settings::endpoint(&self.config, choice, start, self.seed, number, side)
         };
