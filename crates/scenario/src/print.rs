@@ -1,5 +1,7 @@
 //! A scenario as a complete TOML file, each field with its explanation.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use crate::model::Scenario;
@@ -45,12 +47,13 @@ impl<'a> Printer<'a> {
                 self.comment(self.property(schema, key, fields));
             }
             match value {
-                Value::Null => self.text.push_str(&format!("# {key} =\n")),
+                Value::Null => self.text.push_str(&format!("# {} =\n", bare(key))),
                 // A hop's constant rate reads better without braces.
                 Value::Object(inner) if inner.keys().eq([key]) => {
-                    self.text.push_str(&format!("{key} = {}\n", inner[key]));
+                    self.text
+                        .push_str(&format!("{} = {}\n", bare(key), inner[key]));
                 }
-                _ => self.text.push_str(&format!("{key} = {line}\n")),
+                _ => self.text.push_str(&format!("{} = {line}\n", bare(key))),
             }
         }
         for (key, value) in fields {
@@ -139,6 +142,16 @@ impl<'a> Printer<'a> {
     }
 }
 
+/// A key, in quotes if it needs them.
+fn bare(key: &str) -> Cow<'_, str> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if key.chars().all(plain) {
+        Cow::Borrowed(key)
+    } else {
+        Cow::Owned(Value::from(key).to_string())
+    }
+}
+
 /// The value in TOML, if it fits a line or is a list of short tables; otherwise it takes a header.
 fn on_one_line(value: &Value) -> Option<String> {
     match value {
@@ -159,6 +172,7 @@ fn on_one_line(value: &Value) -> Option<String> {
         Value::Object(fields) => match fields.get("kind") {
             Some(kind) if fields.len() == 1 => on_one_line(kind),
             Some(_) if fields.len() == 2 => braces(fields),
+            None if fields.is_empty() => Some("{}".to_owned()),
             None if fields.len() == 1 => braces(fields),
             _ => None,
         },
@@ -171,7 +185,7 @@ fn braces(fields: &Map<String, Value>) -> Option<String> {
         .iter()
         .map(|(key, value)| match value {
             Value::Null | Value::Array(_) | Value::Object(_) => None,
-            scalar => on_one_line(scalar).map(|text| format!("{key} = {text}")),
+            scalar => on_one_line(scalar).map(|text| format!("{} = {text}", bare(key))),
         })
         .collect();
     scalars.map(|scalars| format!("{{ {} }}", scalars.join(", ")))

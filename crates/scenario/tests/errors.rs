@@ -234,6 +234,16 @@ fn an_override_is_blamed_by_what_it_says() {
         "override path.buffer: not of the form field=value"
     );
     assert_eq!(
+        complaint_about("kernel.sysctl.vm.swappiness=1"),
+        "override kernel.sysctl.vm.swappiness=1: kernel.sysctl.vm.swappiness: is not the name of a sysctl \
+         of a host's network; allowed: names such as net.ipv4.tcp_notsent_lowat"
+    );
+    assert_eq!(
+        complaint_about("flows.0.switch=[{at=\"90s\",to=\"bbr\"}]"),
+        "override flows.0.switch=[{at=\"90s\",to=\"bbr\"}]: flows.0.switch.0.at: 90s is out of range; \
+         allowed: times after that of the switch before, 0s, and below the duration, 60s"
+    );
+    assert_eq!(
         complaint_about("path..buffer=1bdp"),
         "override path..buffer=1bdp: the field is empty or has an empty part"
     );

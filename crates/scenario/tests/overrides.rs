@@ -22,6 +22,32 @@ fn a_field_that_the_file_lacks_is_set() {
     assert_eq!(scenario.name, "test");
 }
 
+/// Names of sysctls have dots themselves.
+#[test]
+fn settings_of_the_kernel_are_named_in_full() {
+    let scenario = with(
+        "[kernel.sysctl]\n\"net.ipv4.tcp_ecn\" = 1\n",
+        &[
+            "kernel.sysctl.net.ipv4.tcp_notsent_lowat=131072",
+            "kernel.sysctl.\"net.ipv4.tcp_rmem\"=4096 65536 65536",
+            "kernel.module.tcp_cubic.hystart=false",
+        ],
+    );
+    let sysctl = &scenario.kernel.sysctl;
+    assert_eq!(sysctl["net.ipv4.tcp_ecn"], Parameter::Number(1.0));
+    assert_eq!(
+        sysctl["net.ipv4.tcp_notsent_lowat"],
+        Parameter::Number(131_072.0)
+    );
+    let buffers = Parameter::Text("4096 65536 65536".to_owned());
+    assert_eq!(sysctl["net.ipv4.tcp_rmem"], buffers);
+    assert_eq!(
+        scenario.kernel.module["tcp_cubic.hystart"],
+        Parameter::Switch(false)
+    );
+    assert_eq!(with(&scenario.to_toml(), &[]), scenario);
+}
+
 #[test]
 fn an_element_of_a_default_list_is_changed_and_the_next_is_new() {
     let scenario = with(

@@ -6,6 +6,23 @@ use super::tree::{Node, Origin, Value};
 /// Fields of which a table has one at most.
 const CAPACITIES: [&str; 4] = ["rate", "steps", "trace", "generate"];
 
+/// Tables whose keys are names with dots.
+const NAMES_WITH_DOTS: [&str; 2] = ["kernel.sysctl.", "kernel.module."];
+
+/// The keys on the way to a field.
+fn keys(field: &str) -> Vec<&str> {
+    let field = field.trim();
+    let named = NAMES_WITH_DOTS
+        .iter()
+        .find_map(|table| field.strip_prefix(table));
+    let Some(name) = named else {
+        return field.split('.').map(str::trim).collect();
+    };
+    let table = &field[..field.len() - name.len() - 1];
+    let name = name.trim_matches('"');
+    table.split('.').chain(core::iter::once(name)).collect()
+}
+
 /// Applies `field=value`. What the tree lacks on the way to the field comes from `defaults`.
 pub(super) fn apply(
     tree: &mut Node,
@@ -22,7 +39,7 @@ pub(super) fn apply(
     let (field, text) = assignment
         .split_once('=')
         .ok_or_else(|| malformed("not of the form field=value"))?;
-    let keys: Vec<&str> = field.split('.').map(str::trim).collect();
+    let keys = keys(field);
     if keys.iter().any(|key| key.is_empty()) {
         return Err(malformed("the field is empty or has an empty part"));
     }
