@@ -93,7 +93,7 @@ fn an_unknown_kind_comes_with_the_nearest() {
 #[test]
 fn an_unknown_congestion_control_comes_with_the_nearest() {
     let all = "bbr, bic, cdg, cubic, dctcp, highspeed, htcp, hybla, illinois, lp, nv, reno, scalable, \
-               vegas, veno, westwood";
+               vegas, veno, westwood, yeah";
     assert_eq!(
         complaint("[[flows]]\ncca = \"cubik\""),
         format!(

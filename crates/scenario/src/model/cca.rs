@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::nearest::nearest;
 
 /// The congestion controls of the Linux kernel, by its names.
-pub const KERNEL_CCAS: [&str; 16] = [
+pub const KERNEL_CCAS: [&str; 17] = [
     "bbr",
     "bic",
     "cdg",
@@ -26,6 +26,7 @@ pub const KERNEL_CCAS: [&str; 16] = [
     "vegas",
     "veno",
     "westwood",
+    "yeah",
 ];
 
 /// Those that celltcp itself has.

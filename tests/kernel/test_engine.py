@@ -1,0 +1,185 @@
+"""Scenarios on a real Linux kernel: results, repeatability, settings."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Mapping
+
+import pyarrow as pa
+import pytest
+
+import celltcp as ct
+from celltcp.campaign import jobs_for, run_jobs
+from celltcp.engines import Engine
+from celltcp.scenarios import load_scenario
+
+CCAS = [
+    "bbr",
+    "bic",
+    "cdg",
+    "cubic",
+    "dctcp",
+    "highspeed",
+    "htcp",
+    "hybla",
+    "illinois",
+    "lp",
+    "nv",
+    "reno",
+    "scalable",
+    "vegas",
+    "veno",
+    "westwood",
+    "yeah",
+]
+
+
+def run(
+    linux: Engine,
+    cca: str,
+    changes: Mapping[str, object],
+    scenario: str = "steady-20-68",
+    seed: int = 1,
+) -> dict[str, pa.Table]:
+    loaded = load_scenario(scenario, changes={"duration": "5s", **changes})
+    return run_jobs(jobs_for(loaded, [cca], 1, seed, linux), workers=1)
+
+
+def flow(tables: dict[str, pa.Table]) -> dict[str, object]:
+    row: dict[str, object] = tables["flows"].to_pylist()[0]
+    return row
+
+
+def test_the_kernel_has_every_congestion_control(linux: Engine) -> None:
+    assert linux.kernel is not None
+    assert sorted(linux.kernel.ccas) == CCAS
+
+
+@pytest.mark.parametrize("cca", CCAS)
+def test_every_congestion_control_fills_the_link(linux: Engine, cca: str) -> None:
+    tables = run(linux, cca, {})
+    row = flow(tables)
+    assert row["cca"] == cca
+    # Some leave slow start early, and five seconds are short.
+    assert 5 < row["goodput_mbps"] < 19.5
+    assert 68 < row["rtt_min_ms"] < 70
+    about = tables["runs"].to_pylist()[0]
+    assert about["engine"] == "kernel"
+    assert about["kernel_version"] == linux.kernel.version
+
+
+def test_the_same_seed_gives_the_same_tables_also_on_a_busy_machine(linux: Engine) -> None:
+    changes = {"samples": "10ms"}
+    first = run(linux, "bbr", changes, "drive", seed=7)
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(3)]
+    try:
+        again = run(linux, "bbr", changes, "drive", seed=7)
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+    other = run(linux, "bbr", changes, "drive", seed=8)
+    for name, table in first.items():
+        # Tables of floats: NaN equals NaN when compared by their bytes.
+        assert table.to_pandas().equals(again[name].to_pandas()), name
+    assert flow(first) != flow(other)
+    assert first["samples"].num_rows > 400
+
+
+def test_the_checker_finds_nothing_on_a_difficult_path(linux: Engine) -> None:
+    changes = {
+        "path.loss": 0.01,
+        "path.queue": "fq-codel",
+        "path.jitter.mean": "2ms",
+        "path.jitter.sd": "1ms",
+        "flows.0.count": 3,
+    }
+    loaded = load_scenario("drive", changes={"duration": "5s", **changes})
+    running = linux.start(loaded.with_cca("cubic"), 1, check=True)
+    while not running.advance(5.0):
+        pass
+    flows = pa.record_batch(running.finish()["flows"]).to_pylist()
+    assert len(flows) == 3
+    assert all(row["goodput_mbps"] > 0.5 for row in flows)
+
+
+def test_sysctls_and_parameters_of_modules_are_taken(linux: Engine) -> None:
+    usual = flow(run(linux, "cubic", {}))
+    without = flow(run(linux, "cubic", {"kernel.module.tcp_cubic.hystart": 0}))
+    assert without["slow_start_exit_cwnd"] > usual["slow_start_exit_cwnd"]
+    small = flow(run(linux, "cubic", {"kernel.sysctl.net.ipv4.tcp_wmem": "4096 16384 65536"}))
+    assert small["goodput_mbps"] < usual["goodput_mbps"] / 1.5
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"kernel.sysctl.net.ipv4.tcp_nothing": 1}, "kernel.sysctl.net.ipv4.tcp_nothing"),
+        ({"kernel.module.tcp_cubic.hystrt": 1}, "kernel.module.tcp_cubic.hystrt"),
+        ({"tcp.window_scale": 3}, "tcp.window_scale: 3"),
+    ],
+)
+def test_what_the_kernel_does_not_take_is_named(
+    linux: Engine, change: Mapping[str, object], said: str
+) -> None:
+    with pytest.raises(ct.CelltcpError, match=said.replace(".", r"\.")):
+        run(linux, "cubic", change)
+
+
+def test_the_native_engine_refuses_settings_of_the_kernel(celltcp) -> None:
+    done = celltcp("compare", "drive", "--set", "kernel.sysctl.net.ipv4.tcp_ecn=1", "--runs", "1")
+    assert done.returncode == 2
+    assert "--engine kernel" in done.stderr
+
+
+def test_short_flows_complete(linux: Engine) -> None:
+    sequence = {"flows.0.workload.kind": "sequence", "flows.0.workload.count": 3}
+    rows = run(linux, "cubic", {**sequence, "duration": "30s"})["flows"].to_pylist()
+    assert [row["bytes"] for row in rows] == [100_000] * 3
+    # A handshake of two RTTs less a half, three round trips of slow start, and the link's own time.
+    assert all(0.2 < row["completion_s"] < 0.6 for row in rows)
+
+
+@pytest.mark.parametrize("how", ["context", "kernel"])
+def test_congestion_controls_switch_on_live_connections(linux: Engine, how: str) -> None:
+    switch = [
+        "duration=20s",
+        "path.buffer=5bdp",
+        f'flows.0.switch=[{{at="10s",to="bbr",how="{how}"}}]',
+    ]
+    loaded = load_scenario("steady-20-68", changes=switch)
+    tables = run_jobs(jobs_for(loaded, ["cubic"], 1, 1, linux), workers=1)
+    told = [row["detail"] for row in tables["events"].to_pylist() if row["kind"] == "switch"]
+    assert len(told) == 1
+    assert told[0].startswith(f"bbr {how}")
+    after = [row["goodput_mbps"] for row in tables["slots"].to_pylist() if row["t_s"] >= 10.5]
+    assert sum(after) / len(after) > 15
+    last = [row["rtt_mean_ms"] for row in tables["slots"].to_pylist() if row["t_s"] >= 18]
+    assert sum(last) / len(last) < 120
+
+
+def test_hosts_beside_the_path_and_flows_in_both_directions(linux: Engine) -> None:
+    text = """
+        duration = "5s"
+        [[links]]
+        from = "gateway"
+        to = "neighbour"
+        rate = "100Mbit/s"
+        [[flows]]
+        cca = "cubic"
+        [[flows]]
+        cca = "vegas"
+        from = "phone"
+        to = "server"
+        [[flows]]
+        cca = "bbr"
+        from = "neighbour"
+        to = "phone"
+    """
+    from celltcp._core import Scenario
+
+    loaded = Scenario.from_toml(text, "hosts.toml", ".", [])
+    rows = run_jobs(jobs_for(loaded, ["cubic"], 1, 1, linux), workers=1)["flows"].to_pylist()
+    assert [row["cca"] for row in rows] == ["cubic", "vegas", "bbr"]
+    assert all(row["goodput_mbps"] > 2 for row in rows)
