@@ -77,6 +77,8 @@ struct Told {
     last_acked_at: Option<Instant>,
     first_sacked_at: Option<Instant>,
     last_sacked_at: Option<Instant>,
+    /// RTT of the newest segment delivered.
+    rtt: Option<Duration>,
     acked: u32,
 }
 
@@ -318,6 +320,7 @@ impl Sender {
         let prior_una = self.snd_una;
         let prior_inflight = self.board.in_flight();
         let prior_packets = self.board.packets_out();
+        let prior_sacked = self.board.sacked_out();
         let prior_lost = self.congestion.window.lost;
         let delivered_before = self.rate.delivered;
         self.echo_ms = input.echo_ms;
@@ -360,19 +363,22 @@ impl Sender {
             self.latest_rate = sample;
         }
         self.refresh_window();
-        let rtt = told
-            .last_acked_at
-            .filter(|_| !told.retransmitted_acked)
-            .or(told.last_sacked_at);
+        // A lone runt that came without anything odd has probably waited for the delayed-ACK timer.
+        let delayed = told.acked == 1
+            && prior_sacked == 0
+            && !told.retransmitted_acked
+            && input.ack - prior_una < u64::from(self.config.mss)
+            && rate.prior_delivered + 1 == self.rate.delivered
+            && !(told.data_sacked || told.dsack || input.ecn_echo);
         let ack = Ack {
             acked: told.acked,
             delivered: newly,
             lost: (self.congestion.window.lost - prior_lost) as u32,
             prior_inflight,
-            rtt: rtt.map(|sent| now.saturating_since(sent)),
+            rtt: told.rtt,
             rate,
             ecn_echo: input.ecn_echo,
-            delayed: told.acked == 1 && input.ack - prior_una < u64::from(self.config.mss),
+            delayed,
         };
         if newly > 0 {
             self.congestion.pkts_acked(&ack);
@@ -414,28 +420,31 @@ impl Sender {
         told.data_acked = self.board.packets_out() < before;
         self.sample_rtt(now, told);
         if told.data_acked {
-            self.backoff = 0;
             self.rearm_after_ack(now);
         }
     }
 
-    fn sample_rtt(&mut self, now: Instant, told: &Told) {
+    /// Takes the RTT from what this ACK newly delivered, or, if the cumulative ACK covers nothing but
+    /// segments that were retransmitted, from the timestamp that came back (the kernel's
+    /// `tcp_ack_update_rtt`). What the congestion control gets is that of the newest segment, by SACK if
+    /// there is one.
+    fn sample_rtt(&mut self, now: Instant, told: &mut Told) {
         let since = |at: Option<Instant>| at.map(|at| now.saturating_since(at));
-        let acked = if told.retransmitted_acked {
-            None
-        } else {
-            told.first_acked_at
-        };
-        let latest = if told.retransmitted_acked {
-            None
-        } else {
-            told.last_acked_at
-        };
-        if let Some(latest) = since(told.last_sacked_at.or(latest)) {
-            self.rtt.sample_minimum(latest, now);
+        let original = |at: Option<Instant>| at.filter(|_| !told.retransmitted_acked);
+        let mut latest = since(told.last_sacked_at.or(original(told.last_acked_at)));
+        let mut smoothed = since(original(told.first_acked_at).or(told.first_sacked_at));
+        if smoothed.is_none() && told.data_acked {
+            let now_ms = now.since_start().as_millis();
+            smoothed = self
+                .echo_ms
+                .map(|echo| Duration::from_millis(now_ms.saturating_sub(echo).max(1)));
+            latest = smoothed;
         }
-        if let Some(rtt) = since(acked.or(told.first_sacked_at)) {
-            self.rtt.sample(rtt, self.snd_una, self.snd_nxt);
+        told.rtt = latest;
+        if let Some(smoothed) = smoothed {
+            self.rtt.sample_minimum(latest.unwrap_or(smoothed), now);
+            self.rtt.sample(smoothed, self.snd_una, self.snd_nxt);
+            self.backoff = 0;
         }
     }
 
