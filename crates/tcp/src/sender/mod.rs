@@ -409,7 +409,9 @@ impl Sender {
             if !sent.sacked {
                 self.rate.delivered += 1;
                 self.rate.on_delivered(&sent);
-                self.rack.advance(now, &sent, self.rtt.minimum());
+                if !self.was_needless(&sent) {
+                    self.rack.advance(now, &sent, self.rtt.minimum());
+                }
             }
             told.acked += 1;
         }
@@ -422,6 +424,13 @@ impl Sender {
         if told.data_acked {
             self.rearm_after_ack(now);
         }
+    }
+
+    /// Whether this ACK came for a transmission before the latest one of `sent`: what was delivered is
+    /// not what was sent last, and its time tells nothing (the kernel's `tcp_skb_spurious_retrans`).
+    fn was_needless(&self, sent: &scoreboard::Sent) -> bool {
+        let at_ms = sent.sent_at.since_start().as_millis();
+        sent.ever_retransmitted && self.echo_ms.is_some_and(|echo| echo < at_ms)
     }
 
     /// Takes the RTT from what this ACK newly delivered, or, if the cumulative ACK covers nothing but
