@@ -10,9 +10,7 @@ use units::{Bytes, Rate};
 pub(crate) fn config(scenario: &Scenario) -> Config {
     let tcp = &scenario.tcp;
     let buffer = tcp.receive_buffer_max;
-    let window = tcp
-        .receive_window_max
-        .map_or(buffer.get() / 2, units::Bytes::get);
+    let window = tcp.receive_window(scenario.path.path_mtu()).get();
     let scale = tcp.window_scale.shift(buffer);
     let largest = 65_535_u64 << scale.unwrap_or(0);
     let receive_window_max = window.min(largest) as u32;

@@ -112,6 +112,8 @@ pub(crate) struct Sender {
     /// End of what the application has written.
     write_end: u64,
     fin_queued: bool,
+    /// Whether the application has found the send buffer full and waits.
+    found_full: bool,
     snd_wnd: u64,
     /// Recovery ends when this is acknowledged.
     high_seq: u64,
@@ -165,6 +167,7 @@ impl Sender {
             snd_nxt: first,
             write_end: first,
             fin_queued: false,
+            found_full: false,
             snd_wnd: 0,
             high_seq: first,
             highest_sacked: first,
@@ -241,20 +244,26 @@ impl Sender {
         self.rate.delivered
     }
 
-    /// Bytes that the application may still write.
+    /// Bytes that the application may still write. An application that has found the buffer full waits
+    /// until a third of it is free (the kernel's `sk_stream_is_writeable`).
     pub(crate) fn writable(&self) -> u64 {
-        if self.fin_queued {
+        let room = self.room();
+        if self.fin_queued || self.found_full && room < self.config.send_buffer / 3 {
             return 0;
         }
-        self.config
-            .send_buffer
-            .saturating_sub(self.write_end - self.snd_una)
+        room
+    }
+
+    fn room(&self) -> u64 {
+        let kept = self.write_end - self.snd_una;
+        self.config.send_buffer.saturating_sub(kept)
     }
 
     /// The application writes up to `bytes`; answers how many were taken.
     pub(crate) fn write(&mut self, bytes: u64) -> u64 {
         let taken = bytes.min(self.writable());
         self.write_end += taken;
+        self.found_full = self.room() == 0;
         taken
     }
 
