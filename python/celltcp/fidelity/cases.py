@@ -115,6 +115,6 @@ def _unknown(name: str) -> str:
     hint = f"; did you mean {near[0]!r}?" if near else ""
     return (
         f"scenario {name!r}: not in the set{hint}; allowed: a group ({', '.join(read_table('set'))}), "
-        f"a case of the set ({', '.join(case_names())}), a name that celltcp scenarios lists, or a file "
-        f"that ends in .toml or in {', '.join(TRACE_ENDINGS)}"
+        f"a case of the set ({', '.join(case_names())}), a name that celltcp scenarios lists, or a "
+        f"file that ends in .toml or in {', '.join(TRACE_ENDINGS)}"
     )

@@ -1,4 +1,4 @@
-"""The tables that come with the package: cases, bands, causes."""
+"""What comes with the package: cases, bands, causes, the method."""
 
 from __future__ import annotations
 
@@ -7,6 +7,11 @@ from importlib import resources
 from typing import Any
 
 
+def read_text(name: str) -> str:
+    """Reads a file of this package."""
+    return (resources.files(__package__) / name).read_text("utf-8")
+
+
 def read_table(name: str) -> dict[str, Any]:
     """Reads `name`.toml of this package."""
-    return tomllib.loads((resources.files(__package__) / f"{name}.toml").read_text("utf-8"))
+    return tomllib.loads(read_text(f"{name}.toml"))

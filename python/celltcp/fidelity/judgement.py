@@ -123,20 +123,21 @@ def judge_case(case: Case, ccas: Sequence[str], native: Results, kernel: Results
         if ours["seed"].tolist() != theirs["seed"].tolist():
             raise CelltcpError(f"{case.name}, {cca}: the engines ran different seeds")
         pairs = [
-            tuple(side[run] for side, run in zip(paths, numbers, strict=True))
-            for numbers in zip(ours["run"], theirs["run"], strict=True)
+            (paths[0][mine], paths[1][other])
+            for mine, other in zip(ours["run"], theirs["run"], strict=True)
         ]
         limits = limits_for(case.group, cca)
+        differences = {
+            metric: difference(ours[metric].tolist(), theirs[metric].tolist(), limits.get(metric))
+            for metric in METRICS
+        }
         judgements.append(
             Judgement(
                 case.name,
                 case.group,
                 cca,
                 case.scenario.hash,
-                {
-                    metric: difference(ours[metric].tolist(), theirs[metric].tolist(), limits.get(metric))
-                    for metric in METRICS
-                },
+                differences,
                 estimate([cwnd_distance(*pair) for pair in pairs]),
                 pairs[0],
             )
@@ -168,8 +169,8 @@ def _runs(results: Results) -> pd.DataFrame:
 
 def _trajectories(results: Results) -> dict[int, Trajectory]:
     flows, samples, slots = (results.tables[name].to_pandas() for name in ("flows", "samples", "slots"))
-    numbers = results.tables["runs"]["run"].to_pylist()
-    return {run: trajectory_of(run, flows, samples, slots) for run in numbers}
+    numbers = results.tables["runs"]["run"].to_pandas()
+    return {int(run): trajectory_of(int(run), flows, samples, slots) for run in numbers}
 
 
 def _plain(judgement: Judgement, causes: Sequence[Cause]) -> dict[str, Any]:
