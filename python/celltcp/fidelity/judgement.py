@@ -146,9 +146,14 @@ def judge_case(case: Case, ccas: Sequence[str], native: Results, kernel: Results
 
 
 def difference(native: Sequence[float], kernel: Sequence[float], band: float | None) -> Difference:
-    """The difference of the means, with the interval of the differences run by run."""
-    means = estimate(native).mean, estimate(kernel).mean
-    found = paired_difference(native, kernel)
+    """The difference of the means, with the interval of the differences run by run.
+
+    A run in which the metric of one of the engines is NaN is left out.
+    """
+    pairs = [pair for pair in zip(native, kernel, strict=True) if not any(map(math.isnan, pair))]
+    ours, theirs = [mine for mine, _ in pairs], [other for _, other in pairs]
+    means = estimate(ours).mean, estimate(theirs).mean
+    found = paired_difference(ours, theirs)
     if found.mean == 0.0 and means[1] == 0.0:
         return Difference(*means, 0.0, None, band)
     scale = 100.0 / means[1] if means[1] else math.nan

@@ -33,7 +33,7 @@ def cells(judgement: Judgement, line_break: str = "\n") -> list[str]:
             _metric(judgement.differences[metric], digits, line_break)
             for metric, _, _, digits in COLUMNS
         ),
-        _with_interval(f"{found.mean:.3f}", found.ci95, 3),
+        _with_interval(_number(found.mean, 3), found.ci95, 3),
         verdict(judgement),
     ]
 
@@ -54,7 +54,12 @@ def difference_text(found: Difference) -> str:
 
 
 def _metric(found: Difference, digits: int, line_break: str) -> str:
-    return f"{found.native:.{digits}f} / {found.kernel:.{digits}f}{line_break}{difference_text(found)}"
+    values = f"{_number(found.native, digits)} / {_number(found.kernel, digits)}"
+    return f"{values}{line_break}{difference_text(found)}"
+
+
+def _number(value: float, digits: int) -> str:
+    return "-" if math.isnan(value) else f"{value:.{digits}f}"
 
 
 def _with_interval(text: str, ci95: float | None, digits: int) -> str:
