@@ -11,6 +11,7 @@ from celltcp import __version__
 from celltcp.cli.bench import bench
 from celltcp.cli.compare import compare
 from celltcp.cli.kernel import kernel
+from celltcp.cli.fidelity import fidelity
 from celltcp.cli.run import run
 from celltcp.cli.scenarios import scenarios
 from celltcp.cli.show import show
@@ -23,7 +24,7 @@ def celltcp() -> None:
     """Which TCP congestion control, on this mobile network, for this application, now?"""
 
 
-for command in (compare, run, scenarios, traces, show, kernel, bench):
+for command in (compare, run, scenarios, traces, show, fidelity, kernel, bench):
     celltcp.add_command(command)
 
 

@@ -1,0 +1,156 @@
+"""celltcp fidelity."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from celltcp.cli.progress import progress_bar
+
+if TYPE_CHECKING:
+    from celltcp.fidelity import Fidelity
+
+#: Width of the tables where standard output is no terminal.
+_WIDTH = 150
+#: Options that say where things go and how fast, not what comes out.
+_NOT_IN_COMMAND = ("out", "jobs", "json_file", "strict")
+
+
+@click.command()
+@click.option("--cca", default="reno,cubic,bbr", show_default=True, metavar="LIST")
+@click.option(
+    "--scenario",
+    metavar="LIST",
+    help="Cases or groups of the set (steady, loss, steps, outage, cellular), or any scenario; "
+    "default the whole set.",
+)
+@click.option("--runs", default=10, show_default=True, type=click.IntRange(1))
+@click.option("--seed", default=1, show_default=True, type=click.IntRange(0))
+@click.option("--duration", metavar="TIME", help="Length of a run; default each case's own.")
+@click.option("--jobs", type=click.IntRange(1), help="Runs at a time; default all cores.")
+@click.option("--kernel", metavar="VERSION", help="Which kernel; default the newest built.")
+@click.option("--out", metavar="DIR", help="Keep tables and pictures here; resumes.")
+@click.option("--page", metavar="FILE", help="Write the outcome as a Markdown page with pictures.")
+@click.option("--json", "json_file", metavar="FILE", help="Write the outcome as JSON; - prints it.")
+@click.option("--strict", is_flag=True, help="Exit code 1 if something is outside its band.")
+@click.pass_context
+def fidelity(
+    context: click.Context,
+    cca: str,
+    scenario: str | None,
+    runs: int,
+    seed: int,
+    duration: str | None,
+    jobs: int | None,
+    kernel: str | None,
+    out: str | None,
+    page: str | None,
+    json_file: str | None,
+    strict: bool,
+) -> None:
+    """Hold the native TCP against the Linux kernel.
+
+    Both engines run on the same path realisations. Per case and congestion control it says how far
+    goodput and mean RTT are apart, and whether that is within the allowed band.
+    """
+    import json
+
+    from celltcp.engines import engine
+    from celltcp.export.text import must_be_writable, write_text
+    from celltcp.fidelity import choose_cases, judge
+    from celltcp.fidelity.campaign import judged_ccas
+    from celltcp.fidelity.causes import known_causes
+    from celltcp.fidelity.page import write_page
+    from celltcp.results import prepare_folder
+
+    ccas = judged_ccas(cca.split(","))
+    cases = choose_cases([name.strip() for name in scenario.split(",")] if scenario else (), duration)
+    native, linux = engine(), engine("kernel", kernel)
+    for case in cases:
+        for each in (native, linux):
+            each.require(case.scenario.ccas)
+    targets = [Path(file) for file in (json_file, page) if file and file != "-"]
+    for file in targets:
+        must_be_writable(file)
+    folder = prepare_folder(out) if out else None
+    with progress_bar("judging") as progress:
+        found = judge(
+            cases, ccas, runs, seed, native, linux, workers=jobs, out=folder, progress=progress
+        )
+    causes = known_causes()
+    document = json.dumps(found.to_json(causes), indent=1, allow_nan=False) + "\n"
+    if json_file == "-":
+        click.echo(document, nl=False)
+    else:
+        print_fidelity(found)
+    if json_file not in (None, "-"):
+        write_text(Path(str(json_file)), document)
+    if folder:
+        save_pictures(found, folder)
+    if page:
+        file = write_page(found, Path(page), command_line(context), causes)
+        click.echo(f"page: {file}", err=True)
+    if strict and found.outside:
+        sys.exit(1)
+
+
+def command_line(context: click.Context) -> str:
+    """The command with the options that were given and have a say in what comes out."""
+    import shlex
+
+    from click.core import ParameterSource
+
+    words = ["celltcp", "fidelity"]
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if given and name not in _NOT_IN_COMMAND:
+            words += [parameter.opts[0], str(context.params[name])]
+    return shlex.join(words)
+
+
+def print_fidelity(found: Fidelity) -> None:
+    """A table per group, and how many are within their bands."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from celltcp.fidelity.cases import group_titles
+    from celltcp.fidelity.rows import HEADINGS, LEGEND, cells
+
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=_WIDTH)
+    for group, title in group_titles().items():
+        mine = [judgement for judgement in found.judgements if judgement.group == group]
+        if not mine:
+            continue
+        table = Table(title=title)
+        for heading in HEADINGS:
+            words = heading in ("case", "CCA", "verdict")
+            table.add_column(heading, justify="left" if words else "right", no_wrap=heading == "case")
+        for judgement in mine:
+            row = cells(judgement)
+            style = "bold" if judgement.outside else ""
+            table.add_row(*row, style=style)
+        console.print(table)
+    console.print(LEGEND)
+    total = len(found.judgements)
+    console.print(
+        f"celltcp {found.version} against Linux {found.kernel_version}, {found.runs} runs each: "
+        f"{total - len(found.outside)} of {total} within their bands"
+    )
+
+
+def save_pictures(found: Fidelity, folder: Path) -> None:
+    """The overview, and per case and congestion control the trajectories beside the tables."""
+    from celltcp.plots.fidelity import draw_overview, draw_trajectories
+    from celltcp.plots.style import save
+
+    for judgement in found.judgements:
+        picture = draw_trajectories(judgement, found.seed)
+        save(picture, folder / judgement.case / f"{judgement.cca}.png")
+    for ending in ("png", "svg"):
+        click.echo(f"picture: {save(draw_overview(found), folder / f'overview.{ending}')}", err=True)

@@ -1,0 +1,15 @@
+"""How far the native engine may be from the kernel."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+
+from celltcp.fidelity.data import read_table
+
+
+def limits_for(group: str, cca: str) -> dict[str, float]:
+    """Per judged metric the largest difference that is allowed, in percent of the kernel's mean."""
+    for band in read_table("bands")["band"]:
+        if fnmatchcase(group, band["group"]) and any(fnmatchcase(cca, name) for name in band["cca"]):
+            return {metric: limit for metric, limit in band.items() if metric not in ("group", "cca")}
+    raise LookupError(f"bands.toml has no band for {cca} in group {group}")

@@ -1,0 +1,163 @@
+"""Running both engines on every case."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import celltcp
+from celltcp import _core
+from celltcp._core import CelltcpError, canonical_cca, native_ccas
+from celltcp.campaign import Progress, jobs_for, run_jobs
+from celltcp.comparison import about
+from celltcp.engines import Engine
+from celltcp.fidelity.cases import Case
+from celltcp.fidelity.judgement import Fidelity, Judgement, judge_case
+from celltcp.fidelity.trajectory import SAMPLES
+from celltcp.results import Results, read_results
+
+#: Folder below that of the results with the runs of a campaign that is not finished.
+_UNFINISHED = "unfinished"
+
+
+def judged_ccas(names: Sequence[str]) -> list[str]:
+    """The congestion controls of those names, by the kernel's names, each once.
+
+    Raises:
+        CelltcpError: if one is unknown, or if the native engine does not have it.
+    """
+    chosen = list(dict.fromkeys(canonical_cca(name.strip()) for name in names))
+    if not chosen:
+        raise CelltcpError("cca: give one congestion control at least")
+    for cca in chosen:
+        if cca not in native_ccas():
+            raise CelltcpError(
+                f"cca: the native engine does not have {cca!r}, and the kernel alone cannot be judged; "
+                f"allowed: {', '.join(native_ccas())}"
+            )
+    return chosen
+
+
+def judge(
+    cases: Sequence[Case],
+    ccas: Sequence[str],
+    runs: int,
+    seed: int,
+    native: Engine,
+    kernel: Engine,
+    *,
+    workers: int | None = None,
+    out: Path | None = None,
+    progress: Progress | None = None,
+) -> Fidelity:
+    """Runs every case on both engines and judges the differences.
+
+    Args:
+        cases: what to run.
+        ccas: names of congestion controls.
+        runs: runs of each; run i has `seed + i` on both engines.
+        seed: of the first run.
+        native: the engine that is judged.
+        kernel: the engine that it is held against.
+        workers: runs at a time; all cores unless given.
+        out: folder for the tables, one per case and engine. Cases that are in it already, from the
+            same build with the same settings, are not run again.
+        progress: called with the share that is done.
+
+    Raises:
+        CelltcpError: if something that was given cannot be used.
+    """
+    ccas = judged_ccas(ccas)
+    judgements: list[Judgement] = []
+    version = ""
+    for number, case in enumerate(cases):
+        sides = [
+            run_case(
+                case,
+                ccas,
+                runs,
+                seed,
+                engine,
+                workers=workers,
+                folder=out / case.name / engine.name if out else None,
+                unfinished=out / _UNFINISHED / case.name if out else None,
+                progress=_share(progress, 2 * number + place, 2 * len(cases)),
+            )
+            for place, engine in enumerate((native, kernel))
+        ]
+        judgements += judge_case(case, ccas, *sides)
+        version = sides[1].tables["runs"]["kernel_version"][0].as_py()
+    if out:
+        shutil.rmtree(out / _UNFINISHED, ignore_errors=True)
+    return Fidelity(judgements, celltcp.__version__, version, runs, seed)
+
+
+def run_case(
+    case: Case,
+    ccas: Sequence[str],
+    runs: int,
+    seed: int,
+    engine: Engine,
+    *,
+    workers: int | None = None,
+    folder: Path | None = None,
+    unfinished: Path | None = None,
+    progress: Progress | None = None,
+) -> Results:
+    """All runs of a case on one engine, or what a folder has of the very same ones.
+
+    Args:
+        case: what to run.
+        ccas: names of congestion controls.
+        runs: runs of each.
+        seed: of the first run.
+        engine: what runs TCP.
+        workers: runs at a time; all cores unless given.
+        folder: where the tables are kept.
+        unfinished: where single runs are kept until all are done.
+        progress: called with the share that is done.
+    """
+    scenario = case.scenario.with_samples(SAMPLES)
+    jobs = jobs_for(scenario, ccas, runs, seed, engine)
+    build = build_of(engine)
+    origin = {**about(scenario, ccas, runs, seed, engine), "build": build}
+    kept = _read(folder, origin)
+    if kept is not None:
+        return kept
+    parts = unfinished / build if unfinished else None
+    results = Results(run_jobs(jobs, workers=workers, folder=parts, progress=progress), origin)
+    if folder:
+        results.save(folder)
+    return results
+
+
+def build_of(engine: Engine) -> str:
+    """A digest of the programs that make up the engine: another build may come to other results."""
+    programs = [Path(_core.__file__)]
+    if engine.kernel is not None:
+        programs.append(engine.kernel.binary)
+        programs += sorted(path for path in (Path(celltcp.__file__).parent / "engine").rglob("*"))
+    digest = hashlib.sha256()
+    for program in programs:
+        if program.is_file():
+            digest.update(program.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _read(folder: Path | None, origin: dict[str, object]) -> Results | None:
+    """What the folder holds, if it is whole and of the same origin."""
+    if folder is None:
+        return None
+    try:
+        results = read_results(folder)
+    except CelltcpError:
+        return None
+    return results if results.about == origin else None
+
+
+def _share(progress: Progress | None, done: int, parts: int) -> Progress | None:
+    if progress is None:
+        return None
+    return lambda share: progress((done + share) / parts)

@@ -1,0 +1,120 @@
+"""The cases: the built-in set with its groups, and scenarios of the user's."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from celltcp._core import CelltcpError, Scenario
+from celltcp.fidelity.data import read_table
+from celltcp.scenarios import TRACE_ENDINGS, load_scenario, scenario_names
+
+#: Group of scenarios that are in no group of the set and whose link is not steady.
+OTHER = "other"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One scenario on which both engines run."""
+
+    name: str
+    group: str
+    scenario: Scenario
+
+
+@dataclass(frozen=True)
+class _Recipe:
+    """How a case of the set is made of a scenario of the library."""
+
+    group: str
+    scenario: str
+    changes: tuple[str, ...]
+
+
+def group_titles() -> dict[str, str]:
+    """Names of the groups with their headings, in the order of the report."""
+    titles = {name: str(group["title"]) for name, group in read_table("set").items()}
+    return {**titles, OTHER: "Other scenarios"}
+
+
+def case_names(group: str | None = None) -> list[str]:
+    """Names of the cases of the set, or of one group of it."""
+    return [name for name, recipe in _recipes().items() if group in (None, recipe.group)]
+
+
+def choose_cases(names: Sequence[str] = (), duration: str | None = None) -> list[Case]:
+    """The cases of those names, each once; the whole set without names.
+
+    Args:
+        names: cases of the set, groups of it, names of the scenario library, or files.
+        duration: length of a run, such as `"60s"`, in place of each case's own.
+
+    Raises:
+        CelltcpError: if a name is none of these, if two files have the same name, or if something
+            in a scenario is wrong.
+    """
+    recipes = _recipes()
+    groups = set(read_table("set"))
+    wanted: list[str] = []
+    for name in names or list(recipes):
+        wanted += case_names(name) if name in groups else [name]
+    cases: dict[str, Case] = {}
+    for name in dict.fromkeys(wanted):
+        case = _of_set(name, recipes[name], duration) if name in recipes else _of_user(name, duration)
+        if case.name in cases:
+            raise CelltcpError(f"scenario {name!r}: another case is called {case.name!r}, too")
+        cases[case.name] = case
+    order = list(group_titles())
+    return sorted(cases.values(), key=lambda case: order.index(case.group))
+
+
+def is_steady(scenario: Scenario) -> bool:
+    """Whether nothing about the links changes: constant rates, no loss, jitter or cross-traffic."""
+    described = json.loads(scenario.to_json())
+    path = described["path"]
+    hops = path["wired"]
+    return (
+        "rate" in path["down"]
+        and "rate" in path["up"]
+        and all("rate" in hop["rate"] for hop in hops)
+        and not described["links"]
+        and not path["uplink_loss"]
+        and not any(link["loss"] or link["jitter"] or link["cross"] for link in (path, *hops))
+    )
+
+
+def _recipes() -> dict[str, _Recipe]:
+    made: dict[str, _Recipe] = {}
+    for group, entry in read_table("set").items():
+        for scenario in entry["scenarios"]:
+            for variant, changes in entry["variants"].items():
+                name = entry["name"].format(scenario=scenario, variant=variant)
+                made[name] = _Recipe(group, scenario, (f"name={name}", *entry["set"], *changes))
+    return made
+
+
+def _of_set(name: str, recipe: _Recipe, duration: str | None) -> Case:
+    scenario = load_scenario(recipe.scenario, changes=recipe.changes, duration=duration)
+    return Case(name, recipe.group, scenario)
+
+
+def _of_user(name: str, duration: str | None) -> Case:
+    if name not in scenario_names() and not name.endswith((".toml", *TRACE_ENDINGS)):
+        raise CelltcpError(_unknown(name))
+    scenario = load_scenario(name, duration=duration)
+    group = "steady" if is_steady(scenario) else OTHER
+    return Case(Path(name).stem, group, scenario)
+
+
+def _unknown(name: str) -> str:
+    known = [*read_table("set"), *case_names(), *scenario_names()]
+    near = difflib.get_close_matches(name, known, 1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    return (
+        f"scenario {name!r}: not in the set{hint}; allowed: a group ({', '.join(read_table('set'))}), "
+        f"a case of the set ({', '.join(case_names())}), a name that celltcp scenarios lists, or a "
+        f"file that ends in .toml or in {', '.join(TRACE_ENDINGS)}"
+    )

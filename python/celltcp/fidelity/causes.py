@@ -1,0 +1,34 @@
+"""Why cases are outside their bands, where that is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from celltcp.fidelity.data import read_table
+
+#: Stands in reports for a cause that is not known.
+NOT_FOUND = "cause not found yet"
+
+
+@dataclass(frozen=True)
+class Cause:
+    """The cause of a difference in the cases that match; the patterns are as of file names."""
+
+    scenario: str
+    cca: str
+    text: str
+
+
+def known_causes() -> list[Cause]:
+    """The causes that come with celltcp."""
+    return [Cause(**entry) for entry in read_table("causes").get("cause", [])]
+
+
+def cause_of(case: str, cca: str, causes: Sequence[Cause]) -> str:
+    """Text of the first cause that matches, or that none is known."""
+    for cause in causes:
+        if fnmatchcase(case, cause.scenario) and fnmatchcase(cca, cause.cca):
+            return cause.text
+    return NOT_FOUND

@@ -1,0 +1,62 @@
+"""Trajectories of the congestion window, and how far two of them are apart."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import NDArray
+
+#: Distance of the samples, and step of the grid on which trajectories are compared.
+SAMPLES = "10ms"
+_STEP_S = 0.010
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """Window and RTT of the first connection of a run over the time since the start of the run."""
+
+    first_data_s: float
+    t_s: NDArray[np.float64]
+    cwnd: NDArray[np.float64]
+    slot_t_s: NDArray[np.float64]
+    rtt_ms: NDArray[np.float64]
+
+
+def trajectory_of(
+    run: int, flows: pd.DataFrame, samples: pd.DataFrame, slots: pd.DataFrame
+) -> Trajectory:
+    """The trajectory in the run of that number; `samples` and `slots` may hold other runs, too."""
+    first, sampled, slotted = (
+        table[(table["run"] == run) & (table["flow"] == 0)] for table in (flows, samples, slots)
+    )
+    return Trajectory(
+        float(first["first_data_s"].iloc[0]),
+        sampled["t_ns"].to_numpy(np.float64) * 1e-9,
+        sampled["cwnd"].to_numpy(np.float64),
+        slotted["t_s"].to_numpy(np.float64),
+        slotted["rtt_mean_ms"].to_numpy(np.float64),
+    )
+
+
+def cwnd_distance(native: Trajectory, kernel: Trajectory) -> float:
+    """Mean over time of |ln(cwnd of native / cwnd of kernel)|.
+
+    Time counts from the first data byte of each, and ends with the shorter of the two; between
+    samples the window is interpolated linearly, on a grid of 10 ms. 0.1 means that the windows differ
+    by some 10 % on average. NaN if one of them has no samples after its first data byte.
+    """
+    both = (native, kernel)
+    if any(not len(each.t_s) or math.isnan(each.first_data_s) for each in both):
+        return math.nan
+    length = min(float(each.t_s[-1]) - each.first_data_s for each in both)
+    if length < 0:
+        return math.nan
+    grid = np.arange(math.floor(length / _STEP_S) + 1) * _STEP_S
+    logs = [np.log(np.interp(grid + each.first_data_s, each.t_s, each.cwnd)) for each in both]
+    return float(np.mean(np.abs(logs[0] - logs[1])))
