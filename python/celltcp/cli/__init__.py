@@ -10,8 +10,8 @@ import click
 from celltcp import __version__
 from celltcp.cli.bench import bench
 from celltcp.cli.compare import compare
-from celltcp.cli.kernel import kernel
 from celltcp.cli.fidelity import fidelity
+from celltcp.cli.kernel import kernel
 from celltcp.cli.run import run
 from celltcp.cli.scenarios import scenarios
 from celltcp.cli.show import show
