@@ -1,0 +1,36 @@
+"""Calling the kernel's own build system."""
+
+from __future__ import annotations
+
+import os
+import re
+
+#: Variables by which a user's environment would change what kbuild makes.
+_FOREIGN = re.compile(
+    r"K(BUILD|CONFIG)_.*|K?[AC]FLAGS|KCPPFLAGS|KRUSTFLAGS|LDFLAGS|(SUB)?ARCH|CROSS_COMPILE|LLVM(_IAS)?"
+    r"|(GNU)?MAKEFLAGS|MFLAGS|MAKELEVEL|MAKEFILES|LOCALVERSION|INSTALL_.*|[CMOVW]"
+)
+#: A line of kbuild's output that tells of a compiled file or an archive of such.
+_MADE = re.compile(r"\s*(?:HOST)?(?:CC|AS|AR|LD)\s+(\S+)")
+
+
+def environment() -> dict[str, str]:
+    """The user's environment without what would change the outcome.
+
+    Builder and time are fixed, since the kernel mixes its own banner into its random numbers: the same
+    source gives the same kernel (Documentation/kbuild/reproducible-builds.rst).
+    """
+    kept = {name: value for name, value in os.environ.items() if not _FOREIGN.fullmatch(name)}
+    return kept | {
+        "LC_ALL": "C",
+        "KBUILD_BUILD_TIMESTAMP": "Thu Jan  1 00:00:00 UTC 1970",
+        "KBUILD_BUILD_USER": "celltcp",
+        "KBUILD_BUILD_HOST": "celltcp",
+        "KBUILD_BUILD_VERSION": "1",
+    }
+
+
+def made_file(line: str) -> str | None:
+    """The file that a line of kbuild's output says is being made, if it does."""
+    match = _MADE.match(line)
+    return match[1] if match else None

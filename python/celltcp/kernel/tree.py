@@ -1,0 +1,88 @@
+"""An unpacked kernel source: what it is, and putting the kernel side into it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from celltcp._core import CelltcpError
+from celltcp.kernel.edits import apply_edits
+from celltcp.kernel.side import driver_files
+
+_DRIVER = "arch/um/drivers/celltcp"
+_DRIVERS_MAKEFILE = "arch/um/drivers/Makefile"
+_DRIVER_LINE = "obj-y += celltcp/"
+
+
+def check_tree(tree: Path, name: str) -> None:
+    """Checks that a folder is the source of a kernel with user mode.
+
+    Args:
+        tree: the folder.
+        name: what a message calls the source.
+
+    Raises:
+        CelltcpError: says what a kernel's source has and this one has not.
+    """
+    makefile = tree / "Makefile"
+    text = makefile.read_text("utf-8", errors="replace") if makefile.is_file() else ""
+    if not re.search(r"(?m)^VERSION = \d+$", text):
+        raise CelltcpError(f"{name}: not the source of a Linux kernel: no Makefile with VERSION")
+    if not (tree / _DRIVERS_MAKEFILE).is_file():
+        raise CelltcpError(f"{name}: the source has no arch/um, the user-mode architecture")
+
+
+def apply_side(side: Path, tree: Path) -> None:
+    """Puts the driver and the edits into a source.
+
+    Files that are the same already keep their times, so that make compiles only what changed.
+
+    Raises:
+        CelltcpError: names the place that this kernel does not have.
+    """
+    apply_edits(tree)
+    driver = tree / _DRIVER
+    wanted = {file.relative_to(side / "driver"): file for file in driver_files(side)}
+    for name, file in wanted.items():
+        _write_if_changed(driver / name, file.read_bytes())
+    for file in driver.rglob("*"):
+        if file.is_file() and file.relative_to(driver) not in wanted:
+            file.unlink()
+    makefile = tree / _DRIVERS_MAKEFILE
+    text = makefile.read_text("utf-8")
+    if _DRIVER_LINE not in text.splitlines():
+        makefile.write_text(f"{text.rstrip()}\n{_DRIVER_LINE}\n", "utf-8")
+
+
+def _write_if_changed(file: Path, content: bytes) -> None:
+    if not file.is_file() or file.read_bytes() != content:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+
+
+def built_in_ccas(tree: Path, config: Path) -> list[str]:
+    """Names of the congestion controls that a configuration builds into the kernel, sorted.
+
+    net/ipv4/Makefile says which file belongs to a setting, the file under which name it is registered.
+    """
+    enabled = set(re.findall(r"(?m)^(CONFIG_TCP_CONG_\w+)=y$", config.read_text("utf-8")))
+    folder = tree / "net" / "ipv4"
+    names = {"reno"}  # part of TCP itself
+    for setting, stem in re.findall(
+        r"(?m)^obj-\$\((CONFIG_TCP_CONG_\w+)\)\s*\+=\s*(\w+)\.o$",
+        (folder / "Makefile").read_text("utf-8"),
+    ):
+        if setting in enabled:
+            names |= _registered(folder / f"{stem}.c")
+    return sorted(names)
+
+
+def _registered(file: Path) -> set[str]:
+    text = file.read_text("utf-8")
+    return {
+        name
+        for operations in re.findall(r"tcp_register_congestion_control\(&(\w+)\)", text)
+        for name in re.findall(
+            rf'struct tcp_congestion_ops {operations}\b[^;]*?\.name\s*=\s*"([^"]+)"', text
+        )
+    }
