@@ -1,8 +1,9 @@
-"""Linux kernels for the kernel engine: building, finding and removing them."""
+"""User-mode Linux kernels (ARCH=um) that run the kernel's own TCP in virtual time."""
 
 from __future__ import annotations
 
-from celltcp.kernel.building import build
-from celltcp.kernel.cache import Kernel, clean, find, kernels
+from celltcp.kernel.builder import build
+from celltcp.kernel.cache import About, Kernel, clean, find, kernels
+from celltcp.kernel.side import kernel_side
 
-__all__ = ["Kernel", "build", "clean", "find", "kernels"]
+__all__ = ["About", "Kernel", "build", "clean", "find", "kernel_side", "kernels"]

@@ -1,102 +1,197 @@
-"""Kernels that are built, in the user's cache."""
+"""The kernels that were built, side by side in the user's cache."""
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import re
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from celltcp._core import CelltcpError
-from celltcp.kernel.kernel_side import fingerprint
 
-#: Folders in which a build goes on begin so.
-WORK = ".work-"
+BUILD_COMMAND = "celltcp kernel build"
+_WORK = ".work-"
+
+
+class Origin(TypedDict):
+    """What a kernel's source was: the Debian package or the tarball that was asked for."""
+
+    kind: str
+    name: str
+    file: str
+    sha256: str
+
+
+class About(TypedDict):
+    """What is known of a kernel that was built, as `about.json` keeps it."""
+
+    version: str
+    source: Origin
+    built: str
+    ccas: list[str]
+    kernel_side: str
+    size_bytes: int
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel that is built."""
+    """A user-mode kernel: its version as `make kernelversion` says, its congestion controls."""
 
     version: str
-    folder: Path
     binary: Path
     ccas: tuple[str, ...]
-    about: dict[str, Any]
-
-    @property
-    def size(self) -> int:
-        """Bytes that it takes in the cache."""
-        return sum(entry.stat().st_size for entry in self.folder.iterdir())
-
-    @property
-    def up_to_date(self) -> bool:
-        """Whether it was built with the driver and configuration that are here now."""
-        return bool(self.about.get("kernel_side") == fingerprint())
+    about: About
 
 
-def cache_folder() -> Path:
-    """Where kernels are kept (XDG Base Directory Specification)."""
-    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(base) / "celltcp" / "kernels"
+def root() -> Path:
+    """The folder of all kernels: `celltcp/kernels` below XDG_CACHE_HOME, by default `~/.cache`."""
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(base) if Path(base).is_absolute() else Path.home() / ".cache") / "celltcp" / "kernels"
+
+
+def work_folder(name: str) -> Path:
+    """Where a kernel from the source called `name` is built."""
+    return root() / f"{_WORK}{name}"
+
+
+def work_folders() -> list[Path]:
+    """Unfinished builds and kept sources."""
+    return sorted(root().glob(f"{_WORK}*"))
+
+
+def versions() -> list[str]:
+    """Versions of the kernels that are there, oldest first."""
+    if not root().is_dir():
+        return []
+    names = [entry.name for entry in root().iterdir() if entry.is_dir() and entry.name[0] != "."]
+    return sorted(names, key=age)
+
+
+def age(version: str) -> tuple[tuple[int, ...], bool, tuple[int, ...]]:
+    """A key that sorts versions by age: a release candidate comes before its release."""
+    release, _, candidate = version.partition("-")
+    numbers = [
+        tuple(int(number) for number in re.findall(r"\d+", part)) for part in (release, candidate)
+    ]
+    return numbers[0], not candidate.startswith("rc"), numbers[1]
 
 
 def kernels() -> list[Kernel]:
-    """All kernels that are built, the newest version first."""
-    found = []
-    folder = cache_folder()
-    for entry in sorted(folder.iterdir()) if folder.is_dir() else []:
-        if entry.name.startswith("."):
-            continue
-        try:
-            about = json.loads((entry / "about.json").read_text("utf-8"))
-            ccas = tuple(about["ccas"])
-        except (OSError, ValueError, KeyError, TypeError):
-            continue
-        if (entry / "linux").is_file():
-            found.append(Kernel(entry.name, entry, entry / "linux", ccas, about))
-    return sorted(found, key=lambda kernel: _numbers(kernel.version), reverse=True)
+    """All kernels that were built, oldest version first.
+
+    Raises:
+        CelltcpError: names one that is damaged, and how to remove it.
+    """
+    return [_read(version) for version in versions()]
 
 
 def find(version: str | None = None) -> Kernel:
-    """The newest kernel, or the newest of a version: `"7.3"` finds 7.3.4.
+    """The kernel of a version: `7.3` finds 7.3.4, None finds the newest.
 
     Raises:
-        CelltcpError: if there is none; it says what is there and how to build one.
+        CelltcpError: there is none; says which there are, and the command that builds one.
     """
-    there = kernels()
-    for kernel in there:
-        if version in (None, kernel.version) or kernel.version.startswith(f"{version}."):
-            return kernel
-    if not there:
-        raise CelltcpError("kernel: none is built; celltcp kernel build makes one, see docs/kernel.md")
-    raise CelltcpError(
-        f"kernel: {version!r} is not built; allowed: "
-        f"{', '.join(kernel.version for kernel in there)}; celltcp kernel build makes others"
-    )
+    there = versions()
+    found = [name for name in there if version is None or matches(name, version)]
+    if found:
+        return _read(found[-1])
+    have = f"there are {', '.join(there)}" if there else "none is built"
+    wanted = f"kernel {version!r}: " if version is not None else "kernel: "
+    raise CelltcpError(f"{wanted}{have} in {root()}; `{BUILD_COMMAND}` builds one")
+
+
+def matches(name: str, version: str) -> bool:
+    """Whether a kernel called `name` is meant by `version`, which may leave out the last numbers."""
+    return name == version or name.startswith((f"{version}.", f"{version}-"))
+
+
+def _read(version: str) -> Kernel:
+    folder = root() / version
+    try:
+        about: About = json.loads((folder / "about.json").read_text("utf-8"))
+        binary = folder / "linux"
+        if not os.access(binary, os.X_OK):
+            raise CelltcpError(f"{binary}: missing; {_remedy(version)}")
+        return Kernel(about["version"], binary, tuple(about["ccas"]), about)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        if isinstance(error, CelltcpError):
+            raise
+        raise CelltcpError(f"{folder / 'about.json'}: missing or damaged; {_remedy(version)}") from None
+
+
+def _remedy(version: str) -> str:
+    return f"`celltcp kernel clean {version}` removes this kernel"
 
 
 def clean(version: str | None = None) -> list[Path]:
-    """Removes one kernel or, without a version, all of them and what is left of unfinished builds.
+    """Removes the kernels of a version with their work folders, or everything.
+
+    Returns:
+        The folders that were removed.
 
     Raises:
-        CelltcpError: if there is no such kernel.
+        CelltcpError: there is no such version, or a build is running.
     """
-    folder = cache_folder()
-    if version is not None:
-        gone = [find(version).folder]
-    else:
-        gone = sorted(folder.iterdir()) if folder.is_dir() else []
-    for entry in gone:
-        if entry.is_dir():
-            shutil.rmtree(entry)
-        else:
-            entry.unlink()
-    return gone
+    if version is None and not root().is_dir():
+        return []
+    going = removable(version)
+    with lock():
+        for folder in going:
+            shutil.rmtree(folder)
+    return going
 
 
-def _numbers(version: str) -> tuple[int, ...]:
-    parts = version.replace("-", ".").split(".")
-    return tuple(int(part) if part.isdigit() else 0 for part in parts)
+def removable(version: str | None) -> list[Path]:
+    """The folders that `clean` removes.
+
+    Raises:
+        CelltcpError: there is no such version.
+    """
+    if version is None:
+        return [*(root() / name for name in versions()), *work_folders()]
+    found = [name for name in versions() if matches(name, version)]
+    works = [work for work in work_folders() if _work_is_of(work, version)]
+    if not found and not works:
+        have = ", ".join(versions()) or "none"
+        raise CelltcpError(f"kernel {version!r}: not in {root()}; there are: {have}")
+    return [*(root() / name for name in found), *works]
+
+
+def _work_is_of(work: Path, version: str) -> bool:
+    """By the name of its source, such as linux-source-7.3 or linux-7.3.4-0f3a9c1e."""
+    match = re.match(r"\D*(\d+(?:\.\d+)*)", work.name.removeprefix(_WORK))
+    return match is not None and (matches(match[1], version) or matches(version, match[1]))
+
+
+@contextmanager
+def lock() -> Iterator[int]:
+    """Keeps others from building or removing; gives the file descriptor that holds the lock.
+
+    Programs that inherit the descriptor hold the lock as well.
+
+    Raises:
+        CelltcpError: somebody else has it, or the cache cannot be written.
+    """
+    try:
+        root().mkdir(parents=True, exist_ok=True)
+        held = (root() / ".lock").open("a+", encoding="utf-8")
+    except OSError as error:
+        raise CelltcpError(f"{root()}: cannot be written: {error.strerror}") from None
+    with held:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            held.seek(0)
+            raise CelltcpError(
+                f"{root()}: process {held.read().strip()} is building or removing here; wait or end it"
+            ) from None
+        held.truncate(0)
+        held.write(str(os.getpid()))
+        held.flush()
+        yield held.fileno()

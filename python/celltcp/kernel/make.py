@@ -1,53 +1,36 @@
-"""Running the kernel's own build."""
+"""Calling the kernel's own build system."""
 
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
-from collections.abc import Callable, Sequence
-from pathlib import Path
+import re
 
-from celltcp._core import CelltcpError
-
-#: Called with each line that make prints.
-Listener = Callable[[str], None]
-
-_LINES_SHOWN = 15
+#: Variables by which a user's environment would change what kbuild makes.
+_FOREIGN = re.compile(
+    r"K(BUILD|CONFIG)_.*|K?[AC]FLAGS|KCPPFLAGS|KRUSTFLAGS|LDFLAGS|(SUB)?ARCH|CROSS_COMPILE|LLVM(_IAS)?"
+    r"|(GNU)?MAKEFLAGS|MFLAGS|MAKELEVEL|MAKEFILES|LOCALVERSION|INSTALL_.*|[CMOVW]"
+)
+#: A line of kbuild's output that tells of a compiled file or an archive of such.
+_MADE = re.compile(r"\s*(?:HOST)?(?:CC|AS|AR|LD)\s+(\S+)")
 
 
-def make(
-    tree: Path, output: Path, targets: Sequence[str], *, jobs: int, log: Path, listener: Listener
-) -> None:
-    """Makes `targets` of the kernel in `tree`, with all that it prints in `log`.
+def environment() -> dict[str, str]:
+    """The user's environment without what would change the outcome.
 
-    Raises:
-        CelltcpError: with the last lines of the log, if it fails.
+    Builder and time are fixed, since the kernel mixes its own banner into its random numbers: the same
+    source gives the same kernel (Documentation/kbuild/reproducible-builds.rst).
     """
-    command = ["make", "-C", str(tree), "ARCH=um", f"O={output}", f"-j{jobs}", *targets]
-    # Nothing of the caller's own build, if celltcp runs within one, is to reach this one.
-    environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
-    with log.open("a", encoding="utf-8") as out:
-        child = subprocess.Popen(
-            command,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL,
-            text=True,
-            errors="replace",
-            env={**environment, "LC_ALL": "C"},
-            start_new_session=True,
-        )
-        try:
-            for line in child.stdout or ():
-                out.write(line)
-                listener(line.rstrip())
-            code = child.wait()
-        except BaseException:
-            os.killpg(child.pid, signal.SIGKILL)
-            child.wait()
-            raise
-    if code != 0:
-        lines = log.read_text("utf-8", errors="replace").splitlines()[-_LINES_SHOWN:]
-        shown = "\n  ".join(lines)
-        raise CelltcpError(f"{log}: make {' '.join(targets)} has failed; the log ends with\n  {shown}")
+    kept = {name: value for name, value in os.environ.items() if not _FOREIGN.fullmatch(name)}
+    return kept | {
+        "LC_ALL": "C",
+        "KBUILD_BUILD_TIMESTAMP": "Thu Jan  1 00:00:00 UTC 1970",
+        "KBUILD_BUILD_USER": "celltcp",
+        "KBUILD_BUILD_HOST": "celltcp",
+        "KBUILD_BUILD_VERSION": "1",
+    }
+
+
+def made_file(line: str) -> str | None:
+    """The file that a line of kbuild's output says is being made, if it does."""
+    match = _MADE.match(line)
+    return match[1] if match else None

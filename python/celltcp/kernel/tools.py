@@ -1,59 +1,81 @@
-"""The programs that a build needs."""
+"""What a machine needs to build a kernel."""
 
 from __future__ import annotations
 
+import platform
 import shutil
 import subprocess
-import tempfile
-from pathlib import Path
+from collections.abc import Mapping
 
 from celltcp._core import CelltcpError
 
-#: Programs and Debian's packages that have them.
-_PROGRAMS = {
+#: Programs that the build calls, and Debian's packages of them.
+BUILD_TOOLS = {
     "gcc": "gcc",
-    "ld": "binutils",
     "make": "make",
+    "ld": "binutils",
     "flex": "flex",
     "bison": "bison",
     "m4": "m4",
     "bc": "bc",
-    "cpio": "cpio",
-    "xz": "xz-utils",
+    "find": "findutils",
+    "cmp": "diffutils",
 }
+#: Programs that fetch and open a Debian package.
+DEBIAN_TOOLS = {"apt-get": "apt", "apt-cache": "apt", "apt-config": "apt", "dpkg-deb": "dpkg"}
+#: Headers of the host that the user-mode side of the kernel is compiled against.
+_HEADERS = {"stdlib.h": "libc6-dev", "asm/ptrace.h": "linux-libc-dev"}
 
-#: Those that fetch a Debian package.
-_DEBIAN = {"apt-get": "apt", "dpkg-deb": "dpkg"}
 
-
-def require(debian: bool) -> None:
-    """Makes sure that everything is there, before anything is begun.
+def check_machine() -> None:
+    """Checks that the processor and the system can run a user-mode kernel.
 
     Raises:
-        CelltcpError: names what is missing and the packages that have it.
+        CelltcpError: names what this machine is.
     """
-    if debian:
-        missing = [program for program in _DEBIAN if shutil.which(program) is None]
-        if missing:
-            raise CelltcpError(
-                f"kernel: {', '.join(missing)} not found: this is no Debian; give --source with a "
-                "tarball from kernel.org"
-            )
-    missing = [program for program in _PROGRAMS if shutil.which(program) is None]
-    packages = sorted({_PROGRAMS[program] for program in missing})
-    if "gcc" not in missing and not _has_c_library():
-        missing.append("the C library's headers")
-        packages.append("libc6-dev")
-    if missing:
+    here = f"{platform.system()} on {platform.machine()}"
+    if here != "Linux on x86_64":
+        raise CelltcpError(f"kernel build: needs Linux on x86_64; this machine is {here}")
+
+
+def check_tools(environment: Mapping[str, str], *, debian: bool) -> None:
+    """Checks that everything is installed that the build calls.
+
+    Args:
+        environment: as the build will have it.
+        debian: whether a Debian package is to be fetched.
+
+    Raises:
+        CelltcpError: names all that is missing with its packages.
+    """
+    path = environment.get("PATH")
+    if debian and any(shutil.which(tool, path=path) is None for tool in DEBIAN_TOOLS):
         raise CelltcpError(
-            f"kernel: {', '.join(missing)} not found; on Debian: sudo apt-get install "
-            f"{' '.join(packages)}"
+            "kernel build: there is no apt of Debian here to fetch the source with; pass --source "
+            "FILE with a tarball of the kernel from kernel.org"
+        )
+    missing = {
+        tool: package for tool, package in BUILD_TOOLS.items() if shutil.which(tool, path=path) is None
+    }
+    if "gcc" not in missing:
+        missing |= {
+            header: package
+            for header, package in _HEADERS.items()
+            if not _has_header(header, environment)
+        }
+    if missing:
+        packages = " ".join(sorted(set(missing.values())))
+        raise CelltcpError(
+            f"kernel build: missing: {', '.join(missing)}; on Debian and Ubuntu: apt install {packages}"
         )
 
 
-def _has_c_library() -> bool:
-    with tempfile.TemporaryDirectory() as folder:
-        program = Path(folder) / "program.c"
-        program.write_text("#include <stdio.h>\nint main(void) { return 0; }\n", "utf-8")
-        command = ["gcc", str(program), "-o", str(Path(folder) / "program")]
-        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+def _has_header(header: str, environment: Mapping[str, str]) -> bool:
+    done = subprocess.run(
+        ["gcc", "-E", "-x", "c", "-"],
+        input=f"#include <{header}>\n".encode(),
+        env=environment,
+        capture_output=True,
+        check=False,
+    )
+    return done.returncode == 0

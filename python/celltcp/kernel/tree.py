@@ -1,87 +1,88 @@
-"""The source tree: unpacking it, and putting our part into it."""
+"""An unpacked kernel source: what it is, and putting the kernel side into it."""
 
 from __future__ import annotations
 
 import re
-import shutil
-import tarfile
 from pathlib import Path
 
 from celltcp._core import CelltcpError
-from celltcp.kernel.kernel_side import kernel_side
+from celltcp.kernel.edits import apply_edits
+from celltcp.kernel.side import driver_files
 
-#: Where the driver goes, and the Makefile that is to go into that folder.
-_DRIVERS = Path("arch/um/drivers")
-_DRIVER_LINE = "obj-y += celltcp/\n"
+_DRIVER = "arch/um/drivers/celltcp"
+_DRIVERS_MAKEFILE = "arch/um/drivers/Makefile"
+_DRIVER_LINE = "obj-y += celltcp/"
 
 
-def unpack(tarball: Path, folder: Path) -> None:
-    """Unpacks a kernel's tarball as `folder`.
+def check_tree(tree: Path, name: str) -> None:
+    """Checks that a folder is the source of a kernel with user mode.
+
+    Args:
+        tree: the folder.
+        name: what a message calls the source.
 
     Raises:
-        CelltcpError: if it is none.
+        CelltcpError: says what a kernel's source has and this one has not.
     """
-    partial = folder.with_name(f"{folder.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    try:
-        with tarfile.open(tarball) as archive:
-            archive.extractall(partial, filter="tar")
-    except (tarfile.TarError, EOFError) as error:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise CelltcpError(f"{tarball}: is not a whole tarball: {error}") from None
-    tops = list(partial.iterdir())
-    if len(tops) != 1 or not (tops[0] / "arch" / "um" / "Makefile").is_file():
-        shutil.rmtree(partial, ignore_errors=True)
-        raise CelltcpError(
-            f"{tarball}: is not the source of a Linux kernel: it has no arch/um; allowed: "
-            "linux-VERSION.tar.xz from kernel.org"
-        )
-    shutil.rmtree(folder, ignore_errors=True)
-    tops[0].rename(folder)
-    partial.rmdir()
+    makefile = tree / "Makefile"
+    text = makefile.read_text("utf-8", errors="replace") if makefile.is_file() else ""
+    if not re.search(r"(?m)^VERSION = \d+$", text):
+        raise CelltcpError(f"{name}: not the source of a Linux kernel: no Makefile with VERSION")
+    if not (tree / _DRIVERS_MAKEFILE).is_file():
+        raise CelltcpError(f"{name}: the source has no arch/um, the user-mode architecture")
 
 
-def version(tree: Path) -> str:
-    """The kernel's version, from its Makefile: 7.3.4."""
-    text = (tree / "Makefile").read_text("utf-8")
-    words = {}
-    for name in ("VERSION", "PATCHLEVEL", "SUBLEVEL", "EXTRAVERSION"):
-        found = re.search(rf"^{name}[ \t]*=[ \t]*(\S*)", text, re.MULTILINE)
-        if found is None:
-            raise CelltcpError(f"{tree / 'Makefile'}: says no {name}: is it a kernel's?")
-        words[name] = found[1]
-    return "{VERSION}.{PATCHLEVEL}.{SUBLEVEL}{EXTRAVERSION}".format(**words)
+def apply_side(side: Path, tree: Path) -> None:
+    """Puts the driver and the edits into a source.
 
+    Files that are the same already keep their times, so that make compiles only what changed.
 
-def apply_kernel_side(tree: Path) -> None:
-    """Puts the driver in its place and sets what has no option of its own. May be done again."""
-    driver = tree / _DRIVERS / "celltcp"
-    shutil.rmtree(driver, ignore_errors=True)
-    shutil.copytree(kernel_side() / "driver", driver)
-    makefile = tree / _DRIVERS / "Makefile"
+    Raises:
+        CelltcpError: names the place that this kernel does not have.
+    """
+    apply_edits(tree)
+    driver = tree / _DRIVER
+    wanted = {file.relative_to(side / "driver"): file for file in driver_files(side)}
+    for name, file in wanted.items():
+        _write_if_changed(driver / name, file.read_bytes())
+    for file in driver.rglob("*"):
+        if file.is_file() and file.relative_to(driver) not in wanted:
+            file.unlink()
+    makefile = tree / _DRIVERS_MAKEFILE
     text = makefile.read_text("utf-8")
-    if _DRIVER_LINE not in text:
-        makefile.write_text(text + "\n" + _DRIVER_LINE, "utf-8")
-    _set_timer_frequency(tree / "arch" / "um" / "Kconfig")
-    _enlarge_register_frame(tree / "arch")
+    if _DRIVER_LINE not in text.splitlines():
+        makefile.write_text(f"{text.rstrip()}\n{_DRIVER_LINE}\n", "utf-8")
 
 
-def _set_timer_frequency(kconfig: Path) -> None:
-    """A tick of a millisecond, as finely as TCP's timers go; there is no prompt for it."""
-    text = kconfig.read_text("utf-8")
-    changed = re.sub(r"(config HZ\n(?:[ \t]+\S.*\n)*?[ \t]+default )\d+", r"\g<1>1000", text)
-    if "default 1000" not in changed:
-        raise CelltcpError(f"{kconfig}: has no default of HZ: this kernel is not known to celltcp")
-    kconfig.write_text(changed, "utf-8")
+def _write_if_changed(file: Path, content: bytes) -> None:
+    if not file.is_file() or file.read_bytes() != content:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
 
 
-def _enlarge_register_frame(arch: Path) -> None:
-    """Makes room for the floating-point registers of today's processors.
+def built_in_ccas(tree: Path, config: Path) -> list[str]:
+    """Names of the congestion controls that a configuration builds into the kernel, sorted.
 
-    Kernels before 6.16 keep so many bytes of them at most; those of AMX alone are 8 KiB.
+    net/ipv4/Makefile says which file belongs to a setting, the file under which name it is registered.
     """
-    offsets = arch / "x86" / "um" / "user-offsets.c"
-    text = offsets.read_text("utf-8")
-    larger = re.sub(r"DEFINE_LONGS\(HOST_FP_SIZE, \d+\)", "DEFINE_LONGS(HOST_FP_SIZE, 12288)", text)
-    if larger != text:
-        offsets.write_text(larger, "utf-8")
+    enabled = set(re.findall(r"(?m)^(CONFIG_TCP_CONG_\w+)=y$", config.read_text("utf-8")))
+    folder = tree / "net" / "ipv4"
+    names = {"reno"}  # part of TCP itself
+    for setting, stem in re.findall(
+        r"(?m)^obj-\$\((CONFIG_TCP_CONG_\w+)\)\s*\+=\s*(\w+)\.o$",
+        (folder / "Makefile").read_text("utf-8"),
+    ):
+        if setting in enabled:
+            names |= _registered(folder / f"{stem}.c")
+    return sorted(names)
+
+
+def _registered(file: Path) -> set[str]:
+    text = file.read_text("utf-8")
+    return {
+        name
+        for operations in re.findall(r"tcp_register_congestion_control\(&(\w+)\)", text)
+        for name in re.findall(
+            rf'struct tcp_congestion_ops {operations}\b[^;]*?\.name\s*=\s*"([^"]+)"', text
+        )
+    }

@@ -1,0 +1,192 @@
+"""Fetching a Debian package with the machine's own apt, without root and without changing the system.
+
+apt gets a state and a cache of its own and sources that are derived from the machine's; it verifies
+signatures and checksums by the machine's keys, as always.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote
+
+from celltcp._core import CelltcpError
+from celltcp.kernel.process import run
+from celltcp.kernel.sources import Candidate, candidates, read_sources
+
+#: Settings of the private apt. Hooks of the machine would touch its own state.
+_CONFIGURATION = """\
+#clear APT::Update;
+#clear DPkg;
+APT::Update::Error-Mode "any";
+Dir::State "{folder}/state";
+Dir::Cache "{folder}/cache";
+Dir::Etc::sourcelist "/dev/null";
+Dir::Etc::sourceparts "{folder}/sources";
+Dir::Etc::preferences "/dev/null";
+Dir::Etc::preferencesparts "/dev/null";
+Acquire::AllowInsecureRepositories "false";
+APT::Get::AllowUnauthenticated "false";
+Acquire::Languages "none";
+Acquire::Retries "3";
+APT::Status-Fd "1";
+{sandbox}"""
+_PACKAGE = re.compile(r"linux-source-\d+(\.\d+)+")
+#: `'uri' file size hash`, as `--print-uris` writes it.
+_URI = re.compile(r"'(?P<uri>[^']+)' (?P<file>\S+) (?P<size>\d+) (?:SHA256:(?P<sha256>[0-9a-f]{64}))?")
+_STATUS = re.compile(r"dlstatus:\d+:(?P<percent>[\d.]+):")
+
+
+@dataclass(frozen=True)
+class Package:
+    """A package that can be fetched: its file, size in bytes and SHA-256."""
+
+    file: str
+    size: int
+    sha256: str
+
+
+def check_name(package: str) -> None:
+    """Checks the name of a package.
+
+    Raises:
+        CelltcpError: says how the packages of kernel sources are called.
+    """
+    if not _PACKAGE.fullmatch(package):
+        raise CelltcpError(f"--debian {package!r}: not a kernel's source such as 'linux-source-7.3'")
+
+
+class Apt:
+    """A private apt in a folder; what it has fetched there it does not fetch again."""
+
+    def __init__(
+        self,
+        folder: Path,
+        log: Path,
+        environment: Mapping[str, str],
+        keep_open: tuple[int, ...] = (),
+    ) -> None:
+        self._folder = folder
+        self._log = log
+        self._environment = environment
+        self._keep_open = keep_open
+        self._configuration = folder / "apt.conf"
+        for part in ("state/lists/partial", "cache/archives/partial", "sources", "packages"):
+            (folder / part).mkdir(parents=True, exist_ok=True)
+        # apt's helpers become a user of their own where it is root; that user sees no private folder.
+        sandbox = 'APT::Sandbox::User "root";\n' if os.geteuid() == 0 else ""
+        self._configuration.write_text(_CONFIGURATION.format(folder=folder, sandbox=sandbox), "utf-8")
+
+    def find(self, package: str, report: Callable[[str], None]) -> Package:
+        """Looks for a package where `sources.candidates` says.
+
+        Args:
+            package: its name.
+            report: told which suite is being searched.
+
+        Raises:
+            CelltcpError: it is nowhere; names the suites, what they have, and apt's complaint.
+        """
+        own = read_sources(*_own_configuration(self._environment))
+        searched, complaints = [], []
+        others: set[str] = set()
+        for candidate in candidates(own):
+            report(candidate.name)
+            searched.append(candidate.name)
+            try:
+                self._update(candidate)
+            except CelltcpError as error:
+                complaints += [line.strip() for line in str(error).splitlines() if "E: " in line]
+            if found := self._look_up(package):
+                return found
+            others |= set(self._query(["apt-cache", "pkgnames", "linux-source-"]))
+        if not searched:
+            raise CelltcpError(
+                f"--debian {package}: the machine's apt has no archive with a component main; pass "
+                "--source FILE with a tarball of the kernel from kernel.org"
+            )
+        there = ", ".join(sorted(filter(_PACKAGE.fullmatch, others))) or "no kernel source at all"
+        trouble = f"; apt says: {complaints[0]}" if complaints and not others else ""
+        raise CelltcpError(
+            f"--debian {package}: not in {', '.join(searched)}; these have {there}{trouble}"
+        )
+
+    def fetch(self, name: str, package: Package, progress: Callable[[float], None]) -> Path:
+        """Downloads a package that was found; goes on where an interrupted download stopped.
+
+        Raises:
+            CelltcpError: apt failed, with what it says.
+        """
+        folder = self._folder / "packages"
+        file = folder / package.file
+        if file.is_file() and file.stat().st_size == package.size:
+            return file
+
+        def on_line(line: str) -> None:
+            if match := _STATUS.match(line):
+                progress(float(match["percent"]) / 100)
+
+        run(
+            ["apt-get", "-q", "-c", str(self._configuration), "download", name],
+            what=f"--debian {name}",
+            log=self._log,
+            environment=self._environment,
+            on_line=on_line,
+            folder=folder,
+            keep_open=self._keep_open,
+        )
+        if not file.is_file():
+            raise CelltcpError(
+                f"--debian {name}: apt did not leave {file}; the whole log is {self._log}"
+            )
+        return file
+
+    def _update(self, candidate: Candidate) -> None:
+        stanzas = "\n".join(source.stanza() for source in candidate.sources)
+        (self._folder / "sources" / "celltcp.sources").write_text(stanzas, "utf-8")
+        run(
+            ["apt-get", "-q", "-c", str(self._configuration), "update"],
+            what=candidate.name,
+            log=self._log,
+            environment=self._environment,
+            keep_open=self._keep_open,
+        )
+
+    def _look_up(self, package: str) -> Package | None:
+        for line in self._query(["apt-get", "download", "--print-uris", package]):
+            if (match := _URI.match(line)) and match["sha256"]:
+                return Package(unquote(match["file"]), int(match["size"]), match["sha256"])
+        return None
+
+    def _query(self, command: list[str]) -> list[str]:
+        done = subprocess.run(
+            [command[0], "-c", str(self._configuration), *command[1:]],
+            env=dict(self._environment),
+            cwd=self._folder,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
+        )
+        return done.stdout.splitlines()
+
+
+def _own_configuration(environment: Mapping[str, str]) -> tuple[Path, Path]:
+    """Where the machine's apt has its sources: a file and a folder."""
+    done = subprocess.run(
+        ["apt-config", "shell", "FILE", "Dir::Etc::sourcelist/f", "PARTS", "Dir::Etc::sourceparts/d"],
+        env=dict(environment),
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        check=False,
+    )
+    places = dict(word.partition("=")[::2] for word in shlex.split(done.stdout))
+    if done.returncode or not {"FILE", "PARTS"} <= places.keys():
+        raise CelltcpError(f"apt-config: does not say where apt has its sources: {done.stderr.strip()}")
+    return Path(places["FILE"]), Path(places["PARTS"])

@@ -1,0 +1,171 @@
+"""From a source to a kernel in the cache, step by step; each step is done once."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+from celltcp._core import CelltcpError
+from celltcp.kernel import cache
+from celltcp.kernel.cache import About, Kernel, Origin
+from celltcp.kernel.make import environment, made_file
+from celltcp.kernel.origin import DebianPackage, Tarball
+from celltcp.kernel.process import ended_by_signals
+from celltcp.kernel.side import fingerprint, kernel_side
+from celltcp.kernel.tools import check_machine, check_tools
+from celltcp.kernel.tree import apply_side, built_in_ccas, check_tree
+from celltcp.kernel.work import Report, Work
+
+#: The newest source in Debian that is known to work.
+DEFAULT_PACKAGE = "linux-source-7.3"
+_VERSION = re.compile(r"\d+\.\d+(\.\d+)?(-rc\d+)?")
+
+
+def build(
+    *,
+    source: str | Path | None = None,
+    debian: str | None = None,
+    jobs: int | None = None,
+    keep_source: bool = False,
+    force: bool = False,
+    report: Report = lambda _step, _done, _detail: None,
+) -> Kernel:
+    """Builds a user-mode kernel into the cache, or gives the one that is up to date there.
+
+    What an interrupted build finished is not done again.
+
+    Args:
+        source: a tarball of a kernel.
+        debian: without `source`, the Debian package that is fetched; by default linux-source-7.3.
+        jobs: compilers at a time; by default one for each processor.
+        keep_source: whether the source and the object files stay, for quick rebuilds.
+        force: whether to fetch and to build from the start although the kernel is there.
+        report: told the step, the share of it that is done (None: unknown) and what it is at.
+
+    Raises:
+        CelltcpError: what is missing or went wrong, with the place of the log.
+    """
+    if source is not None and debian is not None:
+        raise CelltcpError("kernel build: --source and --debian exclude each other")
+    check_machine()
+    origin = DebianPackage(debian or DEFAULT_PACKAGE) if source is None else Tarball(Path(source))
+    variables = environment()
+    check_tools(variables, debian=source is None)
+    side = kernel_side()
+    with ended_by_signals(), cache.lock() as lock:
+        if not force and (there := up_to_date(origin, side)):
+            return there
+        work = Work(cache.work_folder(origin.name), variables, report, (lock,))
+        with _disk_trouble(work.folder):
+            if force:
+                shutil.rmtree(work.folder, ignore_errors=True)
+            work.folder.mkdir(parents=True, exist_ok=True)
+            work.check_space(origin.packed_bytes)
+            tree, found = _unpacked(origin, work)
+            _compile(work, side, tree, jobs)
+            version = _install(work, side, tree, found)
+            if not keep_source:
+                report("clean", None, str(work.folder))
+                shutil.rmtree(work.folder)
+    return cache.find(version)
+
+
+def up_to_date(origin: DebianPackage | Tarball, side: Path) -> Kernel | None:
+    """The newest kernel from this source with this kernel side, if there is one."""
+    mark = fingerprint(side)
+    for kernel in reversed(cache.kernels()):
+        if origin.is_origin(kernel.about["source"]) and kernel.about["kernel_side"] == mark:
+            return kernel
+    return None
+
+
+def _unpacked(origin: DebianPackage | Tarball, work: Work) -> tuple[Path, Origin]:
+    """The source's top folder; `origin.json` beside it says what it was unpacked from."""
+    if not work.source.is_dir():
+        partial = work.folder / "source.partial"
+        try:
+            tree, found = origin.unpack(work, partial)
+            check_tree(tree, found["file"])
+        except CelltcpError:
+            shutil.rmtree(partial, ignore_errors=True)
+            with suppress(OSError):  # it is empty, unless there is a log to read
+                work.folder.rmdir()
+            raise
+        (partial / "origin.json").write_text(json.dumps(found), "utf-8")
+        shutil.rmtree(work.out, ignore_errors=True)
+        partial.rename(work.source)
+    shutil.rmtree(work.apt, ignore_errors=True)
+    found = json.loads((work.source / "origin.json").read_text("utf-8"))
+    (tree,) = (entry for entry in work.source.iterdir() if entry.is_dir())
+    return tree, found
+
+
+def _compile(work: Work, side: Path, tree: Path, jobs: int | None) -> None:
+    work.report("configure", None, str(side))
+    apply_side(side, tree)
+    work.out.mkdir(exist_ok=True)
+    make = ["make", "ARCH=um", f"O={work.out}"]
+    work.call("configure", [*make, f"KCONFIG_ALLCONFIG={side / 'config'}", "allnoconfig"], tree)
+    files = 0
+
+    def on_line(line: str) -> None:
+        nonlocal files
+        if file := made_file(line):
+            files += 1
+            work.report("compile", None, f"{files} files, {file}")
+
+    work.report("compile", None, "starts")
+    count = jobs or len(os.sched_getaffinity(0))
+    work.call("compile", [*make, f"-j{count}", "linux"], tree, on_line)
+
+
+def _install(work: Work, side: Path, tree: Path, origin: Origin) -> str:
+    """Puts the kernel into the cache, in place of one of the same version; gives the version."""
+    work.report("install", None, "")
+    said = work.call("version", ["make", "-s", "ARCH=um", f"O={work.out}", "kernelversion"], tree)
+    version = next((line for line in reversed(said) if _VERSION.fullmatch(line)), None)
+    if version is None:
+        raise CelltcpError(f"{tree}: `make kernelversion` says no version: {said}")
+    ready = work.folder / "ready"
+    shutil.rmtree(ready, ignore_errors=True)
+    ready.mkdir()
+    binary = ready / "linux"
+    work.call("install", ["strip", "-o", str(binary), str(work.out / "linux")], work.folder)
+    shutil.copyfile(work.out / ".config", ready / "config")
+    shutil.copyfile(work.log, ready / "build.log")
+    about = About(
+        version=version,
+        source=origin,
+        built=datetime.now(UTC).isoformat(timespec="seconds"),
+        ccas=built_in_ccas(tree, ready / "config"),
+        kernel_side=fingerprint(side),
+        size_bytes=binary.stat().st_size,
+    )
+    (ready / "about.json").write_text(json.dumps(about, indent=1) + "\n", "utf-8")
+    place, replaced = cache.root() / version, work.folder / "replaced"
+    shutil.rmtree(replaced, ignore_errors=True)
+    if place.exists():
+        place.rename(replaced)
+    ready.rename(place)
+    shutil.rmtree(replaced, ignore_errors=True)
+    return version
+
+
+@contextmanager
+def _disk_trouble(folder: Path) -> Iterator[None]:
+    """Says of a disk that is full, or cannot be written, in one line."""
+    try:
+        yield
+    except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        why = "no space is left on this disk" if full else error.strerror or str(error)
+        raise CelltcpError(
+            f"{error.filename or folder}: {why}; the same command goes on once it is put right"
+        ) from None

@@ -1,0 +1,74 @@
+"""Where the source of a kernel comes from: a Debian package or a tarball of the user's."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import Path
+
+from celltcp._core import CelltcpError
+from celltcp.kernel.apt import Apt, check_name
+from celltcp.kernel.cache import Origin
+from celltcp.kernel.tarball import unpack_package, unpack_tarball
+from celltcp.kernel.work import Work
+
+
+class DebianPackage:
+    """A package such as linux-source-7.3, fetched by apt."""
+
+    #: Bytes of the packed source that come on top of the unpacked one.
+    packed_bytes = 200_000_000
+
+    def __init__(self, package: str) -> None:
+        check_name(package)
+        self.name = package
+
+    def is_origin(self, origin: Origin) -> bool:
+        """Whether a kernel was built from a package of this name."""
+        return origin["kind"] == "debian" and origin["name"] == self.name
+
+    def unpack(self, work: Work, into: Path) -> tuple[Path, Origin]:
+        """Fetches and unpacks; gives the top folder and what was unpacked.
+
+        Raises:
+            CelltcpError: the package is nowhere, cannot be fetched or holds something else.
+        """
+        apt = Apt(work.apt, work.log, work.environment, work.keep_open)
+        package = apt.find(self.name, lambda suite: work.report("fetch", None, f"looking in {suite}"))
+        size = f"{package.file}, {package.size / 1e6:.0f} MB"
+        file = apt.fetch(self.name, package, lambda done: work.report("fetch", done, size))
+        tree = unpack_package(file, into, lambda done: work.report("unpack", done, package.file))
+        origin = Origin(kind="debian", name=self.name, file=package.file, sha256=package.sha256)
+        return tree, origin
+
+
+class Tarball:
+    """A tarball of the user's, as kernel.org has them."""
+
+    packed_bytes = 0
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        try:
+            with file.open("rb") as content:
+                self._sha256 = hashlib.file_digest(content, "sha256").hexdigest()
+        except OSError as error:
+            raise CelltcpError(f"--source {file}: {error.strerror}") from None
+        stem = re.sub(r"\.(tar(\.\w+)?|tgz)$", "", file.name)
+        self.name = f"{stem}-{self._sha256[:8]}"
+
+    def is_origin(self, origin: Origin) -> bool:
+        """Whether a kernel was built from these very bytes."""
+        return origin["sha256"] == self._sha256
+
+    def unpack(self, work: Work, into: Path) -> tuple[Path, Origin]:
+        """Unpacks; gives the top folder and what was unpacked.
+
+        Raises:
+            CelltcpError: the file is no tarball or cut short.
+        """
+        tree = unpack_tarball(
+            self._file, into, lambda done: work.report("unpack", done, self._file.name)
+        )
+        origin = Origin(kind="tarball", name=self.name, file=self._file.name, sha256=self._sha256)
+        return tree, origin

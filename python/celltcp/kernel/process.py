@@ -1,0 +1,110 @@
+"""Programs that a build calls: their output goes to the log, and none outlives the build."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import FrameType
+
+from celltcp._core import CelltcpError
+
+#: Lines of output that a failure repeats.
+_LAST_LINES = 12
+#: Seconds that a program has to end when it is told to.
+_GRACE_S = 10.0
+
+
+def run(
+    command: Sequence[str],
+    *,
+    what: str,
+    log: Path,
+    environment: Mapping[str, str],
+    on_line: Callable[[str], None] = lambda _: None,
+    folder: Path | None = None,
+    keep_open: Sequence[int] = (),
+) -> list[str]:
+    """Runs a program in a process group of its own, which ends with this call whatever happens.
+
+    Args:
+        command: the program and its arguments.
+        what: what a failure says was tried.
+        log: gets both kinds of output appended.
+        environment: of the program.
+        on_line: told each line of output as it comes.
+        folder: where the program runs.
+        keep_open: file descriptors that the program inherits.
+
+    Returns:
+        The last lines of output.
+
+    Raises:
+        CelltcpError: the program failed; gives its last lines and the place of the log.
+    """
+    last: deque[str] = deque(maxlen=_LAST_LINES)
+    full = False
+    with log.open("a", encoding="utf-8") as kept:
+        print(f"# {' '.join(command)}", file=kept, flush=True)
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            cwd=folder,
+            env=dict(environment),
+            pass_fds=keep_open,
+            process_group=0,
+            encoding="utf-8",
+            errors="replace",
+        )
+        assert process.stdout is not None
+        try:
+            with process.stdout as output:
+                for line in output:
+                    kept.write(line)
+                    last.append(line.rstrip())
+                    full = full or "No space left on device" in line
+                    on_line(last[-1])
+            code = process.wait()
+        except BaseException:
+            _end_group(process)
+            raise
+    if code == 0:
+        return list(last)
+    if full:
+        raise CelltcpError(f"{what}: no space is left on the disk of {log.parent}")
+    lines = "".join(f"\n  {line}" for line in last)
+    raise CelltcpError(f"{what}: {command[0]} failed with code {code}; the whole log is {log}{lines}")
+
+
+def _end_group(process: subprocess.Popen[str]) -> None:
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_GRACE_S)
+            return
+
+
+@contextlib.contextmanager
+def ended_by_signals() -> Iterator[None]:
+    """Lets SIGTERM and SIGHUP unwind the build as an interrupt does, with exit code 128 + number."""
+
+    def leave(number: int, _: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, leave) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

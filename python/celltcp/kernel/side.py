@@ -1,0 +1,42 @@
+"""The kernel side of celltcp: a driver and a configuration that go into the kernel."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from celltcp._core import CelltcpError
+from celltcp.kernel.edits import EDITS
+
+
+def kernel_side() -> Path:
+    """The folder with `driver/` and `config`: in the installed package, else in the checkout.
+
+    Raises:
+        CelltcpError: names the places without it.
+    """
+    package = Path(__file__).resolve().parents[1]
+    places = (package / "engine" / "kernel", package.parents[1] / "kernel")
+    for place in places:
+        if (place / "driver" / "Makefile").is_file() and (place / "config").is_file():
+            return place
+    raise CelltcpError(
+        f"kernel side: there is no driver/Makefile with a config in {' or '.join(map(str, places))}"
+    )
+
+
+def fingerprint(side: Path) -> str:
+    """A hash of all that is put into a kernel's source; another one means that a rebuild is due."""
+    digest = hashlib.sha256()
+    for file in [side / "config", *driver_files(side)]:
+        content = file.read_bytes()
+        digest.update(f"{file.relative_to(side)} {len(content)}\n".encode())
+        digest.update(content)
+    for edit in EDITS:
+        digest.update(repr(edit).encode())
+    return digest.hexdigest()
+
+
+def driver_files(side: Path) -> list[Path]:
+    """The files of the driver, sorted."""
+    return sorted(file for file in (side / "driver").rglob("*") if file.is_file())

@@ -1,0 +1,161 @@
+"""Where apt gets its packages from, read from the machine's own configuration: sources.list(5)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from celltcp._core import CelltcpError
+
+#: Debian releases by age; the names are those of its suites.
+RELEASES = ("bullseye", "bookworm", "trixie", "forky", "duke", "sid")
+#: Other names of Debian's suites, which say nothing about age.
+ALIASES = ("oldoldstable", "oldstable", "stable", "testing", "unstable")
+
+#: Options that say how an archive is verified, as in one-line style and as in deb822 style. `trusted`
+#: is left out: what is fetched here is always verified.
+_OPTIONS = {
+    "signed-by": "Signed-By",
+    "check-valid-until": "Check-Valid-Until",
+    "check-date": "Check-Date",
+}
+_ONE_LINE = re.compile(
+    r"^deb\s+(?:\[(?P<options>[^\]]*)\]\s+)?(?P<uri>\S+)\s+(?P<suite>\S+)\s+(?P<components>.+)$"
+)
+
+
+@dataclass(frozen=True)
+class Source:
+    """One suite of one archive; `options` are deb822 fields."""
+
+    uri: str
+    suite: str
+    components: tuple[str, ...]
+    options: tuple[tuple[str, str], ...] = ()
+
+    def stanza(self) -> str:
+        """As a deb822 stanza that fetches the list of packages of `main` and nothing else."""
+        fields = [
+            ("Types", "deb"),
+            ("URIs", self.uri),
+            ("Suites", self.suite),
+            ("Components", "main"),
+            ("Targets", "Packages"),
+            *self.options,
+        ]
+        return "".join(f"{name}: {value}\n" for name, value in fields)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Sources that are searched together; `name` is what a message calls them."""
+
+    name: str
+    sources: tuple[Source, ...]
+
+
+def read_sources(sourcelist: Path, sourceparts: Path) -> list[Source]:
+    """The archives of binary packages that the machine's apt uses and that have a component `main`.
+
+    Args:
+        sourcelist: the file that apt calls `Dir::Etc::sourcelist`.
+        sourceparts: the folder that apt calls `Dir::Etc::sourceparts`.
+
+    Raises:
+        CelltcpError: names a file that cannot be read.
+    """
+    files = [sourcelist] if sourcelist.is_file() else []
+    if sourceparts.is_dir():
+        files += sorted(file for file in sourceparts.iterdir() if file.suffix in (".list", ".sources"))
+    found: list[Source] = []
+    for file in files:
+        try:
+            text = file.read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise CelltcpError(f"{file}: {error}") from None
+        found += parse_deb822(text) if file.suffix == ".sources" else parse_one_line(text)
+    return [
+        source
+        for source in dict.fromkeys(found)
+        if "main" in source.components and not source.uri.startswith("cdrom:")
+    ]
+
+
+def parse_one_line(text: str) -> list[Source]:
+    """Reads the style of sources.list: `deb [ option=value ] uri suite component...`."""
+    found = []
+    for line in text.splitlines():
+        match = _ONE_LINE.match(line.partition("#")[0].strip())
+        if not match:
+            continue
+        options = []
+        for option in (match["options"] or "").split():
+            name, _, value = option.partition("=")
+            if name.lower() in _OPTIONS:
+                options.append((_OPTIONS[name.lower()], value.replace(",", " ")))
+        components = tuple(match["components"].split())
+        found.append(Source(match["uri"], match["suite"], components, tuple(options)))
+    return found
+
+
+def parse_deb822(text: str) -> list[Source]:
+    """Reads the style of .sources files: stanzas of fields, several URIs and suites to a stanza."""
+    found = []
+    for fields in _stanzas(text):
+        if fields.get("enabled", "yes").lower() in ("no", "false", "without", "off", "disable"):
+            continue
+        if "deb" not in fields.get("types", "").split():
+            continue
+        options = tuple((name, fields[key]) for key, name in _OPTIONS.items() if key in fields)
+        components = tuple(fields.get("components", "").split())
+        found += [
+            Source(uri, suite, components, options)
+            for uri in fields.get("uris", "").split()
+            for suite in fields.get("suites", "").split()
+        ]
+    return found
+
+
+def _stanzas(text: str) -> Iterator[dict[str, str]]:
+    """Fields by lower-case name; continued lines stay as they are, for a key within the file."""
+    fields: dict[str, str] = {}
+    name = ""
+    for line in [*text.splitlines(), ""]:
+        if line.startswith("#"):
+            continue
+        if not line.strip():
+            if fields:
+                yield fields
+            fields, name = {}, ""
+        elif line[0] in " \t":
+            if name:
+                fields[name] += f"\n{line}"
+        else:
+            name, _, value = line.partition(":")
+            name = name.strip().lower()
+            fields[name] = value.strip()
+
+
+def candidates(own: Iterable[Source]) -> list[Candidate]:
+    """Where to look for a package, in this order.
+
+    The machine's own suites; the backports to its release; newer releases of Debian, each with the
+    backports to it; older ones. All from the archives that the machine uses, by the same keys.
+    """
+    own = list(own)
+    if not own:
+        return []
+    archives = [source for source in own if source.suite in RELEASES + ALIASES]
+    ages = [RELEASES.index(source.suite) for source in archives if source.suite in RELEASES]
+    mine = max(ages) if ages else -1
+    suites = [f"{RELEASES[mine]}-backports"] if ages else []
+    for release in (*RELEASES[mine + 1 :], *reversed(RELEASES[: max(mine, 0)])):
+        suites += [release] if release == "sid" else [release, f"{release}-backports"]
+    found = [Candidate("the machine's own suites", tuple(own))]
+    for suite in suites:
+        moved = dict.fromkeys(replace(source, suite=suite) for source in archives)
+        if new := tuple(source for source in moved if source not in own):
+            found.append(Candidate(suite, new))
+    return found

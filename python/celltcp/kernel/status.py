@@ -1,0 +1,76 @@
+"""What there is of kernels, and whether a rebuild is due."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TypedDict
+
+from celltcp.kernel import cache
+from celltcp.kernel.cache import Kernel
+from celltcp.kernel.side import fingerprint, kernel_side
+
+
+class KernelState(TypedDict):
+    """A kernel that is built; `command` builds it again."""
+
+    version: str
+    ccas: list[str]
+    size_bytes: int
+    built: str
+    source: str
+    up_to_date: bool
+    command: str
+    path: str
+
+
+class WorkState(TypedDict):
+    """The folder of an unfinished build, or of one that kept its source."""
+
+    path: str
+    size_bytes: int
+
+
+class Status(TypedDict):
+    """All that is in the cache of kernels."""
+
+    folder: str
+    kernels: list[KernelState]
+    work: list[WorkState]
+
+
+def status() -> Status:
+    """What is in the cache of kernels.
+
+    Raises:
+        CelltcpError: a kernel is damaged; says how to remove it.
+    """
+    found = cache.kernels()
+    mark = fingerprint(kernel_side()) if found else ""
+    return Status(
+        folder=str(cache.root()),
+        kernels=[_state(kernel, mark) for kernel in found],
+        work=[WorkState(path=str(work), size_bytes=_size(work)) for work in cache.work_folders()],
+    )
+
+
+def _state(kernel: Kernel, mark: str) -> KernelState:
+    about = kernel.about
+    source = about["source"]
+    choice = (
+        f"--debian {source['name']}" if source["kind"] == "debian" else f"--source {source['file']}"
+    )
+    return KernelState(
+        version=kernel.version,
+        ccas=list(kernel.ccas),
+        size_bytes=about["size_bytes"],
+        built=about["built"],
+        source=source["file"],
+        up_to_date=about["kernel_side"] == mark,
+        command=f"{cache.BUILD_COMMAND} {choice}",
+        path=str(kernel.binary),
+    )
+
+
+def _size(folder: Path) -> int:
+    """Bytes on the disk."""
+    return sum(file.lstat().st_blocks * 512 for file in folder.rglob("*"))

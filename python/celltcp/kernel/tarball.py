@@ -1,0 +1,84 @@
+"""Opening the source of a kernel: a tarball, by itself or within a Debian package."""
+
+from __future__ import annotations
+
+import lzma
+import re
+import shutil
+import subprocess
+import tarfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO
+
+from celltcp._core import CelltcpError
+
+#: How Debian and Ubuntu call the tarball within a package linux-source-X.Y.
+_IN_PACKAGE = re.compile(r"\.?/?usr/src/(?:[^/]+/)?linux-source-[^/]+\.tar\.(?:xz|bz2|gz)")
+#: Members between two reports.
+_REPORT_EVERY = 500
+_DAMAGE = (tarfile.TarError, lzma.LZMAError, zlib.error, EOFError)
+
+Progress = Callable[[float], None]
+
+
+def unpack_tarball(tarball: Path, into: Path, progress: Progress) -> Path:
+    """Unpacks a tarball of a kernel.
+
+    Args:
+        tarball: compressed in any way that Python reads, or not at all.
+        into: a folder to be made; what a former attempt left there is removed first.
+        progress: told the share that is done.
+
+    Returns:
+        The top folder of the source.
+
+    Raises:
+        CelltcpError: the file is no tarball, damaged, or holds something else than one folder.
+    """
+    with tarball.open("rb") as packed:
+        return _unpack(packed, tarball.stat().st_size, into, str(tarball), progress)
+
+
+def unpack_package(package: Path, into: Path, progress: Progress) -> Path:
+    """Unpacks the tarball within a Debian package, as `unpack_tarball` does."""
+    command = ["dpkg-deb", "--fsys-tarfile", str(package)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, process_group=0) as reader:
+        assert reader.stdout is not None
+        try:
+            with tarfile.open(fileobj=reader.stdout, mode="r|") as members:
+                for member in members:
+                    if not (member.isfile() and _IN_PACKAGE.fullmatch(member.name)):
+                        continue
+                    packed = members.extractfile(member)
+                    assert packed is not None
+                    return _unpack(packed, member.size, into, member.name, progress)
+        except _DAMAGE as error:
+            raise CelltcpError(f"{package}: not a Debian package, or damaged: {error}") from None
+        finally:
+            reader.kill()
+    raise CelltcpError(f"{package}: holds no tarball of a kernel in usr/src")
+
+
+def _unpack(packed: IO[bytes], size: int, into: Path, name: str, progress: Progress) -> Path:
+    if not hasattr(tarfile, "data_filter"):
+        raise CelltcpError("kernel build: needs a Python whose tarfile has filters: 3.11.4 or newer")
+    shutil.rmtree(into, ignore_errors=True)
+    into.mkdir(parents=True)
+    top = None
+    try:
+        with tarfile.open(fileobj=packed, mode="r|*") as members:
+            for count, member in enumerate(members):
+                first = member.name.removeprefix("./").partition("/")[0]
+                top = top or first
+                if first != top:
+                    raise CelltcpError(f"{name}: not the source of a kernel: {first} lies beside {top}")
+                members.extract(member, into, filter="data")
+                if count % _REPORT_EVERY == 0:
+                    progress(packed.tell() / size)
+    except _DAMAGE as error:
+        raise CelltcpError(f"{name}: not a tarball, or cut short: {error}") from None
+    if top is None or not (into / top).is_dir():
+        raise CelltcpError(f"{name}: not the source of a kernel: no folder in it")
+    return into / top

@@ -1,0 +1,82 @@
+"""The folder in which one kernel is built."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from celltcp._core import CelltcpError
+from celltcp.kernel.process import run
+
+#: Told the step, the share of it that is done (None: unknown) and what it is at.
+Report = Callable[[str, float | None, str], None]
+
+#: Bytes that an unpacked source and the files compiled from it take (Linux 7.3: 1.8 GB and 0.12 GB).
+_UNPACKED_BYTES = 2_000_000_000
+_COMPILED_BYTES = 250_000_000
+
+
+@dataclass(frozen=True)
+class Work:
+    """Where a build is, and how it tells of itself; programs hold the lock through `keep_open`."""
+
+    folder: Path
+    environment: Mapping[str, str]
+    report: Report
+    keep_open: tuple[int, ...]
+
+    @property
+    def log(self) -> Path:
+        """What all programs said."""
+        return self.folder / "build.log"
+
+    @property
+    def apt(self) -> Path:
+        """The private apt with what it fetched."""
+        return self.folder / "apt"
+
+    @property
+    def source(self) -> Path:
+        """The unpacked source; it is there as a whole or not at all."""
+        return self.folder / "source"
+
+    @property
+    def out(self) -> Path:
+        """What make makes."""
+        return self.folder / "out"
+
+    def call(
+        self,
+        what: str,
+        command: list[str],
+        folder: Path,
+        on_line: Callable[[str], None] = lambda _: None,
+    ) -> list[str]:
+        """Runs a program of this build; gives its last lines, see `process.run`."""
+        return run(
+            command,
+            what=what,
+            log=self.log,
+            environment=self.environment,
+            on_line=on_line,
+            folder=folder,
+            keep_open=self.keep_open,
+        )
+
+    def check_space(self, packed_bytes: int) -> None:
+        """Checks that the disk has room for what is still to be made.
+
+        Raises:
+            CelltcpError: names the disk's folder, what is free and what is needed.
+        """
+        needed = _COMPILED_BYTES
+        if not self.source.is_dir():
+            needed += _UNPACKED_BYTES + packed_bytes
+        free = shutil.disk_usage(self.folder).free
+        if free < needed:
+            raise CelltcpError(
+                f"{self.folder}: the build needs {needed / 1e9:.1f} GB of disk, of which "
+                f"{free / 1e9:.1f} GB are free; XDG_CACHE_HOME moves the cache to another disk"
+            )
