@@ -7,7 +7,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)/release
 ENGINE := python/celltcp/engine
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: demo test lint bench setup lock clean
+.PHONY: demo test test-kernel lint bench wheel setup lock clean
 
 demo: setup
 	$(BIN)/celltcp compare drive --out demo
@@ -15,6 +15,11 @@ demo: setup
 test: setup
 	cargo test --workspace --locked --quiet
 	$(BIN)/pytest
+
+# Builds a kernel into the user's cache first, unless it is there; docs/kernel.md says what that needs.
+test-kernel: setup
+	$(BIN)/celltcp kernel build
+	CELLTCP_KERNEL_TESTS=1 $(BIN)/pytest tests/kernel
 
 lint: setup
 	cargo fmt --check
@@ -27,6 +32,10 @@ lint: setup
 bench: setup
 	cargo bench --workspace --locked
 	$(BIN)/celltcp bench
+
+wheel: setup
+	cp -r kernel $(ENGINE)/kernel
+	$(BIN)/maturin build --release --locked; status=$$?; rm -rf $(ENGINE)/kernel; exit $$status
 
 setup: $(VENV)/built
 

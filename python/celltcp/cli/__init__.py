@@ -10,6 +10,7 @@ import click
 from celltcp import __version__
 from celltcp.cli.bench import bench
 from celltcp.cli.compare import compare
+from celltcp.cli.fidelity import fidelity
 from celltcp.cli.kernel import kernel
 from celltcp.cli.run import run
 from celltcp.cli.scenarios import scenarios
@@ -23,7 +24,7 @@ def celltcp() -> None:
     """Which TCP congestion control, on this mobile network, for this application, now?"""
 
 
-for command in (compare, run, scenarios, traces, show, bench, kernel):
+for command in (compare, run, scenarios, traces, show, fidelity, kernel, bench):
     celltcp.add_command(command)
 
 
