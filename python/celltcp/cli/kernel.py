@@ -122,11 +122,15 @@ def clean(version: str | None, yes: bool) -> None:
 def _progress(steps: list[str]) -> Iterator[Report]:
     """Shows steps on standard error, as bars where somebody watches; `steps` gets their names."""
     if not sys.stderr.isatty():
+        told = ""
 
         def tell(step: str, _: float | None, detail: str) -> None:
-            if step not in steps:
+            nonlocal told
+            line = step if step == "compile" else f"{step}: {detail}"
+            if line != told:
                 steps.append(step)
-                click.echo(f"{step}: {detail}", err=True)
+                click.echo(line, err=True)
+                told = line
 
         yield tell
         return

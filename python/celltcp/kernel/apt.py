@@ -131,15 +131,7 @@ class Apt:
             if match := _STATUS.match(line):
                 progress(float(match["percent"]) / 100)
 
-        run(
-            ["apt-get", "-q", "-c", str(self._configuration), "download", name],
-            what=f"--debian {name}",
-            log=self._log,
-            environment=self._environment,
-            on_line=on_line,
-            folder=folder,
-            keep_open=self._keep_open,
-        )
+        self._apt_get(f"--debian {name}", ["download", name], folder, on_line)
         if not file.is_file():
             raise CelltcpError(
                 f"--debian {name}: apt did not leave {file}; the whole log is {self._log}"
@@ -149,11 +141,23 @@ class Apt:
     def _update(self, candidate: Candidate) -> None:
         stanzas = "\n".join(source.stanza() for source in candidate.sources)
         (self._folder / "sources" / "celltcp.sources").write_text(stanzas, "utf-8")
+        self._apt_get(candidate.name, ["update"], self._folder)
+
+    def _apt_get(
+        self,
+        what: str,
+        arguments: list[str],
+        folder: Path,
+        on_line: Callable[[str], None] = lambda _: None,
+    ) -> None:
         run(
-            ["apt-get", "-q", "-c", str(self._configuration), "update"],
-            what=candidate.name,
+            ["apt-get", "-q", "-c", str(self._configuration), *arguments],
+            what=what,
             log=self._log,
             environment=self._environment,
+            on_line=on_line,
+            folder=folder,
+            unlogged="dlstatus:",
             keep_open=self._keep_open,
         )
 

@@ -28,6 +28,7 @@ def run(
     environment: Mapping[str, str],
     on_line: Callable[[str], None] = lambda _: None,
     folder: Path | None = None,
+    unlogged: str | None = None,
     keep_open: Sequence[int] = (),
 ) -> list[str]:
     """Runs a program in a process group of its own, which ends with this call whatever happens.
@@ -39,6 +40,7 @@ def run(
         environment: of the program.
         on_line: told each line of output as it comes.
         folder: where the program runs.
+        unlogged: how lines begin that only `on_line` is told.
         keep_open: file descriptors that the program inherits.
 
     Returns:
@@ -67,10 +69,11 @@ def run(
         try:
             with process.stdout as output:
                 for line in output:
-                    kept.write(line)
-                    last.append(line.rstrip())
+                    on_line(line.rstrip())
+                    if unlogged is None or not line.startswith(unlogged):
+                        kept.write(line)
+                        last.append(line.rstrip())
                     full = full or "No space left on device" in line
-                    on_line(last[-1])
             code = process.wait()
         except BaseException:
             _end_group(process)

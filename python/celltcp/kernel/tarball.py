@@ -9,7 +9,7 @@ import subprocess
 import tarfile
 import zlib
 from collections.abc import Callable
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO
 
 from celltcp._core import CelltcpError
@@ -70,10 +70,14 @@ def _unpack(packed: IO[bytes], size: int, into: Path, name: str, progress: Progr
     try:
         with tarfile.open(fileobj=packed, mode="r|*") as members:
             for count, member in enumerate(members):
-                first = member.name.removeprefix("./").partition("/")[0]
-                top = top or first
-                if first != top:
-                    raise CelltcpError(f"{name}: not the source of a kernel: {first} lies beside {top}")
+                parts = PurePosixPath(member.name).parts
+                if not parts:  # the folder that was packed
+                    continue
+                top = top or parts[0]
+                if parts[0] != top or ".." in parts:
+                    raise CelltcpError(
+                        f"{name}: not the source of a kernel: {member.name} lies beside {top}"
+                    )
                 members.extract(member, into, filter="data")
                 if count % _REPORT_EVERY == 0:
                     progress(packed.tell() / size)
