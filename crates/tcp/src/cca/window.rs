@@ -108,6 +108,12 @@ pub struct Window {
     pub pacing_rate: Rate,
     /// Pacing never exceeds this.
     pub max_pacing_rate: Rate,
+    /// When pacing lets the next segment leave; in the past if nothing holds it back.
+    pub next_departure: Instant,
+    /// Set by a congestion control that leaves the pipe unfilled on purpose: all that is sent until what
+    /// is now in flight is delivered makes samples that are limited by the application. Cleared before
+    /// every ACK.
+    pub limits_itself: bool,
     /// Oldest unacknowledged byte of the stream.
     pub snd_una: u64,
     /// Next byte of the stream to be sent.
@@ -138,6 +144,8 @@ impl Window {
             paced: false,
             pacing_rate: Rate::ZERO,
             max_pacing_rate: Rate::from_bits_per_second(u64::MAX),
+            next_departure: Instant::ZERO,
+            limits_itself: false,
             snd_una: 0,
             snd_nxt: 0,
             random,

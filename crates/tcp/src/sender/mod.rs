@@ -470,7 +470,11 @@ impl Sender {
     /// (the kernel's `tcp_cong_control`).
     fn control_window(&mut self, ack: &Ack, told: &Told) {
         if self.congestion.owns_window() {
+            self.congestion.window.limits_itself = false;
             self.congestion.cong_control(ack);
+            if self.congestion.window.limits_itself {
+                self.rate.mark_app_limited(self.board.in_flight());
+            }
             return;
         }
         let state = self.congestion.window.state;
@@ -501,6 +505,7 @@ impl Sender {
         w.delivered = self.rate.delivered;
         w.srtt = self.rtt.srtt();
         w.min_rtt = self.rtt.minimum();
+        w.next_departure = self.pacer.next();
         w.snd_una = self.snd_una;
         w.snd_nxt = self.snd_nxt;
         w.app_limited = self.rate.is_app_limited();

@@ -41,6 +41,11 @@ impl Pacer {
         }
     }
 
+    /// When the next burst may leave.
+    pub(super) fn next(&self) -> Instant {
+        self.next
+    }
+
     pub(super) fn released(&mut self) {
         self.waiting = false;
     }
