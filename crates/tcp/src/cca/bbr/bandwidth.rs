@@ -41,7 +41,7 @@ impl Bandwidth {
 
     /// Whole segments that it brings in `time`.
     pub(super) fn segments_in(self, time: Duration) -> u64 {
-        (u128::from(self.0) * u128::from(time.as_micros()) >> BANDWIDTH_BITS) as u64
+        ((u128::from(self.0) * u128::from(time.as_micros())) >> BANDWIDTH_BITS) as u64
     }
 
     /// Segments that fill a path of this RTT, times `gain`, rounded up.
