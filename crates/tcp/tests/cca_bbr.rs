@@ -16,6 +16,7 @@ struct Sent {
     delivered: u64,
     delivered_at: Instant,
     first_tx: Instant,
+    app_limited: bool,
 }
 
 /// A sender that always has data, before a bottleneck with a queue that never overflows.
@@ -29,6 +30,8 @@ struct Path {
     link_free: Instant,
     delivered_at: Instant,
     first_tx: Instant,
+    /// Deliveries until which what is sent counts as limited by the application.
+    limited_until: u64,
 }
 
 impl Path {
@@ -48,6 +51,7 @@ impl Path {
             link_free: Instant::ZERO,
             delivered_at: Instant::ZERO,
             first_tx: Instant::ZERO,
+            limited_until: 0,
         }
     }
 
@@ -77,6 +81,7 @@ impl Path {
             delivered: self.w.delivered,
             delivered_at: self.delivered_at,
             first_tx: self.first_tx,
+            app_limited: self.w.delivered <= self.limited_until,
         });
     }
 
@@ -93,6 +98,7 @@ impl Path {
             delivered: Some((self.w.delivered - sent.delivered) as u32),
             interval: ack_phase.max(sent.at.saturating_since(sent.first_tx)),
             prior_delivered: sent.delivered,
+            app_limited: sent.app_limited,
             ..RateSample::default()
         };
         let ack = Ack {
@@ -103,7 +109,12 @@ impl Path {
             rate,
             ..Ack::default()
         };
+        self.w.limits_itself = false;
+        self.w.next_departure = self.next_send;
         self.bbr.cong_control(&mut self.w, &ack);
+        if self.w.limits_itself {
+            self.limited_until = self.w.delivered + u64::from(self.w.inflight);
+        }
     }
 
     fn run_until(&mut self, seconds: u64) {

@@ -69,7 +69,7 @@ impl Congestion {
 
     /// An ACK delivered something: RTT and rate are looked at, the window is not changed yet.
     pub fn pkts_acked(&mut self, ack: &Ack) {
-        if self.window.in_slow_start() && !self.cca.owns_window() {
+        if !self.cca.owns_window() {
             self.slow_start.on_ack(&mut self.window, ack);
         }
         self.cca.pkts_acked(&mut self.window, ack);
@@ -99,6 +99,7 @@ impl Congestion {
     /// A reduction begins: the threshold that the CCA wants.
     pub fn ssthresh(&mut self) -> u32 {
         let ssthresh = self.cca.ssthresh(&mut self.window);
+        self.slow_start.reduced();
         if self.slow_start_exit.is_none() {
             self.slow_start_exit = Some((self.window.now, self.window.cwnd));
         }
@@ -140,7 +141,7 @@ impl Congestion {
     }
 
     /// The pacing rate of a CCA that does not set one: window over RTT, times 2 in slow start and
-    /// 1.2 beyond (Linux `tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`). `inflight` may exceed the
+    /// 1.2 beyond (Linux `tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`). What is out may exceed the
     /// window after a reduction.
     pub fn update_default_pacing_rate(&mut self) {
         if self.cca.owns_window() {
@@ -151,7 +152,7 @@ impl Congestion {
             return;
         }
         let percent = if w.cwnd < w.ssthresh / 2 { 200 } else { 120 };
-        let segments = u64::from(w.cwnd.max(w.inflight));
+        let segments = u64::from(w.cwnd.max(w.packets_out));
         let bytes = Bytes::new(segments * u64::from(w.mss) * percent / 100);
         w.pacing_rate = Rate::of(bytes, w.srtt).min(w.max_pacing_rate);
     }

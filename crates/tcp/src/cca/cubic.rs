@@ -4,10 +4,17 @@ use units::{Duration, Instant};
 
 use super::{Ack, CaState, CongestionControl, Event, Window};
 
-/// The window is computed anew at most this often while it does not change.
-const UPDATE_INTERVAL: Duration = Duration::from_nanos(31_250_000);
-/// RTT samples this soon after a loss episode began are not trusted for the lowest delay.
-const DELAY_QUARANTINE: Duration = Duration::from_secs(1);
+/// The window is computed anew at most this often while it does not change, ms.
+const UPDATE_INTERVAL: u64 = 31;
+/// RTT samples this soon after a growth epoch began are not trusted for the lowest delay, ms.
+const DELAY_QUARANTINE: u64 = 1_000;
+/// Parts of a second in which Linux counts the time on the curve.
+const CURVE_TICKS: f64 = 1_024.0;
+
+/// The clock of the curve, whole milliseconds.
+const fn ms(at: Instant) -> u64 {
+    at.since_start().as_millis()
+}
 
 /// The parameters of RFC 9438 §4.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,27 +40,28 @@ impl Default for CubicConfig {
     }
 }
 
-/// The state of one connection. Windows in segments, times in seconds.
+/// The state of one connection. Windows in segments, times in whole milliseconds, as Linux keeps them.
 #[derive(Clone, Debug, Default)]
 pub struct Cubic {
     config: CubicConfig,
-    /// Window before the last reduction (`W_max`).
-    w_max: f64,
+    /// Window before the last reduction (`W_max`); zero before the first.
+    w_max: u32,
     /// Start of the present growth.
-    epoch: Option<Instant>,
+    epoch: Option<u64>,
     /// Window at which the cubic is flat in the present epoch.
-    origin: f64,
-    /// Time from the start of the epoch to the flat point (`K`).
-    k: f64,
+    origin: u32,
+    /// Time from the start of the epoch to the flat point (`K`), in ticks of the curve.
+    k: u64,
     /// Lowest RTT, by which the cubic looks ahead.
     delay_min: Option<Duration>,
-    /// What Reno would have (`W_est`), and the ACKs counted towards its next segment.
-    w_est: f64,
+    /// What Reno would have (`W_est`).
+    w_est: u32,
+    /// Segments acknowledged towards the next segment of `w_est`.
+    w_est_acked: u32,
     /// Segments to be acknowledged for one more in the window.
     per_segments: u32,
-    last_update: Instant,
+    last_update: u64,
     last_cwnd: u32,
-    last_sent: Instant,
 }
 
 impl Cubic {
@@ -66,78 +74,92 @@ impl Cubic {
     }
 
     /// A growth epoch begins (§4.2): at the window now, aiming at `w_max`.
-    fn start_epoch(&mut self, w: &Window) {
-        let cwnd = f64::from(w.cwnd);
-        self.epoch = Some(w.now);
-        self.w_est = cwnd;
-        if self.w_max <= cwnd {
-            self.k = 0.0;
-            self.origin = cwnd;
+    fn start_epoch(&mut self, w: &Window, acked: u32) {
+        self.epoch = Some(ms(w.now));
+        self.w_est = w.cwnd;
+        self.w_est_acked = acked;
+        if self.w_max <= w.cwnd {
+            self.k = 0;
+            self.origin = w.cwnd;
         } else {
-            self.k = libm::cbrt((self.w_max - cwnd) / self.config.c);
+            let k = libm::cbrt(f64::from(self.w_max - w.cwnd) / self.config.c);
+            self.k = (k * CURVE_TICKS) as u64;
             self.origin = self.w_max;
         }
     }
 
-    /// `W_cubic` at `elapsed` seconds into the epoch (§4.2, figure 1).
-    fn w_cubic(&self, elapsed: f64) -> f64 {
-        let from_flat = elapsed - self.k;
-        self.origin + self.config.c * from_flat * from_flat * from_flat
+    /// `W_cubic` at `ticks` into the epoch (§4.2, figure 1).
+    fn w_cubic(&self, ticks: u64) -> i64 {
+        let from_flat = ticks.abs_diff(self.k) as f64 / CURVE_TICKS;
+        let away = (self.config.c * from_flat * from_flat * from_flat) as i64;
+        let origin = i64::from(self.origin);
+        if ticks < self.k {
+            origin - away
+        } else {
+            origin + away
+        }
     }
 
-    /// Recomputes how many ACKed segments the next segment of window costs.
+    /// Recomputes how many ACKed segments the next segment of window costs, but only where the window
+    /// has changed or some time has passed.
     fn update(&mut self, w: &Window, acked: u32) {
-        let cwnd = f64::from(w.cwnd);
-        let unchanged = self.last_cwnd == w.cwnd;
-        let epoch_is_on = self.epoch.is_some();
-        if epoch_is_on && self.config.reno_friendly {
-            // §4.3: alpha = 3 (1 - beta) / (1 + beta), until W_est has reached W_max.
-            let beta = self.config.beta;
-            let alpha = 3.0 * (1.0 - beta) / (1.0 + beta);
-            self.w_est += alpha * f64::from(acked) / cwnd;
-        }
-        if epoch_is_on && unchanged && w.now.saturating_since(self.last_update) <= UPDATE_INTERVAL {
-            self.prefer_reno(cwnd);
+        self.w_est_acked += acked;
+        let now = ms(w.now);
+        if self.last_cwnd == w.cwnd && now - self.last_update <= UPDATE_INTERVAL {
             return;
         }
-        self.last_cwnd = w.cwnd;
-        self.last_update = w.now;
-        if !epoch_is_on {
-            self.start_epoch(w);
+        let same_tick = self.epoch.is_some() && now == self.last_update;
+        if !same_tick {
+            self.follow_curve(w, acked, now);
         }
-        let Some(epoch) = self.epoch else { return };
-        let ahead = self.delay_min.unwrap_or(Duration::ZERO).as_secs_f64();
-        let target = self.w_cubic(w.now.saturating_since(epoch).as_secs_f64() + ahead);
-        self.per_segments = if target > cwnd {
-            (cwnd / (target - cwnd)) as u32
-        } else {
-            // Hardly any growth.
-            w.cwnd.saturating_mul(100)
-        };
-        if self.w_max <= 0.0 && self.per_segments > 20 {
-            // No loss seen yet: at least 5 % per round trip.
-            self.per_segments = 20;
+        if self.config.reno_friendly {
+            self.prefer_reno(w.cwnd);
         }
-        self.prefer_reno(cwnd);
         // §4.4: not faster than half a window per round trip.
         self.per_segments = self.per_segments.max(2);
     }
 
-    /// Grows as Reno would where that is faster.
-    fn prefer_reno(&mut self, cwnd: f64) {
-        if self.config.reno_friendly && self.w_est > cwnd {
-            let per = (cwnd / (self.w_est - cwnd)) as u32;
-            self.per_segments = self.per_segments.min(per).max(2);
+    fn follow_curve(&mut self, w: &Window, acked: u32, now: u64) {
+        self.last_cwnd = w.cwnd;
+        self.last_update = now;
+        if self.epoch.is_none() {
+            self.start_epoch(w, acked);
+        }
+        let elapsed = now - self.epoch.unwrap_or(now);
+        let ahead = self.delay_min.unwrap_or(Duration::ZERO);
+        let ahead = ahead.as_micros().div_ceil(1_000);
+        let ticks = (elapsed + ahead) * CURVE_TICKS as u64 / 1_000;
+        let missing = self.w_cubic(ticks) - i64::from(w.cwnd);
+        self.per_segments = if missing > 0 {
+            (i64::from(w.cwnd) / missing) as u32
+        } else {
+            // Hardly any growth.
+            w.cwnd.saturating_mul(100)
+        };
+        if self.w_max == 0 && self.per_segments > 20 {
+            // No loss seen yet: at least 5 % per round trip.
+            self.per_segments = 20;
         }
     }
 
+    /// Grows as Reno would where that is faster (§4.3): alpha = 3 (1 - beta) / (1 + beta) of a segment
+    /// per window, the inverse of which Linux keeps in eighths.
+    fn prefer_reno(&mut self, cwnd: u32) {
+        let beta = self.config.beta;
+        let eighths = (8.0 * (1.0 + beta) / 3.0 / (1.0 - beta)) as u32;
+        let per = ((cwnd * eighths) >> 3).max(1);
+        // Strictly more than one portion is needed for each segment.
+        let whole = self.w_est_acked.saturating_sub(1) / per;
+        self.w_est_acked -= whole * per;
+        self.w_est += whole;
+        if self.w_est > cwnd {
+            self.per_segments = self.per_segments.min(cwnd / (self.w_est - cwnd));
+        }
+    }
+
+    /// Forgets all, the lowest delay too.
     fn reset(&mut self) {
-        let (config, delay_min) = (self.config, self.delay_min);
-        *self = Self {
-            config,
-            delay_min,
-            ..Self::default()
-        };
+        *self = Self::new(self.config);
     }
 }
 
@@ -147,7 +169,6 @@ impl CongestionControl for Cubic {
     }
 
     fn init(&mut self, _window: &mut Window) {
-        self.delay_min = None;
         self.reset();
     }
 
@@ -155,18 +176,21 @@ impl CongestionControl for Cubic {
     fn ssthresh(&mut self, window: &mut Window) -> u32 {
         let cwnd = f64::from(window.cwnd);
         self.epoch = None;
-        self.w_max = if cwnd < self.w_max && self.config.fast_convergence {
-            cwnd * (1.0 + self.config.beta) / 2.0
+        self.w_max = if window.cwnd < self.w_max && self.config.fast_convergence {
+            (cwnd * (1.0 + self.config.beta) / 2.0) as u32
         } else {
-            cwnd
+            window.cwnd
         };
         ((cwnd * self.config.beta) as u32).max(2)
     }
 
     fn pkts_acked(&mut self, window: &mut Window, ack: &Ack) {
         let Some(rtt) = ack.rtt else { return };
-        let young = |epoch| window.now.saturating_since(epoch) < DELAY_QUARANTINE;
-        if self.epoch.is_some_and(young) {
+        let now = ms(window.now);
+        if self
+            .epoch
+            .is_some_and(|epoch| now < epoch + DELAY_QUARANTINE)
+        {
             return;
         }
         let rtt = rtt.max(Duration::from_micros(1));
@@ -180,21 +204,18 @@ impl CongestionControl for Cubic {
 
     fn set_state(&mut self, _window: &mut Window, state: CaState) {
         if state == CaState::Loss {
-            self.delay_min = None;
             self.reset();
         }
     }
 
     /// After an idle time the epoch goes on where it stopped (§4.2, "application-limited").
     fn cwnd_event(&mut self, window: &mut Window, event: Event) {
-        if event == Event::TxStart {
-            if let Some(epoch) = self.epoch {
-                let idle = window
-                    .now
-                    .saturating_since(self.last_sent.max(self.last_update));
-                self.epoch = Some((epoch + idle).min(window.now));
-            }
-            self.last_sent = window.now;
+        if event == Event::TxStart
+            && let Some(epoch) = self.epoch
+        {
+            let now = ms(window.now);
+            let idle = now.saturating_sub(ms(window.last_sent));
+            self.epoch = Some((epoch + idle).min(now));
         }
     }
 }

@@ -16,7 +16,11 @@ pub trait SlowStart: Send + core::fmt::Debug {
     /// A new slow start begins: at establishment or after a time-out.
     fn reset(&mut self, _window: &mut Window) {}
 
-    /// An ACK during slow start; leaves it by setting `ssthresh` to the present window.
+    /// The window is being reduced.
+    fn reduced(&mut self) {}
+
+    /// Every ACK that delivers something. During slow start it may leave it, by setting `ssthresh` to the
+    /// present window.
     fn on_ack(&mut self, _window: &mut Window, _ack: &Ack) {}
 
     /// Grows the window, not beyond `ssthresh`, and returns the ACKed segments that are left over.

@@ -7,7 +7,7 @@ use units::{Duration, Instant, Rate};
 pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 
 /// Where loss recovery stands (the kernel's `tcp_ca_state`).
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 #[repr(u8)]
 pub enum CaState {
     /// Nothing suspicious.
@@ -88,6 +88,8 @@ pub struct Window {
     pub prior_cwnd: u32,
     /// Segments in flight, by SACK scoreboard: sent − delivered − lost + retransmitted.
     pub inflight: u32,
+    /// Segments sent and not acknowledged cumulatively.
+    pub packets_out: u32,
     /// Segments delivered since establishment.
     pub delivered: u64,
     /// Segments marked lost since establishment.
@@ -108,6 +110,14 @@ pub struct Window {
     pub pacing_rate: Rate,
     /// Pacing never exceeds this.
     pub max_pacing_rate: Rate,
+    /// When pacing lets the next segment leave; in the past if nothing holds it back.
+    pub next_departure: Instant,
+    /// When a segment with data left last.
+    pub last_sent: Instant,
+    /// Set by a congestion control that leaves the pipe unfilled on purpose: all that is sent until what
+    /// is now in flight is delivered makes samples that are limited by the application. Cleared before
+    /// every ACK.
+    pub limits_itself: bool,
     /// Oldest unacknowledged byte of the stream.
     pub snd_una: u64,
     /// Next byte of the stream to be sent.
@@ -128,6 +138,7 @@ impl Window {
             cwnd_cnt: 0,
             prior_cwnd: 0,
             inflight: 0,
+            packets_out: 0,
             delivered: 0,
             lost: 0,
             app_limited: false,
@@ -138,6 +149,9 @@ impl Window {
             paced: false,
             pacing_rate: Rate::ZERO,
             max_pacing_rate: Rate::from_bits_per_second(u64::MAX),
+            next_departure: Instant::ZERO,
+            last_sent: Instant::ZERO,
+            limits_itself: false,
             snd_una: 0,
             snd_nxt: 0,
             random,

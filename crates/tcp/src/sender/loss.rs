@@ -34,11 +34,11 @@ impl Sender {
                 CaState::Recovery => {
                     self.undo_finished_recovery();
                     self.end_reduction();
-                    self.rack.recovery_ended();
                 }
                 _ => {}
             }
         }
+        let mut resend = Resend::Nothing;
         match self.congestion.window.state {
             CaState::Recovery => {
                 if told.una_advanced && self.undo_on_partial_ack(prior_una) {
@@ -46,34 +46,31 @@ impl Sender {
                 }
                 if self.undo_by_dsack() {
                     self.try_to_open();
-                    return Resend::Lost;
                 }
-                told.lost_retransmission |= self.detect_loss(now);
+                self.detect_loss(now, told);
                 if self.congestion.window.state == CaState::Recovery {
                     return Resend::Lost;
                 }
                 if self.board.lost_out() == 0 {
-                    return Resend::Lost;
-                }
-            }
-            CaState::Loss => {
-                let resend = self.work_on_time_out(duplicate, told);
-                told.lost_retransmission |= self.detect_loss(now);
-                let opened = self.congestion.window.state == CaState::Open;
-                if !(opened || told.lost_retransmission) {
-                    return resend;
-                }
-                if self.board.lost_out() == 0 {
-                    self.try_to_open();
-                    return resend;
-                }
-            }
-            _ => {
-                self.undo_by_dsack();
-                told.lost_retransmission |= self.detect_loss(now);
-                if self.board.lost_out() == 0 {
-                    self.try_to_open();
                     return Resend::Nothing;
+                }
+            }
+            state => {
+                if state == CaState::Loss {
+                    resend = self.work_on_time_out(duplicate, told);
+                    self.detect_loss(now, told);
+                    let opened = self.congestion.window.state == CaState::Open;
+                    if !(opened || told.lost_retransmission) {
+                        return resend;
+                    }
+                }
+                if self.congestion.window.state <= CaState::Disorder {
+                    self.undo_by_dsack();
+                }
+                self.detect_loss(now, told);
+                if self.board.lost_out() == 0 {
+                    self.try_to_open();
+                    return resend;
                 }
             }
         }
@@ -93,6 +90,10 @@ impl Sender {
 
     /// Losses were found: the window is reduced over the next round trip.
     pub(super) fn enter_recovery(&mut self) {
+        if !self.any_retransmission_out() {
+            self.retransmission_stamp = None;
+        }
+        self.undo.forget_threshold();
         self.undo
             .start(self.snd_una, self.board.retrans_out(), &self.probe);
         let state = self.congestion.window.state;
@@ -120,7 +121,6 @@ impl Sender {
     /// A reduction is over: the window is what the threshold says.
     pub(super) fn end_reduction(&mut self) {
         if self.congestion.owns_window() {
-            self.congestion.cwnd_event(Event::CompleteCwr);
             return;
         }
         let w = &mut self.congestion.window;
@@ -139,7 +139,7 @@ impl Sender {
         self.mark_all_lost(now);
         let state = self.congestion.window.state;
         let new_recovery = !matches!(state, CaState::Recovery | CaState::Loss);
-        if new_recovery
+        if state <= CaState::Disorder
             || self.high_seq <= self.snd_una
             || (state == CaState::Loss && self.retransmits == 0)
         {
@@ -157,7 +157,7 @@ impl Sender {
         w.cwnd = in_flight + 1;
         w.cwnd_cnt = 0;
         self.usage.touch(now);
-        if new_recovery && self.board.sacked_out() >= self.reordering {
+        if state <= CaState::Disorder && self.board.sacked_out() >= INITIAL_REORDERING {
             // The time-out shows that the degree of reordering was overestimated.
             self.reordering = self.reordering.min(INITIAL_REORDERING);
         }
@@ -192,12 +192,12 @@ impl Sender {
     fn work_on_time_out(&mut self, duplicate: bool, told: &Told) -> Resend {
         let recovered = self.snd_una >= self.high_seq;
         if told.una_advanced && self.undo_time_out(false) {
-            return Resend::Lost;
+            return Resend::Nothing;
         }
         if self.f_rto {
             // Step 3b: data that was never retransmitted arrived; the time-out was spurious.
             if told.original_delivered && self.undo_time_out(true) {
-                return Resend::Lost;
+                return Resend::Nothing;
             }
             if self.snd_nxt > self.high_seq {
                 // Step 3a: new data was sent, and the loss was real.
@@ -215,6 +215,7 @@ impl Sender {
         }
         if recovered {
             self.undo_finished_recovery();
+            return Resend::Nothing;
         }
         Resend::Lost
     }

@@ -3,7 +3,9 @@
 //! The order of work on an ACK is that of Linux's `tcp_ack`: SACK blocks, cumulative ACK, tail loss
 //! probe, loss detection and state, rate sample, window, retransmissions, new data.
 
+mod ack;
 mod loss;
+mod pacing;
 mod prr;
 mod rack;
 mod rate;
@@ -20,8 +22,11 @@ use std::collections::VecDeque;
 
 use units::{Duration, Instant};
 
-use crate::cca::{Ack, CaState, Congestion};
+use crate::cca::Congestion;
 use crate::config::Config;
+pub(crate) use ack::AckInput;
+use ack::{Resend, Told};
+use pacing::{Pacer, SendQueue};
 use prr::Prr;
 use rack::Rack;
 use rate::RateSampler;
@@ -30,7 +35,6 @@ use sack::SackCache;
 use scoreboard::Scoreboard;
 use timers::Timer;
 use tlp::LossProbe;
-use transmit::Pacer;
 use undo::Undo;
 use usage::WindowUsage;
 
@@ -43,52 +47,6 @@ pub(crate) struct Outgoing {
     pub(crate) fin: bool,
     /// Nothing follows for now.
     pub(crate) push: bool,
-}
-
-/// The acknowledging part of an incoming segment, in 64-bit numbers.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct AckInput<'a> {
-    pub(crate) ack: u64,
-    /// Send window in bytes, scaled.
-    pub(crate) window: u64,
-    pub(crate) sack: &'a [(u64, u64)],
-    /// Our timestamp that the segment echoes, milliseconds.
-    pub(crate) echo_ms: Option<u64>,
-    /// The segment carries payload, and so is no duplicate ACK.
-    pub(crate) has_data: bool,
-    pub(crate) ecn_echo: bool,
-}
-
-/// What an ACK did, gathered while it is worked on (the kernel's `FLAG_*`).
-#[derive(Clone, Copy, Debug, Default)]
-struct Told {
-    una_advanced: bool,
-    data_acked: bool,
-    data_sacked: bool,
-    /// Data never retransmitted, sent before the recovery began, was newly delivered.
-    original_delivered: bool,
-    retransmitted_acked: bool,
-    lost_retransmission: bool,
-    dsack: bool,
-    dsack_of_probe: bool,
-    not_duplicate: bool,
-    /// RTT clock of the first and of the last segment newly delivered, never retransmitted.
-    first_acked_at: Option<Instant>,
-    last_acked_at: Option<Instant>,
-    first_sacked_at: Option<Instant>,
-    last_sacked_at: Option<Instant>,
-    /// RTT of the newest segment delivered.
-    rtt: Option<Duration>,
-    acked: u32,
-}
-
-/// What is to be retransmitted or sent after an ACK (the kernel's `REXMIT_*`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Resend {
-    Nothing,
-    Lost,
-    /// Step 2b of F-RTO: new data rather than a retransmission.
-    New,
 }
 
 /// The sending half.
@@ -105,6 +63,7 @@ pub(crate) struct Sender {
     probe: LossProbe,
     timer: Timer,
     pacer: Pacer,
+    send_queue: SendQueue,
     usage: WindowUsage,
     sack_cache: SackCache,
     snd_una: u64,
@@ -122,6 +81,8 @@ pub(crate) struct Sender {
     /// Degree of reordering, segments.
     reordering: u32,
     reordering_seen: bool,
+    /// Segments that D-SACK has reported.
+    duplicates_reported: u64,
     /// Consecutive time-outs.
     retransmits: u32,
     backoff: u32,
@@ -161,6 +122,7 @@ impl Sender {
             probe: LossProbe::default(),
             timer: Timer::default(),
             pacer: Pacer::default(),
+            send_queue: SendQueue::default(),
             usage: WindowUsage::new(first),
             sack_cache: SackCache::default(),
             snd_una: first,
@@ -173,6 +135,7 @@ impl Sender {
             highest_sacked: first,
             reordering: loss::INITIAL_REORDERING,
             reordering_seen: false,
+            duplicates_reported: 0,
             retransmits: 0,
             backoff: 0,
             retransmission_stamp: None,
@@ -199,6 +162,8 @@ impl Sender {
         }
         self.usage.touch(now);
         self.last_sent = now;
+        // The SYN is the first segment delivered.
+        self.rate.delivered = 1;
         self.refresh_window();
         self.congestion.init();
         self.congestion.update_default_pacing_rate();
@@ -262,6 +227,9 @@ impl Sender {
     /// The application writes up to `bytes`; answers how many were taken.
     pub(crate) fn write(&mut self, bytes: u64) -> u64 {
         let taken = bytes.min(self.writable());
+        if taken > 0 {
+            self.note_app_limit();
+        }
         self.write_end += taken;
         self.found_full = self.room() == 0;
         taken
@@ -302,193 +270,6 @@ impl Sender {
         self.congestion.import(cca, context);
     }
 
-    /// Handles the acknowledging part of a segment and sends what it allows.
-    pub(crate) fn on_ack(&mut self, now: Instant, input: &AckInput<'_>) {
-        self.set_now(now);
-        if input.ack < self.snd_una || input.ack > self.snd_nxt {
-            // Old, or of something never sent (RFC 9293 §3.10.7.4); an old one may still carry SACK.
-            if input.ack < self.snd_una && !input.sack.is_empty() && self.board.packets_out() > 0 {
-                self.work_on_ack(
-                    now,
-                    &AckInput {
-                        ack: self.snd_una,
-                        ..*input
-                    },
-                );
-            }
-            return;
-        }
-        if input.window != self.snd_wnd {
-            self.snd_wnd = input.window;
-        }
-        self.work_on_ack(now, input);
-        self.transmit(now);
-    }
-
-    fn work_on_ack(&mut self, now: Instant, input: &AckInput<'_>) {
-        let prior_una = self.snd_una;
-        let prior_inflight = self.board.in_flight();
-        let prior_packets = self.board.packets_out();
-        let prior_sacked = self.board.sacked_out();
-        let prior_lost = self.congestion.window.lost;
-        let delivered_before = self.rate.delivered;
-        self.echo_ms = input.echo_ms;
-
-        let mut told = Told {
-            not_duplicate: input.has_data,
-            ..Told::default()
-        };
-        if input.ack > prior_una {
-            told.una_advanced = true;
-            self.retransmits = 0;
-        }
-        if !input.sack.is_empty() {
-            self.take_sacks(now, input, &mut told);
-        }
-        self.snd_una = input.ack;
-        if prior_packets == 0 {
-            self.after_zero_window_probe(now);
-            return;
-        }
-        self.take_cumulative_ack(now, &mut told);
-        told.not_duplicate |= told.data_acked;
-        self.rack.adapt(self.rate.delivered);
-        self.finish_loss_probe(input.ack, &told);
-
-        let mut resend = Resend::Nothing;
-        let dubious = !told.not_duplicate
-            || told.data_sacked
-            || input.ecn_echo
-            || self.congestion.window.state != CaState::Open;
-        if dubious {
-            let duplicate = !told.not_duplicate && !told.dsack;
-            resend = self.alert(now, prior_una, duplicate, &mut told);
-        }
-        let newly = (self.rate.delivered - delivered_before) as u32;
-        let rate = self.rate.finish(now, newly, self.rtt.minimum());
-        if let Some(sample) = rate.rate(self.config.mss)
-            && (!rate.app_limited || sample >= self.latest_rate)
-        {
-            self.latest_rate = sample;
-        }
-        self.refresh_window();
-        // A lone runt that came without anything odd has probably waited for the delayed-ACK timer.
-        let delayed = told.acked == 1
-            && prior_sacked == 0
-            && !told.retransmitted_acked
-            && input.ack - prior_una < u64::from(self.config.mss)
-            && rate.prior_delivered + 1 == self.rate.delivered
-            && !(told.data_sacked || told.dsack || input.ecn_echo);
-        let ack = Ack {
-            acked: told.acked,
-            delivered: newly,
-            lost: (self.congestion.window.lost - prior_lost) as u32,
-            prior_inflight,
-            rtt: told.rtt,
-            rate,
-            ecn_echo: input.ecn_echo,
-            delayed,
-        };
-        if newly > 0 {
-            self.congestion.pkts_acked(&ack);
-        }
-        self.control_window(&ack, &told);
-        self.resend(now, resend);
-        self.refresh_window();
-    }
-
-    /// Retires what the cumulative ACK covers, and times it (the kernel's `tcp_clean_rtx_queue`).
-    fn take_cumulative_ack(&mut self, now: Instant, told: &mut Told) {
-        let before = self.board.packets_out();
-        let ack = self.snd_una;
-        let mut lowest_original = u64::MAX;
-        while let Some(head) = self.board.head() {
-            if head.end > ack {
-                break;
-            }
-            let Some(sent) = self.board.pop() else { break };
-            if sent.ever_retransmitted {
-                told.retransmitted_acked = true;
-            } else if !sent.sacked {
-                told.last_acked_at = Some(sent.sent_at);
-                told.first_acked_at.get_or_insert(sent.sent_at);
-                lowest_original = lowest_original.min(sent.seq);
-                told.original_delivered |= sent.end <= self.high_seq;
-            }
-            if !sent.sacked {
-                self.rate.delivered += 1;
-                self.rate.on_delivered(&sent);
-                if !self.was_needless(&sent) {
-                    self.rack.advance(now, &sent, self.rtt.minimum());
-                }
-            }
-            told.acked += 1;
-        }
-        self.board.trim_head(ack);
-        if lowest_original < self.highest_sacked {
-            self.note_reordering(lowest_original);
-        }
-        told.data_acked = self.board.packets_out() < before;
-        self.sample_rtt(now, told);
-        if told.data_acked {
-            self.rearm_after_ack(now);
-        }
-    }
-
-    /// Whether this ACK came for a transmission before the latest one of `sent`: what was delivered is
-    /// not what was sent last, and its time tells nothing (the kernel's `tcp_skb_spurious_retrans`).
-    fn was_needless(&self, sent: &scoreboard::Sent) -> bool {
-        let at_ms = sent.sent_at.since_start().as_millis();
-        sent.ever_retransmitted && self.echo_ms.is_some_and(|echo| echo < at_ms)
-    }
-
-    /// Takes the RTT from what this ACK newly delivered, or, if the cumulative ACK covers nothing but
-    /// segments that were retransmitted, from the timestamp that came back (the kernel's
-    /// `tcp_ack_update_rtt`). What the congestion control gets is that of the newest segment, by SACK if
-    /// there is one.
-    fn sample_rtt(&mut self, now: Instant, told: &mut Told) {
-        let since = |at: Option<Instant>| at.map(|at| now.saturating_since(at));
-        let original = |at: Option<Instant>| at.filter(|_| !told.retransmitted_acked);
-        let mut latest = since(told.last_sacked_at.or(original(told.last_acked_at)));
-        let mut smoothed = since(original(told.first_acked_at).or(told.first_sacked_at));
-        if smoothed.is_none() && told.data_acked {
-            let now_ms = now.since_start().as_millis();
-            smoothed = self
-                .echo_ms
-                .map(|echo| Duration::from_millis(now_ms.saturating_sub(echo).max(1)));
-            latest = smoothed;
-        }
-        told.rtt = latest;
-        if let Some(smoothed) = smoothed {
-            self.rtt.sample_minimum(latest.unwrap_or(smoothed), now);
-            self.rtt.sample(smoothed, self.snd_una, self.snd_nxt);
-            self.backoff = 0;
-        }
-    }
-
-    /// The window after an ACK: by the CCA itself, by rate reduction, or by growth
-    /// (the kernel's `tcp_cong_control`).
-    fn control_window(&mut self, ack: &Ack, told: &Told) {
-        if self.congestion.owns_window() {
-            self.congestion.cong_control(ack);
-            return;
-        }
-        let state = self.congestion.window.state;
-        if matches!(state, CaState::Cwr | CaState::Recovery) {
-            self.reduce_window(ack.delivered, ack.lost, told.una_advanced);
-        } else {
-            let may_raise = if self.reordering > loss::INITIAL_REORDERING {
-                told.data_acked || told.data_sacked
-            } else {
-                told.data_acked
-            };
-            if may_raise && ack.delivered > 0 {
-                self.congestion.cong_avoid(ack.delivered);
-            }
-        }
-        self.congestion.update_default_pacing_rate();
-    }
-
     fn set_now(&mut self, now: Instant) {
         self.congestion.window.now = now;
     }
@@ -498,9 +279,12 @@ impl Sender {
         let cwnd_limited = self.is_cwnd_limited();
         let w = &mut self.congestion.window;
         w.inflight = self.board.in_flight();
+        w.packets_out = self.board.packets_out();
         w.delivered = self.rate.delivered;
         w.srtt = self.rtt.srtt();
         w.min_rtt = self.rtt.minimum();
+        w.next_departure = self.pacer.next();
+        w.last_sent = self.last_sent;
         w.snd_una = self.snd_una;
         w.snd_nxt = self.snd_nxt;
         w.app_limited = self.rate.is_app_limited();

@@ -2,9 +2,10 @@
 
 use units::{Duration, Instant};
 
-use super::Sender;
 use super::loss::INITIAL_REORDERING;
+use super::rtt::micros_between;
 use super::scoreboard::Sent;
+use super::{Sender, Told};
 use crate::cca::CaState;
 
 /// Recoveries for which a widened reordering window lasts (RFC 8985 §6.2 step 4).
@@ -43,7 +44,7 @@ impl Default for Rack {
 impl Rack {
     /// `sent` was delivered (RFC 8985 §6.2 steps 1 and 2).
     pub(super) fn advance(&mut self, now: Instant, sent: &Sent, min_rtt: Duration) {
-        let rtt = now.saturating_since(sent.sent_at);
+        let rtt = micros_between(sent.sent_at, now);
         if sent.ever_retransmitted && rtt < min_rtt {
             // The ACK is most likely for the original transmission.
             return;
@@ -55,25 +56,32 @@ impl Rack {
         }
     }
 
-    /// A D-SACK widens the reordering window, once per round trip (RFC 8985 §6.2 step 4).
-    pub(super) fn adapt(&mut self, delivered: u64) {
-        if !self.dsack_seen {
-            return;
+    /// A D-SACK widens the reordering window, once per round trip; a widened window does not last for
+    /// ever (RFC 8985 §6.2 step 4). `prior` is the count of deliveries when the latest delivered segment
+    /// was sent, `delivered` that of now.
+    pub(super) fn adapt(&mut self, prior: Option<u64>, delivered: u64) {
+        let Some(prior) = prior else { return };
+        if prior < self.last_delivered {
+            self.dsack_seen = false;
         }
-        self.dsack_seen = false;
-        if self.last_delivered < delivered {
+        if self.dsack_seen {
+            self.dsack_seen = false;
             self.window_steps = (self.window_steps + 1).min(255);
             self.persistence = PERSISTENCE;
             self.last_delivered = delivered;
+        } else if self.persistence == 0 {
+            self.window_steps = 1;
         }
     }
 
-    /// A recovery ended: a widened window does not last for ever.
+    /// A recovery ended, and was needed.
     pub(super) fn recovery_ended(&mut self) {
         self.persistence = self.persistence.saturating_sub(1);
-        if self.persistence == 0 {
-            self.window_steps = 1;
-        }
+    }
+
+    /// A recovery was taken back by D-SACK: the widened window is wanted for longer.
+    pub(super) fn recovery_undone(&mut self) {
+        self.persistence = (self.persistence + 1).min(PERSISTENCE);
     }
 }
 
@@ -90,32 +98,30 @@ impl Sender {
                 return Duration::ZERO;
             }
         }
-        let quarters = self
-            .rtt
-            .minimum()
-            .scaled(u64::from(self.rack.window_steps), 4);
-        quarters.min(self.rtt.srtt())
+        let quarter = Duration::from_micros(self.rtt.minimum().as_micros() / 4);
+        (quarter * u64::from(self.rack.window_steps)).min(self.rtt.srtt())
     }
 
     /// Time until `sent` counts as lost; zero if it does already.
     pub(super) fn time_until_lost(&self, now: Instant, sent: &Sent, window: Duration) -> Duration {
-        let limit = sent.sent_at + self.rack.rtt + window;
-        limit.saturating_since(now)
+        let limit = self.rack.rtt + window;
+        limit.saturating_sub(micros_between(sent.sent_at, now))
     }
 
     /// Marks what RACK deems lost and sets the reordering timer for what it cannot judge yet
     /// (RFC 8985 §6.2 step 5).
-    pub(super) fn detect_loss(&mut self, now: Instant) -> bool {
-        if !self.rack.advanced {
-            return false;
+    pub(super) fn detect_loss(&mut self, now: Instant, told: &mut Told) {
+        if !self.rack.advanced || self.board.packets_out() == 0 {
+            return;
         }
         self.rack.advanced = false;
         let (lost_retransmission, wait) = self.mark_losses(now);
+        told.lost_retransmission |= lost_retransmission;
         if let Some(wait) = wait {
-            self.timer
-                .set_reordering(now + wait + super::timers::TIMEOUT_MIN);
+            told.timer_is_due = false;
+            let wait = wait + super::timers::TIMEOUT_MIN;
+            self.timer.set_reordering(now + wait.min(self.rto()));
         }
-        lost_retransmission
     }
 
     /// Marks losses; answers whether a retransmission was among them and how long to wait for the
@@ -137,7 +143,7 @@ impl Sender {
             if remaining.is_zero() {
                 lost_retransmission |= self.mark_lost(ordinal);
             } else {
-                wait = Some(wait.map_or(remaining, |longest| longest.max(remaining)));
+                wait = Some(wait.map_or(remaining, |longest: Duration| longest.max(remaining)));
             }
         }
         (lost_retransmission, wait)

@@ -2,6 +2,7 @@
 
 use units::{Duration, Instant};
 
+use super::rtt::micros_between;
 use super::scoreboard::{NewlySent, Sent};
 use crate::cca::RateSample;
 
@@ -64,12 +65,17 @@ impl RateSampler {
                 prior_at: Some(sent.delivered_at),
                 sent_at: sent.sent_at,
                 end: sent.end,
-                send_phase: sent.sent_at.saturating_since(sent.first_tx),
+                send_phase: micros_between(sent.first_tx, sent.sent_at),
                 app_limited: sent.app_limited,
                 retransmitted: sent.ever_retransmitted,
             };
             self.first_tx = sent.sent_at;
         }
+    }
+
+    /// The count of deliveries when the segment was sent that makes the sample of this ACK.
+    pub(crate) fn prior_delivered(&self) -> Option<u64> {
+        self.sample.prior_at.map(|_| self.sample.prior_delivered)
     }
 
     /// Closes the sample of this ACK, which delivered `newly` segments.
@@ -84,7 +90,7 @@ impl RateSampler {
         let Some(prior_at) = s.prior_at else {
             return RateSample::default();
         };
-        let interval = s.send_phase.max(now.saturating_since(prior_at));
+        let interval = s.send_phase.max(micros_between(prior_at, now));
         let delivered = (self.delivered - s.prior_delivered) as u32;
         // An interval below the lowest RTT comes from a spurious retransmission (§3.3).
         let valid = min_rtt == Duration::MAX || interval >= min_rtt;

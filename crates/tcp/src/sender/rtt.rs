@@ -6,6 +6,12 @@ use units::{Duration, Instant};
 /// How long a lowest RTT counts (`tcp_min_rtt_wlen`).
 const MIN_RTT_WINDOW: Duration = Duration::from_secs(300);
 
+/// Time from `earlier` to `later` by a clock of whole microseconds, as Linux stamps segments.
+pub(super) fn micros_between(earlier: Instant, later: Instant) -> Duration {
+    let micros = |at: Instant| at.since_start().as_micros();
+    Duration::from_micros(micros(later).saturating_sub(micros(earlier)))
+}
+
 /// Estimates from RTT samples.
 ///
 /// The variance term is the largest mean deviation of the current and (decaying) earlier round

@@ -3,6 +3,7 @@
 use units::Instant;
 
 use super::{AckInput, Sender, Told};
+use crate::cca::CaState;
 
 /// Blocks of the last ACK: what they cover has been worked on already.
 #[derive(Clone, Debug, Default)]
@@ -24,25 +25,39 @@ impl SackCache {
 }
 
 impl Sender {
-    /// Marks what the SACK blocks newly report.
-    pub(super) fn take_sacks(&mut self, now: Instant, input: &AckInput<'_>, told: &mut Told) {
+    /// Marks what the SACK blocks newly report; the cumulative ACK is noted already, and `prior_una` is
+    /// what it was before.
+    pub(super) fn take_sacks(
+        &mut self,
+        now: Instant,
+        input: &AckInput<'_>,
+        prior_una: u64,
+        told: &mut Told,
+    ) {
         let mut blocks = input.sack;
         if let Some(&first) = blocks.first()
             && is_duplicate(first, blocks.get(1), input.ack)
         {
-            self.take_dsack(first, input.ack, told);
+            self.take_dsack(first, prior_una, told);
             blocks = &blocks[1..];
         }
-        let highest_before = self.highest_sacked;
+        if self.board.packets_out() == 0 {
+            return;
+        }
+        // In order of sequence, so that the last segment found is the newest.
+        let mut ordered = [(0, 0); 4];
+        let ordered = &mut ordered[..blocks.len()];
+        ordered.copy_from_slice(blocks);
+        ordered.sort_unstable();
         let mut lowest_new = u64::MAX;
         let cache = self.sack_cache.blocks;
-        for &(left, right) in blocks {
-            if left >= right || left < self.snd_una || right > self.snd_nxt {
+        for &(left, right) in ordered.iter() {
+            if left >= right || left <= self.snd_una || right > self.snd_nxt {
                 continue;
             }
             self.mark_range(now, left, right, &cache, told, &mut lowest_new);
         }
-        if lowest_new < highest_before {
+        if self.congestion.window.state != CaState::Loss || self.undo.is_possible() {
             self.note_reordering(lowest_new);
         }
         self.sack_cache.remember(blocks);
@@ -79,7 +94,9 @@ impl Sender {
             }
             if !sent.sacked {
                 if !sent.ever_retransmitted {
-                    *lowest_new = (*lowest_new).min(sent.seq);
+                    if sent.seq < self.highest_sacked {
+                        *lowest_new = (*lowest_new).min(sent.seq);
+                    }
                     told.original_delivered |= sent.end <= self.high_seq;
                     told.first_sacked_at.get_or_insert(sent.sent_at);
                     told.last_sacked_at = Some(sent.sent_at);
@@ -95,13 +112,40 @@ impl Sender {
         }
     }
 
-    /// The receiver got something twice.
-    fn take_dsack(&mut self, (_, right): (u64, u64), ack: u64, told: &mut Told) {
+    /// The receiver got something twice (the kernel's `tcp_check_dsack`).
+    fn take_dsack(&mut self, (left, right): (u64, u64), prior_una: u64, told: &mut Told) {
+        let mss = u64::from(self.config.mss);
+        if left >= right || right > self.snd_nxt {
+            return;
+        }
+        let segments = (right - left).div_ceil(mss);
+        if segments == 1 {
+            told.dsack_of_probe = self.probe.ended_at(right);
+        }
+        self.duplicates_reported += segments;
+        if self.duplicates_reported > self.counts.retransmissions {
+            // More than was ever repeated: the network has doubled it.
+            told.dsack_of_probe = false;
+            return;
+        }
         told.dsack = true;
-        told.dsack_of_probe = self.probe.is_retransmission_ending_at(right);
-        self.rack.dsack_seen = true;
-        if right <= ack {
-            self.undo.duplicate_reported(right);
+        self.rack.dsack_seen |= self.reordering_seen && !told.dsack_of_probe;
+        // What arrived needlessly was delivered all the same.
+        self.rate.delivered += segments;
+        if right <= prior_una {
+            self.undo.duplicates_reported(right, segments as u32);
+            return;
+        }
+        let mut ordinal = self.board.lower_bound(left);
+        while ordinal < self.board.ordinals().end {
+            let sent = *self.board.get(ordinal);
+            if sent.end > right {
+                break;
+            }
+            if sent.ever_retransmitted {
+                self.undo.duplicates_reported(sent.end, 1);
+            }
+            ordinal += 1;
         }
     }
 }

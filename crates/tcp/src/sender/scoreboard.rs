@@ -195,17 +195,26 @@ impl Scoreboard {
 
     /// The segment is transmitted again.
     pub(crate) fn mark_retransmitted(&mut self, ordinal: u64, stamp: NewlySent) {
-        self.remove_from_time_order(ordinal);
         let sent = self.get_mut(ordinal);
         let newly = !sent.retransmitted;
-        (sent.retransmitted, sent.ever_retransmitted) = (true, true);
+        sent.retransmitted = true;
+        self.retransmitted += u32::from(newly);
+        self.mark_repeated(ordinal, stamp);
+    }
+
+    /// The segment is transmitted again as a probe, which does not count as in flight a second time.
+    pub(crate) fn mark_repeated(&mut self, ordinal: u64, stamp: NewlySent) {
+        self.remove_from_time_order(ordinal);
+        let sent = self.get_mut(ordinal);
+        sent.ever_retransmitted = true;
         sent.sent_at = stamp.at;
         sent.first_tx = stamp.first_tx;
         sent.delivered_at = stamp.delivered_at;
         sent.delivered = stamp.delivered;
         sent.app_limited = stamp.app_limited;
-        self.retransmitted += u32::from(newly);
-        self.append_to_time_order(ordinal);
+        if !sent.sacked {
+            self.append_to_time_order(ordinal);
+        }
     }
 
     /// Nothing is deemed lost any more (undo).
@@ -243,6 +252,18 @@ impl Scoreboard {
             self.hint += 1;
         }
         None
+    }
+
+    /// How many segments from `first` on, at most `most`, are lost and left together: Linux retransmits
+    /// what stands in one buffer as one burst.
+    pub(crate) fn lost_together(&self, first: u64, most: u32) -> u32 {
+        let at = self.get(first).sent_at;
+        let end = self.ordinals().end.min(first + u64::from(most));
+        let more = (first + 1..end).take_while(|&ordinal| {
+            let sent = self.get(ordinal);
+            sent.lost && !sent.retransmitted && sent.sent_at == at
+        });
+        1 + more.count() as u32
     }
 
     /// The segment whose latest transmission is the oldest, of those neither delivered nor lost.

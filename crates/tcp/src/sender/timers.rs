@@ -75,29 +75,51 @@ impl Sender {
         if self.timer.at > now {
             return;
         }
-        let fired = core::mem::take(&mut self.timer);
-        match fired.waits {
+        // What the timer was for is still known while it is handled.
+        self.timer.at = Instant::NEVER;
+        match self.timer.waits {
             Waits::Nothing => {}
             Waits::Retransmission => self.on_retransmission_timeout(now),
             Waits::Probe => self.send_loss_probe(now),
             Waits::Reordering => self.on_reordering_timeout(now),
-            Waits::ZeroWindow => self.send_zero_window_probe(now),
+            Waits::ZeroWindow => {
+                self.timer.clear();
+                self.send_zero_window_probe(now);
+                self.transmit(now);
+            }
         }
-        self.transmit(now);
         self.refresh_window();
     }
 
-    /// Starts the retransmission timer anew; `elapsed` is what has passed since the segment that it
-    /// guards was sent.
-    pub(super) fn rearm_retransmission(&mut self, now: Instant, elapsed: Duration) {
+    /// Time until the head of the queue has been out for a whole time-out; zero if it has.
+    pub(super) fn time_until_time_out(&self, now: Instant) -> Duration {
+        self.board.head().map_or(self.rto(), |head| {
+            (head.sent_at + self.rto()).saturating_since(now)
+        })
+    }
+
+    /// Starts the retransmission timer in place of what waits now; after another timer, only for the
+    /// rest of the time-out of the head (the kernel's `tcp_rearm_rto`).
+    pub(super) fn rearm_retransmission(&mut self, now: Instant) {
         if self.board.packets_out() == 0 {
             self.timer.clear();
             return;
         }
-        let wait = self
-            .rto()
-            .saturating_sub(elapsed)
-            .max(Duration::from_millis(1));
+        let wait = match self.timer.waits {
+            Waits::Reordering | Waits::Probe => {
+                self.time_until_time_out(now).max(Duration::from_millis(1))
+            }
+            _ => self.rto(),
+        };
+        self.wait_for_retransmission(now, wait + self.pacing_delay(now));
+    }
+
+    /// Starts the retransmission timer for a whole time-out.
+    pub(super) fn restart_retransmission(&mut self, now: Instant) {
+        self.wait_for_retransmission(now, self.rto() + self.pacing_delay(now));
+    }
+
+    fn wait_for_retransmission(&mut self, now: Instant, wait: Duration) {
         self.timer = Timer {
             waits: Waits::Retransmission,
             at: now + wait,
@@ -106,15 +128,15 @@ impl Sender {
 
     /// New data was acknowledged: the timer starts anew (RFC 6298 §5.3), as a probe if it can.
     pub(super) fn rearm_after_ack(&mut self, now: Instant) {
-        if !self.schedule_loss_probe(now) {
-            self.rearm_retransmission(now, Duration::ZERO);
+        if !self.schedule_loss_probe(now, true) {
+            self.rearm_retransmission(now);
         }
     }
 
-    /// Something was sent while no timer ran, or the first of the queue was sent again.
-    pub(super) fn ensure_retransmission(&mut self, now: Instant) {
-        if matches!(self.timer.waits, Waits::Nothing | Waits::ZeroWindow) {
-            self.rearm_retransmission(now, Duration::ZERO);
+    /// New data was sent; `first` if nothing was out before.
+    pub(super) fn rearm_after_sending(&mut self, now: Instant, first: bool) {
+        if first || self.timer.waits == Waits::Probe {
+            self.rearm_retransmission(now);
         }
     }
 
@@ -124,6 +146,7 @@ impl Sender {
     }
 
     fn on_retransmission_timeout(&mut self, now: Instant) {
+        self.timer.clear();
         if self.board.packets_out() == 0 {
             return;
         }
@@ -131,30 +154,30 @@ impl Sender {
         self.refresh_window();
         self.enter_loss(now);
         self.retransmits += 1;
-        if let Some(first) = self.board.next_to_retransmit() {
-            self.retransmit(now, first);
-        }
+        let first = self.board.ordinals().start;
+        self.retransmit(now, first, 1);
         // RFC 6298 §5.5: back off.
         self.backoff += 1;
-        self.rearm_retransmission(now, Duration::ZERO);
+        self.wait_for_retransmission(now, self.rto());
     }
 
+    /// The end of a reordering window (the kernel's `tcp_rack_reo_timeout`).
     fn on_reordering_timeout(&mut self, now: Instant) {
-        let before = self.board.lost_out();
-        let (_, wait) = self.mark_losses(now);
-        if self.board.lost_out() > before {
+        let before = self.congestion.window.lost;
+        let in_flight = self.board.in_flight();
+        self.mark_losses(now);
+        if self.board.in_flight() != in_flight {
             if self.congestion.window.state != CaState::Recovery {
                 self.enter_recovery();
                 if !self.congestion.owns_window() {
-                    self.reduce_window(1, self.board.lost_out() - before, false);
+                    let lost = (self.congestion.window.lost - before) as u32;
+                    self.reduce_window(1, lost, false);
                 }
             }
             self.retransmit_lost(now);
         }
-        if let Some(wait) = wait {
-            self.timer.set_reordering(now + wait + TIMEOUT_MIN);
-        } else if self.timer.waits != Waits::Retransmission {
-            self.rearm_retransmission(now, Duration::ZERO);
+        if self.timer.waits != Waits::Retransmission {
+            self.rearm_retransmission(now);
         }
     }
 

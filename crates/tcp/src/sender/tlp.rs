@@ -1,6 +1,6 @@
 //! Tail loss probe (RFC 8985 §7).
 
-use units::{Duration, Instant};
+use units::Instant;
 
 use super::timers::TIMEOUT_MIN;
 use super::{Sender, Told};
@@ -25,16 +25,16 @@ impl LossProbe {
         self.high_seq.is_some() && self.retransmission
     }
 
-    /// Whether a probe is out that repeated the data that ends at `end`.
-    pub(super) fn is_retransmission_ending_at(&self, end: u64) -> bool {
-        self.is_retransmission() && self.high_seq == Some(end)
+    /// Whether a probe is out, and `end` was the end of all data then.
+    pub(super) fn ended_at(&self, end: u64) -> bool {
+        self.high_seq == Some(end)
     }
 }
 
 impl Sender {
     /// Arms the probe timer in place of the retransmission timer, if a probe makes sense
-    /// (RFC 8985 §7.2).
-    pub(super) fn schedule_loss_probe(&mut self, now: Instant) -> bool {
+    /// (RFC 8985 §7.2); `advancing` if the retransmission timer would start anew from now.
+    pub(super) fn schedule_loss_probe(&mut self, now: Instant, advancing: bool) -> bool {
         let state = self.congestion.window.state;
         if !self.config.tail_loss_probe
             || self.board.packets_out() == 0
@@ -43,7 +43,7 @@ impl Sender {
             return false;
         }
         let srtt = self.rtt.srtt();
-        let wait = if srtt.is_zero() {
+        let mut wait = if srtt.is_zero() {
             self.config.initial_rto
         } else {
             let for_delayed_ack = if self.board.packets_out() == 1 {
@@ -53,7 +53,15 @@ impl Sender {
             };
             srtt * 2 + for_delayed_ack
         };
-        self.timer.set_probe(now + wait.min(self.rto()));
+        let time_out = if advancing {
+            self.rto()
+        } else {
+            self.time_until_time_out(now)
+        };
+        if !time_out.is_zero() {
+            wait = wait.min(time_out);
+        }
+        self.timer.set_probe(now + wait + self.pacing_delay(now));
         true
     }
 
@@ -61,22 +69,21 @@ impl Sender {
     /// (RFC 8985 §7.3).
     pub(super) fn send_loss_probe(&mut self, now: Instant) {
         if self.probe.high_seq.is_some() || self.board.packets_out() == 0 {
-            self.rearm_retransmission(now, Duration::ZERO);
+            self.rearm_retransmission(now);
             return;
         }
-        let before = self.snd_nxt;
-        if self.has_unsent() && self.send_window_open() {
-            self.send_one_beyond_window(now);
-        }
-        let sent_new = self.snd_nxt > before;
-        if !sent_new {
+        let repeats = !(self.has_unsent() && self.send_window_open());
+        if repeats {
             let last = self.board.ordinals().end - 1;
-            self.retransmit(now, last);
+            self.repeat_as_probe(now, last);
+        } else if !self.send_one_beyond_window(now) {
+            self.rearm_retransmission(now);
+            return;
         }
         self.counts.loss_probes += 1;
-        self.probe.retransmission = !sent_new;
+        self.probe.retransmission = repeats;
         self.probe.high_seq = Some(self.snd_nxt);
-        self.rearm_retransmission(now, Duration::ZERO);
+        self.restart_retransmission(now);
     }
 
     /// An ACK while a probe is out: did the probe repair a loss? (RFC 8985 §7.4)
@@ -91,7 +98,6 @@ impl Sender {
             self.probe.clear();
         } else if ack > high_seq {
             // No D-SACK came for the probe: the original was lost, and congestion with it.
-            self.undo.forget_threshold();
             self.start_reduction();
             self.set_state(CaState::Cwr);
             self.end_reduction();

@@ -22,7 +22,7 @@ impl Undo {
     /// A reduction begins with `retransmitted` segments in flight a second time.
     pub(super) fn start(&mut self, snd_una: u64, retransmitted: u32, probe: &LossProbe) {
         self.marker = Some(snd_una);
-        let repeated = retransmitted.max(u32::from(probe.is_retransmission()));
+        let repeated = retransmitted + u32::from(probe.is_retransmission());
         self.retransmissions = (repeated > 0).then_some(repeated);
     }
 
@@ -42,12 +42,12 @@ impl Undo {
         *self.retransmissions.get_or_insert(0) += 1;
     }
 
-    /// D-SACK reports a duplicate that ends at `right`.
-    pub(super) fn duplicate_reported(&mut self, right: u64) {
+    /// D-SACK reports duplicates of `segments` that end at `right`.
+    pub(super) fn duplicates_reported(&mut self, right: u64, segments: u32) {
         if self.marker.is_some_and(|marker| right > marker)
             && let Some(left) = &mut self.retransmissions
         {
-            *left = left.saturating_sub(1);
+            *left = left.saturating_sub(segments);
         }
     }
 
@@ -72,12 +72,10 @@ impl Undo {
 
 impl Sender {
     /// Whether an ACK came for the original of what was retransmitted: it echoes a timestamp older
-    /// than the first retransmission (RFC 3522 §3).
+    /// than the first retransmission (RFC 3522 §3), or there was no retransmission yet.
     fn original_acked(&self) -> bool {
-        match (self.retransmission_stamp, self.echo_ms) {
-            (Some(stamp), Some(echo)) => echo < stamp,
-            _ => false,
-        }
+        self.retransmission_stamp
+            .is_none_or(|stamp| self.echo_ms.is_some_and(|echo| echo < stamp))
     }
 
     fn may_undo(&self) -> bool {
@@ -103,6 +101,8 @@ impl Sender {
     pub(super) fn undo_finished_recovery(&mut self) {
         if self.may_undo() {
             self.undo_reduction(false);
+        } else {
+            self.rack.recovery_ended();
         }
         self.set_state(CaState::Open);
     }
@@ -128,6 +128,7 @@ impl Sender {
     /// Every retransmission was reported as a duplicate.
     pub(super) fn undo_by_dsack(&mut self) -> bool {
         if self.undo.is_possible() && self.undo.all_were_duplicates() {
+            self.rack.recovery_undone();
             self.undo_reduction(false);
             return true;
         }

@@ -59,7 +59,12 @@ impl Sender {
         }
         self.usage.used = self.usage.used.max(out);
         let unused_for = now.saturating_since(self.usage.stamp);
-        if self.config.slow_start_after_idle
+        // An application that waits for room in the send buffer is not the one that limits.
+        if self.found_full {
+            if unused_for >= self.rto() {
+                self.usage.stamp = now;
+            }
+        } else if self.config.slow_start_after_idle
             && unused_for >= self.rto()
             && !self.congestion.owns_window()
         {
@@ -74,11 +79,13 @@ impl Sender {
             .used
             .max(self.config.initial_window.min(self.congestion.window.cwnd));
         let w = &mut self.congestion.window;
-        if w.state == CaState::Open && used < w.cwnd {
-            w.ssthresh = w.ssthresh.max((w.cwnd >> 1) + (w.cwnd >> 2));
-            w.cwnd = (w.cwnd + used) >> 1;
+        if w.state == CaState::Open {
+            if used < w.cwnd {
+                w.ssthresh = w.ssthresh.max((w.cwnd >> 1) + (w.cwnd >> 2));
+                w.cwnd = (w.cwnd + used) >> 1;
+            }
+            self.usage.used = 0;
         }
-        self.usage.used = 0;
         self.usage.stamp = now;
     }
 
@@ -102,7 +109,5 @@ impl Sender {
             self.usage.stamp = now;
             self.usage.used = 0;
         }
-        self.refresh_window();
-        self.congestion.cwnd_event(Event::TxStart);
     }
 }

@@ -3,6 +3,7 @@
 
 use units::{Duration, Instant};
 
+use super::bandwidth::Bandwidth;
 use crate::cca::{Ack, Window};
 
 /// Rounds of one of the two halves of the maximum's window.
@@ -29,8 +30,9 @@ impl Aggregation {
     }
 
     /// Counts what came beyond what the bandwidth explains.
-    pub(super) fn update(&mut self, window: &Window, ack: &Ack, bandwidth: u64, round: bool) {
-        if ack.delivered == 0 || ack.rate.delivered.is_none() {
+    pub(super) fn update(&mut self, window: &Window, ack: &Ack, bandwidth: Bandwidth, round: bool) {
+        let valid = ack.rate.delivered.is_some() && !ack.rate.interval.is_zero();
+        if ack.delivered == 0 || !valid {
             return;
         }
         if round {
@@ -42,7 +44,7 @@ impl Aggregation {
             }
         }
         let elapsed = window.now.saturating_since(self.epoch);
-        let mut expected = segments_in(bandwidth, elapsed, window.mss);
+        let mut expected = bandwidth.segments_in(elapsed);
         if self.epoch_acked <= expected
             || self.epoch_acked + u64::from(ack.delivered) >= EPOCH_LIMIT
         {
@@ -58,16 +60,11 @@ impl Aggregation {
     }
 
     /// Segments to add to the window once start-up is over.
-    pub(super) fn extra(&self, bandwidth: u64, mss: u32, full: bool) -> u32 {
+    pub(super) fn extra(&self, bandwidth: Bandwidth, full: bool) -> u32 {
         if !full {
             return 0;
         }
-        let most = segments_in(bandwidth, MAX_TIME, mss);
+        let most = bandwidth.segments_in(MAX_TIME);
         u64::from(self.extra[0].max(self.extra[1])).min(most) as u32
     }
-}
-
-fn segments_in(bandwidth: u64, time: Duration, mss: u32) -> u64 {
-    let bits = u128::from(bandwidth) * u128::from(time.as_nanos()) / 1_000_000_000;
-    (bits / (u128::from(mss) * 8)) as u64
 }

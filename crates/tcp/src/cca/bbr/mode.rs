@@ -1,14 +1,15 @@
 //! The four modes and their gains (draft-cardwell-iccrg-bbr-congestion-control-00 §4.3).
 
-use super::Gain;
+use super::bandwidth::Gain;
 
 /// Phases of the gain cycle.
 pub(super) const CYCLE: usize = 8;
 
 /// What BBR is doing.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Mode {
     /// Doubling the rate every round to find the bandwidth.
+    #[default]
     Startup,
     /// Draining the queue that start-up left.
     Drain,
@@ -33,8 +34,8 @@ impl Mode {
         match (self, cycle_index) {
             (Self::Startup, _) => Gain::HIGH,
             (Self::Drain, _) => Gain::DRAIN,
-            (Self::ProbeBandwidth, 0) => Gain(5, 4),
-            (Self::ProbeBandwidth, 1) => Gain(3, 4),
+            (Self::ProbeBandwidth, 0) => Gain::UP,
+            (Self::ProbeBandwidth, 1) => Gain::DOWN,
             _ => Gain::ONE,
         }
     }

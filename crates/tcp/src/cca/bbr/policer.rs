@@ -1,8 +1,9 @@
 //! The long-term model: a token-bucket policer shows by a steady high loss at the same rate in two
 //! intervals in a row (Linux `bbr_lt_bw_sampling`).
 
-use units::{Bytes, Duration, Instant, Rate};
+use units::{Bytes, Duration, Instant};
 
+use super::bandwidth::Bandwidth;
 use crate::cca::Window;
 
 /// An interval lasts at least this many rounds, and is given up after four times as many.
@@ -11,7 +12,7 @@ const MIN_ROUNDS: u32 = 4;
 const LOSS_THRESHOLD: (u64, u64) = (50, 256);
 /// Two rates agree within an eighth, or within 4 kbit/s.
 const TOLERANCE: (u64, u64) = (1, 8);
-const TOLERANCE_BITS: u64 = 4_000;
+const TOLERANCE_BYTES: Bytes = Bytes::new(500);
 /// The policer's rate is used for this many rounds.
 const USE_ROUNDS: u32 = 48;
 
@@ -34,15 +35,15 @@ pub(super) struct Policer {
     sampling: bool,
     use_it: bool,
     rounds: u32,
-    bandwidth: u64,
+    bandwidth: Bandwidth,
     start: Instant,
     start_delivered: u64,
     start_lost: u64,
 }
 
 impl Policer {
-    /// The policed rate in bits per second, while it is in use.
-    pub(super) fn bandwidth(&self) -> Option<u64> {
+    /// The policed rate, while it is in use.
+    pub(super) fn bandwidth(&self) -> Option<Bandwidth> {
         self.use_it.then_some(self.bandwidth)
     }
 
@@ -104,21 +105,22 @@ impl Policer {
         if delivered == 0 || lost * LOSS_THRESHOLD.1 < delivered * LOSS_THRESHOLD.0 {
             return;
         }
-        let elapsed = window.now.saturating_since(self.start);
-        if elapsed < Duration::from_millis(1) {
-            return;
+        // Whole milliseconds of the clock, as the kernel stamps them.
+        let ms = |at: Instant| at.since_start().as_millis();
+        let elapsed = Duration::from_millis(ms(window.now) - ms(self.start));
+        if let Some(rate) = Bandwidth::of(delivered, elapsed) {
+            self.end_interval(window, rate);
         }
-        let bytes = Bytes::new(delivered * u64::from(window.mss));
-        self.end_interval(window, Rate::of(bytes, elapsed).bits_per_second());
     }
 
-    fn end_interval(&mut self, window: &Window, rate: u64) {
-        if self.bandwidth > 0 {
-            let difference = rate.abs_diff(self.bandwidth);
-            if difference * TOLERANCE.1 <= self.bandwidth * TOLERANCE.0
-                || difference <= TOLERANCE_BITS
+    fn end_interval(&mut self, window: &Window, rate: Bandwidth) {
+        let known = self.bandwidth;
+        if known > Bandwidth::default() {
+            let apart = rate.0.abs_diff(known.0);
+            if apart * TOLERANCE.1 <= known.0 * TOLERANCE.0
+                || rate.is_close(known, TOLERANCE_BYTES, window.mss)
             {
-                self.bandwidth = u64::midpoint(rate, self.bandwidth);
+                self.bandwidth = Bandwidth(u64::midpoint(rate.0, known.0));
                 self.use_it = true;
                 self.rounds = 0;
                 return;

@@ -4,10 +4,13 @@
 use units::{Bytes, Duration, Instant};
 
 use super::SlowStart;
-use crate::cca::{Ack, Window};
+use crate::cca::{Ack, CaState, Window};
 
-/// Bytes of four bursts of the largest size, by which pacing may stretch an ACK train.
-const PACED_BURSTS: u64 = 4 * 65_536;
+/// Bytes of four bursts of the largest size, by which pacing may stretch an ACK train (the kernel's
+/// `sk_gso_max_size` leaves room for the headers).
+const PACED_BURSTS: u64 = 4 * (65_536 - 1 - 320);
+/// RTT samples this soon after growth has begun again are not trusted.
+const QUARANTINE: Duration = Duration::from_secs(1);
 
 /// The parameters, with the kernel's defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +55,8 @@ pub struct HyStart {
     lowest_in_round: Duration,
     sampled: u32,
     delay_min: Option<Duration>,
+    /// When congestion avoidance began, after the latest reduction.
+    growing_since: Option<Instant>,
     detections: u32,
     detected_in_round: bool,
 }
@@ -67,6 +72,7 @@ impl HyStart {
             lowest_in_round: Duration::MAX,
             sampled: 0,
             delay_min: None,
+            growing_since: None,
             detections: 0,
             detected_in_round: false,
         }
@@ -126,14 +132,35 @@ impl SlowStart for HyStart {
 
     fn reset(&mut self, window: &mut Window) {
         self.delay_min = None;
+        self.growing_since = None;
         self.detections = 0;
         self.start_round(window);
     }
 
+    fn reduced(&mut self) {
+        self.growing_since = None;
+    }
+
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         let Some(rtt) = ack.rtt else { return };
+        if self
+            .growing_since
+            .is_some_and(|since| window.now < since + QUARANTINE)
+        {
+            return;
+        }
         let delay_min = self.delay_min.map_or(rtt, |lowest| lowest.min(rtt));
         self.delay_min = Some(delay_min);
+        if !window.in_slow_start() {
+            if window.state < CaState::Cwr {
+                self.growing_since.get_or_insert(window.now);
+            }
+            return;
+        }
+        // The end is found but once, until a time-out makes everything doubtful.
+        if self.detections >= self.config.detections {
+            return;
+        }
         if window.snd_una > self.round_end {
             self.start_round(window);
         }

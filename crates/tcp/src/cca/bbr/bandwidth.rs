@@ -1,0 +1,98 @@
+//! Bandwidths and gains in the fixed point that Linux computes with, so that roundings fall the same way.
+
+use units::{Bytes, Duration, Rate};
+
+/// Fraction bits of a bandwidth in segments per microsecond.
+const BANDWIDTH_BITS: u32 = 24;
+/// Fraction bits of a gain.
+const GAIN_BITS: u32 = 8;
+/// Pacing stays this much below the estimate, percent.
+const PACING_MARGIN: u128 = 1;
+
+/// A gain in 1/256.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Gain(pub(super) u32);
+
+impl Gain {
+    pub(super) const ONE: Self = Self(1 << GAIN_BITS);
+    /// 2/ln 2, rounded up: the lowest gain that doubles the delivery rate every round (§4.1.1.3).
+    pub(super) const HIGH: Self = Self((1 << GAIN_BITS) * 2885 / 1000 + 1);
+    /// The inverse, by which the queue of start-up drains in one round.
+    pub(super) const DRAIN: Self = Self((1 << GAIN_BITS) * 1000 / 2885);
+    /// Window gain while probing (§4.2.3.2).
+    pub(super) const CWND: Self = Self((1 << GAIN_BITS) * 2);
+    /// Probing for more.
+    pub(super) const UP: Self = Self((1 << GAIN_BITS) * 5 / 4);
+    /// Draining what probing may have queued.
+    pub(super) const DOWN: Self = Self((1 << GAIN_BITS) * 3 / 4);
+}
+
+/// Segments per microsecond.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+pub(super) struct Bandwidth(pub(super) u64);
+
+impl Bandwidth {
+    /// `segments` in `time`; `None` below a microsecond.
+    pub(super) fn of(segments: u64, time: Duration) -> Option<Self> {
+        (segments << BANDWIDTH_BITS)
+            .checked_div(time.as_micros())
+            .map(Self)
+    }
+
+    /// Whole segments that it brings in `time`.
+    pub(super) fn segments_in(self, time: Duration) -> u64 {
+        ((u128::from(self.0) * u128::from(time.as_micros())) >> BANDWIDTH_BITS) as u64
+    }
+
+    /// Segments that fill a path of this RTT, times `gain`, rounded up.
+    pub(super) fn product(self, rtt: Duration, gain: Gain) -> u32 {
+        let product = u128::from(self.0) * u128::from(rtt.as_micros());
+        let scaled = (product * u128::from(gain.0)) >> GAIN_BITS;
+        scaled
+            .div_ceil(1 << BANDWIDTH_BITS)
+            .min(u128::from(u32::MAX / 4)) as u32
+    }
+
+    /// As a rate of payload, for segments of `mss` bytes.
+    pub(super) fn rate(self, mss: u32) -> Rate {
+        let bytes = (u128::from(self.0) * u128::from(mss) * 1_000_000) >> BANDWIDTH_BITS;
+        Rate::from_bits_per_second(bytes as u64 * 8)
+    }
+
+    /// Times `gain`, less the margin that lets queues drain, as a rate of payload.
+    pub(super) fn pacing_rate(self, mss: u32, gain: Gain) -> Rate {
+        let rate = (u128::from(self.0) * u128::from(mss) * u128::from(gain.0)) >> GAIN_BITS;
+        let bytes = (rate * (10_000 * (100 - PACING_MARGIN))) >> BANDWIDTH_BITS;
+        Rate::from_bits_per_second(u64::try_from(bytes * 8).unwrap_or(u64::MAX))
+    }
+
+    /// Whether it is within `difference` of payload, at segments of `mss` bytes.
+    pub(super) fn is_close(self, other: Self, difference: Bytes, mss: u32) -> bool {
+        let between = Self(self.0.abs_diff(other.0));
+        between.pacing_rate(mss, Gain::ONE).bits_per_second() / 8 <= difference.get()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Bandwidth, Gain};
+    use units::Duration;
+
+    /// 20 Mbit/s in segments of 1448 bytes over 68 ms: 117.4 segments.
+    #[test]
+    fn a_bandwidth_times_an_rtt_is_rounded_up() {
+        let bandwidth = Bandwidth::of(1_726_519, Duration::from_secs(1_000)).unwrap();
+        let rtt = Duration::from_millis(68);
+        assert_eq!(bandwidth.product(rtt, Gain::ONE), 118);
+        assert_eq!(bandwidth.product(rtt, Gain::UP), 147);
+        assert_eq!(bandwidth.segments_in(rtt), 117);
+        assert!((bandwidth.rate(1448).as_mbps() - 20.0).abs() < 0.001);
+        let paced = bandwidth.pacing_rate(1448, Gain::ONE).as_mbps();
+        assert!((paced - 19.8).abs() < 0.001, "{paced}");
+    }
+
+    #[test]
+    fn there_is_no_bandwidth_below_a_microsecond() {
+        assert_eq!(Bandwidth::of(10, Duration::from_nanos(999)), None);
+    }
+}

@@ -1,0 +1,269 @@
+//! What an ACK does to the sender, in the order of Linux's `tcp_ack`.
+
+use units::{Duration, Instant};
+
+use super::rtt::micros_between;
+use super::{Sender, loss, scoreboard};
+use crate::cca::{Ack, CaState};
+
+/// The acknowledging part of an incoming segment, in 64-bit numbers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AckInput<'a> {
+    pub(crate) ack: u64,
+    /// Send window in bytes, scaled.
+    pub(crate) window: u64,
+    pub(crate) sack: &'a [(u64, u64)],
+    /// Our timestamp that the segment echoes, milliseconds.
+    pub(crate) echo_ms: Option<u64>,
+    /// The segment carries payload, and so is no duplicate ACK.
+    pub(crate) has_data: bool,
+    pub(crate) ecn_echo: bool,
+}
+
+/// What an ACK did, gathered while it is worked on (the kernel's `FLAG_*`).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Told {
+    pub(super) una_advanced: bool,
+    pub(super) data_acked: bool,
+    pub(super) data_sacked: bool,
+    /// Data never retransmitted, sent before the recovery began, was newly delivered.
+    pub(super) original_delivered: bool,
+    pub(super) retransmitted_acked: bool,
+    pub(super) lost_retransmission: bool,
+    pub(super) dsack: bool,
+    pub(super) dsack_of_probe: bool,
+    pub(super) not_duplicate: bool,
+    /// The timer has to be set anew, unless loss detection has set it.
+    pub(super) timer_is_due: bool,
+    /// Transmission of the first and of the last segment newly delivered, never retransmitted.
+    first_acked_at: Option<Instant>,
+    last_acked_at: Option<Instant>,
+    pub(super) first_sacked_at: Option<Instant>,
+    pub(super) last_sacked_at: Option<Instant>,
+    /// RTT of the newest segment delivered.
+    rtt: Option<Duration>,
+    acked: u32,
+}
+
+/// What is to be retransmitted or sent after an ACK (the kernel's `REXMIT_*`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Resend {
+    Nothing,
+    Lost,
+    /// Step 2b of F-RTO: new data rather than a retransmission.
+    New,
+}
+
+impl Sender {
+    /// Handles the acknowledging part of a segment and sends what it allows.
+    pub(crate) fn on_ack(&mut self, now: Instant, input: &AckInput<'_>) {
+        self.set_now(now);
+        if input.ack < self.snd_una || input.ack > self.snd_nxt {
+            // Old, or of something never sent (RFC 9293 §3.10.7.4); an old one may still carry SACK.
+            if input.ack < self.snd_una && !input.sack.is_empty() && self.board.packets_out() > 0 {
+                self.work_on_ack(
+                    now,
+                    &AckInput {
+                        ack: self.snd_una,
+                        window: self.snd_wnd,
+                        ..*input
+                    },
+                );
+            }
+            return;
+        }
+        self.work_on_ack(now, input);
+        self.transmit(now);
+    }
+
+    fn work_on_ack(&mut self, now: Instant, input: &AckInput<'_>) {
+        let prior_una = self.snd_una;
+        let prior_inflight = self.board.in_flight();
+        let prior_packets = self.board.packets_out();
+        let prior_sacked = self.board.sacked_out();
+        let prior_highest = self.highest_sacked;
+        let prior_lost = self.congestion.window.lost;
+        let delivered_before = self.rate.delivered;
+        self.echo_ms = input.echo_ms;
+
+        let mut told = Told {
+            una_advanced: input.ack > prior_una,
+            not_duplicate: input.has_data,
+            ..Told::default()
+        };
+        // A window that shrinks counts only together with new data (the kernel's
+        // `tcp_may_update_window`; the other side's numbers do not advance here).
+        if told.una_advanced || input.window > self.snd_wnd || input.window == 0 {
+            self.snd_wnd = input.window;
+            told.not_duplicate = true;
+        }
+        if told.una_advanced {
+            self.retransmits = 0;
+        }
+        self.snd_una = input.ack;
+        if !input.sack.is_empty() {
+            self.take_sacks(now, input, prior_una, &mut told);
+        }
+        if prior_packets == 0 {
+            self.after_zero_window_probe(now);
+            return;
+        }
+        self.take_cumulative_ack(now, prior_highest, &mut told);
+        told.not_duplicate |= told.data_acked;
+        self.rack
+            .adapt(self.rate.prior_delivered(), self.rate.delivered);
+        self.finish_loss_probe(input.ack, &told);
+
+        let mut resend = Resend::Nothing;
+        let dubious = !told.not_duplicate
+            || told.data_sacked
+            || told.dsack
+            || input.ecn_echo
+            || self.congestion.window.state != CaState::Open;
+        if dubious {
+            let duplicate = !told.una_advanced && !told.not_duplicate && !told.dsack;
+            resend = self.alert(now, prior_una, duplicate, &mut told);
+        }
+        if told.timer_is_due {
+            self.rearm_after_ack(now);
+        }
+        let newly = (self.rate.delivered - delivered_before) as u32;
+        let rate = self.rate.finish(now, newly, self.rtt.minimum());
+        if let Some(sample) = rate.rate(self.config.mss)
+            && (!rate.app_limited || sample >= self.latest_rate)
+        {
+            self.latest_rate = sample;
+        }
+        self.refresh_window();
+        // A lone runt that came without anything odd has probably waited for the delayed-ACK timer.
+        let delayed = told.acked == 1
+            && prior_sacked == 0
+            && !told.retransmitted_acked
+            && input.ack - prior_una < u64::from(self.config.mss)
+            && rate.prior_delivered + 1 == self.rate.delivered
+            && !(told.data_sacked || told.dsack || input.ecn_echo);
+        let ack = Ack {
+            acked: told.acked,
+            delivered: newly,
+            lost: (self.congestion.window.lost - prior_lost) as u32,
+            prior_inflight,
+            rtt: told.rtt,
+            rate,
+            ecn_echo: input.ecn_echo,
+            delayed,
+        };
+        if newly > 0 {
+            self.congestion.pkts_acked(&ack);
+        }
+        self.control_window(&ack, &told);
+        self.resend(now, resend);
+        self.refresh_window();
+    }
+
+    /// Retires what the cumulative ACK covers, and times it (the kernel's `tcp_clean_rtx_queue`).
+    /// `prior_highest` is the highest number that SACK had reported before this ACK.
+    fn take_cumulative_ack(&mut self, now: Instant, prior_highest: u64, told: &mut Told) {
+        let before = self.board.packets_out();
+        let ack = self.snd_una;
+        let mut lowest_original = u64::MAX;
+        while let Some(head) = self.board.head() {
+            if head.end > ack {
+                break;
+            }
+            let Some(sent) = self.board.pop() else { break };
+            if sent.ever_retransmitted {
+                told.retransmitted_acked = true;
+            } else if !sent.sacked {
+                told.last_acked_at = Some(sent.sent_at);
+                told.first_acked_at.get_or_insert(sent.sent_at);
+                lowest_original = lowest_original.min(sent.seq);
+                told.original_delivered |= sent.end <= self.high_seq;
+            }
+            if !sent.sacked {
+                self.rate.delivered += 1;
+                self.rate.on_delivered(&sent);
+                if !self.was_needless(&sent) {
+                    self.rack.advance(now, &sent, self.rtt.minimum());
+                }
+            }
+            told.acked += 1;
+        }
+        self.board.trim_head(ack);
+        told.data_acked = self.board.packets_out() < before;
+        self.sample_rtt(now, told);
+        if told.data_acked {
+            // A hole was filled by what was never sent again: that is reordering.
+            if lowest_original < prior_highest {
+                self.note_reordering(lowest_original);
+            }
+            told.timer_is_due = true;
+        } else if let Some(sacked_at) = told.first_sacked_at
+            && self
+                .board
+                .head()
+                .is_some_and(|head| sacked_at < head.sent_at)
+        {
+            // What was delivered was sent before the head was sent last: no reason to wait longer.
+            told.timer_is_due = true;
+        }
+    }
+
+    /// Whether this ACK came for a transmission before the latest one of `sent`: what was delivered is
+    /// not what was sent last, and its time tells nothing (the kernel's `tcp_skb_spurious_retrans`).
+    fn was_needless(&self, sent: &scoreboard::Sent) -> bool {
+        let at_ms = sent.sent_at.since_start().as_millis();
+        sent.ever_retransmitted && self.echo_ms.is_some_and(|echo| echo < at_ms)
+    }
+
+    /// Takes the RTT from what this ACK newly delivered, or, if the cumulative ACK covers nothing but
+    /// segments that were retransmitted, from the timestamp that came back (the kernel's
+    /// `tcp_ack_update_rtt`). What the congestion control gets is that of the newest segment, by SACK if
+    /// there is one.
+    fn sample_rtt(&mut self, now: Instant, told: &mut Told) {
+        let since = |at: Option<Instant>| at.map(|at| micros_between(at, now));
+        let original = |at: Option<Instant>| at.filter(|_| !told.retransmitted_acked);
+        let mut latest = since(told.last_sacked_at.or(original(told.last_acked_at)));
+        let mut smoothed = since(original(told.first_acked_at).or(told.first_sacked_at));
+        if smoothed.is_none() && told.data_acked {
+            let now_ms = now.since_start().as_millis();
+            smoothed = self
+                .echo_ms
+                .map(|echo| Duration::from_millis(now_ms.saturating_sub(echo).max(1)));
+            latest = smoothed;
+        }
+        told.rtt = latest;
+        if let Some(smoothed) = smoothed {
+            self.rtt.sample_minimum(latest.unwrap_or(smoothed), now);
+            self.rtt.sample(smoothed, self.snd_una, self.snd_nxt);
+            self.backoff = 0;
+        }
+    }
+
+    /// The window after an ACK: by the CCA itself, by rate reduction, or by growth
+    /// (the kernel's `tcp_cong_control`).
+    fn control_window(&mut self, ack: &Ack, told: &Told) {
+        if self.congestion.owns_window() {
+            self.congestion.window.limits_itself = false;
+            self.congestion.cong_control(ack);
+            if self.congestion.window.limits_itself {
+                self.rate.mark_app_limited(self.board.in_flight());
+            }
+            return;
+        }
+        let state = self.congestion.window.state;
+        if matches!(state, CaState::Cwr | CaState::Recovery) {
+            self.reduce_window(ack.delivered, ack.lost, told.una_advanced);
+        } else {
+            let may_raise = if self.reordering > loss::INITIAL_REORDERING {
+                told.data_acked || told.data_sacked
+            } else {
+                told.data_acked
+            };
+            if may_raise {
+                self.congestion.cong_avoid(ack.delivered);
+                self.usage.touch(self.congestion.window.now);
+            }
+        }
+        self.congestion.update_default_pacing_rate();
+    }
+}

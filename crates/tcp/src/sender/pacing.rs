@@ -1,0 +1,235 @@
+//! When a burst may leave and how large it is, as Linux paces and sizes them.
+
+use units::{Bytes, Duration, Instant};
+
+use super::Sender;
+use super::rtt::micros_between;
+use crate::cca::CaState;
+
+/// Largest burst handed to a device (`sk_gso_max_size`: 64 KiB less room for the headers), bytes.
+const GSO_MAX_SIZE: u64 = 65_536 - 1 - 320;
+/// A burst holds what the pacing rate sends in about a millisecond (`sk_pacing_shift`).
+const PACING_SHIFT: u32 = 10;
+/// Shorter RTTs allow larger bursts: one doubling per 512 µs (`tcp_tso_rtt_log`).
+const TSO_RTT_LOG: u32 = 9;
+/// A third of the window is worth sending at once (`tcp_tso_win_divisor`).
+const TSO_WIN_DIVISOR: u64 = 3;
+/// Segments that a connection sends before it is paced.
+const UNPACED_SEGMENTS: u64 = 10;
+
+/// When the next burst may leave (Linux's internal pacing).
+#[derive(Clone, Debug)]
+pub(super) struct Pacer {
+    next: Instant,
+    waiting: bool,
+}
+
+impl Default for Pacer {
+    fn default() -> Self {
+        Self {
+            next: Instant::ZERO,
+            waiting: false,
+        }
+    }
+}
+
+impl Pacer {
+    pub(super) fn deadline(&self) -> Instant {
+        if self.waiting {
+            self.next
+        } else {
+            Instant::NEVER
+        }
+    }
+
+    /// When the next burst may leave.
+    pub(super) fn next(&self) -> Instant {
+        self.next
+    }
+
+    pub(super) fn released(&mut self) {
+        self.waiting = false;
+    }
+}
+
+/// The buffers into which what is written is gathered: a burst does not cross the end of one, unless it
+/// would be cut short by that (the kernel's queue of `sk_buff`s and `tcp_grow_skb`).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SendQueue {
+    /// Ends of the first buffer and of the one after it.
+    ends: [u64; 2],
+}
+
+impl SendQueue {
+    /// The end of the first buffer when a burst that begins at `seq` might take `wanted` bytes; `size` is
+    /// what a buffer holds, and `written` the end of all data.
+    fn end(&mut self, seq: u64, wanted: u64, size: u64, written: u64) -> u64 {
+        if self.ends[0] <= seq {
+            // The next one, or a new one behind all that was ever gathered.
+            let second = self.ends[1].max(seq);
+            let first = if second > seq { second } else { seq + size };
+            self.ends = [first, first + size];
+        }
+        self.ends[0] = self.ends[0].max((seq + wanted).min(self.ends[1]));
+        self.ends[0].min(written)
+    }
+
+    /// Everything gathered has been sent: what is written next begins a new buffer.
+    pub(super) fn drained(&mut self, seq: u64) {
+        self.ends = [seq; 2];
+    }
+}
+
+/// A burst that may leave now.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Burst {
+    /// Segments that the window and the burst size allow.
+    pub(super) segments: u32,
+    /// It takes no data from here on.
+    pub(super) end: u64,
+}
+
+impl Sender {
+    pub(super) fn is_paced(&self) -> bool {
+        self.config.pacing || self.congestion.window.paced
+    }
+
+    /// Time until pacing lets the next burst leave.
+    pub(super) fn pacing_delay(&self, now: Instant) -> Duration {
+        if self.is_paced() {
+            self.pacer.next.saturating_since(now)
+        } else {
+            Duration::ZERO
+        }
+    }
+
+    pub(super) fn is_held_by_pacing(&mut self, now: Instant) -> bool {
+        let held = self.is_paced() && self.pacer.next > now;
+        self.pacer.waiting |= held;
+        held
+    }
+
+    /// Notes a burst of `bytes` of payload: the next may leave when the pacing rate has sent it. What
+    /// the sender fell behind is made up for, by half a burst at most.
+    pub(super) fn pace(&mut self, now: Instant, bytes: u64) {
+        let behind = now.saturating_since(self.pacer.next);
+        self.pacer.next = now.max(self.pacer.next);
+        let rate = self
+            .congestion
+            .window
+            .pacing_rate
+            .min(self.config.max_pacing_rate);
+        if rate.bits_per_second() == 0
+            || !self.is_paced()
+            || self.counts.segments < UNPACED_SEGMENTS
+        {
+            return;
+        }
+        let length = rate.time_to_send(Bytes::new(bytes));
+        self.pacer.next += length.saturating_sub(behind.min(length / 2));
+    }
+
+    /// Segments in a burst: what the pacing rate sends in a millisecond, more if the RTT is short
+    /// (the kernel's `tcp_tso_autosize`).
+    pub(super) fn burst_segments(&self) -> u32 {
+        if let Some(segments) = self.config.burst_segments {
+            return segments.max(1);
+        }
+        let mut bytes = (self.congestion.window.pacing_rate.bits_per_second() / 8) >> PACING_SHIFT;
+        let shift = if self.rtt.minimum() == Duration::MAX {
+            u64::MAX
+        } else {
+            self.rtt.minimum().as_micros() >> TSO_RTT_LOG
+        };
+        if shift < 32 {
+            bytes += GSO_MAX_SIZE >> shift;
+        }
+        let segments = (bytes.min(GSO_MAX_SIZE) / u64::from(self.config.mss)) as u32;
+        segments.max(self.congestion.min_tso_segs()).max(1)
+    }
+
+    /// The burst that begins with the first unsent byte, of at most `largest` segments where `room` are
+    /// free in the congestion window.
+    pub(super) fn next_burst(&mut self, room: u32, largest: u32) -> Burst {
+        let mss = u64::from(self.config.mss);
+        let half = (self.congestion.window.cwnd / 2).max(1);
+        let segments = room.min(half).min(largest);
+        let size = (GSO_MAX_SIZE / mss).max(1) * mss;
+        let wanted = u64::from(segments) * mss;
+        let end = self
+            .send_queue
+            .end(self.snd_nxt, wanted, size, self.write_end);
+        Burst { segments, end }
+    }
+
+    /// Whether to wait for the next ACK so that the burst becomes larger (the kernel's
+    /// `tcp_tso_should_defer`).
+    pub(super) fn should_defer(
+        &self,
+        now: Instant,
+        burst: Burst,
+        room: u32,
+        largest: u32,
+    ) -> Option<Deferred> {
+        let w = &self.congestion.window;
+        let mss = u64::from(self.config.mss);
+        let available = burst.end - self.snd_nxt;
+        if available <= mss || matches!(w.state, CaState::Recovery | CaState::Loss) {
+            return None;
+        }
+        if now.saturating_since(self.pacer.next) > Duration::from_millis(1) {
+            return None;
+        }
+        let send_window = (self.snd_una + self.snd_wnd).saturating_sub(self.snd_nxt);
+        let cwnd_room = u64::from(room) * mss;
+        let limit = send_window.min(cwnd_room);
+        if limit >= u64::from(largest) * mss || (burst.end < self.write_end && limit >= available) {
+            return None;
+        }
+        let share = self.snd_wnd.min(u64::from(w.cwnd) * mss) / TSO_WIN_DIVISOR;
+        if limit >= share {
+            return None;
+        }
+        // The next ACK must be near: due within a millisecond, or half an RTT if that is less.
+        let head = self.board.head()?;
+        let srtt = self.rtt.srtt();
+        let near = (srtt / 2).min(Duration::from_millis(1));
+        if micros_between(head.sent_at, now) + near < srtt {
+            return None;
+        }
+        if cwnd_room < send_window && cwnd_room <= available {
+            return Some(Deferred::ByCongestionWindow);
+        }
+        if cwnd_room >= send_window && send_window <= available {
+            return Some(Deferred::Otherwise);
+        }
+        let last = self.fin_queued && burst.end == self.write_end;
+        (!last).then_some(Deferred::Otherwise)
+    }
+}
+
+/// What a burst waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Deferred {
+    /// The congestion window is what keeps it small.
+    ByCongestionWindow,
+    /// The other side's window, or the application.
+    Otherwise,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SendQueue;
+
+    /// Bursts of 10 out of buffers of 45 units: the last of a buffer is shorter, or takes from the next.
+    #[test]
+    fn a_burst_ends_with_its_buffer_unless_more_may_leave() {
+        let mut queue = SendQueue::default();
+        queue.drained(100);
+        assert_eq!(queue.end(100, 10, 45, 1_000), 145);
+        assert_eq!(queue.end(140, 4, 45, 1_000), 145);
+        assert_eq!(queue.end(140, 10, 45, 1_000), 150);
+        assert_eq!(queue.end(150, 10, 45, 1_000), 190);
+        assert_eq!(queue.end(190, 10, 45, 195), 195);
+    }
+}
