@@ -278,7 +278,7 @@ class TestKeptResults:
         )
         judge(cases, ["reno"], 2, 1, engine(), Altered("kernel"), out=tmp_path)
         assert ran == ["outage", "outage"]
-        assert not (tmp_path / "unfinished").exists()
+        assert not (tmp_path / ".unfinished").exists()
 
 
 def judgement(case: str, cca: str, goodput_percent: float, group: str = "steady") -> Judgement:

@@ -19,7 +19,7 @@ from celltcp.fidelity.trajectory import SAMPLES
 from celltcp.results import Results, read_results
 
 #: Folder below that of the results with the runs of a campaign that is not finished.
-_UNFINISHED = "unfinished"
+_UNFINISHED = ".unfinished"
 
 
 def judged_ccas(names: Sequence[str]) -> list[str]:
