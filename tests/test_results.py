@@ -11,6 +11,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.campaign import jobs_for, run_jobs
+from celltcp.engines import engine
 
 QUICK = ("--runs", "2", "--duration", "3s", "--cca", "cubic,bbr")
 
@@ -29,7 +30,7 @@ def test_saved_results_are_read_back(tmp_path: Path) -> None:
 def test_an_interrupted_campaign_goes_on_where_it_stopped(tmp_path: Path, monkeypatch) -> None:
     import celltcp.campaign as campaign
 
-    jobs = jobs_for(ct.load_scenario("drive", duration="2s"), ["cubic", "bbr"], 2, 1)
+    jobs = jobs_for(ct.load_scenario("drive", duration="2s"), ["cubic", "bbr"], 2, 1, engine())
     whole = run_jobs(jobs, workers=1)
     real, calls = campaign._run, []
 

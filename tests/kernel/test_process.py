@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,27 +19,43 @@ from celltcp.engines import Engine
 from celltcp.scenarios import load_scenario
 
 
-def processes() -> set[str]:
-    """Command lines of all kernels that run now."""
-    found = set()
+def kernels_in(folder: Path) -> list[int]:
+    """Kernels that work in folders below `folder`."""
+    found = []
     for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                words = (entry / "cmdline").read_bytes().split(b"\0")
-            except OSError:
-                continue
-            if b"time-travel=inf-cpu" in words:
-                found.add(entry.name)
+        try:
+            words = (entry / "cmdline").read_bytes().split(b"\0")
+            if b"time-travel=inf-cpu" in words and (entry / "cwd").readlink().is_relative_to(folder):
+                found.append(int(entry.name))
+        except OSError:
+            continue
     return found
+
+
+def started(arguments: list[str], folder: Path) -> subprocess.Popen[bytes]:
+    """The command, whose kernels work below `folder`, as soon as one runs."""
+    command = [str(Path(sys.executable).with_name("celltcp")), *arguments]
+    child = subprocess.Popen(
+        command,
+        cwd=folder,
+        env={**os.environ, "TMPDIR": str(folder)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    assert soon(lambda: bool(kernels_in(folder))), "a kernel has started"
+    return child
+
+
+def soon(what: Callable[[], bool]) -> bool:
+    deadline = time.monotonic() + 60
+    while not what() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return what()
 
 
 def wait(running: Run) -> None:
     while not running.advance(2.0):
         pass
-
-
-def folders() -> set[str]:
-    return {entry.name for entry in Path(tempfile.gettempdir()).glob("celltcp-*")}
 
 
 def test_a_capture_of_the_kernels_packets(linux: Engine, tmp_path: Path) -> None:
@@ -56,40 +73,23 @@ def test_a_capture_of_the_kernels_packets(linux: Engine, tmp_path: Path) -> None
     assert "[SYN]" in syn
 
 
-def test_an_interrupt_leaves_no_process_and_no_file(linux: Engine, tmp_path: Path) -> None:
-    assert linux.kernel is not None
-    running, there = processes(), folders()
-    command = Path(sys.executable).with_name("celltcp")
+@pytest.mark.usefixtures("linux")
+def test_an_interrupt_leaves_no_process_and_no_file(tmp_path: Path) -> None:
     arguments = ["compare", "steady-100-68", "--engine", "kernel", "--runs", "4", "--out", "kept"]
-    child = subprocess.Popen(
-        [str(command), *arguments], cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    deadline = time.monotonic() + 60
-    while not processes() - running and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert processes() - running, "a kernel has started"
+    child = started(arguments, tmp_path)
     child.send_signal(signal.SIGINT)
-    child.communicate(timeout=60)
-    assert child.returncode == 130
-    assert not processes() - running
-    assert not folders() - there
+    assert child.wait(timeout=60) == 130
+    assert not kernels_in(tmp_path)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["kept"]
 
 
-def test_the_kernel_dies_with_the_program_that_started_it(linux: Engine, tmp_path: Path) -> None:
-    assert linux.kernel is not None
-    running = processes()
-    command = Path(sys.executable).with_name("celltcp")
-    arguments = ["run", "steady-100-68", "--engine", "kernel", "--cca", "cubic", "--duration", "600s"]
-    child = subprocess.Popen([str(command), *arguments], cwd=tmp_path, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 60
-    while not processes() - running and time.monotonic() < deadline:
-        time.sleep(0.05)
+@pytest.mark.usefixtures("linux")
+def test_the_kernel_dies_with_the_program_that_started_it(tmp_path: Path) -> None:
+    arguments = ["run", "steady-100-68", "--engine", "kernel", "--cca", "cubic"]
+    child = started([*arguments, "--duration", "600s"], tmp_path)
     child.kill()
     child.wait()
-    deadline = time.monotonic() + 30
-    while processes() - running and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert not processes() - running
+    assert soon(lambda: not kernels_in(tmp_path))
 
 
 def test_a_crash_is_told_with_the_console(linux: Engine, tmp_path: Path) -> None:
