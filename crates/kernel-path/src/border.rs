@@ -77,10 +77,6 @@ pub extern "C" fn celltcp_path_open(abi: c_uint) -> c_int {
         );
         return -1;
     }
-    // The engine's end must be ours, whatever the engine dies of.
-    if let Err(error) = nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL) {
-        eprintln!("celltcp: {error}");
-    }
     let Ok(mut stack) = OwnStack::new() else {
         return -1;
     };

@@ -2,10 +2,14 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sched::{CpuSet, sched_setaffinity};
-use nix::unistd::Pid;
+use nix::sys::prctl::set_pdeathsig;
+use nix::sys::signal::Signal;
+use nix::unistd::{Pid, getppid};
 use path::{Plan, Traces};
 use scenario::Scenario;
 use sidechannel::{JOB_VARIABLE, Job, REPORT_VARIABLE};
@@ -22,12 +26,15 @@ impl Start {
     /// Reads the job that the environment names and opens the pipe for reports.
     pub(crate) fn from_environment() -> io::Result<Self> {
         let job: Job = sidechannel::decode(&std::fs::read(variable(JOB_VARIABLE)?)?)?;
+        // The engine's end must be ours, whatever it dies of; it may have died already.
+        set_pdeathsig(Signal::SIGKILL)?;
+        if getppid().as_raw() as u32 != job.engine {
+            return Err(io::Error::other("whoever wanted this run is gone"));
+        }
         if let Some(cpu) = job.cpu {
             stay_on(cpu as usize)?;
         }
-        let reports = File::options()
-            .write(true)
-            .open(variable(REPORT_VARIABLE)?)?;
+        let reports = pipe(&variable(REPORT_VARIABLE)?)?;
         let scenario =
             Scenario::from_toml(&job.scenario, "scenario", &[]).map_err(io::Error::other)?;
         let traces =
@@ -44,6 +51,16 @@ impl Start {
 
 fn variable(name: &str) -> io::Result<String> {
     std::env::var(name).map_err(|error| io::Error::other(format!("{name}: {error}")))
+}
+
+/// Opens a pipe that somebody reads; without a reader this fails rather than waits.
+fn pipe(name: &str) -> io::Result<File> {
+    let file = File::options()
+        .write(true)
+        .custom_flags(OFlag::O_NONBLOCK.bits())
+        .open(name)?;
+    fcntl(&file, FcntlArg::F_SETFL(OFlag::empty()))?;
+    Ok(file)
 }
 
 /// Keeps this process, and those that it starts, on one processor.

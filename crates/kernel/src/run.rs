@@ -94,6 +94,7 @@ impl KernelRun {
             scenario: scenario.to_toml(),
             directory: absolute(traces.directory()),
             seed,
+            engine: std::process::id(),
             cpu: processor.as_ref().map(Processor::number),
             check: options.check,
             pcap: options.pcap.as_deref().map(absolute),

@@ -12,6 +12,8 @@ pub struct Job {
     pub directory: String,
     /// The seed of the run.
     pub seed: u64,
+    /// The process that wants the results: without it the run is of no use.
+    pub engine: u32,
     /// The processor that the kernel and its programs share: they wait for each other all the time, which
     /// costs far less on one than across two. `None` to leave it to the host.
     pub cpu: Option<u32>,
