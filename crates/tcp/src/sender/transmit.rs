@@ -82,7 +82,7 @@ impl Sender {
                 break;
             }
             sent += end - self.snd_nxt;
-            self.send_new(now, end);
+            self.send_new(now, end, end == burst.end);
         }
         if sent > 0 {
             self.pace(now, sent);
@@ -98,12 +98,14 @@ impl Sender {
             return false;
         }
         let len = end - self.snd_nxt;
-        self.send_new(now, end);
+        self.send_new(now, end, end == self.write_end);
         self.pace(now, len);
         true
     }
 
-    fn send_new(&mut self, now: Instant, end: u64) {
+    /// Sends what follows up to `end`; `push` where a buffer ends, which the application has written as a
+    /// whole.
+    fn send_new(&mut self, now: Instant, end: u64, push: bool) {
         let idle = self.board.packets_out() == 0;
         self.note_start_of_transmission();
         let fin = self.fin_queued && end == self.write_end;
@@ -116,7 +118,7 @@ impl Sender {
             seq,
             len,
             fin,
-            push: end == self.write_end,
+            push,
         });
         self.counts.segments += 1;
         if self.in_reduction() {
