@@ -85,6 +85,7 @@ impl Sender {
             self.send_new(now, end, end == burst.end);
         }
         if sent > 0 {
+            self.board.end_burst();
             self.pace(now, sent);
         }
         sent > 0
@@ -99,6 +100,7 @@ impl Sender {
         }
         let len = end - self.snd_nxt;
         self.send_new(now, end, end == self.write_end);
+        self.board.end_burst();
         self.pace(now, len);
         true
     }
