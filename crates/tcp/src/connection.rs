@@ -341,8 +341,8 @@ impl Connection {
         self.established_at = Some(now);
         self.handshake_at = Instant::NEVER;
         let rtt = (self.handshake_tries == 1).then(|| now.saturating_since(self.handshake_sent));
-        if let (Some(rtt), Some(receiver)) = (rtt, &mut self.receiver) {
-            receiver.hint_rtt(rtt);
+        if let Some(receiver) = &mut self.receiver {
+            receiver.establish(now, rtt);
         }
         self.sender.establish(now, rtt, window);
     }
@@ -433,8 +433,7 @@ impl Connection {
         let Some(receiver) = &mut self.receiver else {
             return;
         };
-        let fin = segment.flags.contains(Flags::FIN);
-        receiver.on_data(now, seq, segment.len, fin, echo_ms);
+        receiver.on_data(now, seq, segment, echo_ms);
         if !receiver.fin_received() {
             return;
         }
@@ -495,7 +494,7 @@ impl Connection {
         }
         if self
             .receiver
-            .as_ref()
+            .as_mut()
             .is_some_and(|receiver| receiver.ack_due(now))
         {
             self.push(now, None);

@@ -1,9 +1,12 @@
 //! The receiving half of a connection: reassembly, when to acknowledge, what window to offer.
 
+mod window;
+
 use units::{Duration, Instant};
 
 use crate::config::Config;
-use crate::segment::SackBlocks;
+use crate::segment::{Flags, SackBlocks, Segment};
+use window::WindowTuning;
 
 /// Longest run of ACKs for single segments after a start or a disturbance (`TCP_MAX_QUICKACKS`).
 const MAX_QUICK_ACKS: u32 = 16;
@@ -11,8 +14,14 @@ const MAX_QUICK_ACKS: u32 = 16;
 const DUPLICATE_THRESHOLD: u32 = 3;
 /// ACKs that may be merged while there are holes (`tcp_comp_sack_nr`).
 const COMPRESSED_ACKS: u32 = 44;
-/// Longest time that they are held back (`tcp_comp_sack_delay_ns`).
+/// Longest time that they are held back (`tcp_comp_sack_delay_ns`), and the share of the RTT that they
+/// are held back for if that is less, percent (`tcp_comp_sack_rtt_percent`).
 const COMPRESSION_DELAY: Duration = Duration::from_millis(1);
+const COMPRESSION_PERCENT: u64 = 33;
+/// Slack that Linux gives to the timer for that (`tcp_comp_sack_slack_ns`).
+const COMPRESSION_SLACK: Duration = Duration::from_micros(10);
+/// No ACK is delayed for longer (`TCP_DELACK_MAX`).
+const LONGEST_DELAY: Duration = Duration::from_millis(200);
 /// Blocks that are remembered to be reported, the latest first (`TCP_NUM_SACKS`).
 const REPORTED_BLOCKS: usize = 4;
 
@@ -44,32 +53,15 @@ pub(crate) struct Receiver {
     duplicates_sent: u32,
     duplicates_for: u64,
     window: WindowTuning,
-    srtt_hint: Duration,
-}
-
-/// The offered window and its growth (dynamic right-sizing as in Linux's `tcp_rcv_space_adjust`).
-#[derive(Debug)]
-struct WindowTuning {
-    /// What the buffer can hold.
-    space: u64,
-    max: u64,
-    /// Growing limit that keeps a burst from overrunning the buffer (`rcv_ssthresh`).
-    threshold: u64,
-    /// Right edge that was offered.
-    edge: u64,
-    scale: u8,
-    rtt: Duration,
-    last_echo_ms: Option<u64>,
-    measured_from: Instant,
-    measured_at: u64,
-    /// Bytes read in the best round trip so far.
-    per_rtt: u64,
+    /// RTT of the handshake, and the time-out that follows from it.
+    srtt: Duration,
+    rto: Duration,
+    min_rto: Duration,
 }
 
 impl Receiver {
     /// A receiver that expects `first`; `scale` is the window scale in force.
     pub(crate) fn new(config: &Config, first: u64, scale: u8) -> Self {
-        let initial = u64::from(config.receive_window_initial.min(config.receive_window_max));
         Self {
             rcv_nxt: first,
             mss: config.mss,
@@ -91,19 +83,10 @@ impl Receiver {
             compressed_at: Instant::NEVER,
             duplicates_sent: 0,
             duplicates_for: first,
-            window: WindowTuning {
-                space: initial,
-                max: u64::from(config.receive_window_max),
-                threshold: initial,
-                edge: first + initial,
-                scale,
-                rtt: Duration::ZERO,
-                last_echo_ms: None,
-                measured_from: Instant::ZERO,
-                measured_at: first,
-                per_rtt: u64::from(config.initial_window * config.mss),
-            },
-            srtt_hint: Duration::ZERO,
+            window: WindowTuning::new(config, first, scale),
+            srtt: Duration::ZERO,
+            rto: config.initial_rto,
+            min_rto: config.min_rto,
         }
     }
 
@@ -129,8 +112,14 @@ impl Receiver {
     }
 
     /// Whether an ACK must be sent now.
-    pub(crate) fn ack_due(&self, now: Instant) -> bool {
-        self.ack_now || self.deadline() <= now
+    pub(crate) fn ack_due(&mut self, now: Instant) -> bool {
+        if self.delayed_at <= now {
+            // Nothing came in time: the next may wait for longer.
+            self.delayed_at = Instant::NEVER;
+            self.ack_timeout = (self.ack_timeout * 2).min(self.rto).min(LONGEST_DELAY);
+            self.ack_now = true;
+        }
+        self.ack_now || self.compressed_at <= now
     }
 
     /// Asks for an ACK at once.
@@ -140,24 +129,25 @@ impl Receiver {
 
     /// Whether a segment of `len` numbers from `seq` touches the window (RFC 9293 §3.4).
     pub(crate) fn is_acceptable(&self, seq: u64, len: u64) -> bool {
-        seq + len >= self.acked.min(self.rcv_nxt) && seq <= self.window.edge
+        seq + len >= self.acked.min(self.rcv_nxt) && seq <= self.window.edge()
     }
 
-    /// Payload arrived. `echo_ms` is our own timestamp that came back with it.
+    /// Payload of `segment` arrived, whose first number is `seq`. `echo_ms` is our own timestamp that came
+    /// back with it.
     pub(crate) fn on_data(
         &mut self,
         now: Instant,
         seq: u64,
-        len: u32,
-        fin: bool,
+        segment: &Segment,
         echo_ms: Option<u64>,
     ) {
+        let len = segment.len;
+        let fin = segment.flags.contains(Flags::FIN);
         let mut end = seq + u64::from(len);
         if fin {
             self.fin = Some(end);
             end += 1;
         }
-        self.adapt_ack_timeout(now);
         if end <= self.rcv_nxt {
             // Seen before: report it, and be quick until the sender is in order again.
             self.duplicate = Some((seq, end));
@@ -165,39 +155,85 @@ impl Receiver {
             self.ack_now = true;
             return;
         }
-        if end > self.window.edge + 1 {
+        if end > self.window.edge() + 1 {
+            self.enter_quick_ack_mode();
             self.ack_now = true;
             return;
         }
+        if len >= self.mss {
+            self.window.measure_by_timestamp(now, echo_ms);
+        }
         if seq > self.rcv_nxt {
             self.store_out_of_order(seq, end);
-            self.acknowledge_hole(now);
+            self.grow_window(len);
+            self.window.make_room_beyond(self.reach_beyond());
+            self.decide_on_ack(now);
             return;
         }
         if seq < self.rcv_nxt {
             self.duplicate = Some((seq, self.rcv_nxt));
         }
         self.rcv_nxt = end;
+        self.window.measure_by_window(now, self.rcv_nxt);
+        self.adapt_ack_timeout(now);
+        self.grow_window(len);
         let had_holes = !self.out_of_order.is_empty();
         self.take_in_order();
-        if len == self.mss {
-            self.measure_rtt(now, echo_ms);
-            self.window.threshold =
-                (self.window.threshold + 2 * u64::from(self.mss)).min(self.window.space);
-        }
-        self.tune_window(now);
         if fin || (had_holes && self.out_of_order.is_empty()) {
             // RFC 5681 §4.2: a filled gap is acknowledged at once.
             self.ack_now = true;
         }
+        if len < self.mss || segment.flags.contains(Flags::PSH) {
+            // The end of a message: the application has read it all (the kernel's `tcp_cleanup_rbuf`).
+            self.ack_now = true;
+        }
+        self.window.tune(now, self.rcv_nxt, self.reach_beyond());
+        self.decide_on_ack(now);
+    }
+
+    /// Whether an ACK leaves now, later, or merged with others (the kernel's `__tcp_ack_snd_check`).
+    fn decide_on_ack(&mut self, now: Instant) {
         let unacked = self.rcv_nxt - self.acked;
         if unacked > u64::from(self.mss) || self.quick_acks > 0 || !self.delayed_ack {
             self.ack_now = true;
-        } else if !self.out_of_order.is_empty() {
+        }
+        if self.ack_now {
+            return;
+        }
+        if !self.out_of_order.is_empty() {
             self.acknowledge_hole(now);
         } else if self.delayed_at == Instant::NEVER {
-            self.delayed_at = now + self.ack_timeout.min(Duration::from_millis(200));
+            self.delayed_at = now + self.ack_delay();
         }
+    }
+
+    /// How long an ACK is held back: not longer than an RTT, where that is known (the kernel's
+    /// `tcp_send_delayed_ack`).
+    fn ack_delay(&self) -> Duration {
+        let mut delay = self.ack_timeout.min(LONGEST_DELAY);
+        if delay > self.delayed_ack_timeout && !self.srtt.is_zero() {
+            delay = delay.min(self.srtt.max(self.delayed_ack_timeout));
+        }
+        delay
+    }
+
+    fn grow_window(&mut self, len: u32) {
+        if self.window.grow(u64::from(len), self.held()) {
+            // The sender should learn of it soon.
+            self.quick_acks |= 1;
+        }
+    }
+
+    /// Bytes that wait beyond a hole.
+    fn held(&self) -> u64 {
+        self.out_of_order.iter().map(|(from, to)| to - from).sum()
+    }
+
+    /// How far data reaches beyond the next number.
+    fn reach_beyond(&self) -> u64 {
+        self.out_of_order
+            .last()
+            .map_or(0, |&(_, to)| to - self.rcv_nxt)
     }
 
     /// The ACK fields of a segment that leaves now: number and SACK blocks (at most `room` of them).
@@ -216,27 +252,17 @@ impl Receiver {
         self.delayed_at = Instant::NEVER;
         self.compressed_at = Instant::NEVER;
         self.compressed = 0;
+        if self.quick_acks == 1 {
+            self.ack_timeout = self.delayed_ack_timeout;
+        }
         self.quick_acks = self.quick_acks.saturating_sub(1);
         (self.rcv_nxt, sack)
     }
 
-    /// The window field of a segment that leaves now. The right edge never moves back
-    /// (RFC 9293 §3.8.6.2).
+    /// The window field of a segment that leaves now.
     pub(crate) fn window_field(&mut self) -> u16 {
-        let held: u64 = self.out_of_order.iter().map(|(from, to)| to - from).sum();
-        let free = self
-            .window
-            .space
-            .saturating_sub(held)
-            .min(self.window.threshold);
-        let unit = 1_u64 << self.window.scale;
-        let target = (self.rcv_nxt + free.next_multiple_of(unit)).max(self.window.edge);
-        let field = ((target - self.rcv_nxt) >> self.window.scale).min(u64::from(u16::MAX));
-        self.window.edge = self
-            .window
-            .edge
-            .max(self.rcv_nxt + (field << self.window.scale));
-        field as u16
+        let held = self.held();
+        self.window.field(self.rcv_nxt, held)
     }
 
     fn take_in_order(&mut self) {
@@ -286,24 +312,32 @@ impl Receiver {
         }
         self.compressed += 1;
         if self.compressed_at == Instant::NEVER {
-            let rtt = if self.window.rtt.is_zero() {
-                self.srtt_hint
-            } else {
-                self.window.rtt
-            };
-            self.compressed_at = now + COMPRESSION_DELAY.min(rtt / 20);
+            let mut rtt = self.window.rtt();
+            if !self.srtt.is_zero() {
+                rtt = rtt.min(self.srtt);
+            }
+            let share = rtt.scaled(COMPRESSION_PERCENT, 100);
+            self.compressed_at = now + COMPRESSION_DELAY.min(share) + COMPRESSION_SLACK;
         }
     }
 
-    /// RTT of the handshake, for want of better.
-    pub(crate) fn hint_rtt(&mut self, rtt: Duration) {
-        self.srtt_hint = rtt;
-        self.window.rtt = rtt;
+    /// The connection is open; the handshake took `rtt` if nothing of it was repeated.
+    pub(crate) fn establish(&mut self, now: Instant, rtt: Option<Duration>) {
+        self.window.start(now);
+        if let Some(rtt) = rtt {
+            self.srtt = rtt;
+            self.rto = rtt + (rtt * 2).max(self.min_rto);
+        }
+    }
+
+    fn expect_quick_acks(&mut self) {
+        let offered = self.window.offered_from(self.rcv_nxt);
+        let wanted = (offered / (2 * u64::from(self.mss))).max(2) as u32;
+        self.quick_acks = self.quick_acks.max(wanted.min(MAX_QUICK_ACKS));
     }
 
     fn enter_quick_ack_mode(&mut self) {
-        let wanted = (self.window.threshold / (2 * u64::from(self.mss))).clamp(2, 16) as u32;
-        self.quick_acks = self.quick_acks.max(wanted.min(MAX_QUICK_ACKS));
+        self.expect_quick_acks();
         self.ack_timeout = self.delayed_ack_timeout;
     }
 
@@ -313,50 +347,20 @@ impl Receiver {
             self.started = true;
             self.enter_quick_ack_mode();
         } else {
-            let gap = now.saturating_since(self.last_arrival);
+            // Counted in ticks of a millisecond.
+            let tick = |at: Instant| at.since_start().as_millis();
+            let gap = Duration::from_millis(tick(now) - tick(self.last_arrival));
             let least = self.delayed_ack_timeout;
             if gap <= least / 2 {
                 self.ack_timeout = self.ack_timeout / 2 + least / 2;
             } else if gap < self.ack_timeout {
-                self.ack_timeout = self.ack_timeout / 2 + gap;
-            } else if gap > Duration::from_secs(1) {
-                self.enter_quick_ack_mode();
+                let longer = self.ack_timeout / 2 + gap;
+                self.ack_timeout = longer.min(self.rto).min(LONGEST_DELAY);
+            } else if gap > self.rto {
+                // The sender should have restarted its window: it needs ACKs quickly.
+                self.expect_quick_acks();
             }
         }
         self.last_arrival = now;
-    }
-
-    fn measure_rtt(&mut self, now: Instant, echo_ms: Option<u64>) {
-        let Some(echo) = echo_ms else { return };
-        if self.window.last_echo_ms == Some(echo) {
-            return;
-        }
-        self.window.last_echo_ms = Some(echo);
-        let now_ms = now.as_nanos() / 1_000_000;
-        let sample = Duration::from_millis(now_ms.saturating_sub(echo).max(1));
-        let rtt = &mut self.window.rtt;
-        *rtt = if rtt.is_zero() {
-            sample
-        } else {
-            *rtt * 7 / 8 + sample / 8
-        };
-    }
-
-    /// Once per round trip: if more was read than ever before, the window grows ahead of a sender
-    /// that doubles its rate.
-    fn tune_window(&mut self, now: Instant) {
-        let w = &mut self.window;
-        if w.rtt.is_zero() || now.saturating_since(w.measured_from) < w.rtt {
-            return;
-        }
-        let copied = self.rcv_nxt - w.measured_at;
-        if copied > w.per_rtt {
-            let base = 2 * copied + 16 * u64::from(self.mss);
-            let growth = base * (copied - w.per_rtt) / w.per_rtt;
-            w.space = w.space.max((base + 2 * growth).min(w.max));
-            w.per_rtt = copied;
-        }
-        w.measured_from = now;
-        w.measured_at = self.rcv_nxt;
     }
 }

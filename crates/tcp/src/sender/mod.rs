@@ -38,6 +38,10 @@ use tlp::LossProbe;
 use undo::Undo;
 use usage::WindowUsage;
 
+/// Memory that Linux takes for a buffer of the send queue beside its data, bytes: `struct sk_buff`,
+/// `struct skb_shared_info` and room for headers.
+const BUFFER_OVERHEAD: u64 = 256 + 320 + 192;
+
 /// Data to be put into a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Outgoing {
@@ -212,16 +216,21 @@ impl Sender {
     /// Bytes that the application may still write. An application that has found the buffer full waits
     /// until a third of it is free (the kernel's `sk_stream_is_writeable`).
     pub(crate) fn writable(&self) -> u64 {
-        let room = self.room();
-        if self.fin_queued || self.found_full && room < self.config.send_buffer / 3 {
+        let kept = self.memory();
+        let free = self.config.send_buffer.saturating_sub(kept);
+        if self.fin_queued || free == 0 || self.found_full && free < kept / 2 {
             return 0;
         }
-        room
+        // The last piece of memory is filled to its end.
+        let piece = self.buffer_size();
+        (free / (piece + BUFFER_OVERHEAD) + 1) * piece
     }
 
-    fn room(&self) -> u64 {
-        let kept = self.write_end - self.snd_una;
-        self.config.send_buffer.saturating_sub(kept)
+    /// Memory that data takes until it is acknowledged, bytes: that of its buffers too.
+    fn memory(&self) -> u64 {
+        let unsent = self.write_end - self.snd_nxt;
+        let buffers = self.board.bursts_out() + unsent.div_ceil(self.buffer_size());
+        self.write_end - self.snd_una + buffers * BUFFER_OVERHEAD
     }
 
     /// The application writes up to `bytes`; answers how many were taken.
@@ -231,7 +240,7 @@ impl Sender {
             self.note_app_limit();
         }
         self.write_end += taken;
-        self.found_full = self.room() == 0;
+        self.found_full = self.memory() >= self.config.send_buffer;
         taken
     }
 

@@ -148,13 +148,19 @@ impl Sender {
         segments.max(self.congestion.min_tso_segs()).max(1)
     }
 
+    /// Bytes of data in a buffer of the send queue.
+    pub(super) fn buffer_size(&self) -> u64 {
+        let mss = u64::from(self.config.mss);
+        (GSO_MAX_SIZE / mss).max(1) * mss
+    }
+
     /// The burst that begins with the first unsent byte, of at most `largest` segments where `room` are
     /// free in the congestion window.
     pub(super) fn next_burst(&mut self, room: u32, largest: u32) -> Burst {
         let mss = u64::from(self.config.mss);
         let half = (self.congestion.window.cwnd / 2).max(1);
         let segments = room.min(half).min(largest);
-        let size = (GSO_MAX_SIZE / mss).max(1) * mss;
+        let size = self.buffer_size();
         let wanted = u64::from(segments) * mss;
         let end = self
             .send_queue

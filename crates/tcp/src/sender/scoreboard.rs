@@ -34,6 +34,8 @@ pub(crate) struct Sent {
     pub(crate) retransmitted: bool,
     /// Retransmitted at any time.
     pub(crate) ever_retransmitted: bool,
+    /// The last of those that left as one burst, in one piece of memory.
+    ends_burst: bool,
     older: u64,
     newer: u64,
     in_time_order: bool,
@@ -60,6 +62,7 @@ pub(crate) struct Scoreboard {
     sacked: u32,
     lost: u32,
     retransmitted: u32,
+    bursts: u64,
     /// No segment before this ordinal waits for its retransmission.
     hint: u64,
 }
@@ -74,6 +77,7 @@ impl Scoreboard {
             sacked: 0,
             lost: 0,
             retransmitted: 0,
+            bursts: 0,
             hint: 0,
         }
     }
@@ -138,11 +142,27 @@ impl Scoreboard {
             lost: false,
             retransmitted: false,
             ever_retransmitted: false,
+            ends_burst: false,
             older: NONE,
             newer: NONE,
             in_time_order: false,
         });
         self.append_to_time_order(ordinal);
+    }
+
+    /// The segments sent last left as one burst.
+    pub(crate) fn end_burst(&mut self) {
+        if let Some(sent) = self.queue.back_mut()
+            && !sent.ends_burst
+        {
+            sent.ends_burst = true;
+            self.bursts += 1;
+        }
+    }
+
+    /// Bursts of which something is not cumulatively acknowledged.
+    pub(crate) fn bursts_out(&self) -> u64 {
+        self.bursts
     }
 
     /// Takes the oldest segment out, cumulatively acknowledged.
@@ -155,6 +175,7 @@ impl Scoreboard {
         self.sacked -= u32::from(sent.sacked);
         self.lost -= u32::from(sent.lost);
         self.retransmitted -= u32::from(sent.retransmitted);
+        self.bursts -= u64::from(sent.ends_burst);
         Some(sent)
     }
 

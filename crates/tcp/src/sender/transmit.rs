@@ -82,9 +82,10 @@ impl Sender {
                 break;
             }
             sent += end - self.snd_nxt;
-            self.send_new(now, end);
+            self.send_new(now, end, end == burst.end);
         }
         if sent > 0 {
+            self.board.end_burst();
             self.pace(now, sent);
         }
         sent > 0
@@ -98,12 +99,15 @@ impl Sender {
             return false;
         }
         let len = end - self.snd_nxt;
-        self.send_new(now, end);
+        self.send_new(now, end, end == self.write_end);
+        self.board.end_burst();
         self.pace(now, len);
         true
     }
 
-    fn send_new(&mut self, now: Instant, end: u64) {
+    /// Sends what follows up to `end`; `push` where a buffer ends, which the application has written as a
+    /// whole.
+    fn send_new(&mut self, now: Instant, end: u64, push: bool) {
         let idle = self.board.packets_out() == 0;
         self.note_start_of_transmission();
         let fin = self.fin_queued && end == self.write_end;
@@ -116,7 +120,7 @@ impl Sender {
             seq,
             len,
             fin,
-            push: end == self.write_end,
+            push,
         });
         self.counts.segments += 1;
         if self.in_reduction() {

@@ -1,0 +1,223 @@
+//! The offered window and its growth, as Linux tunes it (`tcp_grow_window`, `tcp_rcv_space_adjust`).
+
+use units::{Duration, Instant};
+
+use crate::config::Config;
+use crate::segment::TIMESTAMPS_OPTION;
+
+/// Segments that the tuning expects of the first round trip (`TCP_INIT_CWND`).
+const FIRST_ROUND: u64 = 10;
+/// Below this RTT the window grows more gently (`tcp_rcvbuf_low_rtt`).
+const LOW_RTT: Duration = Duration::from_millis(1);
+/// Payload below this does not let the window grow, bytes.
+const WORTH_GROWING: u64 = 128;
+
+/// The window that a receiver offers.
+#[derive(Debug)]
+pub(super) struct WindowTuning {
+    /// What the buffer can hold.
+    space: u64,
+    max: u64,
+    /// Growing limit that keeps a burst from overrunning the buffer (`rcv_ssthresh`).
+    threshold: u64,
+    /// What the threshold grows by for each segment.
+    step: u64,
+    /// Right edge that was offered.
+    edge: u64,
+    scale: u8,
+    rtt: Duration,
+    last_echo_ms: Option<u64>,
+    /// When the window that is being measured was offered, and where it ends.
+    offered: Option<(Instant, u64)>,
+    measured_from: Instant,
+    measured_at: u64,
+    /// Bytes read in the best round trip so far.
+    per_rtt: u64,
+}
+
+impl WindowTuning {
+    /// A window whose first number is `first`.
+    pub(super) fn new(config: &Config, first: u64, scale: u8) -> Self {
+        let announced = config.mss + TIMESTAMPS_OPTION * u32::from(config.timestamps);
+        let initial = u64::from(config.receive_window_initial.min(config.receive_window_max));
+        Self {
+            space: initial,
+            max: u64::from(config.receive_window_max),
+            threshold: initial,
+            step: 2 * u64::from(announced),
+            edge: first + initial,
+            scale,
+            rtt: Duration::ZERO,
+            last_echo_ms: None,
+            offered: None,
+            measured_from: Instant::ZERO,
+            measured_at: first,
+            per_rtt: initial.min(FIRST_ROUND * u64::from(announced)),
+        }
+    }
+
+    /// The connection is open: the first round trip begins.
+    pub(super) fn start(&mut self, now: Instant) {
+        self.measured_from = now;
+    }
+
+    /// The right edge that was offered.
+    pub(super) fn edge(&self) -> u64 {
+        self.edge
+    }
+
+    /// What may be offered at most, for the number of quick ACKs.
+    pub(super) fn offered_from(&self, next: u64) -> u64 {
+        self.edge.saturating_sub(next)
+    }
+
+    /// The RTT as the receiver sees it; zero before the first sample.
+    pub(super) fn rtt(&self) -> Duration {
+        self.rtt
+    }
+
+    /// A segment of `len` payload bytes arrived: the threshold may grow; answers whether it did.
+    pub(super) fn grow(&mut self, len: u64, held: u64) -> bool {
+        let room = self
+            .space
+            .saturating_sub(held)
+            .saturating_sub(self.threshold);
+        if len < WORTH_GROWING || room == 0 {
+            return false;
+        }
+        self.threshold += room.min(self.step.max(2 * len));
+        true
+    }
+
+    /// The window field of a segment that leaves when `next` is expected and `held` bytes wait beyond a
+    /// hole. The right edge never moves back (RFC 9293 §3.8.6.2).
+    pub(super) fn field(&mut self, next: u64, held: u64) -> u16 {
+        let free = self.space.saturating_sub(held).min(self.threshold);
+        let unit = 1_u64 << self.scale;
+        let target = (next + free.next_multiple_of(unit)).max(self.edge);
+        let field = ((target - next) >> self.scale).min(u64::from(u16::MAX));
+        self.edge = self.edge.max(next + (field << self.scale));
+        field as u16
+    }
+
+    /// In-order data of a full segment came with our own timestamp: that is an RTT, of whole milliseconds.
+    pub(super) fn measure_by_timestamp(&mut self, now: Instant, echo_ms: Option<u64>) {
+        let Some(echo) = echo_ms else { return };
+        if self.last_echo_ms == Some(echo) {
+            return;
+        }
+        self.last_echo_ms = Some(echo);
+        let sample = now.since_start().as_millis().saturating_sub(echo);
+        if sample == 0 {
+            return;
+        }
+        let sample = Duration::from_millis(sample);
+        self.rtt = if self.rtt.is_zero() || sample < self.rtt {
+            sample
+        } else {
+            self.rtt.saturating_sub(self.rtt / 8) + sample / 8
+        };
+    }
+
+    /// A whole window has come since it was offered: no RTT is longer (the kernel's
+    /// `tcp_rcv_rtt_measure`).
+    pub(super) fn measure_by_window(&mut self, now: Instant, next: u64) {
+        if let Some((from, end)) = self.offered {
+            if next < end {
+                return;
+            }
+            let sample = now.saturating_since(from).max(Duration::from_micros(1));
+            if self.rtt.is_zero() || sample < self.rtt {
+                self.rtt = sample;
+            }
+        }
+        self.offered = Some((now, self.edge.max(next)));
+    }
+
+    /// Once per round trip: if more was read than ever before, the window grows ahead of a sender
+    /// that doubles its rate. `beyond` is how far data reaches beyond `next`.
+    pub(super) fn tune(&mut self, now: Instant, next: u64, beyond: u64) {
+        if self.rtt.is_zero() || now.saturating_since(self.measured_from) < self.rtt {
+            return;
+        }
+        let copied = next - self.measured_at;
+        if copied > self.per_rtt {
+            self.expect(copied, beyond);
+        }
+        self.measured_from = now;
+        self.measured_at = next;
+    }
+
+    /// Data waits beyond a hole, up to `beyond` from the next number: it takes room of its own.
+    pub(super) fn make_room_beyond(&mut self, beyond: u64) {
+        self.expect(self.per_rtt, beyond);
+    }
+
+    /// Makes room for twice as much as `per_rtt` of every round trip, and for its growth.
+    fn expect(&mut self, per_rtt: u64, beyond: u64) {
+        let before = self.per_rtt.max(1);
+        self.per_rtt = per_rtt;
+        let window = 2 * per_rtt;
+        let growth = if self.rtt < LOW_RTT {
+            window * self.rtt.as_micros() / LOW_RTT.as_micros()
+        } else {
+            2 * window * per_rtt.saturating_sub(before) / before
+        };
+        let wanted = window + growth + beyond;
+        self.space = self.space.max(wanted.min(self.max));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tuning() -> WindowTuning {
+        let config = Config {
+            receive_window_initial: 64_240,
+            ..Config::default()
+        };
+        WindowTuning::new(&config, 1_000, 7)
+    }
+
+    /// Linux `tcp_rcvbuf_grow`: twice what came in a round trip, and twice its growth again.
+    #[test]
+    fn the_window_runs_ahead_of_a_sender_that_doubles() {
+        let mut w = tuning();
+        let ms = |n| Instant::ZERO + Duration::from_millis(n);
+        w.start(ms(0));
+        w.measure_by_timestamp(ms(50), Some(0));
+        assert_eq!(w.rtt(), Duration::from_millis(50));
+        w.tune(ms(50), 1_000 + 29_200, 0);
+        // 2 · 29 200 + 2 · 58 400 · (29 200 − 14 600) / 14 600
+        assert_eq!(w.space, 58_400 + 2 * 58_400);
+        w.tune(ms(60), 1_000 + 90_000, 0);
+        assert_eq!(w.per_rtt, 29_200, "a round trip has not passed");
+        w.make_room_beyond(200_000);
+        assert_eq!(w.space, 58_400 + 200_000);
+    }
+
+    #[test]
+    fn the_threshold_grows_by_two_segments_as_long_as_there_is_room() {
+        let mut w = tuning();
+        assert!(!w.grow(1_448, 0), "the buffer is offered as a whole");
+        w.make_room_beyond(100_000);
+        let before = w.threshold;
+        assert!(w.grow(1_448, 0));
+        assert_eq!(w.threshold, before + 2 * 1_460);
+        assert!(!w.grow(100, 0));
+    }
+
+    #[test]
+    fn a_shorter_rtt_counts_at_once_and_a_longer_one_for_an_eighth() {
+        let mut w = tuning();
+        let ms = |n| Instant::ZERO + Duration::from_millis(n);
+        w.measure_by_timestamp(ms(80), Some(0));
+        w.measure_by_timestamp(ms(160), Some(0));
+        assert_eq!(w.rtt(), Duration::from_millis(80), "the same echo again");
+        w.measure_by_timestamp(ms(161), Some(1));
+        assert_eq!(w.rtt(), Duration::from_millis(90));
+        w.measure_by_timestamp(ms(202), Some(162));
+        assert_eq!(w.rtt(), Duration::from_millis(40));
+    }
+}
