@@ -6,6 +6,7 @@ signatures and checksums by the machine's keys, as always.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shlex
@@ -124,17 +125,20 @@ class Apt:
         """
         folder = self._folder / "packages"
         file = folder / package.file
-        if file.is_file() and file.stat().st_size == package.size:
-            return file
+        # apt takes a file of the right size for the right one.
+        if file.is_file() and file.stat().st_size >= package.size:
+            if _sha256(file) == package.sha256:
+                return file
+            file.unlink()
 
         def on_line(line: str) -> None:
             if match := _STATUS.match(line):
                 progress(float(match["percent"]) / 100)
 
         self._apt_get(f"--debian {name}", ["download", name], folder, on_line)
-        if not file.is_file():
+        if not file.is_file() or _sha256(file) != package.sha256:
             raise CelltcpError(
-                f"--debian {name}: apt did not leave {file}; the whole log is {self._log}"
+                f"--debian {name}: apt left no sound {file}; the whole log is {self._log}"
             )
         return file
 
@@ -178,6 +182,11 @@ class Apt:
             check=False,
         )
         return done.stdout.splitlines()
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 def _own_configuration(environment: Mapping[str, str]) -> tuple[Path, Path]:

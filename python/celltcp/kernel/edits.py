@@ -32,7 +32,7 @@ EDITS = (
         pattern=r"(?m)^(config HZ\n\tint\n\tdefault) \d+$",
         text=r"\1 1000",
     ),
-    # Kernels before 6.13 keep the host's floating-point registers in a field of fixed size, too small
+    # Linux 6.1 and 6.12 keep the host's floating-point registers in a field of fixed size, too small
     # for processors with AMX: 2696 bytes up to AVX-512, then 64 for XTILECFG and 8192 for XTILEDATA,
     # rounded up to pages (Intel SDM vol. 1, ch. 13).
     Edit(
