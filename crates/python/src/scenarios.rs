@@ -95,10 +95,16 @@ impl Scenario {
         self.inner.randomness()
     }
 
-    /// The congestion control of each flow, by the kernel's name.
+    /// The congestion controls of all flows, those that they switch to included, by the kernel's names.
     #[getter]
     fn ccas(&self) -> Vec<&'static str> {
-        self.inner.flows.iter().map(|flow| flow.cca.name).collect()
+        let flows = self.inner.flows.iter();
+        flows
+            .flat_map(|flow| {
+                let later = flow.switch.iter().map(|switch| switch.to.name);
+                core::iter::once(flow.cca.name).chain(later)
+            })
+            .collect()
     }
 
     /// The complete scenario as commented TOML.
