@@ -371,6 +371,38 @@ mod tests {
         counts
     }
 
+    /// RFC 8985 §7.3 in the way of Linux: a probe repeats a segment without counting as in flight again.
+    #[test]
+    fn a_probe_is_not_counted_in_flight_a_second_time() {
+        let mut board = Scoreboard::new();
+        board.push(sent(1));
+        board.push(sent(2));
+        board.mark_repeated(1, sent(3));
+        assert_eq!((board.in_flight(), board.retrans_out()), (2, 0));
+        assert!(board.get(1).ever_retransmitted);
+        board.mark_lost(1);
+        board.mark_retransmitted(1, sent(4));
+        assert_eq!((board.in_flight(), board.retrans_out()), (2, 1));
+    }
+
+    /// Linux retransmits what stands in one buffer as one burst.
+    #[test]
+    fn losses_of_one_burst_are_retransmitted_together() {
+        let mut board = Scoreboard::new();
+        for (n, at) in [(1, 1), (2, 1), (3, 1), (4, 9), (5, 9)] {
+            board.push(NewlySent {
+                at: Instant::from_nanos(at),
+                ..sent(n)
+            });
+        }
+        for ordinal in [0, 1, 2, 3] {
+            board.mark_lost(ordinal);
+        }
+        assert_eq!(board.lost_together(0, 10), 3);
+        assert_eq!(board.lost_together(0, 2), 2);
+        assert_eq!(board.lost_together(3, 10), 1);
+    }
+
     proptest! {
         #[test]
         fn counts_and_time_order_hold_whatever_happens(
