@@ -50,26 +50,6 @@ fn the_initial_window_is_not_paced() {
     assert!(pushed >= 1, "the end of a burst is pushed");
 }
 
-/// A cumulative ACK that was held back and comes with the first SACK is no reordering: recovery starts with
-/// the third segment reported, without a reordering window (RFC 8985 §6.2 step 4).
-#[test]
-fn a_held_back_ack_with_a_sack_does_not_delay_recovery() {
-    for lost in 600..604 {
-        let mut pipe = reno(3_000 * MSS);
-        pipe.queue = Bytes::new(10_000_000);
-        pipe.drop = Box::new(move |n, _, _| n == lost);
-        pipe.run(Duration::from_secs(6));
-        let first = pipe.acks.iter().position(|(_, ack)| !ack.sack.is_empty());
-        let sacked_at = pipe.acks[first.expect("a SACK")].0;
-        let repaired_at = pipe.seen.iter().find(|s| s.repeated).expect("a repair").at;
-        let waited = repaired_at.saturating_since(sacked_at);
-        assert!(
-            waited < Duration::from_millis(4),
-            "segment {lost}: {waited}"
-        );
-    }
-}
-
 /// RFC 5681 §3.1: slow start doubles the window every round trip.
 #[test]
 fn slow_start_doubles_every_round_trip() {
