@@ -6,7 +6,7 @@ use units::{Duration, Instant, Rate};
 
 use crate::cca::{CaState, Congestion, CongestionControl, Context};
 use crate::config::Config;
-use crate::receiver::Receiver;
+use crate::receiver::{Receiver, first_window};
 use crate::segment::{Flags, Segment};
 use crate::sender::{AckInput, Outgoing, Sender};
 use crate::sequence::unwrap;
@@ -469,7 +469,7 @@ impl Connection {
         let mut segment = Segment {
             seq: self.iss as u32,
             flags: Flags::SYN,
-            window: self.config.receive_window_initial.min(65_535) as u16,
+            window: first_window(&self.config).min(65_535) as u16,
             mss: Some((self.config.mss + header) as u16),
             window_scale: self.config.window_scale.filter(|_| scale_agreed),
             sack_permitted: true,

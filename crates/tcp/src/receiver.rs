@@ -7,6 +7,7 @@ use units::{Duration, Instant};
 use crate::config::Config;
 use crate::segment::{Flags, SackBlocks, Segment};
 use window::WindowTuning;
+pub(crate) use window::first_window;
 
 /// Longest run of ACKs for single segments after a start or a disturbance (`TCP_MAX_QUICKACKS`).
 const MAX_QUICK_ACKS: u32 = 16;
@@ -164,8 +165,8 @@ impl Receiver {
             self.window.measure_by_timestamp(now, echo_ms);
         }
         if seq > self.rcv_nxt {
+            self.grow_window(len, 0);
             self.store_out_of_order(seq, end);
-            self.grow_window(len);
             self.window.make_room_beyond(self.reach_beyond());
             self.decide_on_ack(now);
             return;
@@ -176,7 +177,7 @@ impl Receiver {
         self.rcv_nxt = end;
         self.window.measure_by_window(now, self.rcv_nxt);
         self.adapt_ack_timeout(now);
-        self.grow_window(len);
+        self.grow_window(len, u64::from(len));
         let had_holes = !self.out_of_order.is_empty();
         self.take_in_order();
         if fin || (had_holes && self.out_of_order.is_empty()) {
@@ -217,8 +218,10 @@ impl Receiver {
         delay
     }
 
-    fn grow_window(&mut self, len: u32) {
-        if self.window.grow(u64::from(len), self.held()) {
+    /// A segment of `len` payload bytes may let the window grow, while `unread` bytes in order wait for
+    /// the application.
+    fn grow_window(&mut self, len: u32, unread: u64) {
+        if self.window.grow(u64::from(len), self.held() + unread) {
             // The sender should learn of it soon.
             self.quick_acks |= 1;
         }
@@ -364,3 +367,6 @@ impl Receiver {
         self.last_arrival = now;
     }
 }
+
+#[cfg(test)]
+mod tests;

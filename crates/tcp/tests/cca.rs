@@ -3,7 +3,7 @@
 use tcp::cca::cubic::{Cubic, CubicConfig};
 use tcp::cca::slow_start::{HyStart, HyStartConfig};
 use tcp::cca::{
-    Ack, CaState, CongestionControl, RateSample, SlowStart, Window, bbr::Bbr, reno::Reno,
+    Ack, CaState, CongestionControl, Event, RateSample, SlowStart, Window, bbr::Bbr, reno::Reno,
 };
 use units::random::{Purpose, Stream};
 use units::{Duration, Instant, Rate};
@@ -175,6 +175,44 @@ fn hystart_leaves_on_a_long_ack_train_and_at_the_third_detection_if_so_set() {
         }
         assert_eq!(needed, rounds, "{detections} detections");
     }
+}
+
+/// Linux `hystart_update`: once the end is found, a slow start after an idle time looks for it no more; one
+/// after a time-out does.
+#[test]
+fn hystart_finds_the_end_once_until_a_time_out() {
+    let (mut h, mut w) = (HyStart::default(), window(100));
+    h.reset(&mut w);
+    hystart_round(&mut h, &mut w, RTT, Duration::from_micros(600));
+    assert_eq!(w.ssthresh, 100);
+    w.ssthresh = 200;
+    for _ in 0..3 {
+        hystart_round(&mut h, &mut w, RTT, Duration::from_micros(600));
+    }
+    assert_eq!(w.ssthresh, 200);
+    h.reset(&mut w);
+    hystart_round(&mut h, &mut w, RTT, Duration::from_micros(600));
+    assert_eq!(w.ssthresh, 100);
+}
+
+/// RFC 9438 §4.2 and Linux `cubictcp_cwnd_event_tx_start`: time without sending is not time on the curve.
+#[test]
+fn cubic_goes_on_where_it_stopped_after_an_idle_time() {
+    let grown = |idle: Duration| {
+        let (mut cubic, mut w) = (Cubic::default(), window(400));
+        w.cwnd = cubic.ssthresh(&mut w);
+        for _ in 0..20 {
+            round(&mut cubic, &mut w);
+        }
+        w.last_sent = w.now;
+        w.now += idle;
+        cubic.cwnd_event(&mut w, Event::TxStart);
+        for _ in 0..20 {
+            round(&mut cubic, &mut w);
+        }
+        w.cwnd
+    };
+    assert_eq!(grown(Duration::ZERO), grown(Duration::from_secs(5)));
 }
 
 /// A pipe of steady bandwidth and RTT under BBR: what it delivers in each round trip.

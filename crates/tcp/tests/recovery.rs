@@ -39,6 +39,17 @@ fn the_initial_window_is_ten_segments() {
     assert_eq!(pipe.seen.len(), 10);
 }
 
+/// Linux `tcp_update_skb_after_send`: pacing begins after the first ten segments.
+#[test]
+fn the_initial_window_is_not_paced() {
+    let mut pipe = of("bbr", 100 * MSS);
+    pipe.run(Duration::from_millis(130));
+    let first = pipe.seen[0].at;
+    assert_eq!(pipe.seen.iter().filter(|s| s.at == first).count(), 10);
+    let pushed = pipe.pushed.iter().filter(|&&pushed| pushed).count();
+    assert!(pushed >= 1, "the end of a burst is pushed");
+}
+
 /// RFC 5681 §3.1: slow start doubles the window every round trip.
 #[test]
 fn slow_start_doubles_every_round_trip() {

@@ -3,12 +3,14 @@
 use units::{Duration, Instant};
 
 use crate::config::Config;
-use crate::segment::TIMESTAMPS_OPTION;
+use crate::segment::{IP_HEADER, TCP_HEADER, TIMESTAMPS_OPTION};
 
 /// Segments that the tuning expects of the first round trip (`TCP_INIT_CWND`).
 const FIRST_ROUND: u64 = 10;
 /// Below this RTT the window grows more gently (`tcp_rcvbuf_low_rtt`).
 const LOW_RTT: Duration = Duration::from_millis(1);
+/// Memory of the receive buffer to begin with (`tcp_rmem[1]`), bytes.
+const FIRST_BUFFER: u64 = 131_072;
 /// Payload below this does not let the window grow, bytes.
 const WORTH_GROWING: u64 = 128;
 
@@ -22,6 +24,8 @@ pub(super) struct WindowTuning {
     threshold: u64,
     /// What the threshold grows by for each segment.
     step: u64,
+    /// What the first buffer turns out to hold when the first full segment shows what one takes.
+    first_space: Option<u64>,
     /// Right edge that was offered.
     edge: u64,
     scale: u8,
@@ -35,24 +39,48 @@ pub(super) struct WindowTuning {
     per_rtt: u64,
 }
 
+/// What of `memory` is left for payload in segments of `payload` bytes that come in packets of `packet`
+/// bytes: with the buffers of most network drivers a packet takes its own size and 64 bytes, rounded up to
+/// cache lines, and 576 for two headers (`SKB_TRUESIZE`, `tcp_measure_rcv_mss`).
+fn payload_in(memory: u64, payload: u64, packet: u64) -> u64 {
+    let taken = (packet + 64).next_multiple_of(64) + 576;
+    (memory * ((payload << 8) / taken)) >> 8
+}
+
+/// The window that a SYN offers, bytes: whole segments as the MSS option announces them, where there is
+/// room for one (`tcp_select_initial_window`).
+pub(crate) fn first_window(config: &Config) -> u32 {
+    let announced = config.mss + TIMESTAMPS_OPTION * u32::from(config.timestamps);
+    let space = config.receive_window_initial.min(config.receive_window_max);
+    if space > announced {
+        space - space % announced
+    } else {
+        space
+    }
+}
+
 impl WindowTuning {
     /// A window whose first number is `first`.
     pub(super) fn new(config: &Config, first: u64, scale: u8) -> Self {
-        let announced = config.mss + TIMESTAMPS_OPTION * u32::from(config.timestamps);
+        let mss = u64::from(config.mss);
+        let header = IP_HEADER + TCP_HEADER + TIMESTAMPS_OPTION * u32::from(config.timestamps);
         let initial = u64::from(config.receive_window_initial.min(config.receive_window_max));
+        // Room for one segment is kept back (`tcp_init_buffer_space`).
+        let threshold = initial.saturating_sub(mss).max(initial.min(2 * mss));
         Self {
             space: initial,
             max: u64::from(config.receive_window_max),
-            threshold: initial,
-            step: 2 * u64::from(announced),
-            edge: first + initial,
+            threshold,
+            step: 2 * mss,
+            first_space: Some(payload_in(FIRST_BUFFER, mss, mss + u64::from(header))),
+            edge: first + u64::from(first_window(config)),
             scale,
             rtt: Duration::ZERO,
             last_echo_ms: None,
             offered: None,
             measured_from: Instant::ZERO,
             measured_at: first,
-            per_rtt: initial.min(FIRST_ROUND * u64::from(announced)),
+            per_rtt: threshold.min(FIRST_ROUND * mss),
         }
     }
 
@@ -78,6 +106,9 @@ impl WindowTuning {
 
     /// A segment of `len` payload bytes arrived: the threshold may grow; answers whether it did.
     pub(super) fn grow(&mut self, len: u64, held: u64) -> bool {
+        if let Some(space) = self.first_space.take() {
+            self.space = self.space.max(space.min(self.max));
+        }
         let room = self
             .space
             .saturating_sub(held)
@@ -188,24 +219,25 @@ mod tests {
         w.start(ms(0));
         w.measure_by_timestamp(ms(50), Some(0));
         assert_eq!(w.rtt(), Duration::from_millis(50));
-        w.tune(ms(50), 1_000 + 29_200, 0);
-        // 2 · 29 200 + 2 · 58 400 · (29 200 − 14 600) / 14 600
-        assert_eq!(w.space, 58_400 + 2 * 58_400);
+        w.tune(ms(50), 1_000 + 28_960, 0);
+        // 2 · 28 960 + 2 · 57 920 · (28 960 − 14 480) / 14 480
+        assert_eq!(w.space, 57_920 + 2 * 57_920);
         w.tune(ms(60), 1_000 + 90_000, 0);
-        assert_eq!(w.per_rtt, 29_200, "a round trip has not passed");
+        assert_eq!(w.per_rtt, 28_960, "a round trip has not passed");
         w.make_room_beyond(200_000);
-        assert_eq!(w.space, 58_400 + 200_000);
+        assert_eq!(w.space, 57_920 + 200_000);
     }
 
     #[test]
     fn the_threshold_grows_by_two_segments_as_long_as_there_is_room() {
         let mut w = tuning();
-        assert!(!w.grow(1_448, 0), "the buffer is offered as a whole");
-        w.make_room_beyond(100_000);
         let before = w.threshold;
         assert!(w.grow(1_448, 0));
-        assert_eq!(w.threshold, before + 2 * 1_460);
+        assert_eq!(w.threshold, before + 2 * 1_448);
         assert!(!w.grow(100, 0));
+        // A packet of 1500 bytes takes 2176: the first buffer holds 170/256 of 128 KiB.
+        while w.grow(1_448, 0) {}
+        assert_eq!(w.threshold, 87_040);
     }
 
     #[test]

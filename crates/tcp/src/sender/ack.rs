@@ -267,3 +267,82 @@ impl Sender {
         self.congestion.update_default_pacing_rate();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cca::{Congestion, Window, cca_by_name};
+    use crate::config::Config;
+    use units::random::{Purpose, Stream};
+
+    const FIRST: u64 = 1_000;
+    const RTT: Duration = Duration::from_millis(50);
+
+    /// A sender with ten segments out, and the time.
+    fn ten_out() -> (Sender, Instant) {
+        let config = Config::default();
+        let draws = Stream::new(1, Purpose::CongestionControl, 0);
+        let window = Window::new(config.mss, config.initial_window, draws);
+        let (cca, slow_start) = cca_by_name("reno").expect("a CCA of ours");
+        let congestion = Congestion::new(window, cca, slow_start);
+        let mut sender = Sender::new(config, congestion, FIRST);
+        let start = Instant::ZERO + RTT;
+        sender.establish(start, Some(RTT), 1 << 20);
+        sender.write(1 << 20);
+        sender.transmit(start);
+        assert_eq!(sender.in_flight(), 10);
+        (sender, start + RTT)
+    }
+
+    fn acked(segments: u64, sack: &[(u64, u64)]) -> AckInput<'_> {
+        AckInput {
+            ack: FIRST + segments * 1_448,
+            window: 1 << 20,
+            sack,
+            echo_ms: None,
+            has_data: false,
+            ecn_echo: false,
+        }
+    }
+
+    fn block(from: u64, to: u64) -> (u64, u64) {
+        (FIRST + from * 1_448, FIRST + to * 1_448)
+    }
+
+    /// The ACK of what came in order was held back and leaves with the first SACK: nothing was reordered.
+    /// A hole that is filled by what was never sent again is reordering (RFC 8985 §6.2 step 3).
+    #[test]
+    fn only_a_filled_hole_is_reordering() {
+        let (mut sender, now) = ten_out();
+        sender.on_ack(now, &acked(1, &[block(2, 3)]));
+        assert!(!sender.reordering_seen);
+        sender.on_ack(now, &acked(3, &[]));
+        assert!(sender.reordering_seen);
+    }
+
+    /// Linux `tcp_check_dsack`: what arrived twice was delivered twice, but nobody believes in more
+    /// duplicates than there were retransmissions.
+    #[test]
+    fn a_duplicate_that_was_never_sent_is_not_believed() {
+        let (mut sender, now) = ten_out();
+        let before = sender.delivered();
+        sender.on_ack(now, &acked(2, &[block(0, 1)]));
+        assert_eq!(sender.delivered(), before + 2);
+        sender.counts.retransmissions = 5;
+        sender.on_ack(now, &acked(3, &[block(0, 1)]));
+        assert_eq!(sender.delivered(), before + 4);
+    }
+
+    /// RFC 8985 §7.2: in Disorder there is no tail loss probe, but the retransmission timer.
+    #[test]
+    fn the_timer_is_set_for_the_state_that_the_ack_leads_to() {
+        let (mut sender, now) = ten_out();
+        let wait = |sender: &Sender| sender.deadline().saturating_since(now);
+        sender.on_ack(now, &acked(1, &[]));
+        assert_eq!(wait(&sender), RTT * 2 + Duration::from_millis(2));
+        let (mut sender, _) = ten_out();
+        sender.on_ack(now, &acked(1, &[block(2, 3)]));
+        assert_eq!(sender.congestion.window.state, CaState::Disorder);
+        assert!(sender.waits_for_reordering());
+    }
+}

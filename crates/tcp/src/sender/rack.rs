@@ -149,3 +149,33 @@ impl Sender {
         (lost_retransmission, wait)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{PERSISTENCE, Rack};
+
+    /// RFC 8985 §6.2 step 4: a D-SACK widens the window once per round trip, for sixteen recoveries.
+    #[test]
+    fn the_reordering_window_widens_once_per_round_trip_and_not_for_ever() {
+        let mut rack = Rack {
+            dsack_seen: true,
+            ..Rack::default()
+        };
+        rack.adapt(Some(10), 20);
+        assert_eq!(rack.window_steps, 2);
+        rack.dsack_seen = true;
+        rack.adapt(Some(15), 30);
+        assert_eq!(rack.window_steps, 2, "sent before the window was widened");
+        rack.dsack_seen = true;
+        rack.adapt(Some(25), 40);
+        assert_eq!(rack.window_steps, 3);
+        for _ in 1..PERSISTENCE {
+            rack.recovery_ended();
+            rack.adapt(Some(50), 60);
+            assert_eq!(rack.window_steps, 3);
+        }
+        rack.recovery_ended();
+        rack.adapt(Some(50), 60);
+        assert_eq!(rack.window_steps, 1);
+    }
+}

@@ -82,9 +82,14 @@ impl Sender {
                 break;
             }
             sent += end - self.snd_nxt;
-            self.send_new(now, end, end == burst.end);
+            self.send_new(now, end);
         }
         if sent > 0 {
+            // A burst of several segments is pushed, so that what gathers them on the way lets go of them
+            // (the kernel's `__tcp_transmit_skb`).
+            if let Some(last) = self.out.back_mut() {
+                last.push |= sent > mss || self.snd_nxt == burst.end;
+            }
             self.board.end_burst();
             self.pace(now, sent);
         }
@@ -99,15 +104,14 @@ impl Sender {
             return false;
         }
         let len = end - self.snd_nxt;
-        self.send_new(now, end, end == self.write_end);
+        self.send_new(now, end);
         self.board.end_burst();
         self.pace(now, len);
         true
     }
 
-    /// Sends what follows up to `end`; `push` where a buffer ends, which the application has written as a
-    /// whole.
-    fn send_new(&mut self, now: Instant, end: u64, push: bool) {
+    /// Sends what follows up to `end`.
+    fn send_new(&mut self, now: Instant, end: u64) {
         let idle = self.board.packets_out() == 0;
         self.note_start_of_transmission();
         let fin = self.fin_queued && end == self.write_end;
@@ -120,7 +124,7 @@ impl Sender {
             seq,
             len,
             fin,
-            push,
+            push: end == self.write_end,
         });
         self.counts.segments += 1;
         if self.in_reduction() {

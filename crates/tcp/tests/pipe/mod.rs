@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use tcp::cca::CaState;
 use tcp::cca::{Congestion, CongestionControl, SlowStart, Window};
-use tcp::{Config, Connection, Segment};
+use tcp::{Config, Connection, Flags, Segment};
 use units::random::{Purpose, Stream};
 use units::{Bytes, Duration, Instant, Rate};
 
@@ -42,6 +42,8 @@ pub struct Pipe {
     /// Extra delay of the n-th data segment.
     pub delay: Box<dyn FnMut(u64, Instant) -> Duration>,
     pub seen: Vec<Sighting>,
+    /// Whether each of `seen` carried the push flag.
+    pub pushed: Vec<bool>,
     pub acks: Vec<(Instant, Segment)>,
     pub windows: Vec<(Instant, u32, CaState)>,
     to_client: VecDeque<(Instant, Segment)>,
@@ -83,6 +85,7 @@ impl Pipe {
             drop_ack: Box::new(|_, _| false),
             delay: Box::new(|_, _| Duration::ZERO),
             seen: Vec::new(),
+            pushed: Vec::new(),
             acks: Vec::new(),
             windows: Vec::new(),
             to_client: VecDeque::new(),
@@ -167,6 +170,7 @@ impl Pipe {
             let end = offset + u64::from(segment.len);
             let repeated = end <= self.highest;
             self.highest = self.highest.max(end);
+            self.pushed.push(segment.flags.contains(Flags::PSH));
             self.seen.push(Sighting {
                 at: self.now,
                 offset,

@@ -1,0 +1,97 @@
+//! When a receiver acknowledges.
+
+use super::*;
+
+const FIRST: u64 = 1_000;
+const MSS: u64 = 1_448;
+
+/// A receiver whose quick ACKs of the start are used up, and the next number that it expects.
+fn settled() -> (Receiver, u64, Instant) {
+    let mut receiver = Receiver::new(&Config::default(), FIRST, 7);
+    receiver.establish(Instant::ZERO, Some(Duration::from_millis(100)));
+    let (mut next, mut now) = (FIRST, Instant::ZERO);
+    loop {
+        now += Duration::from_millis(5);
+        if !arrives(&mut receiver, now, next, MSS, Flags::ACK) {
+            break;
+        }
+        next += MSS;
+    }
+    next += MSS;
+    assert!(arrives(&mut receiver, now, next, MSS, Flags::ACK));
+    (receiver, next + MSS, now)
+}
+
+/// A segment arrives; answers whether an ACK leaves at once.
+fn arrives(receiver: &mut Receiver, now: Instant, seq: u64, len: u64, flags: Flags) -> bool {
+    let segment = Segment {
+        len: len as u32,
+        flags,
+        ..Segment::default()
+    };
+    receiver.on_data(now, seq, &segment, None);
+    acknowledges(receiver, now)
+}
+
+fn acknowledges(receiver: &mut Receiver, now: Instant) -> bool {
+    let due = receiver.ack_due(now);
+    if due {
+        receiver.acknowledge(3);
+        receiver.window_field();
+    }
+    due
+}
+
+/// Linux `tcp_incr_quickack` and `tcp_grow_window`: sixteen ACKs at the start, and one more for every
+/// segment by which the window grows, eight of them.
+#[test]
+fn the_first_segments_are_acknowledged_one_by_one() {
+    let (_, next, _) = settled();
+    assert_eq!((next - FIRST) / MSS, 16 + 8 + 2);
+}
+
+/// RFC 1122 §4.2.3.2: every second full segment, or after 40 ms; a delay that ran out is doubled, up
+/// to the RTT.
+#[test]
+fn a_lone_full_segment_waits_and_the_next_one_waits_longer() {
+    let (mut receiver, mut next, mut now) = settled();
+    for wait in [40, 80, 100] {
+        assert!(!arrives(&mut receiver, now, next, MSS, Flags::ACK));
+        assert_eq!(receiver.deadline(), now + Duration::from_millis(wait));
+        next += MSS;
+        now = receiver.deadline();
+        assert!(acknowledges(&mut receiver, now));
+    }
+}
+
+/// Linux `tcp_cleanup_rbuf`: the end of a message is acknowledged once it is read.
+#[test]
+fn what_is_pushed_or_short_is_acknowledged_at_once() {
+    let (mut receiver, next, now) = settled();
+    assert!(arrives(
+        &mut receiver,
+        now,
+        next,
+        MSS,
+        Flags::ACK | Flags::PSH
+    ));
+    assert!(arrives(&mut receiver, now, next + MSS, 100, Flags::ACK));
+}
+
+/// Linux `tcp_comp_sack_*`: three duplicate ACKs leave, the next ones are held back for a third of the
+/// RTT or a millisecond, and a filled gap is acknowledged at once.
+#[test]
+fn duplicate_acks_are_merged_after_the_third() {
+    let (mut receiver, next, now) = settled();
+    receiver.window.measure_by_timestamp(now, Some(0));
+    let mut beyond = |hole: u64| arrives(&mut receiver, now, next + hole * MSS, MSS, Flags::ACK);
+    assert!(beyond(1), "the window grows by a last segment");
+    for hole in 2..=4 {
+        assert!(beyond(hole));
+    }
+    assert!(!beyond(5));
+    let wait = Duration::from_millis(1) + Duration::from_micros(10);
+    assert_eq!(receiver.deadline(), now + wait);
+    assert!(arrives(&mut receiver, now, next, MSS, Flags::ACK));
+    assert_eq!(receiver.deadline(), Instant::NEVER);
+}

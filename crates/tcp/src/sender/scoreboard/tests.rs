@@ -1,0 +1,97 @@
+//! The counts of the scoreboard.
+
+use super::*;
+use proptest::prelude::*;
+
+fn sent(n: u64) -> NewlySent {
+    let at = Instant::from_nanos(n);
+    NewlySent {
+        seq: n * 10,
+        end: n * 10 + 10,
+        fin: false,
+        at,
+        first_tx: at,
+        delivered_at: at,
+        delivered: n,
+        app_limited: false,
+    }
+}
+
+fn recount(board: &Scoreboard) -> (u32, u32, u32) {
+    let mut counts = (0, 0, 0);
+    for ordinal in board.ordinals() {
+        let entry = board.get(ordinal);
+        counts.0 += u32::from(entry.sacked);
+        counts.1 += u32::from(entry.lost);
+        counts.2 += u32::from(entry.retransmitted);
+    }
+    counts
+}
+
+/// RFC 8985 §7.3 in the way of Linux: a probe repeats a segment without counting as in flight again.
+#[test]
+fn a_probe_is_not_counted_in_flight_a_second_time() {
+    let mut board = Scoreboard::new();
+    board.push(sent(1));
+    board.push(sent(2));
+    board.mark_repeated(1, sent(3));
+    assert_eq!((board.in_flight(), board.retrans_out()), (2, 0));
+    assert!(board.get(1).ever_retransmitted);
+    board.mark_lost(1);
+    board.mark_retransmitted(1, sent(4));
+    assert_eq!((board.in_flight(), board.retrans_out()), (2, 1));
+}
+
+/// Linux retransmits what stands in one buffer as one burst.
+#[test]
+fn losses_of_one_burst_are_retransmitted_together() {
+    let mut board = Scoreboard::new();
+    for (n, at) in [(1, 1), (2, 1), (3, 1), (4, 9), (5, 9)] {
+        board.push(NewlySent {
+            at: Instant::from_nanos(at),
+            ..sent(n)
+        });
+    }
+    for ordinal in [0, 1, 2, 3] {
+        board.mark_lost(ordinal);
+    }
+    assert_eq!(board.lost_together(0, 10), 3);
+    assert_eq!(board.lost_together(0, 2), 2);
+    assert_eq!(board.lost_together(3, 10), 1);
+}
+
+proptest! {
+    #[test]
+    fn counts_and_time_order_hold_whatever_happens(
+        steps in prop::collection::vec((0_u8..6, 0_u64..20), 1..200)
+    ) {
+        let mut board = Scoreboard::new();
+        let mut clock = 0;
+        for (what, which) in steps {
+            clock += 1;
+            let range = board.ordinals();
+            let ordinal = range.start + which % (range.end - range.start).max(1);
+            let inside = range.contains(&ordinal);
+            match what {
+                0 | 1 => board.push(sent(clock)),
+                2 => { board.pop(); }
+                3 if inside && !board.get(ordinal).sacked => board.mark_sacked(ordinal),
+                4 if inside => { board.mark_lost(ordinal); }
+                5 => if let Some(next) = board.next_to_retransmit() {
+                    board.mark_retransmitted(next, sent(clock));
+                },
+                _ => {}
+            }
+            prop_assert_eq!(
+                recount(&board), (board.sacked_out(), board.lost_out(), board.retrans_out())
+            );
+            let mut walked = board.oldest_transmission();
+            let mut last = Instant::ZERO;
+            while let Some(ordinal) = walked {
+                prop_assert!(board.get(ordinal).sent_at >= last);
+                last = board.get(ordinal).sent_at;
+                walked = board.next_transmission(ordinal);
+            }
+        }
+    }
+}
