@@ -147,6 +147,23 @@ def test_a_wrong_tarball_is_refused_and_leaves_nothing(tmp_path: Path, case: str
     assert [entry.name for entry in cache.root().iterdir()] == [".lock"]
 
 
+@pytest.mark.parametrize("filters", [True, False])
+@pytest.mark.parametrize("link", ["../../x", "/etc/passwd"])
+def test_a_link_that_leads_out_is_refused(
+    tmp_path: Path, monkeypatch, link: str, filters: bool
+) -> None:
+    if not filters:
+        monkeypatch.delattr(tarfile, "data_filter", raising=False)
+    with tarfile.open(tmp_path / "l.tar", "w") as packed:
+        for name, target in (("linux/inner", "./other"), ("linux/outer", link)):
+            member = tarfile.TarInfo(name)
+            member.type, member.linkname = tarfile.SYMTYPE, target
+            packed.addfile(member)
+    with pytest.raises(CelltcpError, match="linux/outer"):
+        build(source=tmp_path / "l.tar")
+    assert cache.work_folders() == []
+
+
 def test_a_tarball_that_was_cut_short_is_refused(source: Path) -> None:
     source.write_bytes(source.read_bytes()[:-100])
     with pytest.raises(CelltcpError, match="cut short"):

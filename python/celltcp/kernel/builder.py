@@ -69,8 +69,9 @@ def build(
             work.folder.mkdir(parents=True, exist_ok=True)
             work.check_space(origin.packed_bytes)
             tree, found = _unpacked(origin, work)
+            mark = fingerprint(side)  # what changes during the build is for the next one
             _compile(work, side, tree, jobs)
-            version = _install(work, side, tree, found)
+            version = _install(work, mark, tree, found)
             if not keep_source:
                 report("clean", None, str(work.folder))
                 shutil.rmtree(work.folder)
@@ -126,7 +127,7 @@ def _compile(work: Work, side: Path, tree: Path, jobs: int | None) -> None:
     work.call("compile", [*make, f"-j{count}", "linux"], tree, on_line)
 
 
-def _install(work: Work, side: Path, tree: Path, origin: Origin) -> str:
+def _install(work: Work, mark: str, tree: Path, origin: Origin) -> str:
     """Puts the kernel into the cache, in place of one of the same version; gives the version."""
     work.report("install", None, "")
     said = work.call("version", ["make", "-s", "ARCH=um", f"O={work.out}", "kernelversion"], tree)
@@ -145,7 +146,7 @@ def _install(work: Work, side: Path, tree: Path, origin: Origin) -> str:
         source=origin,
         built=datetime.now(UTC).isoformat(timespec="seconds"),
         ccas=built_in_ccas(tree, ready / "config"),
-        kernel_side=fingerprint(side),
+        kernel_side=mark,
         size_bytes=binary.stat().st_size,
     )
     (ready / "about.json").write_text(json.dumps(about, indent=1) + "\n", "utf-8")

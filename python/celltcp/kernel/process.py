@@ -51,8 +51,8 @@ def run(
     """
     last: deque[str] = deque(maxlen=_LAST_LINES)
     full = False
-    with log.open("a", encoding="utf-8") as kept:
-        print(f"# {' '.join(command)}", file=kept, flush=True)
+    with log.open("a", encoding="utf-8", buffering=1) as kept:
+        print(f"# {' '.join(command)}", file=kept)
         process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,

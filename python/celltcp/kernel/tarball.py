@@ -62,8 +62,6 @@ def unpack_package(package: Path, into: Path, progress: Progress) -> Path:
 
 
 def _unpack(packed: IO[bytes], size: int, into: Path, name: str, progress: Progress) -> Path:
-    if not hasattr(tarfile, "data_filter"):
-        raise CelltcpError("kernel build: needs a Python whose tarfile has filters: 3.11.4 or newer")
     shutil.rmtree(into, ignore_errors=True)
     into.mkdir(parents=True)
     top = None
@@ -78,7 +76,7 @@ def _unpack(packed: IO[bytes], size: int, into: Path, name: str, progress: Progr
                     raise CelltcpError(
                         f"{name}: not the source of a kernel: {member.name} lies beside {top}"
                     )
-                members.extract(member, into, filter="data")
+                _extract(members, member, into)
                 if count % _REPORT_EVERY == 0:
                     progress(packed.tell() / size)
     except _DAMAGE as error:
@@ -86,3 +84,20 @@ def _unpack(packed: IO[bytes], size: int, into: Path, name: str, progress: Progr
     if top is None or not (into / top).is_dir():
         raise CelltcpError(f"{name}: not the source of a kernel: no folder in it")
     return into / top
+
+
+def _extract(members: tarfile.TarFile, member: tarfile.TarInfo, into: Path) -> None:
+    if hasattr(tarfile, "data_filter"):
+        members.extract(member, into, filter="data")
+        return
+    # Python 3.11.2, which Debian 12 has, knows no filters.
+    places = [into / member.name]
+    if member.issym():
+        places.append(places[0].parent / member.linkname)
+    elif member.islnk():
+        places.append(into / member.linkname)
+    elif not (member.isreg() or member.isdir()):
+        raise tarfile.ExtractError(f"{member.name} is neither a file nor a folder nor a link")
+    if not all(place.resolve().is_relative_to(into.resolve()) for place in places):
+        raise tarfile.ExtractError(f"{member.name} leads out of it")
+    members.extract(member, into)
