@@ -165,8 +165,15 @@ impl Receiver {
             self.window.measure_by_timestamp(now, echo_ms);
         }
         if seq > self.rcv_nxt {
-            self.grow_window(len, 0);
+            // What is merged with the segment before it is counted first (`tcp_ooo_try_coalesce`).
+            let merges = self.out_of_order.last().is_some_and(|&(_, to)| to == seq);
+            if !merges {
+                self.grow_window(len, 0);
+            }
             self.store_out_of_order(seq, end);
+            if merges {
+                self.grow_window(len, 0);
+            }
             self.window.make_room_beyond(self.reach_beyond());
             self.decide_on_ack(now);
             return;
@@ -227,9 +234,13 @@ impl Receiver {
         }
     }
 
-    /// Bytes that wait beyond a hole.
+    /// What waits beyond holes takes of the window, bytes: segments behind each other share a header.
     fn held(&self) -> u64 {
-        self.out_of_order.iter().map(|(from, to)| to - from).sum()
+        let mss = u64::from(self.mss);
+        let ranges = self.out_of_order.iter().map(|(from, to)| to - from);
+        ranges
+            .map(|bytes| bytes - (bytes.div_ceil(mss) - 1) * self.window.saved_by_merging())
+            .sum()
     }
 
     /// How far data reaches beyond the next number.

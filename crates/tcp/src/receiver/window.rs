@@ -11,6 +11,8 @@ const FIRST_ROUND: u64 = 10;
 const LOW_RTT: Duration = Duration::from_millis(1);
 /// Memory of the receive buffer to begin with (`tcp_rmem[1]`), bytes.
 const FIRST_BUFFER: u64 = 131_072;
+/// Memory of the header of a buffer (`sizeof(struct sk_buff)`, rounded up), bytes.
+const BUFFER_HEADER: u64 = 256;
 /// Payload below this does not let the window grow, bytes.
 const WORTH_GROWING: u64 = 128;
 
@@ -26,6 +28,8 @@ pub(super) struct WindowTuning {
     step: u64,
     /// What the first buffer turns out to hold when the first full segment shows what one takes.
     first_space: Option<u64>,
+    /// What a segment that is merged with its predecessor takes less.
+    saved: u64,
     /// Right edge that was offered.
     edge: u64,
     scale: u8,
@@ -73,6 +77,7 @@ impl WindowTuning {
             threshold,
             step: 2 * mss,
             first_space: Some(payload_in(FIRST_BUFFER, mss, mss + u64::from(header))),
+            saved: payload_in(BUFFER_HEADER, mss, mss + u64::from(header)).min(mss - 1),
             edge: first + u64::from(first_window(config)),
             scale,
             rtt: Duration::ZERO,
@@ -92,6 +97,12 @@ impl WindowTuning {
     /// The right edge that was offered.
     pub(super) fn edge(&self) -> u64 {
         self.edge
+    }
+
+    /// What a segment that is merged with its predecessor takes less of the window, bytes: one header of a
+    /// buffer (`skb_try_coalesce`).
+    pub(super) fn saved_by_merging(&self) -> u64 {
+        self.saved
     }
 
     /// What may be offered at most, for the number of quick ACKs.
