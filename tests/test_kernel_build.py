@@ -15,9 +15,9 @@ from types import SimpleNamespace
 import pytest
 
 from celltcp import CelltcpError
+from celltcp.cli import main
 from celltcp.kernel import build, builder, cache, clean, find, kernels, tarball, work
 from celltcp.kernel.make import environment
-from celltcp.kernel.process import run
 from celltcp.kernel.status import status
 from celltcp.kernel.tools import check_tools
 from celltcp.kernel.tree import apply_side, built_in_ccas
@@ -239,7 +239,14 @@ def test_a_disk_that_is_too_small_is_reported_before(source: Path, monkeypatch) 
         build(source=source)
 
 
-def test_a_disk_that_fills_up_is_reported(source: Path, tmp_path: Path, monkeypatch) -> None:
+def test_a_disk_that_fills_up_while_compiling_is_reported(tmp_path: Path) -> None:
+    recipe = "@echo cc1: No space left on device; exit 1"
+    file = pack(tmp_path / "l.tar", TREE | {"Makefile": MAKEFILE.replace("$(RECIPE)", recipe)})
+    with pytest.raises(CelltcpError, match=r"work-l-.*: no space is left on this disk"):
+        build(source=file)
+
+
+def test_a_disk_that_fills_up_while_unpacking_is_reported(source: Path, monkeypatch) -> None:
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -247,13 +254,6 @@ def test_a_disk_that_fills_up_is_reported(source: Path, tmp_path: Path, monkeypa
         patch.setattr(tarfile.TarFile, "extract", full)
         with pytest.raises(CelltcpError, match="no space is left on this disk"):
             build(source=source)
-    with pytest.raises(CelltcpError, match="make: no space is left"):
-        run(
-            ["sh", "-c", "echo cc1: No space left on device; exit 1"],
-            what="make",
-            log=tmp_path / "log",
-            environment=os.environ,
-        )
     assert build(source=source).version == "9.8.7"
 
 
@@ -321,6 +321,16 @@ def test_an_interrupt_ends_the_compilers_as_well(tmp_path: Path) -> None:
     (unfinished,) = cache.work_folders()
     stat = Path("/proc") / (unfinished / "out" / "pid").read_text().strip() / "stat"
     assert not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] == "Z"
+
+
+def test_an_interrupted_command_says_how_to_go_on(source: Path, monkeypatch, capsys) -> None:
+    stop = Steps("compile")
+    monkeypatch.setattr("celltcp.kernel.build", lambda **options: build(**options | {"report": stop}))
+    monkeypatch.setattr("sys.argv", ["celltcp", "kernel", "build", "--source", str(source)])
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert left.value.code == 130
+    assert "the same command goes on from here" in capsys.readouterr().err
 
 
 def test_a_failure_shows_the_end_of_the_log_and_its_place(tmp_path: Path) -> None:

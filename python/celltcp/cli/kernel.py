@@ -52,7 +52,7 @@ def build(
             )
     except KeyboardInterrupt:
         click.echo("celltcp: interrupted; the same command goes on from here", err=True)
-        raise click.exceptions.Exit(130) from None
+        sys.exit(130)
     how = "is built" if steps else "is built already (--force builds it again)"
     click.echo(f"Linux {made.version} {how}: {made.binary}")
     click.echo(f"{len(made.ccas)} congestion controls: {', '.join(made.ccas)}")

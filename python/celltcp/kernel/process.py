@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import signal
 import subprocess
@@ -48,6 +49,7 @@ def run(
 
     Raises:
         CelltcpError: the program failed; gives its last lines and the place of the log.
+        OSError: it failed since the disk is full.
     """
     last: deque[str] = deque(maxlen=_LAST_LINES)
     full = False
@@ -81,7 +83,7 @@ def run(
     if code == 0:
         return list(last)
     if full:
-        raise CelltcpError(f"{what}: no space is left on the disk of {log.parent}")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(log.parent))
     lines = "".join(f"\n  {line}" for line in last)
     raise CelltcpError(f"{what}: {command[0]} failed with code {code}; the whole log is {log}{lines}")
 
