@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use units::{Duration, Instant, Rate};
 
-use crate::cca::{CaState, Congestion, CongestionControl, Context};
+use crate::cca::{CaState, Congestion, Context, HandOver, Pair};
 use crate::config::Config;
 use crate::receiver::{Receiver, first_window};
 use crate::segment::{Flags, Segment};
@@ -236,14 +236,9 @@ impl Connection {
         self.out.pop_front()
     }
 
-    /// Another congestion control takes over.
-    pub fn switch(&mut self, now: Instant, cca: Box<dyn CongestionControl>, context: Context) {
-        self.sender.switch(now, cca, context);
-    }
-
-    /// What a congestion control that takes over would be handed.
-    pub fn context(&self) -> Context {
-        self.sender.congestion.export()
+    /// Another congestion control takes over; answers what it was handed.
+    pub fn switch(&mut self, now: Instant, pair: Pair, how: HandOver) -> Context {
+        self.sender.switch(now, pair, how)
     }
 
     /// The kernel's name of the congestion control at work.
@@ -410,6 +405,7 @@ impl Connection {
             window,
             sack: &blocks[..wire.len()],
             echo_ms: self.echo_ms(segment),
+            timestamps: segment.timestamps,
             has_data: segment.len > 0,
             ecn_echo: segment.flags.contains(Flags::ECE),
         };

@@ -5,6 +5,7 @@ mod pipe;
 use pipe::Pipe;
 use proptest::prelude::*;
 use tcp::cca::cca_by_name;
+use tcp::cca::registry::CCAS;
 use tcp::{Config, Connection, Flags, SackBlocks, Segment};
 use units::random::{Purpose, Stream};
 use units::{Bytes, Duration, Instant};
@@ -28,6 +29,10 @@ fn established(cca: &str) -> (Connection, Connection) {
     }
     server.write(now, 1_000_000);
     (server, client)
+}
+
+fn any_cca() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(CCAS.map(|cca| cca.name).to_vec())
 }
 
 prop_compose! {
@@ -54,7 +59,7 @@ proptest! {
     /// RFC 9293 §3.10.7: any segment, at any time, in any state.
     #[test]
     fn no_segment_makes_a_connection_panic(
-        cca in prop::sample::select(vec!["reno", "cubic", "bbr"]),
+        cca in any_cca(),
         steps in prop::collection::vec((any_segment(), 0_u64..400), 1..60),
         close_at in 0_usize..80,
     ) {
@@ -78,7 +83,7 @@ proptest! {
     /// and the advertised window is respected.
     #[test]
     fn every_byte_arrives_once_through_loss_and_reordering(
-        cca in prop::sample::select(vec!["reno", "cubic", "bbr"]),
+        cca in any_cca(),
         seed in any::<u64>(),
         loss in 0.0_f64..0.2,
         ack_loss in 0.0_f64..0.2,

@@ -2,7 +2,10 @@
 
 use units::{Bytes, Duration, Rate};
 
-use super::{Ack, CaState, CongestionControl, Event, SlowStart, Window};
+use super::{
+    Ack, AckKind, AckSample, CaState, CongestionControl, Event, HandOver, Pair, SlowStart, Window,
+    modelled_window,
+};
 
 /// What one congestion control hands to the next on a live connection: the transport protocol
 /// context of atxutegi2018 §6.
@@ -67,26 +70,23 @@ impl Congestion {
         self.slow_start_exit
     }
 
-    /// An ACK delivered something: RTT and rate are looked at, the window is not changed yet.
-    pub fn pkts_acked(&mut self, ack: &Ack) {
+    /// What an ACK told of the retransmission queue; losses are not looked for yet.
+    pub fn pkts_acked(&mut self, sample: &AckSample) {
         if !self.cca.owns_window() {
-            self.slow_start.on_ack(&mut self.window, ack);
+            self.slow_start.on_ack(&mut self.window, sample);
         }
-        self.cca.pkts_acked(&mut self.window, ack);
+        self.cca.pkts_acked(&mut self.window, sample);
     }
 
-    /// Grows the window for `acked` segments: slow start up to the threshold, the CCA beyond.
+    /// How an ACK was worked on.
+    pub fn in_ack_event(&mut self, kind: AckKind) {
+        self.cca.in_ack_event(&mut self.window, kind);
+    }
+
+    /// The window may grow for `acked` segments.
     pub fn cong_avoid(&mut self, acked: u32) {
-        if !self.window.cwnd_limited {
-            return;
-        }
-        let mut rest = acked;
-        if self.window.in_slow_start() {
-            rest = self.slow_start.grow(&mut self.window, acked);
-        }
-        if rest > 0 {
-            self.cca.cong_avoid(&mut self.window, rest);
-        }
+        let method = &mut *self.slow_start;
+        self.cca.grow(&mut self.window, method, acked);
         self.note_slow_start_exit();
     }
 
@@ -157,25 +157,44 @@ impl Congestion {
         w.pacing_rate = Rate::of(bytes, w.srtt).min(w.max_pacing_rate);
     }
 
-    /// What another CCA would be handed.
-    pub fn export(&self) -> Context {
+    /// What another CCA is handed, by either way; before the first RTT sample there is nothing to model.
+    fn context(&self, how: HandOver) -> Context {
         let w = &self.window;
-        Context {
+        let present = Context {
             cwnd: w.cwnd,
             ssthresh: w.ssthresh,
             srtt: w.srtt,
             min_rtt: w.min_rtt,
             pacing_rate: w.pacing_rate,
+        };
+        if how == HandOver::Kernel || w.srtt.is_zero() {
+            return present;
+        }
+        let cwnd = modelled_window(w.cwnd, w.srtt, w.min_rtt);
+        let bytes = Bytes::new(u64::from(cwnd) * u64::from(w.mss));
+        Context {
+            cwnd,
+            ssthresh: cwnd,
+            pacing_rate: Rate::of(bytes, w.min_rtt),
+            ..present
         }
     }
 
-    /// Another CCA takes over with the window, threshold and pacing rate of `context`.
-    pub fn import(&mut self, cca: Box<dyn CongestionControl>, context: Context) {
-        self.window.cwnd = context.cwnd.clamp(1, self.window.cwnd_clamp);
-        self.window.ssthresh = context.ssthresh;
-        self.window.pacing_rate = context.pacing_rate;
+    /// Another CCA takes over, with its slow start; answers what it was handed.
+    pub fn switch(&mut self, (cca, slow_start): Pair, how: HandOver) -> Context {
+        let context = self.context(how);
+        let w = &mut self.window;
+        w.cwnd = context.cwnd.clamp(1, w.cwnd_clamp);
+        w.ssthresh = context.ssthresh;
+        w.pacing_rate = context.pacing_rate;
         self.cca = cca;
-        self.cca.init(&mut self.window);
+        self.slow_start = slow_start;
+        self.cca.init(w);
+        if how == HandOver::Context {
+            self.cca.seed(w, &context);
+        }
+        self.slow_start.reset(w);
+        context
     }
 
     fn note_slow_start_exit(&mut self) {

@@ -2,7 +2,9 @@
 
 use units::{Duration, Instant};
 
-use super::{Ack, CaState, CongestionControl, Event, Window};
+use super::parameters::parameters;
+use super::slow_start::Method;
+use super::{AckSample, CaState, Cca, CongestionControl, Event, Family, Window};
 
 /// The window is computed anew at most this often while it does not change, ms.
 const UPDATE_INTERVAL: u64 = 31;
@@ -16,29 +18,33 @@ const fn ms(at: Instant) -> u64 {
     at.since_start().as_millis()
 }
 
-/// The parameters of RFC 9438 §4.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CubicConfig {
-    /// C, segments per second cubed (§5.1).
-    pub c: f64,
-    /// Multiplicative decrease factor; Linux's 717/1024 for the RFC's 0.7.
-    pub beta: f64,
-    /// Release of bandwidth to newcomers (§4.7).
-    pub fast_convergence: bool,
-    /// The Reno-friendly region (§4.3).
-    pub reno_friendly: bool,
-}
-
-impl Default for CubicConfig {
-    fn default() -> Self {
-        Self {
-            c: 0.4,
-            beta: 717.0 / 1024.0,
-            fast_convergence: true,
-            reno_friendly: true,
-        }
+parameters! {
+    /// The parameters of RFC 9438 §4, under the names of the kernel's module where it has them.
+    pub struct CubicConfig {
+        /// C, how steep the cubic is.
+        c: f64 = 0.4, in 0.001..=100.0, "segments/s³", "RFC 9438 §5.1";
+        /// Share of the window that is left after a reduction.
+        beta: f64 = 717.0 / 1024.0, in 0.01..=0.99, "", "RFC 9438 §4.6, as Linux rounds it";
+        /// Release bandwidth to newcomers.
+        fast_convergence: bool = true, "", "RFC 9438 §4.7";
+        /// Never slower than Reno (the Reno-friendly region).
+        tcp_friendliness: bool = true, "", "RFC 9438 §4.3";
     }
 }
+
+/// CUBIC in the catalogue.
+pub const ABOUT: Cca = Cca {
+    name: "cubic",
+    aliases: &[],
+    title: "CUBIC",
+    family: Family::Loss,
+    reference: "RFC 9438; Ha, Rhee, Xu: CUBIC, a new TCP-friendly high-speed TCP variant, ACM SIGOPS OSR 42(5)",
+    year: 2008,
+    linux: true,
+    parameters: CubicConfig::PARAMETERS,
+    slow_start: Some(Method::Hystart),
+    build: &|settings| Box::new(Cubic::new(CubicConfig::with(settings))),
+};
 
 /// The state of one connection. Windows in segments, times in whole milliseconds, as Linux keeps them.
 #[derive(Clone, Debug, Default)]
@@ -112,7 +118,7 @@ impl Cubic {
         if !same_tick {
             self.follow_curve(w, acked, now);
         }
-        if self.config.reno_friendly {
+        if self.config.tcp_friendliness {
             self.prefer_reno(w.cwnd);
         }
         // §4.4: not faster than half a window per round trip.
@@ -184,8 +190,8 @@ impl CongestionControl for Cubic {
         ((cwnd * self.config.beta) as u32).max(2)
     }
 
-    fn pkts_acked(&mut self, window: &mut Window, ack: &Ack) {
-        let Some(rtt) = ack.rtt else { return };
+    fn pkts_acked(&mut self, window: &mut Window, sample: &AckSample) {
+        let Some(rtt) = sample.rtt else { return };
         let now = ms(window.now);
         if self
             .epoch

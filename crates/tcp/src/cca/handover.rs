@@ -2,6 +2,17 @@
 
 use units::Duration;
 
+/// How a congestion control takes over a live connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HandOver {
+    /// As `setsockopt(TCP_CONGESTION)` does in Linux: window, threshold and pacing stay as they are, and
+    /// the newcomer begins on them.
+    Kernel,
+    /// By the transport protocol context (atxutegi2018 §6): the window modelled by eq. 6.3, and estimates
+    /// seeded by what the connection has learnt.
+    Context,
+}
+
 /// The window that fills the path without a queue: the present one, less the share of it that waits
 /// (atxutegi2018 eq. 6.3, CWND = sCWND / (sD / Dmin); the smoothed RTT stands for the mean delay sD and
 /// the window at the moment for sCWND). At least two segments; unchanged before the first RTT sample.

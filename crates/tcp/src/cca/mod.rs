@@ -4,18 +4,22 @@
 //! write congestion controls know them. A congestion control (CCA) sees the [`Window`] that it shares
 //! with the connection and is told of what happened; it answers by writing the window.
 
+mod about;
 pub mod bbr;
 mod control;
 pub mod cubic;
 mod handover;
+pub mod parameters;
 pub mod registry;
 pub mod reno;
 pub mod slow_start;
 mod window;
 mod windowed_filter;
 
+pub use about::{Build, Cca, Family, Pair};
 pub use control::{Congestion, Context};
-pub use handover::modelled_window;
+pub use handover::{HandOver, modelled_window};
+pub use parameters::{Parameter, SettingError, Settings};
 pub use registry::{UnknownCca, cca_by_name};
 pub use slow_start::SlowStart;
 pub use window::{CaState, INFINITE_SSTHRESH, RateSample, Window};
@@ -43,6 +47,27 @@ pub struct Ack {
     pub delayed: bool,
 }
 
+/// What the retransmission queue told of an ACK, before losses are looked for (the kernel's
+/// `struct ack_sample`).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AckSample {
+    /// Segments that left the retransmission queue by the cumulative ACK.
+    pub acked: u32,
+    /// RTT of the newest segment that this ACK acknowledged and that was never retransmitted.
+    pub rtt: Option<Duration>,
+    /// Segments delivered since the newest one that this ACK delivered was sent, itself included.
+    pub in_flight: u32,
+}
+
+/// How an ACK was worked on (the kernel's `enum tcp_ca_ack_event_flags`).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AckKind {
+    /// It could not be predicted: it carries SACK, ECN-Echo or a new window, or acknowledges nothing new.
+    pub slow_path: bool,
+    /// It carries ECN-Echo.
+    pub ecn_echo: bool,
+}
+
 /// Something that happened outside of an ACK.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event {
@@ -64,11 +89,35 @@ pub trait CongestionControl: Send + core::fmt::Debug {
     /// At establishment, or when the CCA takes over a live connection.
     fn init(&mut self, _window: &mut Window) {}
 
+    /// After [`CongestionControl::init`], where it takes over by the transport protocol context: what the
+    /// connection has learnt, for estimates that would otherwise begin anew.
+    fn seed(&mut self, _window: &mut Window, _context: &Context) {}
+
     /// The slow-start threshold for the loss or ECN episode that begins now.
     fn ssthresh(&mut self, window: &mut Window) -> u32;
 
-    /// Every ACK that newly delivers something, before the window is changed.
-    fn pkts_acked(&mut self, _window: &mut Window, _ack: &Ack) {}
+    /// Every ACK while something is out, before losses are looked for and the window is changed.
+    fn pkts_acked(&mut self, _window: &mut Window, _sample: &AckSample) {}
+
+    /// Every ACK, also of nothing, after [`CongestionControl::pkts_acked`].
+    fn in_ack_event(&mut self, _window: &mut Window, _kind: AckKind) {}
+
+    /// The connection may grow its window for `acked` segments (the kernel's `cong_avoid`): nothing where
+    /// the window was not in full use, else slow start up to the threshold and
+    /// [`CongestionControl::cong_avoid`] beyond. For those to override that go by round trips or have a
+    /// slow start of their own.
+    fn grow(&mut self, window: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) {
+        if !window.cwnd_limited {
+            return;
+        }
+        let mut rest = acked;
+        if window.in_slow_start() {
+            rest = slow_start.grow(window, acked);
+        }
+        if rest > 0 {
+            self.cong_avoid(window, rest);
+        }
+    }
 
     /// Congestion avoidance: `acked` segments were acknowledged beyond slow start and the window was
     /// in full use.

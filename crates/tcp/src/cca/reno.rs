@@ -1,6 +1,21 @@
 //! NewReno (RFC 5681, RFC 6582): additive increase, halving on loss. The kernel calls it `reno`.
 
-use super::{CongestionControl, Window};
+use super::slow_start::Method;
+use super::{Cca, CongestionControl, Family, Window};
+
+/// NewReno in the catalogue.
+pub const ABOUT: Cca = Cca {
+    name: "reno",
+    aliases: &["newreno", "new-reno"],
+    title: "NewReno",
+    family: Family::Loss,
+    reference: "RFC 5681; RFC 6582",
+    year: 1999,
+    linux: true,
+    parameters: &[],
+    slow_start: Some(Method::Standard),
+    build: &|_| Box::new(Reno),
+};
 
 /// One segment more per round trip; half on loss.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,11 +1,13 @@
 //! Slow start: a thing of its own, combinable with any congestion control that does not replace it.
 
-use super::{Ack, Window};
+use super::{AckSample, Window};
 
+mod choice;
 mod hystart;
 mod standard;
 
-pub use hystart::{HyStart, HyStartConfig};
+pub use choice::{Method, SlowStartConfig};
+pub use hystart::{Detect, HyStart, HyStartConfig};
 pub use standard::Standard;
 
 /// A way to find the capacity of a path at the start and after a time-out.
@@ -19,9 +21,9 @@ pub trait SlowStart: Send + core::fmt::Debug {
     /// The window is being reduced.
     fn reduced(&mut self) {}
 
-    /// Every ACK that delivers something. During slow start it may leave it, by setting `ssthresh` to the
+    /// Every ACK while something is out. During slow start it may leave it, by setting `ssthresh` to the
     /// present window.
-    fn on_ack(&mut self, _window: &mut Window, _ack: &Ack) {}
+    fn on_ack(&mut self, _window: &mut Window, _sample: &AckSample) {}
 
     /// Grows the window, not beyond `ssthresh`, and returns the ACKed segments that are left over.
     fn grow(&mut self, window: &mut Window, acked: u32) -> u32 {

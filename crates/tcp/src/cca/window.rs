@@ -122,6 +122,10 @@ pub struct Window {
     pub snd_una: u64,
     /// Next byte of the stream to be sent.
     pub snd_nxt: u64,
+    /// Timestamps option of the ACK that is being handled, milliseconds: the other side's clock when it
+    /// left and ours, echoed, when what it acknowledges left (RFC 7323; the kernel's `rcv_tsval` and
+    /// `rcv_tsecr`).
+    pub timestamps: Option<(u32, u32)>,
     /// For the choices of randomised CCAs.
     pub random: Stream,
 }
@@ -154,6 +158,7 @@ impl Window {
             limits_itself: false,
             snd_una: 0,
             snd_nxt: 0,
+            timestamps: None,
             random,
         }
     }

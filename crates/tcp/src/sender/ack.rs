@@ -4,7 +4,7 @@ use units::{Duration, Instant};
 
 use super::rtt::micros_between;
 use super::{Sender, loss, scoreboard};
-use crate::cca::{Ack, CaState};
+use crate::cca::{Ack, AckKind, AckSample, CaState};
 
 /// The acknowledging part of an incoming segment, in 64-bit numbers.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +15,8 @@ pub(crate) struct AckInput<'a> {
     pub(crate) sack: &'a [(u64, u64)],
     /// Our timestamp that the segment echoes, milliseconds.
     pub(crate) echo_ms: Option<u64>,
+    /// Timestamps option as it came: the other side's, ours echoed.
+    pub(crate) timestamps: Option<(u32, u32)>,
     /// The segment carries payload, and so is no duplicate ACK.
     pub(crate) has_data: bool,
     pub(crate) ecn_echo: bool,
@@ -85,6 +87,7 @@ impl Sender {
         let prior_lost = self.congestion.window.lost;
         let delivered_before = self.rate.delivered;
         self.echo_ms = input.echo_ms;
+        self.congestion.window.timestamps = input.timestamps;
 
         let mut told = Told {
             una_advanced: input.ack > prior_una,
@@ -93,6 +96,7 @@ impl Sender {
         };
         // A window that shrinks counts only together with new data (the kernel's
         // `tcp_may_update_window`; the other side's numbers do not advance here).
+        let new_window = input.window != self.snd_wnd;
         if told.una_advanced || input.window > self.snd_wnd || input.window == 0 {
             self.snd_wnd = input.window;
             told.not_duplicate = true;
@@ -104,14 +108,27 @@ impl Sender {
         if !input.sack.is_empty() {
             self.take_sacks(now, input, prior_una, &mut told);
         }
+        let kind = AckKind {
+            slow_path: new_window || !told.una_advanced || !input.sack.is_empty() || input.ecn_echo,
+            ecn_echo: input.ecn_echo,
+        };
         if prior_packets == 0 {
+            self.refresh_window();
+            self.congestion.in_ack_event(kind);
             self.after_zero_window_probe(now);
             return;
         }
         self.take_cumulative_ack(now, prior_highest, &mut told);
         told.not_duplicate |= told.data_acked;
-        self.rack
-            .adapt(self.rate.prior_delivered(), self.rate.delivered);
+        let prior_delivered = self.rate.prior_delivered();
+        self.rack.adapt(prior_delivered, self.rate.delivered);
+        self.refresh_window();
+        self.congestion.pkts_acked(&AckSample {
+            acked: told.acked,
+            rtt: told.rtt,
+            in_flight: prior_delivered.map_or(0, |prior| (self.rate.delivered - prior) as u32),
+        });
+        self.congestion.in_ack_event(kind);
         self.finish_loss_probe(input.ack, &told);
 
         let mut resend = Resend::Nothing;
@@ -152,9 +169,6 @@ impl Sender {
             ecn_echo: input.ecn_echo,
             delayed,
         };
-        if newly > 0 {
-            self.congestion.pkts_acked(&ack);
-        }
         self.control_window(&ack, &told);
         self.resend(now, resend);
         self.refresh_window();
@@ -300,6 +314,7 @@ mod tests {
             window: 1 << 20,
             sack,
             echo_ms: None,
+            timestamps: None,
             has_data: false,
             ecn_echo: false,
         }

@@ -22,7 +22,7 @@ use std::collections::VecDeque;
 
 use units::{Duration, Instant};
 
-use crate::cca::Congestion;
+use crate::cca::{Congestion, Context, HandOver, Pair};
 use crate::config::Config;
 pub(crate) use ack::AckInput;
 use ack::{Resend, Told};
@@ -268,15 +268,10 @@ impl Sender {
     }
 
     /// Another congestion control takes over the live connection.
-    pub(crate) fn switch(
-        &mut self,
-        now: Instant,
-        cca: Box<dyn crate::cca::CongestionControl>,
-        context: crate::cca::Context,
-    ) {
+    pub(crate) fn switch(&mut self, now: Instant, pair: Pair, how: HandOver) -> Context {
         self.set_now(now);
         self.refresh_window();
-        self.congestion.import(cca, context);
+        self.congestion.switch(pair, how)
     }
 
     fn set_now(&mut self, now: Instant) {

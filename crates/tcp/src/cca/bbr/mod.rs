@@ -13,7 +13,7 @@ mod startup;
 use units::{Duration, Instant, Rate};
 
 use super::windowed_filter::WindowedMax;
-use super::{Ack, CaState, CongestionControl, Event, Window};
+use super::{Ack, CaState, Cca, CongestionControl, Event, Family, Window};
 use aggregation::Aggregation;
 use bandwidth::{Bandwidth, Gain};
 use mode::Mode;
@@ -26,6 +26,20 @@ const BANDWIDTH_ROUNDS: u64 = 10;
 const MIN_CWND: u32 = 4;
 /// Below this rate bursts are single segments, bit/s.
 const MIN_TSO_RATE: u64 = 1_200_000;
+
+/// BBR in the catalogue.
+pub const ABOUT: Cca = Cca {
+    name: "bbr",
+    aliases: &["bbr1", "bbrv1"],
+    title: "BBR v1",
+    family: Family::Model,
+    reference: "Cardwell, Cheng, Gunn, Yeganeh, Jacobson: BBR, ACM Queue 14(5); draft-cardwell-iccrg-bbr-congestion-control-00",
+    year: 2016,
+    linux: true,
+    parameters: &[],
+    slow_start: None,
+    build: &|_| Box::new(Bbr::default()),
+};
 
 /// The state of one connection.
 #[derive(Clone, Debug)]

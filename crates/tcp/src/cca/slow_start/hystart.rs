@@ -4,7 +4,8 @@
 use units::{Bytes, Duration, Instant};
 
 use super::SlowStart;
-use crate::cca::{Ack, CaState, Window};
+use crate::cca::parameters::choices;
+use crate::cca::{AckSample, CaState, Window};
 
 /// Bytes of four bursts of the largest size, by which pacing may stretch an ACK train (the kernel's
 /// `sk_gso_max_size` leaves room for the headers).
@@ -12,13 +13,23 @@ const PACED_BURSTS: u64 = 4 * (65_536 - 1 - 320);
 /// RTT samples this soon after growth has begun again are not trusted.
 const QUARANTINE: Duration = Duration::from_secs(1);
 
+choices! {
+    /// What ends Hybrid Slow Start.
+    pub enum Detect {
+        /// An ACK train as long as half the lowest RTT (the whole of it if paced).
+        Train = "train",
+        /// A rising delay.
+        Delay = "delay",
+        /// Either.
+        Both = "both",
+    }
+}
+
 /// The parameters, with the kernel's defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HyStartConfig {
-    /// Leave on an ACK train as long as half the lowest RTT (the whole of it if paced).
-    pub ack_train: bool,
-    /// Leave on a rising delay.
-    pub delay: bool,
+    /// What makes it leave.
+    pub detect: Detect,
     /// Not below this window, segments (`hystart_low_window`).
     pub low_window: u32,
     /// RTT samples at the start of a round that are looked at.
@@ -34,8 +45,7 @@ pub struct HyStartConfig {
 impl Default for HyStartConfig {
     fn default() -> Self {
         Self {
-            ack_train: true,
-            delay: true,
+            detect: Detect::Both,
             low_window: 16,
             samples: 8,
             ack_spacing: Duration::from_millis(2),
@@ -141,8 +151,8 @@ impl SlowStart for HyStart {
         self.growing_since = None;
     }
 
-    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        let Some(rtt) = ack.rtt else { return };
+    fn on_ack(&mut self, window: &mut Window, sample: &AckSample) {
+        let Some(rtt) = sample.rtt else { return };
         if self
             .growing_since
             .is_some_and(|since| window.now < since + QUARANTINE)
@@ -167,8 +177,8 @@ impl SlowStart for HyStart {
         if window.cwnd < self.config.low_window || self.detected_in_round {
             return;
         }
-        let train = self.config.ack_train && self.train_is_long(window, delay_min);
-        let risen = self.config.delay && self.delay_has_risen(rtt, delay_min);
+        let train = self.config.detect != Detect::Delay && self.train_is_long(window, delay_min);
+        let risen = self.config.detect != Detect::Train && self.delay_has_risen(rtt, delay_min);
         if train || risen {
             self.detected_in_round = true;
             self.detections += 1;

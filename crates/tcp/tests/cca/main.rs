@@ -1,0 +1,7 @@
+//! The congestion controls against their sources, one file each.
+
+mod bbr;
+mod cubic;
+mod hystart;
+mod lab;
+mod reno;
