@@ -3,11 +3,11 @@
 use std::sync::{PoisonError, RwLock};
 
 use super::about::Pair;
-use super::{Cca, bbr, cubic, reno};
+use super::{Cca, bbr, cubic, dctcp, reno};
 use super::{SettingError, Settings};
 
 /// The congestion controls that celltcp itself has.
-pub const CCAS: [&Cca; 3] = [&reno::ABOUT, &cubic::ABOUT, &bbr::ABOUT];
+pub const CCAS: [&Cca; 4] = [&reno::ABOUT, &cubic::ABOUT, &bbr::ABOUT, &dctcp::ABOUT];
 
 /// Those that users have added.
 static ADDED: RwLock<Vec<&'static Cca>> = RwLock::new(Vec::new());

@@ -2,6 +2,7 @@
 
 mod bbr;
 mod cubic;
+mod dctcp;
 mod hystart;
 mod lab;
 mod reno;
