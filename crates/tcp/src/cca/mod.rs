@@ -13,6 +13,7 @@ mod handover;
 pub mod parameters;
 pub mod registry;
 pub mod reno;
+pub mod reported;
 pub mod slow_start;
 mod window;
 mod windowed_filter;
