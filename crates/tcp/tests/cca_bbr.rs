@@ -92,6 +92,7 @@ impl Path {
         self.w.delivered += 1;
         self.w.inflight = prior_inflight - 1;
         self.delivered_at = self.w.now;
+        self.w.delivered_at = self.w.now;
         self.first_tx = sent.at;
         let ack_phase = self.w.now.saturating_since(sent.delivered_at);
         let rate = RateSample {
@@ -176,6 +177,7 @@ fn a_time_out_counts_as_a_lossy_round_for_the_policer() {
     let policed = |path: &mut Path| {
         for _ in 0..4 {
             path.w.now += Duration::from_millis(100);
+            path.w.delivered_at = path.w.now;
             path.w.delivered += 25;
             path.w.lost += 25;
             path.bbr.set_state(&mut path.w, CaState::Loss);

@@ -5,6 +5,7 @@
 //! with the connection and is told of what happened; it answers by writing the window.
 
 mod about;
+mod bandwidth;
 pub mod bbr;
 mod control;
 pub mod cubic;

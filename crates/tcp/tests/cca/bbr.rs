@@ -24,6 +24,7 @@ fn bbr_round(bbr: &mut Bbr, w: &mut Window, mbps: f64, rtt: Duration) {
     let prior = w.delivered;
     for _ in 0..delivered {
         w.now += rtt / u64::from(delivered);
+        w.delivered_at = w.now;
         w.delivered += 1;
         w.inflight = in_flight;
         let rate = RateSample {
