@@ -7,6 +7,7 @@
 mod about;
 mod bandwidth;
 pub mod bbr;
+pub mod bbr3;
 mod control;
 pub mod cubic;
 mod handover;
