@@ -1,10 +1,15 @@
 //! BBR v1 against its draft, a round trip at a time.
 
 use tcp::cca::bbr::Bbr;
-use tcp::cca::{Ack, CaState, CongestionControl, RateSample, Window};
+use tcp::cca::{Ack, CaState, CongestionControl, Event, RateSample, Window};
 use units::{Duration, Instant, Rate};
 
 use crate::lab::{RTT, window};
+use crate::path::Path;
+
+fn path(mbps: f64, rtt: Duration, seed: u64) -> Path<Bbr> {
+    Path::new(Bbr::default(), mbps, rtt, seed)
+}
 
 /// A pipe of steady bandwidth and RTT under BBR: what it delivers in each round trip.
 fn bbr_round(bbr: &mut Bbr, w: &mut Window, mbps: f64, rtt: Duration) {
@@ -123,4 +128,70 @@ fn bbr_sends_single_segments_at_low_rates() {
         w.pacing_rate = Rate::from_mbps(mbps);
         assert_eq!(Bbr::default().min_tso_segs(&w), segments);
     }
+}
+
+/// Linux `bbr_update_min_rtt`: what is sent in PROBE_RTT is marked as limited by the application, so that
+/// 200 ms with four segments, more than ten rounds of a short path, do not end the estimate.
+#[test]
+fn a_probe_for_a_short_rtt_leaves_the_bandwidth_estimate_alone() {
+    for rtt_ms in [5, 10, 18] {
+        let mut path = path(100.0, Duration::from_millis(rtt_ms), 1);
+        path.run_until(9.0);
+        let before = path.cca.bottleneck_bandwidth().as_mbps();
+        assert!(
+            (95.0..102.0).contains(&before),
+            "{rtt_ms} ms: {before} Mbit/s"
+        );
+        let (mut visits, mut inside, mut lowest) = (0, false, f64::MAX);
+        while path.w.now < Instant::ZERO + Duration::from_secs(25) {
+            path.step();
+            lowest = lowest.min(path.cca.bottleneck_bandwidth().as_mbps());
+            visits += u32::from(path.cca.mode() == "probe_rtt" && !inside);
+            inside = path.cca.mode() == "probe_rtt";
+        }
+        assert!(visits >= 1, "{rtt_ms} ms: no visit");
+        assert!(
+            lowest > 0.95 * before,
+            "{rtt_ms} ms: {before}, then {lowest} Mbit/s"
+        );
+    }
+}
+
+/// Linux `bbr_cwnd_event`: a transmission after an idle time ends a probe whose 200 ms are over, without
+/// waiting for another round.
+#[test]
+fn idle_time_may_end_a_probe_for_the_rtt() {
+    let mut path = path(20.0, Duration::from_millis(40), 1);
+    while path.cca.mode() != "probe_rtt" || path.in_flight() > 4 {
+        path.step();
+        assert!(path.w.now < Instant::ZERO + Duration::from_secs(20));
+    }
+    path.take_ack();
+    path.w.now += Duration::from_secs(1);
+    path.w.inflight = 0;
+    path.w.app_limited = true;
+    path.cca.cwnd_event(&mut path.w, Event::TxStart);
+    assert_eq!(path.cca.mode(), "probe_bw");
+}
+
+/// Linux `bbr_set_state`: a time-out is itself a lossy round of the policer model.
+#[test]
+fn a_time_out_counts_as_a_lossy_round_for_the_policer() {
+    let mut path = path(20.0, Duration::from_millis(40), 1);
+    path.run_until(2.0);
+    let policed = |path: &mut Path<Bbr>| {
+        for _ in 0..4 {
+            path.w.now += Duration::from_millis(100);
+            path.w.delivered_at = path.w.now;
+            path.w.delivered += 25;
+            path.w.lost += 25;
+            path.cca.set_state(&mut path.w, CaState::Loss);
+        }
+    };
+    for _ in 0..3 {
+        policed(&mut path);
+    }
+    // 25 segments in 100 ms, whatever the estimate was.
+    let rate = path.cca.bottleneck_bandwidth().as_mbps();
+    assert!((2.5..4.0).contains(&rate), "{rate} Mbit/s");
 }

@@ -1,7 +1,9 @@
 //! The congestion controls against their sources, one file each.
 
 mod bbr;
+mod bbr3;
 mod cubic;
 mod hystart;
 mod lab;
+mod path;
 mod reno;
