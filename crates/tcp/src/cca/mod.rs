@@ -15,6 +15,7 @@ pub mod parameters;
 pub mod registry;
 pub mod reno;
 pub mod slow_start;
+pub mod sprout;
 mod window;
 mod windowed_filter;
 

@@ -3,11 +3,17 @@
 use std::sync::{PoisonError, RwLock};
 
 use super::about::Pair;
-use super::{Cca, bbr, bbr3, cubic, reno};
+use super::{Cca, bbr, bbr3, cubic, reno, sprout};
 use super::{SettingError, Settings};
 
 /// The congestion controls that celltcp itself has.
-pub const CCAS: [&Cca; 4] = [&cubic::ABOUT, &reno::ABOUT, &bbr::ABOUT, &bbr3::ABOUT];
+pub const CCAS: [&Cca; 5] = [
+    &cubic::ABOUT,
+    &reno::ABOUT,
+    &bbr::ABOUT,
+    &bbr3::ABOUT,
+    &sprout::ABOUT,
+];
 
 /// Those that users have added.
 static ADDED: RwLock<Vec<&'static Cca>> = RwLock::new(Vec::new());

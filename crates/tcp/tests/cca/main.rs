@@ -7,3 +7,4 @@ mod hystart;
 mod lab;
 mod path;
 mod reno;
+mod sprout;

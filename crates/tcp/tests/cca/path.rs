@@ -121,6 +121,16 @@ impl<C: CongestionControl> Path<C> {
         (self.rate.bytes_in(self.rtt).get() / u64::from(MSS)) as u32
     }
 
+    /// How long a segment that is sent now waits before the bottleneck.
+    pub fn queueing(&self) -> Duration {
+        self.link_free.saturating_since(self.w.now)
+    }
+
+    /// The link stands still from now on.
+    pub fn outage(&mut self, time: Duration) {
+        self.link_free = self.link_free.max(self.w.now) + time;
+    }
+
     /// Sends a segment or takes an ACK, whichever comes first.
     pub fn step(&mut self) {
         let may_send = self.in_flight() < self.w.cwnd;
