@@ -81,6 +81,7 @@ pub struct Path<C> {
     limited_until: u64,
     blocked_until: u64,
     recovery_end: u64,
+    lost_told: u64,
 }
 
 impl<C: CongestionControl> Path<C> {
@@ -109,6 +110,7 @@ impl<C: CongestionControl> Path<C> {
             limited_until: 0,
             blocked_until: 0,
             recovery_end: 0,
+            lost_told: 0,
         }
     }
 
@@ -241,12 +243,13 @@ impl<C: CongestionControl> Path<C> {
         let ack = Ack {
             acked: delivered,
             delivered,
-            lost: (self.w.lost - lost_before) as u32,
+            lost: (self.w.lost - self.lost_told) as u32,
             prior_inflight,
             rtt: Some(self.w.now.saturating_since(newest.at)),
             rate,
             ..Ack::default()
         };
+        self.lost_told = self.w.lost;
         self.w.limits_itself = false;
         self.w.cwnd_limited = self.w.delivered <= self.blocked_until;
         self.cca.cong_control(&mut self.w, &ack);
