@@ -10,6 +10,7 @@ pub mod bbr;
 pub mod bbr3;
 mod control;
 pub mod cubic;
+pub mod dctcp;
 mod handover;
 pub mod parameters;
 pub mod registry;
@@ -168,6 +169,12 @@ pub trait CongestionControl: Send + core::fmt::Debug {
     /// The least number of segments in one burst to the device (the kernel's `min_tso_segs`).
     fn min_tso_segs(&self, _window: &Window) -> u32 {
         2
+    }
+
+    /// Whether it cannot do without ECN, and has marks echoed one by one (the kernel's
+    /// `TCP_CONG_NEEDS_ECN`).
+    fn needs_ecn(&self) -> bool {
+        false
     }
 
     /// How many windows the send buffer should hold.

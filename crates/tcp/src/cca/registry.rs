@@ -3,15 +3,16 @@
 use std::sync::{PoisonError, RwLock};
 
 use super::about::Pair;
-use super::{Cca, bbr, bbr3, cubic, reno, sprout};
+use super::{Cca, bbr, bbr3, cubic, dctcp, reno, sprout};
 use super::{SettingError, Settings};
 
 /// The congestion controls that celltcp itself has.
-pub const CCAS: [&Cca; 5] = [
+pub const CCAS: [&Cca; 6] = [
     &cubic::ABOUT,
     &reno::ABOUT,
     &bbr::ABOUT,
     &bbr3::ABOUT,
+    &dctcp::ABOUT,
     &sprout::ABOUT,
 ];
 

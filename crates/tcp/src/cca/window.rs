@@ -99,8 +99,12 @@ pub struct Window {
     /// When something was delivered last, or sent into an empty network (the kernel's
     /// `delivered_mstamp`).
     pub delivered_at: Instant,
+    /// Segments delivered since establishment by ACKs with ECN-Echo.
+    pub delivered_ce: u64,
     /// Segments marked lost since establishment.
     pub lost: u64,
+    /// Whether both sides agreed on ECN.
+    pub ecn: bool,
     /// Whether the application leaves the pipe unfilled at present.
     pub app_limited: bool,
     /// Whether the window was in full use in the last round (the kernel's `tcp_is_cwnd_limited`).
@@ -152,7 +156,9 @@ impl Window {
             packets_out: 0,
             delivered: 0,
             delivered_at: Instant::ZERO,
+            delivered_ce: 0,
             lost: 0,
+            ecn: false,
             app_limited: false,
             cwnd_limited: false,
             srtt: Duration::ZERO,

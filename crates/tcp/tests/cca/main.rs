@@ -3,6 +3,7 @@
 mod bbr;
 mod bbr3;
 mod cubic;
+mod dctcp;
 mod hystart;
 mod lab;
 mod path;
