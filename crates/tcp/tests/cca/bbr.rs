@@ -368,6 +368,12 @@ fn a_context_takes_the_place_of_startup() {
     let found = bbr.bottleneck_bandwidth().as_mbps();
     assert!((found / known - 1.0).abs() < 0.001, "{found}");
     assert!(w.pacing_rate.as_mbps() <= 1.25 * known && w.pacing_rate < burst);
+    // What the one before has queued is drained first.
+    w.inflight = 300;
+    bbr.init(&mut w);
+    bbr.seed(&mut w, &context);
+    assert_eq!(bbr.mode(), "drain");
+    assert!(w.pacing_rate.as_mbps() < 0.4 * known);
 }
 
 /// The parameters are those of the kernel's module, and they are used.

@@ -224,8 +224,8 @@ impl CongestionControl for Bbr {
     }
 
     /// The model is that of the context: its pacing rate as the bandwidth, its lowest RTT. The path is taken
-    /// to be full and free of a queue, so that there is no STARTUP and no DRAIN but the gain cycle at once;
-    /// if the rate was too low, that finds a quarter more per cycle.
+    /// to be full, so that there is no STARTUP: DRAIN first, which is over at once where nothing queues, then
+    /// the gain cycle; if the rate was too low, that finds a quarter more in every round of its first phase.
     fn seed(&mut self, window: &mut Window, context: &Context) {
         let bandwidth = Bandwidth::from_rate(context.pacing_rate, window.mss);
         if context.srtt.is_zero() || bandwidth == Bandwidth::default() {
@@ -236,10 +236,9 @@ impl CongestionControl for Bbr {
         self.min_rtt = context.min_rtt;
         self.rtt_seen = true;
         self.full = FullPipe::known(bandwidth);
-        self.enter_probe_bandwidth(window);
+        self.check_drain(window);
         self.renew_pacing_gain();
         self.set_pacing_rate(window, self.pacing_gain);
-        window.ssthresh = self.inflight_target(window, bandwidth, Gain::ONE);
     }
 
     /// BBR does not use the threshold; the window is remembered for the end of the episode.

@@ -19,7 +19,7 @@ mod undo;
 
 use units::{Duration, Instant, Rate};
 
-use super::bandwidth::{Bandwidth, Gain};
+use super::bandwidth::Bandwidth;
 use super::{Ack, CaState, Cca, CongestionControl, Context, Event, Family, Lost, Window};
 use aggregation::Aggregation;
 use bounds::{Bounds, MaxBandwidth};
@@ -184,8 +184,8 @@ impl CongestionControl for Bbr3 {
     }
 
     /// The model is that of the context: its pacing rate as the bandwidth, its lowest RTT. The path is taken
-    /// to be full and free of a queue, so that there is no Startup and no Drain but ProbeBW_CRUISE at once,
-    /// and the first probe within two to three seconds.
+    /// to be full, so that there is no Startup: Drain first, which is over at once where nothing queues, and
+    /// the first probe within two to three seconds.
     fn seed(&mut self, window: &mut Window, context: &Context) {
         let bandwidth = Bandwidth::from_rate(context.pacing_rate, window.mss);
         if context.srtt.is_zero() || bandwidth == Bandwidth::default() {
@@ -195,9 +195,9 @@ impl CongestionControl for Bbr3 {
         self.lowest = LowestRtt::new(context.min_rtt, window.now);
         self.rtt_seen = true;
         self.full.reached = true;
-        self.start_down(window);
-        self.start_cruise();
-        self.set_pacing_rate(window, Gain::ONE);
+        self.enter_drain(window);
+        self.check_drain_done(window);
+        self.set_pacing_rate(window, self.state.pacing_gain(&self.config));
     }
 
     /// `OnEnterRTO`, `OnEnterFastRecovery` (§5.6.4.4): BBR does not use the threshold. The loss that led

@@ -88,7 +88,8 @@ impl Bbr3 {
         self.bounds.longterm = self.bdp(Gain::ONE).max(self.latest.inflight);
     }
 
-    fn enter_drain(&mut self, window: &mut Window) {
+    /// `EnterDrain`.
+    pub(super) fn enter_drain(&mut self, window: &mut Window) {
         self.state = State::Drain;
         self.drain_from = self.rounds.count;
         self.set_threshold(window);

@@ -102,12 +102,16 @@ fn a_context_takes_the_place_of_startup() {
     let mut bbr = Bbr3::default();
     bbr.init(&mut w);
     bbr.seed(&mut w, &context);
-    assert_eq!(bbr.state(), "probe_bw_cruise");
-    let rate = w.pacing_rate.as_mbps();
-    assert!(
-        (rate / context.pacing_rate.as_mbps() - 0.99).abs() < 0.01,
-        "{rate}"
-    );
+    assert_eq!(bbr.state(), "probe_bw_down");
+    let rate = w.pacing_rate.as_mbps() / context.pacing_rate.as_mbps();
+    assert!((rate - 0.9 * 0.99).abs() < 0.01, "{rate}");
+    // What the one before has queued is drained first.
+    let mut queued = window(100);
+    queued.inflight = 300;
+    let mut other = Bbr3::default();
+    other.init(&mut queued);
+    other.seed(&mut queued, &context);
+    assert_eq!(other.state(), "drain");
     let ack = Ack {
         acked: 1,
         delivered: 1,
