@@ -3,8 +3,8 @@
 use units::{Bytes, Duration, Rate};
 
 use super::{
-    Ack, AckKind, AckSample, CaState, CongestionControl, Event, HandOver, Pair, SlowStart, Window,
-    modelled_window,
+    Ack, AckKind, AckSample, CaState, CongestionControl, Event, HandOver, Lost, Pair, SlowStart,
+    Window, modelled_window,
 };
 
 /// What one congestion control hands to the next on a live connection: the transport protocol
@@ -76,6 +76,11 @@ impl Congestion {
             self.slow_start.on_ack(&mut self.window, sample);
         }
         self.cca.pkts_acked(&mut self.window, sample);
+    }
+
+    /// A segment was marked lost.
+    pub fn on_lost(&mut self, lost: &Lost) {
+        self.cca.on_lost(&mut self.window, lost);
     }
 
     /// How an ACK was worked on.

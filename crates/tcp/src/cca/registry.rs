@@ -3,11 +3,18 @@
 use std::sync::{PoisonError, RwLock};
 
 use super::about::Pair;
-use super::{Cca, bbr, cubic, dctcp, reno};
+use super::{Cca, bbr, bbr3, cubic, dctcp, reno, sprout};
 use super::{SettingError, Settings};
 
 /// The congestion controls that celltcp itself has.
-pub const CCAS: [&Cca; 4] = [&reno::ABOUT, &cubic::ABOUT, &bbr::ABOUT, &dctcp::ABOUT];
+pub const CCAS: [&Cca; 6] = [
+    &cubic::ABOUT,
+    &reno::ABOUT,
+    &bbr::ABOUT,
+    &bbr3::ABOUT,
+    &dctcp::ABOUT,
+    &sprout::ABOUT,
+];
 
 /// Those that users have added.
 static ADDED: RwLock<Vec<&'static Cca>> = RwLock::new(Vec::new());

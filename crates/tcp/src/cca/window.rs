@@ -58,6 +58,10 @@ pub struct RateSample {
     pub app_limited: bool,
     /// Whether the sampled segment was a retransmission.
     pub retransmitted: bool,
+    /// Segments in flight when the sampled segment was sent, itself included.
+    pub tx_in_flight: u32,
+    /// Segments marked lost since the sampled segment was sent.
+    pub lost: u32,
 }
 
 impl RateSample {
@@ -92,6 +96,9 @@ pub struct Window {
     pub packets_out: u32,
     /// Segments delivered since establishment.
     pub delivered: u64,
+    /// When something was delivered last, or sent into an empty network (the kernel's
+    /// `delivered_mstamp`).
+    pub delivered_at: Instant,
     /// Segments delivered since establishment by ACKs with ECN-Echo.
     pub delivered_ce: u64,
     /// Segments marked lost since establishment.
@@ -148,6 +155,7 @@ impl Window {
             inflight: 0,
             packets_out: 0,
             delivered: 0,
+            delivered_at: Instant::ZERO,
             delivered_ce: 0,
             lost: 0,
             ecn: false,

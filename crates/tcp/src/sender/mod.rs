@@ -296,6 +296,7 @@ impl Sender {
         w.inflight = self.board.in_flight();
         w.packets_out = self.board.packets_out();
         w.delivered = self.rate.delivered;
+        w.delivered_at = self.rate.delivered_at();
         w.srtt = self.rtt.srtt();
         w.min_rtt = self.rtt.minimum();
         w.next_departure = self.pacer.next();
