@@ -6,13 +6,22 @@
 
 mod about;
 pub mod bbr;
+pub mod bic;
 mod control;
 pub mod cubic;
 mod handover;
+pub mod highspeed;
+pub mod htcp;
+pub mod hybla;
+pub mod illinois;
+mod jiffies;
 pub mod parameters;
 pub mod registry;
 pub mod reno;
+pub mod scalable;
 pub mod slow_start;
+pub mod veno;
+pub mod westwood;
 mod window;
 mod windowed_filter;
 

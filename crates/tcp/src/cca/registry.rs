@@ -3,11 +3,25 @@
 use std::sync::{PoisonError, RwLock};
 
 use super::about::Pair;
-use super::{Cca, bbr, cubic, reno};
+use super::{
+    Cca, bbr, bic, cubic, highspeed, htcp, hybla, illinois, reno, scalable, veno, westwood,
+};
 use super::{SettingError, Settings};
 
 /// The congestion controls that celltcp itself has.
-pub const CCAS: [&Cca; 3] = [&reno::ABOUT, &cubic::ABOUT, &bbr::ABOUT];
+pub const CCAS: [&Cca; 11] = [
+    &bic::ABOUT,
+    &cubic::ABOUT,
+    &highspeed::ABOUT,
+    &htcp::ABOUT,
+    &hybla::ABOUT,
+    &reno::ABOUT,
+    &scalable::ABOUT,
+    &westwood::ABOUT,
+    &illinois::ABOUT,
+    &veno::ABOUT,
+    &bbr::ABOUT,
+];
 
 /// Those that users have added.
 static ADDED: RwLock<Vec<&'static Cca>> = RwLock::new(Vec::new());

@@ -175,13 +175,13 @@ impl Window {
         if self.cwnd_cnt >= per_segments {
             // The threshold fell below what is already counted.
             self.cwnd_cnt = 0;
-            self.cwnd += 1;
+            self.cwnd = self.cwnd.saturating_add(1);
         }
-        self.cwnd_cnt += acked;
+        self.cwnd_cnt = self.cwnd_cnt.saturating_add(acked);
         if self.cwnd_cnt >= per_segments {
             let whole = self.cwnd_cnt / per_segments;
             self.cwnd_cnt -= whole * per_segments;
-            self.cwnd += whole;
+            self.cwnd = self.cwnd.saturating_add(whole);
         }
         self.cwnd = self.cwnd.min(self.cwnd_clamp);
     }
