@@ -126,9 +126,9 @@ impl Illinois {
     fn end_round(&mut self, w: &Window) {
         if w.cwnd < self.config.win_thresh {
             self.behave_as_reno();
-        } else if self.rtts > 0 {
+        } else if let Some(mean) = self.sum_rtt.checked_div(self.rtts) {
             let largest = self.max_rtt - self.base_rtt;
-            let mean = (self.sum_rtt / self.rtts).saturating_sub(self.base_rtt);
+            let mean = mean.saturating_sub(self.base_rtt);
             self.alpha = self.alpha_at(mean, largest);
             self.beta = self.beta_at(mean, largest);
         }
