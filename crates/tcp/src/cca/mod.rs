@@ -8,13 +8,16 @@ mod about;
 pub mod bbr;
 mod control;
 pub mod cubic;
+mod delay_round;
 mod handover;
 pub mod parameters;
 pub mod registry;
 pub mod reno;
 pub mod slow_start;
+pub mod vegas;
 mod window;
 mod windowed_filter;
+pub mod yeah;
 
 pub use about::{Build, Cca, Family, Pair};
 pub use control::{Congestion, Context};

@@ -3,11 +3,17 @@
 use std::sync::{PoisonError, RwLock};
 
 use super::about::Pair;
-use super::{Cca, bbr, cubic, reno};
+use super::{Cca, bbr, cubic, reno, vegas, yeah};
 use super::{SettingError, Settings};
 
 /// The congestion controls that celltcp itself has.
-pub const CCAS: [&Cca; 3] = [&reno::ABOUT, &cubic::ABOUT, &bbr::ABOUT];
+pub const CCAS: [&Cca; 5] = [
+    &cubic::ABOUT,
+    &reno::ABOUT,
+    &vegas::ABOUT,
+    &yeah::ABOUT,
+    &bbr::ABOUT,
+];
 
 /// Those that users have added.
 static ADDED: RwLock<Vec<&'static Cca>> = RwLock::new(Vec::new());
