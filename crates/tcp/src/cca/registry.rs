@@ -4,12 +4,13 @@ use std::sync::{PoisonError, RwLock};
 
 use super::about::Pair;
 use super::{
-    Cca, bbr, bic, cubic, highspeed, htcp, hybla, illinois, reno, scalable, veno, westwood,
+    Cca, bbr, bic, cubic, highspeed, htcp, hybla, illinois, reno, scalable, vegas, veno, westwood,
+    yeah,
 };
 use super::{SettingError, Settings};
 
 /// The congestion controls that celltcp itself has.
-pub const CCAS: [&Cca; 11] = [
+pub const CCAS: [&Cca; 13] = [
     &bic::ABOUT,
     &cubic::ABOUT,
     &highspeed::ABOUT,
@@ -18,8 +19,10 @@ pub const CCAS: [&Cca; 11] = [
     &reno::ABOUT,
     &scalable::ABOUT,
     &westwood::ABOUT,
+    &vegas::ABOUT,
     &illinois::ABOUT,
     &veno::ABOUT,
+    &yeah::ABOUT,
     &bbr::ABOUT,
 ];
 

@@ -5,3 +5,6 @@ mod cubic;
 mod hystart;
 mod lab;
 mod reno;
+mod rounds;
+mod vegas;
+mod yeah;
