@@ -58,7 +58,14 @@ impl HighSpeedConfig {
         if row <= 1 {
             return self.low_window;
         }
-        let (mut below, mut from) = (self.low_window, WIDEST);
+        // Growth has a maximum far out: the first crossing counts.
+        let (mut below, mut from) = (self.low_window, 2 * self.low_window);
+        while self.increase(from) < f64::from(row) {
+            if from >= WIDEST / 2 {
+                return WIDEST;
+            }
+            (below, from) = (from, 2 * from);
+        }
         while from - below > 1 {
             let middle = below + (from - below) / 2;
             if self.increase(middle) < f64::from(row) {
