@@ -251,7 +251,7 @@ fn assignment() -> impl Strategy<Value = String> {
         )),
         Just("links=[{ from = 'gateway', to = 'rival' }]".to_owned()),
         Just("tcp.window_scale=7".to_owned()),
-        Just("flows.0.slow_start=standard".to_owned()),
+        Just("flows.0.cca=reno:slow_start=hystart".to_owned()),
     ]
 }
 
