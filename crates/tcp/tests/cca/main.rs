@@ -9,6 +9,7 @@ mod hybla;
 mod hystart;
 mod illinois;
 mod lab;
+mod properties;
 mod reno;
 mod rounds;
 mod scalable;
