@@ -125,6 +125,8 @@ impl Flow {
 fn ack_cost(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("20,000 ACKs");
     group.throughput(Throughput::Elements(ACKS)).sample_size(20);
+    group.warm_up_time(std::time::Duration::from_millis(500));
+    group.measurement_time(std::time::Duration::from_secs(2));
     for cca in CCAS {
         let mut flow = Flow::new(cca);
         group.bench_function(cca.name, |bencher| {
