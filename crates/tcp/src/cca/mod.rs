@@ -6,10 +6,13 @@
 
 mod about;
 pub mod bbr;
+pub mod cdg;
 mod control;
 pub mod cubic;
 mod delay_round;
 mod handover;
+pub mod lp;
+pub mod nv;
 pub mod parameters;
 pub mod registry;
 pub mod reno;

@@ -3,13 +3,16 @@
 use std::sync::{PoisonError, RwLock};
 
 use super::about::Pair;
-use super::{Cca, bbr, cubic, reno, vegas, yeah};
+use super::{Cca, bbr, cdg, cubic, lp, nv, reno, vegas, yeah};
 use super::{SettingError, Settings};
 
 /// The congestion controls that celltcp itself has.
-pub const CCAS: [&Cca; 5] = [
+pub const CCAS: [&Cca; 8] = [
     &cubic::ABOUT,
     &reno::ABOUT,
+    &cdg::ABOUT,
+    &lp::ABOUT,
+    &nv::ABOUT,
     &vegas::ABOUT,
     &yeah::ABOUT,
     &bbr::ABOUT,

@@ -1,9 +1,12 @@
 //! The congestion controls against their sources, one file each.
 
 mod bbr;
+mod cdg;
 mod cubic;
 mod hystart;
 mod lab;
+mod lp;
+mod nv;
 mod reno;
 mod rounds;
 mod vegas;
