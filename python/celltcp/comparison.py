@@ -11,8 +11,9 @@ import pandas as pd
 import pyarrow as pa
 
 from celltcp import __version__
-from celltcp._core import CelltcpError, Scenario, canonical_cca
+from celltcp._core import CelltcpError, Scenario, jain
 from celltcp.campaign import Progress, jobs_for, run_jobs
+from celltcp.ccas import chosen as chosen_ccas
 from celltcp.engines import Engine
 from celltcp.engines import engine as find_engine
 from celltcp.results import Results
@@ -78,12 +79,43 @@ class Comparison:
 
     @property
     def recommendation(self) -> dict[str, list[str]]:
-        """For each requirement the best congestion control, followed by those tied with it."""
-        series = dict(self._series())
+        """For each requirement the best congestion control, followed by those tied with it.
+
+        Line-ups of several flows compete with each other, and are left out.
+        """
+        series = {cca: values for cca, values in self._series() if "+" not in cca}
         return {
             requirement: best_and_ties({cca: values[metric] for cca, values in series.items()})
             for requirement, metric in REQUIREMENTS.items()
         }
+
+    @property
+    def shares(self) -> pd.DataFrame:
+        """How flows share the path: per line-up and flow the CCA and its mean goodput, Mbit/s.
+
+        The half width of the 95 % interval is NaN without spread.
+        """
+        flows = self.flows.merge(
+            self.runs[["run", "cca"]], on="run", suffixes=("", "_lineup"), validate="many_to_one"
+        )
+        rows = []
+        for (lineup, name, cca), mine in flows.groupby(["cca_lineup", "name", "cca"], sort=False):
+            found = estimate(mine["goodput_mbps"].tolist())
+            rows.append(
+                {
+                    "cca": lineup,
+                    "flow": name,
+                    "flow_cca": cca,
+                    "goodput_mbps": found.mean,
+                    "goodput_mbps_ci95": math.nan if found.ci95 is None else found.ci95,
+                }
+            )
+        return pd.DataFrame(rows)
+
+    @property
+    def several_flows(self) -> bool:
+        """Whether connections have shared the path."""
+        return bool((self.flows.groupby("run").size() > 1).any())
 
     @property
     def randomness(self) -> list[str]:
@@ -128,7 +160,7 @@ class Comparison:
                 for requirement, metric in REQUIREMENTS.items()
                 if requirement in best
                 for cca in series
-                if cca != best[requirement]
+                if cca != best[requirement] and "+" not in cca
             ],
             "recommendation": self.recommendation,
         }
@@ -164,7 +196,8 @@ def compare(
 
     Args:
         scenario: built-in name, scenario file, link trace, or a loaded scenario.
-        cca: names of congestion controls.
+        cca: names of congestion controls, with parameters (`"cubic:hystart=off"`) or several flows at
+            a time (`"cubic+bbr"`); `"all"` for all that the engine has.
         runs: runs of each; run i has `seed + i`.
         seed: of the first run.
         duration: length of a run, such as `"60s"`.
@@ -179,13 +212,10 @@ def compare(
     Raises:
         CelltcpError: if something that was given cannot be used.
     """
-    names = [cca] if isinstance(cca, str) else list(cca)
-    chosen = list(dict.fromkeys(canonical_cca(name.strip()) for name in names))
-    if not chosen:
-        raise CelltcpError("cca: give one congestion control at least")
     if runs < 1:
         raise CelltcpError(f"runs: {runs} is not a number from 1 on")
     chosen_engine = find_engine(engine, kernel)
+    chosen = chosen_ccas(cca, chosen_engine.ccas)
     loaded = load_scenario(scenario, uplink=uplink, duration=duration, changes=set)
     planned = jobs_for(loaded, chosen, runs, seed, chosen_engine)
     tables = run_jobs(planned, workers=jobs, folder=out, progress=progress)
@@ -220,7 +250,7 @@ def frame(table: pa.Table) -> pd.DataFrame:
 
 
 def _runs(results: Results) -> pd.DataFrame:
-    """One row per run: the flow under test, which is the first of the scenario.
+    """One row per run: the flow under test, which is the first of the scenario, and how fair all are.
 
     Parallel connections of that flow add up: goodput and retransmissions as sums, RTTs and PM as
     means weighted by segments, the 95th percentile as the largest.
@@ -232,7 +262,8 @@ def _runs(results: Results) -> pd.DataFrame:
         tested = [flow for flow in mine if flow["name"] == mine[0]["name"]]
         rows.append(
             {
-                "cca": tested[0]["cca"],
+                "run": run["run"],
+                "cca": run["cca"],
                 "seed": run["seed"],
                 "goodput_mbps": math.fsum(flow["goodput_mbps"] for flow in tested),
                 "rtt_mean_ms": _weighted(tested, "rtt_mean_ms"),
@@ -243,6 +274,7 @@ def _runs(results: Results) -> pd.DataFrame:
                 "retransmissions": sum(flow["retransmissions"] for flow in tested),
                 "pm_balanced": _weighted(tested, "pm_balanced"),
                 "pm_delay": _weighted(tested, "pm_delay"),
+                "fairness": jain([flow["goodput_mbps"] for flow in mine]),
                 "duration_s": run["duration_s"],
             }
         )

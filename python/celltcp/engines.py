@@ -27,9 +27,14 @@ class Engine:
         """Differs between engines that may come to other results."""
         return f"kernel-{self.kernel.version}" if self.kernel else self.name
 
+    @property
+    def ccas(self) -> list[str]:
+        """The names of its congestion controls."""
+        return list(self.kernel.ccas) if self.kernel else native_ccas()
+
     def require(self, ccas: list[str]) -> None:
         """Makes sure that it has these congestion controls."""
-        there = self.kernel.ccas if self.kernel else native_ccas()
+        there = self.ccas
         for cca in ccas:
             if cca not in there:
                 who = f"kernel {self.kernel.version}" if self.kernel else "the native engine"

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from celltcp._core import Scenario, canonical_cca
+from celltcp._core import CelltcpError, Scenario
 from celltcp.campaign import Progress, jobs_for, run_jobs
+from celltcp.ccas import chosen as chosen_ccas
 from celltcp.comparison import about, frame
 from celltcp.engines import engine as find_engine
 from celltcp.results import Results, prepare_folder
@@ -80,7 +81,8 @@ def run(
 
     Args:
         scenario: built-in name, scenario file, link trace, or a loaded scenario.
-        cca: name of the congestion control.
+        cca: name of the congestion control, with its parameters (`"cubic:hystart=off"`), and several
+            flows at a time (`"cubic+bbr"`) if wanted.
         seed: of the run.
         duration: length of the run, such as `"60s"`.
         engine: `"native"` or `"kernel"`, a real Linux kernel in virtual time.
@@ -95,9 +97,12 @@ def run(
     Raises:
         CelltcpError: if something that was given cannot be used.
     """
-    name = canonical_cca(cca)
     loaded = load_scenario(scenario, uplink=uplink, duration=duration, changes=set)
     chosen = find_engine(engine, kernel)
+    names = chosen_ccas(cca, chosen.ccas)
+    if len(names) > 1:
+        raise CelltcpError(f"cca: {cca!r} are several; run takes one, compare takes more")
+    name = names[0]
     jobs = jobs_for(loaded.with_samples(samples), [name], 1, seed, chosen)
     capture = str(pcap) if pcap is not None else None
     origin = about(loaded, [name], 1, seed, chosen)

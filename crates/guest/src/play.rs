@@ -307,10 +307,11 @@ impl<'a> Play<'a> {
         let (sender, receiver) = (self.host(&running.flow.from)?, self.host(&running.flow.to)?);
         // What ends only when the application says so ends with the stream.
         let finite = !matches!(running.flow.workload, Workload::OnOff(_));
-        let cca = self.switches.present(flow).name;
+        let choice = self.switches.present(flow);
+        let cca = choice.name;
         self.device.tell(&Message::Open {
             flow: flow as u32,
-            cca: cca.to_owned(),
+            cca: choice.to_string(),
         })?;
         receiver.enter()?;
         let ends = self.ends();

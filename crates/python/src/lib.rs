@@ -2,6 +2,7 @@
 //!
 //! Columns cross the border through the Arrow C data interface; there is never a call per packet.
 
+mod catalogue;
 mod columns;
 mod run;
 mod scenarios;
@@ -32,7 +33,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<traces::Trace>()?;
     module.add_class::<run::Run>()?;
     module.add_function(wrap_pyfunction!(scenarios::scenario_schema, module)?)?;
-    module.add_function(wrap_pyfunction!(scenarios::native_ccas, module)?)?;
-    module.add_function(wrap_pyfunction!(scenarios::canonical_cca, module)?)?;
+    module.add_function(wrap_pyfunction!(catalogue::native_ccas, module)?)?;
+    module.add_function(wrap_pyfunction!(catalogue::lineups, module)?)?;
+    module.add_function(wrap_pyfunction!(catalogue::describe_cca, module)?)?;
+    module.add_function(wrap_pyfunction!(catalogue::jain, module)?)?;
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use path::Traces;
 use pyo3::prelude::*;
-use scenario::{CcaChoice, Samples};
+use scenario::{Lineup, Samples};
 use units::Duration;
 
 use crate::refuse;
@@ -117,14 +117,11 @@ impl Scenario {
         self.inner.to_json()
     }
 
-    /// The same scenario with another congestion control of the first flow.
-    fn with_cca(&self, name: &str) -> PyResult<Self> {
-        let choice = CcaChoice::named(name).map_err(refuse)?;
-        Ok(self.changed(|scenario| {
-            if let Some(flow) = scenario.flows.first_mut() {
-                flow.cca = choice;
-            }
-        }))
+    /// The same scenario with another congestion control of the first flow, or, if several are joined by
+    /// a plus sign, of as many flows at the same time; missing ones are added.
+    fn with_cca(&self, lineup: &str) -> PyResult<Self> {
+        let lineup: Lineup = lineup.parse().map_err(refuse)?;
+        Ok(self.changed(|scenario| lineup.apply(scenario)))
     }
 
     /// The same scenario with the state of connections sampled at every ACK (`"every-ack"`), never
@@ -147,16 +144,4 @@ impl Scenario {
 #[pyfunction]
 pub(crate) fn scenario_schema() -> String {
     scenario::Scenario::schema()
-}
-
-/// The kernel's names of the congestion controls of the native engine.
-#[pyfunction]
-pub(crate) fn native_ccas() -> Vec<&'static str> {
-    scenario::NATIVE_CCAS.to_vec()
-}
-
-/// The kernel's name of a congestion control of the native engine.
-#[pyfunction]
-pub(crate) fn canonical_cca(name: &str) -> PyResult<&'static str> {
-    scenario::canonical_cca(name).map_err(refuse)
 }

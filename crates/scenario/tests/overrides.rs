@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use scenario::{
-    Buffer, Capacity, Distribution, Loss, Parameter, Queue, Samples, Scenario, SlowStart, Tso,
-    WindowScale, Workload,
+    Buffer, Capacity, Distribution, Loss, Parameter, Queue, Samples, Scenario, Tso, WindowScale,
+    Workload,
 };
 use units::{Bytes, Duration, Rate};
 
@@ -251,7 +251,7 @@ fn assignment() -> impl Strategy<Value = String> {
         )),
         Just("links=[{ from = 'gateway', to = 'rival' }]".to_owned()),
         Just("tcp.window_scale=7".to_owned()),
-        Just("flows.0.slow_start=standard".to_owned()),
+        Just("flows.0.cca=reno:slow_start=hystart".to_owned()),
     ]
 }
 
@@ -281,11 +281,11 @@ proptest! {
 #[test]
 fn words_and_numbers_mean_the_same_as_tables() {
     let scenario = with(
-        "[tcp]\nwindow_scale = false\n[[flows]]\nslow_start = \"hystart\"\nworkload = \"sequence\"",
+        "[tcp]\nwindow_scale = false\n[[flows]]\ncca = \"reno:slow_start=hystart\"\nworkload = \"sequence\"",
         &["flows.0.workload.size=30kB"],
     );
     assert_eq!(scenario.tcp.window_scale, WindowScale::Off);
-    assert_eq!(scenario.flows[0].slow_start, Some(SlowStart::Hystart));
+    assert_eq!(scenario.flows[0].cca.to_string(), "reno:slow_start=hystart");
     let Workload::Sequence(flows) = &scenario.flows[0].workload else {
         panic!("not a sequence");
     };

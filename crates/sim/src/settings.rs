@@ -1,10 +1,9 @@
 //! From the words of a scenario to those of TCP.
 
-use scenario::{CcaChoice, HandOver, Scenario, SlowStart, Tso};
-use tcp::cca::{Congestion, Context, UnknownCca, Window, cca_by_name, modelled_window, slow_start};
+use scenario::{CcaChoice, Scenario, Tso};
+use tcp::cca::{Congestion, HandOver, Pair, SettingError, Window, registry};
 use tcp::{Config, Connection};
 use units::random::{Purpose, Stream};
-use units::{Bytes, Rate};
 
 /// The settings of every host.
 pub(crate) fn config(scenario: &Scenario) -> Config {
@@ -36,21 +35,28 @@ pub(crate) fn config(scenario: &Scenario) -> Config {
     }
 }
 
+/// The congestion control of `choice` with its slow start.
+///
+/// # Errors
+/// If it is not here (any more) or a setting contradicts another.
+pub(crate) fn cca(choice: &CcaChoice) -> Result<Pair, SettingError> {
+    let found = registry::find(choice.name).ok_or_else(|| SettingError::Unknown {
+        owner: choice.name.to_owned(),
+        parameter: "name".to_owned(),
+        known: Vec::new(),
+    })?;
+    found.build(&choice.settings())
+}
+
 /// One end of connection number `connection`; `side` tells the two ends apart.
 pub(crate) fn endpoint(
     config: &Config,
     choice: &CcaChoice,
-    start: Option<SlowStart>,
     seed: u64,
     connection: u32,
     side: u32,
-) -> Result<Connection, UnknownCca> {
-    let (cca, mut method) = cca_by_name(choice.name)?;
-    match start {
-        Some(SlowStart::Standard) => method = Box::new(slow_start::Standard),
-        Some(SlowStart::Hystart) => method = Box::new(slow_start::HyStart::default()),
-        None => {}
-    }
+) -> Result<Connection, SettingError> {
+    let (cca, method) = cca(choice)?;
     let entity = 2 * connection + side;
     let draws = Stream::new(seed, Purpose::CongestionControl, entity);
     let window = Window::new(config.mss, config.initial_window, draws);
@@ -64,23 +70,10 @@ pub(crate) fn endpoint(
     ))
 }
 
-/// What a congestion control that takes over is handed, where segments carry `mss` bytes, and how an
-/// event tells it.
-pub(crate) fn hand_over(present: Context, mss: u32, how: HandOver) -> (Context, String) {
+/// The word of a scenario for how a congestion control takes over.
+pub(crate) fn hand_over(how: scenario::HandOver) -> HandOver {
     match how {
-        // Before the first RTT sample there is nothing to model.
-        HandOver::Context if present.srtt.is_zero() => (present, "context".to_owned()),
-        HandOver::Kernel => (present, "kernel".to_owned()),
-        HandOver::Context => {
-            let cwnd = modelled_window(present.cwnd, present.srtt, present.min_rtt);
-            let bytes = Bytes::new(u64::from(cwnd) * u64::from(mss));
-            let handed = Context {
-                cwnd,
-                ssthresh: cwnd,
-                pacing_rate: Rate::of(bytes, present.min_rtt),
-                ..present
-            };
-            (handed, format!("context cwnd {cwnd}"))
-        }
+        scenario::HandOver::Kernel => HandOver::Kernel,
+        scenario::HandOver::Context => HandOver::Context,
     }
 }

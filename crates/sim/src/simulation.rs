@@ -5,7 +5,7 @@ use path::{Plan, Traces};
 use record::Samples;
 use recorder::{Engine, Introduction, ObservationError, ObservedPath, Options, Tables};
 use scenario::{Flow, Scenario};
-use tcp::cca::UnknownCca;
+use tcp::cca::{HandOver, SettingError};
 use tcp::{Config, Connection, State};
 use units::Instant;
 use workload::{Application, Command, Due, Switches};
@@ -22,18 +22,13 @@ pub enum SimError {
     /// The scenario makes no path, or watching it has shown something wrong.
     #[error(transparent)]
     Path(#[from] ObservationError),
-    /// A congestion control is unknown.
-    #[error(transparent)]
-    Cca(#[from] UnknownCca),
-    /// A congestion control has no parameter of that name.
-    #[error("flow {flow:?}: {cca} has no parameter {parameter:?} in the native engine")]
-    Parameter {
+    /// A congestion control cannot be made.
+    #[error("flow {flow:?}: {error}")]
+    Cca {
         /// The flow.
         flow: String,
-        /// The congestion control.
-        cca: &'static str,
-        /// The parameter.
-        parameter: String,
+        /// What is wrong with it.
+        error: SettingError,
     },
 }
 
@@ -92,16 +87,12 @@ impl Simulation {
         let mut flows = Vec::new();
         for (number, flow) in scenario.flows.iter().enumerate() {
             let hosts = plan.ends(flow).map_err(ObservationError::from)?;
-            tcp::cca::cca_by_name(flow.cca.name)?;
-            for switch in &flow.switch {
-                tcp::cca::cca_by_name(switch.to.name)?;
-            }
-            if let Some(parameter) = flow.cca.parameters.keys().next() {
-                return Err(SimError::Parameter {
+            let all = core::iter::once(&flow.cca).chain(flow.switch.iter().map(|s| &s.to));
+            for choice in all {
+                settings::cca(choice).map_err(|error| SimError::Cca {
                     flow: flow.name.clone(),
-                    cca: flow.cca.name,
-                    parameter: parameter.clone(),
-                });
+                    error,
+                })?;
             }
             for _ in 0..flow.count {
                 let start = Instant::ZERO + flow.start + plan.start_jitter;
@@ -308,13 +299,16 @@ impl Simulation {
         let of_flow = self.flows.iter().filter(|each| each.number == due.flow);
         let open: Vec<u32> = of_flow.filter_map(|each| each.connection).collect();
         for connection in open {
-            let Ok((cca, _)) = tcp::cca::cca_by_name(due.to.name) else {
+            let Ok(pair) = settings::cca(&due.to) else {
                 unreachable!("the congestion control of every switch was looked up at the start");
             };
+            let how = settings::hand_over(due.how);
             let sender = self.endpoints.end(connection, Side::Sender);
-            let (context, how) = settings::hand_over(sender.context(), self.config.mss, due.how);
-            sender.switch(self.now, cca, context);
-            let detail = format!("{} {how}", due.to.name);
+            let handed = sender.switch(self.now, pair, how);
+            let detail = match how {
+                HandOver::Kernel => format!("{} kernel", due.to),
+                HandOver::Context => format!("{} context cwnd {}", due.to, handed.cwnd),
+            };
             self.path.recorder().switched(self.now, connection, detail);
             self.flush(connection, Side::Sender);
         }
@@ -326,8 +320,7 @@ impl Simulation {
         let number = self.owners.len() as u32;
         let end = |side| {
             let choice = self.switches.present(running.number);
-            let start = running.flow.slow_start;
-            settings::endpoint(&self.config, choice, start, self.seed, number, side)
+            settings::endpoint(&self.config, choice, self.seed, number, side)
         };
         let (Ok(mut sender), Ok(mut receiver)): (Result<Connection, _>, Result<Connection, _>) =
             (end(0), end(1))
@@ -342,7 +335,7 @@ impl Simulation {
             Introduction {
                 name: running.flow.name.clone(),
                 ue: running.flow.to.clone(),
-                cca: sender.cca().to_owned(),
+                cca: self.switches.present(running.number).to_string(),
                 hosts,
                 uplink: running.flow.from == "phone",
                 mss: self.config.mss,

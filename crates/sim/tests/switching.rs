@@ -8,7 +8,7 @@ use library::{run, scenario};
 /// event tells what happened.
 #[test]
 fn a_switch_does_not_stall_a_connection() {
-    let ccas = scenario::NATIVE_CCAS;
+    let ccas = tcp::cca::registry::CCAS.map(|cca| cca.name);
     for from in ccas {
         for to in ccas.iter().filter(|to| **to != from) {
             for how in ["context", "kernel"] {

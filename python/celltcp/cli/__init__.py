@@ -9,6 +9,7 @@ import click
 
 from celltcp import __version__
 from celltcp.cli.bench import bench
+from celltcp.cli.cca import cca
 from celltcp.cli.compare import compare
 from celltcp.cli.fidelity import fidelity
 from celltcp.cli.kernel import kernel
@@ -24,7 +25,7 @@ def celltcp() -> None:
     """Which TCP congestion control, on this mobile network, for this application, now?"""
 
 
-for command in (compare, run, scenarios, traces, show, fidelity, kernel, bench):
+for command in (compare, run, cca, scenarios, traces, show, fidelity, kernel, bench):
     celltcp.add_command(command)
 
 

@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from celltcp.cli.console import wide_console
 from celltcp.cli.options import scenario_options
 from celltcp.cli.progress import progress_bar
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from celltcp.comparison import Comparison
 
 #: Columns of the table: metric, heading, digits.
@@ -26,7 +29,13 @@ _COLUMNS = (
 
 @click.command()
 @scenario_options
-@click.option("--cca", default="cubic,bbr,newreno", show_default=True, metavar="LIST")
+@click.option(
+    "--cca",
+    default="cubic,bbr,newreno",
+    show_default=True,
+    metavar="LIST",
+    help="Names, with parameters (cubic:hystart=off) or several flows at a time (cubic+bbr); or all.",
+)
 @click.option("--runs", default=10, show_default=True, type=click.IntRange(1))
 @click.option("--jobs", type=click.IntRange(1), help="Runs at a time; default all cores.")
 @click.option("--out", metavar="DIR", help="Keep tables and pictures here; resumes.")
@@ -63,7 +72,7 @@ def compare(
     with progress_bar("comparing") as progress:
         result = compare_all(
             scenario,
-            cca=cca.split(","),
+            cca=cca,
             runs=runs,
             seed=seed,
             engine=engine,
@@ -92,10 +101,7 @@ def compare(
 
 def print_comparison(result: Comparison) -> None:
     """The table of means with intervals, and the recommendation."""
-    from rich.console import Console
     from rich.table import Table
-
-    from celltcp.statistics import estimate
 
     about = result.results.about
     table = Table(title=f"{about['name']}: mean and 95 % interval over {about['runs']} runs")
@@ -104,18 +110,42 @@ def print_comparison(result: Comparison) -> None:
         table.add_column(heading, justify="right")
     for cca in result.ccas:
         mine = result.runs[result.runs["cca"] == cca]
-        cells = []
-        for metric, _, digits in _COLUMNS:
-            found = estimate(mine[metric].astype(float).tolist())
-            spread = f" ±{found.ci95:.{digits}f}" if found.ci95 is not None else ""
-            cells.append(f"{found.mean:.{digits}f}{spread}")
+        cells = [_mean(mine[metric].astype(float).tolist(), digits) for metric, _, digits in _COLUMNS]
         table.add_row(cca, *cells)
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=120)
+    console = wide_console()
     console.print(table)
+    if result.several_flows:
+        console.print(_shares(result))
     if not result.randomness:
         console.print("This scenario has no randomness: equal runs have no interval.")
     for requirement, best in result.recommendation.items():
+        if not best and result.several_flows:
+            continue
         ties = f" (tied with it: {', '.join(best[1:])})" if best[1:] else ""
         console.print(f"best for {requirement:>8}: {best[0] if best else 'undecided'}{ties}")
+
+
+def _shares(result: Comparison) -> Table:
+    """Goodput of each flow and Jain's index, where flows share the path."""
+    from rich.table import Table
+
+    table = Table(title="Shares of the path, and Jain's index of them (1 is fair)")
+    table.add_column("CCA")
+    table.add_column("goodput of each flow, Mbit/s")
+    table.add_column("Jain's index", justify="right")
+    shares = result.shares
+    for cca in result.ccas:
+        flows = shares[shares["cca"] == cca].to_dict("records")
+        spelt = ", ".join(f"{flow['flow_cca']} {flow['goodput_mbps']:.2f}" for flow in flows)
+        mine = result.runs[result.runs["cca"] == cca]
+        table.add_row(cca, spelt, _mean(mine["fairness"].tolist(), 3))
+    return table
+
+
+def _mean(values: list[float], digits: int) -> str:
+    """Mean and half width of the 95 % interval, where there is one."""
+    from celltcp.statistics import estimate
+
+    found = estimate(values)
+    spread = f" ±{found.ci95:.{digits}f}" if found.ci95 is not None else ""
+    return f"{found.mean:.{digits}f}{spread}"

@@ -66,7 +66,7 @@ def fidelity(
     from celltcp.fidelity.page import write_page
     from celltcp.results import prepare_folder
 
-    ccas = judged_ccas(cca.split(","))
+    ccas = judged_ccas(cca)
     cases = choose_cases([name.strip() for name in scenario.split(",")] if scenario else (), duration)
     native, linux = engine(), engine("kernel", kernel)
     for case in cases:
@@ -114,15 +114,13 @@ def command_line(context: click.Context) -> str:
 
 def print_fidelity(found: Fidelity) -> None:
     """A table per group, and how many are within their bands."""
-    from rich.console import Console
     from rich.table import Table
 
+    from celltcp.cli.console import wide_console
     from celltcp.fidelity.cases import group_titles
     from celltcp.fidelity.rows import HEADINGS, LEGEND, cells
 
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=_WIDTH)
+    console = wide_console(_WIDTH)
     for group, title in group_titles().items():
         mine = [judgement for judgement in found.judgements if judgement.group == group]
         if not mine:

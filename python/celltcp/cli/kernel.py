@@ -70,12 +70,11 @@ def status(as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(found, indent=1))
         return
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=120)
+    from celltcp.cli.console import wide_console
+
+    console = wide_console()
     if found["kernels"]:
         table = Table()
         for heading in ("Linux", "source", "congestion controls", "MB", "built", "state"):

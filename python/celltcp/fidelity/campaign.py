@@ -9,8 +9,9 @@ from pathlib import Path
 
 import celltcp
 from celltcp import _core
-from celltcp._core import CelltcpError, canonical_cca, native_ccas
+from celltcp._core import CelltcpError
 from celltcp.campaign import Progress, jobs_for, run_jobs
+from celltcp.ccas import catalogue, chosen
 from celltcp.comparison import about
 from celltcp.engines import Engine
 from celltcp.fidelity.cases import Case
@@ -22,22 +23,21 @@ from celltcp.results import Results, read_results
 _UNFINISHED = ".unfinished"
 
 
-def judged_ccas(names: Sequence[str]) -> list[str]:
+def judged_ccas(names: str | Sequence[str]) -> list[str]:
     """The congestion controls of those names, by the kernel's names, each once.
 
     Raises:
-        CelltcpError: if one is unknown, or if the native engine does not have it.
+        CelltcpError: if one is unknown, or if Linux does not have it.
     """
-    chosen = list(dict.fromkeys(canonical_cca(name.strip()) for name in names))
-    if not chosen:
-        raise CelltcpError("cca: give one congestion control at least")
-    for cca in chosen:
-        if cca not in native_ccas():
+    in_linux = [entry["name"] for entry in catalogue() if entry["linux"]]
+    named = chosen(names, in_linux)
+    for cca in named:
+        if cca.partition(":")[0] not in in_linux:
             raise CelltcpError(
-                f"cca: the native engine does not have {cca!r}, and the kernel alone cannot be judged; "
-                f"allowed: {', '.join(native_ccas())}"
+                f"cca: Linux does not have {cca!r}, so that there is nothing to hold it against; "
+                f"allowed: {', '.join(in_linux)}"
             )
-    return chosen
+    return named
 
 
 def judge(

@@ -1,104 +1,48 @@
 //! Congestion controls by name.
 
+use core::str::FromStr;
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::de::{Error, MapAccess, Visitor, value::MapAccessDeserializer};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use tcp::cca::{Cca, SettingError, Settings, registry};
 
 use crate::nearest::nearest;
 
-/// The congestion controls of the Linux kernel, by its names.
-pub const KERNEL_CCAS: [&str; 17] = [
-    "bbr",
-    "bic",
-    "cdg",
-    "cubic",
-    "dctcp",
-    "highspeed",
-    "htcp",
-    "hybla",
-    "illinois",
-    "lp",
-    "nv",
-    "reno",
-    "scalable",
-    "vegas",
-    "veno",
-    "westwood",
-    "yeah",
-];
-
-/// Those that celltcp itself has.
-pub const NATIVE_CCAS: [&str; 3] = ["reno", "cubic", "bbr"];
-
-/// Names in the literature, and the kernel's.
-const ALIASES: [(&str, &str); 8] = [
-    ("newreno", "reno"),
-    ("new-reno", "reno"),
-    ("bbr1", "bbr"),
-    ("bbrv1", "bbr"),
-    ("westwood+", "westwood"),
-    ("hstcp", "highspeed"),
-    ("h-tcp", "htcp"),
-    ("stcp", "scalable"),
-];
-
-/// A name that no congestion control has, or none that is here.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{name:?} is not {wanted}{}; allowed: {}", suggestion.map(|s| format!("; did you mean {s:?}?")).unwrap_or_default(), allowed.join(", "))]
-pub struct UnknownCca {
-    name: String,
-    wanted: &'static str,
-    suggestion: Option<&'static str>,
-    allowed: &'static [&'static str],
+/// The names of all congestion controls, by the alphabet.
+fn names() -> Vec<&'static str> {
+    let mut names: Vec<&str> = registry::all().iter().map(|cca| cca.name).collect();
+    names.sort_unstable();
+    names
 }
 
-/// The kernel's name of the congestion control that the kernel or the literature calls `name`, in any
-/// case of letters.
+fn suggested(near: Option<&str>) -> String {
+    near.map_or(String::new(), |near| format!("; did you mean {near:?}?"))
+}
+
+/// The congestion control that the kernel or the literature calls `name`, in any case of letters.
 ///
 /// # Errors
 /// If there is none of that name.
-pub fn canonical_cca(name: &str) -> Result<&'static str, UnknownCca> {
-    let lower = name.to_ascii_lowercase();
-    let alias = ALIASES.iter().find(|(alias, _)| *alias == lower);
-    let wanted = alias.map_or(lower.as_str(), |(_, canonical)| canonical);
-    let known = KERNEL_CCAS.iter().find(|known| **known == wanted);
-    known.copied().ok_or_else(|| UnknownCca {
-        name: name.to_owned(),
-        wanted: "a congestion control",
-        suggestion: nearest(
-            &lower,
-            KERNEL_CCAS
-                .into_iter()
-                .chain(ALIASES.map(|(alias, _)| alias)),
-        ),
-        allowed: &KERNEL_CCAS,
+pub fn cca_called(name: &str) -> Result<&'static Cca, String> {
+    registry::find(name).ok_or_else(|| {
+        let all = registry::all();
+        let aliases = all.iter().flat_map(|cca| cca.aliases.iter().copied());
+        let near = nearest(
+            &name.to_ascii_lowercase(),
+            names().into_iter().chain(aliases),
+        );
+        format!(
+            "{name:?} is not a congestion control{}; allowed: {}",
+            suggested(near),
+            names().join(", ")
+        )
     })
 }
 
-/// As [`canonical_cca`], for one that celltcp itself has.
-///
-/// # Errors
-/// If there is none of that name, or if only the kernel has it.
-pub fn native_cca(name: &str) -> Result<&'static str, UnknownCca> {
-    let canonical = canonical_cca(name).map_err(|unknown| UnknownCca {
-        suggestion: unknown.suggestion.filter(|s| native_cca(s).is_ok()),
-        allowed: &NATIVE_CCAS,
-        ..unknown
-    })?;
-    NATIVE_CCAS
-        .contains(&canonical)
-        .then_some(canonical)
-        .ok_or_else(|| UnknownCca {
-            name: name.to_owned(),
-            wanted: "a congestion control of the native engine",
-            suggestion: None,
-            allowed: &NATIVE_CCAS,
-        })
-}
-
-/// A congestion control and what of its parameters differs from the default.
+/// A congestion control and what of its parameters differs from the default. Its text is as on the
+/// command line: `cubic:beta=0.8,hystart=off`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CcaChoice {
     /// The kernel's name.
@@ -117,15 +61,81 @@ impl Default for CcaChoice {
 }
 
 impl CcaChoice {
-    /// The congestion control called `name`, with its parameters at their defaults.
-    ///
-    /// # Errors
-    /// If there is none of that name.
-    pub fn named(name: &str) -> Result<Self, UnknownCca> {
-        canonical_cca(name).map(|name| Self {
-            name,
-            parameters: BTreeMap::new(),
-        })
+    /// The congestion control called `name`, with these parameters.
+    fn new(
+        name: &str,
+        parameters: impl IntoIterator<Item = (String, Parameter)>,
+    ) -> Result<Self, String> {
+        let cca = cca_called(name)?;
+        let checked = parameters.into_iter().map(|(parameter, value)| {
+            let text = cca
+                .canonical(&parameter, &value.to_string())
+                .map_err(|error| explained(&error))?;
+            Ok((parameter, Parameter::from(text.as_str())))
+        });
+        let choice = Self {
+            name: cca.name,
+            parameters: checked.collect::<Result<_, String>>()?,
+        };
+        let checked = cca.check(&choice.settings());
+        checked.map_err(|error| error.to_string())?;
+        Ok(choice)
+    }
+
+    /// The parameters as congestion controls read them.
+    pub fn settings(&self) -> Settings {
+        let parameters = self.parameters.iter();
+        parameters
+            .map(|(name, value)| (name.clone(), value.to_string()))
+            .collect()
+    }
+}
+
+/// The error, with what may have been meant.
+fn explained(error: &SettingError) -> String {
+    match error {
+        SettingError::Unknown {
+            owner,
+            parameter,
+            known,
+        } if !known.is_empty() => format!(
+            "{owner} has no parameter {parameter:?}{}; allowed: {}",
+            suggested(nearest(parameter, known.iter().copied())),
+            known.join(", ")
+        ),
+        other => other.to_string(),
+    }
+}
+
+impl core::fmt::Display for CcaChoice {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(self.name)?;
+        for (number, (name, value)) in self.parameters.iter().enumerate() {
+            let sign = if number == 0 { ':' } else { ',' };
+            write!(f, "{sign}{name}={value}")?;
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for CcaChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, rest) = text.split_once(':').unwrap_or((text, ""));
+        let settings = rest
+            .split(',')
+            .map(str::trim)
+            .filter(|each| !each.is_empty());
+        let parameters: Vec<_> = settings
+            .map(|setting| {
+                let (parameter, value) = setting.split_once('=').ok_or_else(|| {
+                    format!("{text:?}: {setting:?} is not a setting; allowed: parameter=value")
+                })?;
+                Ok((parameter.trim().to_owned(), Parameter::from(value.trim())))
+            })
+            .collect::<Result<_, String>>()?;
+        Self::new(name.trim(), parameters)
     }
 }
 
@@ -141,82 +151,25 @@ pub enum Parameter {
     Text(String),
 }
 
-/// What a parameter may be.
-#[derive(Clone, Copy)]
-enum Allowed {
-    Switch,
-    Between(f64, f64),
-    Words(&'static [&'static str]),
-    Time,
-}
-
-impl Allowed {
-    fn accepts(self, value: &Parameter) -> bool {
-        match (self, value) {
-            (Self::Switch, Parameter::Switch(_)) => true,
-            (Self::Between(low, high), Parameter::Number(n)) => (low..=high).contains(n),
-            (Self::Words(words), Parameter::Text(word)) => words.contains(&word.as_str()),
-            (Self::Time, Parameter::Text(time)) => time.parse::<units::Duration>().is_ok(),
-            _ => false,
-        }
-    }
-}
-
-impl core::fmt::Display for Allowed {
+impl core::fmt::Display for Parameter {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
-            Self::Switch => write!(f, "true, false"),
-            Self::Between(low, high) => write!(f, "numbers from {low} to {high}"),
-            Self::Words(words) => write!(f, "{}", words.join(", ")),
-            Self::Time => write!(f, "times such as \"2ms\""),
+            Self::Switch(true) => f.write_str("on"),
+            Self::Switch(false) => f.write_str("off"),
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Text(text) => f.write_str(text),
         }
     }
 }
 
-/// The parameters of congestion controls, under the names that the kernel's modules give them.
-const PARAMETERS: [(&str, &str, Allowed); 8] = [
-    ("cubic", "c", Allowed::Between(0.001, 100.0)),
-    ("cubic", "beta", Allowed::Between(0.01, 0.99)),
-    ("cubic", "fast_convergence", Allowed::Switch),
-    ("cubic", "tcp_friendliness", Allowed::Switch),
-    ("cubic", "hystart", Allowed::Switch),
-    (
-        "cubic",
-        "hystart_detect",
-        Allowed::Words(&["train", "delay", "both"]),
-    ),
-    ("cubic", "hystart_low_window", Allowed::Between(0.0, 1e6)),
-    ("cubic", "hystart_ack_delta", Allowed::Time),
-];
-
-/// Checks one parameter; `"on"` and `"off"` become a switch.
-fn checked(cca: &str, name: &str, value: Parameter) -> Result<Parameter, String> {
-    let of_cca = || PARAMETERS.iter().filter(|(owner, ..)| *owner == cca);
-    let Some((.., allowed)) = of_cca().find(|(_, known, _)| *known == name) else {
-        let names: Vec<&str> = of_cca().map(|(_, known, _)| *known).collect();
-        return Err(if names.is_empty() {
-            format!("{cca} has no parameters, but {name:?} is given")
-        } else {
-            let meant = nearest(name, names.iter().copied())
-                .map_or(String::new(), |near| format!("; did you mean {near:?}?"));
-            format!(
-                "{cca} has no parameter {name:?}{meant}; allowed: {}",
-                names.join(", ")
-            )
-        });
-    };
-    let value = match (allowed, value) {
-        (Allowed::Switch, Parameter::Text(word)) if word == "on" => Parameter::Switch(true),
-        (Allowed::Switch, Parameter::Text(word)) if word == "off" => Parameter::Switch(false),
-        (_, value) => value,
-    };
-    if allowed.accepts(&value) {
-        Ok(value)
-    } else {
-        let shown = serde_json::to_string(&value).unwrap_or_default();
-        Err(format!(
-            "{shown} is not a value of {name}; allowed: {allowed}"
-        ))
+impl From<&str> for Parameter {
+    fn from(text: &str) -> Self {
+        match (text, text.parse::<f64>()) {
+            ("on", _) => Self::Switch(true),
+            ("off", _) => Self::Switch(false),
+            (_, Ok(number)) if number.is_finite() => Self::Number(number),
+            _ => Self::Text(text.to_owned()),
+        }
     }
 }
 
@@ -249,7 +202,7 @@ impl<'de> Deserialize<'de> for CcaChoice {
             }
 
             fn visit_str<E: Error>(self, name: &str) -> Result<CcaChoice, E> {
-                CcaChoice::named(name).map_err(E::custom)
+                name.parse().map_err(E::custom)
             }
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<CcaChoice, A::Error> {
@@ -260,12 +213,7 @@ impl<'de> Deserialize<'de> for CcaChoice {
                     parameters: BTreeMap<String, Parameter>,
                 }
                 let table = Table::deserialize(MapAccessDeserializer::new(map))?;
-                let mut choice = CcaChoice::named(&table.name).map_err(A::Error::custom)?;
-                for (name, value) in table.parameters {
-                    let value = checked(choice.name, &name, value).map_err(A::Error::custom)?;
-                    choice.parameters.insert(name, value);
-                }
-                Ok(choice)
+                CcaChoice::new(&table.name, table.parameters).map_err(A::Error::custom)
             }
         }
         deserializer.deserialize_any(Alternatives)
@@ -283,10 +231,10 @@ impl JsonSchema for CcaChoice {
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
         schemars::json_schema!({ "anyOf": [
-            { "type": "string", "examples": KERNEL_CCAS },
+            { "type": "string", "examples": names() },
             {
                 "type": "object",
-                "properties": { "name": { "type": "string", "examples": KERNEL_CCAS } },
+                "properties": { "name": { "type": "string", "examples": names() } },
                 "required": ["name"],
                 "additionalProperties": { "type": ["boolean", "number", "string"] }
             }

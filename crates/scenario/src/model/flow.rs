@@ -19,8 +19,6 @@ pub struct Flow {
     pub to: String,
     /// Congestion control: a name, or a table of its name and parameters; default "cubic".
     pub cca: CcaChoice,
-    /// Slow start; unset: the one that comes with the congestion control.
-    pub slow_start: Option<SlowStart>,
     /// Changes of the congestion control while it runs, in the order of time; default none.
     pub switch: Vec<Switch>,
     /// When it starts, before the start jitter; default 0s.
@@ -39,21 +37,10 @@ impl Default for Flow {
             from: "server".to_owned(),
             to: "phone".to_owned(),
             cca: CcaChoice::default(),
-            slow_start: None,
             switch: Vec::new(),
             start: Duration::ZERO,
             count: 1,
             workload: Workload::default(),
         }
     }
-}
-
-/// How a connection looks for the end of the pipe.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum SlowStart {
-    /// A segment more for each that is acknowledged, until a loss (RFC 5681).
-    Standard,
-    /// Hybrid Slow Start, as in Linux' CUBIC.
-    Hystart,
 }

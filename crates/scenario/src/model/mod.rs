@@ -8,6 +8,7 @@ mod distribution;
 mod flow;
 mod impairment;
 mod kernel;
+mod lineup;
 mod path;
 mod queue;
 mod scenario;
@@ -17,14 +18,13 @@ mod workload;
 
 pub use buffer::Buffer;
 pub use capacity::{Capacity, Generate, Step, TraceFile, TraceFormat};
-pub use cca::{
-    CcaChoice, KERNEL_CCAS, NATIVE_CCAS, Parameter, UnknownCca, canonical_cca, native_cca,
-};
+pub use cca::{CcaChoice, Parameter, cca_called};
 pub use cross::Cross;
 pub use distribution::Distribution;
-pub use flow::{Flow, SlowStart};
+pub use flow::Flow;
 pub use impairment::{GilbertElliott, Jitter, JitterDistribution, Loss};
 pub use kernel::{Kernel, kernel_text};
+pub use lineup::Lineup;
 pub use path::{ExtraLink, Path, WiredHop};
 pub use queue::{Codel, FqCodel, Pie, Queue};
 pub use scenario::{Samples, Scenario, Variation};

@@ -110,16 +110,25 @@ impl Cca {
         })
     }
 
-    /// Makes one with these settings.
+    /// Whether these settings can be.
     ///
     /// # Errors
-    /// If a setting is none of this congestion control or has a value that is not allowed.
-    pub fn build(&self, settings: &Settings) -> Result<Pair, SettingError> {
+    /// If a setting is none of this congestion control, has a value that is not allowed, or contradicts
+    /// another.
+    pub fn check(&self, settings: &Settings) -> Result<(), SettingError> {
         for (parameter, value) in settings {
             self.canonical(parameter, value)?;
         }
-        let cca = (self.build)(settings);
-        let config = SlowStartConfig::chosen(self, settings)?;
-        Ok((cca, config.build()))
+        SlowStartConfig::chosen(self, settings).map(|_| ())
+    }
+
+    /// Makes one with these settings.
+    ///
+    /// # Errors
+    /// As [`Cca::check`].
+    pub fn build(&self, settings: &Settings) -> Result<Pair, SettingError> {
+        self.check(settings)?;
+        let start = SlowStartConfig::chosen(self, settings)?;
+        Ok(((self.build)(settings), start.build()))
     }
 }

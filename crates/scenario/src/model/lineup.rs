@@ -1,0 +1,128 @@
+//! Who runs: one congestion control, or several at a time that share the path.
+
+use core::str::FromStr;
+
+use super::{CcaChoice, Scenario};
+
+/// Congestion controls of flows that run at the same time, written `cubic`, `cubic:beta=0.8` or
+/// `cubic+bbr`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Lineup(Vec<CcaChoice>);
+
+impl Lineup {
+    /// All of a list in which commas stand between line-ups and between the parameters of one
+    /// congestion control: `cubic:hystart=off,beta=0.8,bbr+reno`.
+    ///
+    /// # Errors
+    /// If a name or a parameter is unknown, or a value not allowed.
+    pub fn list(text: &str) -> Result<Vec<Self>, String> {
+        let mut items: Vec<String> = Vec::new();
+        for piece in text
+            .split(',')
+            .map(str::trim)
+            .filter(|piece| !piece.is_empty())
+        {
+            let goes_on = piece
+                .find('=')
+                .is_some_and(|sign| !piece[..sign].contains(':'));
+            match items.last_mut() {
+                Some(last) if goes_on => *last = format!("{last},{piece}"),
+                _ => items.push(piece.to_owned()),
+            }
+        }
+        items.iter().map(|item| item.parse()).collect()
+    }
+
+    /// Gives each of the first flows its congestion control; where there are fewer flows, more of the
+    /// kind of the first are added.
+    pub fn apply(&self, scenario: &mut Scenario) {
+        for (number, choice) in self.0.iter().enumerate() {
+            if number >= scenario.flows.len() {
+                let Some(mut flow) = scenario.flows.first().cloned() else {
+                    return;
+                };
+                flow.name = format!("flow-{}", number + 1);
+                scenario.flows.push(flow);
+            }
+            scenario.flows[number].cca = choice.clone();
+        }
+    }
+}
+
+impl FromStr for Lineup {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        // A plus at the end belongs to the name (Westwood+).
+        let mut parts: Vec<String> = Vec::new();
+        for part in text.split('+') {
+            match parts.last_mut() {
+                Some(last) if part.trim().is_empty() => last.push('+'),
+                _ => parts.push(part.to_owned()),
+            }
+        }
+        let choices: Result<_, String> = parts.iter().map(|part| part.parse()).collect();
+        Ok(Self(choices?))
+    }
+}
+
+impl core::fmt::Display for Lineup {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        for (number, choice) in self.0.iter().enumerate() {
+            let sign = if number == 0 { "" } else { "+" };
+            write!(f, "{sign}{choice}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commas_stand_between_line_ups_and_between_parameters() {
+        let written = |text: &str| -> Vec<String> {
+            let all = Lineup::list(text).expect("it can be read");
+            all.iter().map(Lineup::to_string).collect()
+        };
+        assert_eq!(written("CUBIC, bbr ,newreno"), ["cubic", "bbr", "reno"]);
+        assert_eq!(
+            written("cubic:hystart=no,beta=0.80,bbr"),
+            ["cubic:beta=0.8,hystart=off", "bbr"]
+        );
+        assert_eq!(
+            written("cubic+bbr,reno+cubic:c=1+cubic"),
+            ["cubic+bbr", "reno+cubic:c=1+cubic"]
+        );
+    }
+
+    #[test]
+    fn a_wrong_setting_is_named() {
+        let complaint = |text: &str| Lineup::list(text).expect_err("it is wrong");
+        assert_eq!(
+            complaint("cubic:hystart"),
+            "\"cubic:hystart\": \"hystart\" is not a setting; allowed: parameter=value"
+        );
+        assert_eq!(
+            complaint("cubic:beta=2"),
+            "cubic: \"2\" is not a value of beta; allowed: numbers from 0.01 to 0.99"
+        );
+        assert!(complaint("cubik").contains("did you mean \"cubic\"?"));
+    }
+
+    #[test]
+    fn missing_flows_are_added() {
+        let mut scenario = Scenario::default();
+        scenario.flows.truncate(1);
+        let lineup: Lineup = "cubic+reno".parse().expect("it can be read");
+        lineup.apply(&mut scenario);
+        let names: Vec<String> = scenario
+            .flows
+            .iter()
+            .map(|flow| flow.cca.to_string())
+            .collect();
+        assert_eq!(names, ["cubic", "reno"]);
+        assert_ne!(scenario.flows[0].name, scenario.flows[1].name);
+    }
+}

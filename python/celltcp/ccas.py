@@ -1,0 +1,59 @@
+"""The catalogue of congestion controls, and lists of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TypedDict
+
+from celltcp._core import CelltcpError, describe_cca, lineups, native_ccas
+
+#: In a list: all that there are.
+ALL = "all"
+
+
+class CcaParameter(TypedDict):
+    """A parameter of a congestion control."""
+
+    name: str
+    default: str
+    allowed: str
+    unit: str
+    meaning: str
+    source: str
+
+
+class CcaEntry(TypedDict):
+    """What the catalogue tells of a congestion control."""
+
+    name: str
+    title: str
+    aliases: list[str]
+    family: str
+    reference: str
+    year: int
+    linux: bool
+    parameters: list[CcaParameter]
+
+
+def catalogue() -> list[CcaEntry]:
+    """All congestion controls, family by family."""
+    return [describe_cca(name) for name in native_ccas()]
+
+
+def chosen(given: str | Iterable[str], there: Sequence[str]) -> list[str]:
+    """What a list of congestion controls names, each once.
+
+    Args:
+        given: names with their parameters (`"cubic:hystart=off"`), several flows at a time joined by a
+            plus sign (`"cubic+bbr"`), as a list or in one text with commas; `"all"` stands for `there`.
+        there: the congestion controls that there are.
+
+    Raises:
+        CelltcpError: if a name or a parameter is unknown, a value is not allowed, or nothing is named.
+    """
+    text = given if isinstance(given, str) else ",".join(given)
+    pieces = [",".join(there) if piece.strip() == ALL else piece for piece in text.split(",")]
+    named = list(dict.fromkeys(lineups(",".join(pieces))))
+    if not named:
+        raise CelltcpError("cca: give one congestion control at least")
+    return named

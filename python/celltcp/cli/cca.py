@@ -1,0 +1,80 @@
+"""celltcp cca."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from celltcp.ccas import CcaEntry
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def cca(name: str | None, as_json: bool) -> None:
+    """List the congestion controls, or tell all about the one called NAME.
+
+    Parameters are set as in --cca cubic:hystart=off,beta=0.8,bbr or, in a scenario, as
+    cca = { name = "cubic", hystart = "off" }.
+    """
+    import json
+
+    from celltcp._core import describe_cca
+    from celltcp.ccas import catalogue
+
+    if as_json:
+        click.echo(json.dumps(describe_cca(name) if name else catalogue(), indent=1))
+    elif name:
+        _print_entry(describe_cca(name))
+    else:
+        _print_catalogue(catalogue())
+
+
+def _print_catalogue(entries: list[CcaEntry]) -> None:
+    from rich.table import Table
+
+    from celltcp.cli.console import wide_console
+
+    table = Table()
+    for heading in ("name", "family", "in Linux", "year", "reference"):
+        table.add_column(heading)
+    for entry in entries:
+        table.add_row(
+            entry["name"],
+            entry["family"],
+            "yes" if entry["linux"] else "no",
+            str(entry["year"]),
+            entry["reference"],
+        )
+    wide_console().print(table)
+
+
+def _print_entry(entry: CcaEntry) -> None:
+    from rich.table import Table
+
+    from celltcp.cli.console import wide_console
+
+    console = wide_console()
+    console.print(f"{entry['name']}: {entry['title']}, family {entry['family']}, {entry['year']}")
+    console.print(f"reference: {entry['reference']}")
+    console.print(f"in Linux: {'yes' if entry['linux'] else 'no'}")
+    if entry["aliases"]:
+        console.print(f"also called: {', '.join(entry['aliases'])}")
+    if not entry["parameters"]:
+        console.print("It has no parameters.")
+        return
+    table = Table()
+    for heading in ("parameter", "default", "unit", "allowed", "meaning", "source"):
+        table.add_column(heading)
+    for parameter in entry["parameters"]:
+        table.add_row(
+            parameter["name"],
+            parameter["default"],
+            parameter["unit"],
+            parameter["allowed"],
+            parameter["meaning"],
+            parameter["source"],
+        )
+    console.print(table)
