@@ -3,14 +3,16 @@
 use std::sync::{PoisonError, RwLock};
 
 use super::about::Pair;
-use super::{Cca, bbr, cdg, cubic, lp, nv, reno, vegas, yeah};
+use super::{Cca, bbr, cdg, copa, cubic, ledbat, lp, nv, reno, vegas, yeah};
 use super::{SettingError, Settings};
 
 /// The congestion controls that celltcp itself has.
-pub const CCAS: [&Cca; 8] = [
+pub const CCAS: [&Cca; 10] = [
     &cubic::ABOUT,
     &reno::ABOUT,
     &cdg::ABOUT,
+    &copa::ABOUT,
+    &ledbat::ABOUT,
     &lp::ABOUT,
     &nv::ABOUT,
     &vegas::ABOUT,

@@ -2,9 +2,11 @@
 
 mod bbr;
 mod cdg;
+mod copa;
 mod cubic;
 mod hystart;
 mod lab;
+mod ledbat;
 mod lp;
 mod nv;
 mod reno;
