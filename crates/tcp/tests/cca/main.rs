@@ -11,5 +11,6 @@ mod lp;
 mod nv;
 mod reno;
 mod rounds;
+mod slow_start;
 mod vegas;
 mod yeah;

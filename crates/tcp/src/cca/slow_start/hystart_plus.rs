@@ -90,6 +90,27 @@ impl HyStartPlus {
         }
     }
 
+    /// §4.2: an RTT leads into conservative slow start, or back out of it.
+    fn judge(&mut self, rtt: Duration) {
+        let lowest = self.lowest.map_or(rtt, |lowest| lowest.min(rtt));
+        self.lowest = Some(lowest);
+        self.samples = self.samples.saturating_add(1);
+        if self.samples < self.config.samples {
+            return;
+        }
+        match self.conservative {
+            Some(Conservative { baseline, .. }) if lowest < baseline => self.conservative = None,
+            None if self.has_risen(lowest) => {
+                self.conservative = Some(Conservative {
+                    baseline: lowest,
+                    rounds: 0,
+                    acked: 0,
+                });
+            }
+            _ => {}
+        }
+    }
+
     /// §4.2: whether the delay of this round is well above that of the last.
     fn has_risen(&self, lowest: Duration) -> bool {
         let Some(before) = self.lowest_before else {
@@ -128,26 +149,11 @@ impl SlowStart for HyStartPlus {
         if window.ssthresh != INFINITE_SSTHRESH {
             return;
         }
+        if let Some(rtt) = sample.rtt {
+            self.judge(rtt);
+        }
         if window.snd_una >= self.round_end {
             self.end_round(window);
-        }
-        let Some(rtt) = sample.rtt else { return };
-        let lowest = self.lowest.map_or(rtt, |lowest| lowest.min(rtt));
-        self.lowest = Some(lowest);
-        self.samples = self.samples.saturating_add(1);
-        if self.samples < self.config.samples {
-            return;
-        }
-        match self.conservative {
-            Some(Conservative { baseline, .. }) if lowest < baseline => self.conservative = None,
-            None if self.has_risen(lowest) => {
-                self.conservative = Some(Conservative {
-                    baseline: lowest,
-                    rounds: 0,
-                    acked: 0,
-                });
-            }
-            _ => {}
         }
     }
 
