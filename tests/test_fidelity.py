@@ -416,7 +416,7 @@ CASES = {
     "scenario": (("--scenario", "outage,stedy"), "scenario 'stedy'", "did you mean 'steady'"),
     "file": (("--scenario", "none.toml"), "none.toml", "no such file"),
     "cca": (("--cca", "cubix"), '"cubix"', "did you mean"),
-    "lacking": (("--cca", "reno,vegas"), "'vegas'", "the kernel alone cannot be judged", "reno, cubic"),
+    "lacking": (("--cca", "reno,bbr3"), "'bbr3'", "Linux does not have", "reno"),
     "duration": (("--duration", "soon"), "duration", "soon"),
     "runs": (("--runs", "0"), "--runs", "0"),
 }

@@ -55,15 +55,20 @@ pub(crate) fn listener(
     Ok(socket.into())
 }
 
-/// Opens connection number `connection` from the present host; the socket blocks from then on.
+/// Opens connection number `connection` from the present host, under `cca` if that has to be the same on
+/// both ends; the socket blocks from then on.
 pub(crate) fn open(
     own: Ipv4Addr,
     sender: Ipv4Addr,
     flow: usize,
     connection: u32,
+    cca: Option<&str>,
     settings: EndSettings,
 ) -> io::Result<OwnedFd> {
     let socket = tcp_socket(settings)?;
+    if let Some(cca) = cca {
+        sockopt::set_congestion(&socket, cca)?;
+    }
     let place = SocketAddrV4::new(own, wire::client_port(connection));
     bind(socket.as_raw_fd(), &SockaddrIn::from(place))?;
     let to = SockaddrIn::from(SocketAddrV4::new(sender, wire::service_port(flow)));

@@ -316,7 +316,10 @@ impl<'a> Play<'a> {
         receiver.enter()?;
         let ends = self.ends();
         let (own, to) = (receiver.address, sender.address);
-        let socket = connection::open(own, to, flow, number as u32, ends)?;
+        // What needs ECN asks for it, and has marks echoed one by one, on its own side only.
+        let both_ends = tcp::cca::cca_by_name(cca).is_ok_and(|(cca, _)| cca.needs_ecn());
+        let cca_there = both_ends.then_some(cca);
+        let socket = connection::open(own, to, flow, number as u32, cca_there, ends)?;
         self.receivers.start(
             number,
             socket,

@@ -47,6 +47,9 @@ pub(crate) fn sysctls(scenario: &Scenario) -> Result<BTreeMap<String, String>, S
     .into_iter()
     .map(|(name, value)| (format!("net.ipv4.{name}"), value))
     .collect::<BTreeMap<_, _>>();
+    if tcp.ecn {
+        all.insert("net.ipv4.tcp_ecn".to_owned(), "1".to_owned());
+    }
     if !tcp.f_rto {
         all.insert("net.ipv4.tcp_frto".to_owned(), "0".to_owned());
     }

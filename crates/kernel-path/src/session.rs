@@ -152,7 +152,6 @@ impl Session {
             source,
             destination,
             size: length,
-            ecn: datagram.ecn,
             segment: datagram.segment,
             sent_at: time,
             kind: Kind::Tcp,
@@ -226,7 +225,7 @@ impl Session {
         self.verdicts.push_back(Verdict::Deliver {
             packet: packet.id as u32,
             port: delivery.host.0 as u16,
-            congestion: packet.ecn == tcp::Ecn::Ce,
+            congestion: packet.segment.ecn == tcp::Ecn::Ce,
         });
         let segment = &packet.segment;
         let followed = &mut self.followed[packet.flow as usize];

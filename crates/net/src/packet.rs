@@ -1,6 +1,6 @@
 //! What travels.
 
-use tcp::{Ecn, Segment};
+use tcp::Segment;
 use units::Instant;
 
 /// A node of the topology, by its position in [`Topology::nodes`](crate::Topology::nodes).
@@ -34,9 +34,7 @@ pub struct Packet {
     pub destination: HostId,
     /// Bytes at the IP layer.
     pub size: u32,
-    /// The ECN field of the IP header.
-    pub ecn: Ecn,
-    /// What it carries, if [`Kind::Tcp`].
+    /// What it carries, if [`Kind::Tcp`], and the ECN field of its IP header.
     pub segment: Segment,
     /// When it was sent.
     pub sent_at: Instant,

@@ -105,7 +105,6 @@ impl<W: Write> PcapTap<W> {
         let datagram = Datagram {
             source: endpoint(packet.source),
             destination: endpoint(packet.destination),
-            ecn: packet.ecn,
             identification: *identification,
             segment: packet.segment,
         };

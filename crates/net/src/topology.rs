@@ -169,6 +169,11 @@ pub enum Limit {
 pub enum DisciplineConfig {
     /// First in, first out; who does not fit is dropped.
     DropTail,
+    /// First in, first out; ECN-capable packets that find more bytes waiting are marked (RFC 8257 §3.1).
+    Threshold {
+        /// K, bytes at the IP layer.
+        mark_above: Bytes,
+    },
     /// RFC 8289.
     Codel(CodelConfig),
     /// RFC 8290.

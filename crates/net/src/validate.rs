@@ -201,7 +201,9 @@ fn validate_link(link: &LinkConfig) -> Result<Carrier, TopologyError> {
                 check(positive, field, value.to_string(), "a number from zero")?;
             }
         }
-        DisciplineConfig::DropTail | DisciplineConfig::Codel(_) => {}
+        DisciplineConfig::DropTail
+        | DisciplineConfig::Threshold { .. }
+        | DisciplineConfig::Codel(_) => {}
     }
     for CrossTraffic {
         rate,

@@ -94,16 +94,19 @@ fn loss_of(loss: &Loss) -> net::Loss {
 }
 
 fn discipline_of(queue: &Queue) -> DisciplineConfig {
-    let codel = |target, interval| CodelConfig {
+    let codel = |target, interval, ecn| CodelConfig {
         target,
         interval,
-        ecn: false,
+        ecn,
     };
     match queue {
         Queue::Droptail => DisciplineConfig::DropTail,
-        Queue::Codel(q) => DisciplineConfig::Codel(codel(q.target, q.interval)),
+        Queue::Threshold(q) => DisciplineConfig::Threshold {
+            mark_above: q.mark_above,
+        },
+        Queue::Codel(q) => DisciplineConfig::Codel(codel(q.target, q.interval, q.ecn)),
         Queue::FqCodel(q) => DisciplineConfig::FqCodel(FqCodelConfig {
-            codel: codel(q.target, q.interval),
+            codel: codel(q.target, q.interval, q.ecn),
             flows: q.flows,
             quantum: q.quantum.get() as u32,
         }),
@@ -113,7 +116,7 @@ fn discipline_of(queue: &Queue) -> DisciplineConfig {
             max_burst: q.max_burst,
             alpha: q.alpha,
             beta: q.beta,
-            ecn: false,
+            ecn: q.ecn,
         }),
     }
 }

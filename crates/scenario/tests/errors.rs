@@ -58,7 +58,7 @@ fn an_unknown_field_comes_with_the_nearest() {
     assert_eq!(
         complaint("[[path.wired]]\n[[path.wired]]\nqueue.kind = \"codel\"\nqueue.tarjet = \"1ms\""),
         "bad.toml:4: path.wired.1.queue.tarjet: there is no such field; did you mean \"target\"?; \
-         allowed: target, interval"
+         allowed: target, interval, ecn"
     );
     assert_eq!(
         complaint("[path.queue]\nkind = \"droptail\"\ntarget = \"1ms\""),
@@ -71,7 +71,7 @@ fn an_unknown_kind_comes_with_the_nearest() {
     assert_eq!(
         complaint("[path]\nqueue = \"fqcodel\""),
         "bad.toml:2: path.queue: \"fqcodel\" is not a choice here; did you mean \"fq-codel\"?; \
-         allowed: droptail, codel, fq-codel, pie"
+         allowed: droptail, threshold, codel, fq-codel, pie"
     );
     assert_eq!(
         complaint("[path.queue]\ntarget = \"5ms\""),

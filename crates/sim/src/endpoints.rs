@@ -2,7 +2,7 @@
 
 use net::{HostId, Packet};
 use recorder::{ObservedPath, SenderState};
-use tcp::{Connection, Ecn};
+use tcp::Connection;
 use units::{Deadlines, Instant};
 
 /// Which end of a connection.
@@ -119,7 +119,6 @@ impl Endpoints {
                 source,
                 destination,
                 size: segment.ip_len(),
-                ecn: Ecn::NotEct,
                 segment,
                 sent_at: now,
                 kind: net::Kind::Tcp,

@@ -30,6 +30,7 @@ pub(crate) fn config(scenario: &Scenario) -> Config {
         tail_loss_probe: tcp.tlp,
         f_rto: tcp.f_rto,
         pacing: tcp.pacing,
+        ecn: tcp.ecn,
         slow_start_after_idle: tcp.slow_start_after_idle,
         ..Config::default()
     }

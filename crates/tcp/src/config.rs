@@ -39,6 +39,8 @@ pub struct Config {
     pub pacing: bool,
     /// Never send faster than this (`SO_MAX_PACING_RATE`).
     pub max_pacing_rate: Rate,
+    /// Ask for ECN (RFC 3168); answered it is always, and asked for by congestion controls that need it.
+    pub ecn: bool,
     /// Halve the window for every RTO of idle time (`tcp_slow_start_after_idle`).
     pub slow_start_after_idle: bool,
 }
@@ -63,6 +65,7 @@ impl Default for Config {
             f_rto: true,
             pacing: false,
             max_pacing_rate: Rate::from_bits_per_second(u64::MAX),
+            ecn: false,
             slow_start_after_idle: true,
         }
     }

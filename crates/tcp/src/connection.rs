@@ -6,8 +6,8 @@ use units::{Duration, Instant, Rate};
 
 use crate::cca::{CaState, Congestion, Context, HandOver, Pair};
 use crate::config::Config;
-use crate::receiver::{Receiver, first_window};
-use crate::segment::{Flags, Segment};
+use crate::receiver::{EchoMode, Receiver, first_window};
+use crate::segment::{Ecn, Flags, Segment};
 use crate::sender::{AckInput, Outgoing, Sender};
 use crate::sequence::unwrap;
 
@@ -95,6 +95,8 @@ pub struct Connection {
     peer_scale: u8,
     own_scale: u8,
     timestamps: bool,
+    /// ECN was agreed on; while connecting: was asked for.
+    ecn: bool,
     timestamp_offset: u32,
     /// Latest timestamp of the other side, to be echoed.
     ts_recent: u32,
@@ -122,6 +124,7 @@ impl Connection {
             peer_scale: 0,
             own_scale: 0,
             timestamps: false,
+            ecn: false,
             timestamp_offset,
             ts_recent: 0,
             last_ack_sent: 0,
@@ -295,6 +298,9 @@ impl Connection {
             return;
         }
         self.take_options(segment);
+        // RFC 3168 §6.1.1. A SYN that is itself capable comes from a congestion control that needs ECN.
+        let asked = segment.flags.contains(Flags::ECE | Flags::CWR);
+        self.ecn = asked && (segment.ecn == Ecn::NotEct || self.needs_ecn());
         self.state = State::SynReceived;
         self.send_handshake(now);
     }
@@ -306,6 +312,8 @@ impl Connection {
             return;
         }
         self.take_options(segment);
+        let flags = segment.flags;
+        self.ecn &= flags.contains(Flags::ECE) && !flags.contains(Flags::CWR);
         self.establish(now, u64::from(segment.window));
         if let Some(receiver) = &mut self.receiver {
             receiver.acknowledge_now();
@@ -336,9 +344,16 @@ impl Connection {
         self.established_at = Some(now);
         self.handshake_at = Instant::NEVER;
         let rtt = (self.handshake_tries == 1).then(|| now.saturating_since(self.handshake_sent));
+        let echo = match (self.ecn, self.needs_ecn()) {
+            (false, _) => EchoMode::Off,
+            (true, false) => EchoMode::Classic,
+            (true, true) => EchoMode::Exact,
+        };
         if let Some(receiver) = &mut self.receiver {
             receiver.establish(now, rtt);
+            receiver.set_echo(echo);
         }
+        self.sender.congestion.window.ecn = self.ecn;
         self.sender.establish(now, rtt, window);
     }
 
@@ -371,6 +386,7 @@ impl Connection {
         {
             self.ts_recent = value;
         }
+        receiver.note_reduction(segment);
         if segment.flags.contains(Flags::ACK) {
             self.on_ack(now, segment);
         }
@@ -410,7 +426,7 @@ impl Connection {
                 .filter(|_| self.timestamps)
                 .map(|(value, echo)| (value, echo.wrapping_sub(self.timestamp_offset))),
             has_data: segment.len > 0,
-            ecn_echo: segment.flags.contains(Flags::ECE),
+            ecn_echo: self.ecn && segment.flags.contains(Flags::ECE),
         };
         self.sender.on_ack(now, &input);
         if self.sender.fin_sent() && self.sender.all_acked() {
@@ -433,7 +449,11 @@ impl Connection {
             return;
         };
         receiver.on_data(now, seq, segment, echo_ms);
-        if !receiver.fin_received() {
+        let fin_received = receiver.fin_received();
+        if let Some((ack, echo)) = receiver.take_first_ack() {
+            self.acknowledge_first(now, ack, echo);
+        }
+        if !fin_received {
             return;
         }
         match self.state {
@@ -453,6 +473,11 @@ impl Connection {
     fn echo_ms(&self, segment: &Segment) -> Option<u64> {
         let (_, echo) = segment.timestamps.filter(|_| self.timestamps)?;
         Some(u64::from(echo.wrapping_sub(self.timestamp_offset)))
+    }
+
+    /// Whether the congestion control cannot do without ECN.
+    fn needs_ecn(&self) -> bool {
+        self.sender.congestion.needs_ecn()
     }
 
     fn timestamp(&self, now: Instant) -> u32 {
@@ -479,6 +504,19 @@ impl Connection {
         if answering {
             segment.flags |= Flags::ACK;
             segment.ack = self.last_ack_sent as u32;
+        } else {
+            // Not again where it may be the flags that the SYN was lost for (RFC 3168 §6.1.1.1).
+            self.ecn = self.handshake_tries == 0 && (self.config.ecn || self.needs_ecn());
+        }
+        if self.ecn {
+            segment.flags |= if answering {
+                Flags::ECE
+            } else {
+                Flags::ECE | Flags::CWR
+            };
+            if self.needs_ecn() {
+                segment.ecn = Ecn::Ect0;
+            }
         }
         self.out.push_back(segment);
         self.handshake_sent = now;
@@ -509,17 +547,18 @@ impl Connection {
         let room = if self.timestamps { 3 } else { 4 };
         let (ack, sack) = receiver.acknowledge(room);
         let window = receiver.window_field();
+        let echo = receiver.echoes();
         self.last_ack_sent = ack;
-        let mut segment = Segment {
-            seq: self.sender.snd_nxt() as u32,
-            ack: ack as u32,
-            window,
-            flags: Flags::ACK,
-            timestamps: self.timestamps.then_some((timestamp, self.ts_recent)),
-            ..Segment::default()
-        };
+        let mut segment = self.pure_ack(timestamp, ack, window, echo);
         match data {
             Some(data) => {
+                // RFC 3168 §6.1.4 and §6.1.5: neither ACKs nor retransmissions are ECN-capable.
+                if self.ecn && data.len > 0 && !data.again {
+                    segment.ecn = Ecn::Ect0;
+                    if self.sender.take_window_reduced() {
+                        segment.flags |= Flags::CWR;
+                    }
+                }
                 segment.seq = data.seq as u32;
                 segment.len = data.len;
                 if data.fin {
@@ -531,6 +570,40 @@ impl Connection {
             }
             None => segment.sack = sack,
         }
+        self.out.push_back(segment);
+    }
+
+    /// An ACK as it leaves without data and without SACK.
+    fn pure_ack(&self, timestamp: u32, ack: u64, window: u16, echo: bool) -> Segment {
+        let flags = if echo {
+            Flags::ACK | Flags::ECE
+        } else {
+            Flags::ACK
+        };
+        Segment {
+            seq: self.sender.snd_nxt() as u32,
+            ack: ack as u32,
+            window,
+            flags,
+            timestamps: self.timestamps.then_some((timestamp, self.ts_recent)),
+            // What needs ECN has all its segments marked, ACKs too (Linux `INET_ECN_xmit`).
+            ecn: if self.ecn && self.needs_ecn() {
+                Ecn::Ect0
+            } else {
+                Ecn::NotEct
+            },
+            ..Segment::default()
+        }
+    }
+
+    /// Acknowledges what came before a change of marks (RFC 8257 §3.2).
+    fn acknowledge_first(&mut self, now: Instant, ack: u64, echo: bool) {
+        let timestamp = self.timestamp(now);
+        let Some(receiver) = &mut self.receiver else {
+            return;
+        };
+        let window = receiver.window_field();
+        let segment = self.pure_ack(timestamp, ack, window, echo);
         self.out.push_back(segment);
     }
 }

@@ -1,11 +1,14 @@
 //! The receiving half of a connection: reassembly, when to acknowledge, what window to offer.
 
+mod echo;
 mod window;
 
 use units::{Duration, Instant};
 
 use crate::config::Config;
 use crate::segment::{Flags, SackBlocks, Segment};
+use echo::Echo;
+pub(crate) use echo::EchoMode;
 use window::WindowTuning;
 pub(crate) use window::first_window;
 
@@ -58,6 +61,7 @@ pub(crate) struct Receiver {
     srtt: Duration,
     rto: Duration,
     min_rto: Duration,
+    echo: Echo,
 }
 
 impl Receiver {
@@ -88,6 +92,7 @@ impl Receiver {
             srtt: Duration::ZERO,
             rto: config.initial_rto,
             min_rto: config.min_rto,
+            echo: Echo::default(),
         }
     }
 
@@ -152,12 +157,12 @@ impl Receiver {
         if end <= self.rcv_nxt {
             // Seen before: report it, and be quick until the sender is in order again.
             self.duplicate = Some((seq, end));
-            self.enter_quick_ack_mode();
+            self.enter_quick_ack_mode(MAX_QUICK_ACKS);
             self.ack_now = true;
             return;
         }
         if end > self.window.edge() + 1 {
-            self.enter_quick_ack_mode();
+            self.enter_quick_ack_mode(MAX_QUICK_ACKS);
             self.ack_now = true;
             return;
         }
@@ -165,6 +170,7 @@ impl Receiver {
             self.window.measure_by_timestamp(now, echo_ms);
         }
         if seq > self.rcv_nxt {
+            self.look_at_mark(segment.ecn);
             // What is merged with the segment before it is counted first (`tcp_ooo_try_coalesce`).
             let merges = self.out_of_order.last().is_some_and(|&(_, to)| to == seq);
             if !merges {
@@ -184,6 +190,9 @@ impl Receiver {
         self.rcv_nxt = end;
         self.window.measure_by_window(now, self.rcv_nxt);
         self.adapt_ack_timeout(now);
+        if len > 0 {
+            self.look_at_mark(segment.ecn);
+        }
         self.grow_window(len, u64::from(len));
         let had_holes = !self.out_of_order.is_empty();
         self.take_in_order();
@@ -344,14 +353,14 @@ impl Receiver {
         }
     }
 
-    fn expect_quick_acks(&mut self) {
+    fn expect_quick_acks(&mut self, most: u32) {
         let offered = self.window.offered_from(self.rcv_nxt);
         let wanted = (offered / (2 * u64::from(self.mss))).max(2) as u32;
-        self.quick_acks = self.quick_acks.max(wanted.min(MAX_QUICK_ACKS));
+        self.quick_acks = self.quick_acks.max(wanted.min(most));
     }
 
-    fn enter_quick_ack_mode(&mut self) {
-        self.expect_quick_acks();
+    fn enter_quick_ack_mode(&mut self, most: u32) {
+        self.expect_quick_acks(most);
         self.ack_timeout = self.delayed_ack_timeout;
     }
 
@@ -359,7 +368,7 @@ impl Receiver {
     fn adapt_ack_timeout(&mut self, now: Instant) {
         if !self.started {
             self.started = true;
-            self.enter_quick_ack_mode();
+            self.enter_quick_ack_mode(MAX_QUICK_ACKS);
         } else {
             // Counted in ticks of a millisecond.
             let tick = |at: Instant| at.since_start().as_millis();
@@ -372,7 +381,7 @@ impl Receiver {
                 self.ack_timeout = longer.min(self.rto).min(LONGEST_DELAY);
             } else if gap > self.rto {
                 // The sender should have restarted its window: it needs ACKs quickly.
-                self.expect_quick_acks();
+                self.expect_quick_acks(MAX_QUICK_ACKS);
             }
         }
         self.last_arrival = now;

@@ -129,6 +129,8 @@ pub struct Segment {
     pub timestamps: Option<(u32, u32)>,
     /// SACK option.
     pub sack: SackBlocks,
+    /// ECN field of the IP header with which it travels.
+    pub ecn: Ecn,
 }
 
 /// Bytes of an IPv4 header without options.

@@ -31,10 +31,10 @@ impl<O: Observer> Scene<'_, O> {
     /// Marks the packet if its sender understands marks (RFC 3168 §5).
     fn mark(&mut self, handle: Handle) -> bool {
         let packet = self.store.packet_mut(handle);
-        if packet.ecn == Ecn::NotEct {
+        if packet.segment.ecn == Ecn::NotEct {
             return false;
         }
-        packet.ecn = Ecn::Ce;
+        packet.segment.ecn = Ecn::Ce;
         self.observer.marked(self.now, self.link, packet);
         true
     }
@@ -47,6 +47,7 @@ pub(crate) struct Queue {
 
 enum Discipline {
     DropTail(List),
+    Threshold(List, u64),
     Codel(Codel, Lane),
     FqCodel(FqCodel),
     Pie(Pie, List),
@@ -56,6 +57,9 @@ impl Queue {
     pub(crate) fn new(config: &QueueConfig, seed: u64, link: LinkId) -> Self {
         let discipline = match config.discipline {
             DisciplineConfig::DropTail => Discipline::DropTail(List::EMPTY),
+            DisciplineConfig::Threshold { mark_above } => {
+                Discipline::Threshold(List::EMPTY, mark_above.get())
+            }
             DisciplineConfig::Codel(codel) => Discipline::Codel(Codel::new(codel), Lane::default()),
             DisciplineConfig::FqCodel(config) => {
                 let key = Stream::new(seed, Purpose::QueueHash, link.0).at(0);
@@ -74,7 +78,9 @@ impl Queue {
 
     pub(crate) fn backlog(&self) -> Backlog {
         match &self.discipline {
-            Discipline::DropTail(list) | Discipline::Pie(_, list) => list.backlog(),
+            Discipline::DropTail(list)
+            | Discipline::Threshold(list, _)
+            | Discipline::Pie(_, list) => list.backlog(),
             Discipline::Codel(_, lane) => lane.list.backlog(),
             Discipline::FqCodel(queues) => queues.backlog(),
         }
@@ -98,6 +104,12 @@ impl Queue {
         let now = scene.now;
         match &mut self.discipline {
             Discipline::DropTail(list) => list.push(handle, now, scene.store),
+            Discipline::Threshold(list, mark_above) => {
+                if list.backlog().bytes > *mark_above {
+                    scene.mark(handle);
+                }
+                list.push(handle, now, scene.store);
+            }
             Discipline::Codel(_, lane) => lane.list.push(handle, now, scene.store),
             Discipline::FqCodel(queues) => queues.push(handle, now, scene.store),
             Discipline::Pie(pie, list) => {
@@ -116,7 +128,7 @@ impl Queue {
     /// The packet that goes next.
     pub(crate) fn take<O: Observer>(&mut self, scene: &mut Scene<'_, O>) -> Option<Handle> {
         match &mut self.discipline {
-            Discipline::DropTail(list) => list.pop(scene.store),
+            Discipline::DropTail(list) | Discipline::Threshold(list, _) => list.pop(scene.store),
             Discipline::Codel(codel, lane) => codel.take(lane, scene),
             Discipline::FqCodel(queues) => queues.take(scene),
             Discipline::Pie(pie, list) => {

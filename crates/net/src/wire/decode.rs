@@ -42,6 +42,12 @@ pub fn parse(packet: &[u8]) -> Result<Datagram, WireError> {
         len: (total - headers) as u32,
         flags: Flags::from_bits(packet[ip_len + 13]),
         window: word(ip_len + 14).ok_or(truncated)?,
+        ecn: match ip[1] & 0b11 {
+            0b00 => Ecn::NotEct,
+            0b01 => Ecn::Ect1,
+            0b10 => Ecn::Ect0,
+            _ => Ecn::Ce,
+        },
         ..Segment::default()
     };
     options::read(option_bytes, &mut segment)?;
@@ -52,12 +58,6 @@ pub fn parse(packet: &[u8]) -> Result<Datagram, WireError> {
     Ok(Datagram {
         source: endpoint(12, ip_len).ok_or(truncated)?,
         destination: endpoint(16, ip_len + 2).ok_or(truncated)?,
-        ecn: match ip[1] & 0b11 {
-            0b00 => Ecn::NotEct,
-            0b01 => Ecn::Ect1,
-            0b10 => Ecn::Ect0,
-            _ => Ecn::Ce,
-        },
         identification: u16::from_be_bytes([ip[4], ip[5]]),
         segment,
     })

@@ -26,7 +26,7 @@ pub fn encode(datagram: &Datagram, snaplen: usize, out: &mut Vec<u8>) -> Result<
     let header_len = TCP_HEADER + options_len;
     let whole = u64::from(IP_HEADER + header_len) + u64::from(segment.len);
     let total = u16::try_from(whole).map_err(|_| WireError::TooLong(whole))?;
-    let ecn = match datagram.ecn {
+    let ecn = match segment.ecn {
         Ecn::NotEct => 0b00,
         Ecn::Ect1 => 0b01,
         Ecn::Ect0 => 0b10,

@@ -7,7 +7,7 @@ mod options;
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 
-use tcp::{Ecn, Segment};
+use tcp::Segment;
 
 use crate::HostId;
 
@@ -22,8 +22,6 @@ pub struct Datagram {
     pub source: SocketAddrV4,
     /// Address and port of the receiver.
     pub destination: SocketAddrV4,
-    /// The ECN field.
-    pub ecn: Ecn,
     /// The identification field of the IP header.
     pub identification: u16,
     /// The segment.

@@ -1,6 +1,6 @@
 use etherparse::{Ipv4HeaderSlice, TcpHeaderSlice, TcpOptionElement};
 use proptest::prelude::*;
-use tcp::{Flags, SackBlocks};
+use tcp::{Ecn, Flags, SackBlocks};
 
 use super::*;
 
@@ -8,7 +8,6 @@ fn datagram(segment: Segment) -> Datagram {
     Datagram {
         source: SocketAddrV4::new(address(HostId(0)), 443),
         destination: SocketAddrV4::new(address(HostId(258)), 50_000),
-        ecn: Ecn::Ect0,
         identification: 7,
         segment,
     }
@@ -105,7 +104,8 @@ prop_compose! {
         numbers in any::<(u32, u32, u16)>(), flags in any::<u8>(), len in 0_u32..60_000,
         mss in any::<Option<u16>>(), window_scale in any::<Option<u8>>(),
         sack_permitted in any::<bool>(), timestamps in any::<Option<(u32, u32)>>(),
-        blocks in prop::collection::vec(any::<(u32, u32)>(), 0..=4)
+        blocks in prop::collection::vec(any::<(u32, u32)>(), 0..=4),
+        ecn in prop::sample::select(vec![Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce])
     ) -> Segment {
         let syn = Flags::from_bits(flags).contains(Flags::SYN);
         // A SYN has nothing to report, and with timestamps there is room for three.
@@ -118,6 +118,7 @@ prop_compose! {
             window_scale: window_scale.filter(|_| syn),
             sack_permitted: syn && sack_permitted,
             sack: sack(&blocks[..blocks.len().min(room)]),
+            ecn,
         }
     }
 }

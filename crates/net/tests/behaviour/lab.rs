@@ -4,7 +4,7 @@ use net::{
     Backlog, Capacity, Checker, DropReason, HostId, Kind, LinkConfig, LinkId, Network, Observer,
     Packet, Topology,
 };
-use tcp::Ecn;
+use tcp::{Ecn, Segment};
 use units::{Duration, Instant, Rate};
 
 pub fn ms(milliseconds: u64) -> Instant {
@@ -131,10 +131,12 @@ impl Lab {
             source: HostId(ends.0),
             destination: HostId(ends.1),
             size,
-            ecn: self.ecn,
+            segment: Segment {
+                ecn: self.ecn,
+                ..Segment::default()
+            },
             sent_at: at,
             kind: Kind::Tcp,
-            ..Packet::default()
         };
         self.next_id += 1;
         self.network.inject(at, packet, &mut self.watch);

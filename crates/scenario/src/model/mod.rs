@@ -26,7 +26,7 @@ pub use impairment::{GilbertElliott, Jitter, JitterDistribution, Loss};
 pub use kernel::{Kernel, kernel_text};
 pub use lineup::Lineup;
 pub use path::{ExtraLink, Path, WiredHop};
-pub use queue::{Codel, FqCodel, Pie, Queue};
+pub use queue::{Codel, FqCodel, Pie, Queue, Threshold};
 pub use scenario::{Samples, Scenario, Variation};
 pub use switch::{HandOver, Switch};
 pub use tcp::{Tcp, Tso, WindowScale};

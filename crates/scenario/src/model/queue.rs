@@ -14,6 +14,8 @@ use crate::text::Text;
 pub enum Queue {
     /// First in, first out; drops what does not fit.
     Droptail,
+    /// First in, first out; marks what is ECN-capable and finds much waiting (RFC 8257 section 3.1).
+    Threshold(Threshold),
     /// Controlled delay (RFC 8289).
     Codel(Codel),
     /// Flow queues served in turn, each with CoDel (RFC 8290).
@@ -23,10 +25,29 @@ pub enum Queue {
 }
 
 word_or_table!(Queue { "droptail" => Droptail, } {
+    "threshold" => Threshold(Threshold),
     "codel" => Codel(Codel),
     "fq-codel" => FqCodel(FqCodel),
     "pie" => Pie(Pie),
 });
+
+/// The parameter of a queue that marks above a threshold.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Threshold {
+    /// Waiting bytes above which arrivals are marked, K; default 30kB (20 packets, Alizadeh et al.,
+    /// SIGCOMM 2010, section 3.4).
+    #[serde(with = "Text::<Bytes>")]
+    pub mark_above: Bytes,
+}
+
+impl Default for Threshold {
+    fn default() -> Self {
+        Self {
+            mark_above: Bytes::new(30_000),
+        }
+    }
+}
 
 /// The parameters of CoDel.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -38,6 +59,8 @@ pub struct Codel {
     /// A worst-case RTT; default 100ms (RFC 8289 section 4.3).
     #[serde(with = "Text::<Duration>")]
     pub interval: Duration,
+    /// Mark ECN-capable packets rather than drop them; default false.
+    pub ecn: bool,
 }
 
 impl Default for Codel {
@@ -45,6 +68,7 @@ impl Default for Codel {
         Self {
             target: Duration::from_millis(5),
             interval: Duration::from_millis(100),
+            ecn: false,
         }
     }
 }
@@ -64,6 +88,8 @@ pub struct FqCodel {
     pub quantum: Bytes,
     /// Number of queues that flows are hashed into; default 1024 (RFC 8290 section 5.2.5).
     pub flows: u32,
+    /// Mark ECN-capable packets rather than drop them; default true, as Linux does.
+    pub ecn: bool,
 }
 
 impl Default for FqCodel {
@@ -73,6 +99,7 @@ impl Default for FqCodel {
             interval: Duration::from_millis(100),
             quantum: Bytes::new(1514),
             flows: 1024,
+            ecn: true,
         }
     }
 }
@@ -94,6 +121,8 @@ pub struct Pie {
     pub alpha: f64,
     /// Weight of the trend of the delay, per second; default 1.25 (RFC 8033 section 4.2).
     pub beta: f64,
+    /// Mark ECN-capable packets rather than drop them; default false.
+    pub ecn: bool,
 }
 
 impl Default for Pie {
@@ -104,6 +133,7 @@ impl Default for Pie {
             max_burst: Duration::from_millis(150),
             alpha: 0.125,
             beta: 1.25,
+            ecn: false,
         }
     }
 }

@@ -45,6 +45,9 @@ pub struct Tcp {
     pub tlp: bool,
     /// Pacing whatever the congestion control, as with the fq qdisc; default false.
     pub pacing: bool,
+    /// Ask for explicit congestion notification; default false: only congestion controls that need it do
+    /// (RFC 3168).
+    pub ecn: bool,
     /// Whether the window shrinks while the connection is idle; default true (RFC 2861).
     pub slow_start_after_idle: bool,
 }
@@ -65,6 +68,7 @@ impl Default for Tcp {
             f_rto: true,
             tlp: true,
             pacing: false,
+            ecn: false,
             slow_start_after_idle: true,
         }
     }

@@ -165,7 +165,7 @@ fn buffer(field: &str, buffer: Buffer, mtu: Bytes) -> Result<(), Wrong> {
 fn queue(field: &str, queue: &Queue) -> Result<(), Wrong> {
     let field = |name: &str| format!("{field}.{name}");
     match queue {
-        Queue::Droptail => Ok(()),
+        Queue::Droptail | Queue::Threshold(_) => Ok(()),
         Queue::Codel(codel) => {
             positive(field("target"), codel.target)?;
             positive(field("interval"), codel.interval)

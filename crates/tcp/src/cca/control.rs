@@ -141,6 +141,11 @@ impl Congestion {
         self.cca.min_tso_segs(&self.window)
     }
 
+    /// Whether the CCA cannot do without ECN.
+    pub fn needs_ecn(&self) -> bool {
+        self.cca.needs_ecn()
+    }
+
     /// How many windows the send buffer should hold.
     pub fn sndbuf_expand(&self) -> u32 {
         self.cca.sndbuf_expand()

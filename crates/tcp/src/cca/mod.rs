@@ -10,6 +10,7 @@ pub mod cdg;
 mod control;
 pub mod copa;
 pub mod cubic;
+pub mod dctcp;
 mod delay_round;
 mod handover;
 pub mod ledbat;
@@ -154,6 +155,12 @@ pub trait CongestionControl: Send + core::fmt::Debug {
     /// The least number of segments in one burst to the device (the kernel's `min_tso_segs`).
     fn min_tso_segs(&self, _window: &Window) -> u32 {
         2
+    }
+
+    /// Whether it cannot do without ECN, and has marks echoed one by one (the kernel's
+    /// `TCP_CONG_NEEDS_ECN`).
+    fn needs_ecn(&self) -> bool {
+        false
     }
 
     /// How many windows the send buffer should hold.

@@ -3,11 +3,11 @@
 use std::sync::{PoisonError, RwLock};
 
 use super::about::Pair;
-use super::{Cca, bbr, cdg, copa, cubic, ledbat, lp, nv, reno, vegas, yeah};
+use super::{Cca, bbr, cdg, copa, cubic, dctcp, ledbat, lp, nv, reno, vegas, yeah};
 use super::{SettingError, Settings};
 
 /// The congestion controls that celltcp itself has.
-pub const CCAS: [&Cca; 10] = [
+pub const CCAS: [&Cca; 11] = [
     &cubic::ABOUT,
     &reno::ABOUT,
     &cdg::ABOUT,
@@ -18,6 +18,7 @@ pub const CCAS: [&Cca; 10] = [
     &vegas::ABOUT,
     &yeah::ABOUT,
     &bbr::ABOUT,
+    &dctcp::ABOUT,
 ];
 
 /// Those that users have added.

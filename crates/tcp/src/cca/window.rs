@@ -94,8 +94,12 @@ pub struct Window {
     pub sacked_out: u32,
     /// Segments delivered since establishment.
     pub delivered: u64,
+    /// Segments delivered since establishment by ACKs with ECN-Echo.
+    pub delivered_ce: u64,
     /// Segments marked lost since establishment.
     pub lost: u64,
+    /// Whether both sides agreed on ECN.
+    pub ecn: bool,
     /// Whether the application leaves the pipe unfilled at present.
     pub app_limited: bool,
     /// Whether the window was in full use in the last round (the kernel's `tcp_is_cwnd_limited`).
@@ -150,7 +154,9 @@ impl Window {
             packets_out: 0,
             sacked_out: 0,
             delivered: 0,
+            delivered_ce: 0,
             lost: 0,
+            ecn: false,
             app_limited: false,
             cwnd_limited: false,
             srtt: Duration::ZERO,

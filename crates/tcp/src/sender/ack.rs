@@ -35,6 +35,7 @@ pub(super) struct Told {
     pub(super) dsack: bool,
     pub(super) dsack_of_probe: bool,
     pub(super) not_duplicate: bool,
+    pub(super) ecn_echo: bool,
     /// The timer has to be set anew, unless loss detection has set it.
     pub(super) timer_is_due: bool,
     /// Transmission of the first and of the last segment newly delivered, never retransmitted.
@@ -92,6 +93,7 @@ impl Sender {
         let mut told = Told {
             una_advanced: input.ack > prior_una,
             not_duplicate: input.has_data,
+            ecn_echo: input.ecn_echo,
             ..Told::default()
         };
         // A window that shrinks counts only together with new data (the kernel's
@@ -120,6 +122,10 @@ impl Sender {
         }
         self.take_cumulative_ack(now, prior_highest, &mut told);
         told.not_duplicate |= told.data_acked;
+        if input.ecn_echo {
+            let newly = self.rate.delivered - delivered_before;
+            self.congestion.window.delivered_ce += newly;
+        }
         let prior_delivered = self.rate.prior_delivered();
         self.rack.adapt(prior_delivered, self.rate.delivered);
         self.refresh_window();

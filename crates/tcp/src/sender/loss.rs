@@ -22,6 +22,10 @@ impl Sender {
         told: &mut Told,
     ) -> Resend {
         let state = self.congestion.window.state;
+        if told.ecn_echo {
+            // A mark is no error that could be taken back.
+            self.undo.forget_threshold();
+        }
         if state == CaState::Open {
             self.retransmission_stamp = None;
         } else if self.snd_una >= self.high_seq {
@@ -45,7 +49,7 @@ impl Sender {
                     return Resend::Nothing;
                 }
                 if self.undo_by_dsack() {
-                    self.try_to_open();
+                    self.try_to_open(told.ecn_echo);
                 }
                 self.detect_loss(now, told);
                 if self.congestion.window.state == CaState::Recovery {
@@ -69,12 +73,12 @@ impl Sender {
                 }
                 self.detect_loss(now, told);
                 if self.board.lost_out() == 0 {
-                    self.try_to_open();
+                    self.try_to_open(told.ecn_echo);
                     return resend;
                 }
             }
         }
-        self.enter_recovery();
+        self.begin_recovery(told.ecn_echo);
         Resend::Lost
     }
 
@@ -90,6 +94,11 @@ impl Sender {
 
     /// Losses were found: the window is reduced over the next round trip.
     pub(super) fn enter_recovery(&mut self) {
+        self.begin_recovery(false);
+    }
+
+    /// As [`Sender::enter_recovery`]; a reduction that marks ask for too is not taken back.
+    fn begin_recovery(&mut self, ecn_echo: bool) {
         if !self.any_retransmission_out() {
             self.retransmission_stamp = None;
         }
@@ -98,7 +107,9 @@ impl Sender {
             .start(self.snd_una, self.board.retrans_out(), &self.probe);
         let state = self.congestion.window.state;
         if !matches!(state, CaState::Cwr | CaState::Recovery) {
-            self.undo.remember_ssthresh(&self.congestion.window);
+            if !ecn_echo {
+                self.undo.remember_ssthresh(&self.congestion.window);
+            }
             self.start_reduction();
         }
         self.counts.fast_recoveries += 1;
@@ -116,6 +127,18 @@ impl Sender {
         w.prior_cwnd = w.cwnd;
         let ssthresh = self.congestion.ssthresh();
         self.congestion.window.ssthresh = ssthresh;
+        self.cwr_queued = self.congestion.window.ecn;
+    }
+
+    /// Marks ask for a reduction (RFC 3168 §6.1.2), once per window of data (the kernel's
+    /// `tcp_enter_cwr`).
+    fn enter_cwr(&mut self) {
+        self.undo.forget_threshold();
+        if self.congestion.window.state < CaState::Cwr {
+            self.undo.clear();
+            self.start_reduction();
+            self.set_state(CaState::Cwr);
+        }
     }
 
     /// The CCA asked for a reduction while its window grew (the kernel's `tcp_enter_cwr`): it is not to be
@@ -179,6 +202,7 @@ impl Sender {
         self.set_state(CaState::Loss);
         self.high_seq = self.snd_nxt;
         self.probe.clear();
+        self.cwr_queued = self.congestion.window.ecn;
         self.f_rto = self.config.f_rto && (new_recovery || self.retransmits > 0);
     }
 
@@ -234,10 +258,14 @@ impl Sender {
         Resend::Lost
     }
 
-    /// Leaves Disorder, or enters it (the kernel's `tcp_try_to_open`).
-    fn try_to_open(&mut self) {
+    /// Leaves Disorder, or enters it, or begins the reduction that marks ask for (the kernel's
+    /// `tcp_try_to_open`).
+    fn try_to_open(&mut self, ecn_echo: bool) {
         if !self.any_retransmission_out() {
             self.retransmission_stamp = None;
+        }
+        if ecn_echo {
+            self.enter_cwr();
         }
         if self.congestion.window.state != CaState::Cwr {
             self.keep_open();

@@ -51,6 +51,8 @@ pub(crate) struct Outgoing {
     pub(crate) fin: bool,
     /// Nothing follows for now.
     pub(crate) push: bool,
+    /// It was sent before.
+    pub(crate) again: bool,
 }
 
 /// The sending half.
@@ -93,6 +95,8 @@ pub(crate) struct Sender {
     /// When this episode's first retransmission was sent, milliseconds.
     retransmission_stamp: Option<u64>,
     f_rto: bool,
+    /// The other side is to be told that the window was reduced.
+    cwr_queued: bool,
     echo_ms: Option<u64>,
     last_sent: Instant,
     pub(crate) counts: Counts,
@@ -144,6 +148,7 @@ impl Sender {
             backoff: 0,
             retransmission_stamp: None,
             f_rto: false,
+            cwr_queued: false,
             echo_ms: None,
             last_sent: Instant::ZERO,
             counts: Counts::default(),
@@ -260,6 +265,12 @@ impl Sender {
     /// Whether all that was ever written, FIN included, is acknowledged.
     pub(crate) fn all_acked(&self) -> bool {
         self.snd_una == self.write_end
+    }
+
+    /// Whether the other side has to be told that the window was reduced (RFC 3168 §6.1.2): answers true
+    /// once for each time.
+    pub(crate) fn take_window_reduced(&mut self) -> bool {
+        core::mem::take(&mut self.cwr_queued)
     }
 
     /// The next piece of data to put on the wire.

@@ -125,6 +125,7 @@ impl Sender {
             len,
             fin,
             push: end == self.write_end,
+            again: false,
         });
         self.counts.segments += 1;
         if self.in_reduction() {
@@ -201,6 +202,7 @@ impl Sender {
             len: (sent.end - sent.seq) as u32 - u32::from(sent.fin),
             fin: sent.fin,
             push: sent.end == self.write_end,
+            again: true,
         });
         self.counts.segments += 1;
         self.counts.retransmissions += 1;
@@ -215,6 +217,7 @@ impl Sender {
             len: 0,
             fin: false,
             push: false,
+            again: true,
         });
         self.counts.segments += 1;
     }

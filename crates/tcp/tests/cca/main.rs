@@ -4,6 +4,7 @@ mod bbr;
 mod cdg;
 mod copa;
 mod cubic;
+mod dctcp;
 mod hystart;
 mod lab;
 mod ledbat;

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use tcp::cca::CaState;
 use tcp::cca::{Congestion, CongestionControl, SlowStart, Window};
-use tcp::{Config, Connection, Flags, Segment};
+use tcp::{Config, Connection, Ecn, Flags, Segment};
 use units::random::{Purpose, Stream};
 use units::{Bytes, Duration, Instant, Rate};
 
@@ -20,6 +20,9 @@ pub struct Sighting {
     pub dropped: bool,
     /// The same bytes were seen before.
     pub repeated: bool,
+    pub flags: Flags,
+    /// The ECN field as it left the sender.
+    pub ecn: Ecn,
 }
 
 /// Whether the n-th data segment, sent at that time, is dropped.
@@ -37,6 +40,8 @@ pub struct Pipe {
     pub stalled: (Instant, Instant),
     /// Drops the n-th data segment (from zero, counting every transmission).
     pub drop: DropData,
+    /// Marks the n-th data segment if it is ECN-capable.
+    pub mark: DropData,
     /// Drops the n-th segment from client to server.
     pub drop_ack: Box<dyn FnMut(u64, Instant) -> bool>,
     /// Extra delay of the n-th data segment.
@@ -82,6 +87,7 @@ impl Pipe {
             queue: Bytes::new(170_000),
             stalled: (Instant::NEVER, Instant::NEVER),
             drop: Box::new(|_, _, _| false),
+            mark: Box::new(|_, _, _| false),
             drop_ack: Box::new(|_, _| false),
             delay: Box::new(|_, _| Duration::ZERO),
             seen: Vec::new(),
@@ -149,7 +155,7 @@ impl Pipe {
         }
     }
 
-    fn send_to_client(&mut self, segment: Segment) {
+    fn send_to_client(&mut self, mut segment: Segment) {
         let size = Bytes::new(u64::from(segment.ip_len()));
         let mut dropped = false;
         let mut extra = Duration::ZERO;
@@ -162,6 +168,13 @@ impl Pipe {
             self.link_free = self.link_free.max(self.stalled.1);
         }
         let waiting = self.link_free.saturating_since(self.now);
+        let left_with = segment.ecn;
+        if segment.len > 0
+            && segment.ecn != Ecn::NotEct
+            && (self.mark)(self.data_count - 1, &segment, self.now)
+        {
+            segment.ecn = Ecn::Ce;
+        }
         if self.rate.bytes_in(waiting).get() + size.get() > self.queue.get() {
             dropped = true;
         }
@@ -177,6 +190,8 @@ impl Pipe {
                 len: segment.len,
                 dropped,
                 repeated,
+                flags: segment.flags,
+                ecn: left_with,
             });
         }
         if dropped {

@@ -1,0 +1,145 @@
+//! Explicit congestion notification (RFC 3168), and marks echoed one by one (RFC 8257).
+
+mod pipe;
+
+use pipe::{Pipe, Sighting};
+use tcp::cca::{CaState, cca_by_name};
+use tcp::{Config, Ecn, Flags};
+use units::Duration;
+
+const BYTES: u64 = 600 * 1448;
+
+/// A pipe whose client, which opens the connection, asks for ECN as `asks` says.
+fn pipe(cca: &str, asks: bool) -> Pipe {
+    let config = Config {
+        ecn: asks,
+        ..Config::default()
+    };
+    let of = |name: &str| cca_by_name(name).expect("a CCA of ours");
+    Pipe::new(config, of(cca), of(cca), BYTES)
+}
+
+fn echoes(pipe: &Pipe) -> Vec<bool> {
+    let acks = pipe.acks.iter().map(|(_, ack)| ack.flags);
+    acks.filter(|flags| !flags.contains(Flags::SYN))
+        .map(|flags| flags.contains(Flags::ECE))
+        .collect()
+}
+
+fn reductions(pipe: &Pipe) -> Vec<&Sighting> {
+    let seen = pipe.seen.iter();
+    seen.filter(|sent| sent.flags.contains(Flags::CWR))
+        .collect()
+}
+
+/// RFC 3168 §6.1.1: the SYN asks with ECE and CWR, the answer agrees with ECE; data is capable then.
+#[test]
+fn ecn_is_used_where_both_agree() {
+    for asks in [false, true] {
+        let mut pipe = pipe("reno", asks);
+        let syn = pipe.client.poll_transmit().expect("a SYN");
+        assert_eq!(syn.flags.contains(Flags::ECE | Flags::CWR), asks);
+        assert_eq!(syn.ecn, Ecn::NotEct);
+        pipe.server.on_segment(pipe.now, &syn);
+        let answer = pipe.server.poll_transmit().expect("a SYN-ACK");
+        assert_eq!(answer.flags.contains(Flags::ECE), asks);
+        assert!(!answer.flags.contains(Flags::CWR));
+        pipe.client.on_segment(pipe.now, &answer);
+        pipe.run(Duration::from_secs(20));
+        let expected = if asks { Ecn::Ect0 } else { Ecn::NotEct };
+        let mut first = pipe.seen.iter().filter(|sent| !sent.repeated);
+        assert!(first.all(|sent| sent.ecn == expected));
+        assert!(pipe.acks.iter().all(|(_, ack)| ack.ecn == Ecn::NotEct));
+    }
+}
+
+/// RFC 3168 §6.1.1.1: a SYN that has to be repeated does without.
+#[test]
+fn a_repeated_syn_does_not_ask_again() {
+    let mut pipe = pipe("reno", true);
+    pipe.client.poll_transmit().expect("a SYN");
+    let later = pipe.client.deadline();
+    pipe.client.on_deadline(later);
+    let again = pipe.client.poll_transmit().expect("a SYN");
+    assert!(!again.flags.contains(Flags::ECE));
+}
+
+/// RFC 3168 §6.1.2 and §6.1.3: a mark halves the window as a loss would, without a retransmission; ACKs
+/// carry ECE from the mark on until a segment with CWR has arrived; nothing is reduced twice in a window.
+#[test]
+fn a_mark_halves_the_window_once() {
+    let mut pipe = pipe("reno", true);
+    pipe.mark = Box::new(|n, _, _| (100..110).contains(&n));
+    let mut windows = Vec::new();
+    pipe.run(Duration::from_secs(20));
+    for pair in pipe.windows.windows(2) {
+        if pair[1].2 == CaState::Cwr && pair[0].2 != CaState::Cwr {
+            windows.push(pair[0].1);
+        }
+    }
+    assert_eq!(windows.len(), 1, "one reduction");
+    let mut after = pipe.windows.iter();
+    after.find(|(_, _, state)| *state == CaState::Cwr);
+    let after = after.find(|(_, _, state)| *state != CaState::Cwr);
+    let (_, cwnd, _) = after.expect("the reduction ends");
+    assert!(
+        (i64::from(*cwnd) - i64::from(windows[0] / 2)).abs() <= 1,
+        "{cwnd} of {windows:?}"
+    );
+    assert_eq!(pipe.repeats(), 0);
+    assert_eq!(reductions(&pipe).len(), 1);
+    let echoes = echoes(&pipe);
+    let changes = echoes.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    assert_eq!(changes, 2, "one stretch of ECN-Echo");
+    assert_eq!(pipe.client.received(), BYTES);
+}
+
+/// RFC 3168 §6.1.5: what is sent again is not capable.
+#[test]
+fn retransmissions_are_not_capable() {
+    let mut pipe = pipe("cubic", true);
+    pipe.drop = Box::new(|n, _, _| n == 50);
+    pipe.run(Duration::from_secs(20));
+    let again: Vec<&Sighting> = pipe.seen.iter().filter(|sent| sent.repeated).collect();
+    assert_eq!(again.len(), 1);
+    assert_eq!(again[0].ecn, Ecn::NotEct);
+    // RFC 3168 §6.1.2: the reduction after a loss is told, too.
+    assert_eq!(reductions(&pipe).len(), 1);
+}
+
+/// RFC 8257 §3.2: the echo follows the marks: as many segments are acknowledged with ECE as were marked.
+#[test]
+fn dctcp_has_marks_echoed_one_by_one() {
+    let mut pipe = pipe("dctcp", false);
+    pipe.mark = Box::new(|n, _, _| (200..207).contains(&n) || n == 300);
+    pipe.run(Duration::from_secs(20));
+    assert!(pipe.seen.iter().all(|sent| sent.ecn == Ecn::Ect0));
+    let mut before = None;
+    let mut echoed = 0;
+    for (_, ack) in &pipe.acks {
+        let number = ack.ack;
+        if let Some(before) = before
+            && ack.flags.contains(Flags::ECE)
+            && !ack.flags.contains(Flags::SYN)
+        {
+            echoed += number.wrapping_sub(before);
+        }
+        before = Some(number);
+    }
+    assert_eq!(echoed / 1448, 8);
+    assert_eq!(pipe.client.received(), BYTES);
+}
+
+/// RFC 8257 §3.2 and Linux: what one side only asks for is not had; DCTCP is a NewReno then.
+#[test]
+fn dctcp_without_ecn_is_newreno() {
+    let of = |name: &str| cca_by_name(name).expect("a CCA of ours");
+    let windows = |cca: &str| {
+        // The client, which would have to ask, runs NewReno.
+        let mut pipe = Pipe::new(Config::default(), of(cca), of("reno"), BYTES);
+        pipe.drop = Box::new(|n, _, _| n == 120);
+        pipe.run(Duration::from_secs(20));
+        pipe.windows
+    };
+    assert_eq!(windows("dctcp"), windows("reno"));
+}
