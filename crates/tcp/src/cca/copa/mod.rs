@@ -127,6 +127,10 @@ impl Copa {
         let most = f64::from(w.cwnd_clamp).max(f64::from(MIN_CWND));
         let cwnd = cwnd.clamp(f64::from(MIN_CWND), most);
         w.cwnd = (cwnd as u32).min(w.cwnd_clamp);
+        if !self.starting {
+            // Others must not take it for slow start.
+            w.ssthresh = w.ssthresh.min(w.cwnd);
+        }
         self.fraction = cwnd - libm::floor(cwnd);
     }
 
@@ -199,7 +203,6 @@ impl CongestionControl for Copa {
         let below = self.is_below_target(cwnd);
         if self.starting && !below {
             self.starting = false;
-            window.ssthresh = window.ssthresh.min(window.cwnd);
             self.velocity.restart(cwnd);
         }
         // What the application leaves unused tells nothing of a larger window.
