@@ -3,7 +3,7 @@
 use units::{Bytes, Duration, Rate};
 
 use super::{
-    Ack, AckKind, AckSample, CaState, CongestionControl, Event, HandOver, Pair, RateSample,
+    Ack, AckKind, AckSample, CaState, CongestionControl, Event, HandOver, Lost, Pair, RateSample,
     SlowStart, Window, modelled_window,
 };
 
@@ -78,6 +78,11 @@ impl Congestion {
         self.cca.pkts_acked(&mut self.window, sample);
     }
 
+    /// A segment was marked lost.
+    pub fn on_lost(&mut self, lost: &Lost) {
+        self.cca.on_lost(&mut self.window, lost);
+    }
+
     /// How an ACK was worked on.
     pub fn in_ack_event(&mut self, kind: AckKind) {
         self.cca.in_ack_event(&mut self.window, kind);
@@ -130,7 +135,8 @@ impl Congestion {
 
     /// The reduction was spurious: the window goes back to what the CCA thinks right.
     pub fn undo(&mut self, undo_ssthresh: bool, prior_ssthresh: u32) {
-        self.window.cwnd = self.cca.undo_cwnd(&mut self.window);
+        let cwnd = self.cca.undo_cwnd(&mut self.window);
+        self.window.cwnd = cwnd.min(self.window.cwnd_clamp);
         if undo_ssthresh && prior_ssthresh > self.window.ssthresh {
             self.window.ssthresh = prior_ssthresh;
         }
@@ -186,7 +192,7 @@ impl Congestion {
         Context {
             cwnd,
             ssthresh: cwnd,
-            pacing_rate: Rate::of(bytes, w.min_rtt),
+            pacing_rate: Rate::of(bytes, w.min_rtt).min(w.max_pacing_rate),
             ..present
         }
     }

@@ -5,7 +5,10 @@
 //! with the connection and is told of what happened; it answers by writing the window.
 
 mod about;
+mod bandwidth;
 pub mod bbr;
+pub mod bbr3;
+pub mod bic;
 pub mod cdg;
 mod control;
 pub mod copa;
@@ -13,14 +16,24 @@ pub mod cubic;
 pub mod dctcp;
 mod delay_round;
 mod handover;
+pub mod highspeed;
+pub mod htcp;
+pub mod hybla;
+pub mod illinois;
+mod jiffies;
 pub mod ledbat;
 pub mod lp;
 pub mod nv;
 pub mod parameters;
 pub mod registry;
 pub mod reno;
+pub mod reported;
+pub mod scalable;
 pub mod slow_start;
+pub mod sprout;
 pub mod vegas;
+pub mod veno;
+pub mod westwood;
 mod window;
 mod windowed_filter;
 pub mod yeah;
@@ -77,6 +90,21 @@ pub struct AckKind {
     pub ecn_echo: bool,
 }
 
+/// A segment that was just marked lost (draft-ietf-ccwg-bbr-06 §5.5.10.2).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Lost {
+    /// First byte of the stream that it carries.
+    pub seq: u64,
+    /// Byte after its last one.
+    pub end: u64,
+    /// Segments in flight when it was sent, itself included.
+    pub tx_in_flight: u32,
+    /// Segments marked lost since it was sent, itself included.
+    pub lost: u32,
+    /// Whether it was sent while the application limited the flow.
+    pub app_limited: bool,
+}
+
 /// Something that happened outside of an ACK.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event {
@@ -110,6 +138,10 @@ pub trait CongestionControl: Send + core::fmt::Debug {
 
     /// Every ACK, also of nothing, after [`CongestionControl::pkts_acked`].
     fn in_ack_event(&mut self, _window: &mut Window, _kind: AckKind) {}
+
+    /// A segment was marked lost, before the state changes for it. Nothing but estimates should change
+    /// here: `window.inflight` is that before the ACK or time-out that showed the loss.
+    fn on_lost(&mut self, _window: &mut Window, _lost: &Lost) {}
 
     /// The connection may grow its window for `acked` segments (the kernel's `cong_avoid`): nothing where
     /// the window was not in full use, else slow start up to the threshold and

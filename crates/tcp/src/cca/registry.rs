@@ -3,22 +3,35 @@
 use std::sync::{PoisonError, RwLock};
 
 use super::about::Pair;
-use super::{Cca, bbr, cdg, copa, cubic, dctcp, ledbat, lp, nv, reno, vegas, yeah};
+use super::{
+    Cca, bbr, bbr3, bic, cdg, copa, cubic, dctcp, highspeed, htcp, hybla, illinois, ledbat, lp, nv,
+    reno, scalable, sprout, vegas, veno, westwood, yeah,
+};
 use super::{SettingError, Settings};
 
 /// The congestion controls that celltcp itself has.
-pub const CCAS: [&Cca; 11] = [
+pub const CCAS: [&Cca; 21] = [
+    &bic::ABOUT,
     &cubic::ABOUT,
+    &highspeed::ABOUT,
+    &htcp::ABOUT,
+    &hybla::ABOUT,
     &reno::ABOUT,
+    &scalable::ABOUT,
+    &westwood::ABOUT,
     &cdg::ABOUT,
     &copa::ABOUT,
     &ledbat::ABOUT,
     &lp::ABOUT,
     &nv::ABOUT,
     &vegas::ABOUT,
+    &illinois::ABOUT,
+    &veno::ABOUT,
     &yeah::ABOUT,
     &bbr::ABOUT,
+    &bbr3::ABOUT,
     &dctcp::ABOUT,
+    &sprout::ABOUT,
 ];
 
 /// Those that users have added.

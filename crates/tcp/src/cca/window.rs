@@ -58,6 +58,10 @@ pub struct RateSample {
     pub app_limited: bool,
     /// Whether the sampled segment was a retransmission.
     pub retransmitted: bool,
+    /// Segments in flight when the sampled segment was sent, itself included.
+    pub tx_in_flight: u32,
+    /// Segments marked lost since the sampled segment was sent.
+    pub lost: u32,
 }
 
 impl RateSample {
@@ -94,6 +98,9 @@ pub struct Window {
     pub sacked_out: u32,
     /// Segments delivered since establishment.
     pub delivered: u64,
+    /// When something was delivered last, or sent into an empty network (the kernel's
+    /// `delivered_mstamp`).
+    pub delivered_at: Instant,
     /// Segments delivered since establishment by ACKs with ECN-Echo.
     pub delivered_ce: u64,
     /// Segments marked lost since establishment.
@@ -154,6 +161,7 @@ impl Window {
             packets_out: 0,
             sacked_out: 0,
             delivered: 0,
+            delivered_at: Instant::ZERO,
             delivered_ce: 0,
             lost: 0,
             ecn: false,
@@ -203,13 +211,13 @@ impl Window {
         if self.cwnd_cnt >= per_segments {
             // The threshold fell below what is already counted.
             self.cwnd_cnt = 0;
-            self.cwnd += 1;
+            self.cwnd = self.cwnd.saturating_add(1);
         }
-        self.cwnd_cnt += acked;
+        self.cwnd_cnt = self.cwnd_cnt.saturating_add(acked);
         if self.cwnd_cnt >= per_segments {
             let whole = self.cwnd_cnt / per_segments;
             self.cwnd_cnt -= whole * per_segments;
-            self.cwnd += whole;
+            self.cwnd = self.cwnd.saturating_add(whole);
         }
         self.cwnd = self.cwnd.min(self.cwnd_clamp);
     }

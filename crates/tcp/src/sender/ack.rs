@@ -151,7 +151,8 @@ impl Sender {
             self.rearm_after_ack(now);
         }
         let newly = (self.rate.delivered - delivered_before) as u32;
-        let rate = self.rate.finish(now, newly, self.rtt.minimum());
+        let lost = self.congestion.window.lost;
+        let rate = self.rate.finish(now, newly, self.rtt.minimum(), lost);
         if let Some(sample) = rate.rate(self.config.mss)
             && (!rate.app_limited || sample >= self.latest_rate)
         {

@@ -3,7 +3,7 @@
 use units::Instant;
 
 use super::{Resend, Sender, Told};
-use crate::cca::{CaState, Event};
+use crate::cca::{CaState, Event, Lost};
 
 /// Degree of reordering that is assumed at first, segments (`tcp_reordering`, RFC 5681's three
 /// duplicate ACKs).
@@ -88,6 +88,14 @@ impl Sender {
         let again = self.board.mark_lost(ordinal);
         if again || self.board.lost_out() > before {
             self.congestion.window.lost += 1;
+            let sent = self.board.get(ordinal);
+            self.congestion.on_lost(&Lost {
+                seq: sent.seq,
+                end: sent.end,
+                tx_in_flight: sent.load.in_flight,
+                lost: (self.congestion.window.lost - sent.load.lost) as u32,
+                app_limited: sent.app_limited,
+            });
         }
         again
     }

@@ -297,6 +297,7 @@ impl Sender {
         w.packets_out = self.board.packets_out();
         w.sacked_out = self.board.sacked_out();
         w.delivered = self.rate.delivered;
+        w.delivered_at = self.rate.delivered_at();
         w.srtt = self.rtt.srtt();
         w.min_rtt = self.rtt.minimum();
         w.next_departure = self.pacer.next();

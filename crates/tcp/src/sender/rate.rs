@@ -3,7 +3,7 @@
 use units::{Duration, Instant};
 
 use super::rtt::micros_between;
-use super::scoreboard::{NewlySent, Sent};
+use super::scoreboard::{Load, NewlySent, Sent, Span};
 use crate::cca::RateSample;
 
 /// The connection's side of the sampler: its counts and clocks (§3.1 of the draft).
@@ -28,32 +28,34 @@ struct Sampled {
     send_phase: Duration,
     app_limited: bool,
     retransmitted: bool,
+    tx_in_flight: u32,
+    lost_before: u64,
 }
 
 impl RateSampler {
-    /// Stamps a transmission; `idle` if nothing else is in flight (§3.2 of the draft).
-    pub(crate) fn stamp(
-        &mut self,
-        seq: u64,
-        end: u64,
-        fin: bool,
-        idle: bool,
-        at: Instant,
-    ) -> NewlySent {
+    /// Stamps the transmission of `what`; `idle` if nothing else is in flight (§3.2 of the draft).
+    pub(crate) fn stamp(&mut self, what: Span, idle: bool, at: Instant, load: Load) -> NewlySent {
         if idle {
             self.first_tx = at;
             self.delivered_at = at;
         }
         NewlySent {
-            seq,
-            end,
-            fin,
+            seq: what.seq,
+            end: what.end,
+            fin: what.fin,
             at,
             first_tx: self.first_tx,
             delivered_at: self.delivered_at,
             delivered: self.delivered,
             app_limited: self.app_limited != 0,
+            load,
         }
+    }
+
+    /// When something was delivered last, or sent into an empty network (the kernel's
+    /// `delivered_mstamp`).
+    pub(crate) fn delivered_at(&self) -> Instant {
+        self.delivered_at
     }
 
     /// A segment was delivered: of all in this ACK the one sent last makes the sample (§3.3).
@@ -68,6 +70,8 @@ impl RateSampler {
                 send_phase: micros_between(sent.first_tx, sent.sent_at),
                 app_limited: sent.app_limited,
                 retransmitted: sent.ever_retransmitted,
+                tx_in_flight: sent.load.in_flight,
+                lost_before: sent.load.lost,
             };
             self.first_tx = sent.sent_at;
         }
@@ -78,8 +82,15 @@ impl RateSampler {
         self.sample.prior_at.map(|_| self.sample.prior_delivered)
     }
 
-    /// Closes the sample of this ACK, which delivered `newly` segments.
-    pub(crate) fn finish(&mut self, now: Instant, newly: u32, min_rtt: Duration) -> RateSample {
+    /// Closes the sample of this ACK, which delivered `newly` segments, when `lost` have been marked so
+    /// far.
+    pub(crate) fn finish(
+        &mut self,
+        now: Instant,
+        newly: u32,
+        min_rtt: Duration,
+        lost: u64,
+    ) -> RateSample {
         if self.app_limited != 0 && self.delivered > self.app_limited {
             self.app_limited = 0;
         }
@@ -100,6 +111,8 @@ impl RateSampler {
             prior_delivered: s.prior_delivered,
             app_limited: s.app_limited,
             retransmitted: s.retransmitted,
+            tx_in_flight: s.tx_in_flight,
+            lost: (lost - s.lost_before) as u32,
         }
     }
 

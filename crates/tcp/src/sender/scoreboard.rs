@@ -24,6 +24,8 @@ pub(crate) struct Sent {
     pub(crate) delivered: u64,
     /// For the rate sample: sent while the application limited the flow.
     pub(crate) app_limited: bool,
+    /// For the rate sample: what was on the path when this was sent.
+    pub(crate) load: Load,
     /// Carries the FIN, which takes the last number.
     pub(crate) fin: bool,
     /// Reported by SACK.
@@ -137,6 +139,7 @@ impl Scoreboard {
             delivered_at: sent.delivered_at,
             delivered: sent.delivered,
             app_limited: sent.app_limited,
+            load: sent.load,
             fin: sent.fin,
             sacked: false,
             lost: false,
@@ -233,6 +236,7 @@ impl Scoreboard {
         sent.delivered_at = stamp.delivered_at;
         sent.delivered = stamp.delivered;
         sent.app_limited = stamp.app_limited;
+        sent.load = stamp.load;
         if !sent.sacked {
             self.append_to_time_order(ordinal);
         }
@@ -328,6 +332,23 @@ impl Scoreboard {
     }
 }
 
+/// A piece of the stream that one segment carries.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    pub(crate) seq: u64,
+    pub(crate) end: u64,
+    pub(crate) fin: bool,
+}
+
+/// What was on the path at a transmission (draft-ietf-ccwg-bbr-06 §4.1.2.2: `P.tx_in_flight`, `P.lost`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Load {
+    /// Segments in flight, this one included.
+    pub(crate) in_flight: u32,
+    /// Segments marked lost since establishment.
+    pub(crate) lost: u64,
+}
+
 /// A transmission, as the rate sampler stamps it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NewlySent {
@@ -339,6 +360,7 @@ pub(crate) struct NewlySent {
     pub(crate) delivered_at: Instant,
     pub(crate) delivered: u64,
     pub(crate) app_limited: bool,
+    pub(crate) load: Load,
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use units::Instant;
 
 use super::pacing::{Burst, Deferred};
+use super::scoreboard::{Load, Span};
 use super::{Outgoing, Sender};
 use crate::cca::{CaState, Event};
 
@@ -115,8 +116,9 @@ impl Sender {
         let idle = self.board.packets_out() == 0;
         self.note_start_of_transmission();
         let fin = self.fin_queued && end == self.write_end;
-        let stamp = self.rate.stamp(self.snd_nxt, end, fin, idle, now);
         let seq = self.snd_nxt;
+        let load = self.load_with_one_more();
+        let stamp = self.rate.stamp(Span { seq, end, fin }, idle, now, load);
         self.board.push(stamp);
         self.snd_nxt = end;
         let len = (end - seq) as u32 - u32::from(fin);
@@ -207,7 +209,21 @@ impl Sender {
         self.counts.segments += 1;
         self.counts.retransmissions += 1;
         self.last_sent = now;
-        self.rate.stamp(sent.seq, sent.end, sent.fin, false, now)
+        let what = Span {
+            seq: sent.seq,
+            end: sent.end,
+            fin: sent.fin,
+        };
+        let load = self.load_with_one_more();
+        self.rate.stamp(what, false, now, load)
+    }
+
+    /// What is on the path when one more segment is sent.
+    fn load_with_one_more(&self) -> Load {
+        Load {
+            in_flight: self.board.in_flight() + 1,
+            lost: self.congestion.window.lost,
+        }
     }
 
     /// An empty segment just below the window (RFC 9293 §3.8.6.1).

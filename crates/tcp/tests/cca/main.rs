@@ -1,17 +1,29 @@
 //! The congestion controls against their sources, one file each.
 
 mod bbr;
+mod bbr3;
+mod bic;
 mod cdg;
 mod copa;
 mod cubic;
 mod dctcp;
+mod highspeed;
+mod htcp;
+mod hybla;
 mod hystart;
+mod illinois;
 mod lab;
 mod ledbat;
 mod lp;
 mod nv;
+mod path;
+mod properties;
 mod reno;
 mod rounds;
+mod scalable;
 mod slow_start;
+mod sprout;
 mod vegas;
+mod veno;
+mod westwood;
 mod yeah;

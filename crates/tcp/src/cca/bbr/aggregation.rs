@@ -1,19 +1,16 @@
 //! ACKs that come in lumps: how much more than the BDP must be in flight so that the sender does not
 //! run dry between them (draft-cardwell-iccrg-bbr-congestion-control-01 §4.5.5, Linux's `extra_acked`).
 
-use units::{Duration, Instant};
+use units::Instant;
 
-use super::bandwidth::Bandwidth;
+use super::config::BbrConfig;
+use crate::cca::bandwidth::{Bandwidth, Gain};
 use crate::cca::{Ack, Window};
 
-/// Rounds of one of the two halves of the maximum's window.
-const HALF_WINDOW: u32 = 5;
-/// The excess is never more than the bandwidth brings in this time.
-const MAX_TIME: Duration = Duration::from_millis(100);
 /// An epoch that has counted this many segments starts anew.
 const EPOCH_LIMIT: u64 = 1 << 20;
 
-/// The largest excess of the last five to ten rounds.
+/// The largest excess of the last one to two half-windows of rounds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Aggregation {
     epoch: Instant,
@@ -30,14 +27,21 @@ impl Aggregation {
     }
 
     /// Counts what came beyond what the bandwidth explains.
-    pub(super) fn update(&mut self, window: &Window, ack: &Ack, bandwidth: Bandwidth, round: bool) {
+    pub(super) fn update(
+        &mut self,
+        config: &BbrConfig,
+        window: &Window,
+        ack: &Ack,
+        bandwidth: Bandwidth,
+        round: bool,
+    ) {
         let valid = ack.rate.delivered.is_some() && !ack.rate.interval.is_zero();
         if ack.delivered == 0 || !valid {
             return;
         }
         if round {
             self.rounds += 1;
-            if self.rounds >= HALF_WINDOW {
+            if self.rounds >= config.extra_acked_win_rtts {
                 self.rounds = 0;
                 self.half = 1 - self.half;
                 self.extra[self.half] = 0;
@@ -51,7 +55,7 @@ impl Aggregation {
             self.restart(window);
             expected = 0;
         }
-        self.epoch_acked += u64::from(ack.delivered);
+        self.epoch_acked = (self.epoch_acked + u64::from(ack.delivered)).min(EPOCH_LIMIT - 1);
         let extra = self
             .epoch_acked
             .saturating_sub(expected)
@@ -60,11 +64,12 @@ impl Aggregation {
     }
 
     /// Segments to add to the window once start-up is over.
-    pub(super) fn extra(&self, bandwidth: Bandwidth, full: bool) -> u32 {
+    pub(super) fn extra(&self, config: &BbrConfig, bandwidth: Bandwidth, full: bool) -> u32 {
         if !full {
             return 0;
         }
-        let most = bandwidth.segments_in(MAX_TIME);
-        u64::from(self.extra[0].max(self.extra[1])).min(most) as u32
+        let most = bandwidth.segments_in(config.extra_acked_max);
+        let extra = Gain::of(config.extra_acked_gain).of_segments(self.extra[0].max(self.extra[1]));
+        u64::from(extra).min(most) as u32
     }
 }

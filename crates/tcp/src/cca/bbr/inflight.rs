@@ -2,9 +2,9 @@
 
 use units::Duration;
 
-use super::bandwidth::{Bandwidth, Gain};
+use super::Bbr;
 use super::mode::Mode;
-use super::{Bbr, MIN_CWND};
+use crate::cca::bandwidth::{Bandwidth, Gain};
 use crate::cca::{Ack, CaState, Window};
 
 /// The window while there is no RTT, and below which start-up grows with every delivery, segments.
@@ -30,7 +30,7 @@ impl Bbr {
     fn with_quantization(&self, window: &Window, segments: u32) -> u32 {
         let mut segments = segments + 3 * self.burst_goal(window);
         segments = (segments + 1) & !1;
-        if self.mode == Mode::ProbeBandwidth && self.cycle_index == 0 {
+        if self.mode == Mode::ProbeBandwidth && self.phase == 0 {
             segments += 2;
         }
         segments
@@ -44,7 +44,7 @@ impl Bbr {
     /// Segments of a burst at the present pacing rate: what a millisecond holds (§4.2.2).
     fn burst_goal(&self, window: &Window) -> u32 {
         let bytes = ((window.pacing_rate.bits_per_second() / 8) >> 10).min(LARGEST_BURST);
-        let least = super::least_burst(window);
+        let least = self.least_burst(window);
         ((bytes / u64::from(window.mss)) as u32)
             .max(least)
             .min(0x7f)
@@ -83,14 +83,14 @@ impl Bbr {
         if state == CaState::Recovery && previous != CaState::Recovery {
             self.packet_conservation = true;
             self.next_round = window.delivered;
-            cwnd = window.inflight + ack.delivered;
+            cwnd = window.inflight.saturating_add(ack.delivered);
         } else if in_recovery(previous) && !in_recovery(state) {
             cwnd = cwnd.max(self.saved_cwnd);
             self.packet_conservation = false;
         }
         self.previous_state = state;
         if self.packet_conservation {
-            return Some(cwnd.max(window.inflight + ack.delivered));
+            return Some(cwnd.max(window.inflight.saturating_add(ack.delivered)));
         }
         window.cwnd = cwnd;
         None
@@ -103,20 +103,22 @@ impl Bbr {
                 window.cwnd = conserved;
             } else {
                 let bandwidth = self.bandwidth();
-                let extra = self.aggregation.extra(bandwidth, self.full.reached);
-                let bdp = self.bdp(bandwidth, self.mode.cwnd_gain()) + extra;
+                let extra = self
+                    .aggregation
+                    .extra(&self.config, bandwidth, self.full.reached);
+                let bdp = self.bdp(bandwidth, self.mode.cwnd_gain(&self.config)) + extra;
                 let target = self.with_quantization(window, bdp);
                 if self.full.reached {
-                    window.cwnd = (window.cwnd + acked).min(target);
+                    window.cwnd = window.cwnd.saturating_add(acked).min(target);
                 } else if window.cwnd < target || window.delivered < u64::from(INITIAL_CWND) {
-                    window.cwnd += acked;
+                    window.cwnd = window.cwnd.saturating_add(acked);
                 }
-                window.cwnd = window.cwnd.max(MIN_CWND);
+                window.cwnd = window.cwnd.max(self.config.cwnd_min_target);
             }
         }
         window.cwnd = window.cwnd.min(window.cwnd_clamp);
         if self.mode == Mode::ProbeRtt {
-            window.cwnd = window.cwnd.min(MIN_CWND);
+            window.cwnd = window.cwnd.min(self.config.cwnd_min_target);
         }
     }
 }
@@ -136,11 +138,11 @@ mod tests {
         let one_per_ms = Bandwidth::of(1, Duration::from_millis(1)).expect("a millisecond");
         let mut bbr = Bbr::default();
         bbr.samples.update(10, 0, one_per_ms.0 + 1);
-        bbr.pacing_gain = Gain::DOWN;
+        bbr.pacing_gain = Gain::of(0.75);
         window.next_departure = window.now + Duration::from_millis(5);
         assert_eq!(bbr.inflight_at_departure(&window, 20), 15);
         assert_eq!(bbr.inflight_at_departure(&window, 3), 0);
-        bbr.pacing_gain = Gain::UP;
+        bbr.pacing_gain = Gain::of(1.25);
         assert_eq!(bbr.inflight_at_departure(&window, 20), 17);
         window.now += Duration::from_millis(9);
         assert_eq!(bbr.inflight_at_departure(&window, 20), 22);

@@ -2,7 +2,7 @@
 //! the choices of Linux: policer model, ACK aggregation, packet conservation in recovery.
 
 mod aggregation;
-mod bandwidth;
+mod config;
 mod inflight;
 mod mode;
 mod policer;
@@ -12,20 +12,14 @@ mod startup;
 
 use units::{Duration, Instant, Rate};
 
+use super::bandwidth::{Bandwidth, Gain};
 use super::windowed_filter::WindowedMax;
-use super::{Ack, CaState, Cca, CongestionControl, Event, Family, Window};
+use super::{Ack, CaState, Cca, CongestionControl, Context, Event, Family, Window};
 use aggregation::Aggregation;
-use bandwidth::{Bandwidth, Gain};
+pub use config::BbrConfig;
 use mode::Mode;
 use policer::{Policer, Seen};
 use startup::FullPipe;
-
-/// Rounds over which the bottleneck bandwidth is the maximum of the samples.
-const BANDWIDTH_ROUNDS: u64 = 10;
-/// Least window, and that while probing for the RTT, segments.
-const MIN_CWND: u32 = 4;
-/// Below this rate bursts are single segments, bit/s.
-const MIN_TSO_RATE: u64 = 1_200_000;
 
 /// BBR in the catalogue.
 pub const ABOUT: Cca = Cca {
@@ -36,14 +30,15 @@ pub const ABOUT: Cca = Cca {
     reference: "Cardwell, Cheng, Gunn, Yeganeh, Jacobson: BBR, ACM Queue 14(5); draft-cardwell-iccrg-bbr-congestion-control-00",
     year: 2016,
     linux: true,
-    parameters: &[],
+    parameters: BbrConfig::PARAMETERS,
     slow_start: None,
-    build: &|_| Box::new(Bbr::default()),
+    build: &|settings| Box::new(Bbr::new(BbrConfig::with(settings))),
 };
 
 /// The state of one connection.
 #[derive(Clone, Debug)]
 pub struct Bbr {
+    config: BbrConfig,
     mode: Mode,
     /// Gain by which the last ACK has left the pacing: checks compare with it before it is renewed.
     pacing_gain: Gain,
@@ -57,8 +52,9 @@ pub struct Bbr {
     probe_rtt_until: Option<Instant>,
     probe_rtt_round_done: bool,
     full: FullPipe,
-    cycle_index: usize,
-    cycle_start: Instant,
+    /// Phase of the gain cycle, and since when.
+    phase: u32,
+    phase_start: Instant,
     idle_restart: bool,
     packet_conservation: bool,
     saved_cwnd: u32,
@@ -71,9 +67,17 @@ pub struct Bbr {
 
 impl Default for Bbr {
     fn default() -> Self {
+        Self::new(BbrConfig::default())
+    }
+}
+
+impl Bbr {
+    /// BBR with other parameters.
+    pub fn new(config: BbrConfig) -> Self {
         Self {
+            config,
             mode: Mode::Startup,
-            pacing_gain: Gain::HIGH,
+            pacing_gain: Gain::of(config.high_gain),
             samples: WindowedMax::default(),
             rounds: 0,
             round_start: false,
@@ -83,8 +87,8 @@ impl Default for Bbr {
             probe_rtt_until: None,
             probe_rtt_round_done: false,
             full: FullPipe::default(),
-            cycle_index: 0,
-            cycle_start: Instant::ZERO,
+            phase: 0,
+            phase_start: Instant::ZERO,
             idle_restart: false,
             packet_conservation: false,
             saved_cwnd: 0,
@@ -95,18 +99,16 @@ impl Default for Bbr {
             mss: 0,
         }
     }
-}
 
-/// The least number of segments in a burst: pairs, but at low rates single segments.
-fn least_burst(window: &Window) -> u32 {
-    if window.pacing_rate.bits_per_second() < MIN_TSO_RATE {
-        1
-    } else {
-        2
+    /// The least number of segments in a burst: pairs, but at low rates single segments.
+    fn least_burst(&self, window: &Window) -> u32 {
+        if window.pacing_rate.bits_per_second() < u64::from(self.config.min_tso_rate) {
+            1
+        } else {
+            2
+        }
     }
-}
 
-impl Bbr {
     /// The name of the present mode: `startup`, `drain`, `probe_bw` or `probe_rtt`.
     pub fn mode(&self) -> &'static str {
         self.mode.name()
@@ -147,7 +149,7 @@ impl Bbr {
             window.srtt.max(Duration::from_micros(1))
         };
         if let Some(bandwidth) = Bandwidth::of(u64::from(window.cwnd), rtt) {
-            let rate = bandwidth.pacing_rate(window.mss, Gain::HIGH);
+            let rate = bandwidth.pacing_rate(window.mss, Gain::of(self.config.high_gain));
             window.pacing_rate = rate.min(window.max_pacing_rate);
         }
     }
@@ -157,7 +159,7 @@ impl Bbr {
         self.pacing_gain = if policed {
             Gain::ONE
         } else {
-            self.mode.pacing_gain(self.cycle_index)
+            self.mode.pacing_gain(&self.config, self.phase)
         };
     }
 
@@ -178,7 +180,8 @@ impl Bbr {
         }
         self.watch_policer(window, ack.lost, ack.rate.app_limited);
         if !ack.rate.app_limited || sample >= self.max_bandwidth() {
-            self.samples.update(BANDWIDTH_ROUNDS, self.rounds, sample.0);
+            self.samples
+                .update(u64::from(self.config.bw_rtts), self.rounds, sample.0);
         }
     }
 
@@ -192,7 +195,7 @@ impl Bbr {
             probing: self.mode == Mode::ProbeBandwidth,
         };
         let was_policed = self.policer.bandwidth().is_some();
-        if self.policer.sample(window, seen) {
+        if self.policer.sample(&self.config, window, seen) {
             self.enter_probe_bandwidth(window);
         } else if !was_policed && self.policer.bandwidth().is_some() {
             self.pacing_gain = Gain::ONE;
@@ -211,13 +214,31 @@ impl CongestionControl for Bbr {
             min_rtt_at: window.now,
             next_round: window.delivered,
             mss: window.mss,
-            ..Self::default()
+            ..Self::new(self.config)
         };
         self.policer.restart(window);
         self.aggregation.restart(window);
         window.paced = true;
         window.ssthresh = super::INFINITE_SSTHRESH;
         self.init_pacing_rate(window);
+    }
+
+    /// The model is that of the context: its pacing rate as the bandwidth, its lowest RTT. The path is taken
+    /// to be full, so that there is no STARTUP: DRAIN first, which is over at once where nothing queues, then
+    /// the gain cycle; if the rate was too low, that finds a quarter more in every round of its first phase.
+    fn seed(&mut self, window: &mut Window, context: &Context) {
+        let bandwidth = Bandwidth::from_rate(context.pacing_rate, window.mss);
+        if context.srtt.is_zero() || bandwidth == Bandwidth::default() {
+            return;
+        }
+        self.samples
+            .update(u64::from(self.config.bw_rtts), self.rounds, bandwidth.0);
+        self.min_rtt = context.min_rtt;
+        self.rtt_seen = true;
+        self.full = FullPipe::known(bandwidth);
+        self.check_drain(window);
+        self.renew_pacing_gain();
+        self.set_pacing_rate(window, self.pacing_gain);
     }
 
     /// BBR does not use the threshold; the window is remembered for the end of the episode.
@@ -234,8 +255,9 @@ impl CongestionControl for Bbr {
 
     fn cong_control(&mut self, window: &mut Window, ack: &Ack) {
         self.update_bandwidth(window, ack);
+        let bandwidth = self.bandwidth();
         self.aggregation
-            .update(window, ack, self.bandwidth(), self.round_start);
+            .update(&self.config, window, ack, bandwidth, self.round_start);
         self.update_cycle(window, ack);
         self.check_full(ack);
         self.check_drain(window);
@@ -274,7 +296,7 @@ impl CongestionControl for Bbr {
     }
 
     fn min_tso_segs(&self, window: &Window) -> u32 {
-        least_burst(window)
+        self.least_burst(window)
     }
 
     fn sndbuf_expand(&self) -> u32 {

@@ -1,9 +1,7 @@
 //! The four modes and their gains (draft-cardwell-iccrg-bbr-congestion-control-00 §4.3).
 
-use super::bandwidth::Gain;
-
-/// Phases of the gain cycle.
-pub(super) const CYCLE: usize = 8;
+use super::config::BbrConfig;
+use crate::cca::bandwidth::Gain;
 
 /// What BBR is doing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -30,20 +28,20 @@ impl Mode {
     }
 
     /// §4.3.4.1: 5/4, 3/4, then six phases at the estimate.
-    pub(super) const fn pacing_gain(self, cycle_index: usize) -> Gain {
-        match (self, cycle_index) {
-            (Self::Startup, _) => Gain::HIGH,
-            (Self::Drain, _) => Gain::DRAIN,
-            (Self::ProbeBandwidth, 0) => Gain::UP,
-            (Self::ProbeBandwidth, 1) => Gain::DOWN,
+    pub(super) fn pacing_gain(self, config: &BbrConfig, phase: u32) -> Gain {
+        match (self, phase) {
+            (Self::Startup, _) => Gain::of(config.high_gain),
+            (Self::Drain, _) => Gain::of(config.drain_gain),
+            (Self::ProbeBandwidth, 0) => Gain::of(config.probe_up_gain),
+            (Self::ProbeBandwidth, 1) => Gain::of(config.probe_down_gain),
             _ => Gain::ONE,
         }
     }
 
-    pub(super) const fn cwnd_gain(self) -> Gain {
+    pub(super) fn cwnd_gain(self, config: &BbrConfig) -> Gain {
         match self {
-            Self::Startup | Self::Drain => Gain::HIGH,
-            Self::ProbeBandwidth => Gain::CWND,
+            Self::Startup | Self::Drain => Gain::of(config.high_gain),
+            Self::ProbeBandwidth => Gain::of(config.cwnd_gain),
             Self::ProbeRtt => Gain::ONE,
         }
     }

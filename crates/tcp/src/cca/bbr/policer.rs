@@ -3,18 +3,9 @@
 
 use units::{Bytes, Duration, Instant};
 
-use super::bandwidth::Bandwidth;
+use super::config::BbrConfig;
 use crate::cca::Window;
-
-/// An interval lasts at least this many rounds, and is given up after four times as many.
-const MIN_ROUNDS: u32 = 4;
-/// Loss that makes a policer likely: 20 % (50/256).
-const LOSS_THRESHOLD: (u64, u64) = (50, 256);
-/// Two rates agree within an eighth, or within 4 kbit/s.
-const TOLERANCE: (u64, u64) = (1, 8);
-const TOLERANCE_BYTES: Bytes = Bytes::new(500);
-/// The policer's rate is used for this many rounds.
-const USE_ROUNDS: u32 = 48;
+use crate::cca::bandwidth::{Bandwidth, Gain};
 
 /// What an ACK, or a time-out, shows.
 #[derive(Clone, Copy, Debug)]
@@ -54,29 +45,32 @@ impl Policer {
     }
 
     fn start_interval(&mut self, window: &Window) {
-        self.start = window.now;
+        self.start = window.delivered_at;
         self.start_delivered = window.delivered;
         self.start_lost = window.lost;
         self.rounds = 0;
     }
 
     /// Looks at one ACK or time-out; answers whether a rate that was in use has been given up.
-    pub(super) fn sample(&mut self, window: &Window, seen: Seen) -> bool {
+    pub(super) fn sample(&mut self, config: &BbrConfig, window: &Window, seen: Seen) -> bool {
+        if !config.policer {
+            return false;
+        }
         if self.use_it {
             if seen.probing && seen.round {
                 self.rounds += 1;
-                if self.rounds >= USE_ROUNDS {
+                if self.rounds >= config.lt_bw_max_rtts {
                     self.restart(window);
                     return true;
                 }
             }
             return false;
         }
-        self.look_for_policer(window, seen);
+        self.look_for_policer(config, window, seen);
         false
     }
 
-    fn look_for_policer(&mut self, window: &Window, seen: Seen) {
+    fn look_for_policer(&mut self, config: &BbrConfig, window: &Window, seen: Seen) {
         if !self.sampling {
             // Intervals start and end with loss, when the bucket is empty.
             if seen.lost == 0 {
@@ -90,36 +84,37 @@ impl Policer {
             return;
         }
         self.rounds += u32::from(seen.round);
-        if self.rounds < MIN_ROUNDS {
+        if self.rounds < config.lt_intvl_min_rtts {
             return;
         }
-        if self.rounds > 4 * MIN_ROUNDS {
+        if self.rounds > 4 * config.lt_intvl_min_rtts {
             self.restart(window);
             return;
         }
         if seen.lost == 0 {
             return;
         }
-        let lost = window.lost - self.start_lost;
-        let delivered = window.delivered - self.start_delivered;
-        if delivered == 0 || lost * LOSS_THRESHOLD.1 < delivered * LOSS_THRESHOLD.0 {
+        let lost = window.lost.saturating_sub(self.start_lost);
+        let delivered = window.delivered.saturating_sub(self.start_delivered);
+        let threshold = u64::from(Gain::of(config.lt_loss_thresh).0);
+        if delivered == 0 || lost << 8 < delivered * threshold {
             return;
         }
         // Whole milliseconds of the clock, as the kernel stamps them.
         let ms = |at: Instant| at.since_start().as_millis();
-        let elapsed = Duration::from_millis(ms(window.now) - ms(self.start));
+        let elapsed = Duration::from_millis(ms(window.delivered_at).saturating_sub(ms(self.start)));
         if let Some(rate) = Bandwidth::of(delivered, elapsed) {
-            self.end_interval(window, rate);
+            self.end_interval(config, window, rate);
         }
     }
 
-    fn end_interval(&mut self, window: &Window, rate: Bandwidth) {
+    fn end_interval(&mut self, config: &BbrConfig, window: &Window, rate: Bandwidth) {
         let known = self.bandwidth;
         if known > Bandwidth::default() {
             let apart = rate.0.abs_diff(known.0);
-            if apart * TOLERANCE.1 <= known.0 * TOLERANCE.0
-                || rate.is_close(known, TOLERANCE_BYTES, window.mss)
-            {
+            let near = Gain::of(config.lt_bw_ratio);
+            let close = Bytes::new(u64::from(config.lt_bw_diff));
+            if Bandwidth(apart) <= known.scaled(near) || rate.is_close(known, close, window.mss) {
                 self.bandwidth = Bandwidth(u64::midpoint(rate.0, known.0));
                 self.use_it = true;
                 self.rounds = 0;

@@ -1,25 +1,22 @@
 //! PROBE_BW: the gain cycle (§4.3.4).
 
 use super::Bbr;
-use super::bandwidth::Gain;
-use super::mode::{CYCLE, Mode};
+use super::mode::Mode;
+use crate::cca::bandwidth::Gain;
 use crate::cca::{Ack, Window};
-
-/// Phases among which the first one is drawn: all but the one that drains.
-const FIRST_PHASES: u64 = 7;
 
 impl Bbr {
     /// Begins with a random phase of the gain cycle, but not the one that drains.
     pub(super) fn enter_probe_bandwidth(&mut self, window: &mut Window) {
         self.mode = Mode::ProbeBandwidth;
-        let drawn = window.random.below(FIRST_PHASES) as usize;
-        self.cycle_index = CYCLE - 1 - drawn;
+        let last = self.config.cycle_len - 1;
+        self.phase = last - window.random.below(u64::from(last)) as u32;
         self.advance_cycle(window);
     }
 
     fn advance_cycle(&mut self, window: &Window) {
-        self.cycle_index = (self.cycle_index + 1) % CYCLE;
-        self.cycle_start = window.now;
+        self.phase = (self.phase + 1) % self.config.cycle_len;
+        self.phase_start = window.delivered_at;
     }
 
     /// Moves on if the phase has done its work (§4.3.4.3).
@@ -30,7 +27,10 @@ impl Bbr {
     }
 
     fn phase_is_over(&self, window: &Window, ack: &Ack) -> bool {
-        let elapsed = window.now.saturating_since(self.cycle_start).as_micros();
+        let elapsed = window
+            .delivered_at
+            .saturating_since(self.phase_start)
+            .as_micros();
         let is_long = elapsed > self.min_rtt.as_micros();
         if self.pacing_gain == Gain::ONE {
             return is_long;

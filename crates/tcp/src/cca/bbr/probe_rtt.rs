@@ -1,27 +1,21 @@
 //! The lowest RTT, and PROBE_RTT: the visit to a near-empty path when it has grown old (§4.3.5).
 
-use units::Duration;
-
+use super::Bbr;
 use super::mode::Mode;
-use super::{Bbr, MIN_CWND};
 use crate::cca::{Ack, Window};
-
-/// How long a lowest RTT holds before it is probed for anew.
-const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
-/// How long a probe for the lowest RTT lasts.
-const PROBE_RTT_TIME: Duration = Duration::from_millis(200);
 
 impl Bbr {
     pub(super) fn update_min_rtt(&mut self, window: &mut Window, ack: &Ack) {
         let now = window.now;
-        let expired = now > self.min_rtt_at + MIN_RTT_WINDOW;
+        let expired = now > self.min_rtt_at + self.config.min_rtt_win;
         if let Some(rtt) = ack.rtt
             && (rtt < self.min_rtt || (expired && !ack.delayed))
         {
             self.min_rtt = rtt;
             self.min_rtt_at = now;
         }
-        if expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
+        let visits = !self.config.probe_rtt_mode.is_zero();
+        if visits && expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
             self.mode = Mode::ProbeRtt;
             self.save_cwnd(window);
             self.probe_rtt_until = None;
@@ -38,8 +32,8 @@ impl Bbr {
         // A pipe that is kept empty on purpose tells nothing about the bandwidth.
         window.limits_itself = true;
         match self.probe_rtt_until {
-            None if window.inflight <= MIN_CWND => {
-                self.probe_rtt_until = Some(window.now + PROBE_RTT_TIME);
+            None if window.inflight <= self.config.cwnd_min_target => {
+                self.probe_rtt_until = Some(window.now + self.config.probe_rtt_mode);
                 self.probe_rtt_round_done = false;
                 self.next_round = window.delivered;
             }

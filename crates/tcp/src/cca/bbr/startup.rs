@@ -1,12 +1,9 @@
 //! STARTUP and DRAIN (§4.3.2 and §4.3.3).
 
 use super::Bbr;
-use super::bandwidth::{Bandwidth, Gain};
 use super::mode::Mode;
+use crate::cca::bandwidth::{Bandwidth, Gain};
 use crate::cca::{Ack, Window};
-
-/// Rounds without growth after which the path is taken to be full.
-const FULL_ROUNDS: u32 = 3;
 
 /// Whether start-up has found the bandwidth.
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,6 +14,15 @@ pub(super) struct FullPipe {
 }
 
 impl FullPipe {
+    /// It is known that `bandwidth` fills the path.
+    pub(super) fn known(bandwidth: Bandwidth) -> Self {
+        Self {
+            reached: true,
+            bandwidth,
+            rounds: 0,
+        }
+    }
+
     /// A time-out: what comes next is growth again.
     pub(super) fn forget_bandwidth(&mut self) {
         self.bandwidth = Bandwidth::default();
@@ -36,13 +42,18 @@ impl Bbr {
             return;
         }
         let bandwidth = self.max_bandwidth();
-        if bandwidth.0 >= self.full.bandwidth.0 * 5 / 4 {
+        if bandwidth
+            >= self
+                .full
+                .bandwidth
+                .scaled(Gain::of(self.config.full_bw_thresh))
+        {
             self.full.bandwidth = bandwidth;
             self.full.rounds = 0;
             return;
         }
         self.full.rounds += 1;
-        self.full.reached = self.full.rounds >= FULL_ROUNDS;
+        self.full.reached = self.full.rounds >= self.config.full_bw_cnt;
     }
 
     /// §4.3.3: drains until what is in flight fits the path.

@@ -1,4 +1,5 @@
-//! Bandwidths and gains in the fixed point that Linux computes with, so that roundings fall the same way.
+//! Bandwidths and gains of BBR in the fixed point that Linux computes with, so that roundings fall the same
+//! way.
 
 use units::{Bytes, Duration, Rate};
 
@@ -15,16 +16,17 @@ pub(super) struct Gain(pub(super) u32);
 
 impl Gain {
     pub(super) const ONE: Self = Self(1 << GAIN_BITS);
-    /// 2/ln 2, rounded up: the lowest gain that doubles the delivery rate every round (§4.1.1.3).
-    pub(super) const HIGH: Self = Self((1 << GAIN_BITS) * 2885 / 1000 + 1);
-    /// The inverse, by which the queue of start-up drains in one round.
-    pub(super) const DRAIN: Self = Self((1 << GAIN_BITS) * 1000 / 2885);
-    /// Window gain while probing (§4.2.3.2).
-    pub(super) const CWND: Self = Self((1 << GAIN_BITS) * 2);
-    /// Probing for more.
-    pub(super) const UP: Self = Self((1 << GAIN_BITS) * 5 / 4);
-    /// Draining what probing may have queued.
-    pub(super) const DOWN: Self = Self((1 << GAIN_BITS) * 3 / 4);
+
+    /// A gain of `ratio`, cut off as the kernel's constants are.
+    pub(super) fn of(ratio: f64) -> Self {
+        Self((ratio * f64::from(1 << GAIN_BITS)) as u32)
+    }
+
+    /// `segments` times the gain, cut off.
+    pub(super) fn of_segments(self, segments: u32) -> u32 {
+        let scaled = (u64::from(segments) * u64::from(self.0)) >> GAIN_BITS;
+        u32::try_from(scaled).unwrap_or(u32::MAX)
+    }
 }
 
 /// Segments per microsecond.
@@ -44,6 +46,19 @@ impl Bandwidth {
         ((u128::from(self.0) * u128::from(time.as_micros())) >> BANDWIDTH_BITS) as u64
     }
 
+    /// Times `gain`.
+    pub(super) fn scaled(self, gain: Gain) -> Self {
+        let scaled = (u128::from(self.0) * u128::from(gain.0)) >> GAIN_BITS;
+        Self(u64::try_from(scaled).unwrap_or(u64::MAX))
+    }
+
+    /// What `rate` of payload is in segments of `mss` bytes.
+    pub(super) fn from_rate(rate: Rate, mss: u32) -> Self {
+        let bytes = u128::from(rate.bits_per_second() / 8) << BANDWIDTH_BITS;
+        let bandwidth = bytes / (u128::from(mss.max(1)) * 1_000_000);
+        Self(u64::try_from(bandwidth).unwrap_or(u64::MAX))
+    }
+
     /// Segments that fill a path of this RTT, times `gain`, rounded up.
     pub(super) fn product(self, rtt: Duration, gain: Gain) -> u32 {
         let product = u128::from(self.0) * u128::from(rtt.as_micros());
@@ -56,7 +71,7 @@ impl Bandwidth {
     /// As a rate of payload, for segments of `mss` bytes.
     pub(super) fn rate(self, mss: u32) -> Rate {
         let bytes = (u128::from(self.0) * u128::from(mss) * 1_000_000) >> BANDWIDTH_BITS;
-        Rate::from_bits_per_second(bytes as u64 * 8)
+        Rate::from_bits_per_second(u64::try_from(bytes * 8).unwrap_or(u64::MAX))
     }
 
     /// Times `gain`, less the margin that lets queues drain, as a rate of payload.
@@ -84,11 +99,28 @@ mod tests {
         let bandwidth = Bandwidth::of(1_726_519, Duration::from_secs(1_000)).unwrap();
         let rtt = Duration::from_millis(68);
         assert_eq!(bandwidth.product(rtt, Gain::ONE), 118);
-        assert_eq!(bandwidth.product(rtt, Gain::UP), 147);
+        assert_eq!(bandwidth.product(rtt, Gain::of(1.25)), 147);
         assert_eq!(bandwidth.segments_in(rtt), 117);
         assert!((bandwidth.rate(1448).as_mbps() - 20.0).abs() < 0.001);
         let paced = bandwidth.pacing_rate(1448, Gain::ONE).as_mbps();
         assert!((paced - 19.8).abs() < 0.001, "{paced}");
+    }
+
+    #[test]
+    fn a_rate_becomes_the_bandwidth_that_it_was() {
+        let bandwidth = Bandwidth::of(117, Duration::from_millis(68)).unwrap();
+        let again = Bandwidth::from_rate(bandwidth.rate(1448), 1448);
+        assert!(
+            bandwidth.0.abs_diff(again.0) <= 1,
+            "{bandwidth:?} {again:?}"
+        );
+    }
+
+    /// Linux: 256 * 2885 / 1000 + 1 and 256 * 1000 / 2885.
+    #[test]
+    fn gains_are_cut_to_256ths() {
+        assert_eq!(Gain::of(739.0 / 256.0), Gain(739));
+        assert_eq!(Gain::of(1000.0 / 2885.0), Gain(88));
     }
 
     #[test]

@@ -1,0 +1,264 @@
+//! BBRv3 as draft-ietf-ccwg-bbr-06 specifies it, without ECN, to which the draft gives no response. Names in
+//! comments are those of its pseudocode, sections are its own.
+//!
+//! Beyond the draft: an episode of loss saves the state for undo at its first loss only; after a time-out the
+//! short-term bound on what is in flight begins at the window before it, as in the Linux of Google; the lowest
+//! RTT begins with that of the connection rather than with the smoothed one.
+
+mod aggregation;
+mod bounds;
+mod config;
+mod control;
+mod long_term;
+mod probe_bw;
+mod probe_rtt;
+mod short_term;
+mod startup;
+mod state;
+mod undo;
+
+use units::{Duration, Instant, Rate};
+
+use super::bandwidth::Bandwidth;
+use super::{Ack, CaState, Cca, CongestionControl, Context, Event, Family, Lost, Window};
+use aggregation::Aggregation;
+use bounds::{Bounds, MaxBandwidth};
+pub use config::Bbr3Config;
+use long_term::Rise;
+use probe_bw::{AckPhase, Cycle};
+use probe_rtt::LowestRtt;
+use short_term::{Latest, LossRound, Rounds};
+use startup::{FullBandwidth, LostRanges};
+use state::State;
+use undo::Undo;
+
+/// BBRv3 in the catalogue.
+pub const ABOUT: Cca = Cca {
+    name: "bbr3",
+    aliases: &["bbrv3"],
+    title: "BBR v3",
+    family: Family::Model,
+    reference: "Cardwell, Swett, Beshay: BBR congestion control, draft-ietf-ccwg-bbr-06",
+    year: 2023,
+    linux: false,
+    parameters: Bbr3Config::PARAMETERS,
+    slow_start: None,
+    build: &|settings| Box::new(Bbr3::new(Bbr3Config::with(settings))),
+};
+
+/// Whether lost segments are being repaired.
+const fn in_recovery(state: CaState) -> bool {
+    matches!(state, CaState::Recovery | CaState::Loss)
+}
+
+/// The state of one connection.
+#[derive(Clone, Debug)]
+pub struct Bbr3 {
+    config: Bbr3Config,
+    state: State,
+    /// Delivery rate of the present ACK; zero if it has no sample.
+    sample: Bandwidth,
+    max_bandwidth: MaxBandwidth,
+    bounds: Bounds,
+    lowest: LowestRtt,
+    rounds: Rounds,
+    loss_round: LossRound,
+    latest: Latest,
+    lost_ranges: LostRanges,
+    full: FullBandwidth,
+    /// Round in which Drain began.
+    drain_from: u64,
+    ack_phase: AckPhase,
+    cycle: Cycle,
+    rounds_since_up: u64,
+    rise: Rise,
+    /// The samples come from a probe for bandwidth (`is_bw_probe_sample`).
+    is_probe_sample: bool,
+    /// `prev_probe_too_high`.
+    probe_was_too_high: bool,
+    /// `prev_probe_precautionary`.
+    probe_was_precautionary: bool,
+    probe_rtt_until: Option<Instant>,
+    probe_rtt_round_done: bool,
+    idle_restart: bool,
+    aggregation: Aggregation,
+    prior_cwnd: u32,
+    undo: Undo,
+    rtt_seen: bool,
+}
+
+impl Default for Bbr3 {
+    fn default() -> Self {
+        Self::new(Bbr3Config::default())
+    }
+}
+
+impl Bbr3 {
+    /// BBRv3 with other parameters.
+    pub fn new(config: Bbr3Config) -> Self {
+        Self {
+            config,
+            state: State::Startup,
+            sample: Bandwidth::default(),
+            max_bandwidth: MaxBandwidth::default(),
+            bounds: Bounds::default(),
+            lowest: LowestRtt::new(Duration::MAX, Instant::ZERO),
+            rounds: Rounds::default(),
+            loss_round: LossRound::default(),
+            latest: Latest::default(),
+            lost_ranges: LostRanges::default(),
+            full: FullBandwidth::default(),
+            drain_from: 0,
+            ack_phase: AckPhase::Init,
+            cycle: Cycle::default(),
+            rounds_since_up: 0,
+            rise: Rise::default(),
+            is_probe_sample: false,
+            probe_was_too_high: false,
+            probe_was_precautionary: false,
+            probe_rtt_until: None,
+            probe_rtt_round_done: false,
+            idle_restart: false,
+            aggregation: Aggregation::default(),
+            prior_cwnd: 0,
+            undo: Undo::default(),
+            rtt_seen: false,
+        }
+    }
+
+    /// The name of the present state: `startup`, `drain`, `probe_bw_down`, `probe_bw_cruise`,
+    /// `probe_bw_refill`, `probe_bw_up` or `probe_rtt`.
+    pub fn state(&self) -> &'static str {
+        self.state.name()
+    }
+
+    /// `max_bw`, as a rate of payload in segments of `mss` bytes.
+    pub fn max_bandwidth(&self, mss: u32) -> Rate {
+        self.max_bandwidth.get().rate(mss)
+    }
+
+    /// `inflight_longterm`, segments, once loss has set it.
+    pub fn inflight_longterm(&self) -> Option<u32> {
+        Some(self.bounds.longterm).filter(|&bound| bound != bounds::UNBOUNDED)
+    }
+
+    /// `inflight_shortterm`, segments, while a loss bounds it.
+    pub fn inflight_shortterm(&self) -> Option<u32> {
+        Some(self.bounds.inflight).filter(|&bound| bound != bounds::UNBOUNDED)
+    }
+
+    /// `bw_shortterm`, as a rate of payload in segments of `mss` bytes, while a loss bounds it.
+    pub fn bandwidth_shortterm(&self, mss: u32) -> Option<Rate> {
+        let bound = Some(self.bounds.rate).filter(|&bound| bound != bounds::ANY_RATE);
+        bound.map(|bound| bound.rate(mss))
+    }
+
+    /// `extra_acked`, segments.
+    pub fn extra_acked(&self) -> u32 {
+        self.aggregation.extra()
+    }
+
+    /// `BoundBWForModel`: the bandwidth to work with.
+    fn bandwidth(&self) -> Bandwidth {
+        self.max_bandwidth.get().min(self.bounds.rate)
+    }
+}
+
+impl CongestionControl for Bbr3 {
+    fn name(&self) -> &'static str {
+        "bbr3"
+    }
+
+    /// `OnInit` (§5.2.1).
+    fn init(&mut self, window: &mut Window) {
+        *self = Self {
+            lowest: LowestRtt::new(window.min_rtt, window.now),
+            aggregation: Aggregation::new(window.now),
+            ..Self::new(self.config)
+        };
+        self.rounds.end = window.delivered;
+        self.loss_round.end = window.delivered;
+        window.paced = true;
+        window.ssthresh = super::INFINITE_SSTHRESH;
+        self.init_pacing_rate(window);
+    }
+
+    /// The model is that of the context: its pacing rate as the bandwidth, its lowest RTT. The path is taken
+    /// to be full, so that there is no Startup: Drain first, which is over at once where nothing queues, and
+    /// the first probe within two to three seconds.
+    fn seed(&mut self, window: &mut Window, context: &Context) {
+        let bandwidth = Bandwidth::from_rate(context.pacing_rate, window.mss);
+        if context.srtt.is_zero() || bandwidth == Bandwidth::default() {
+            return;
+        }
+        self.max_bandwidth.update(bandwidth);
+        self.lowest = LowestRtt::new(context.min_rtt, window.now);
+        self.rtt_seen = true;
+        self.full.reached = true;
+        self.enter_drain(window);
+        self.check_drain_done(window);
+        self.set_pacing_rate(window, self.state.pacing_gain(&self.config));
+    }
+
+    /// `OnEnterRTO`, `OnEnterFastRecovery` (§5.6.4.4): BBR does not use the threshold. The loss that led
+    /// here has saved the state already, before it changed the model.
+    fn ssthresh(&mut self, window: &mut Window) -> u32 {
+        if !self.loss_round.loss {
+            self.save_state(window);
+        }
+        window.ssthresh
+    }
+
+    fn on_lost(&mut self, window: &mut Window, lost: &Lost) {
+        self.handle_lost(window, lost);
+    }
+
+    fn cong_avoid(&mut self, _window: &mut Window, _acked: u32) {}
+
+    fn owns_window(&self) -> bool {
+        true
+    }
+
+    /// `UpdateModelAndState` and `UpdateControlParameters` (§5.2.3).
+    fn cong_control(&mut self, window: &mut Window, ack: &Ack) {
+        let delivered = ack.rate.delivered.map(u64::from);
+        let sample = delivered.and_then(|count| Bandwidth::of(count, ack.rate.interval));
+        self.sample = sample.unwrap_or_default();
+        self.update_latest(window, ack);
+        self.update_congestion_signals(window, ack);
+        self.update_aggregation(window, ack);
+        self.check_full_bandwidth(ack);
+        self.check_startup_done(window, ack);
+        self.check_drain_done(window);
+        self.update_cycle(window, ack);
+        self.update_min_rtt(window, ack);
+        self.check_probe_rtt(window, ack);
+        self.advance_latest(ack);
+        self.set_pacing_rate(window, self.state.pacing_gain(&self.config));
+        self.set_cwnd(window, ack);
+    }
+
+    /// §5.6.4.4: the window from before recovery comes back at its end.
+    fn set_state(&mut self, window: &mut Window, state: CaState) {
+        if in_recovery(window.state) && !in_recovery(state) {
+            self.restore_cwnd(window);
+        }
+    }
+
+    fn cwnd_event(&mut self, window: &mut Window, event: Event) {
+        self.restart_from_idle(window, event);
+    }
+
+    fn undo_cwnd(&mut self, window: &mut Window) -> u32 {
+        self.undo_losses(window);
+        window.cwnd
+    }
+
+    fn min_tso_segs(&self, _window: &Window) -> u32 {
+        control::LEAST_BURST
+    }
+
+    fn sndbuf_expand(&self) -> u32 {
+        3
+    }
+}

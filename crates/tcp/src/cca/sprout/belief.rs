@@ -1,0 +1,223 @@
+//! What is believed of the delivery rate: a probability for each rate of a grid, moved on by the model and
+//! sharpened by what was delivered (NSDI 2013 §3.1, §3.2).
+
+use super::config::SproutConfig;
+
+/// The drift within a tick is followed to this many standard deviations.
+const REACH: f64 = 4.0;
+/// What is less likely than this is left out of sums over the belief.
+const NEGLIGIBLE: f64 = 1e-12;
+/// The grid is halved where no more than this is believed to be beyond an eighth of it.
+const RARE: f64 = 1e-2;
+
+/// A distribution over rates of 0, 1, … widths of a bin.
+#[derive(Clone, Debug)]
+pub(super) struct Belief {
+    mass: Vec<f64>,
+    scratch: Vec<f64>,
+    /// Probability to drift by 0, 1, … bins to one side in a tick.
+    drift: Vec<f64>,
+    /// Natural logarithms of 1, 2, ….
+    logarithms: Vec<f64>,
+    /// Probability that an outage lasts for another tick.
+    stays_out: f64,
+    /// Highest rate of the grid, segments per second, and what it may not fall below.
+    top: f64,
+    least_top: f64,
+}
+
+impl Belief {
+    /// Every rate up to the highest is as likely.
+    pub(super) fn new(config: &SproutConfig) -> Self {
+        let bins = config.bins as usize;
+        let tick = config.tick.as_secs_f64();
+        let width = config.max_rate / (bins - 1) as f64;
+        let deviation = config.sigma * tick.sqrt() / width;
+        let reach = ((REACH * deviation).ceil() as usize).clamp(1, bins - 1);
+        let below = |x: f64| 0.5 * libm::erfc(-x / (deviation * core::f64::consts::SQRT_2));
+        let mut drift: Vec<f64> = (0..=reach)
+            .map(|bin| below(bin as f64 + 0.5) - below(bin as f64 - 0.5))
+            .collect();
+        let sum = drift[0] + 2.0 * drift[1..].iter().sum::<f64>();
+        drift.iter_mut().for_each(|share| *share /= sum);
+        Self {
+            mass: vec![1.0 / bins as f64; bins],
+            scratch: vec![0.0; bins],
+            drift,
+            logarithms: (1..bins).map(|bin| libm::log(bin as f64)).collect(),
+            stays_out: libm::exp(-config.outage_escape * tick),
+            top: config.max_rate,
+            least_top: config.max_rate,
+        }
+    }
+
+    fn width(&self) -> f64 {
+        self.top / (self.mass.len() - 1) as f64
+    }
+
+    /// How far the grid reaches beyond that of the parameters; the drift is in proportion.
+    pub(super) fn scale(&self) -> f64 {
+        self.top / self.least_top
+    }
+
+    /// Highest rate of the grid, segments per second.
+    pub(super) fn top(&self) -> f64 {
+        self.top
+    }
+
+    /// The rates that matter, segments per second, and how likely they are.
+    pub(super) fn rates(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
+        let width = self.width();
+        let masses = self.mass.iter().enumerate();
+        masses
+            .filter(|(_, mass)| **mass > NEGLIGIBLE)
+            .map(move |(bin, mass)| (bin as f64 * width, *mass))
+    }
+
+    /// Expected rate, segments per second.
+    pub(super) fn mean(&self) -> f64 {
+        self.rates().map(|(rate, mass)| rate * mass).sum()
+    }
+
+    /// A tick goes by: the rate drifts as Brownian motion, never below zero, but an outage tends to last.
+    pub(super) fn evolve(&mut self) {
+        let last = self.mass.len() - 1;
+        self.scratch.fill(0.0);
+        let staying = self.mass[0] * self.stays_out;
+        self.mass[0] -= staying;
+        for (bin, &mass) in self.mass.iter().enumerate() {
+            if mass <= NEGLIGIBLE {
+                self.scratch[bin] += mass;
+                continue;
+            }
+            self.scratch[bin] += mass * self.drift[0];
+            for (by, share) in self.drift.iter().enumerate().skip(1) {
+                self.scratch[bin.abs_diff(by)] += mass * share;
+                self.scratch[(bin + by).min(last)] += mass * share;
+            }
+        }
+        self.scratch[0] += staying;
+        core::mem::swap(&mut self.mass, &mut self.scratch);
+    }
+
+    /// `count` segments came in `seconds` in which the path always had some: a Poisson process.
+    pub(super) fn observe(&mut self, count: u32, seconds: f64) {
+        let count = f64::from(count);
+        let per_bin = self.width() * seconds;
+        let unit = libm::log(per_bin);
+        // The likelihood is taken in units of its largest value, which no rate exceeds.
+        let largest = if count > 0.0 {
+            count * libm::log(count) - count
+        } else {
+            0.0
+        };
+        let logarithms = &self.logarithms;
+        self.scratch[0] = if count > 0.0 { 0.0 } else { 1.0 };
+        for (bin, logarithm) in (1..).zip(logarithms) {
+            let likelihood = count * (unit + logarithm) - bin as f64 * per_bin - largest;
+            self.scratch[bin] = libm::exp(likelihood);
+        }
+        self.weigh_by_scratch();
+    }
+
+    /// At least `count` segments would have come in `seconds`, had the path had more to deliver. The tail of
+    /// the Poisson distribution is that of the normal one with the same mean and variance.
+    pub(super) fn observe_at_least(&mut self, count: u32, seconds: f64) {
+        if count == 0 {
+            return;
+        }
+        let wanted = f64::from(count) - 0.5;
+        let per_bin = self.width() * seconds;
+        self.scratch[0] = 0.0;
+        for bin in 1..self.mass.len() {
+            let mean = bin as f64 * per_bin;
+            let short = (wanted - mean) / (2.0 * mean).sqrt();
+            self.scratch[bin] = 0.5 * libm::erfc(short);
+        }
+        self.weigh_by_scratch();
+    }
+
+    /// Bayes: what was believed times how likely each rate makes what was seen. If nothing believed explains
+    /// it, what was seen counts alone.
+    fn weigh_by_scratch(&mut self) {
+        let joint = self.mass.iter().zip(&self.scratch);
+        let sum: f64 = joint.map(|(mass, likelihood)| mass * likelihood).sum();
+        if sum > f64::MIN_POSITIVE {
+            for (mass, likelihood) in self.mass.iter_mut().zip(&self.scratch) {
+                *mass *= likelihood / sum;
+            }
+            return;
+        }
+        let sum: f64 = self.scratch.iter().sum();
+        if sum > f64::MIN_POSITIVE {
+            for (mass, likelihood) in self.mass.iter_mut().zip(&self.scratch) {
+                *mass = likelihood / sum;
+            }
+        }
+    }
+
+    /// A bell around `rate` with that relative deviation.
+    pub(super) fn expect(&mut self, rate: f64, deviation: f64) {
+        while rate > self.top / 2.0 {
+            self.top *= 2.0;
+        }
+        let width = self.width();
+        let spread = (rate * deviation).max(width);
+        for bin in 0..self.mass.len() {
+            let away = (bin as f64 * width - rate) / spread;
+            self.scratch[bin] = libm::exp(-0.5 * away * away);
+        }
+        self.mass.fill(1.0);
+        self.weigh_by_scratch();
+    }
+
+    /// Keeps the grid so that what was delivered, segments per second, is in its lower half, and what is
+    /// believed uses more than an eighth of it.
+    pub(super) fn fit(&mut self, delivered: f64) {
+        while delivered > self.top / 2.0 {
+            self.double();
+        }
+        let eighth = self.mass.len() / 8;
+        let beyond: f64 = self.mass[eighth..].iter().sum();
+        if beyond < RARE && delivered < self.top / 8.0 && self.top > self.least_top {
+            self.halve();
+        }
+    }
+
+    /// Bins twice as wide: the odd ones are shared out to their neighbours, which keeps the mean.
+    fn double(&mut self) {
+        self.scratch.fill(0.0);
+        for (bin, mass) in self.mass.iter().enumerate() {
+            let half = bin / 2;
+            if bin % 2 == 0 {
+                self.scratch[half] += mass;
+            } else {
+                self.scratch[half] += mass / 2.0;
+                self.scratch[half + 1] += mass / 2.0;
+            }
+        }
+        core::mem::swap(&mut self.mass, &mut self.scratch);
+        self.top *= 2.0;
+    }
+
+    /// Bins half as wide; each is spread over three. What was beyond the middle comes to the top.
+    fn halve(&mut self) {
+        let last = self.mass.len() - 1;
+        self.scratch.fill(0.0);
+        for (bin, mass) in self.mass.iter().enumerate() {
+            let at = 2 * bin;
+            if bin == 0 {
+                self.scratch[0] += mass;
+                continue;
+            }
+            self.scratch[(at - 1).min(last)] += mass / 4.0;
+            self.scratch[at.min(last)] += mass / 2.0;
+            self.scratch[(at + 1).min(last)] += mass / 4.0;
+        }
+        core::mem::swap(&mut self.mass, &mut self.scratch);
+        self.top /= 2.0;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,111 @@
+//! Deliveries by tick, and in how much of a tick the path had something to deliver.
+
+use units::{Duration, Instant};
+
+/// What was seen of one tick.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Tick {
+    /// Segments delivered.
+    pub(super) delivered: u32,
+    /// Time in which segments waited at the bottleneck.
+    pub(super) busy: Duration,
+}
+
+/// Ticks that are worked off when an ACK comes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ticks {
+    length: Duration,
+    start: Instant,
+    present: Tick,
+    /// Until when it is known whether the path was busy.
+    known_until: Instant,
+}
+
+impl Ticks {
+    pub(super) fn new(length: Duration, start: Instant) -> Self {
+        Self {
+            length,
+            start,
+            present: Tick::default(),
+            known_until: start,
+        }
+    }
+
+    /// Leaves out what is so long ago that it does not matter: all but `most` ticks.
+    pub(super) fn skip_to_last(&mut self, now: Instant, most: u32) {
+        let kept = self.length * u64::from(most);
+        if now.saturating_since(self.start) > kept + self.length {
+            *self = Self::new(
+                self.length,
+                Instant::from_nanos(now.as_nanos() - kept.as_nanos()),
+            );
+        }
+    }
+
+    /// The next tick that is over at `now`; an ACK of now has found the path busy since `busy_since`.
+    pub(super) fn next_over(&mut self, now: Instant, busy_since: Instant) -> Option<Tick> {
+        let end = self.start + self.length;
+        if end > now {
+            return None;
+        }
+        self.note_busy(busy_since, end);
+        self.start = end;
+        Some(core::mem::take(&mut self.present))
+    }
+
+    /// Adds what an ACK of now tells of the present tick.
+    pub(super) fn add(&mut self, now: Instant, busy_since: Instant, delivered: u32) {
+        self.note_busy(busy_since, now);
+        self.present.delivered = self.present.delivered.saturating_add(delivered);
+    }
+
+    fn note_busy(&mut self, since: Instant, until: Instant) {
+        let since = since.max(self.known_until).max(self.start);
+        self.present.busy += until.saturating_since(since);
+        self.known_until = self.known_until.max(until);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + MS * ms
+    }
+
+    /// An ACK that comes at 70 ms for what has waited since 25 ms: of the ticks of 20 ms the first was idle,
+    /// the second busy for 15 ms, the third all the time.
+    #[test]
+    fn a_segment_that_waited_shows_that_the_path_was_busy() {
+        let mut ticks = Ticks::new(MS * 20, at(0));
+        ticks.add(at(10), at(10), 3);
+        let over: Vec<Tick> = std::iter::from_fn(|| ticks.next_over(at(70), at(25))).collect();
+        let tick = |delivered, busy: u64| Tick {
+            delivered,
+            busy: MS * busy,
+        };
+        assert_eq!(over, [tick(3, 0), tick(0, 15), tick(0, 20)]);
+        ticks.add(at(70), at(25), 2);
+        assert_eq!(ticks.present, tick(2, 10));
+    }
+
+    #[test]
+    fn time_is_counted_once() {
+        let mut ticks = Ticks::new(MS * 20, at(0));
+        for ms in 1..20 {
+            ticks.add(at(ms), at(0), 1);
+        }
+        assert_eq!(ticks.present.busy, MS * 19);
+    }
+
+    #[test]
+    fn a_long_silence_is_cut_short() {
+        let mut ticks = Ticks::new(MS * 20, at(0));
+        ticks.skip_to_last(at(60_000), 10);
+        let over = std::iter::from_fn(|| ticks.next_over(at(60_000), at(60_000)));
+        assert_eq!(over.count(), 10);
+    }
+}

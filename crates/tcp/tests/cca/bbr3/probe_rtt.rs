@@ -1,0 +1,58 @@
+//! The lowest RTT.
+
+use units::{Duration, Rate};
+
+use super::{RTT, found, path, run_into};
+
+/// Appendix A.10, §5.3.4: five seconds without a lower RTT lead to ProbeRTT with half of the BDP in flight,
+/// for 200 ms and a round; then the window comes back.
+#[test]
+fn the_lowest_rtt_is_probed_for_every_five_seconds() {
+    let mut path = path(20.0);
+    let mut visits = Vec::new();
+    for _ in 0..4 {
+        run_into(&mut path, "probe_rtt");
+        visits.push(path.w.now.as_secs_f64());
+        path.run_while_not(1, |p| p.in_flight() <= p.bdp() / 2 + 1);
+        let drained = path.w.now;
+        path.run_while_not(1, |p| p.cca.state() != "probe_rtt");
+        let stayed = path.w.now.saturating_since(drained);
+        assert!(stayed >= Duration::from_millis(199), "{stayed}");
+        assert!(stayed < Duration::from_millis(350), "{stayed}");
+        assert!(path.cca.state().starts_with("probe_bw"));
+        assert!(path.w.cwnd > path.bdp(), "{}", path.w.cwnd);
+    }
+    for pair in visits.windows(2) {
+        assert!((5.0..6.0).contains(&(pair[1] - pair[0])), "{visits:?}");
+    }
+}
+
+/// Appendix A.11, §5.4.1: silence is as good as ProbeRTT, and the restart is paced at the bandwidth.
+#[test]
+fn silence_takes_the_place_of_probe_rtt() {
+    let mut path = path(20.0);
+    path.run_until(3.0);
+    path.paused_until = path.w.now + Duration::from_secs(6);
+    path.run_while_not(7, |p| p.in_flight() == 0);
+    path.step();
+    let rate = path.w.pacing_rate.as_mbps();
+    assert!((rate / found(&path) - 0.99).abs() < 0.01, "{rate}");
+    let restarted = path.w.now;
+    while path.w.now < restarted + Duration::from_secs(4) {
+        assert_ne!(path.cca.state(), "probe_rtt");
+        path.step();
+    }
+}
+
+/// Appendix A.20, §5.3.4.4: from ProbeRTT back to Startup where the path was never full.
+#[test]
+fn probe_rtt_leads_back_to_startup() {
+    let mut path = path(50.0);
+    path.app_rate = Some(Rate::from_mbps(5.0));
+    // The lowest RTT is not seen again.
+    path.run_until(1.0);
+    path.rtt = RTT + Duration::from_millis(5);
+    run_into(&mut path, "probe_rtt");
+    path.run_while_not(2, |p| p.cca.state() != "probe_rtt");
+    assert_eq!(path.cca.state(), "startup");
+}
