@@ -28,7 +28,7 @@ use ticks::{Tick, Ticks};
 /// A tick counts as it is if the path was busy for this share of it.
 const BUSY_SHARE: (u64, u64) = (3, 4);
 /// After a silence no more ticks than these are worked off: by then the belief is as wide as it gets.
-const MOST_TICKS: u32 = 250;
+const MOST_TICKS: u32 = 100;
 /// Forecasts do not reach further.
 const LONGEST: Duration = Duration::from_secs(5);
 /// Relative deviation of the belief in a rate that was handed over.
