@@ -12,8 +12,9 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from celltcp._core import CelltcpError, Scenario, Trace
+    from celltcp._core import CelltcpError, Report, Scenario, Trace
     from celltcp.comparison import Comparison, compare
+    from celltcp.own_cca import CongestionControl, Decision, register
     from celltcp.results import Results
     from celltcp.scenarios import load_scenario, scenario_names
     from celltcp.single import SingleRun, run
@@ -23,10 +24,14 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "CelltcpError": "celltcp._core",
+    "Report": "celltcp._core",
     "Scenario": "celltcp._core",
     "Trace": "celltcp._core",
     "Comparison": "celltcp.comparison",
     "compare": "celltcp.comparison",
+    "CongestionControl": "celltcp.own_cca",
+    "Decision": "celltcp.own_cca",
+    "register": "celltcp.own_cca",
     "Results": "celltcp.results",
     "load": "celltcp.stored",
     "load_scenario": "celltcp.scenarios",
@@ -38,6 +43,9 @@ _HOMES = {
 __all__ = [
     "CelltcpError",
     "Comparison",
+    "CongestionControl",
+    "Decision",
+    "Report",
     "Results",
     "Scenario",
     "SingleRun",
@@ -45,6 +53,7 @@ __all__ = [
     "compare",
     "load",
     "load_scenario",
+    "register",
     "run",
     "scenario_names",
 ]

@@ -4,6 +4,7 @@
 
 mod catalogue;
 mod columns;
+mod own_cca;
 mod run;
 mod scenarios;
 mod traces;
@@ -32,10 +33,12 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scenarios::Scenario>()?;
     module.add_class::<traces::Trace>()?;
     module.add_class::<run::Run>()?;
+    module.add_class::<own_cca::PyReport>()?;
     module.add_function(wrap_pyfunction!(scenarios::scenario_schema, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::native_ccas, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::lineups, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::describe_cca, module)?)?;
+    module.add_function(wrap_pyfunction!(own_cca::register_cca, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::jain, module)?)?;
     Ok(())
 }

@@ -15,6 +15,7 @@ use sim::Simulation;
 use units::{Duration, Instant};
 
 use crate::columns::batch;
+use crate::own_cca;
 use crate::refuse;
 use crate::scenarios::Scenario;
 
@@ -125,7 +126,8 @@ impl Run {
     /// kernel may need several calls.
     fn advance(&self, py: Python<'_>, until_s: f64) -> PyResult<bool> {
         let until = Instant::ZERO + Duration::from_secs_f64(until_s);
-        py.detach(|| self.with(|engine| engine.advance(until)))?
+        let reached = py.detach(|| self.with(|engine| engine.advance(until)))?;
+        own_cca::take_raised().map_or(reached, Err)
     }
 
     /// The samples since the last call, as a record batch.

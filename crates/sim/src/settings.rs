@@ -1,7 +1,9 @@
 //! From the words of a scenario to those of TCP.
 
 use scenario::{CcaChoice, Scenario, Tso};
-use tcp::cca::{Congestion, HandOver, Pair, SettingError, Window, registry};
+use tcp::cca::reno::Reno;
+use tcp::cca::slow_start::Standard;
+use tcp::cca::{Cca, Congestion, HandOver, Pair, SettingError, Window, registry};
 use tcp::{Config, Connection};
 use units::random::{Purpose, Stream};
 
@@ -36,39 +38,56 @@ pub(crate) fn config(scenario: &Scenario) -> Config {
     }
 }
 
+/// Whether the congestion control of `choice` can be made.
+///
+/// # Errors
+/// If a setting cannot be.
+pub(crate) fn check(choice: &CcaChoice) -> Result<(), SettingError> {
+    entry(choice).check(&choice.settings())
+}
+
 /// The congestion control of `choice` with its slow start.
 ///
 /// # Errors
-/// If it is not here (any more) or a setting contradicts another.
+/// As [`check`].
 pub(crate) fn cca(choice: &CcaChoice) -> Result<Pair, SettingError> {
-    let found = registry::find(choice.name).ok_or_else(|| SettingError::Unknown {
-        owner: choice.name.to_owned(),
-        parameter: "name".to_owned(),
-        known: Vec::new(),
-    })?;
-    found.build(&choice.settings())
+    entry(choice).build(&choice.settings())
 }
 
-/// One end of connection number `connection`; `side` tells the two ends apart.
-pub(crate) fn endpoint(
+fn entry(choice: &CcaChoice) -> &'static Cca {
+    let Some(found) = registry::find(choice.name) else {
+        unreachable!("a choice comes from the catalogue, and nothing ever leaves it");
+    };
+    found
+}
+
+/// The two ends of connection number `connection`: the one that sends under `choice`, and the one that
+/// only acknowledges, under the same where that has to understand marks, and else under NewReno.
+///
+/// # Errors
+/// As [`check`].
+pub(crate) fn ends(
     config: &Config,
     choice: &CcaChoice,
     seed: u64,
     connection: u32,
-    side: u32,
-) -> Result<Connection, SettingError> {
-    let (cca, method) = cca(choice)?;
-    let entity = 2 * connection + side;
-    let draws = Stream::new(seed, Purpose::CongestionControl, entity);
-    let window = Window::new(config.mss, config.initial_window, draws);
-    let congestion = Congestion::new(window, cca, method);
-    let numbers = Stream::new(seed, Purpose::InitialSequence, entity);
-    Ok(Connection::new(
-        config.clone(),
-        congestion,
-        numbers.at(0) as u32,
-        numbers.at(1) as u32,
-    ))
+) -> Result<(Connection, Connection), SettingError> {
+    let sending = cca(choice)?;
+    let receiving = if sending.0.needs_ecn() {
+        cca(choice)?
+    } else {
+        (Box::new(Reno) as _, Box::new(Standard) as _)
+    };
+    let end = |(cca, method): Pair, side: u32| {
+        let entity = 2 * connection + side;
+        let draws = Stream::new(seed, Purpose::CongestionControl, entity);
+        let window = Window::new(config.mss, config.initial_window, draws);
+        let congestion = Congestion::new(window, cca, method);
+        let numbers = Stream::new(seed, Purpose::InitialSequence, entity);
+        let (iss, offset) = (numbers.at(0) as u32, numbers.at(1) as u32);
+        Connection::new(config.clone(), congestion, iss, offset)
+    };
+    Ok((end(sending, 0), end(receiving, 1)))
 }
 
 /// The word of a scenario for how a congestion control takes over.

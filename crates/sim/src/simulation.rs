@@ -6,7 +6,7 @@ use record::Samples;
 use recorder::{Engine, Introduction, ObservationError, ObservedPath, Options, Tables};
 use scenario::{Flow, Scenario};
 use tcp::cca::{HandOver, SettingError};
-use tcp::{Config, Connection, State};
+use tcp::{Config, State};
 use units::Instant;
 use workload::{Application, Command, Due, Switches};
 
@@ -89,7 +89,7 @@ impl Simulation {
             let hosts = plan.ends(flow).map_err(ObservationError::from)?;
             let all = core::iter::once(&flow.cca).chain(flow.switch.iter().map(|s| &s.to));
             for choice in all {
-                settings::cca(choice).map_err(|error| SimError::Cca {
+                settings::check(choice).map_err(|error| SimError::Cca {
                     flow: flow.name.clone(),
                     error,
                 })?;
@@ -318,13 +318,9 @@ impl Simulation {
     fn open(&mut self, flow: usize) {
         let running = &self.flows[flow];
         let number = self.owners.len() as u32;
-        let end = |side| {
-            let choice = self.switches.present(running.number);
-            settings::endpoint(&self.config, choice, self.seed, number, side)
-        };
-        let (Ok(mut sender), Ok(mut receiver)): (Result<Connection, _>, Result<Connection, _>) =
-            (end(0), end(1))
-        else {
+        let choice = self.switches.present(running.number);
+        let ends = settings::ends(&self.config, choice, self.seed, number);
+        let Ok((mut sender, mut receiver)) = ends else {
             unreachable!("the congestion control of every flow was looked up at the start");
         };
         sender.listen();
@@ -335,7 +331,7 @@ impl Simulation {
             Introduction {
                 name: running.flow.name.clone(),
                 ue: running.flow.to.clone(),
-                cca: self.switches.present(running.number).to_string(),
+                cca: choice.to_string(),
                 hosts,
                 uplink: running.flow.from == "phone",
                 mss: self.config.mss,

@@ -421,7 +421,10 @@ impl Connection {
             window,
             sack: &blocks[..wire.len()],
             echo_ms: self.echo_ms(segment),
-            timestamps: segment.timestamps,
+            timestamps: segment
+                .timestamps
+                .filter(|_| self.timestamps)
+                .map(|(value, echo)| (value, echo.wrapping_sub(self.timestamp_offset))),
             has_data: segment.len > 0,
             ecn_echo: self.ecn && segment.flags.contains(Flags::ECE),
         };

@@ -129,7 +129,8 @@ impl Congestion {
 
     /// The reduction was spurious: the window goes back to what the CCA thinks right.
     pub fn undo(&mut self, undo_ssthresh: bool, prior_ssthresh: u32) {
-        self.window.cwnd = self.cca.undo_cwnd(&mut self.window);
+        let cwnd = self.cca.undo_cwnd(&mut self.window);
+        self.window.cwnd = cwnd.min(self.window.cwnd_clamp);
         if undo_ssthresh && prior_ssthresh > self.window.ssthresh {
             self.window.ssthresh = prior_ssthresh;
         }
@@ -185,7 +186,7 @@ impl Congestion {
         Context {
             cwnd,
             ssthresh: cwnd,
-            pacing_rate: Rate::of(bytes, w.min_rtt),
+            pacing_rate: Rate::of(bytes, w.min_rtt).min(w.max_pacing_rate),
             ..present
         }
     }

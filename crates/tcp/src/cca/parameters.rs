@@ -243,13 +243,13 @@ macro_rules! parameters {
                     allowed: || {
                         #[allow(unused_mut, unused_assignments, reason = "not every parameter has a range")]
                         let mut range: Option<&core::ops::RangeInclusive<$kind>> = None;
-                        $(range = Some(&$range);)?
+                        $(range = Some(const { &$range });)?
                         <$kind as $crate::cca::parameters::Setting>::allowed(range)
                     },
                     canonical: |text| {
                         #[allow(unused_mut, unused_assignments, reason = "not every parameter has a range")]
                         let mut range: Option<&core::ops::RangeInclusive<$kind>> = None;
-                        $(range = Some(&$range);)?
+                        $(range = Some(const { &$range });)?
                         <$kind as $crate::cca::parameters::Setting>::read_within(text, range)
                             .map(|value| $crate::cca::parameters::Setting::show(&value))
                     },

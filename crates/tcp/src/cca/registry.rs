@@ -3,13 +3,26 @@
 use std::sync::{PoisonError, RwLock};
 
 use super::about::Pair;
-use super::{Cca, bbr, bbr3, cubic, dctcp, reno, sprout};
+use super::{
+    Cca, bbr, bbr3, bic, cubic, dctcp, highspeed, htcp, hybla, illinois, reno, scalable, sprout,
+    vegas, veno, westwood, yeah,
+};
 use super::{SettingError, Settings};
 
 /// The congestion controls that celltcp itself has.
-pub const CCAS: [&Cca; 6] = [
+pub const CCAS: [&Cca; 16] = [
+    &bic::ABOUT,
     &cubic::ABOUT,
+    &highspeed::ABOUT,
+    &htcp::ABOUT,
+    &hybla::ABOUT,
     &reno::ABOUT,
+    &scalable::ABOUT,
+    &westwood::ABOUT,
+    &vegas::ABOUT,
+    &illinois::ABOUT,
+    &veno::ABOUT,
+    &yeah::ABOUT,
     &bbr::ABOUT,
     &bbr3::ABOUT,
     &dctcp::ABOUT,

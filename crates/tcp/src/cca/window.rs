@@ -94,6 +94,8 @@ pub struct Window {
     pub inflight: u32,
     /// Segments sent and not acknowledged cumulatively.
     pub packets_out: u32,
+    /// Of those, segments that SACK reports as delivered.
+    pub sacked_out: u32,
     /// Segments delivered since establishment.
     pub delivered: u64,
     /// When something was delivered last, or sent into an empty network (the kernel's
@@ -129,13 +131,16 @@ pub struct Window {
     /// is now in flight is delivered makes samples that are limited by the application. Cleared before
     /// every ACK.
     pub limits_itself: bool,
+    /// Set by a congestion control, while its window grows, that wants a reduction now, without a loss (the
+    /// kernel's `tcp_enter_cwr`). Cleared when the connection has seen it.
+    pub wants_reduction: bool,
     /// Oldest unacknowledged byte of the stream.
     pub snd_una: u64,
     /// Next byte of the stream to be sent.
     pub snd_nxt: u64,
-    /// Timestamps option of the ACK that is being handled, milliseconds: the other side's clock when it
-    /// left and ours, echoed, when what it acknowledges left (RFC 7323; the kernel's `rcv_tsval` and
-    /// `rcv_tsecr`).
+    /// Timestamps option of the ACK that is being handled, milliseconds: the other side's clock, of
+    /// unknown origin, when it left, and ours, echoed, when what it acknowledges left, counted as
+    /// [`Window::clock_ms`] (RFC 7323; the kernel's `rcv_tsval` and `rcv_tsecr`).
     pub timestamps: Option<(u32, u32)>,
     /// For the choices of randomised CCAs.
     pub random: Stream,
@@ -154,6 +159,7 @@ impl Window {
             prior_cwnd: 0,
             inflight: 0,
             packets_out: 0,
+            sacked_out: 0,
             delivered: 0,
             delivered_at: Instant::ZERO,
             delivered_ce: 0,
@@ -170,10 +176,26 @@ impl Window {
             next_departure: Instant::ZERO,
             last_sent: Instant::ZERO,
             limits_itself: false,
+            wants_reduction: false,
             snd_una: 0,
             snd_nxt: 0,
             timestamps: None,
             random,
+        }
+    }
+
+    /// Our timestamps clock, milliseconds, which wraps as the option does.
+    pub fn clock_ms(&self) -> u32 {
+        self.now.since_start().as_millis() as u32
+    }
+
+    /// The threshold as of now: beyond a reduction not below three quarters of the window (the kernel's
+    /// `tcp_current_ssthresh`).
+    pub fn current_ssthresh(&self) -> u32 {
+        if matches!(self.state, CaState::Cwr | CaState::Recovery) {
+            self.ssthresh
+        } else {
+            self.ssthresh.max((self.cwnd >> 1) + (self.cwnd >> 2))
         }
     }
 
@@ -189,13 +211,13 @@ impl Window {
         if self.cwnd_cnt >= per_segments {
             // The threshold fell below what is already counted.
             self.cwnd_cnt = 0;
-            self.cwnd += 1;
+            self.cwnd = self.cwnd.saturating_add(1);
         }
-        self.cwnd_cnt += acked;
+        self.cwnd_cnt = self.cwnd_cnt.saturating_add(acked);
         if self.cwnd_cnt >= per_segments {
             let whole = self.cwnd_cnt / per_segments;
             self.cwnd_cnt -= whole * per_segments;
-            self.cwnd += whole;
+            self.cwnd = self.cwnd.saturating_add(whole);
         }
         self.cwnd = self.cwnd.min(self.cwnd_clamp);
     }

@@ -15,7 +15,7 @@ pub(crate) struct AckInput<'a> {
     pub(crate) sack: &'a [(u64, u64)],
     /// Our timestamp that the segment echoes, milliseconds.
     pub(crate) echo_ms: Option<u64>,
-    /// Timestamps option as it came: the other side's, ours echoed.
+    /// Timestamps option: the other side's clock, ours echoed (without its offset), milliseconds.
     pub(crate) timestamps: Option<(u32, u32)>,
     /// The segment carries payload, and so is no duplicate ACK.
     pub(crate) has_data: bool,
@@ -282,6 +282,7 @@ impl Sender {
             };
             if may_raise {
                 self.congestion.cong_avoid(ack.delivered);
+                self.reduce_if_wanted();
                 self.usage.touch(self.congestion.window.now);
             }
         }

@@ -149,6 +149,20 @@ impl Sender {
         }
     }
 
+    /// The CCA asked for a reduction while its window grew (the kernel's `tcp_enter_cwr`): it is not to be
+    /// taken back, and none begins while another goes on.
+    pub(super) fn reduce_if_wanted(&mut self) {
+        if !core::mem::take(&mut self.congestion.window.wants_reduction) {
+            return;
+        }
+        self.undo.forget_threshold();
+        if self.congestion.window.state < CaState::Cwr {
+            self.undo.clear();
+            self.start_reduction();
+            self.set_state(CaState::Cwr);
+        }
+    }
+
     /// A reduction is over: the window is what the threshold says.
     pub(super) fn end_reduction(&mut self) {
         if self.congestion.owns_window() {

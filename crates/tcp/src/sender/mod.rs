@@ -295,6 +295,7 @@ impl Sender {
         let w = &mut self.congestion.window;
         w.inflight = self.board.in_flight();
         w.packets_out = self.board.packets_out();
+        w.sacked_out = self.board.sacked_out();
         w.delivered = self.rate.delivered;
         w.delivered_at = self.rate.delivered_at();
         w.srtt = self.rtt.srtt();

@@ -28,13 +28,7 @@ impl Undo {
 
     /// Remembers the threshold; after a reduction it is not below three quarters of the window.
     pub(super) fn remember_ssthresh(&mut self, window: &Window) {
-        let in_reduction = matches!(window.state, CaState::Cwr | CaState::Recovery);
-        let current = if in_reduction {
-            window.ssthresh
-        } else {
-            window.ssthresh.max((window.cwnd >> 1) + (window.cwnd >> 2))
-        };
-        self.prior_ssthresh = Some(current);
+        self.prior_ssthresh = Some(window.current_ssthresh());
     }
 
     /// Something was retransmitted.

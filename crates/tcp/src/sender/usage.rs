@@ -81,7 +81,7 @@ impl Sender {
         let w = &mut self.congestion.window;
         if w.state == CaState::Open {
             if used < w.cwnd {
-                w.ssthresh = w.ssthresh.max((w.cwnd >> 1) + (w.cwnd >> 2));
+                w.ssthresh = w.current_ssthresh();
                 w.cwnd = (w.cwnd + used) >> 1;
             }
             self.usage.used = 0;
@@ -100,7 +100,7 @@ impl Sender {
             let floor = self.config.initial_window.min(self.congestion.window.cwnd);
             self.congestion.cwnd_event(Event::CwndRestart);
             let w = &mut self.congestion.window;
-            w.ssthresh = w.ssthresh.max((w.cwnd >> 1) + (w.cwnd >> 2));
+            w.ssthresh = w.current_ssthresh();
             while idle > rto && w.cwnd > floor {
                 w.cwnd >>= 1;
                 idle = idle.saturating_sub(rto);

@@ -1,0 +1,184 @@
+//! BIC (Xu, Harfoush, Rhee 2004): a binary search for the window at which losses begin.
+
+use super::parameters::parameters;
+use super::slow_start::Method;
+use super::{AckSample, CaState, Cca, CongestionControl, Family, Window, jiffies};
+
+/// The search goes to this part of the distance to its goal (Linux `BICTCP_B`; 2 in the paper).
+const SEARCH_PART: u32 = 4;
+/// The pace of growth is found anew at most this often while the window does not change, jiffies.
+const UPDATE_INTERVAL: u64 = jiffies::PER_SECOND / 32;
+/// Before the first loss a segment is added for at most as many acknowledged ones: 5 % per round trip.
+const SLOWEST_BEFORE_LOSS: u64 = 20;
+/// Parts in which the number of segments per ACK is kept (Linux `ACK_RATIO_SHIFT`).
+const ACK_RATIO_SHIFT: u32 = 4;
+
+parameters! {
+    /// The parameters of the kernel's module.
+    pub struct BicConfig {
+        /// Release bandwidth to newcomers.
+        fast_convergence: bool = true, "", "Xu et al. 2004 §III.C";
+        /// Most that is added per round trip (Smax).
+        max_increment: u32 = 16, in 1..=10_000, "segments", "Linux tcp_bic; 32 in Xu et al. 2004 §IV";
+        /// Window up to which it behaves as Reno.
+        low_window: u32 = 14, in 0..=1_000_000, "segments", "Xu et al. 2004 §IV; Linux tcp_bic";
+        /// Share of the window that is left after a reduction.
+        beta: f64 = 819.0 / 1024.0, in 0.01..=0.99, "", "Linux tcp_bic; 0.875 in Xu et al. 2004 §IV";
+        /// Slow-start threshold to begin with; 0 for none.
+        initial_ssthresh: u32 = 0, in 0..=1_000_000, "segments", "Linux tcp_bic";
+        /// Round trips that the last stretch before the goal takes.
+        smooth_part: u32 = 20, in 1..=1_000, "round trips", "Linux tcp_bic";
+    }
+}
+
+/// BIC in the catalogue.
+pub const ABOUT: Cca = Cca {
+    name: "bic",
+    aliases: &["bic-tcp", "bictcp"],
+    title: "BIC",
+    family: Family::Loss,
+    reference: "Xu, Harfoush, Rhee: Binary increase congestion control (BIC) for fast long-distance networks, IEEE INFOCOM",
+    year: 2004,
+    linux: true,
+    parameters: BicConfig::PARAMETERS,
+    slow_start: Some(Method::Standard),
+    build: &|settings| Box::new(Bic::new(BicConfig::with(settings))),
+};
+
+/// The state of one connection. Windows in segments.
+#[derive(Clone, Debug)]
+pub struct Bic {
+    config: BicConfig,
+    /// Window at which the last loss came, the goal of the search; zero before the first.
+    last_max: u32,
+    /// Segments to be acknowledged for one more in the window.
+    per_segments: u32,
+    /// Window and jiffies of the last update.
+    last_cwnd: u32,
+    last_update: u64,
+    /// Running mean of the segments that an ACK covers, times 16.
+    ack_ratio: u32,
+}
+
+impl Default for Bic {
+    fn default() -> Self {
+        Self::new(BicConfig::default())
+    }
+}
+
+impl Bic {
+    /// BIC with other parameters.
+    pub fn new(config: BicConfig) -> Self {
+        Self {
+            config,
+            last_max: 0,
+            per_segments: 0,
+            last_cwnd: 0,
+            last_update: 0,
+            ack_ratio: 2 << ACK_RATIO_SHIFT,
+        }
+    }
+
+    fn reset(&mut self) {
+        *self = Self::new(self.config);
+    }
+
+    /// Acknowledged segments that one more costs, by where the window is in the search
+    /// (Xu et al. 2004 §III, in the shape of Linux).
+    fn segments_per_increase(&self, cwnd: u32) -> u64 {
+        let BicConfig {
+            max_increment,
+            low_window,
+            smooth_part,
+            ..
+        } = self.config;
+        let window = u64::from(cwnd);
+        if cwnd <= low_window {
+            return window;
+        }
+        let linear = window / u64::from(max_increment);
+        let smooth = window * u64::from(smooth_part) / u64::from(SEARCH_PART);
+        if let Some(missing) = self.last_max.checked_sub(cwnd).filter(|&left| left > 0) {
+            // Binary search towards the goal.
+            return match missing / SEARCH_PART {
+                step if step > max_increment => linear,
+                0 | 1 => smooth,
+                step => window / u64::from(step),
+            };
+        }
+        // Beyond the goal: slowly at first, then ever faster, up to the largest increment.
+        let beyond = cwnd - self.last_max;
+        if beyond < SEARCH_PART {
+            smooth
+        } else if beyond < max_increment * (SEARCH_PART - 1) {
+            window * u64::from(SEARCH_PART - 1) / u64::from(beyond)
+        } else {
+            linear
+        }
+    }
+
+    fn update(&mut self, w: &Window) {
+        let now = jiffies::at(w.now);
+        if self.last_cwnd == w.cwnd && now.saturating_sub(self.last_update) <= UPDATE_INTERVAL {
+            return;
+        }
+        self.last_cwnd = w.cwnd;
+        self.last_update = now;
+        let mut per_segments = self.segments_per_increase(w.cwnd);
+        if self.last_max == 0 && w.cwnd > self.config.low_window {
+            per_segments = per_segments.min(SLOWEST_BEFORE_LOSS);
+        }
+        if w.cwnd > self.config.low_window {
+            // Growth is meant per ACK: receivers that hold ACKs back slow nothing down.
+            per_segments = (per_segments << ACK_RATIO_SHIFT) / u64::from(self.ack_ratio);
+        }
+        self.per_segments = per_segments.clamp(1, u64::from(u32::MAX)) as u32;
+    }
+}
+
+impl CongestionControl for Bic {
+    fn name(&self) -> &'static str {
+        "bic"
+    }
+
+    fn init(&mut self, window: &mut Window) {
+        self.reset();
+        if self.config.initial_ssthresh > 0 {
+            window.ssthresh = self.config.initial_ssthresh;
+        }
+    }
+
+    /// Xu et al. 2004 §III.C: a window that lost before it reached its goal searches below it; Reno's half
+    /// where the window is small.
+    fn ssthresh(&mut self, window: &mut Window) -> u32 {
+        let cwnd = f64::from(window.cwnd);
+        self.last_max = if window.cwnd < self.last_max && self.config.fast_convergence {
+            (cwnd * (1.0 + self.config.beta) / 2.0) as u32
+        } else {
+            window.cwnd
+        };
+        if window.cwnd <= self.config.low_window {
+            (window.cwnd / 2).max(2)
+        } else {
+            ((cwnd * self.config.beta) as u32).max(2)
+        }
+    }
+
+    fn pkts_acked(&mut self, window: &mut Window, sample: &AckSample) {
+        if window.state == CaState::Open {
+            let share = self.ack_ratio >> ACK_RATIO_SHIFT;
+            self.ack_ratio = (self.ack_ratio - share).saturating_add(sample.acked);
+        }
+    }
+
+    fn cong_avoid(&mut self, window: &mut Window, acked: u32) {
+        self.update(window);
+        window.grow_additively(self.per_segments, acked);
+    }
+
+    fn set_state(&mut self, _window: &mut Window, state: CaState) {
+        if state == CaState::Loss {
+            self.reset();
+        }
+    }
+}

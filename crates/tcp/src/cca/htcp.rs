@@ -1,0 +1,292 @@
+//! H-TCP (Leith, Shorten 2004): the longer since the last loss, the faster the growth; a loss takes what
+//! empties the queue.
+
+use super::parameters::parameters;
+use super::slow_start::Method;
+use super::{
+    AckSample, CaState, Cca, CongestionControl, Context, Family, SlowStart, Window, jiffies,
+};
+
+/// One, in the units of growth and reduction.
+const ONE: u32 = 1 << 7;
+/// A loss leaves at least half the window.
+const BETA_MIN: u64 = 64;
+/// A loss leaves at most 0.8 of the window.
+const BETA_MAX: u64 = 102;
+/// Growth is Reno's for so long after a loss (Δ_L), jiffies.
+const LOW_SPEED_TIME: u64 = jiffies::PER_SECOND;
+/// The highest RTT rises by at most this much at a time, jiffies.
+const MAX_RTT_STEP: u64 = jiffies::PER_SECOND / 50;
+/// A loss empties the queue only where the lowest RTT is above this, jiffies.
+const LEAST_RTT: u64 = jiffies::PER_SECOND / 100;
+
+parameters! {
+    /// The parameters of the kernel's module.
+    pub struct HtcpConfig {
+        /// Growth in proportion to the RTT, so that flows of different RTT share alike.
+        use_rtt_scaling: bool = true, "", "draft-leith-tcp-htcp-06 §2.3; Linux tcp_htcp";
+        /// A loss takes half where the rate has changed by more than a fifth since the one before.
+        use_bandwidth_switch: bool = true, "", "draft-leith-tcp-htcp-06 §2.2; Linux tcp_htcp";
+    }
+}
+
+/// H-TCP in the catalogue.
+pub const ABOUT: Cca = Cca {
+    name: "htcp",
+    aliases: &["h-tcp"],
+    title: "H-TCP",
+    family: Family::Loss,
+    reference: "Leith, Shorten: H-TCP: TCP for high-speed and long-distance networks, PFLDnet 2004; draft-leith-tcp-htcp-06",
+    year: 2004,
+    linux: true,
+    parameters: HtcpConfig::PARAMETERS,
+    slow_start: Some(Method::Standard),
+    build: &|settings| Box::new(Htcp::new(HtcpConfig::with(settings))),
+};
+
+/// What a loss episode changes and an undo restores.
+#[derive(Clone, Copy, Debug)]
+struct BeforeLoss {
+    last_loss: u64,
+    max_rtt: u64,
+    old_max_rate: u64,
+}
+
+/// The state of one connection. Times in jiffies, rates in segments per second, growth and reduction in
+/// 128ths.
+#[derive(Clone, Debug)]
+pub struct Htcp {
+    config: HtcpConfig,
+    alpha: u32,
+    beta: u32,
+    /// Whether the next reduction may go by the RTTs.
+    adaptive: bool,
+    /// Segments that the present ACK covers.
+    pkts_acked: u32,
+    /// Lowest and highest RTT; zero before the first sample.
+    min_rtt: u64,
+    max_rtt: u64,
+    /// When the last loss episode ended.
+    last_loss: u64,
+    before_loss: Option<BeforeLoss>,
+    /// Highest rate since the last loss, and that before it.
+    max_rate: u64,
+    old_max_rate: u64,
+    /// Smoothed rate.
+    rate: u64,
+    /// Segments acknowledged since `counted_from`.
+    counted: u64,
+    counted_from: Option<u64>,
+}
+
+impl Default for Htcp {
+    fn default() -> Self {
+        Self::new(HtcpConfig::default())
+    }
+}
+
+impl Htcp {
+    /// H-TCP with other parameters.
+    pub fn new(config: HtcpConfig) -> Self {
+        Self {
+            config,
+            alpha: ONE,
+            beta: BETA_MIN as u32,
+            adaptive: false,
+            pkts_acked: 1,
+            min_rtt: 0,
+            max_rtt: 0,
+            last_loss: 0,
+            before_loss: None,
+            max_rate: 0,
+            old_max_rate: 0,
+            rate: 0,
+            counted: 0,
+            counted_from: None,
+        }
+    }
+
+    /// The share of the window that a loss leaves, 128ths.
+    pub fn beta(&self) -> u32 {
+        self.beta
+    }
+
+    /// Segments added per round trip, 128ths.
+    pub fn alpha(&self) -> u32 {
+        self.alpha
+    }
+
+    fn measure_rtt(&mut self, rtt: u64, state: CaState) {
+        if self.min_rtt == 0 || rtt < self.min_rtt {
+            self.min_rtt = rtt;
+        }
+        if state == CaState::Open {
+            self.max_rtt = self.max_rtt.max(self.min_rtt);
+            if (self.max_rtt..=self.max_rtt + MAX_RTT_STEP).contains(&rtt) {
+                self.max_rtt = rtt;
+            }
+        }
+    }
+
+    /// The rate at which segments are acknowledged, about once a round trip.
+    fn measure_rate(&mut self, w: &Window, acked: u32) {
+        let now = jiffies::at(w.now);
+        if w.state > CaState::Disorder {
+            self.counted = 0;
+            self.counted_from = Some(now);
+            return;
+        }
+        self.counted += u64::from(acked);
+        // Before anything was counted the time is without measure, and the rate nothing.
+        let time = self.counted_from.map(|from| now.saturating_sub(from));
+        let round = w.cwnd.checked_sub((self.alpha >> 7).max(1));
+        let complete = round.is_some_and(|round| self.counted >= u64::from(round));
+        if !complete || self.min_rtt == 0 || time.is_some_and(|time| time < self.min_rtt) {
+            return;
+        }
+        let rate = time.map_or(0, |time| self.counted * jiffies::PER_SECOND / time);
+        let rounds_since_loss = now.saturating_sub(self.last_loss) / self.min_rtt;
+        if rounds_since_loss <= 3 {
+            self.rate = rate;
+            self.max_rate = rate;
+        } else {
+            self.rate = (3 * self.rate + rate) / 4;
+            self.max_rate = self.max_rate.max(self.rate);
+        }
+        self.counted = 0;
+        self.counted_from = Some(now);
+    }
+
+    /// §2.2: a loss leaves minRTT / maxRTT of the window, but half where the rate has changed much.
+    fn update_beta(&mut self) {
+        if self.config.use_bandwidth_switch {
+            let before = core::mem::replace(&mut self.old_max_rate, self.max_rate);
+            if !(4 * before..=6 * before).contains(&(5 * self.max_rate)) {
+                self.beta = BETA_MIN as u32;
+                self.adaptive = false;
+                return;
+            }
+        }
+        self.beta = if self.adaptive && self.min_rtt > LEAST_RTT && self.max_rtt > 0 {
+            let share = u64::from(ONE) * self.min_rtt / self.max_rtt;
+            share.clamp(BETA_MIN, BETA_MAX) as u32
+        } else {
+            self.adaptive = true;
+            BETA_MIN as u32
+        };
+    }
+
+    /// §2.1: with Δ seconds beyond the first since the last loss, 1 + 10 Δ + (Δ/2)²; §2.3: times the RTT
+    /// over 100 ms; and 2 (1 − β) of it, so that the mean is that of Reno.
+    fn update_alpha(&mut self, now: u64) {
+        let hz = jiffies::PER_SECOND;
+        let since = now.saturating_sub(self.last_loss).min(u64::from(u32::MAX));
+        let mut factor = 1;
+        if let Some(delta) = since.checked_sub(LOW_SPEED_TIME) {
+            factor = 1 + (10 * delta + (delta / 2) * (delta / 2) / hz) / hz;
+        }
+        if self.config.use_rtt_scaling && self.min_rtt > 0 {
+            let eighths = (8 * hz / (10 * self.min_rtt)).clamp(4, 80);
+            factor = (8 * factor / eighths).max(1);
+        }
+        let alpha = 2 * factor * u64::from(ONE - self.beta);
+        self.alpha = alpha.clamp(1, u64::from(u32::MAX)) as u32;
+    }
+}
+
+impl CongestionControl for Htcp {
+    fn name(&self) -> &'static str {
+        "htcp"
+    }
+
+    fn init(&mut self, window: &mut Window) {
+        *self = Self::new(self.config);
+        self.last_loss = jiffies::at(window.now);
+    }
+
+    fn seed(&mut self, _window: &mut Window, context: &Context) {
+        if !context.srtt.is_zero() {
+            self.min_rtt = jiffies::of(context.min_rtt).max(1);
+            self.max_rtt = jiffies::of(context.srtt).max(self.min_rtt);
+        }
+    }
+
+    fn ssthresh(&mut self, window: &mut Window) -> u32 {
+        self.update_beta();
+        self.update_alpha(jiffies::at(window.now));
+        // What was the highest RTT fades, since routes change.
+        if self.min_rtt > 0 && self.max_rtt > self.min_rtt {
+            self.max_rtt = self.min_rtt + (self.max_rtt - self.min_rtt) * 95 / 100;
+        }
+        let left = (u64::from(window.cwnd) * u64::from(self.beta)) >> 7;
+        (left as u32).max(2)
+    }
+
+    fn pkts_acked(&mut self, window: &mut Window, sample: &AckSample) {
+        if window.state == CaState::Open {
+            self.pkts_acked = sample.acked;
+        }
+        if let Some(rtt) = sample.rtt.filter(|rtt| !rtt.is_zero()) {
+            self.measure_rtt(jiffies::of(rtt), window.state);
+        }
+        if self.config.use_bandwidth_switch {
+            self.measure_rate(window, sample.acked);
+        }
+    }
+
+    /// What slow start leaves over is not counted.
+    fn grow(&mut self, window: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) {
+        if !window.cwnd_limited {
+            return;
+        }
+        if window.in_slow_start() {
+            slow_start.grow(window, acked);
+        } else {
+            self.cong_avoid(window, acked);
+        }
+    }
+
+    /// Alpha segments per window of acknowledged ones, one at a time.
+    fn cong_avoid(&mut self, window: &mut Window, _acked: u32) {
+        let earned = (u64::from(window.cwnd_cnt) * u64::from(self.alpha)) >> 7;
+        if earned >= u64::from(window.cwnd) {
+            if window.cwnd < window.cwnd_clamp {
+                window.cwnd += 1;
+            }
+            window.cwnd_cnt = 0;
+            self.update_alpha(jiffies::at(window.now));
+        } else {
+            window.cwnd_cnt = window.cwnd_cnt.saturating_add(self.pkts_acked);
+        }
+        self.pkts_acked = 1;
+    }
+
+    fn set_state(&mut self, window: &mut Window, state: CaState) {
+        let now = jiffies::at(window.now);
+        match state {
+            CaState::Open => {
+                if self.before_loss.take().is_some() {
+                    self.last_loss = now;
+                }
+            }
+            CaState::Disorder => {}
+            CaState::Cwr | CaState::Recovery | CaState::Loss => {
+                self.before_loss = Some(BeforeLoss {
+                    last_loss: self.last_loss,
+                    max_rtt: self.max_rtt,
+                    old_max_rate: self.old_max_rate,
+                });
+                self.last_loss = now;
+            }
+        }
+    }
+
+    fn undo_cwnd(&mut self, window: &mut Window) -> u32 {
+        if let Some(before) = self.before_loss.take() {
+            self.last_loss = before.last_loss;
+            self.max_rtt = before.max_rtt;
+            self.old_max_rate = before.old_max_rate;
+        }
+        window.cwnd.max(window.prior_cwnd)
+    }
+}

@@ -1,0 +1,167 @@
+//! Hybla (Caini, Firrincieli 2004): growth as if the RTT were that of a short reference path, so that long
+//! paths do not grow slower.
+
+use units::Duration;
+
+use super::parameters::parameters;
+use super::{CaState, Cca, CongestionControl, Context, Family, SlowStart, Window};
+
+/// One segment, in the parts in which growth is kept.
+const ONE: u64 = 128;
+/// The window never grows beyond this, segments (Linux tcp_hybla).
+const CWND_CLAMP: u32 = 65_535;
+/// Most doublings of the growth per ACK in slow start (Linux tcp_hybla).
+const MOST_DOUBLINGS: u64 = 16;
+/// The RTT is at most this many eighths of the reference: 10 s over the shortest one.
+const MOST_EIGHTHS: u64 = 80_000;
+
+parameters! {
+    /// The parameter of the kernel's module.
+    pub struct HyblaConfig {
+        /// RTT of the path whose growth is imitated.
+        rtt0: Duration = Duration::from_millis(25), in Duration::from_millis(1)..=Duration::from_secs(10), "", "Caini and Firrincieli 2004 §3; Linux tcp_hybla";
+    }
+}
+
+/// Hybla in the catalogue.
+pub const ABOUT: Cca = Cca {
+    name: "hybla",
+    aliases: &["tcp-hybla"],
+    title: "Hybla",
+    family: Family::Loss,
+    reference: "Caini, Firrincieli: TCP Hybla: a TCP enhancement for heterogeneous networks, Int. J. of Satellite Communications and Networking 22(5)",
+    year: 2004,
+    linux: true,
+    parameters: HyblaConfig::PARAMETERS,
+    slow_start: None,
+    build: &|settings| Box::new(Hybla::new(HyblaConfig::with(settings))),
+};
+
+/// The state of one connection.
+#[derive(Clone, Copy, Debug)]
+pub struct Hybla {
+    config: HyblaConfig,
+    /// Whether growth is Hybla's; Reno's while there is something suspicious.
+    enabled: bool,
+    /// The RTT over the reference, eighths, at least one (the kernel's `rho_3ls`).
+    rho_eighths: u64,
+    /// Lowest smoothed RTT, by which `rho` goes.
+    lowest_srtt: Duration,
+    /// Growth not yet in the window, 128ths of a segment.
+    parts: u64,
+}
+
+impl Default for Hybla {
+    fn default() -> Self {
+        Self::new(HyblaConfig::default())
+    }
+}
+
+impl Hybla {
+    /// Hybla with another reference.
+    pub fn new(config: HyblaConfig) -> Self {
+        Self {
+            config,
+            enabled: true,
+            rho_eighths: 8,
+            lowest_srtt: Duration::ZERO,
+            parts: 0,
+        }
+    }
+
+    fn take_rtt(&mut self, rtt: Duration) {
+        self.lowest_srtt = rtt;
+        let eighths = rtt.as_nanos().saturating_mul(8) / self.config.rtt0.as_nanos();
+        self.rho_eighths = eighths.clamp(8, MOST_EIGHTHS);
+    }
+
+    /// 2^ρ − 1 segments per ACK (Caini and Firrincieli 2004 eq. 8), 128ths: the power of the whole part by
+    /// shifts, that of the eighths that are left by its value in 128ths.
+    fn slow_start_increase(&self) -> u64 {
+        let (whole, eighths) = (self.rho_eighths / 8, self.rho_eighths % 8);
+        let fraction = (libm::exp2(eighths as f64 / 8.0) * ONE as f64) as u64;
+        (fraction << whole.min(MOST_DOUBLINGS)) - ONE
+    }
+}
+
+impl CongestionControl for Hybla {
+    fn name(&self) -> &'static str {
+        "hybla"
+    }
+
+    /// Begins with ρ segments, which is one on a path up to twice the reference.
+    fn init(&mut self, window: &mut Window) {
+        *self = Self::new(self.config);
+        self.take_rtt(window.srtt);
+        window.cwnd_clamp = window.cwnd_clamp.min(CWND_CLAMP);
+        window.cwnd = ((self.rho_eighths / 8) as u32).min(window.cwnd_clamp);
+    }
+
+    /// The window that was handed over stays, and ρ goes by the lowest RTT.
+    fn seed(&mut self, window: &mut Window, context: &Context) {
+        if !context.srtt.is_zero() {
+            self.take_rtt(context.min_rtt);
+        }
+        window.cwnd = context.cwnd.clamp(1, window.cwnd_clamp);
+    }
+
+    fn ssthresh(&mut self, window: &mut Window) -> u32 {
+        (window.cwnd / 2).max(2)
+    }
+
+    /// Eq. 8, for each ACK, as in Linux: 2^ρ − 1 segments in slow start, ρ² / cwnd beyond.
+    fn grow(&mut self, window: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) {
+        if window.srtt < self.lowest_srtt {
+            self.take_rtt(window.srtt);
+        }
+        if !window.cwnd_limited {
+            return;
+        }
+        if !self.enabled {
+            let mut rest = acked;
+            if window.in_slow_start() {
+                rest = slow_start.grow(window, acked);
+            }
+            if rest > 0 {
+                self.cong_avoid(window, rest);
+            }
+            return;
+        }
+        let starting = window.in_slow_start();
+        let increase = if starting {
+            self.slow_start_increase()
+        } else {
+            let rho_squared = 2 * self.rho_eighths * self.rho_eighths;
+            rho_squared / u64::from(window.cwnd)
+        };
+        if !starting && increase < ONE {
+            window.cwnd_cnt = window.cwnd_cnt.saturating_add(1);
+        }
+        self.parts += increase % ONE;
+        let carried = self.parts / ONE;
+        self.parts %= ONE;
+        if carried > 0 {
+            window.cwnd_cnt = 0;
+        }
+        let whole = (increase / ONE + carried) as u32;
+        window.cwnd = window.cwnd.saturating_add(whole);
+        if increase == 0 && window.cwnd_cnt >= window.cwnd {
+            // The share of a segment is too small to be kept: as Reno.
+            window.cwnd += 1;
+            window.cwnd_cnt = 0;
+        }
+        if starting {
+            window.cwnd = window.cwnd.min(window.ssthresh);
+        }
+        window.cwnd = window.cwnd.min(window.cwnd_clamp);
+    }
+
+    /// Reno, while the state is not Open.
+    fn cong_avoid(&mut self, window: &mut Window, acked: u32) {
+        window.grow_additively(window.cwnd, acked);
+    }
+
+    fn set_state(&mut self, _window: &mut Window, state: CaState) {
+        self.enabled = state == CaState::Open;
+    }
+}

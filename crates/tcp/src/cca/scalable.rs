@@ -1,0 +1,72 @@
+//! Scalable TCP (Kelly 2003): growth and reduction in proportion to the window, so that the time between
+//! losses does not depend on the rate.
+
+use super::parameters::parameters;
+use super::slow_start::Method;
+use super::{Cca, CongestionControl, Family, Window};
+
+parameters! {
+    /// The parameters of Kelly 2003 §4.
+    pub struct ScalableConfig {
+        /// Acknowledged segments that make the window larger by one (1/a).
+        ai_cnt: u32 = 100, in 1..=10_000, "segments", "Kelly 2003 §4, a = 0.01; Linux TCP_SCALABLE_AI_CNT";
+        /// Share of the window that a loss takes (b).
+        md: f64 = 0.125, in 0.01..=0.99, "", "Kelly 2003 §4; Linux TCP_SCALABLE_MD_SCALE";
+        /// Window up to which it behaves as Reno (lwnd).
+        legacy_window: u32 = 0, in 0..=1_000_000, "segments", "16 in Kelly 2003 §4.1; none in Linux";
+    }
+}
+
+/// Scalable TCP in the catalogue.
+pub const ABOUT: Cca = Cca {
+    name: "scalable",
+    aliases: &["stcp", "scalable-tcp"],
+    title: "Scalable TCP",
+    family: Family::Loss,
+    reference: "Kelly: Scalable TCP: improving performance in highspeed wide area networks, ACM SIGCOMM CCR 33(2)",
+    year: 2003,
+    linux: true,
+    parameters: ScalableConfig::PARAMETERS,
+    slow_start: Some(Method::Standard),
+    build: &|settings| Box::new(Scalable::new(ScalableConfig::with(settings))),
+};
+
+/// Multiplicative increase, multiplicative decrease.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Scalable {
+    config: ScalableConfig,
+}
+
+impl Scalable {
+    /// Scalable TCP with other parameters.
+    pub fn new(config: ScalableConfig) -> Self {
+        Self { config }
+    }
+}
+
+impl CongestionControl for Scalable {
+    fn name(&self) -> &'static str {
+        "scalable"
+    }
+
+    /// Kelly 2003 §4: cwnd − b·cwnd.
+    fn ssthresh(&mut self, window: &mut Window) -> u32 {
+        let taken = if window.cwnd <= self.config.legacy_window {
+            window.cwnd.div_ceil(2)
+        } else {
+            (f64::from(window.cwnd) * self.config.md) as u32
+        };
+        (window.cwnd - taken).max(2)
+    }
+
+    /// Kelly 2003 §4: a segment for every 1/a acknowledged; for every window of them where that is less.
+    fn cong_avoid(&mut self, window: &mut Window, acked: u32) {
+        let legacy = window.cwnd <= self.config.legacy_window;
+        let per_segments = if legacy {
+            window.cwnd
+        } else {
+            window.cwnd.min(self.config.ai_cnt)
+        };
+        window.grow_additively(per_segments, acked);
+    }
+}

@@ -1,0 +1,171 @@
+//! Vegas (Brakmo and Peterson 1995), with the choices of Linux: slow start grows in every round trip, the
+//! rate is that of the ACKs, and loss recovery is that of any TCP.
+
+use super::delay_round::{DelayRound, RoundRtt};
+use super::parameters::parameters;
+use super::slow_start::Method;
+use super::{
+    AckSample, CaState, Cca, CongestionControl, Context, Event, Family, SlowStart, Window,
+};
+
+parameters! {
+    /// How much of the flow may wait in the network.
+    pub struct VegasConfig {
+        /// Fewer waiting segments let the window grow.
+        alpha: u32 = 2, in 0..=10_000, "segments", "Linux tcp_vegas alpha; Brakmo and Peterson 1995 §IV.B (1 and 3, or 2 and 4)";
+        /// More waiting segments make the window shrink.
+        beta: u32 = 4, in 0..=10_000, "segments", "Linux tcp_vegas beta; Brakmo and Peterson 1995 §IV.B";
+        /// More waiting segments end slow start.
+        gamma: u32 = 1, in 0..=10_000, "segments", "Linux tcp_vegas gamma; Brakmo and Peterson 1995 §IV.C";
+        /// Slow start grows only in every other round trip, as the paper has it.
+        slow_start_pauses: bool = false, "", "Brakmo and Peterson 1995 §IV.C; off in Linux";
+    }
+}
+
+/// Vegas in the catalogue.
+pub const ABOUT: Cca = Cca {
+    name: "vegas",
+    aliases: &["tcp-vegas"],
+    title: "Vegas",
+    family: Family::Delay,
+    reference: "Brakmo, Peterson: TCP Vegas, end to end congestion avoidance on a global Internet, IEEE JSAC 13(8)",
+    year: 1995,
+    linux: true,
+    parameters: VegasConfig::PARAMETERS,
+    slow_start: Some(Method::Standard),
+    build: &|settings| Box::new(Vegas::new(VegasConfig::with(settings))),
+};
+
+/// The state of one connection.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Vegas {
+    config: VegasConfig,
+    round: DelayRound,
+    /// Off while losses are being repaired: the round's RTTs are not those of the window then.
+    enabled: bool,
+    /// Slow start stands still in this round.
+    pauses: bool,
+}
+
+impl Vegas {
+    /// Vegas with other parameters.
+    pub fn new(config: VegasConfig) -> Self {
+        Self {
+            config,
+            ..Self::default()
+        }
+    }
+
+    fn restart(&mut self, window: &Window) {
+        self.round.restart(window);
+        self.enabled = true;
+    }
+
+    /// As Reno does it.
+    fn grow_as_reno(&self, w: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) {
+        if !w.cwnd_limited {
+            return;
+        }
+        let rest = if w.in_slow_start() {
+            self.start_slowly(w, slow_start, acked)
+        } else {
+            acked
+        };
+        if rest > 0 {
+            w.grow_additively(w.cwnd, rest);
+        }
+    }
+
+    fn start_slowly(&self, w: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) -> u32 {
+        if self.pauses {
+            0
+        } else {
+            slow_start.grow(w, acked)
+        }
+    }
+
+    /// §IV.B: at the end of a round, one segment more or less by `Diff`, what waits in the network.
+    fn adjust(
+        &mut self,
+        w: &mut Window,
+        slow_start: &mut dyn SlowStart,
+        acked: u32,
+        rtt: RoundRtt,
+    ) {
+        let cwnd = u64::from(w.cwnd);
+        let waiting = cwnd * rtt.queueing() / rtt.base;
+        if w.in_slow_start() {
+            if waiting > u64::from(self.config.gamma) {
+                // The window that the measured rate fills, rounded up.
+                let target = cwnd * rtt.base / rtt.lowest + 1;
+                w.cwnd = cwnd.min(target) as u32;
+                w.ssthresh = w.ssthresh.min(w.cwnd);
+            } else {
+                self.start_slowly(w, slow_start, acked);
+            }
+        } else if waiting > u64::from(self.config.beta) {
+            w.cwnd -= 1;
+            w.ssthresh = w.ssthresh.min(w.cwnd);
+        } else if waiting < u64::from(self.config.alpha) {
+            w.cwnd += 1;
+        }
+        w.cwnd = w.cwnd.max(2).min(w.cwnd_clamp);
+        w.ssthresh = w.current_ssthresh();
+    }
+}
+
+impl CongestionControl for Vegas {
+    fn name(&self) -> &'static str {
+        "vegas"
+    }
+
+    fn init(&mut self, window: &mut Window) {
+        self.restart(window);
+    }
+
+    fn seed(&mut self, _window: &mut Window, context: &Context) {
+        self.round.seed(context.min_rtt);
+    }
+
+    fn ssthresh(&mut self, window: &mut Window) -> u32 {
+        (window.cwnd / 2).max(2)
+    }
+
+    fn pkts_acked(&mut self, _window: &mut Window, sample: &AckSample) {
+        self.round.sample(sample);
+    }
+
+    fn grow(&mut self, window: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) {
+        if !self.enabled {
+            self.grow_as_reno(window, slow_start, acked);
+        } else if self.round.is_over(window) {
+            let rtt = self.round.rtt();
+            self.round.begin(window);
+            self.pauses = self.config.slow_start_pauses && !self.pauses;
+            match rtt {
+                Some(rtt) => self.adjust(window, slow_start, acked, rtt),
+                None => self.grow_as_reno(window, slow_start, acked),
+            }
+        } else if window.in_slow_start() {
+            self.start_slowly(window, slow_start, acked);
+        }
+    }
+
+    /// Only in [`Vegas::grow`], once per round.
+    fn cong_avoid(&mut self, _window: &mut Window, _acked: u32) {}
+
+    /// After loss recovery the measurement begins with a whole round of ACKs.
+    fn set_state(&mut self, window: &mut Window, state: CaState) {
+        self.enabled = state == CaState::Open;
+        if self.enabled {
+            self.round.begin(window);
+        }
+    }
+
+    /// After an idle time the path may be another.
+    fn cwnd_event(&mut self, window: &mut Window, event: Event) {
+        if matches!(event, Event::CwndRestart | Event::TxStart) {
+            self.restart(window);
+        }
+    }
+}

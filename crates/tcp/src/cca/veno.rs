@@ -1,0 +1,189 @@
+//! Veno (Fu, Liew 2003): Reno that takes losses without a queue for those of the radio, and gives way less.
+
+use units::Duration;
+
+use super::parameters::parameters;
+use super::slow_start::Method;
+use super::{
+    AckSample, CaState, Cca, CongestionControl, Context, Event, Family, SlowStart, Window,
+};
+
+/// RTT while there is no sample, µs.
+const NO_RTT: u64 = 0x7fff_ffff;
+/// Fewer RTT samples tell nothing of the queue.
+const ENOUGH_SAMPLES: u32 = 3;
+
+parameters! {
+    /// The parameters of Fu and Liew 2003.
+    pub struct VenoConfig {
+        /// Segments in the queue from which on a loss is one of congestion.
+        beta: f64 = 3.0, in 0.5..=1_000.0, "segments", "Fu and Liew 2003 §II.A; Linux tcp_veno";
+        /// Share of the window that is left after a loss that is none of congestion.
+        random_loss_share: f64 = 0.8, in 0.5..=0.99, "", "Fu and Liew 2003 §II.B; Linux tcp_veno";
+    }
+}
+
+/// Veno in the catalogue.
+pub const ABOUT: Cca = Cca {
+    name: "veno",
+    aliases: &["tcp-veno"],
+    title: "Veno",
+    family: Family::Hybrid,
+    reference: "Fu, Liew: TCP Veno: TCP enhancement for transmission over wireless access networks, IEEE JSAC 21(2)",
+    year: 2003,
+    linux: true,
+    parameters: VenoConfig::PARAMETERS,
+    slow_start: Some(Method::Standard),
+    build: &|settings| Box::new(Veno::new(VenoConfig::with(settings))),
+};
+
+/// The state of one connection. RTTs in whole microseconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Veno {
+    config: VenoConfig,
+    /// Whether it is Veno that grows the window, or Reno.
+    enabled: bool,
+    base_rtt: u64,
+    /// Lowest RTT since the window grew last.
+    min_rtt: u64,
+    samples: u32,
+    /// Segments in the queue, halves.
+    queued: u64,
+    /// Whether the window grows in this round trip, where it does in every other one only.
+    grows_now: bool,
+}
+
+impl Default for Veno {
+    fn default() -> Self {
+        Self::new(VenoConfig::default())
+    }
+}
+
+impl Veno {
+    /// Veno with other parameters.
+    pub fn new(config: VenoConfig) -> Self {
+        Self {
+            config,
+            enabled: true,
+            base_rtt: NO_RTT,
+            min_rtt: NO_RTT,
+            samples: 0,
+            queued: 0,
+            grows_now: true,
+        }
+    }
+
+    /// Segments in the queue, in halves as Linux counts them: N = W (RTT − BaseRTT) / RTT.
+    fn estimate_queue(&mut self, cwnd: u32) {
+        let halves = 2 * u64::from(cwnd);
+        let target = halves * self.base_rtt / self.min_rtt;
+        self.queued = halves.saturating_sub(target);
+    }
+
+    fn congested(&self) -> bool {
+        self.queued >= (2.0 * self.config.beta) as u64
+    }
+
+    /// RTTs of before an idle time tell nothing.
+    fn restart(&mut self) {
+        self.base_rtt = NO_RTT;
+        self.grows_now = true;
+        self.enable();
+    }
+
+    fn enable(&mut self) {
+        self.enabled = true;
+        self.min_rtt = NO_RTT;
+    }
+}
+
+impl CongestionControl for Veno {
+    fn name(&self) -> &'static str {
+        "veno"
+    }
+
+    fn init(&mut self, _window: &mut Window) {
+        *self = Self::new(self.config);
+    }
+
+    fn seed(&mut self, _window: &mut Window, context: &Context) {
+        if !context.srtt.is_zero() {
+            self.base_rtt = context.min_rtt.as_micros() + 1;
+        }
+    }
+
+    /// Fu and Liew 2003 §II.B: four fifths without congestion, half with it.
+    fn ssthresh(&mut self, window: &mut Window) -> u32 {
+        let left = if self.congested() {
+            window.cwnd / 2
+        } else {
+            (f64::from(window.cwnd) * self.config.random_loss_share) as u32
+        };
+        left.max(2)
+    }
+
+    fn pkts_acked(&mut self, _window: &mut Window, sample: &AckSample) {
+        let Some(rtt) = sample.rtt else { return };
+        // An RTT is never nothing.
+        let rtt = rtt.min(Duration::from_micros(NO_RTT - 1)).as_micros() + 1;
+        self.base_rtt = self.base_rtt.min(rtt);
+        self.min_rtt = self.min_rtt.min(rtt);
+        self.samples = self.samples.saturating_add(1);
+    }
+
+    /// The queue is estimated before the window grows, in slow start too.
+    fn grow(&mut self, window: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) {
+        if !window.cwnd_limited {
+            return;
+        }
+        let as_veno = self.enabled && self.samples >= ENOUGH_SAMPLES;
+        if as_veno {
+            self.estimate_queue(window.cwnd);
+        }
+        let mut rest = acked;
+        if window.in_slow_start() {
+            rest = slow_start.grow(window, acked);
+        }
+        if rest > 0 {
+            if as_veno {
+                self.cong_avoid(window, rest);
+            } else {
+                window.grow_additively(window.cwnd, rest);
+            }
+        }
+        if as_veno {
+            window.cwnd = window.cwnd.max(2).min(window.cwnd_clamp);
+        }
+        if self.enabled {
+            self.min_rtt = NO_RTT;
+        }
+    }
+
+    /// Fu and Liew 2003 §II.A: a segment per round trip, or in every other one while there is congestion.
+    fn cong_avoid(&mut self, window: &mut Window, acked: u32) {
+        if !self.congested() {
+            window.grow_additively(window.cwnd, acked);
+        } else if window.cwnd_cnt >= window.cwnd {
+            let grows = self.grows_now && window.cwnd < window.cwnd_clamp;
+            window.cwnd += u32::from(grows);
+            self.grows_now = !grows;
+            window.cwnd_cnt = 0;
+        } else {
+            window.cwnd_cnt = window.cwnd_cnt.saturating_add(acked);
+        }
+    }
+
+    fn set_state(&mut self, _window: &mut Window, state: CaState) {
+        if state == CaState::Open {
+            self.enable();
+        } else {
+            self.enabled = false;
+        }
+    }
+
+    fn cwnd_event(&mut self, _window: &mut Window, event: Event) {
+        if matches!(event, Event::TxStart | Event::CwndRestart) {
+            self.restart();
+        }
+    }
+}

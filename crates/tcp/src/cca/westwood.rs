@@ -1,0 +1,204 @@
+//! Westwood+ (Grieco, Mascolo 2004): Reno's growth; after a loss, the window that the measured rate fills.
+
+use units::{Duration, Instant};
+
+use super::parameters::parameters;
+use super::slow_start::Method;
+use super::{AckKind, AckSample, Cca, CongestionControl, Context, Event, Family, Window, jiffies};
+
+/// RTT before the first sample, jiffies (Linux `TCP_WESTWOOD_INIT_RTT`).
+const INITIAL_RTT: u64 = 20 * jiffies::PER_SECOND;
+
+parameters! {
+    /// The parameters of Westwood+.
+    pub struct WestwoodConfig {
+        /// Shortest time over which a rate is sampled; an RTT where that is longer.
+        rtt_min: Duration = Duration::from_millis(50), in Duration::from_millis(1)..=Duration::from_secs(10), "", "Grieco and Mascolo 2004 §2.2; Linux TCP_WESTWOOD_RTT_MIN";
+        /// A sample counts as one of so many, in each of the two filters of the rate.
+        filter: u32 = 8, in 1..=1_000, "samples", "Linux westwood_do_filter";
+    }
+}
+
+/// Westwood+ in the catalogue.
+pub const ABOUT: Cca = Cca {
+    name: "westwood",
+    aliases: &["westwood+", "westwoodplus", "tcpw"],
+    title: "Westwood+",
+    family: Family::Loss,
+    reference: "Grieco, Mascolo: Performance evaluation and comparison of Westwood+, New Reno, and Vegas TCP congestion control, ACM SIGCOMM CCR 34(2)",
+    year: 2004,
+    linux: true,
+    parameters: WestwoodConfig::PARAMETERS,
+    slow_start: Some(Method::Standard),
+    build: &|settings| Box::new(Westwood::new(WestwoodConfig::with(settings))),
+};
+
+/// The state of one connection. Times in jiffies, rates in bytes per jiffy.
+#[derive(Clone, Debug)]
+pub struct Westwood {
+    config: WestwoodConfig,
+    /// The rate after one filter, and after both.
+    once_filtered: u64,
+    rate: u64,
+    /// When the present sample began.
+    sample_from: u64,
+    /// Bytes delivered since then.
+    delivered: u64,
+    /// Bytes that duplicate ACKs stood for and no cumulative ACK has covered yet.
+    accounted: u64,
+    /// Oldest unacknowledged byte at the last ACK; `None` before the first.
+    snd_una: Option<u64>,
+    rtt: u64,
+    min_rtt: u64,
+    /// The lowest RTT begins anew with the next ACK.
+    reset_min_rtt: bool,
+}
+
+impl Default for Westwood {
+    fn default() -> Self {
+        Self::new(WestwoodConfig::default())
+    }
+}
+
+impl Westwood {
+    /// Westwood+ with other parameters.
+    pub fn new(config: WestwoodConfig) -> Self {
+        Self {
+            config,
+            once_filtered: 0,
+            rate: 0,
+            sample_from: 0,
+            delivered: 0,
+            accounted: 0,
+            snd_una: None,
+            rtt: INITIAL_RTT,
+            min_rtt: INITIAL_RTT,
+            reset_min_rtt: true,
+        }
+    }
+
+    /// The measured rate, bytes per second.
+    pub fn bytes_per_second(&self) -> u64 {
+        self.rate * jiffies::PER_SECOND
+    }
+
+    /// The window that fills the path at the measured rate without a queue, segments: BWE · RTTmin.
+    fn filling_window(&self, w: &Window) -> u32 {
+        let segments = self.rate.saturating_mul(self.min_rtt) / u64::from(w.mss.max(1));
+        segments.clamp(2, u64::from(w.cwnd_clamp.max(2))) as u32
+    }
+
+    fn filtered(&self, mean: u64, sample: u64) -> u64 {
+        let of = u64::from(self.config.filter);
+        ((of - 1) * mean + sample) / of
+    }
+
+    /// Ends a sample where it has lasted long enough, and filters it twice.
+    fn sample_rate(&mut self, now: Instant) {
+        let now = jiffies::at(now);
+        let time = now.saturating_sub(self.sample_from);
+        if time <= self.rtt.max(jiffies::of(self.config.rtt_min)) {
+            return;
+        }
+        let sample = self.delivered / time;
+        if self.once_filtered == 0 && self.rate == 0 {
+            self.once_filtered = sample;
+            self.rate = sample;
+        } else {
+            self.once_filtered = self.filtered(self.once_filtered, sample);
+            self.rate = self.filtered(self.rate, self.once_filtered);
+        }
+        self.delivered = 0;
+        self.sample_from = now;
+    }
+
+    /// Bytes that an ACK of the slow path stands for: a segment for a duplicate one, and for a cumulative
+    /// one what duplicates have not stood for already (Grieco and Mascolo 2004, AckedCount).
+    fn count_acked(&mut self, acked: u64, mss: u64) -> u64 {
+        if acked == 0 {
+            self.accounted += mss;
+            return mss;
+        }
+        if acked <= mss {
+            return acked;
+        }
+        if self.accounted >= acked {
+            self.accounted -= acked;
+            return mss;
+        }
+        acked - core::mem::take(&mut self.accounted)
+    }
+}
+
+impl CongestionControl for Westwood {
+    fn name(&self) -> &'static str {
+        "westwood"
+    }
+
+    fn init(&mut self, window: &mut Window) {
+        *self = Self::new(self.config);
+        self.sample_from = jiffies::at(window.now);
+    }
+
+    /// The rate is that of the window per lowest RTT.
+    fn seed(&mut self, window: &mut Window, context: &Context) {
+        if context.srtt.is_zero() {
+            return;
+        }
+        self.min_rtt = jiffies::of(context.min_rtt).max(1);
+        self.rtt = jiffies::of(context.srtt).max(1);
+        self.reset_min_rtt = false;
+        let bytes = u64::from(context.cwnd) * u64::from(window.mss);
+        self.rate = bytes / self.min_rtt;
+        self.once_filtered = self.rate;
+    }
+
+    /// Reno's, until the reduction is over or the time-out is noted.
+    fn ssthresh(&mut self, window: &mut Window) -> u32 {
+        (window.cwnd / 2).max(2)
+    }
+
+    fn pkts_acked(&mut self, _window: &mut Window, sample: &AckSample) {
+        if let Some(rtt) = sample.rtt.filter(|rtt| !rtt.is_zero()) {
+            self.rtt = jiffies::of(rtt);
+        }
+    }
+
+    fn in_ack_event(&mut self, window: &mut Window, kind: AckKind) {
+        let before = *self.snd_una.get_or_insert(window.snd_una);
+        self.sample_rate(window.now);
+        let acked = window.snd_una.saturating_sub(before);
+        self.delivered += if kind.slow_path {
+            self.count_acked(acked, u64::from(window.mss))
+        } else {
+            acked
+        };
+        self.snd_una = Some(window.snd_una);
+        self.min_rtt = if self.reset_min_rtt {
+            self.rtt
+        } else {
+            self.min_rtt.min(self.rtt)
+        };
+        self.reset_min_rtt = false;
+    }
+
+    fn cong_avoid(&mut self, window: &mut Window, acked: u32) {
+        window.grow_additively(window.cwnd, acked);
+    }
+
+    /// Grieco and Mascolo 2004 §2.1: the threshold, and after a recovery the window too, is what the rate
+    /// fills.
+    fn cwnd_event(&mut self, window: &mut Window, event: Event) {
+        match event {
+            Event::CompleteCwr => {
+                window.ssthresh = self.filling_window(window);
+                window.cwnd = window.ssthresh.min(window.cwnd_clamp);
+            }
+            Event::Loss => {
+                window.ssthresh = self.filling_window(window);
+                self.reset_min_rtt = true;
+            }
+            Event::TxStart | Event::CwndRestart => {}
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! A congestion control from outside works wherever one of celltcp does.
+
+use std::path::Path;
+
+use path::Traces;
+use recorder::Options;
+use scenario::Scenario;
+use sim::Simulation;
+use units::Instant;
+
+/// The window that is left after a loss decides how long a queue stands: the more gentle, the longer.
+#[test]
+fn scenarios_know_it_by_name_and_parameter() {
+    own_cca::register().expect("the name is free");
+    let induced = |keep: f64| {
+        let text = format!(
+            "duration = \"30s\"\n[path.down]\nrate = \"10Mbit/s\"\n[[flows]]\n\
+             cca = {{ name = \"gentle\", keep = {keep} }}"
+        );
+        let scenario = Scenario::from_toml(&text, "test", &[]).expect("a scenario");
+        let traces = Traces::load(&scenario, Path::new(".")).expect("no traces");
+        let options = Options {
+            check: true,
+            ..Options::default()
+        };
+        let mut run = Simulation::new(&scenario, &traces, 1, options).expect("it can be run");
+        run.advance(Instant::NEVER);
+        let tables = run.finish().expect("no invariant is broken");
+        assert_eq!(tables.flows.row(0).cca, format!("gentle:keep={keep}"));
+        tables.flows.row(0).rtt_mean_ms
+    };
+    assert!(induced(0.9) > induced(0.3) + 5.0);
+}
+
+#[test]
+fn a_wrong_parameter_is_refused() {
+    own_cca::register().expect("the name is free");
+    let text = "[[flows]]\ncca = \"gentle:keep=2\"";
+    let error = Scenario::from_toml(text, "bad.toml", &[]).expect_err("it is wrong");
+    assert_eq!(
+        error.to_string(),
+        "bad.toml:2: flows.0.cca: gentle: \"2\" is not a value of keep; allowed: numbers from 0.1 to 0.9"
+    );
+}

@@ -1,0 +1,99 @@
+"""Congestion controls that are Python classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+import celltcp as ct
+
+
+class Steady(ct.CongestionControl):
+    """Keeps as much in flight as the lowest RTT and the highest rate say, and paces at that rate."""
+
+    name = "test-steady"
+    interval = "20ms"
+    reports: list[str] = []  # noqa: RUF012 - shared by all connections on purpose
+
+    def __init__(self) -> None:
+        self.rate = 0.0
+
+    def report(self, report: ct.Report) -> ct.Decision | None:
+        self.reports.append(report.cause)
+        self.rate = max(self.rate, report.delivery_rate_mbps)
+        if report.min_rtt_s is None or self.rate == 0:
+            return None
+        # A little more than the path holds, so that a higher rate shows itself.
+        segments = 1.1 * self.rate * 1e6 / 8 / report.mss * report.min_rtt_s
+        return ct.Decision(cwnd=max(4, segments + 2), pacing_rate_mbps=1.1 * self.rate)
+
+
+@pytest.fixture
+def steady() -> Iterator[type[Steady]]:
+    Steady.reports = []
+    yield ct.register(Steady)
+
+
+def test_a_class_controls_a_connection(steady: type[Steady]) -> None:
+    result = ct.compare(
+        "steady-20-68", cca=["test-steady", "reno"], runs=1, duration="20s", set={"path.buffer": "2bdp"}
+    )
+    mean = result.summary
+    assert mean.loc["test-steady", ("goodput_mbps", "mean")] > 15
+    # The queue of NewReno is that of a full buffer half of the time.
+    own, reno = (mean.loc[cca, ("induced_delay_ms", "mean")] for cca in ("test-steady", "reno"))
+    assert own < reno / 2
+
+
+def test_reports_come_at_intervals_and_never_per_packet(steady: type[Steady]) -> None:
+    ct.run("steady-20-68", "test-steady", duration="10s", samples="off")
+    assert steady.reports[0] == "start"
+    # 20 ms each, and only when an ACK comes.
+    assert 350 <= steady.reports.count("interval") <= 500
+
+
+def test_losses_are_reported_at_once(steady: type[Steady]) -> None:
+    ct.run("steady-20-68", "test-steady", duration="10s", samples="off", set={"path.loss": 0.001})
+    assert steady.reports.count("loss") >= 3
+
+
+def test_the_same_seed_gives_the_same_run(steady: type[Steady]) -> None:
+    once, again = (
+        ct.compare("drive", cca="test-steady", runs=1, duration="10s").to_json() for _ in range(2)
+    )
+    assert once == again
+
+
+def test_what_a_class_raises_ends_the_run() -> None:
+    @ct.register
+    class Broken(ct.CongestionControl):
+        name = "test-broken"
+
+        def report(self, report: ct.Report) -> ct.Decision | None:
+            raise ZeroDivisionError("no idea")
+
+    with pytest.raises(ZeroDivisionError, match="no idea"):
+        ct.run("steady-20-68", "test-broken", duration="2s")
+
+
+def test_a_senseless_window_is_refused() -> None:
+    @ct.register
+    class Senseless(ct.CongestionControl):
+        name = "test-senseless"
+
+        def report(self, report: ct.Report) -> ct.Decision | None:
+            return ct.Decision(cwnd=float("nan"))
+
+    with pytest.raises(ct.CelltcpError, match="test-senseless: cwnd NaN is not a number from 1 on"):
+        ct.run("steady-20-68", "test-senseless", duration="2s")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("cubic", "is called .cubic."), ("Big Name", "lower-case letters"), ("", "lower-case letters")],
+)
+def test_names_are_checked(name: str, message: str) -> None:
+    namespace = {"name": name, "report": lambda self, report: None}
+    with pytest.raises(ct.CelltcpError, match=message):
+        ct.register(type("Own", (ct.CongestionControl,), namespace))
