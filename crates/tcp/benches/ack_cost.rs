@@ -85,6 +85,7 @@ impl Flow {
                 prior_delivered,
                 app_limited: false,
                 retransmitted: false,
+                ..RateSample::default()
             },
             ..Ack::default()
         });

@@ -3,8 +3,8 @@
 use units::{Bytes, Duration, Rate};
 
 use super::{
-    Ack, AckKind, AckSample, CaState, CongestionControl, Event, HandOver, Lost, Pair, SlowStart,
-    Window, modelled_window,
+    Ack, AckKind, AckSample, CaState, CongestionControl, Event, HandOver, Lost, Pair, RateSample,
+    SlowStart, Window, modelled_window,
 };
 
 /// What one congestion control hands to the next on a live connection: the transport protocol
@@ -86,6 +86,12 @@ impl Congestion {
     /// How an ACK was worked on.
     pub fn in_ack_event(&mut self, kind: AckKind) {
         self.cca.in_ack_event(&mut self.window, kind);
+    }
+
+    /// The delivery rate that an ACK shows; only for one that does not own the window.
+    pub fn rate_sample(&mut self, rate: &RateSample) {
+        self.slow_start.on_rate(&mut self.window, rate);
+        self.note_slow_start_exit();
     }
 
     /// The window may grow for `acked` segments.

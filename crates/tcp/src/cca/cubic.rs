@@ -1,10 +1,13 @@
 //! CUBIC (RFC 9438), with the choices of Linux where the RFC leaves one.
 
+mod stretch;
+
 use units::{Duration, Instant};
 
-use super::parameters::parameters;
+use super::parameters::{choices, parameters};
 use super::slow_start::Method;
 use super::{AckSample, CaState, Cca, CongestionControl, Event, Family, Window};
+use stretch::AckRatio;
 
 /// The window is computed anew at most this often while it does not change, ms.
 const UPDATE_INTERVAL: u64 = 31;
@@ -18,6 +21,17 @@ const fn ms(at: Instant) -> u64 {
     at.since_start().as_millis()
 }
 
+choices! {
+    /// Kernels whose CUBIC differs.
+    pub enum Kernel {
+        /// From 4.3 on, 4.8 included.
+        Current = "current",
+        /// 3.19: growth counts ACKs, not segments, and makes up for it by a guess of how many segments an
+        /// ACK covers; it has no bound but one segment per ACK; an idle time counts as time on the curve.
+        Linux3_19 = "linux-3.19",
+    }
+}
+
 parameters! {
     /// The parameters of RFC 9438 §4, under the names of the kernel's module where it has them.
     pub struct CubicConfig {
@@ -29,6 +43,8 @@ parameters! {
         fast_convergence: bool = true, "", "RFC 9438 §4.7";
         /// Never slower than Reno (the Reno-friendly region).
         tcp_friendliness: bool = true, "", "RFC 9438 §4.3";
+        /// The kernel that is followed where the RFC leaves a choice.
+        kernel: Kernel = Kernel::Current, "", "Linux tcp_cubic of 3.19 and of 4.3 and later";
     }
 }
 
@@ -68,6 +84,8 @@ pub struct Cubic {
     per_segments: u32,
     last_update: u64,
     last_cwnd: u32,
+    /// Segments per ACK (Linux 3.19).
+    ratio: AckRatio,
 }
 
 impl Cubic {
@@ -114,15 +132,20 @@ impl Cubic {
         if self.last_cwnd == w.cwnd && now - self.last_update <= UPDATE_INTERVAL {
             return;
         }
-        let same_tick = self.epoch.is_some() && now == self.last_update;
+        let counts_segments = self.config.kernel == Kernel::Current;
+        let same_tick = counts_segments && self.epoch.is_some() && now == self.last_update;
         if !same_tick {
             self.follow_curve(w, acked, now);
         }
         if self.config.tcp_friendliness {
             self.prefer_reno(w.cwnd);
         }
-        // §4.4: not faster than half a window per round trip.
-        self.per_segments = self.per_segments.max(2);
+        self.per_segments = if counts_segments {
+            // §4.4: not faster than half a window per round trip.
+            self.per_segments.max(2)
+        } else {
+            self.ratio.per_acks(self.per_segments)
+        };
     }
 
     fn follow_curve(&mut self, w: &Window, acked: u32, now: u64) {
@@ -191,6 +214,9 @@ impl CongestionControl for Cubic {
     }
 
     fn pkts_acked(&mut self, window: &mut Window, sample: &AckSample) {
+        if window.state == CaState::Open {
+            self.ratio.update(sample.acked);
+        }
         let Some(rtt) = sample.rtt else { return };
         let now = ms(window.now);
         if self
@@ -204,8 +230,16 @@ impl CongestionControl for Cubic {
     }
 
     fn cong_avoid(&mut self, window: &mut Window, acked: u32) {
-        self.update(window, acked);
-        window.grow_additively(self.per_segments, acked);
+        match self.config.kernel {
+            Kernel::Current => {
+                self.update(window, acked);
+                window.grow_additively(self.per_segments, acked);
+            }
+            Kernel::Linux3_19 => {
+                self.update(window, 1);
+                stretch::grow_per_ack(window, self.per_segments);
+            }
+        }
     }
 
     fn set_state(&mut self, _window: &mut Window, state: CaState) {
@@ -217,6 +251,7 @@ impl CongestionControl for Cubic {
     /// After an idle time the epoch goes on where it stopped (§4.2, "application-limited").
     fn cwnd_event(&mut self, window: &mut Window, event: Event) {
         if event == Event::TxStart
+            && self.config.kernel == Kernel::Current
             && let Some(epoch) = self.epoch
         {
             let now = ms(window.now);

@@ -4,13 +4,13 @@ use std::sync::{PoisonError, RwLock};
 
 use super::about::Pair;
 use super::{
-    Cca, bbr, bbr3, bic, cubic, dctcp, highspeed, htcp, hybla, illinois, reno, scalable, sprout,
-    vegas, veno, westwood, yeah,
+    Cca, bbr, bbr3, bic, cdg, copa, cubic, dctcp, highspeed, htcp, hybla, illinois, ledbat, lp, nv,
+    reno, scalable, sprout, vegas, veno, westwood, yeah,
 };
 use super::{SettingError, Settings};
 
 /// The congestion controls that celltcp itself has.
-pub const CCAS: [&Cca; 16] = [
+pub const CCAS: [&Cca; 21] = [
     &bic::ABOUT,
     &cubic::ABOUT,
     &highspeed::ABOUT,
@@ -19,6 +19,11 @@ pub const CCAS: [&Cca; 16] = [
     &reno::ABOUT,
     &scalable::ABOUT,
     &westwood::ABOUT,
+    &cdg::ABOUT,
+    &copa::ABOUT,
+    &ledbat::ABOUT,
+    &lp::ABOUT,
+    &nv::ABOUT,
     &vegas::ABOUT,
     &illinois::ABOUT,
     &veno::ABOUT,

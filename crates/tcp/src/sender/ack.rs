@@ -271,6 +271,7 @@ impl Sender {
             }
             return;
         }
+        self.congestion.rate_sample(&ack.rate);
         let state = self.congestion.window.state;
         if matches!(state, CaState::Cwr | CaState::Recovery) {
             self.reduce_window(ack.delivered, ack.lost, told.una_advanced);

@@ -138,8 +138,8 @@ impl Sender {
         self.cwr_queued = self.congestion.window.ecn;
     }
 
-    /// Marks ask for a reduction (RFC 3168 §6.1.2), once per window of data (the kernel's
-    /// `tcp_enter_cwr`).
+    /// Marks or the CCA ask for a reduction (RFC 3168 §6.1.2), once per window of data; it is not to be taken
+    /// back (the kernel's `tcp_enter_cwr`).
     fn enter_cwr(&mut self) {
         self.undo.forget_threshold();
         if self.congestion.window.state < CaState::Cwr {
@@ -149,17 +149,10 @@ impl Sender {
         }
     }
 
-    /// The CCA asked for a reduction while its window grew (the kernel's `tcp_enter_cwr`): it is not to be
-    /// taken back, and none begins while another goes on.
+    /// The CCA asked for a reduction while its window grew.
     pub(super) fn reduce_if_wanted(&mut self) {
-        if !core::mem::take(&mut self.congestion.window.wants_reduction) {
-            return;
-        }
-        self.undo.forget_threshold();
-        if self.congestion.window.state < CaState::Cwr {
-            self.undo.clear();
-            self.start_reduction();
-            self.set_state(CaState::Cwr);
+        if core::mem::take(&mut self.congestion.window.wants_reduction) {
+            self.enter_cwr();
         }
     }
 

@@ -1,10 +1,10 @@
 //! CUBIC against RFC 9438.
 
-use tcp::cca::cubic::{Cubic, CubicConfig};
-use tcp::cca::{CongestionControl, Event};
+use tcp::cca::cubic::{Cubic, CubicConfig, Kernel};
+use tcp::cca::{AckSample, CongestionControl, Event};
 use units::Duration;
 
-use crate::lab::{round, window};
+use crate::lab::{RTT, round, window};
 
 /// RFC 9438 §4.2: between losses the window follows W(t) = C(t − K)³ + Wmax, K = ∛(Wmax(1 − β)/C), a
 /// round trip ahead.
@@ -93,4 +93,64 @@ fn cubic_goes_on_where_it_stopped_after_an_idle_time() {
         w.cwnd
     };
     assert_eq!(grown(Duration::ZERO), grown(Duration::from_secs(5)));
+}
+
+/// CUBIC of Linux 3.19 on ACKs of `acked` segments, over 20 round trips after a loss at 100 segments.
+fn grown_after_loss(kernel: Kernel, acked: u32) -> u32 {
+    let config = CubicConfig {
+        kernel,
+        ..CubicConfig::default()
+    };
+    let (mut cubic, mut w) = (Cubic::new(config), window(100));
+    w.cwnd = cubic.ssthresh(&mut w);
+    for _ in 0..20 {
+        let acks = w.cwnd / acked;
+        for _ in 0..acks {
+            w.now += RTT / u64::from(acks);
+            let sample = AckSample {
+                acked,
+                rtt: Some(RTT),
+                in_flight: w.cwnd,
+            };
+            cubic.pkts_acked(&mut w, &sample);
+            cubic.cong_avoid(&mut w, acked);
+        }
+    }
+    w.cwnd
+}
+
+/// Linux 3.19 `bictcp_update` and `tcp_cong_avoid_ai`: a segment of window per ACK at most, so that stretch
+/// ACKs of 40 segments, beyond the 32 that it believes in, slow growth; later kernels count the segments.
+#[test]
+fn cubic_of_linux_3_19_is_slow_on_stretch_acks() {
+    let (then, now) = (Kernel::Linux3_19, Kernel::Current);
+    let (each, stretched) = (grown_after_loss(then, 1), grown_after_loss(then, 40));
+    assert!(stretched + 8 < each, "{stretched} for {each}");
+    let (each, stretched) = (grown_after_loss(now, 1), grown_after_loss(now, 40));
+    assert!(stretched.abs_diff(each) < 8, "{stretched} for {each}");
+}
+
+/// Linux 3.19 did not take an idle time off the curve: what follows is a jump.
+#[test]
+fn cubic_of_linux_3_19_jumps_after_an_idle_time() {
+    let grown = |kernel| {
+        let config = CubicConfig {
+            kernel,
+            ..CubicConfig::default()
+        };
+        let (mut cubic, mut w) = (Cubic::new(config), window(400));
+        w.cwnd = cubic.ssthresh(&mut w);
+        for _ in 0..20 {
+            round(&mut cubic, &mut w);
+        }
+        w.last_sent = w.now;
+        w.now += Duration::from_secs(15);
+        cubic.cwnd_event(&mut w, Event::TxStart);
+        for _ in 0..10 {
+            round(&mut cubic, &mut w);
+        }
+        w.cwnd
+    };
+    let (then, now) = (grown(Kernel::Linux3_19), grown(Kernel::Current));
+    assert!(then > now + 300, "{then} {now}");
 }

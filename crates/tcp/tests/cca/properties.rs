@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use tcp::cca::registry::CCAS;
 use tcp::cca::{
-    Ack, AckKind, AckSample, CaState, Cca, Congestion, Event, HandOver, Pair, RateSample, Settings,
-    Window,
+    Ack, AckKind, AckSample, CaState, Cca, Congestion, Event, HandOver, Lost, Pair, RateSample,
+    Settings, Window,
 };
 use units::random::{Purpose, Stream};
 use units::{Duration, Rate};
@@ -244,7 +244,19 @@ impl Lab {
             prior_delivered,
             app_limited,
             retransmitted: odd,
+            lost,
+            tx_in_flight: prior_inflight,
         };
+        for nth in 0..lost {
+            let seq = self.congestion.window.snd_una + u64::from(nth) * u64::from(MSS);
+            self.congestion.on_lost(&Lost {
+                seq,
+                end: seq + u64::from(MSS),
+                tx_in_flight: prior_inflight,
+                lost: nth + 1,
+                app_limited,
+            });
+        }
         let ack = Ack {
             acked,
             delivered: acked + sacked,

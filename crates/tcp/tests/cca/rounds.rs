@@ -7,7 +7,7 @@ use units::Duration;
 use crate::lab::window;
 
 /// The other side's timestamps clock is ahead of ours by so much, ms.
-pub const CLOCKS_APART: u32 = 5_000;
+const CLOCKS_APART: u32 = 5_000;
 
 /// A window in full use with all of it in flight, in congestion avoidance.
 pub fn flying(cwnd: u32) -> Window {

@@ -1,0 +1,95 @@
+//! Delay gradients: how the lowest and the highest RTT of a round differ from those of the round before,
+//! averaged over a window of rounds (§3.1).
+
+/// Lowest and highest RTT of a round, or what they changed by, µs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Extremes {
+    pub(super) min: i64,
+    pub(super) max: i64,
+}
+
+impl Extremes {
+    /// The change from `earlier` to here.
+    pub(super) fn since(self, earlier: Self) -> Self {
+        Self {
+            min: self.min - earlier.min,
+            max: self.max - earlier.max,
+        }
+    }
+}
+
+/// Sums of the gradients of the latest rounds.
+#[derive(Clone, Debug)]
+pub(super) struct Gradient {
+    rounds: Vec<Extremes>,
+    sum: Extremes,
+    next: usize,
+    filled: bool,
+}
+
+impl Gradient {
+    /// Over a window of `rounds`, at least one.
+    pub(super) fn over(rounds: u32) -> Self {
+        Self {
+            rounds: vec![Extremes::default(); rounds.max(1) as usize],
+            sum: Extremes::default(),
+            next: 0,
+            filled: false,
+        }
+    }
+
+    /// Forgets all rounds.
+    pub(super) fn clear(&mut self) {
+        self.rounds.fill(Extremes::default());
+        self.sum = Extremes::default();
+        self.next = 0;
+        self.filled = false;
+    }
+
+    /// Adds the gradients of a round. Answers their sums over the window and the gradient to go by: that
+    /// of the minima if they rise, else that of the maxima; rounds that are still missing are taken to be
+    /// like the others. Sums, not averages: the window is a factor in both.
+    pub(super) fn add(&mut self, change: Extremes) -> (Extremes, i64) {
+        let oldest = core::mem::replace(&mut self.rounds[self.next], change);
+        self.sum.min += change.min - oldest.min;
+        self.sum.max += change.max - oldest.max;
+        self.next = (self.next + 1) % self.rounds.len();
+        let mut gradient = if self.sum.min > 0 {
+            self.sum.min
+        } else {
+            self.sum.max
+        };
+        if !self.filled {
+            if self.next == 0 {
+                self.filled = true;
+            } else {
+                gradient = gradient * self.rounds.len() as i64 / self.next as i64;
+            }
+        }
+        (self.sum, gradient)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Extremes, Gradient};
+
+    fn change(min: i64, max: i64) -> Extremes {
+        Extremes { min, max }
+    }
+
+    /// Hayes and Armitage 2011 §3.1: (RTT now − RTT `window` rounds ago), here without the division.
+    #[test]
+    fn the_gradient_is_the_change_over_the_window() {
+        let mut gradient = Gradient::over(4);
+        for step in 1..=4 {
+            // What is missing is taken to be like the rest: always 4 rounds of 10 µs.
+            assert_eq!(gradient.add(change(10, 0)).1, 40, "step {step}");
+        }
+        assert_eq!(gradient.add(change(30, 0)).1, 60);
+        for _ in 0..3 {
+            gradient.add(change(0, 0));
+        }
+        assert_eq!(gradient.add(change(0, 5)), (change(0, 5), 5));
+    }
+}

@@ -1,0 +1,279 @@
+//! CAIA Delay-Gradient (Hayes and Armitage 2011), with the choices of Linux: Hybrid Slow Start, a back-off
+//! by proportional rate reduction, and heuristics against losses that congestion did not cause.
+
+mod gradient;
+mod start;
+
+use units::Duration;
+
+use super::parameters::{choices, parameters};
+use super::{AckSample, Cca, CongestionControl, Context, Event, Family, SlowStart, Window};
+use gradient::{Extremes, Gradient};
+use start::Start;
+
+/// Gradients that fall by more than this show that a back-off had an effect, µs.
+const EFFECT: i64 = 32;
+/// Gradients are told apart from noise in units of so many µs.
+const TOLERANCE: i64 = 64;
+/// ACKs in succession that may be taken for delayed ones.
+const MAX_DELAYED_ACKS: u32 = 5;
+
+choices! {
+    /// What ends slow start before a delay gradient or a loss does.
+    pub enum Detect {
+        /// Nothing.
+        Off = "off",
+        /// An ACK train as long as half the lowest RTT.
+        Train = "train",
+        /// A delay an eighth above the lowest RTT.
+        Delay = "delay",
+        /// Either.
+        Both = "both",
+    }
+}
+
+parameters! {
+    /// The parameters of the kernel's module.
+    pub struct CdgConfig {
+        /// Rounds over which delay gradients are averaged.
+        window: u32 = 8, in 1..=256, "rounds", "Linux tcp_cdg window; Hayes and Armitage 2011 §3.1";
+        /// Share of the window that is left after a back-off.
+        backoff_beta: f64 = 724.0 / 1024.0, in 0.0..=1.0, "", "Linux tcp_cdg backoff_beta, √½; Hayes and Armitage 2011: 0.7";
+        /// How a gradient becomes a probability: P = 1 − exp(−gradient · window · factor / 1 s).
+        backoff_factor: u32 = 42, in 0..=1_000_000, "", "Linux tcp_cdg backoff_factor = 1000 / (G · window); Hayes and Armitage 2011 §3.2, G = 3";
+        /// What ends slow start, beside the gradient.
+        hystart_detect: Detect = Detect::Both, "", "Linux tcp_cdg hystart_detect";
+        /// Back-offs without effect after which there are no more; 0 means that they never end.
+        use_ineff: u32 = 5, in 0..=65_535, "back-offs", "Linux tcp_cdg use_ineff; Hayes and Armitage 2011 §3.3";
+        /// Keep a shadow of the window that loss alone would have left.
+        use_shadow: bool = true, "", "Linux tcp_cdg use_shadow; Hayes and Armitage 2011 §3.4";
+        /// Do not back off for a loss while the queue is not full.
+        use_tolerance: bool = false, "", "Linux tcp_cdg use_tolerance; Hayes and Armitage 2011 §3.5";
+    }
+}
+
+/// CDG in the catalogue.
+pub const ABOUT: Cca = Cca {
+    name: "cdg",
+    aliases: &["caia-delay-gradient"],
+    title: "CAIA Delay-Gradient",
+    family: Family::Delay,
+    reference: "Hayes, Armitage: Revisiting TCP congestion control using delay gradients, IFIP Networking 2011",
+    year: 2011,
+    linux: true,
+    parameters: CdgConfig::PARAMETERS,
+    slow_start: None,
+    build: &|settings| Box::new(Cdg::new(CdgConfig::with(settings))),
+};
+
+/// What the gradients say of the queue at the bottleneck (§3.5).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Queue {
+    #[default]
+    Unknown,
+    NotFull,
+    Full,
+    /// The window is being reduced for a gradient.
+    BackingOff,
+}
+
+/// The state of one connection.
+#[derive(Clone, Debug)]
+pub struct Cdg {
+    config: CdgConfig,
+    gradient: Gradient,
+    /// RTTs of this round and of the last.
+    rtt: Option<Extremes>,
+    earlier: Option<Extremes>,
+    /// The round is over when more than this is acknowledged.
+    round_end: u64,
+    queue: Queue,
+    delayed_acks: u32,
+    /// The window that loss alone would have left, segments.
+    shadow: u32,
+    /// Back-offs since the delay fell.
+    ineffectual: u32,
+    start: Start,
+}
+
+impl Default for Cdg {
+    fn default() -> Self {
+        Self::new(CdgConfig::default())
+    }
+}
+
+impl Cdg {
+    /// CDG with other parameters.
+    pub fn new(config: CdgConfig) -> Self {
+        Self {
+            config,
+            gradient: Gradient::over(config.window),
+            rtt: None,
+            earlier: None,
+            round_end: 0,
+            queue: Queue::Unknown,
+            delayed_acks: 0,
+            shadow: 0,
+            ineffectual: 0,
+            start: Start::default(),
+        }
+    }
+
+    fn restart(&mut self, w: &Window) {
+        self.gradient.clear();
+        self.rtt = None;
+        self.earlier = None;
+        self.round_end = w.snd_nxt;
+        self.queue = Queue::Unknown;
+        self.delayed_acks = 0;
+        self.shadow = w.cwnd;
+        self.ineffectual = 0;
+        self.start = Start::default();
+    }
+
+    /// §3.1: the gradient of the round that is over, µs per window of rounds; and what it says of the
+    /// queue.
+    fn measure(&mut self, rtt: Extremes, earlier: Extremes) -> i64 {
+        let (change, gradient) = self.gradient.add(rtt.since(earlier));
+        if change.min <= -EFFECT || change.max <= -EFFECT {
+            self.ineffectual = 0;
+        }
+        if self.config.use_tolerance {
+            let (min, max) = (beyond_noise(change.min), beyond_noise(change.max));
+            if min > 0 && max <= 0 {
+                self.queue = Queue::Full;
+            } else if (min > 0 && max > 0) || max < 0 {
+                self.queue = Queue::NotFull;
+            }
+        }
+        gradient
+    }
+
+    /// §3.2: backs off with a probability that grows with the gradient, unless that has had no effect.
+    fn backs_off(&mut self, w: &mut Window, gradient: i64) -> bool {
+        let exponent = gradient as f64 * f64::from(self.config.backoff_factor) * 1e-6;
+        let stays = f64::from(u32::MAX) * libm::exp(-exponent);
+        let draw = w.random.bits() as u32;
+        if f64::from(draw) <= stays {
+            return false;
+        }
+        if self.config.use_ineff > 0 {
+            self.ineffectual = self.ineffectual.saturating_add(1);
+            if self.ineffectual > self.config.use_ineff {
+                return false;
+            }
+        }
+        self.shadow = self.shadow.max(w.cwnd);
+        self.queue = Queue::BackingOff;
+        w.wants_reduction = true;
+        true
+    }
+}
+
+/// A change in units that noise does not reach, to the nearest.
+fn beyond_noise(change: i64) -> i64 {
+    (change + change.signum() * TOLERANCE / 2) / TOLERANCE
+}
+
+impl CongestionControl for Cdg {
+    fn name(&self) -> &'static str {
+        "cdg"
+    }
+
+    fn init(&mut self, window: &mut Window) {
+        self.restart(window);
+    }
+
+    fn seed(&mut self, _window: &mut Window, context: &Context) {
+        self.start.seed(context.min_rtt);
+    }
+
+    /// §3.4: after a loss half of the larger of window and shadow, as far as the window goes.
+    fn ssthresh(&mut self, window: &mut Window) -> u32 {
+        let cwnd = window.cwnd;
+        match self.queue {
+            Queue::BackingOff => ((f64::from(cwnd) * self.config.backoff_beta) as u32).max(2),
+            Queue::NotFull if self.config.use_tolerance => cwnd,
+            _ => {
+                self.shadow = (self.shadow / 2).min(cwnd);
+                let shadow = if self.config.use_shadow {
+                    self.shadow
+                } else {
+                    0
+                };
+                shadow.max(cwnd / 2).max(2)
+            }
+        }
+    }
+
+    /// Leaves out what delayed ACKs add to the RTT (Hayes, CAIA technical report 100219A), but for the
+    /// lowest.
+    fn pkts_acked(&mut self, window: &mut Window, sample: &AckSample) {
+        let Some(rtt) = sample.rtt.filter(|rtt| *rtt >= Duration::from_micros(1)) else {
+            return;
+        };
+        let rtt = rtt.as_micros() as i64;
+        if window.sacked_out == 0 {
+            if sample.acked == 1 && self.delayed_acks > 0 {
+                if let Some(seen) = &mut self.rtt {
+                    seen.min = seen.min.min(rtt);
+                }
+                self.delayed_acks -= 1;
+                return;
+            }
+            if sample.acked > 1 && self.delayed_acks < MAX_DELAYED_ACKS {
+                self.delayed_acks += 1;
+            }
+        }
+        let seen = self.rtt.get_or_insert(Extremes { min: rtt, max: rtt });
+        seen.min = seen.min.min(rtt);
+        seen.max = seen.max.max(rtt);
+    }
+
+    fn grow(&mut self, window: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) {
+        if window.in_slow_start() {
+            let lowest = self.rtt.map(|rtt| rtt.min);
+            self.start.look(window, lowest, self.config.hystart_detect);
+        }
+        if window.snd_una > self.round_end
+            && let Some(rtt) = self.rtt.take()
+        {
+            let earlier = self.earlier.replace(rtt);
+            let gradient = earlier.map_or(0, |earlier| self.measure(rtt, earlier));
+            self.round_end = window.snd_nxt;
+            self.start.begin_round();
+            if gradient > 0 && self.backs_off(window, gradient) {
+                return;
+            }
+        }
+        if !window.cwnd_limited {
+            self.shadow = self.shadow.min(window.cwnd);
+            return;
+        }
+        let before = window.cwnd;
+        let mut rest = acked;
+        if window.in_slow_start() {
+            rest = slow_start.grow(window, acked);
+        }
+        if rest > 0 {
+            self.cong_avoid(window, rest);
+        }
+        self.shadow = self.shadow.saturating_add(window.cwnd - before);
+    }
+
+    fn cong_avoid(&mut self, window: &mut Window, acked: u32) {
+        window.grow_additively(window.cwnd, acked);
+    }
+
+    fn cwnd_event(&mut self, window: &mut Window, event: Event) {
+        match event {
+            Event::CwndRestart => self.restart(window),
+            Event::CompleteCwr => {
+                self.queue = Queue::Unknown;
+                self.round_end = window.snd_nxt;
+                self.earlier = self.rtt.take();
+            }
+            Event::TxStart | Event::Loss => {}
+        }
+    }
+}

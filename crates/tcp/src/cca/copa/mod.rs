@@ -1,0 +1,249 @@
+//! Copa (Arun and Balakrishnan, NSDI 2018): steers the window to the rate 1/(δ d), d the queueing delay,
+//! and against flows that fill buffers gives up delay for rate. The kernel has none.
+
+mod competition;
+mod rtt;
+mod velocity;
+
+use units::{Bytes, Duration, Rate};
+
+use super::parameters::parameters;
+use super::{
+    Ack, CaState, Cca, CongestionControl, Context, Event, Family, INFINITE_SSTHRESH, Window,
+};
+use competition::Competition;
+use rtt::Rtts;
+use velocity::Velocity;
+
+parameters! {
+    /// The constants of the paper.
+    pub struct CopaConfig {
+        /// δ of the default mode: a flow alone keeps about 1/δ segments waiting.
+        delta: f64 = 0.5, in 0.001..=10.0, "1/segments", "Arun and Balakrishnan 2018 §2.1 and §2.2";
+        /// Answer flows that fill buffers by a smaller δ.
+        competitive: bool = true, "", "Arun and Balakrishnan 2018 §2.2";
+        /// For how long the lowest RTT counts.
+        min_rtt_window: Duration = Duration::from_secs(10), in Duration::from_millis(100)..=Duration::from_secs(600), "", "Arun and Balakrishnan 2018 §2.1";
+        /// A queueing delay below this share of its swing is that of a nearly empty queue.
+        empty_share: f64 = 0.1, in 0.0..=1.0, "", "Arun and Balakrishnan 2018 §2.2";
+        /// Without a nearly empty queue for so long, there are flows that fill buffers.
+        empty_rounds: u32 = 5, in 1..=1_000, "round trips", "Arun and Balakrishnan 2018 §2.2";
+        /// Pacing rate, in windows per standing RTT.
+        pacing_gain: f64 = 2.0, in 1.0..=10.0, "", "Arun and Balakrishnan 2018 §2.1";
+    }
+}
+
+/// Copa in the catalogue.
+pub const ABOUT: Cca = Cca {
+    name: "copa",
+    aliases: &[],
+    title: "Copa",
+    family: Family::Delay,
+    reference: "Arun, Balakrishnan: Copa, practical delay-based congestion control for the Internet, NSDI 2018",
+    year: 2018,
+    linux: false,
+    parameters: CopaConfig::PARAMETERS,
+    slow_start: None,
+    build: &|settings| Box::new(Copa::new(CopaConfig::with(settings))),
+};
+
+/// Least window, segments.
+const MIN_CWND: u32 = 2;
+
+/// The state of one connection.
+#[derive(Clone, Copy, Debug)]
+pub struct Copa {
+    config: CopaConfig,
+    rtts: Rtts,
+    velocity: Velocity,
+    competition: Competition,
+    starting: bool,
+    /// Part of a segment that the window has beyond whole ones.
+    fraction: f64,
+    /// Deliveries at which the present window is through.
+    next_round: u64,
+    /// A loss has been answered in this round.
+    lost_in_round: bool,
+}
+
+impl Default for Copa {
+    fn default() -> Self {
+        Self::new(CopaConfig::default())
+    }
+}
+
+impl Copa {
+    /// Copa with other parameters.
+    pub fn new(config: CopaConfig) -> Self {
+        Self {
+            config,
+            rtts: Rtts::default(),
+            velocity: Velocity::default(),
+            competition: Competition::new(config.delta),
+            starting: true,
+            fraction: 0.0,
+            next_round: 0,
+            lost_in_round: false,
+        }
+    }
+
+    /// Whether it competes with flows that fill buffers.
+    pub fn is_competing(&self) -> bool {
+        self.competition.is_on()
+    }
+
+    /// The present δ.
+    pub fn delta(&self) -> f64 {
+        self.competition.delta()
+    }
+
+    /// §2.1: whether the rate is below its target, λ = cwnd / RTTstanding ≤ 1 / (δ d).
+    fn is_below_target(&self, cwnd: f64) -> bool {
+        let queueing = self.rtts.queueing().as_micros() as f64;
+        let standing = self.rtts.standing().as_micros() as f64;
+        cwnd * self.delta() * queueing <= standing
+    }
+
+    /// A window is through: direction and velocity for the next, and the mode.
+    fn end_round(&mut self, w: &Window, cwnd: f64) {
+        self.next_round = w.delivered;
+        self.velocity.end_round(cwnd);
+        if self.config.competitive {
+            self.competition.end_round(self.lost_in_round);
+        }
+        self.lost_in_round = false;
+    }
+
+    /// §2.2: looks for a nearly empty queue.
+    fn choose_mode(&mut self, w: &Window) {
+        let queueing = self.rtts.queueing().as_micros() as f64;
+        let swing = self.rtts.swing().as_micros() as f64;
+        let patience = w.srtt * u64::from(self.config.empty_rounds);
+        let empty = queueing <= self.config.empty_share * swing;
+        self.competition.observe(w.now, empty, patience);
+    }
+
+    fn set_window(&mut self, w: &mut Window, cwnd: f64) {
+        let most = f64::from(w.cwnd_clamp).max(f64::from(MIN_CWND));
+        let cwnd = cwnd.clamp(f64::from(MIN_CWND), most);
+        w.cwnd = (cwnd as u32).min(w.cwnd_clamp);
+        if !self.starting {
+            // Others must not take it for slow start.
+            w.ssthresh = w.ssthresh.min(w.cwnd);
+        }
+        self.fraction = cwnd - libm::floor(cwnd);
+    }
+
+    /// §2.1: 2 cwnd / RTTstanding, so that bursts do not look like queues.
+    fn pace(&self, w: &mut Window) {
+        let standing = self.rtts.standing();
+        if standing.is_zero() {
+            return;
+        }
+        let bytes = f64::from(w.cwnd) * f64::from(w.mss) * self.config.pacing_gain;
+        w.pacing_rate = Rate::of(Bytes::new(bytes as u64), standing).min(w.max_pacing_rate);
+    }
+}
+
+impl CongestionControl for Copa {
+    fn name(&self) -> &'static str {
+        "copa"
+    }
+
+    fn init(&mut self, window: &mut Window) {
+        *self = Self::new(self.config);
+        self.starting = window.in_slow_start();
+        self.next_round = window.delivered;
+        self.velocity.restart(f64::from(window.cwnd));
+        self.competition.restart(window.now);
+        window.paced = true;
+        if !window.srtt.is_zero() {
+            self.rtts.sample(
+                window.now,
+                window.srtt,
+                window.srtt,
+                self.config.min_rtt_window,
+            );
+        }
+        self.pace(window);
+    }
+
+    fn seed(&mut self, window: &mut Window, context: &Context) {
+        if context.min_rtt < Duration::MAX {
+            let memory = self.config.min_rtt_window;
+            self.rtts.seed(window.now, context.min_rtt, memory);
+        }
+    }
+
+    /// A loss is a sign of competition only (§2.2); the window follows the delay.
+    fn ssthresh(&mut self, window: &mut Window) -> u32 {
+        if self.config.competitive && !self.lost_in_round {
+            self.competition.lost();
+            self.lost_in_round = true;
+        }
+        window.ssthresh.min(window.cwnd).max(MIN_CWND)
+    }
+
+    fn cong_avoid(&mut self, _window: &mut Window, _acked: u32) {}
+
+    fn owns_window(&self) -> bool {
+        true
+    }
+
+    fn cong_control(&mut self, window: &mut Window, ack: &Ack) {
+        if let Some(rtt) = ack.rtt {
+            self.rtts
+                .sample(window.now, rtt, window.srtt, self.config.min_rtt_window);
+            if self.config.competitive {
+                self.choose_mode(window);
+            }
+        }
+        let mut cwnd = f64::from(window.cwnd) + self.fraction;
+        let acked = f64::from(ack.delivered);
+        let below = self.is_below_target(cwnd);
+        if self.starting && !below {
+            self.starting = false;
+            self.velocity.restart(cwnd);
+        }
+        // What the application leaves unused tells nothing of a larger window.
+        let may_grow = !ack.rate.app_limited;
+        if self.starting {
+            if may_grow {
+                cwnd += acked;
+            }
+        } else if acked > 0.0 {
+            self.velocity.steer(below, cwnd);
+            // No faster than slow start.
+            let step = (self.velocity.get() / (self.delta() * cwnd)).min(1.0) * acked;
+            if !below {
+                cwnd -= step;
+            } else if may_grow {
+                cwnd += step;
+            }
+        }
+        self.set_window(window, cwnd);
+        let is_new = ack.rate.prior_delivered >= self.next_round;
+        if ack.rate.delivered.is_some() && is_new {
+            self.end_round(window, f64::from(window.cwnd) + self.fraction);
+        }
+        self.pace(window);
+    }
+
+    /// After a time-out the window is looked for anew.
+    fn set_state(&mut self, _window: &mut Window, state: CaState) {
+        if state == CaState::Loss {
+            self.starting = true;
+            self.fraction = 0.0;
+        }
+    }
+
+    /// After an idle time there was nobody to fill the queue.
+    fn cwnd_event(&mut self, window: &mut Window, event: Event) {
+        if event == Event::TxStart {
+            self.competition.restart(window.now);
+            if window.ssthresh == INFINITE_SSTHRESH {
+                self.velocity.restart(f64::from(window.cwnd));
+            }
+        }
+    }
+}

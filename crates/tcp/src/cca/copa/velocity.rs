@@ -1,0 +1,84 @@
+//! How fast the window moves (§2.1): faster while it keeps its direction.
+
+/// Rounds in one direction after which the velocity doubles.
+const STEADY_ROUNDS: u32 = 3;
+/// The window doubles in a round trip long before this.
+const MOST: f64 = 65_536.0;
+
+/// The velocity parameter v.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Velocity {
+    v: f64,
+    cwnd_at_start: f64,
+    up: Option<bool>,
+    rounds: u32,
+}
+
+impl Default for Velocity {
+    fn default() -> Self {
+        Self {
+            v: 1.0,
+            cwnd_at_start: 0.0,
+            up: None,
+            rounds: 0,
+        }
+    }
+}
+
+impl Velocity {
+    /// The present velocity.
+    pub(super) fn get(&self) -> f64 {
+        self.v
+    }
+
+    /// Begins at `cwnd` without a direction.
+    pub(super) fn restart(&mut self, cwnd: f64) {
+        *self = Self {
+            cwnd_at_start: cwnd,
+            ..Self::default()
+        };
+    }
+
+    /// The rate is to go `up` or down from `cwnd`: a velocity that was gained in the other direction is not
+    /// for this one.
+    pub(super) fn steer(&mut self, up: bool, cwnd: f64) {
+        if self.v > 1.0 && self.up != Some(up) {
+            self.restart(cwnd);
+        }
+    }
+
+    /// A window is through, and the next one is `cwnd`.
+    pub(super) fn end_round(&mut self, cwnd: f64) {
+        let up = cwnd > self.cwnd_at_start;
+        self.cwnd_at_start = cwnd;
+        if self.up == Some(up) {
+            self.rounds = self.rounds.saturating_add(1);
+            if self.rounds >= STEADY_ROUNDS {
+                self.v = (self.v * 2.0).min(MOST);
+            }
+        } else {
+            self.up = Some(up);
+            self.rounds = 1;
+            self.v = 1.0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Velocity;
+
+    /// Arun and Balakrishnan 2018 §2.1: v doubles once the direction has been the same for three RTTs, and
+    /// is one again when it changes.
+    #[test]
+    fn the_velocity_doubles_in_one_direction() {
+        let mut velocity = Velocity::default();
+        velocity.restart(10.0);
+        let mut found = Vec::new();
+        for cwnd in [12.0, 14.0, 16.0, 20.0, 28.0, 27.0, 26.0] {
+            velocity.end_round(cwnd);
+            found.push(velocity.get());
+        }
+        assert_eq!(found, [1.0, 1.0, 2.0, 4.0, 8.0, 1.0, 1.0]);
+    }
+}

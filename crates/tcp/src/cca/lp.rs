@@ -1,0 +1,262 @@
+//! TCP Low Priority (Kuzmanovic and Knightly 2003 and 2006): Reno that gives way when the one-way delay
+//! rises, before there is a loss.
+
+use super::parameters::{choices, parameters};
+use super::slow_start::Method;
+use super::{AckSample, Cca, CongestionControl, Family, SlowStart, Window};
+
+/// Ticks of the timestamps clock in a second.
+const TICKS: u32 = 1_000;
+
+/// Where relative delays begin, ticks: none is below zero.
+const ORIGIN: u32 = 1 << 20;
+
+choices! {
+    /// How delays are told from timestamps and held against each other.
+    pub enum Variant {
+        /// As Linux does it. The delay is taken by an estimate of the other side's ticks per second, on
+        /// clocks whose unknown distance stays in: an estimate above 1000, or a distance beyond 2²⁹ ms, as
+        /// random offsets of timestamps (RFC 7323 §5.4) make it likely, hides the delay, and LP is Reno then.
+        /// The range of delays is taken anew after every reduction.
+        Linux = "linux",
+        /// As the paper has it: changes of the delay since the connection began, by clocks of milliseconds,
+        /// against the range of all of them.
+        Paper = "paper",
+    }
+}
+
+parameters! {
+    /// The constants of the paper.
+    pub struct LpConfig {
+        /// How delays are told from timestamps and held against each other.
+        variant: Variant = Variant::Linux, "", "Linux tcp_lp; Kuzmanovic and Knightly 2006 §III";
+        /// Share of the range of one-way delays beyond which there is congestion.
+        threshold: u32 = 15, in 0..=100, "%", "Linux tcp_lp; Kuzmanovic and Knightly 2006 §III.A, δ = 0.15";
+        /// Round trips for which the window stands still after it was reduced.
+        inference: u32 = 3, in 0..=1_000, "round trips", "Linux tcp_lp; Kuzmanovic and Knightly 2006 §III.C, itt = 3 RTT";
+    }
+}
+
+/// LP in the catalogue.
+pub const ABOUT: Cca = Cca {
+    name: "lp",
+    aliases: &["tcp-lp", "low-priority"],
+    title: "TCP Low Priority",
+    family: Family::Delay,
+    reference: "Kuzmanovic, Knightly: TCP-LP, low-priority service via end-point congestion control, IEEE/ACM ToN 14(4)",
+    year: 2003,
+    linux: true,
+    parameters: LpConfig::PARAMETERS,
+    slow_start: Some(Method::Standard),
+    build: &|settings| Box::new(Lp::new(LpConfig::with(settings))),
+};
+
+/// The state of one connection. Times in ticks of a millisecond that wrap at 32 bits, as timestamps do.
+#[derive(Clone, Copy, Debug)]
+pub struct Lp {
+    config: LpConfig,
+    clock: OtherClock,
+    /// The first difference of the clocks, to which the paper's delays are relative.
+    first: Option<u32>,
+    /// Smoothed one-way delay, eighths of a tick.
+    smoothed: u32,
+    lowest: u32,
+    highest: u32,
+    /// The highest of all, where `highest` is the one below it (Linux).
+    topmost: u32,
+    last_reduction: Option<u32>,
+    /// How long after a reduction the window stands still.
+    inference: u32,
+    within_inference: bool,
+}
+
+/// The other side's clock: its ticks per second by the steps of both clocks.
+#[derive(Clone, Copy, Debug, Default)]
+struct OtherClock {
+    ticks_per_second: u32,
+    seen: Option<(u32, u32)>,
+}
+
+impl OtherClock {
+    /// Takes a pair of timestamps into the average, with a weight of 1/64. Answers whether there is an
+    /// estimate.
+    fn update(&mut self, (theirs, ours): (u32, u32)) -> bool {
+        if let Some((theirs_before, ours_before)) = self.seen
+            && theirs != theirs_before
+            && ours != ours_before
+        {
+            let steps = TICKS.wrapping_mul(theirs.wrapping_sub(theirs_before));
+            let found = steps / ours.wrapping_sub(ours_before);
+            let kept = i64::from(self.ticks_per_second);
+            let average = if kept > 0 {
+                kept * 64 + i64::from(found) - kept
+            } else {
+                i64::from(found) * 64
+            };
+            self.ticks_per_second = (average >> 6) as u32;
+        }
+        // A clock that shows zero is no reference.
+        self.seen = (theirs != 0 && ours != 0).then_some((theirs, ours));
+        self.ticks_per_second > 0
+    }
+}
+
+impl Default for Lp {
+    fn default() -> Self {
+        Self::new(LpConfig::default())
+    }
+}
+
+impl Lp {
+    /// LP with other parameters.
+    pub fn new(config: LpConfig) -> Self {
+        Self {
+            config,
+            clock: OtherClock::default(),
+            first: None,
+            smoothed: 0,
+            lowest: u32::MAX,
+            highest: 0,
+            topmost: 0,
+            last_reduction: None,
+            inference: 0,
+            within_inference: false,
+        }
+    }
+
+    /// The one-way delay on clocks of unknown distance; zero is none.
+    fn one_way_delay(&mut self, (theirs, ours): (u32, u32)) -> Option<u32> {
+        let delay = match self.config.variant {
+            Variant::Linux => {
+                if !self.clock.update((theirs, ours)) {
+                    return None;
+                }
+                let scale = TICKS / self.clock.ticks_per_second;
+                theirs.wrapping_mul(scale).wrapping_sub(ours)
+            }
+            Variant::Paper => {
+                let apart = theirs.wrapping_sub(ours);
+                let first = *self.first.get_or_insert(apart);
+                apart.wrapping_sub(first).wrapping_add(ORIGIN)
+            }
+        };
+        (delay > 0).then_some(delay)
+    }
+
+    fn sample(&mut self, timestamps: (u32, u32)) {
+        let Some(delay) = self.one_way_delay(timestamps) else {
+            return;
+        };
+        self.lowest = self.lowest.min(delay);
+        match self.config.variant {
+            Variant::Linux => self.raise_highest(delay),
+            Variant::Paper => self.highest = self.highest.max(delay),
+        }
+        self.smoothed = if self.smoothed == 0 {
+            delay.wrapping_mul(8)
+        } else {
+            // 7/8 of the old, 1/8 of the new.
+            self.smoothed
+                .wrapping_add(delay.wrapping_sub(self.smoothed / 8))
+        };
+    }
+
+    /// The highest delay but one counts: a single one tells nothing (Linux).
+    fn raise_highest(&mut self, delay: u32) {
+        if delay <= self.highest {
+            return;
+        }
+        if delay > self.topmost {
+            self.highest = if self.topmost == 0 {
+                delay
+            } else {
+                self.topmost
+            };
+            self.topmost = delay;
+        } else {
+            self.highest = delay;
+        }
+    }
+
+    /// §III.A: whether the smoothed delay is beyond a share of its range.
+    fn is_congested(&self) -> bool {
+        let range = self.highest.wrapping_sub(self.lowest);
+        let share = self.config.threshold.wrapping_mul(range);
+        match self.config.variant {
+            Variant::Linux => self.smoothed / 8 >= self.lowest.wrapping_add(share / 100),
+            Variant::Paper => {
+                let above = self.smoothed.saturating_sub(self.lowest.saturating_mul(8));
+                above > share.saturating_mul(8) / 100
+            }
+        }
+    }
+
+    /// The range of delays begins anew (Linux).
+    fn renew_range(&mut self) {
+        self.lowest = self.smoothed / 8;
+        self.highest = self.smoothed / 4;
+        self.topmost = self.smoothed / 4;
+    }
+}
+
+impl CongestionControl for Lp {
+    fn name(&self) -> &'static str {
+        "lp"
+    }
+
+    fn init(&mut self, _window: &mut Window) {
+        *self = Self::new(self.config);
+    }
+
+    fn ssthresh(&mut self, window: &mut Window) -> u32 {
+        (window.cwnd / 2).max(2)
+    }
+
+    /// §III.C: early congestion halves the window; once more while it stands still, and one segment is
+    /// left. Without timestamps it is Reno.
+    fn pkts_acked(&mut self, window: &mut Window, sample: &AckSample) {
+        let Some(timestamps) = window.timestamps else {
+            return;
+        };
+        if sample.rtt.is_some_and(|rtt| rtt.as_micros() > 0) {
+            self.sample(timestamps);
+        }
+        let now = window.clock_ms();
+        let rtt = now.wrapping_sub(timestamps.1);
+        if rtt as i32 > 0 {
+            self.inference = self.config.inference.wrapping_mul(rtt);
+        }
+        self.within_inference = self
+            .last_reduction
+            .is_some_and(|at| now.wrapping_sub(at) < self.inference);
+        if !self.is_congested() {
+            return;
+        }
+        if self.config.variant == Variant::Linux {
+            self.renew_range();
+        }
+        window.cwnd = if self.within_inference {
+            1
+        } else {
+            (window.cwnd / 2).max(1)
+        };
+        self.last_reduction = (now != 0).then_some(now);
+    }
+
+    fn grow(&mut self, window: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) {
+        if self.within_inference || !window.cwnd_limited {
+            return;
+        }
+        let mut rest = acked;
+        if window.in_slow_start() {
+            rest = slow_start.grow(window, acked);
+        }
+        if rest > 0 {
+            self.cong_avoid(window, rest);
+        }
+    }
+
+    fn cong_avoid(&mut self, window: &mut Window, acked: u32) {
+        window.grow_additively(window.cwnd, acked);
+    }
+}

@@ -1,0 +1,359 @@
+//! New Vegas (Brakmo 2010, merged into Linux 4.8): the window follows the highest rate of a round and the
+//! lowest RTT, with room for a few segments to wait.
+
+use units::{Duration, Instant};
+
+use super::parameters::parameters;
+use super::slow_start::Method;
+use super::{
+    AckSample, CaState, Cca, CongestionControl, Context, Family, INFINITE_SSTHRESH, SlowStart,
+    Window,
+};
+
+/// Least window for a decision, segments.
+const MIN_CWND: u32 = 4;
+/// By how much that window grows where a round has one ACK only, and how far, segments.
+const MIN_CWND_GROWTH: u32 = 2;
+const MIN_CWND_BOUND: u32 = 81;
+/// Slowest growth: one segment in 2^8 round trips.
+const SLOWEST: i32 = -8;
+/// Fastest growth that still makes a difference: the window shifted away.
+const FASTEST: i32 = 31;
+/// When the lowest RTT is taken anew for the first time.
+const FIRST_RESET: Duration = Duration::from_secs(2);
+/// RTTs of a round, and rounds, that are counted.
+const COUNTED: u32 = 255;
+/// Hundreds of bit/s in a byte per microsecond.
+const RATE_UNIT: u64 = 80_000;
+
+parameters! {
+    /// The constants of the kernel's module, under its names.
+    pub struct NvConfig {
+        /// Segments of the flow that may wait in the network.
+        nv_pad: u32 = 10, in 0..=1_000_000, "segments", "Linux tcp_nv nv_pad";
+        /// No growth this close to nv_pad.
+        nv_pad_buffer: u32 = 2, in 0..=1_000_000, "segments", "Linux tcp_nv nv_pad_buffer";
+        /// About how often the lowest RTT is taken anew.
+        nv_reset_period: Duration = Duration::from_secs(5), in Duration::from_millis(1)..=Duration::from_secs(86_400), "", "Linux tcp_nv nv_reset_period";
+        /// Least window without a loss.
+        nv_min_cwnd: u32 = 2, in 1..=1_000_000, "segments", "Linux tcp_nv nv_min_cwnd";
+        /// Share of what is too much in the network by which the window shrinks, in 128ths.
+        nv_cong_dec_mult: u32 = 38, in 0..=128, "1/128", "Linux tcp_nv nv_cong_dec_mult (30 %)";
+        /// The threshold after congestion, in eighths of the window that the rate fills.
+        nv_ssthresh_factor: u32 = 8, in 1..=64, "1/8", "Linux tcp_nv nv_ssthresh_factor";
+        /// Weight of a new RTT in the average, in 256ths.
+        nv_rtt_factor: u32 = 128, in 0..=256, "1/256", "Linux tcp_nv nv_rtt_factor";
+        /// Share of the window that is left after a loss, in 1024ths.
+        nv_loss_dec_factor: u32 = 819, in 1..=1_024, "1/1024", "Linux tcp_nv nv_loss_dec_factor (80 %)";
+        /// Decisions without congestion after which slow growth doubles; 0 for never.
+        nv_cwnd_growth_rate_neg: u32 = 8, in 0..=1_000_000, "decisions", "Linux tcp_nv nv_cwnd_growth_rate_neg";
+        /// Decisions without congestion after which growth doubles beyond Reno's; 0 for never.
+        nv_cwnd_growth_rate_pos: u32 = 0, in 0..=1_000_000, "decisions", "Linux tcp_nv nv_cwnd_growth_rate_pos";
+        /// RTTs that it takes to shrink.
+        nv_dec_eval_min_calls: u32 = 60, in 0..=255, "RTT samples", "Linux tcp_nv nv_dec_eval_min_calls";
+        /// RTTs that it takes to grow.
+        nv_inc_eval_min_calls: u32 = 20, in 0..=255, "RTT samples", "Linux tcp_nv nv_inc_eval_min_calls";
+        /// RTTs that it takes to leave slow start.
+        nv_ssthresh_eval_min_calls: u32 = 30, in 0..=255, "RTT samples", "Linux tcp_nv nv_ssthresh_eval_min_calls";
+        /// Rounds without a decision after which growth ends.
+        nv_stop_rtt_cnt: u32 = 10, in 0..=255, "rounds", "Linux tcp_nv nv_stop_rtt_cnt";
+        /// Rounds that it takes to shrink.
+        nv_rtt_min_cnt: u32 = 2, in 0..=255, "rounds", "Linux tcp_nv nv_rtt_min_cnt";
+        /// The RTT of the path as it is known beforehand, an upper bound of the lowest RTT; 0 if unknown.
+        base_rtt: Duration = Duration::ZERO, "", "Linux BPF_SOCK_OPS_BASE_RTT; unknown unless a program tells";
+    }
+}
+
+/// NV in the catalogue.
+pub const ABOUT: Cca = Cca {
+    name: "nv",
+    aliases: &["tcp-nv", "new-vegas"],
+    title: "New Vegas (TCP-NV)",
+    family: Family::Delay,
+    reference: "Brakmo: TCP-NV, congestion avoidance for data centers, Linux Plumbers Conference 2010; Linux tcp_nv",
+    year: 2010,
+    linux: true,
+    parameters: NvConfig::PARAMETERS,
+    slow_start: Some(Method::Standard),
+    build: &|settings| Box::new(Nv::new(NvConfig::with(settings))),
+};
+
+/// The state of one connection. RTTs in whole microseconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Nv {
+    config: NvConfig,
+    /// When the lowest RTT is taken anew.
+    reset_at: Instant,
+    /// Growth: below zero slower than Reno's, by so many halvings.
+    growth: i32,
+    may_grow: bool,
+    /// Losses have made the measurements of this round worthless.
+    stale: bool,
+    /// RTTs since the last decision.
+    samples: u32,
+    /// Rounds since the last decision.
+    rounds: u32,
+    /// Window below which ACKs come but once per round.
+    min_cwnd: u32,
+    average_rtt: u64,
+    min_rtt: u64,
+    /// Lowest RTT since the last renewal.
+    min_rtt_new: u64,
+    /// Highest rate since the last decision, hundreds of bit/s.
+    max_rate: u64,
+    /// The round is over when more than this is acknowledged.
+    round_end: u64,
+    last_una: u64,
+    calm_decisions: u32,
+}
+
+impl Default for Nv {
+    fn default() -> Self {
+        Self::new(NvConfig::default())
+    }
+}
+
+impl Nv {
+    /// NV with other parameters.
+    pub fn new(config: NvConfig) -> Self {
+        Self {
+            config,
+            reset_at: Instant::ZERO + FIRST_RESET,
+            growth: 0,
+            may_grow: true,
+            stale: false,
+            samples: 0,
+            rounds: 0,
+            min_cwnd: MIN_CWND,
+            average_rtt: 0,
+            min_rtt: u64::MAX,
+            min_rtt_new: u64::MAX,
+            max_rate: 0,
+            round_end: 0,
+            last_una: 0,
+            calm_decisions: 0,
+        }
+    }
+
+    /// Measures anew, but for the lowest RTT.
+    fn restart(&mut self, w: &Window) {
+        self.stale = false;
+        self.calm_decisions = 0;
+        self.rounds = 0;
+        self.average_rtt = 0;
+        self.max_rate = 0;
+        self.round_end = w.snd_una;
+        self.samples = 0;
+        self.last_una = w.snd_una;
+    }
+
+    /// The averaged RTT, and the rate with it.
+    fn measure(&mut self, w: &mut Window, rtt: u64, in_flight: u32) {
+        let factor = u64::from(self.config.nv_rtt_factor);
+        let mut average = rtt;
+        if factor > 0 {
+            if self.average_rtt > 0 {
+                average = (rtt * factor + self.average_rtt * (256 - factor)) >> 8;
+            } else {
+                self.min_rtt = rtt << 1;
+            }
+            self.average_rtt = average;
+        }
+        let bytes = u64::from(in_flight) * u64::from(w.mss);
+        self.max_rate = self.max_rate.max(bytes * RATE_UNIT / average.max(1));
+        self.samples = (self.samples + 1).min(COUNTED);
+        let bounded = self.bounded(average);
+        self.min_rtt = self.min_rtt.min(bounded);
+        self.min_rtt_new = self.min_rtt_new.min(bounded);
+        if w.now >= self.reset_at {
+            self.min_rtt = self.min_rtt_new;
+            self.min_rtt_new = u64::MAX;
+            // From three quarters of the period to five.
+            let part = 384 + w.random.below(256);
+            self.reset_at = w.now + self.config.nv_reset_period.scaled(part, 512);
+            self.min_cwnd = (self.min_cwnd / 2).max(MIN_CWND);
+        }
+    }
+
+    /// Within 80 % to 100 % of the RTT that is known beforehand, if one is.
+    fn bounded(&self, rtt: u64) -> u64 {
+        let base = self.config.base_rtt.as_micros();
+        if base == 0 {
+            return rtt;
+        }
+        rtt.clamp(base * 205 / 256, base)
+    }
+
+    /// The window at which no more than `nv_pad` segments wait, by the highest rate of the round.
+    fn most(&self, mss: u32) -> u32 {
+        let segment = u128::from(RATE_UNIT) * u128::from(mss);
+        let window = u128::from(self.max_rate) * u128::from(self.min_rtt) / segment;
+        (window.min(u128::from(u32::MAX / 64)) as u32) + self.config.nv_pad
+    }
+
+    /// The end of a round: more window, less, or a wait for more samples.
+    fn decide(&mut self, w: &mut Window) {
+        let most = self.most(w.mss);
+        if w.cwnd > most {
+            if !self.may_shrink(w) {
+                return;
+            }
+            self.may_grow = false;
+            self.shrink(w, most);
+            self.growth = self.growth.min(0);
+            self.calm_decisions = 0;
+        } else if w.cwnd <= most.saturating_sub(self.config.nv_pad_buffer) {
+            if self.samples < self.config.nv_inc_eval_min_calls {
+                return;
+            }
+            self.may_grow = true;
+            self.quicken();
+        } else {
+            return;
+        }
+        self.samples = 0;
+        self.rounds = 0;
+        self.max_rate = 0;
+        w.cwnd = w.cwnd.max(self.config.nv_min_cwnd).min(w.cwnd_clamp);
+    }
+
+    /// Whether there is enough to judge congestion by.
+    fn may_shrink(&mut self, w: &Window) -> bool {
+        if self.rounds < self.config.nv_rtt_min_cnt {
+            return false;
+        }
+        if w.ssthresh == INFINITE_SSTHRESH {
+            return self.samples >= self.config.nv_ssthresh_eval_min_calls;
+        }
+        if self.samples < self.config.nv_dec_eval_min_calls {
+            self.may_grow &= self.rounds <= self.config.nv_stop_rtt_cnt;
+            return false;
+        }
+        true
+    }
+
+    fn shrink(&self, w: &mut Window, most: u32) {
+        let threshold = u64::from(self.config.nv_ssthresh_factor) * u64::from(most) / 8;
+        w.ssthresh = threshold.min(u64::from(INFINITE_SSTHRESH)) as u32;
+        let surplus = w.cwnd - most;
+        if surplus > 2 {
+            let share = u64::from(surplus) * u64::from(self.config.nv_cong_dec_mult) / 128;
+            w.cwnd -= (share as u32).max(2);
+        } else if self.config.nv_cong_dec_mult > 0 {
+            w.cwnd = most;
+        }
+    }
+
+    /// Growth doubles after a number of decisions without congestion.
+    fn quicken(&mut self) {
+        self.calm_decisions = self.calm_decisions.saturating_add(1);
+        let patience = if self.growth < 0 {
+            self.config.nv_cwnd_growth_rate_neg
+        } else {
+            self.config.nv_cwnd_growth_rate_pos
+        };
+        if patience > 0 && self.calm_decisions > patience {
+            self.growth = (self.growth + 1).min(FASTEST);
+            self.calm_decisions = 0;
+        }
+    }
+
+    /// A round with one ACK only: the window is too small to judge by, as bursts or the receiver merge
+    /// what is acknowledged.
+    fn is_one_ack_per_round(&mut self, w: &Window, acked: u64) -> bool {
+        let mss = u64::from(w.mss);
+        let alone = self.samples == 1
+            && acked >= u64::from(self.min_cwnd - 1) * mss
+            && self.min_cwnd < MIN_CWND_BOUND;
+        if alone {
+            self.min_cwnd = (self.min_cwnd + MIN_CWND_GROWTH).min(MIN_CWND_BOUND);
+            self.round_end = w.snd_nxt + u64::from(self.min_cwnd) * mss;
+            self.samples = 0;
+            self.may_grow = true;
+        }
+        alone
+    }
+}
+
+impl CongestionControl for Nv {
+    fn name(&self) -> &'static str {
+        "nv"
+    }
+
+    fn init(&mut self, window: &mut Window) {
+        *self = Self::new(self.config);
+        self.reset_at = window.now + FIRST_RESET;
+        self.restart(window);
+    }
+
+    /// The first RTT would otherwise count for twice the lowest.
+    fn seed(&mut self, _window: &mut Window, context: &Context) {
+        self.average_rtt = context.srtt.as_micros();
+        self.min_rtt = context.min_rtt.as_micros();
+        self.min_rtt_new = self.min_rtt;
+    }
+
+    fn ssthresh(&mut self, window: &mut Window) -> u32 {
+        let left = u64::from(window.cwnd) * u64::from(self.config.nv_loss_dec_factor) / 1024;
+        (left as u32).max(2)
+    }
+
+    fn pkts_acked(&mut self, window: &mut Window, sample: &AckSample) {
+        let Some(rtt) = sample.rtt else { return };
+        if window.state > CaState::Disorder {
+            return;
+        }
+        let acked = window.snd_una - self.last_una;
+        self.last_una = window.snd_una;
+        if sample.in_flight == 0 {
+            return;
+        }
+        self.measure(window, rtt.as_micros(), sample.in_flight);
+        if self.round_end < window.snd_una {
+            self.round_end = window.snd_nxt;
+            self.rounds = (self.rounds + 1).min(COUNTED);
+            if !self.is_one_ack_per_round(window, acked) {
+                self.decide(window);
+            }
+        }
+    }
+
+    fn grow(&mut self, window: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) {
+        if !(window.cwnd_limited && self.may_grow) {
+            return;
+        }
+        let mut rest = acked;
+        if window.in_slow_start() {
+            rest = slow_start.grow(window, acked);
+        }
+        if rest > 0 {
+            self.cong_avoid(window, rest);
+        }
+    }
+
+    fn cong_avoid(&mut self, window: &mut Window, acked: u32) {
+        let per_segments = if self.growth < 0 {
+            window.cwnd.saturating_mul(1 << -self.growth)
+        } else {
+            (window.cwnd >> self.growth).max(4)
+        };
+        window.grow_additively(per_segments, acked);
+    }
+
+    fn set_state(&mut self, window: &mut Window, state: CaState) {
+        match state {
+            CaState::Open if self.stale => self.restart(window),
+            CaState::Open | CaState::Disorder => {}
+            CaState::Cwr | CaState::Recovery | CaState::Loss => {
+                self.stale = true;
+                self.may_grow = false;
+                if state == CaState::Loss {
+                    self.growth = self.growth.min(0);
+                    if self.config.nv_cwnd_growth_rate_neg > 0 && self.growth > SLOWEST {
+                        self.growth -= 1;
+                    }
+                }
+            }
+        }
+    }
+}
