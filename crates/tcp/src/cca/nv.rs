@@ -234,7 +234,7 @@ impl Nv {
 
     fn shrink(&self, w: &mut Window, most: u32) {
         let threshold = u64::from(self.config.nv_ssthresh_factor) * u64::from(most) / 8;
-        w.ssthresh = threshold.min(u64::from(INFINITE_SSTHRESH)) as u32;
+        w.ssthresh = threshold.clamp(1, u64::from(INFINITE_SSTHRESH)) as u32;
         let surplus = w.cwnd - most;
         if surplus > 2 {
             let share = u64::from(surplus) * u64::from(self.config.nv_cong_dec_mult) / 128;
