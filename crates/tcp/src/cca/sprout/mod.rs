@@ -11,7 +11,10 @@
 //!   how fast the path is at least. The original's sender announces when it will pause.
 //! - The grid of rates doubles where the path is faster than its 1000 segments/s, and the drift with it.
 //! - The forecast is a mixture of normal distributions rather than a table.
-//! - Segments are paced. Losses do not count, as in the original: the buffers of cellular networks are deep.
+//! - Segments are paced.
+//!
+//! Losses do not count, as in the original, which is made for the deep buffers of cellular networks: before a
+//! buffer that holds less than the target delay it goes on losing what it paces beyond the rate, a fifth.
 
 mod belief;
 mod config;
