@@ -1,5 +1,5 @@
 //! What is believed of the delivery rate: a probability for each rate of a grid, moved on by the model and
-//! sharpened by what was delivered (NSDI 2013 §3.1, §3.2).
+//! sharpened by what was delivered (NSDI 2013 §3).
 
 use super::config::SproutConfig;
 

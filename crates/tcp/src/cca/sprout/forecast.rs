@@ -1,4 +1,4 @@
-//! How much will be delivered, with caution (NSDI 2013 §3.3).
+//! How much will be delivered, with caution (NSDI 2013 §3).
 
 use super::belief::Belief;
 use super::config::SproutConfig;
