@@ -57,6 +57,8 @@ pub(crate) struct Receiver {
     duplicates_sent: u32,
     duplicates_for: u64,
     window: WindowTuning,
+    /// What a filled hole has put in order takes of the window until the application reads it, bytes.
+    unread: u64,
     /// RTT of the handshake, and the time-out that follows from it.
     srtt: Duration,
     rto: Duration,
@@ -89,6 +91,7 @@ impl Receiver {
             duplicates_sent: 0,
             duplicates_for: first,
             window: WindowTuning::new(config, first, scale),
+            unread: 0,
             srtt: Duration::ZERO,
             rto: config.initial_rto,
             min_rto: config.min_rto,
@@ -195,6 +198,7 @@ impl Receiver {
         }
         self.grow_window(len, u64::from(len));
         let had_holes = !self.out_of_order.is_empty();
+        let held = self.held();
         self.take_in_order();
         if fin || (had_holes && self.out_of_order.is_empty()) {
             // RFC 5681 §4.2: a filled gap is acknowledged at once.
@@ -206,6 +210,10 @@ impl Receiver {
         }
         self.window.tune(now, self.rcv_nxt, self.reach_beyond());
         self.decide_on_ack(now);
+        if had_holes && self.ack_now {
+            // The ACK leaves before the application is woken.
+            self.unread = held - self.held() + u64::from(len);
+        }
     }
 
     /// Whether an ACK leaves now, later, or merged with others (the kernel's `__tcp_ack_snd_check`).
@@ -284,7 +292,7 @@ impl Receiver {
 
     /// The window field of a segment that leaves now.
     pub(crate) fn window_field(&mut self) -> u16 {
-        let held = self.held();
+        let held = self.held() + core::mem::take(&mut self.unread);
         self.window.field(self.rcv_nxt, held)
     }
 

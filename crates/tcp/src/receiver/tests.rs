@@ -95,3 +95,34 @@ fn duplicate_acks_are_merged_after_the_third() {
     assert!(arrives(&mut receiver, now, next, MSS, Flags::ACK));
     assert_eq!(receiver.deadline(), Instant::NEVER);
 }
+
+/// Linux acknowledges a filled hole before it wakes the application: what has come into order still takes
+/// room, and the window field shows it. The next ACK offers the room again.
+#[test]
+fn the_ack_of_a_filled_hole_offers_less() {
+    let (mut receiver, next, now) = settled();
+    let window = |receiver: &mut Receiver| {
+        receiver.acknowledge(3);
+        u64::from(receiver.window_field()) << 7
+    };
+    let segment = Segment {
+        len: MSS as u32,
+        flags: Flags::ACK,
+        ..Segment::default()
+    };
+    for beyond in 1..=20 {
+        receiver.on_data(now, next + beyond * MSS, &segment, None);
+    }
+    let before = window(&mut receiver);
+    receiver.on_data(now, next, &segment, None);
+    assert!(receiver.ack_due(now));
+    let filled = window(&mut receiver);
+    assert!(
+        filled + 10 * MSS < before && filled + 21 * MSS >= before,
+        "{filled} after {before}"
+    );
+    receiver.on_data(now, next + 21 * MSS, &segment, None);
+    receiver.acknowledge_now();
+    let read = window(&mut receiver);
+    assert!(read >= before, "{read} after {filled}");
+}

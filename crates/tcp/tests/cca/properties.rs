@@ -277,7 +277,7 @@ impl Lab {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(ProptestConfig::with_cases(48))]
 
     /// Whatever happens, the window is between one segment and the clamp, and the pacing rate within its
     /// bound; nothing overflows or is divided by nothing, which would panic here.
