@@ -26,10 +26,10 @@ class Decision:
 class CongestionControl(ABC):
     """A congestion control that is told now and then what happened, and answers with a window.
 
-    An object is made for each connection that sends. Reports come every `interval`, and when losses or a
-    retransmission time-out begin; never per packet. In between, window and rate stay as they are; lost
-    segments are retransmitted within the window, and after a time-out the window grows back to what was
-    decided. What a report says is in `celltcp.Report`.
+    An object is made for each connection that sends. Reports come every `interval`, and when losses
+    or a retransmission time-out begin; never per packet. In between, window and rate stay as they are;
+    lost segments are retransmitted within the window, and after a time-out the window grows back to
+    what was decided. What a report says is in `celltcp.Report`.
 
     Attributes:
         name: by which scenarios and commands know it.

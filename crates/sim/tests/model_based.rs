@@ -40,7 +40,7 @@ fn bbr3_bounds_its_loss_at_a_small_buffer() {
     assert!(v3.goodput_mbps > 0.85 * 20.0, "{}", v3.goodput_mbps);
 }
 
-/// NSDI 2013 §5: on a cellular path the forecast gives up a part of the rate of CUBIC for a fraction of its delay.
+/// NSDI 2013 abstract: on a cellular path the forecast gives up a part of the rate of CUBIC for a fraction of its delay.
 #[test]
 fn sprout_keeps_the_delay_low_on_a_drive() {
     let (cubic, sprout) = (row("drive", "cubic", &[]), row("drive", "sprout", &[]));

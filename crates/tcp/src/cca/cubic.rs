@@ -176,7 +176,8 @@ impl Cubic {
     fn prefer_reno(&mut self, cwnd: u32) {
         let beta = self.config.beta;
         let eighths = (8.0 * (1.0 + beta) / 3.0 / (1.0 - beta)) as u32;
-        let per = ((cwnd * eighths) >> 3).max(1);
+        let per = (u64::from(cwnd) * u64::from(eighths)) >> 3;
+        let per = per.clamp(1, u64::from(u32::MAX)) as u32;
         // Strictly more than one portion is needed for each segment.
         let whole = self.w_est_acked.saturating_sub(1) / per;
         self.w_est_acked -= whole * per;

@@ -4,32 +4,28 @@
 use super::parameters::{choices, parameters};
 use super::slow_start::Method;
 use super::{AckSample, Cca, CongestionControl, Family, SlowStart, Window};
+use units::Duration;
 
 /// Ticks of the timestamps clock in a second.
 const TICKS: u32 = 1_000;
 
-/// Where relative delays begin, ticks: none is below zero.
-const ORIGIN: u32 = 1 << 20;
-
 choices! {
-    /// How delays are told from timestamps and held against each other.
-    pub enum Variant {
-        /// As Linux does it. The delay is taken by an estimate of the other side's ticks per second, on
-        /// clocks whose unknown distance stays in: an estimate above 1000, or a distance beyond 2²⁹ ms, as
-        /// random offsets of timestamps (RFC 7323 §5.4) make it likely, hides the delay, and LP is Reno then.
-        /// The range of delays is taken anew after every reduction.
-        Linux = "linux",
-        /// As the paper has it: changes of the delay since the connection began, by clocks of milliseconds,
-        /// against the range of all of them.
-        Paper = "paper",
+    /// What is known of the other side's clock.
+    pub enum Clocks {
+        /// Nothing, as in Linux: its ticks per second are estimated, and how far it is from ours stays in the
+        /// delay. An estimate above 1000, or a distance beyond 2²⁹ ms, as random offsets of timestamps
+        /// (RFC 7323 §5.4) make it likely, hides the delay, and LP is Reno then.
+        Apart = "apart",
+        /// It ticks as ours, in milliseconds; the first delay is half of the RTT.
+        Together = "together",
     }
 }
 
 parameters! {
     /// The constants of the paper.
     pub struct LpConfig {
-        /// How delays are told from timestamps and held against each other.
-        variant: Variant = Variant::Linux, "", "Linux tcp_lp; Kuzmanovic and Knightly 2006 §III";
+        /// What is known of the other side's clock.
+        clocks: Clocks = Clocks::Apart, "", "Linux tcp_lp; Kuzmanovic and Knightly 2006 §III.A needs differences only (together)";
         /// Share of the range of one-way delays beyond which there is congestion.
         threshold: u32 = 15, in 0..=100, "%", "Linux tcp_lp; Kuzmanovic and Knightly 2006 §III.A, δ = 0.15";
         /// Round trips for which the window stands still after it was reduced.
@@ -56,13 +52,13 @@ pub const ABOUT: Cca = Cca {
 pub struct Lp {
     config: LpConfig,
     clock: OtherClock,
-    /// The first difference of the clocks, to which the paper's delays are relative.
-    first: Option<u32>,
+    /// How far the clocks are apart, by the first timestamps, where they tick together.
+    distance: Option<u32>,
     /// Smoothed one-way delay, eighths of a tick.
     smoothed: u32,
     lowest: u32,
     highest: u32,
-    /// The highest of all, where `highest` is the one below it (Linux).
+    /// The highest of all, where `highest` is the one below it.
     topmost: u32,
     last_reduction: Option<u32>,
     /// How long after a reduction the window stands still.
@@ -113,7 +109,7 @@ impl Lp {
         Self {
             config,
             clock: OtherClock::default(),
-            first: None,
+            distance: None,
             smoothed: 0,
             lowest: u32::MAX,
             highest: 0,
@@ -124,34 +120,32 @@ impl Lp {
         }
     }
 
-    /// The one-way delay on clocks of unknown distance; zero is none.
-    fn one_way_delay(&mut self, (theirs, ours): (u32, u32)) -> Option<u32> {
-        let delay = match self.config.variant {
-            Variant::Linux => {
+    /// The one-way delay, ticks; zero is none.
+    fn one_way_delay(&mut self, (theirs, ours): (u32, u32), rtt: u32) -> Option<u32> {
+        let delay = match self.config.clocks {
+            Clocks::Apart => {
                 if !self.clock.update((theirs, ours)) {
                     return None;
                 }
                 let scale = TICKS / self.clock.ticks_per_second;
                 theirs.wrapping_mul(scale).wrapping_sub(ours)
             }
-            Variant::Paper => {
+            Clocks::Together => {
                 let apart = theirs.wrapping_sub(ours);
-                let first = *self.first.get_or_insert(apart);
-                apart.wrapping_sub(first).wrapping_add(ORIGIN)
+                let first = || apart.wrapping_sub((rtt / 2).max(1));
+                apart.wrapping_sub(*self.distance.get_or_insert_with(first))
             }
         };
         (delay > 0).then_some(delay)
     }
 
-    fn sample(&mut self, timestamps: (u32, u32)) {
-        let Some(delay) = self.one_way_delay(timestamps) else {
+    fn sample(&mut self, timestamps: (u32, u32), rtt: Duration) {
+        let rtt = rtt.as_millis() as u32;
+        let Some(delay) = self.one_way_delay(timestamps, rtt) else {
             return;
         };
         self.lowest = self.lowest.min(delay);
-        match self.config.variant {
-            Variant::Linux => self.raise_highest(delay),
-            Variant::Paper => self.highest = self.highest.max(delay),
-        }
+        self.raise_highest(delay);
         self.smoothed = if self.smoothed == 0 {
             delay.wrapping_mul(8)
         } else {
@@ -161,7 +155,7 @@ impl Lp {
         };
     }
 
-    /// The highest delay but one counts: a single one tells nothing (Linux).
+    /// The highest delay but one counts: a single one tells nothing.
     fn raise_highest(&mut self, delay: u32) {
         if delay <= self.highest {
             return;
@@ -181,17 +175,11 @@ impl Lp {
     /// §III.A: whether the smoothed delay is beyond a share of its range.
     fn is_congested(&self) -> bool {
         let range = self.highest.wrapping_sub(self.lowest);
-        let share = self.config.threshold.wrapping_mul(range);
-        match self.config.variant {
-            Variant::Linux => self.smoothed / 8 >= self.lowest.wrapping_add(share / 100),
-            Variant::Paper => {
-                let above = self.smoothed.saturating_sub(self.lowest.saturating_mul(8));
-                above > share.saturating_mul(8) / 100
-            }
-        }
+        let share = self.config.threshold.wrapping_mul(range) / 100;
+        self.smoothed / 8 >= self.lowest.wrapping_add(share)
     }
 
-    /// The range of delays begins anew (Linux).
+    /// The range of delays begins anew, from the present one to its double.
     fn renew_range(&mut self) {
         self.lowest = self.smoothed / 8;
         self.highest = self.smoothed / 4;
@@ -218,8 +206,8 @@ impl CongestionControl for Lp {
         let Some(timestamps) = window.timestamps else {
             return;
         };
-        if sample.rtt.is_some_and(|rtt| rtt.as_micros() > 0) {
-            self.sample(timestamps);
+        if let Some(rtt) = sample.rtt.filter(|rtt| rtt.as_micros() > 0) {
+            self.sample(timestamps, rtt);
         }
         let now = window.clock_ms();
         let rtt = now.wrapping_sub(timestamps.1);
@@ -232,9 +220,7 @@ impl CongestionControl for Lp {
         if !self.is_congested() {
             return;
         }
-        if self.config.variant == Variant::Linux {
-            self.renew_range();
-        }
+        self.renew_range();
         window.cwnd = if self.within_inference {
             1
         } else {

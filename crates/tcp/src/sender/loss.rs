@@ -317,3 +317,6 @@ impl Sender {
         self.reordering_seen = true;
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -192,6 +192,26 @@ fn bbr_start_up_leaves_when_the_rate_stands_still() {
     assert_eq!(rounds, 5);
 }
 
+/// The same draft, §4.2.3: while it starts, the window is at most 2.89 times what the path is seen to hold.
+#[test]
+fn bbr_start_up_bounds_the_window_by_what_the_path_holds() {
+    let (mut start, mut w) = (Startup::default(), starting(64));
+    start.reset(&mut w);
+    let sample = RateSample {
+        delivered: Some(500),
+        interval: Duration::from_secs(1),
+        ..RateSample::default()
+    };
+    start.grow(&mut w, 36);
+    assert_eq!(w.cwnd, 100);
+    start.on_rate(&mut w, &sample);
+    start.grow(&mut w, 1_000);
+    // 500 segments a second over 100 ms are 50.
+    assert_eq!(w.cwnd, 145);
+    start.grow(&mut w, 1_000);
+    assert_eq!(w.cwnd, 145);
+}
+
 /// The same §: samples that the application limited tell nothing, and a rate that grows by 25 % goes on.
 #[test]
 fn bbr_start_up_goes_on_while_the_rate_grows_or_the_application_limits() {

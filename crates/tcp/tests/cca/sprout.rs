@@ -65,7 +65,7 @@ fn the_window_follows_a_link_that_becomes_fast() {
     assert!(goodput > 0.85 * 20.0, "{goodput} Mbit/s");
 }
 
-/// More confidence means less in flight (§3.3).
+/// More confidence means less in flight.
 #[test]
 fn caution_makes_the_window_smaller() {
     let mean_window = |confidence: f64| {

@@ -40,7 +40,7 @@ impl Velocity {
     }
 
     /// The rate is to go `up` or down from `cwnd`: a velocity that was gained in the other direction is not
-    /// for this one.
+    /// for this one. The paper finds that out at the end of the window only; Meta's mvfst does as here.
     pub(super) fn steer(&mut self, up: bool, cwnd: f64) {
         if self.v > 1.0 && self.up != Some(up) {
             self.restart(cwnd);

@@ -71,6 +71,8 @@ parameters! {
         startup_growth: f64 = 1.25, in 1.0..=10.0, "", "draft-cardwell-iccrg-bbr-congestion-control-00 §4.3.2.2";
         /// Rounds without growth that end BBR's start-up.
         startup_rounds: u32 = 3, in 1..=1_000, "rounds", "draft-cardwell-iccrg-bbr-congestion-control-00 §4.3.2.2";
+        /// In BBR's start-up the window is at most this many times what the path is seen to hold.
+        startup_gain: f64 = 2.89, in 1.0..=100.0, "", "draft-cardwell-iccrg-bbr-congestion-control-00 §4.2.3, 2/ln 2";
         /// Leave BBR's start-up with the window that the path holds without a queue.
         startup_drain: bool = true, "", "draft-cardwell-iccrg-bbr-congestion-control-00 §4.3.3";
     }
@@ -110,6 +112,7 @@ impl SlowStartConfig {
             Method::Bbr => Box::new(Startup::new(StartupConfig {
                 growth: self.startup_growth,
                 rounds: self.startup_rounds,
+                gain: self.startup_gain,
                 drain: self.startup_drain,
             })),
             Method::Linux3_19 => Box::new(HyStartMs::new(Kernel::Linux3_19, self.hystart())),

@@ -11,6 +11,8 @@ pub struct StartupConfig {
     pub growth: f64,
     /// Rounds without growth after which the pipe is full.
     pub rounds: u32,
+    /// The window does not exceed what the path is seen to hold by more than this factor.
+    pub gain: f64,
     /// Leave with the window that the path holds instead of the one that filled it.
     pub drain: bool,
 }
@@ -20,6 +22,7 @@ impl Default for StartupConfig {
         Self {
             growth: 1.25,
             rounds: 3,
+            gain: 2.89,
             drain: true,
         }
     }
@@ -54,11 +57,15 @@ impl Startup {
         }
     }
 
+    /// Segments that the path holds by what has been seen: highest rate times lowest RTT.
+    fn held(&self, w: &Window) -> f64 {
+        self.highest * w.min_rtt.as_secs_f64() / f64::from(w.mss.max(1))
+    }
+
     fn leave(&self, w: &mut Window) {
         if self.config.drain {
-            let bytes = self.highest * w.min_rtt.as_secs_f64();
-            let held = libm::ceil(bytes / f64::from(w.mss.max(1)));
-            w.cwnd = w.cwnd.min((held as u32).max(2));
+            let held = libm::ceil(self.held(w)) as u32;
+            w.cwnd = w.cwnd.min(held.max(2));
         }
         w.ssthresh = w.cwnd;
     }
@@ -78,6 +85,24 @@ impl SlowStart for Startup {
     fn reset(&mut self, window: &mut Window) {
         *self = Self::new(self.config);
         self.next_round = window.delivered;
+    }
+
+    /// §4.2.3.2: as standard slow start, but not beyond the gain times what the path holds.
+    fn grow(&mut self, window: &mut Window, acked: u32) -> u32 {
+        let most = libm::ceil(self.held(window) * self.config.gain) as u32;
+        let room = if self.highest > 0.0 {
+            most.saturating_sub(window.cwnd)
+        } else {
+            acked
+        };
+        let target = window.cwnd.saturating_add(acked.min(room));
+        let beyond = window.cwnd.saturating_add(acked);
+        window.cwnd = target.min(window.ssthresh).min(window.cwnd_clamp);
+        if window.in_slow_start() {
+            0
+        } else {
+            beyond.saturating_sub(window.ssthresh)
+        }
     }
 
     fn on_rate(&mut self, window: &mut Window, rate: &RateSample) {

@@ -1,12 +1,12 @@
 //! What is believed of the delivery rate: a probability for each rate of a grid, moved on by the model and
-//! sharpened by what was delivered (NSDI 2013 §3.1, §3.2).
+//! sharpened by what was delivered (NSDI 2013 §3).
 
 use super::config::SproutConfig;
 
 /// The drift within a tick is followed to this many standard deviations.
 const REACH: f64 = 4.0;
 /// What is less likely than this is left out of sums over the belief.
-const NEGLIGIBLE: f64 = 1e-12;
+const NEGLIGIBLE: f64 = 1e-9;
 /// The grid is halved where no more than this is believed to be beyond an eighth of it.
 const RARE: f64 = 1e-2;
 
@@ -14,8 +14,9 @@ const RARE: f64 = 1e-2;
 #[derive(Clone, Debug)]
 pub(super) struct Belief {
     mass: Vec<f64>,
-    scratch: Vec<f64>,
-    /// Probability to drift by 0, 1, … bins to one side in a tick.
+    /// Room for what drifts in a tick, beyond the grid too.
+    spread: Vec<f64>,
+    /// Probability to drift by … −1, 0, 1, … bins in a tick.
     drift: Vec<f64>,
     /// Natural logarithms of 1, 2, ….
     logarithms: Vec<f64>,
@@ -35,14 +36,15 @@ impl Belief {
         let deviation = config.sigma * tick.sqrt() / width;
         let reach = ((REACH * deviation).ceil() as usize).clamp(1, bins - 1);
         let below = |x: f64| 0.5 * libm::erfc(-x / (deviation * core::f64::consts::SQRT_2));
-        let mut drift: Vec<f64> = (0..=reach)
-            .map(|bin| below(bin as f64 + 0.5) - below(bin as f64 - 0.5))
+        let mut drift: Vec<f64> = (0..=2 * reach)
+            .map(|to| to.abs_diff(reach) as f64)
+            .map(|by| below(by + 0.5) - below(by - 0.5))
             .collect();
-        let sum = drift[0] + 2.0 * drift[1..].iter().sum::<f64>();
+        let sum: f64 = drift.iter().sum();
         drift.iter_mut().for_each(|share| *share /= sum);
         Self {
             mass: vec![1.0 / bins as f64; bins],
-            scratch: vec![0.0; bins],
+            spread: vec![0.0; bins + 2 * reach],
             drift,
             logarithms: (1..bins).map(|bin| libm::log(bin as f64)).collect(),
             stays_out: libm::exp(-config.outage_escape * tick),
@@ -81,23 +83,27 @@ impl Belief {
 
     /// A tick goes by: the rate drifts as Brownian motion, never below zero, but an outage tends to last.
     pub(super) fn evolve(&mut self) {
-        let last = self.mass.len() - 1;
-        self.scratch.fill(0.0);
+        let (bins, reach) = (self.mass.len(), self.drift.len() / 2);
+        self.spread.fill(0.0);
         let staying = self.mass[0] * self.stays_out;
         self.mass[0] -= staying;
         for (bin, &mass) in self.mass.iter().enumerate() {
-            if mass <= NEGLIGIBLE {
-                self.scratch[bin] += mass;
-                continue;
-            }
-            self.scratch[bin] += mass * self.drift[0];
-            for (by, share) in self.drift.iter().enumerate().skip(1) {
-                self.scratch[bin.abs_diff(by)] += mass * share;
-                self.scratch[(bin + by).min(last)] += mass * share;
+            if mass > NEGLIGIBLE {
+                let around = &mut self.spread[bin..=bin + 2 * reach];
+                for (to, share) in around.iter_mut().zip(&self.drift) {
+                    *to += mass * share;
+                }
             }
         }
-        self.scratch[0] += staying;
-        core::mem::swap(&mut self.mass, &mut self.scratch);
+        // Below zero it is reflected, beyond the grid it is held.
+        let (below, inside) = self.spread.split_at(reach);
+        let (inside, beyond) = inside.split_at(bins);
+        self.mass.copy_from_slice(inside);
+        for (by, share) in (1..).zip(below.iter().rev()) {
+            self.mass[by] += share;
+        }
+        self.mass[bins - 1] += beyond.iter().sum::<f64>();
+        self.mass[0] += staying;
     }
 
     /// `count` segments came in `seconds` in which the path always had some: a Poisson process.
@@ -111,13 +117,14 @@ impl Belief {
         } else {
             0.0
         };
-        let logarithms = &self.logarithms;
-        self.scratch[0] = if count > 0.0 { 0.0 } else { 1.0 };
-        for (bin, logarithm) in (1..).zip(logarithms) {
-            let likelihood = count * (unit + logarithm) - bin as f64 * per_bin - largest;
-            self.scratch[bin] = libm::exp(likelihood);
-        }
-        self.weigh_by_scratch();
+        self.weigh(|bin, logarithms| match bin {
+            0 if count > 0.0 => 0.0,
+            0 => 1.0,
+            _ => {
+                let logarithm = unit + logarithms[bin - 1];
+                libm::exp(count * logarithm - bin as f64 * per_bin - largest)
+            }
+        });
     }
 
     /// At least `count` segments would have come in `seconds`, had the path had more to deliver. The tail of
@@ -128,31 +135,40 @@ impl Belief {
         }
         let wanted = f64::from(count) - 0.5;
         let per_bin = self.width() * seconds;
-        self.scratch[0] = 0.0;
-        for bin in 1..self.mass.len() {
+        self.weigh(|bin, _| {
             let mean = bin as f64 * per_bin;
-            let short = (wanted - mean) / (2.0 * mean).sqrt();
-            self.scratch[bin] = 0.5 * libm::erfc(short);
-        }
-        self.weigh_by_scratch();
+            if bin == 0 {
+                0.0
+            } else {
+                0.5 * libm::erfc((wanted - mean) / (2.0 * mean).sqrt())
+            }
+        });
     }
 
     /// Bayes: what was believed times how likely each rate makes what was seen. If nothing believed explains
     /// it, what was seen counts alone.
-    fn weigh_by_scratch(&mut self) {
-        let joint = self.mass.iter().zip(&self.scratch);
-        let sum: f64 = joint.map(|(mass, likelihood)| mass * likelihood).sum();
-        if sum > f64::MIN_POSITIVE {
-            for (mass, likelihood) in self.mass.iter_mut().zip(&self.scratch) {
-                *mass *= likelihood / sum;
-            }
-            return;
+    fn weigh(&mut self, likelihood: impl Fn(usize, &[f64]) -> f64) {
+        let mut sum = 0.0;
+        for (bin, mass) in self.mass.iter_mut().enumerate() {
+            *mass = if *mass > NEGLIGIBLE {
+                *mass * likelihood(bin, &self.logarithms)
+            } else {
+                0.0
+            };
+            sum += *mass;
         }
-        let sum: f64 = self.scratch.iter().sum();
-        if sum > f64::MIN_POSITIVE {
-            for (mass, likelihood) in self.mass.iter_mut().zip(&self.scratch) {
-                *mass = likelihood / sum;
+        if sum <= NEGLIGIBLE {
+            sum = 0.0;
+            for (bin, mass) in self.mass.iter_mut().enumerate() {
+                *mass = likelihood(bin, &self.logarithms);
+                sum += *mass;
             }
+        }
+        if sum > 0.0 {
+            self.mass.iter_mut().for_each(|mass| *mass /= sum);
+        } else {
+            let even = 1.0 / self.mass.len() as f64;
+            self.mass.fill(even);
         }
     }
 
@@ -163,12 +179,11 @@ impl Belief {
         }
         let width = self.width();
         let spread = (rate * deviation).max(width);
-        for bin in 0..self.mass.len() {
-            let away = (bin as f64 * width - rate) / spread;
-            self.scratch[bin] = libm::exp(-0.5 * away * away);
-        }
         self.mass.fill(1.0);
-        self.weigh_by_scratch();
+        self.weigh(|bin, _| {
+            let away = (bin as f64 * width - rate) / spread;
+            libm::exp(-0.5 * away * away)
+        });
     }
 
     /// Keeps the grid so that what was delivered, segments per second, is in its lower half, and what is
@@ -186,36 +201,36 @@ impl Belief {
 
     /// Bins twice as wide: the odd ones are shared out to their neighbours, which keeps the mean.
     fn double(&mut self) {
-        self.scratch.fill(0.0);
+        self.spread.fill(0.0);
         for (bin, mass) in self.mass.iter().enumerate() {
-            let half = bin / 2;
-            if bin % 2 == 0 {
-                self.scratch[half] += mass;
-            } else {
-                self.scratch[half] += mass / 2.0;
-                self.scratch[half + 1] += mass / 2.0;
-            }
+            self.spread[bin / 2] += mass / 2.0;
+            self.spread[bin.div_ceil(2)] += mass / 2.0;
         }
-        core::mem::swap(&mut self.mass, &mut self.scratch);
+        self.take_spread();
         self.top *= 2.0;
     }
 
     /// Bins half as wide; each is spread over three. What was beyond the middle comes to the top.
     fn halve(&mut self) {
         let last = self.mass.len() - 1;
-        self.scratch.fill(0.0);
+        self.spread.fill(0.0);
         for (bin, mass) in self.mass.iter().enumerate() {
             let at = 2 * bin;
             if bin == 0 {
-                self.scratch[0] += mass;
+                self.spread[0] += mass;
                 continue;
             }
-            self.scratch[(at - 1).min(last)] += mass / 4.0;
-            self.scratch[at.min(last)] += mass / 2.0;
-            self.scratch[(at + 1).min(last)] += mass / 4.0;
+            self.spread[(at - 1).min(last)] += mass / 4.0;
+            self.spread[at.min(last)] += mass / 2.0;
+            self.spread[(at + 1).min(last)] += mass / 4.0;
         }
-        core::mem::swap(&mut self.mass, &mut self.scratch);
+        self.take_spread();
         self.top /= 2.0;
+    }
+
+    fn take_spread(&mut self) {
+        let bins = self.mass.len();
+        self.mass.copy_from_slice(&self.spread[..bins]);
     }
 }
 

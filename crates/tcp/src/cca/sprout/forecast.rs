@@ -1,10 +1,10 @@
-//! How much will be delivered, with caution (NSDI 2013 §3.3).
+//! How much will be delivered, with caution (NSDI 2013 §3).
 
 use super::belief::Belief;
 use super::config::SproutConfig;
 
-/// Halvings of the interval in which the quantile is.
-const HALVINGS: u32 = 30;
+/// Halvings of the interval in which the quantile is: to a part in 65536 of what the grid allows.
+const HALVINGS: u32 = 16;
 
 /// What is delivered within `seconds` with at least the probability of the parameters, segments.
 ///

@@ -11,7 +11,10 @@
 //!   how fast the path is at least. The original's sender announces when it will pause.
 //! - The grid of rates doubles where the path is faster than its 1000 segments/s, and the drift with it.
 //! - The forecast is a mixture of normal distributions rather than a table.
-//! - Segments are paced. Losses do not count, as in the original: the buffers of cellular networks are deep.
+//! - Segments are paced.
+//!
+//! Losses do not count, as in the original, which is made for the deep buffers of cellular networks: before a
+//! buffer that holds less than the target delay it goes on losing what it paces beyond the rate, a fifth.
 
 mod belief;
 mod config;
@@ -28,7 +31,7 @@ use ticks::{Tick, Ticks};
 /// A tick counts as it is if the path was busy for this share of it.
 const BUSY_SHARE: (u64, u64) = (3, 4);
 /// After a silence no more ticks than these are worked off: by then the belief is as wide as it gets.
-const MOST_TICKS: u32 = 250;
+const MOST_TICKS: u32 = 100;
 /// Forecasts do not reach further.
 const LONGEST: Duration = Duration::from_secs(5);
 /// Relative deviation of the belief in a rate that was handed over.

@@ -15,7 +15,7 @@ fn deviation(belief: &Belief) -> f64 {
     squares.sum::<f64>().sqrt()
 }
 
-/// §3.1.1: 200 segments/s/√s are 28 segments/s in 20 ms and 200 in a second.
+/// NSDI 2013 §3: 200 segments/s/√s are 28 segments/s in 20 ms and 200 in a second.
 #[test]
 fn the_rate_drifts_by_two_hundred_segments_per_second_in_a_second() {
     let config = SproutConfig {
@@ -36,7 +36,7 @@ fn the_rate_drifts_by_two_hundred_segments_per_second_in_a_second() {
     assert!((belief.mean() - 1000.0).abs() < 5.0, "{}", belief.mean());
 }
 
-/// §3.2: ten segments per tick of 20 ms are 500 per second, which a few ticks are enough to see.
+/// NSDI 2013 §3: ten segments per tick of 20 ms are 500 per second, which a few ticks are enough to see.
 #[test]
 fn what_is_delivered_is_inferred() {
     let mut belief = Belief::new(&SproutConfig::default());
@@ -48,7 +48,7 @@ fn what_is_delivered_is_inferred() {
     assert!(deviation(&belief) < 90.0, "{}", deviation(&belief));
 }
 
-/// §3.1.1: an outage ends at a rate of one per second: after a second a share of 1/e still believes in it.
+/// NSDI 2013 §3: an outage ends at a rate of one per second: after a second a share of 1/e still believes in it.
 #[test]
 fn an_outage_lasts() {
     let mut belief = Belief::new(&SproutConfig::default());

@@ -1,0 +1,101 @@
+"""The catalogue of congestion controls, their parameters, and flows that share a path."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+
+import celltcp as ct
+from celltcp.ccas import catalogue, chosen
+from conftest import Celltcp
+
+#: What `sysctl net.ipv4.tcp_available_congestion_control` has with all modules loaded.
+IN_LINUX = (
+    "reno cubic bic westwood highspeed hybla htcp vegas nv scalable lp veno yeah illinois dctcp cdg bbr"
+)
+
+
+def test_every_name_of_linux_is_accepted() -> None:
+    in_linux = [entry["name"] for entry in catalogue() if entry["linux"]]
+    assert sorted(in_linux) == sorted(IN_LINUX.split())
+    assert chosen(IN_LINUX.split(), []) == IN_LINUX.split()
+
+
+def test_the_catalogue_tells_family_source_and_parameters(celltcp: Celltcp) -> None:
+    done = celltcp("cca", "--json")
+    entries = json.loads(done.stdout)
+    assert len(entries) >= 21
+    for entry in entries:
+        assert entry["family"] in ("loss", "delay", "hybrid", "model", "ecn", "forecast")
+        assert entry["reference"]
+        assert 1988 <= entry["year"] <= 2026
+        for parameter in entry["parameters"]:
+            assert parameter["meaning"].endswith("."), parameter
+            assert parameter["source"], parameter
+            # The default is itself an allowed value.
+            text = f"{entry['name']}:{parameter['name']}={parameter['default']}"
+            assert chosen(text, []), text
+
+
+def test_one_entry_is_printed_with_its_parameters(celltcp: Celltcp) -> None:
+    printed = celltcp("cca", "cubic").stdout
+    assert "RFC 9438" in printed
+    assert "fast_convergence" in printed
+    assert json.loads(celltcp("cca", "newreno", "--json").stdout)["name"] == "reno"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("cubik", "did you mean 'cubic'"),
+        ("cubic:betta=0.5", "cubic has no parameter"),
+        ("cubic:beta=2", "allowed: numbers from 0.01 to 0.99"),
+        ("cubic:hystart=on,slow_start=standard", "give slow_start or hystart, not both"),
+        ("cubic+", "is not a congestion control"),
+        ("", "give one congestion control at least"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(celltcp: Celltcp, given: str, message: str) -> None:
+    done = celltcp("compare", "steady-20-68", "--cca", given, "--runs", "1", "--duration", "1s")
+    assert done.returncode == 2
+    assert message in done.stderr.replace('"', "'").strip().splitlines()[-1]
+
+
+def test_a_parameter_changes_the_run_and_is_named_in_the_results() -> None:
+    result = ct.compare(
+        "steady-20-68", cca="cubic,cubic:hystart=no,beta=0.50,cubic:beta=0.9", runs=1, duration="20s"
+    )
+    assert result.ccas == ["cubic", "cubic:beta=0.5,hystart=off", "cubic:beta=0.9"]
+    retransmissions = result.runs.set_index("cca")["retransmissions"]
+    # Without HyStart slow start ends by overflowing the buffer.
+    assert retransmissions["cubic:beta=0.5,hystart=off"] > 2 * retransmissions["cubic"]
+
+
+def test_all_stands_for_every_congestion_control() -> None:
+    assert chosen("all", ["reno", "bbr"]) == ["reno", "bbr"]
+    assert chosen("cubic,all", ["reno", "cubic"]) == ["cubic", "reno"]
+
+
+def test_flows_that_share_a_path_have_their_shares_and_jains_index() -> None:
+    result = ct.compare("steady-20-68", cca=["cubic+vegas", "reno+reno+reno"], runs=1, duration="30s")
+    shares = result.shares
+    assert shares["flow_cca"].tolist() == ["cubic", "vegas", "reno", "reno", "reno"]
+    goodput = shares["goodput_mbps"]
+    assert goodput[0] > 2 * goodput[1]
+    for lineup, mine in shares.groupby("cca"):
+        given = mine["goodput_mbps"]
+        # Jain, Chiu and Hawe 1984, equation 1.
+        expected = given.sum() ** 2 / (len(given) * (given**2).sum())
+        found = result.runs.set_index("cca").loc[str(lineup), "fairness"]
+        assert math.isclose(found, expected, rel_tol=1e-9)
+    # Line-ups compete with themselves: none is recommended.
+    assert result.recommendation == {"goodput": [], "balanced": [], "delay": []}
+
+
+def test_jains_index_is_printed(celltcp: Celltcp) -> None:
+    done = celltcp(
+        "compare", "steady-20-68", "--cca", "cubic+cubic", "--runs", "1", "--duration", "10s"
+    )
+    assert "Jain's index" in done.stdout
