@@ -6,7 +6,7 @@ use units::{Duration, Instant};
 
 use super::parameters::{choices, parameters};
 use super::slow_start::Method;
-use super::{AckSample, CaState, Cca, CongestionControl, Event, Family, Window};
+use super::{AckSample, CaState, Cca, CongestionControl, Context, Event, Family, Window};
 use stretch::AckRatio;
 
 /// The window is computed anew at most this often while it does not change, ms.
@@ -200,6 +200,15 @@ impl CongestionControl for Cubic {
 
     fn init(&mut self, _window: &mut Window) {
         self.reset();
+    }
+
+    /// The window that fills the path is where the cubic is flat: it is what a reduction just before would
+    /// have left, and growth beyond begins slowly.
+    fn seed(&mut self, _window: &mut Window, context: &Context) {
+        self.w_max = context.cwnd;
+        if context.min_rtt != Duration::MAX {
+            self.delay_min = Some(context.min_rtt);
+        }
     }
 
     /// §4.6 and §4.7.

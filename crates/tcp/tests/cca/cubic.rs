@@ -1,7 +1,7 @@
 //! CUBIC against RFC 9438.
 
 use tcp::cca::cubic::{Cubic, CubicConfig, Kernel};
-use tcp::cca::{AckSample, CongestionControl, Event};
+use tcp::cca::{AckSample, CongestionControl, Context, Event};
 use units::Duration;
 
 use crate::lab::{RTT, round, window};
@@ -153,4 +153,30 @@ fn cubic_of_linux_3_19_jumps_after_an_idle_time() {
     };
     let (then, now) = (grown(Kernel::Linux3_19), grown(Kernel::Current));
     assert!(then > now + 300, "{then} {now}");
+}
+
+/// atxutegi2018 §6: after a hand-over by context the window stays near what it was given, as after a
+/// reduction from there (RFC 9438 §4.2); without, 5 % are added per round trip.
+#[test]
+fn a_hand_over_by_context_begins_on_the_flat_of_the_cubic() {
+    let grown = |by_context: bool| {
+        let (mut cubic, mut w) = (Cubic::default(), window(200));
+        cubic.init(&mut w);
+        if by_context {
+            let context = Context {
+                cwnd: 200,
+                ssthresh: 200,
+                srtt: RTT,
+                min_rtt: RTT,
+                pacing_rate: w.pacing_rate,
+            };
+            cubic.seed(&mut w, &context);
+        }
+        for _ in 0..20 {
+            round(&mut cubic, &mut w);
+        }
+        w.cwnd
+    };
+    assert!(grown(true) < 230, "{}", grown(true));
+    assert!(grown(false) > 400, "{}", grown(false));
 }
