@@ -22,7 +22,7 @@ fn goodput_from(tables: &Tables, from_s: f64) -> f64 {
     late.iter().sum::<f64>() / late.len() as f64
 }
 
-/// Kelly 2003 §2 and Xu et al. 2004 §I: at 1 Gbit/s and 100 ms NewReno needs minutes to come back from one
+/// Kelly 2003 and Xu et al. 2004: at 1 Gbit/s and 100 ms NewReno needs minutes to come back from one
 /// loss; Scalable TCP and BIC seconds.
 #[test]
 fn scalable_and_bic_outgrow_newreno_on_a_fast_and_long_path() {
@@ -43,7 +43,7 @@ fn scalable_and_bic_outgrow_newreno_on_a_fast_and_long_path() {
     assert!(bic > 800.0, "{bic} Mbit/s");
 }
 
-/// Caini and Firrincieli 2004 §3: with the same loss NewReno is the slower the longer the path, Hybla is
+/// Caini and Firrincieli 2004: with the same loss NewReno is the slower the longer the path, Hybla is
 /// not.
 #[test]
 fn hybla_removes_the_penalty_of_long_paths() {
@@ -64,7 +64,7 @@ fn hybla_removes_the_penalty_of_long_paths() {
     assert!(hybla > 0.8, "{hybla}");
 }
 
-/// Grieco and Mascolo 2004 §4 and Fu and Liew 2003 §III: losses of the radio cost Westwood+ and Veno less
+/// Grieco and Mascolo 2004 and Fu and Liew 2003: losses of the radio cost Westwood+ and Veno less
 /// than NewReno.
 #[test]
 fn westwood_and_veno_keep_more_after_random_loss_than_newreno() {
@@ -78,7 +78,7 @@ fn westwood_and_veno_keep_more_after_random_loss_than_newreno() {
     }
 }
 
-/// Liu et al. 2008 §4.1: up to 10 segments per round trip while there is no queue, 0.3 when it is full. The
+/// Liu et al. 2008: up to 10 segments per round trip while there is no queue, 0.3 when it is full. The
 /// link turns twenty times as fast after 20 s, which empties the queue for good.
 #[test]
 fn illinois_grows_fast_without_a_queue_and_slowly_before_it_overflows() {

@@ -17,13 +17,13 @@ parameters! {
     /// The parameters of the kernel's module.
     pub struct BicConfig {
         /// Release bandwidth to newcomers.
-        fast_convergence: bool = true, "", "Xu et al. 2004 §III.C";
+        fast_convergence: bool = true, "", "Xu et al. 2004";
         /// Most that is added per round trip (Smax).
-        max_increment: u32 = 16, in 1..=10_000, "segments", "Linux tcp_bic; 32 in Xu et al. 2004 §IV";
+        max_increment: u32 = 16, in 1..=10_000, "segments", "Linux tcp_bic; 32 in Xu et al. 2004";
         /// Window up to which it behaves as Reno.
-        low_window: u32 = 14, in 0..=1_000_000, "segments", "Xu et al. 2004 §IV; Linux tcp_bic";
+        low_window: u32 = 14, in 0..=1_000_000, "segments", "Xu et al. 2004; Linux tcp_bic";
         /// Share of the window that is left after a reduction.
-        beta: f64 = 819.0 / 1024.0, in 0.01..=0.99, "", "Linux tcp_bic; 0.875 in Xu et al. 2004 §IV";
+        beta: f64 = 819.0 / 1024.0, in 0.01..=0.99, "", "Linux tcp_bic; 0.875 in Xu et al. 2004";
         /// Slow-start threshold to begin with; 0 for none.
         initial_ssthresh: u32 = 0, in 0..=1_000_000, "segments", "Linux tcp_bic";
         /// Round trips that the last stretch before the goal takes.
@@ -84,7 +84,7 @@ impl Bic {
     }
 
     /// Acknowledged segments that one more costs, by where the window is in the search
-    /// (Xu et al. 2004 §III, in the shape of Linux).
+    /// (Xu et al. 2004, in the shape of Linux).
     fn segments_per_increase(&self, cwnd: u32) -> u64 {
         let BicConfig {
             max_increment,
@@ -148,7 +148,7 @@ impl CongestionControl for Bic {
         }
     }
 
-    /// Xu et al. 2004 §III.C: a window that lost before it reached its goal searches below it; Reno's half
+    /// Xu et al. 2004: a window that lost before it reached its goal searches below it; Reno's half
     /// where the window is small.
     fn ssthresh(&mut self, window: &mut Window) -> u32 {
         let cwnd = f64::from(window.cwnd);

@@ -24,9 +24,9 @@ parameters! {
     /// The parameters of the kernel's module.
     pub struct HtcpConfig {
         /// Growth in proportion to the RTT, so that flows of different RTT share alike.
-        use_rtt_scaling: bool = true, "", "draft-leith-tcp-htcp-06 §2.3; Linux tcp_htcp";
+        use_rtt_scaling: bool = true, "", "draft-leith-tcp-htcp-06; Linux tcp_htcp";
         /// A loss takes half where the rate has changed by more than a fifth since the one before.
-        use_bandwidth_switch: bool = true, "", "draft-leith-tcp-htcp-06 §2.2; Linux tcp_htcp";
+        use_bandwidth_switch: bool = true, "", "draft-leith-tcp-htcp-06; Linux tcp_htcp";
     }
 }
 
@@ -157,7 +157,7 @@ impl Htcp {
         self.counted_from = Some(now);
     }
 
-    /// §2.2: a loss leaves minRTT / maxRTT of the window, but half where the rate has changed much.
+    /// A loss leaves minRTT / maxRTT of the window, but half where the rate has changed much.
     fn update_beta(&mut self) {
         if self.config.use_bandwidth_switch {
             let before = core::mem::replace(&mut self.old_max_rate, self.max_rate);
@@ -176,7 +176,7 @@ impl Htcp {
         };
     }
 
-    /// §2.1: with Δ seconds beyond the first since the last loss, 1 + 10 Δ + (Δ/2)²; §2.3: times the RTT
+    /// With Δ seconds beyond the first since the last loss, 1 + 10 Δ + (Δ/2)²; times the RTT
     /// over 100 ms; and 2 (1 − β) of it, so that the mean is that of Reno.
     fn update_alpha(&mut self, now: u64) {
         let hz = jiffies::PER_SECOND;

@@ -19,7 +19,7 @@ parameters! {
     /// The parameter of the kernel's module.
     pub struct HyblaConfig {
         /// RTT of the path whose growth is imitated.
-        rtt0: Duration = Duration::from_millis(25), in Duration::from_millis(1)..=Duration::from_secs(10), "", "Caini and Firrincieli 2004 §3; Linux tcp_hybla";
+        rtt0: Duration = Duration::from_millis(25), in Duration::from_millis(1)..=Duration::from_secs(10), "", "Caini and Firrincieli 2004; Linux tcp_hybla";
     }
 }
 
@@ -75,7 +75,7 @@ impl Hybla {
         self.rho_eighths = eighths.clamp(8, MOST_EIGHTHS);
     }
 
-    /// 2^ρ − 1 segments per ACK (Caini and Firrincieli 2004 eq. 8), 128ths: the power of the whole part by
+    /// 2^ρ − 1 segments per ACK (Caini and Firrincieli 2004), 128ths: the power of the whole part by
     /// shifts, that of the eighths that are left by its value in 128ths.
     fn slow_start_increase(&self) -> u64 {
         let (whole, eighths) = (self.rho_eighths / 8, self.rho_eighths % 8);
@@ -109,7 +109,7 @@ impl CongestionControl for Hybla {
         (window.cwnd / 2).max(2)
     }
 
-    /// Eq. 8, for each ACK, as in Linux: 2^ρ − 1 segments in slow start, ρ² / cwnd beyond.
+    /// For each ACK, as in Linux: 2^ρ − 1 segments in slow start, ρ² / cwnd beyond.
     fn grow(&mut self, window: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) {
         if window.srtt < self.lowest_srtt {
             self.take_rtt(window.srtt);

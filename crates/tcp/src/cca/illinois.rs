@@ -17,26 +17,26 @@ const RTT_MAX: u64 = u32::MAX as u64 / (10 * ALPHA_ONE);
 const NO_RTT: u64 = 0x7fff_ffff;
 
 parameters! {
-    /// The parameters of Liu et al. 2008 §4, under the names of the kernel's module where it has them.
+    /// The parameters of Liu et al. 2008, under the names of the kernel's module where it has them.
     pub struct IllinoisConfig {
         /// Window below which it behaves as Reno.
-        win_thresh: u32 = 15, in 0..=1_000_000, "segments", "Liu et al. 2008 §4.2, W_thresh; Linux tcp_illinois";
+        win_thresh: u32 = 15, in 0..=1_000_000, "segments", "Liu et al. 2008, W_thresh; Linux tcp_illinois";
         /// Round trips of low delay before growth is at its fastest again.
-        theta: u32 = 5, in 1..=255, "round trips", "Liu et al. 2008 §4.2; Linux tcp_illinois";
+        theta: u32 = 5, in 1..=255, "round trips", "Liu et al. 2008; Linux tcp_illinois";
         /// Least growth per round trip.
-        alpha_min: f64 = 0.3, in 0.01..=1.0, "segments", "Liu et al. 2008 §4.1; Linux ALPHA_MIN";
+        alpha_min: f64 = 0.3, in 0.01..=1.0, "segments", "Liu et al. 2008; Linux ALPHA_MIN";
         /// Most growth per round trip.
-        alpha_max: f64 = 10.0, in 1.0..=1_000.0, "segments", "Liu et al. 2008 §4.1; Linux ALPHA_MAX";
+        alpha_max: f64 = 10.0, in 1.0..=1_000.0, "segments", "Liu et al. 2008; Linux ALPHA_MAX";
         /// Least share of the window that a loss takes.
-        beta_min: f64 = 0.125, in 0.02..=0.5, "", "Liu et al. 2008 §4.1; Linux BETA_MIN";
+        beta_min: f64 = 0.125, in 0.02..=0.5, "", "Liu et al. 2008; Linux BETA_MIN";
         /// Largest share of the window that a loss takes.
-        beta_max: f64 = 0.5, in 0.5..=0.95, "", "Liu et al. 2008 §4.1; Linux BETA_MAX";
+        beta_max: f64 = 0.5, in 0.5..=0.95, "", "Liu et al. 2008; Linux BETA_MAX";
         /// Queueing delay up to which growth is at its fastest, of the largest one.
-        eta1: u32 = 1, in 0..=50, "%", "Liu et al. 2008 §4.1; Linux tcp_illinois";
+        eta1: u32 = 1, in 0..=50, "%", "Liu et al. 2008; Linux tcp_illinois";
         /// Queueing delay up to which a loss takes the least, of the largest one.
-        eta2: u32 = 10, in 0..=100, "%", "Liu et al. 2008 §4.1; Linux tcp_illinois";
+        eta2: u32 = 10, in 0..=100, "%", "Liu et al. 2008; Linux tcp_illinois";
         /// Queueing delay from which on a loss takes the most, of the largest one.
-        eta3: u32 = 80, in 0..=100, "%", "Liu et al. 2008 §4.1; Linux tcp_illinois";
+        eta3: u32 = 80, in 0..=100, "%", "Liu et al. 2008; Linux tcp_illinois";
     }
 }
 
@@ -122,7 +122,7 @@ impl Illinois {
         self.beta = beta_parts(0.5);
     }
 
-    /// Once a round trip: growth and reduction by its mean queueing delay (Liu et al. 2008 §4.1).
+    /// Once a round trip: growth and reduction by its mean queueing delay (Liu et al. 2008).
     fn end_round(&mut self, w: &Window) {
         if w.cwnd < self.config.win_thresh {
             self.behave_as_reno();
@@ -135,7 +135,7 @@ impl Illinois {
         self.begin_round(w);
     }
 
-    /// Eq. 3: the most up to η1 of the largest delay, then κ1 / (κ2 + delay) down to the least.
+    /// The most up to η1 of the largest delay, then κ1 / (κ2 + delay) down to the least.
     fn alpha_at(&mut self, delay: u64, largest: u64) -> u64 {
         let (least, most) = (
             alpha_parts(self.config.alpha_min),
@@ -159,7 +159,7 @@ impl Illinois {
         largest * most / (largest + delay * (most - least) / least)
     }
 
-    /// Eq. 4: the least up to η2 of the largest delay, the most from η3, a straight line between.
+    /// The least up to η2 of the largest delay, the most from η3, a straight line between.
     fn beta_at(&self, delay: u64, largest: u64) -> u64 {
         let (least, most) = (
             beta_parts(self.config.beta_min),

@@ -6,14 +6,14 @@ use super::slow_start::Method;
 use super::{Cca, CongestionControl, Family, Window};
 
 parameters! {
-    /// The parameters of Kelly 2003 §4.
+    /// The parameters of Kelly 2003.
     pub struct ScalableConfig {
         /// Acknowledged segments that make the window larger by one (1/a).
-        ai_cnt: u32 = 100, in 1..=10_000, "segments", "Kelly 2003 §4, a = 0.01; Linux TCP_SCALABLE_AI_CNT";
+        ai_cnt: u32 = 100, in 1..=10_000, "segments", "Kelly 2003, a = 0.01; Linux TCP_SCALABLE_AI_CNT";
         /// Share of the window that a loss takes (b).
-        md: f64 = 0.125, in 0.01..=0.99, "", "Kelly 2003 §4; Linux TCP_SCALABLE_MD_SCALE";
+        md: f64 = 0.125, in 0.01..=0.99, "", "Kelly 2003; Linux TCP_SCALABLE_MD_SCALE";
         /// Window up to which it behaves as Reno (lwnd).
-        legacy_window: u32 = 0, in 0..=1_000_000, "segments", "16 in Kelly 2003 §4.1; none in Linux";
+        legacy_window: u32 = 0, in 0..=1_000_000, "segments", "16 in Kelly 2003; none in Linux";
     }
 }
 
@@ -49,7 +49,7 @@ impl CongestionControl for Scalable {
         "scalable"
     }
 
-    /// Kelly 2003 §4: cwnd − b·cwnd.
+    /// Kelly 2003: cwnd − b·cwnd.
     fn ssthresh(&mut self, window: &mut Window) -> u32 {
         let taken = if window.cwnd <= self.config.legacy_window {
             window.cwnd.div_ceil(2)
@@ -59,7 +59,7 @@ impl CongestionControl for Scalable {
         (window.cwnd - taken).max(2)
     }
 
-    /// Kelly 2003 §4: a segment for every 1/a acknowledged; for every window of them where that is less.
+    /// Kelly 2003: a segment for every 1/a acknowledged; for every window of them where that is less.
     fn cong_avoid(&mut self, window: &mut Window, acked: u32) {
         let legacy = window.cwnd <= self.config.legacy_window;
         let per_segments = if legacy {

@@ -17,9 +17,9 @@ parameters! {
     /// The parameters of Fu and Liew 2003.
     pub struct VenoConfig {
         /// Segments in the queue from which on a loss is one of congestion.
-        beta: f64 = 3.0, in 0.5..=1_000.0, "segments", "Fu and Liew 2003 §II.A; Linux tcp_veno";
+        beta: f64 = 3.0, in 0.5..=1_000.0, "segments", "Fu and Liew 2003; Linux tcp_veno";
         /// Share of the window that is left after a loss that is none of congestion.
-        random_loss_share: f64 = 0.8, in 0.5..=0.99, "", "Fu and Liew 2003 §II.B; Linux tcp_veno";
+        random_loss_share: f64 = 0.8, in 0.5..=0.99, "", "Fu and Liew 2003; Linux tcp_veno";
     }
 }
 
@@ -112,7 +112,7 @@ impl CongestionControl for Veno {
         }
     }
 
-    /// Fu and Liew 2003 §II.B: four fifths without congestion, half with it.
+    /// Fu and Liew 2003: four fifths without congestion, half with it.
     fn ssthresh(&mut self, window: &mut Window) -> u32 {
         let left = if self.congested() {
             window.cwnd / 2
@@ -159,7 +159,7 @@ impl CongestionControl for Veno {
         }
     }
 
-    /// Fu and Liew 2003 §II.A: a segment per round trip, or in every other one while there is congestion.
+    /// Fu and Liew 2003: a segment per round trip, or in every other one while there is congestion.
     fn cong_avoid(&mut self, window: &mut Window, acked: u32) {
         if !self.congested() {
             window.grow_additively(window.cwnd, acked);

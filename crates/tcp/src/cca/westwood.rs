@@ -13,7 +13,7 @@ parameters! {
     /// The parameters of Westwood+.
     pub struct WestwoodConfig {
         /// Shortest time over which a rate is sampled; an RTT where that is longer.
-        rtt_min: Duration = Duration::from_millis(50), in Duration::from_millis(1)..=Duration::from_secs(10), "", "Grieco and Mascolo 2004 §2.2; Linux TCP_WESTWOOD_RTT_MIN";
+        rtt_min: Duration = Duration::from_millis(50), in Duration::from_millis(1)..=Duration::from_secs(10), "", "Grieco and Mascolo 2004; Linux TCP_WESTWOOD_RTT_MIN";
         /// A sample counts as one of so many, in each of the two filters of the rate.
         filter: u32 = 8, in 1..=1_000, "samples", "Linux westwood_do_filter";
     }
@@ -186,7 +186,7 @@ impl CongestionControl for Westwood {
         window.grow_additively(window.cwnd, acked);
     }
 
-    /// Grieco and Mascolo 2004 §2.1: the threshold, and after a recovery the window too, is what the rate
+    /// Grieco and Mascolo 2004: the threshold, and after a recovery the window too, is what the rate
     /// fills.
     fn cwnd_event(&mut self, window: &mut Window, event: Event) {
         match event {

@@ -22,7 +22,7 @@ fn after_loss_at(w_max: u32) -> (Bic, Window) {
     (bic, w)
 }
 
-/// Xu et al. 2004 §IV: β = 0.8 in Linux (819/1024); a window of up to 14 segments is halved.
+/// Xu et al. 2004: β = 0.8 in Linux (819/1024); a window of up to 14 segments is halved.
 #[test]
 fn bic_leaves_four_fifths_and_half_of_small_windows() {
     let mut bic = Bic::default();
@@ -32,7 +32,7 @@ fn bic_leaves_four_fifths_and_half_of_small_windows() {
     assert_eq!(bic.ssthresh(&mut flying(2)), 2);
 }
 
-/// §III: additive increase while the goal is far, Smax = 16 segments per round trip; then the steps shrink to the
+/// Additive increase while the goal is far, Smax = 16 segments per round trip; then the steps shrink to the
 /// quarter of what is missing, and the goal is reached without jumping over it.
 #[test]
 fn bic_searches_for_the_window_of_the_last_loss() {
@@ -59,7 +59,7 @@ fn bic_searches_for_the_window_of_the_last_loss() {
     }
 }
 
-/// §III, "slow start" of the maximum probing: beyond the goal growth is slow at first and then ever
+/// The "slow start" of the maximum probing: beyond the goal growth is slow at first and then ever
 /// faster, up to the same 16.
 #[test]
 fn bic_probes_beyond_the_goal_ever_faster() {
@@ -77,7 +77,7 @@ fn bic_probes_beyond_the_goal_ever_faster() {
     assert!(steps.windows(2).all(|s| s[1] + 1 >= s[0]), "{steps:?}");
 }
 
-/// §III.C, fast convergence: a window that lost before it reached its goal aims at the middle between
+/// Fast convergence: a window that lost before it reached its goal aims at the middle between
 /// what it had and what is left.
 #[test]
 fn bic_aims_lower_when_it_lost_below_its_goal() {

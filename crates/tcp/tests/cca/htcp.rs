@@ -24,7 +24,7 @@ fn settled(config: HtcpConfig, cwnd: u32) -> (Htcp, Window) {
     (htcp, w)
 }
 
-/// §2.1: in the first second after a loss one segment per round trip, as Reno; after Δ seconds more,
+/// In the first second after a loss one segment per round trip, as Reno; after Δ seconds more,
 /// 1 + 10 Δ + (Δ/2)², times 2 (1 − β) = 1.
 #[test]
 fn htcp_grows_by_the_time_since_the_loss() {
@@ -48,7 +48,7 @@ fn htcp_grows_by_the_time_since_the_loss() {
     }
 }
 
-/// §2.3: growth is scaled by the RTT over 100 ms, within 1/10 and 2, so that it is the same over time.
+/// Growth is scaled by the RTT over 100 ms, within 1/10 and 2, so that it is the same over time.
 #[test]
 fn htcp_scales_growth_by_the_rtt() {
     let alpha = |use_rtt_scaling, rtt| {
@@ -75,7 +75,7 @@ fn htcp_scales_growth_by_the_rtt() {
     assert!(short.abs_diff(long) < long / 10, "{short} and {long}");
 }
 
-/// §2.2: once two losses have come at about the same rate, a loss leaves RTTmin / RTTmax of the window,
+/// Once two losses have come at about the same rate, a loss leaves RTTmin / RTTmax of the window,
 /// within 0.5 and 0.8.
 #[test]
 fn htcp_leaves_what_empties_the_queue() {
@@ -100,7 +100,7 @@ fn htcp_leaves_what_empties_the_queue() {
     }
 }
 
-/// §2.2, the bandwidth switch: a rate that has changed by more than a fifth makes the loss take half.
+/// The bandwidth switch: a rate that has changed by more than a fifth makes the loss take half.
 #[test]
 fn htcp_halves_when_the_rate_has_changed() {
     let share_after = |cwnd, use_bandwidth_switch| {

@@ -16,7 +16,7 @@ fn on_path(rtt: Duration, cwnd: u32) -> (Hybla, Window) {
     (hybla, w)
 }
 
-/// Eq. 8, congestion avoidance: ρ² segments per round trip, ρ = RTT / 25 ms, at least 1; so the growth per
+/// Congestion avoidance: ρ² segments per round trip, ρ = RTT / 25 ms, at least 1; so the growth per
 /// second is that of the reference path squared over again: 40 ρ.
 #[test]
 fn hybla_adds_rho_squared_per_round_trip() {
@@ -38,7 +38,7 @@ fn hybla_adds_rho_squared_per_round_trip() {
     }
 }
 
-/// Eq. 8, slow start: 2^ρ − 1 segments per ACK; eighths of ρ count.
+/// Slow start: 2^ρ − 1 segments per ACK; eighths of ρ count.
 #[test]
 fn hybla_starts_by_powers_of_two() {
     for (ms, increase) in [(25, 1), (50, 3), (100, 15), (64, 5)] {

@@ -38,7 +38,7 @@ fn at_delay(percent: u64) -> (f64, f64) {
     )
 }
 
-/// §4.1, eq. 3 with α from 0.3 to 10: κ1 / (κ2 + d), the most up to 1 % of the largest delay.
+/// With α from 0.3 to 10: κ1 / (κ2 + d), the most up to 1 % of the largest delay.
 #[test]
 fn illinois_grows_by_the_delay() {
     let law = |d: f64| {
@@ -57,7 +57,7 @@ fn illinois_grows_by_the_delay() {
     }
 }
 
-/// §4.1, eq. 4: a loss takes an eighth up to 10 % of the largest delay, half from 80 %, and by a straight
+/// A loss takes an eighth up to 10 % of the largest delay, half from 80 %, and by a straight
 /// line between.
 #[test]
 fn illinois_gives_up_by_the_delay() {
@@ -94,7 +94,7 @@ fn illinois_adds_alpha_per_round_trip() {
     }
 }
 
-/// §4.2: growth is at its fastest again only after θ = 5 round trips of low delay.
+/// Growth is at its fastest again only after θ = 5 round trips of low delay.
 #[test]
 fn illinois_waits_for_five_good_round_trips() {
     let (mut illinois, mut w) = knowing(200);
@@ -108,7 +108,7 @@ fn illinois_waits_for_five_good_round_trips() {
     assert_eq!(good, 6);
 }
 
-/// §4.2 and Linux `update_params`: below 15 segments, and after a time-out, one segment and a half.
+/// Linux `update_params`: below 15 segments, and after a time-out, one segment and a half.
 #[test]
 fn illinois_is_reno_where_the_window_is_small_and_after_a_time_out() {
     let (illinois, _) = knowing(10);

@@ -6,7 +6,7 @@ use tcp::cca::scalable::{Scalable, ScalableConfig};
 use crate::lab::RTT;
 use crate::rounds::{flying, round};
 
-/// Kelly 2003 §4: 0.01 of a segment for each acknowledged one, so 1 % of the window per round trip
+/// Kelly 2003: 0.01 of a segment for each acknowledged one, so 1 % of the window per round trip
 /// whatever its size; a loss takes an eighth.
 #[test]
 fn scalable_grows_by_a_percent_and_gives_an_eighth() {
@@ -23,7 +23,7 @@ fn scalable_grows_by_a_percent_and_gives_an_eighth() {
 }
 
 /// The round trips to recover from a loss do not depend on the window: log(1 − b) / log(1 + a), which is
-/// 13.4 (Kelly 2003 §4 gives 13.42 RTTs).
+/// 13.4.
 #[test]
 fn scalable_recovers_within_fourteen_round_trips() {
     for cwnd in [400, 4_000] {
@@ -40,7 +40,7 @@ fn scalable_recovers_within_fourteen_round_trips() {
 }
 
 /// Linux `tcp_scalable_cong_avoid`: up to a hundred segments one per round trip, as Reno; with the lwnd of
-/// Kelly 2003 §4.1 a loss there takes half.
+/// Kelly 2003 a loss there takes half.
 #[test]
 fn scalable_is_reno_where_the_window_is_small() {
     let (mut scalable, mut w) = (Scalable::default(), flying(50));

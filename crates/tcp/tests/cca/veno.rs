@@ -22,7 +22,7 @@ fn with_queue(cwnd: u32, segments: u32) -> Duration {
     RTT.scaled(u64::from(cwnd), u64::from(cwnd - segments))
 }
 
-/// §II.B: a loss with fewer than β = 3 segments in the queue is one of the radio and takes a fifth, any
+/// A loss with fewer than β = 3 segments in the queue is one of the radio and takes a fifth, any
 /// other takes half.
 #[test]
 fn veno_tells_losses_of_the_radio_from_those_of_congestion() {
@@ -34,7 +34,7 @@ fn veno_tells_losses_of_the_radio_from_those_of_congestion() {
     }
 }
 
-/// §II.A: a segment per round trip, in every other one where the queue holds β segments.
+/// A segment per round trip, in every other one where the queue holds β segments.
 #[test]
 fn veno_grows_half_as_fast_with_a_queue() {
     for (queue, grown) in [(0, 12..=12), (20, 5..=7)] {

@@ -29,7 +29,7 @@ fn measured(segments: u32, rounds: u32) -> (Westwood, Window) {
     (westwood, w)
 }
 
-/// §2.1: after a recovery the window is BWE · RTTmin, after a time-out the threshold is; whatever the
+/// After a recovery the window is BWE · RTTmin, after a time-out the threshold is; whatever the
 /// window was.
 #[test]
 fn westwood_sets_the_window_that_the_rate_fills() {
@@ -67,7 +67,7 @@ fn westwood_learns_a_new_lowest_rtt_after_a_time_out() {
     assert!((190..=200).contains(&w.cwnd), "{}", w.cwnd);
 }
 
-/// §2.2 and Linux `westwood_do_filter`: a new rate is taken over through two filters of 7/8 each, so that
+/// Linux `westwood_do_filter`: a new rate is taken over through two filters of 7/8 each, so that
 /// it is seen by half after about a dozen samples.
 #[test]
 fn westwood_filters_the_rate_twice() {
@@ -109,7 +109,7 @@ fn westwood_counts_duplicate_acks_once() {
     );
 }
 
-/// Grieco and Mascolo 2004 §2: the growth is Reno's.
+/// Grieco and Mascolo 2004: the growth is Reno's.
 #[test]
 fn westwood_grows_as_reno() {
     let (mut westwood, mut w) = (Westwood::default(), flying(50));
