@@ -10,22 +10,26 @@ use units::Duration;
 const TICKS: u32 = 1_000;
 
 choices! {
-    /// What is known of the other side's clock.
-    pub enum Clocks {
-        /// Nothing, as in Linux: its ticks per second are estimated, and how far it is from ours stays in the
-        /// delay. An estimate above 1000, or a distance beyond 2²⁹ ms, as random offsets of timestamps
-        /// (RFC 7323 §5.4) make it likely, hides the delay, and LP is Reno then.
-        Apart = "apart",
-        /// It ticks as ours, in milliseconds; the first delay is half of the RTT.
-        Together = "together",
+    /// Whose LP it is.
+    pub enum Version {
+        /// That of the paper: the other side's clock ticks in milliseconds, as ours, so that differences of
+        /// timestamps are differences of delays; the range of delays is that of the connection. The delay
+        /// of a lone segment, whose ACK may be held back, does not count, and neither does what is seen
+        /// within a round trip of a reduction, which could not show in it yet.
+        Paper = "paper",
+        /// That of the kernel: it estimates how fast the other side's clock ticks, and has the distance of
+        /// the clocks in the delay. A distance beyond 2²⁹ ms, as random offsets of timestamps (RFC 7323
+        /// §5.4) make it likely, hides the delay, and LP is Reno then. The range of delays begins anew with
+        /// each reduction, which leaves the threshold as it is.
+        Linux = "linux",
     }
 }
 
 parameters! {
     /// The constants of the paper.
     pub struct LpConfig {
-        /// What is known of the other side's clock.
-        clocks: Clocks = Clocks::Apart, "", "Linux tcp_lp; Kuzmanovic and Knightly 2006 §III.A needs differences only (together)";
+        /// Whose LP it is: that of Linux hardly ever sees a delay.
+        version: Version = Version::Paper, "", "Kuzmanovic and Knightly 2006 §III; Linux tcp_lp (linux)";
         /// Share of the range of one-way delays beyond which there is congestion.
         threshold: u32 = 15, in 0..=100, "%", "Linux tcp_lp; Kuzmanovic and Knightly 2006 §III.A, δ = 0.15";
         /// Round trips for which the window stands still after it was reduced.
@@ -122,15 +126,15 @@ impl Lp {
 
     /// The one-way delay, ticks; zero is none.
     fn one_way_delay(&mut self, (theirs, ours): (u32, u32), rtt: u32) -> Option<u32> {
-        let delay = match self.config.clocks {
-            Clocks::Apart => {
+        let delay = match self.config.version {
+            Version::Linux => {
                 if !self.clock.update((theirs, ours)) {
                     return None;
                 }
                 let scale = TICKS / self.clock.ticks_per_second;
                 theirs.wrapping_mul(scale).wrapping_sub(ours)
             }
-            Clocks::Together => {
+            Version::Paper => {
                 let apart = theirs.wrapping_sub(ours);
                 let first = || apart.wrapping_sub((rtt / 2).max(1));
                 apart.wrapping_sub(*self.distance.get_or_insert_with(first))
@@ -179,7 +183,7 @@ impl Lp {
         self.smoothed / 8 >= self.lowest.wrapping_add(share)
     }
 
-    /// The range of delays begins anew, from the present one to its double.
+    /// The range of delays begins anew, from the present one to its double (Linux).
     fn renew_range(&mut self) {
         self.lowest = self.smoothed / 8;
         self.highest = self.smoothed / 4;
@@ -206,7 +210,10 @@ impl CongestionControl for Lp {
         let Some(timestamps) = window.timestamps else {
             return;
         };
-        if let Some(rtt) = sample.rtt.filter(|rtt| rtt.as_micros() > 0) {
+        let by_paper = self.config.version == Version::Paper;
+        // The ACK of a lone segment may have been held back (RFC 1122 §4.2.3.2).
+        let lone = by_paper && window.cwnd <= 1;
+        if let Some(rtt) = sample.rtt.filter(|rtt| rtt.as_micros() > 0 && !lone) {
             self.sample(timestamps, rtt);
         }
         let now = window.clock_ms();
@@ -214,18 +221,19 @@ impl CongestionControl for Lp {
         if rtt as i32 > 0 {
             self.inference = self.config.inference.wrapping_mul(rtt);
         }
-        self.within_inference = self
-            .last_reduction
-            .is_some_and(|at| now.wrapping_sub(at) < self.inference);
-        if !self.is_congested() {
+        let since = self.last_reduction.map(|at| now.wrapping_sub(at));
+        self.within_inference = since.is_some_and(|since| since < self.inference);
+        let too_early = by_paper && since.is_some_and(|since| since <= rtt);
+        if too_early || lone || !self.is_congested() {
             return;
         }
-        self.renew_range();
-        window.cwnd = if self.within_inference {
-            1
+        let half = (window.cwnd / 2).max(1);
+        if by_paper {
+            window.ssthresh = half.max(2);
         } else {
-            (window.cwnd / 2).max(1)
-        };
+            self.renew_range();
+        }
+        window.cwnd = if self.within_inference { 1 } else { half };
         self.last_reduction = (now != 0).then_some(now);
     }
 
