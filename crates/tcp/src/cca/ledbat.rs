@@ -133,7 +133,7 @@ impl CongestionControl for Ledbat {
 
     /// The window shrinks also where it was not in full use.
     fn grow(&mut self, window: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) {
-        if self.starts() {
+        if window.in_slow_start() && self.starts() {
             if window.cwnd_limited {
                 slow_start.grow(window, acked);
             }
