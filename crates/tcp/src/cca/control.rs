@@ -117,15 +117,13 @@ impl Congestion {
         ssthresh
     }
 
-    /// The connection enters `state`.
+    /// The connection enters `state`, or stays in it once more: every time-out begins the Loss state anew.
     pub fn set_state(&mut self, state: CaState) {
-        if self.window.state != state {
-            self.cca.set_state(&mut self.window, state);
-            if state == CaState::Loss {
-                self.slow_start.reset(&mut self.window);
-            }
-            self.window.state = state;
+        self.cca.set_state(&mut self.window, state);
+        if state == CaState::Loss {
+            self.slow_start.reset(&mut self.window);
         }
+        self.window.state = state;
     }
 
     /// Something happened outside of an ACK.

@@ -15,7 +15,8 @@ choices! {
         /// That of the paper: the other side's clock ticks in milliseconds, as ours, so that differences of
         /// timestamps are differences of delays; the range of delays is that of the connection. The delay
         /// of a lone segment, whose ACK may be held back, does not count, and neither does what is seen
-        /// within a round trip of a reduction, which could not show in it yet.
+        /// within a round trip of a reduction, which could not show in it yet. Slow start goes on to a loss:
+        /// how long the queue is has to be known before delays can be told to be long.
         Paper = "paper",
         /// That of the kernel: it estimates how fast the other side's clock ticks, and has the distance of
         /// the clocks in the delay. A distance beyond 2²⁹ ms, as random offsets of timestamps (RFC 7323
@@ -180,7 +181,11 @@ impl Lp {
     fn is_congested(&self) -> bool {
         let range = self.highest.wrapping_sub(self.lowest);
         let share = self.config.threshold.wrapping_mul(range) / 100;
-        self.smoothed / 8 >= self.lowest.wrapping_add(share)
+        let threshold = self.lowest.wrapping_add(share);
+        match self.config.version {
+            Version::Paper => self.smoothed / 8 > threshold,
+            Version::Linux => self.smoothed / 8 >= threshold,
+        }
     }
 
     /// The range of delays begins anew, from the present one to its double (Linux).
@@ -224,7 +229,8 @@ impl CongestionControl for Lp {
         let since = self.last_reduction.map(|at| now.wrapping_sub(at));
         self.within_inference = since.is_some_and(|since| since < self.inference);
         let too_early = by_paper && since.is_some_and(|since| since <= rtt);
-        if too_early || lone || !self.is_congested() {
+        let in_the_dark = by_paper && window.in_slow_start();
+        if too_early || lone || in_the_dark || !self.is_congested() {
             return;
         }
         let half = (window.cwnd / 2).max(1);

@@ -1,6 +1,6 @@
 //! TCP-LP against Kuzmanovic and Knightly 2006 and Linux.
 
-use tcp::cca::lp::{Clocks, Lp, LpConfig};
+use tcp::cca::lp::{Lp, LpConfig, Version};
 use tcp::cca::{CongestionControl, Window};
 use units::Duration;
 
@@ -9,9 +9,9 @@ use crate::rounds::{ack, flying, round};
 const MS: Duration = Duration::from_millis(1);
 const BASE: Duration = Duration::from_millis(100);
 
-fn lp(clocks: Clocks, cwnd: u32) -> (Lp, Window) {
+fn lp(version: Version, cwnd: u32) -> (Lp, Window) {
     let config = LpConfig {
-        clocks,
+        version,
         ..LpConfig::default()
     };
     let (mut lp, mut w) = (Lp::new(config), flying(cwnd));
@@ -19,63 +19,75 @@ fn lp(clocks: Clocks, cwnd: u32) -> (Lp, Window) {
     (lp, w)
 }
 
-/// §III: an excess capacity is taken as Reno takes it, one segment per round trip, once the first delay has
-/// been taken for congestion, as it is not below the lowest (Linux `tcp_lp_pkts_acked`).
+/// §III: an excess capacity is taken as Reno takes it, one segment per round trip.
 #[test]
 fn lp_is_reno_while_the_delay_is_low() {
-    let (mut lp, mut w) = lp(Clocks::Together, 40);
-    for _ in 0..4 {
-        round(&mut lp, &mut w, BASE);
-    }
-    let start = w.cwnd;
-    // Back at the threshold by slow start, as the threshold was not cut.
-    assert!((40..44).contains(&start), "{start}");
+    let (mut lp, mut w) = lp(Version::Paper, 40);
     for step in 1..10 {
         round(&mut lp, &mut w, BASE);
-        assert_eq!(w.cwnd, start + step);
+        assert_eq!(w.cwnd, 40 + step);
     }
-    assert_eq!(lp.ssthresh(&mut w), (start + 9) / 2);
+    assert_eq!(lp.ssthresh(&mut w), 49 / 2);
 }
 
-/// §III.A and C: a smoothed one-way delay beyond 15 % of its range halves the window; then the window
-/// stands still for three round trips, and a second indication within them leaves one segment. Linux takes
-/// the range anew each time: from the present delay to its double.
-#[test]
-fn lp_gives_way_before_a_loss() {
-    let (mut lp, mut w) = lp(Clocks::Together, 80);
-    for _ in 0..5 {
+/// A path whose one-way delays have been from 50 to 150 ms: the threshold is at 65 ms.
+fn on_a_known_path(cwnd: u32) -> (Lp, Window) {
+    let (mut lp, mut w) = lp(Version::Paper, cwnd);
+    for one_way in [50, 150, 150] {
+        w.now += MS;
+        ack(&mut lp, &mut w, BASE * 2, MS * one_way);
+    }
+    // What that did is past.
+    w.now += Duration::from_secs(2);
+    for _ in 0..8 {
         round(&mut lp, &mut w, BASE);
     }
-    let before = w.cwnd;
-    // 50 ms, and the threshold is 57.5 ms: the eighth part of 60 ms more is 7.5 ms.
-    ack(&mut lp, &mut w, BASE + MS * 50, MS * 100);
-    assert_eq!(w.cwnd, before);
-    ack(&mut lp, &mut w, BASE + MS * 50, MS * 100);
-    // This very ACK may still have grown it by one.
+    w.cwnd = cwnd;
+    w.ssthresh = cwnd;
+    (lp, w)
+}
+
+/// §III.A and C: a smoothed one-way delay beyond 15 % of its range halves the window, which stands still
+/// then; an indication after the next round trip, and within three, leaves one segment.
+#[test]
+fn lp_gives_way_before_a_loss() {
+    let (mut lp, mut w) = on_a_known_path(80);
+    // From 50 ms on, an eighth of the way to 200 ms is beyond 65 ms.
+    ack(&mut lp, &mut w, BASE, MS * 200);
     let halved = w.cwnd;
-    assert!((before / 2..=before / 2 + 1).contains(&halved), "{halved}");
-    // It falls, and rises again within three round trips: from 61 ms by 15 %.
-    for _ in 0..4 {
-        ack(&mut lp, &mut w, BASE + MS * 50, MS * 100);
+    assert_eq!(halved, 40);
+    assert_eq!(w.ssthresh, 40);
+    for _ in 0..9 {
+        w.now += MS * 10;
+        ack(&mut lp, &mut w, BASE, MS * 200);
+        assert_eq!(w.cwnd, halved, "what cannot show yet does not count");
     }
+    w.now += MS * 20;
+    ack(&mut lp, &mut w, BASE, MS * 200);
     assert_eq!(w.cwnd, 1);
-    // Back at the base: nothing grows until three round trips have passed since.
-    let calm = w.now;
-    while w.now < calm + MS * 250 {
+}
+
+/// §III.C: where the delay is low again, Reno goes on after the inference phase of three round trips.
+#[test]
+fn lp_comes_back_after_the_inference_phase() {
+    let (mut lp, mut w) = on_a_known_path(80);
+    ack(&mut lp, &mut w, BASE, MS * 200);
+    let calm = w.now + MS * 310;
+    while w.now < calm {
+        assert_eq!(w.cwnd, 40);
         w.now += MS * 10;
         ack(&mut lp, &mut w, BASE, MS * 50);
     }
-    assert_eq!(w.cwnd, 1);
-    for _ in 0..20 {
+    for _ in 0..5 {
         round(&mut lp, &mut w, BASE);
     }
-    assert!(w.cwnd >= 18, "{}", w.cwnd);
+    assert!((44..=46).contains(&w.cwnd), "{}", w.cwnd);
 }
 
 /// A delay that rises only on the way back is none of the path that data takes.
 #[test]
 fn lp_does_not_mind_the_way_back() {
-    let (mut lp, mut w) = lp(Clocks::Together, 40);
+    let (mut lp, mut w) = lp(Version::Paper, 40);
     for _ in 0..5 {
         round(&mut lp, &mut w, BASE);
     }
@@ -95,7 +107,7 @@ fn lp_does_not_mind_the_way_back() {
 #[test]
 fn lp_as_in_linux_depends_on_how_far_the_clocks_are_apart() {
     let window_after = |apart: u32| {
-        let (mut lp, mut w) = lp(Clocks::Apart, 40);
+        let (mut lp, mut w) = lp(Version::Linux, 40);
         let mut at = |lp: &mut Lp, one_way: u32| {
             w.now += MS * 10;
             w.snd_una += 1_448;
@@ -128,7 +140,7 @@ fn lp_as_in_linux_depends_on_how_far_the_clocks_are_apart() {
 /// Without timestamps nothing tells one-way delays: Reno.
 #[test]
 fn lp_without_timestamps_is_reno() {
-    let (mut lp, mut w) = lp(Clocks::Apart, 40);
+    let (mut lp, mut w) = lp(Version::Linux, 40);
     w.timestamps = None;
     for _ in 0..200 {
         w.now += MS * 5;
