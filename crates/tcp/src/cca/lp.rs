@@ -3,11 +3,13 @@
 
 use super::parameters::{choices, parameters};
 use super::slow_start::Method;
-use super::{AckSample, Cca, CongestionControl, Family, SlowStart, Window};
+use super::{AckSample, CaState, Cca, CongestionControl, Event, Family, SlowStart, Window};
 use units::Duration;
 
 /// Ticks of the timestamps clock in a second.
 const TICKS: u32 = 1_000;
+/// A window is small below so many segments.
+const SMALL: u32 = 10;
 
 choices! {
     /// Whose LP it is.
@@ -15,7 +17,7 @@ choices! {
         /// That of the paper: the other side's clock ticks in milliseconds, as ours, so that differences of
         /// timestamps are differences of delays; the range of delays is that of the connection. The delay
         /// of a lone segment, whose ACK may be held back, does not count, and neither does what is seen
-        /// within a round trip of a reduction, which could not show in it yet. Slow start goes on to a loss:
+        /// within a round trip of a reduction, which could not show in it yet. Up to the first loss it is Reno:
         /// how long the queue is has to be known before delays can be told to be long.
         Paper = "paper",
         /// That of the kernel: it estimates how fast the other side's clock ticks, and has the distance of
@@ -69,6 +71,8 @@ pub struct Lp {
     /// How long after a reduction the window stands still.
     inference: u32,
     within_inference: bool,
+    /// A loss has shown how long the queue is.
+    lost_before: bool,
 }
 
 /// The other side's clock: its ticks per second by the steps of both clocks.
@@ -122,6 +126,7 @@ impl Lp {
             last_reduction: None,
             inference: 0,
             within_inference: false,
+            lost_before: false,
         }
     }
 
@@ -188,6 +193,12 @@ impl Lp {
         }
     }
 
+    /// Whether the delay may tell of congestion in the LP of the paper: not before the queue is known, not
+    /// while a loss is being repaired, and not where there is nothing to give.
+    fn may_tell(&self, window: &Window) -> bool {
+        self.lost_before && window.state < CaState::Cwr && window.cwnd > 2
+    }
+
     /// The range of delays begins anew, from the present one to its double (Linux).
     fn renew_range(&mut self) {
         self.lowest = self.smoothed / 8;
@@ -206,6 +217,7 @@ impl CongestionControl for Lp {
     }
 
     fn ssthresh(&mut self, window: &mut Window) -> u32 {
+        self.lost_before = true;
         (window.cwnd / 2).max(2)
     }
 
@@ -216,9 +228,10 @@ impl CongestionControl for Lp {
             return;
         };
         let by_paper = self.config.version == Version::Paper;
-        // The ACK of a lone segment may have been held back (RFC 1122 §4.2.3.2).
-        let lone = by_paper && window.cwnd <= 1;
-        if let Some(rtt) = sample.rtt.filter(|rtt| rtt.as_micros() > 0 && !lone) {
+        // In a small window the delay of ACKs that are held back (RFC 1122 §4.2.3.2) would tell more than
+        // that of the path.
+        let held_back = by_paper && window.cwnd < SMALL && sample.acked < 2;
+        if let Some(rtt) = sample.rtt.filter(|rtt| rtt.as_micros() > 0 && !held_back) {
             self.sample(timestamps, rtt);
         }
         let now = window.clock_ms();
@@ -228,19 +241,29 @@ impl CongestionControl for Lp {
         }
         let since = self.last_reduction.map(|at| now.wrapping_sub(at));
         self.within_inference = since.is_some_and(|since| since < self.inference);
-        let too_early = by_paper && since.is_some_and(|since| since <= rtt);
-        let in_the_dark = by_paper && window.in_slow_start();
-        if too_early || lone || in_the_dark || !self.is_congested() {
+        let just_reduced = since.is_some_and(|since| since <= rtt);
+        if by_paper && just_reduced {
+            // The average begins anew with what can show the reduction.
+            self.smoothed = 0;
+        }
+        if by_paper && (just_reduced || !self.may_tell(window)) || !self.is_congested() {
             return;
         }
         let half = (window.cwnd / 2).max(1);
-        if by_paper {
-            window.ssthresh = half.max(2);
-        } else {
+        if !by_paper {
             self.renew_range();
+        } else if !self.within_inference {
+            window.ssthresh = half.max(2);
         }
         window.cwnd = if self.within_inference { 1 } else { half };
         self.last_reduction = (now != 0).then_some(now);
+    }
+
+    /// A reduction after a loss is one like that for a delay.
+    fn cwnd_event(&mut self, window: &mut Window, event: Event) {
+        if event == Event::CompleteCwr && self.config.version == Version::Paper {
+            self.last_reduction = Some(window.clock_ms());
+        }
     }
 
     fn grow(&mut self, window: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) {

@@ -37,7 +37,7 @@ fn on_a_known_path(cwnd: u32) -> (Lp, Window) {
         w.now += MS;
         ack(&mut lp, &mut w, BASE * 2, MS * one_way);
     }
-    // What that did is past.
+    lp.ssthresh(&mut w);
     w.now += Duration::from_secs(2);
     for _ in 0..8 {
         round(&mut lp, &mut w, BASE);
