@@ -142,14 +142,7 @@ impl CongestionControl for HighSpeed {
 
     /// What slow start leaves over is not counted.
     fn grow(&mut self, window: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) {
-        if !window.cwnd_limited {
-            return;
-        }
-        if window.in_slow_start() {
-            slow_start.grow(window, acked);
-        } else {
-            self.cong_avoid(window, acked);
-        }
+        self.start_or_avoid(window, slow_start, acked);
     }
 
     /// a(w) segments per window of ACKs: Linux counts ACKs, not what they cover.

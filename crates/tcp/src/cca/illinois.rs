@@ -224,14 +224,7 @@ impl CongestionControl for Illinois {
         if window.snd_una > self.round_end {
             self.end_round(window);
         }
-        if !window.cwnd_limited {
-            return;
-        }
-        if window.in_slow_start() {
-            slow_start.grow(window, acked);
-        } else {
-            self.cong_avoid(window, acked);
-        }
+        self.start_or_avoid(window, slow_start, acked);
     }
 
     /// Alpha segments per window of acknowledged ones.

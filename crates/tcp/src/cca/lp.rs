@@ -267,15 +267,8 @@ impl CongestionControl for Lp {
     }
 
     fn grow(&mut self, window: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) {
-        if self.within_inference || !window.cwnd_limited {
-            return;
-        }
-        let mut rest = acked;
-        if window.in_slow_start() {
-            rest = slow_start.grow(window, acked);
-        }
-        if rest > 0 {
-            self.cong_avoid(window, rest);
+        if !self.within_inference {
+            self.start_then_avoid(window, slow_start, acked);
         }
     }
 

@@ -148,6 +148,17 @@ pub trait CongestionControl: Send + core::fmt::Debug {
     /// [`CongestionControl::cong_avoid`] beyond. For those to override that go by round trips or have a
     /// slow start of their own.
     fn grow(&mut self, window: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) {
+        self.start_then_avoid(window, slow_start, acked);
+    }
+
+    /// Where the window was in full use: slow start up to the threshold, congestion avoidance for what is
+    /// left over. A part to build [`CongestionControl::grow`] of.
+    fn start_then_avoid(
+        &mut self,
+        window: &mut Window,
+        slow_start: &mut dyn SlowStart,
+        acked: u32,
+    ) {
         if !window.cwnd_limited {
             return;
         }
@@ -157,6 +168,18 @@ pub trait CongestionControl: Send + core::fmt::Debug {
         }
         if rest > 0 {
             self.cong_avoid(window, rest);
+        }
+    }
+
+    /// As [`CongestionControl::start_then_avoid`], but what slow start leaves over does not count.
+    fn start_or_avoid(&mut self, window: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) {
+        if !window.cwnd_limited {
+            return;
+        }
+        if window.in_slow_start() {
+            slow_start.grow(window, acked);
+        } else {
+            self.cong_avoid(window, acked);
         }
     }
 

@@ -319,15 +319,8 @@ impl CongestionControl for Nv {
     }
 
     fn grow(&mut self, window: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) {
-        if !(window.cwnd_limited && self.may_grow) {
-            return;
-        }
-        let mut rest = acked;
-        if window.in_slow_start() {
-            rest = slow_start.grow(window, acked);
-        }
-        if rest > 0 {
-            self.cong_avoid(window, rest);
+        if self.may_grow {
+            self.start_then_avoid(window, slow_start, acked);
         }
     }
 

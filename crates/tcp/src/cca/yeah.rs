@@ -152,13 +152,7 @@ impl CongestionControl for Yeah {
         if !window.cwnd_limited {
             return;
         }
-        let mut rest = acked;
-        if window.in_slow_start() {
-            rest = slow_start.grow(window, acked);
-        }
-        if rest > 0 {
-            self.cong_avoid(window, rest);
-        }
+        self.start_then_avoid(window, slow_start, acked);
         if self.round.is_over(window) {
             if let Some(rtt) = self.round.rtt() {
                 self.choose_mode(window, rtt);
