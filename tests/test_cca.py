@@ -76,6 +76,8 @@ def test_a_parameter_changes_the_run_and_is_named_in_the_results() -> None:
 def test_all_stands_for_every_congestion_control() -> None:
     assert chosen("all", ["reno", "bbr"]) == ["reno", "bbr"]
     assert chosen("cubic,all", ["reno", "cubic"]) == ["cubic", "reno"]
+    assert chosen("cubic+all", ["reno", "bbr"]) == ["cubic+reno", "cubic+bbr"]
+    assert chosen("all+all", ["reno", "bbr"]) == ["reno+reno", "bbr+bbr"]
 
 
 def test_flows_that_share_a_path_have_their_shares_and_jains_index() -> None:

@@ -45,15 +45,24 @@ def chosen(given: str | Iterable[str], there: Sequence[str]) -> list[str]:
 
     Args:
         given: names with their parameters (`"cubic:hystart=off"`), several flows at a time joined by a
-            plus sign (`"cubic+bbr"`), as a list or in one text with commas; `"all"` stands for `there`.
+            plus sign (`"cubic+bbr"`), as a list or in one text with commas; `"all"` stands for each of
+            `there` in turn, also among several flows (`"cubic+all"`; `"all+all"` is each with itself).
         there: the congestion controls that there are.
 
     Raises:
         CelltcpError: if a name or a parameter is unknown, a value is not allowed, or nothing is named.
     """
     text = given if isinstance(given, str) else ",".join(given)
-    pieces = [",".join(there) if piece.strip() == ALL else piece for piece in text.split(",")]
+    pieces = [each for piece in text.split(",") for each in _meant(piece, there)]
     named = list(dict.fromkeys(lineups(",".join(pieces))))
     if not named:
         raise CelltcpError("cca: give one congestion control at least")
     return named
+
+
+def _meant(piece: str, there: Sequence[str]) -> list[str]:
+    """The line-ups that a piece with `"all"` in it stands for."""
+    flows = [flow.strip() for flow in piece.split("+")]
+    if ALL not in flows:
+        return [piece]
+    return ["+".join(name if flow == ALL else flow for flow in flows) for name in there]
