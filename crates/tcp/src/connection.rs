@@ -1,88 +1,24 @@
 //! A connection: the state machine of RFC 9293 around a sender and a receiver.
 
+mod handshake;
+mod info;
+
 use std::collections::VecDeque;
 
-use units::{Duration, Instant, Rate};
+use units::{Duration, Instant};
 
-use crate::cca::{CaState, Congestion, Context, HandOver, Pair};
+use crate::cca::{Congestion, Context, HandOver, Pair};
 use crate::config::Config;
-use crate::receiver::{EchoMode, Receiver, first_window};
+use crate::receiver::Receiver;
 use crate::segment::{Ecn, Flags, Segment};
 use crate::sender::{AckInput, Outgoing, Sender};
 use crate::sequence::unwrap;
+pub use info::{Info, State};
 
 /// How long the side that closed first stays known (Linux: 60 s for 2 MSL).
 const TIME_WAIT: Duration = Duration::from_secs(60);
 /// First numbers are lifted by this much, so that numbers below them do not underflow.
 const LIFT: u64 = 1 << 32;
-
-/// The states of RFC 9293 §3.3.2.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum State {
-    /// Waiting for a connection request.
-    Listen,
-    /// A SYN was sent.
-    SynSent,
-    /// A SYN was received and answered.
-    SynReceived,
-    /// Open.
-    Established,
-    /// Closed from here, the FIN is not acknowledged.
-    FinWait1,
-    /// Closed from here, the FIN is acknowledged.
-    FinWait2,
-    /// Closed from the other side.
-    CloseWait,
-    /// Closed from both sides at once.
-    Closing,
-    /// Closed from the other side first; our FIN is not acknowledged.
-    LastAck,
-    /// Waiting for stray segments to die out.
-    TimeWait,
-    /// No connection.
-    Closed,
-}
-
-/// What `ss -ti` would show of a connection.
-#[derive(Clone, Copy, Debug)]
-pub struct Info {
-    /// Loss-recovery state.
-    pub ca_state: CaState,
-    /// Congestion window, segments.
-    pub cwnd: u32,
-    /// Slow-start threshold, segments.
-    pub ssthresh: u32,
-    /// Segments in flight.
-    pub inflight: u32,
-    /// Smoothed RTT; zero before the first sample.
-    pub srtt: Duration,
-    /// Lowest RTT of the last five minutes; [`Duration::MAX`] before the first sample.
-    pub min_rtt: Duration,
-    /// Retransmission time-out.
-    pub rto: Duration,
-    /// Latest delivery-rate sample.
-    pub delivery_rate: Rate,
-    /// Pacing rate.
-    pub pacing_rate: Rate,
-    /// Segments delivered, by ACK or SACK.
-    pub delivered: u64,
-    /// Segments sent, retransmissions included.
-    pub segments_sent: u64,
-    /// Segments retransmitted.
-    pub retransmissions: u64,
-    /// Retransmission time-outs.
-    pub timeouts: u64,
-    /// Tail loss probes.
-    pub loss_probes: u64,
-    /// Fast recoveries entered.
-    pub fast_recoveries: u64,
-    /// Reductions of the window that were taken back.
-    pub undone: u64,
-    /// Window that the other side offers, bytes.
-    pub send_window: u64,
-    /// When slow start was left for the first time, and the window then.
-    pub slow_start_exit: Option<(Instant, u32)>,
-}
 
 /// One end of a connection.
 #[derive(Debug)]
@@ -249,32 +185,6 @@ impl Connection {
         self.sender.congestion.name()
     }
 
-    /// What `ss -ti` would show.
-    pub fn info(&self) -> Info {
-        let w = &self.sender.congestion.window;
-        let counts = self.sender.counts;
-        Info {
-            ca_state: w.state,
-            cwnd: w.cwnd,
-            ssthresh: w.ssthresh,
-            inflight: self.sender.in_flight(),
-            srtt: self.sender.srtt(),
-            min_rtt: self.sender.min_rtt(),
-            rto: self.sender.rto(),
-            delivery_rate: self.sender.latest_rate,
-            pacing_rate: w.pacing_rate,
-            delivered: self.sender.delivered(),
-            segments_sent: counts.segments,
-            retransmissions: counts.retransmissions,
-            timeouts: counts.timeouts,
-            loss_probes: counts.loss_probes,
-            fast_recoveries: counts.fast_recoveries,
-            undone: counts.undone,
-            send_window: self.sender.snd_wnd(),
-            slow_start_exit: self.sender.congestion.slow_start_exit(),
-        }
-    }
-
     /// A segment arrived.
     pub fn on_segment(&mut self, now: Instant, segment: &Segment) {
         match self.state {
@@ -290,71 +200,6 @@ impl Connection {
             self.state,
             State::Closed | State::Listen | State::SynSent | State::SynReceived
         )
-    }
-
-    /// RFC 9293 §3.10.7.2: a SYN in LISTEN.
-    fn on_request(&mut self, now: Instant, segment: &Segment) {
-        if !segment.flags.contains(Flags::SYN) || segment.flags.contains(Flags::RST) {
-            return;
-        }
-        self.take_options(segment);
-        // RFC 3168 §6.1.1. A SYN that is itself capable comes from a congestion control that needs ECN.
-        let asked = segment.flags.contains(Flags::ECE | Flags::CWR);
-        self.ecn = asked && (segment.ecn == Ecn::NotEct || self.needs_ecn());
-        self.state = State::SynReceived;
-        self.send_handshake(now);
-    }
-
-    /// RFC 9293 §3.10.7.3: an answer in SYN-SENT.
-    fn on_answer(&mut self, now: Instant, segment: &Segment) {
-        let expected = Flags::SYN | Flags::ACK;
-        if !segment.flags.contains(expected) || segment.ack != (self.iss + 1) as u32 {
-            return;
-        }
-        self.take_options(segment);
-        let flags = segment.flags;
-        self.ecn &= flags.contains(Flags::ECE) && !flags.contains(Flags::CWR);
-        self.establish(now, u64::from(segment.window));
-        if let Some(receiver) = &mut self.receiver {
-            receiver.acknowledge_now();
-        }
-        self.flush(now);
-    }
-
-    /// What both sides can do, and where the other side starts.
-    fn take_options(&mut self, segment: &Segment) {
-        if let Some(mss) = segment.mss {
-            self.config.mss = self.config.mss.min(u32::from(mss));
-        }
-        self.timestamps = self.config.timestamps && segment.timestamps.is_some();
-        if let Some((value, _)) = segment.timestamps {
-            self.ts_recent = value;
-        }
-        if let (Some(own), Some(peer)) = (self.config.window_scale, segment.window_scale) {
-            // RFC 7323 §2.3: no more than 14.
-            (self.own_scale, self.peer_scale) = (own.min(14), peer.min(14));
-        }
-        let first = LIFT + u64::from(segment.seq) + 1;
-        self.receiver = Some(Receiver::new(&self.config, first, self.own_scale));
-        self.last_ack_sent = first;
-    }
-
-    fn establish(&mut self, now: Instant, window: u64) {
-        self.state = State::Established;
-        self.established_at = Some(now);
-        self.handshake_at = Instant::NEVER;
-        let rtt = (self.handshake_tries == 1).then(|| now.saturating_since(self.handshake_sent));
-        let echo = match (self.ecn, self.needs_ecn()) {
-            (false, _) => EchoMode::Off,
-            (true, false) => EchoMode::Classic,
-            (true, true) => EchoMode::Exact,
-        };
-        if let Some(receiver) = &mut self.receiver {
-            receiver.establish(now, rtt);
-            receiver.set_echo(echo);
-        }
-        self.sender.congestion.window.ecn = self.ecn;
-        self.sender.establish(now, rtt, window);
     }
 
     fn on_synchronised(&mut self, now: Instant, segment: &Segment) {
@@ -475,53 +320,9 @@ impl Connection {
         Some(u64::from(echo.wrapping_sub(self.timestamp_offset)))
     }
 
-    /// Whether the congestion control cannot do without ECN.
-    fn needs_ecn(&self) -> bool {
-        self.sender.congestion.needs_ecn()
-    }
-
     fn timestamp(&self, now: Instant) -> u32 {
         self.timestamp_offset
             .wrapping_add((now.as_nanos() / 1_000_000) as u32)
-    }
-
-    /// SYN or SYN-ACK, again after a time-out that doubles (RFC 6298 §5).
-    fn send_handshake(&mut self, now: Instant) {
-        let answering = self.state == State::SynReceived;
-        let scale_agreed = !answering || self.peer_scale > 0 || self.own_scale > 0;
-        let header = crate::segment::TIMESTAMPS_OPTION * u32::from(self.config.timestamps);
-        let mut segment = Segment {
-            seq: self.iss as u32,
-            flags: Flags::SYN,
-            window: first_window(&self.config).min(65_535) as u16,
-            mss: Some((self.config.mss + header) as u16),
-            window_scale: self.config.window_scale.filter(|_| scale_agreed),
-            sack_permitted: true,
-            timestamps: (self.config.timestamps && (!answering || self.timestamps))
-                .then(|| (self.timestamp(now), self.ts_recent)),
-            ..Segment::default()
-        };
-        if answering {
-            segment.flags |= Flags::ACK;
-            segment.ack = self.last_ack_sent as u32;
-        } else {
-            // Not again where it may be the flags that the SYN was lost for (RFC 3168 §6.1.1.1).
-            self.ecn = self.handshake_tries == 0 && (self.config.ecn || self.needs_ecn());
-        }
-        if self.ecn {
-            segment.flags |= if answering {
-                Flags::ECE
-            } else {
-                Flags::ECE | Flags::CWR
-            };
-            if self.needs_ecn() {
-                segment.ecn = Ecn::Ect0;
-            }
-        }
-        self.out.push_back(segment);
-        self.handshake_sent = now;
-        self.handshake_at = now + self.config.initial_rto * (1 << self.handshake_tries.min(6));
-        self.handshake_tries += 1;
     }
 
     /// Turns what the sender wants sent into segments, and adds an ACK if one is due.

@@ -1,0 +1,118 @@
+//! Opening a connection (RFC 9293 §3.5), and what both sides agree on.
+
+use units::Instant;
+
+use super::{Connection, LIFT, State};
+use crate::receiver::{EchoMode, Receiver, first_window};
+use crate::segment::{Ecn, Flags, Segment};
+
+impl Connection {
+    /// RFC 9293 §3.10.7.2: a SYN in LISTEN.
+    pub(super) fn on_request(&mut self, now: Instant, segment: &Segment) {
+        if !segment.flags.contains(Flags::SYN) || segment.flags.contains(Flags::RST) {
+            return;
+        }
+        self.take_options(segment);
+        // RFC 3168 §6.1.1. A SYN that is itself capable comes from a congestion control that needs ECN.
+        let asked = segment.flags.contains(Flags::ECE | Flags::CWR);
+        self.ecn = asked && (segment.ecn == Ecn::NotEct || self.needs_ecn());
+        self.state = State::SynReceived;
+        self.send_handshake(now);
+    }
+
+    /// RFC 9293 §3.10.7.3: an answer in SYN-SENT.
+    pub(super) fn on_answer(&mut self, now: Instant, segment: &Segment) {
+        let expected = Flags::SYN | Flags::ACK;
+        if !segment.flags.contains(expected) || segment.ack != (self.iss + 1) as u32 {
+            return;
+        }
+        self.take_options(segment);
+        let flags = segment.flags;
+        self.ecn &= flags.contains(Flags::ECE) && !flags.contains(Flags::CWR);
+        self.establish(now, u64::from(segment.window));
+        if let Some(receiver) = &mut self.receiver {
+            receiver.acknowledge_now();
+        }
+        self.flush(now);
+    }
+
+    /// What both sides can do, and where the other side starts.
+    fn take_options(&mut self, segment: &Segment) {
+        if let Some(mss) = segment.mss {
+            self.config.mss = self.config.mss.min(u32::from(mss));
+        }
+        self.timestamps = self.config.timestamps && segment.timestamps.is_some();
+        if let Some((value, _)) = segment.timestamps {
+            self.ts_recent = value;
+        }
+        if let (Some(own), Some(peer)) = (self.config.window_scale, segment.window_scale) {
+            // RFC 7323 §2.3: no more than 14.
+            (self.own_scale, self.peer_scale) = (own.min(14), peer.min(14));
+        }
+        let first = LIFT + u64::from(segment.seq) + 1;
+        self.receiver = Some(Receiver::new(&self.config, first, self.own_scale));
+        self.last_ack_sent = first;
+    }
+
+    pub(super) fn establish(&mut self, now: Instant, window: u64) {
+        self.state = State::Established;
+        self.established_at = Some(now);
+        self.handshake_at = Instant::NEVER;
+        let rtt = (self.handshake_tries == 1).then(|| now.saturating_since(self.handshake_sent));
+        let echo = match (self.ecn, self.needs_ecn()) {
+            (false, _) => EchoMode::Off,
+            (true, false) => EchoMode::Classic,
+            (true, true) => EchoMode::Exact,
+        };
+        if let Some(receiver) = &mut self.receiver {
+            receiver.establish(now, rtt);
+            receiver.set_echo(echo);
+        }
+        self.sender.congestion.window.ecn = self.ecn;
+        self.sender.establish(now, rtt, window);
+    }
+
+    /// SYN or SYN-ACK, again after a time-out that doubles (RFC 6298 §5).
+    pub(super) fn send_handshake(&mut self, now: Instant) {
+        let answering = self.state == State::SynReceived;
+        let scale_agreed = !answering || self.peer_scale > 0 || self.own_scale > 0;
+        let header = crate::segment::TIMESTAMPS_OPTION * u32::from(self.config.timestamps);
+        let mut segment = Segment {
+            seq: self.iss as u32,
+            flags: Flags::SYN,
+            window: first_window(&self.config).min(65_535) as u16,
+            mss: Some((self.config.mss + header) as u16),
+            window_scale: self.config.window_scale.filter(|_| scale_agreed),
+            sack_permitted: true,
+            timestamps: (self.config.timestamps && (!answering || self.timestamps))
+                .then(|| (self.timestamp(now), self.ts_recent)),
+            ..Segment::default()
+        };
+        if answering {
+            segment.flags |= Flags::ACK;
+            segment.ack = self.last_ack_sent as u32;
+        } else {
+            // Not again where it may be the flags that the SYN was lost for (RFC 3168 §6.1.1.1).
+            self.ecn = self.handshake_tries == 0 && (self.config.ecn || self.needs_ecn());
+        }
+        if self.ecn {
+            segment.flags |= if answering {
+                Flags::ECE
+            } else {
+                Flags::ECE | Flags::CWR
+            };
+            if self.needs_ecn() {
+                segment.ecn = Ecn::Ect0;
+            }
+        }
+        self.out.push_back(segment);
+        self.handshake_sent = now;
+        self.handshake_at = now + self.config.initial_rto * (1 << self.handshake_tries.min(6));
+        self.handshake_tries += 1;
+    }
+
+    /// Whether the congestion control cannot do without ECN.
+    pub(super) fn needs_ecn(&self) -> bool {
+        self.sender.congestion.needs_ecn()
+    }
+}
