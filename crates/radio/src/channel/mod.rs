@@ -6,29 +6,44 @@
 //! it. Draws are addressed by (seed, purpose, link), so that the channel depends neither on the
 //! order of the questions nor on the traffic.
 
+mod antenna;
 mod carrier;
 mod decibels;
+mod deployment;
 mod error;
 mod faded;
 mod fading;
 mod grid;
 mod hst;
+pub mod mobility;
 mod noise;
 mod oscillator;
+mod path_loss;
+mod phone_log;
 mod position;
 mod profile;
 mod receiver;
+mod shadowing;
+mod trace;
 
+pub use antenna::{Antenna, SectorAntenna};
 pub use carrier::{Carrier, Doppler, Speed};
+pub use deployment::{
+    Activity, CellLink, CellSite, Deployment, DeploymentConfig, Interference, Reception,
+};
 pub use error::{FileError, ParameterError};
 pub use faded::{FadedSinr, MeanSinr};
 pub use fading::{Fading, FadingConfig, LineOfSight, LinkId};
 pub use grid::Grid;
 pub use hst::HighSpeedTrain;
 pub use noise::{NoiseFigure, thermal_noise_dbm};
+pub use path_loss::{Environment, PathLoss, PathLossModel, Sight};
+pub use phone_log::{PhoneLog, PhoneSample};
 pub use position::Position;
 pub use profile::{DelayProfile, Tap};
 pub use receiver::{ChannelEstimation, FrequencyTracking, Receiver};
+pub use shadowing::{Shadowing, ShadowingField};
+pub use trace::SinrTrace;
 
 use units::Instant;
 
