@@ -1,5 +1,6 @@
 //! Fast fading: a tapped delay line whose taps are sums of plane waves.
 
+use std::sync::Arc;
 use units::random::{Purpose, Stream};
 use units::{Decibel, Instant};
 
@@ -146,40 +147,28 @@ pub struct Fading {
     config: FadingConfig,
     /// Taps of the first antenna, then of the next.
     waves: Vec<Waves>,
-    taps: usize,
-    groups: usize,
-    /// For each tap, for each group (filled up to whole lanes): amplitude of one wave, turned by
-    /// the tap's delay at the group's frequency.
-    turned_re: Vec<f32>,
-    turned_im: Vec<f32>,
+    turned: Arc<Turned>,
     direct_amplitude: f32,
     /// Phase of the direct path at each antenna, turns.
     direct_phase: Vec<f64>,
 }
 
-impl Fading {
-    /// The channel of `link` in the run with `seed`, seen on `grid`.
-    pub fn new(
-        config: FadingConfig,
-        grid: &Grid,
-        seed: u64,
-        link: LinkId,
-    ) -> Result<Self, ParameterError> {
-        config.check()?;
-        let mut stream = Stream::new(seed, Purpose::Fading, link.entity());
-        let taps = config.profile.taps();
-        let largest = config.doppler.hz();
-        let mut waves = Vec::with_capacity(config.antennas * taps.len());
-        let mut direct_phase = Vec::with_capacity(config.antennas);
-        for _ in 0..config.antennas {
-            direct_phase.push(stream.uniform());
-            for _ in taps {
-                waves.push(tap_waves(&mut stream, largest));
-            }
-        }
+/// What the delays of the taps do over frequency: common to all links of a kind.
+#[derive(PartialEq, Debug)]
+struct Turned {
+    taps: usize,
+    groups: usize,
+    /// For each tap, for each group (filled up to whole lanes): amplitude of one wave, turned by
+    /// the tap's delay at the group's frequency.
+    re: Vec<f32>,
+    im: Vec<f32>,
+}
 
+impl Turned {
+    fn new(config: &FadingConfig, grid: &Grid) -> Self {
+        let taps = config.profile.taps();
         let padded = grid.groups().next_multiple_of(LANES);
-        let (mut turned_re, mut turned_im) = (Vec::new(), Vec::new());
+        let (mut re, mut im) = (Vec::new(), Vec::new());
         let direct = config.direct_share();
         for (index, (tap, power)) in taps.iter().zip(config.profile.powers()).enumerate() {
             let scattered = if index == 0 { power - direct } else { power };
@@ -191,20 +180,58 @@ impl Fading {
                     0.0
                 };
                 let angle = core::f64::consts::TAU * (turns - libm::floor(turns));
-                turned_re.push((amplitude * libm::cos(angle)) as f32);
-                turned_im.push((amplitude * libm::sin(angle)) as f32);
+                re.push((amplitude * libm::cos(angle)) as f32);
+                im.push((amplitude * libm::sin(angle)) as f32);
             }
         }
-        Ok(Self {
-            config,
-            waves,
+        Self {
             taps: taps.len(),
             groups: grid.groups(),
-            turned_re,
-            turned_im,
-            direct_amplitude: libm::sqrt(direct) as f32,
+            re,
+            im,
+        }
+    }
+
+    /// Groups filled up to whole lanes.
+    fn padded(&self) -> usize {
+        self.groups.next_multiple_of(LANES)
+    }
+}
+
+impl Fading {
+    /// The channel of `link` in the run with `seed`, seen on `grid`.
+    pub fn new(
+        config: FadingConfig,
+        grid: &Grid,
+        seed: u64,
+        link: LinkId,
+    ) -> Result<Self, ParameterError> {
+        config.check()?;
+        let turned = Arc::new(Turned::new(&config, grid));
+        Ok(Self::draw(config, turned, seed, link))
+    }
+
+    /// A channel of the same kind for another link, which shares what the two have in common.
+    pub fn of_link(&self, seed: u64, link: LinkId) -> Self {
+        Self::draw(self.config, Arc::clone(&self.turned), seed, link)
+    }
+
+    fn draw(config: FadingConfig, turned: Arc<Turned>, seed: u64, link: LinkId) -> Self {
+        let mut stream = Stream::new(seed, Purpose::Fading, link.entity());
+        let largest = config.doppler.hz();
+        let mut waves = Vec::with_capacity(config.antennas * turned.taps);
+        let mut direct_phase = Vec::with_capacity(config.antennas);
+        for _ in 0..config.antennas {
+            direct_phase.push(stream.uniform());
+            waves.extend((0..turned.taps).map(|_| tap_waves(&mut stream, largest)));
+        }
+        Self {
+            config,
+            waves,
+            turned,
+            direct_amplitude: libm::sqrt(config.direct_share()) as f32,
             direct_phase,
-        })
+        }
     }
 
     /// What it is made of.
@@ -214,17 +241,17 @@ impl Fading {
 
     /// Power of each PRB group over the mean of one antenna; `out` has one element per group.
     pub fn power(&self, at: Instant, out: &mut [f32]) {
-        assert_eq!(out.len(), self.groups, "one element per PRB group");
+        assert_eq!(out.len(), self.turned.groups, "one element per PRB group");
         out.fill(0.0);
         for antenna in 0..self.config.antennas {
             let gains = self.tap_gains(antenna, at);
             let (direct_re, direct_im) = self.direct(antenna, at);
             for (chunk, out) in out.chunks_mut(LANES).enumerate() {
                 let (mut re, mut im) = ([direct_re; LANES], [direct_im; LANES]);
-                for (tap, &(a, b)) in gains[..self.taps].iter().enumerate() {
-                    let from = tap * self.padded() + chunk * LANES;
-                    let cos: &[f32; LANES] = lanes(&self.turned_re, from);
-                    let sin: &[f32; LANES] = lanes(&self.turned_im, from);
+                for (tap, &(a, b)) in gains[..self.turned.taps].iter().enumerate() {
+                    let from = tap * self.turned.padded() + chunk * LANES;
+                    let cos: &[f32; LANES] = lanes(&self.turned.re, from);
+                    let sin: &[f32; LANES] = lanes(&self.turned.im, from);
                     for i in 0..LANES {
                         re[i] += a * cos[i] - b * sin[i];
                         im[i] += a * sin[i] + b * cos[i];
@@ -241,10 +268,10 @@ impl Fading {
     pub fn amplitude(&self, at: Instant, antenna: usize, group: usize) -> (f32, f32) {
         let (mut re, mut im) = self.direct(antenna, at);
         let gains = self.tap_gains(antenna, at);
-        for (tap, &(a, b)) in gains[..self.taps].iter().enumerate() {
+        for (tap, &(a, b)) in gains[..self.turned.taps].iter().enumerate() {
             let (cos, sin) = (
-                self.turned_re[tap * self.padded() + group],
-                self.turned_im[tap * self.padded() + group],
+                self.turned.re[tap * self.turned.padded() + group],
+                self.turned.im[tap * self.turned.padded() + group],
             );
             re += a * cos - b * sin;
             im += a * sin + b * cos;
@@ -252,13 +279,9 @@ impl Fading {
         (re, im)
     }
 
-    fn padded(&self) -> usize {
-        self.groups.next_multiple_of(LANES)
-    }
-
     fn tap_gains(&self, antenna: usize, at: Instant) -> [(f32, f32); MAX_TAPS] {
         let mut gains = [(0.0, 0.0); MAX_TAPS];
-        let waves = &self.waves[antenna * self.taps..][..self.taps];
+        let waves = &self.waves[antenna * self.turned.taps..][..self.turned.taps];
         for (gain, waves) in gains.iter_mut().zip(waves) {
             *gain = waves.sum(at.as_nanos());
         }

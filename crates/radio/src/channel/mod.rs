@@ -23,14 +23,13 @@ mod phone_log;
 mod position;
 mod profile;
 mod receiver;
+mod reception;
 mod shadowing;
 mod trace;
 
 pub use antenna::{Antenna, SectorAntenna};
 pub use carrier::{Carrier, Doppler, Speed};
-pub use deployment::{
-    Activity, CellLink, CellSite, Deployment, DeploymentConfig, Interference, Reception,
-};
+pub use deployment::{CellSite, Deployment, DeploymentConfig, Interference};
 pub use error::{FileError, ParameterError};
 pub use faded::{FadedSinr, MeanSinr};
 pub use fading::{Fading, FadingConfig, LineOfSight, LinkId};
@@ -42,6 +41,7 @@ pub use phone_log::{PhoneLog, PhoneSample};
 pub use position::Position;
 pub use profile::{DelayProfile, Tap};
 pub use receiver::{ChannelEstimation, FrequencyTracking, Receiver};
+pub use reception::{Activity, CellLink, Reception};
 pub use shadowing::{Shadowing, ShadowingField};
 pub use trace::SinrTrace;
 
