@@ -3,11 +3,14 @@
 #![allow(missing_docs, reason = "criterion's macro makes a public function")]
 
 use std::hint::black_box;
+use std::sync::Arc;
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use radio::channel::mobility::Trajectory;
 use radio::channel::{
-    Carrier, DelayProfile, Doppler, FadedSinr, Fading, FadingConfig, Grid, LinkId, Receiver,
-    SinrSource, Speed,
+    Antenna, Carrier, CellSite, DelayProfile, Deployment, DeploymentConfig, Doppler, FadedSinr,
+    Fading, FadingConfig, Grid, Interference, LinkId, NoiseFigure, PathLossModel, Position,
+    Receiver, Reception, Shadowing, Sight, SinrSource, Speed,
 };
 use units::{Decibel, Duration, Instant};
 
@@ -35,5 +38,57 @@ fn eva60(criterion: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, eva60);
+/// One UE that passes nine shadowed cells.
+fn nine_cells(criterion: &mut Criterion) {
+    let carrier = Carrier::from_mhz(2620.0).expect("in range");
+    let cells = (0..9_u32).map(|site| CellSite {
+        site,
+        position: Position::new(1_000.0 * f64::from(site), 30.0, 30.0),
+        antenna: Antenna::Omni { gain_dbi: 0.0 },
+        power_dbm: 46.0,
+    });
+    let mut config = DeploymentConfig {
+        cells: cells.collect(),
+        carrier,
+        grid: Grid::lte(100, 4).expect("in range"),
+        path_loss: PathLossModel::Friis,
+        sight: Sight::Line,
+        shadowing: Some(Shadowing::TR_36_814),
+        noise_figure: NoiseFigure::new(7.0).expect("in range"),
+        ue_height_m: 1.5,
+        interference: Interference::Mean,
+        update_period: Duration::from_millis(10),
+    };
+    let speed = Speed::from_km_per_h(120.0).expect("in range");
+    let fading = FadingConfig::new(DelayProfile::Eva, Doppler::Moving(speed, carrier));
+    for (name, interference) in [
+        ("nine cells, neighbours without fading", Interference::Mean),
+        (
+            "nine cells, neighbours with fading",
+            Interference::Faded {
+                below_noise_db: 20.0,
+            },
+        ),
+    ] {
+        config.interference = interference;
+        let deployment = Arc::new(Deployment::new(config.clone(), 1).expect("valid"));
+        let way = Trajectory::Linear {
+            start: Position::new(0.0, 0.0, 1.5),
+            velocity: [30.0, 0.0, 0.0],
+        };
+        let reception =
+            Reception::new(deployment, 0, way, Some((fading, Receiver::IDEAL))).expect("valid");
+        let mut out = vec![0.0; 25];
+        let mut now = Instant::ZERO;
+        criterion.bench_function(name, |bencher| {
+            bencher.iter(|| {
+                now += Duration::from_millis(1);
+                reception.link(4).sinr_db(black_box(now), &mut out);
+                black_box(&out);
+            });
+        });
+    }
+}
+
+criterion_group!(benches, eva60, nine_cells);
 criterion_main!(benches);

@@ -43,6 +43,11 @@ impl ChannelEstimation {
     /// Cell-specific reference signals of LTE: in symbols 0 and 4 of each slot of seven (TS 36.211
     /// §6.10.1.2), 0.25 ms apart on average.
     pub const LTE: Self = Self::Interpolated(Duration::from_micros(250));
+
+    /// One estimate per slot, 0.5 ms apart: antenna ports 2 and 3, which have reference signals in
+    /// one symbol of each slot only (TS 36.211 §6.10.1.2), or a receiver that averages those of a
+    /// slot against noise. Fast movement costs it much more.
+    pub const LTE_SLOT: Self = Self::Interpolated(Duration::from_micros(500));
 }
 
 /// A receiver under Doppler shift.
