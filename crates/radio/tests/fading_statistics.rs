@@ -231,7 +231,7 @@ fn a_channel_is_a_function_of_seed_link_and_time() {
         first.power(at(f64::from(ms) * 1e-3), &mut forward);
         history.push(forward.clone());
     }
-    let again = channel(config, &coarse, 0).of_link(7, LINK);
+    let again = channel(config, &coarse, 0).of_link(7, LINK).unwrap();
     for ms in (0..200).rev() {
         again.power(at(f64::from(ms) * 1e-3), &mut forward);
         assert_eq!(forward, history[ms as usize]);

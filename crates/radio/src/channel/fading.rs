@@ -27,9 +27,16 @@ pub struct LinkId {
 }
 
 impl LinkId {
+    pub(crate) fn check(self) -> Result<(), ParameterError> {
+        let last = f64::from((1_u32 << 20) - 1);
+        ParameterError::range("number of a UE", f64::from(self.ue), 0.0, last)?;
+        let last = f64::from((1_u32 << 12) - 1);
+        ParameterError::range("number of a cell", f64::from(self.cell), 0.0, last)?;
+        Ok(())
+    }
+
     /// The entity that draws for this link.
     fn entity(self) -> u32 {
-        debug_assert!(self.ue < 1 << 20 && self.cell < 1 << 12, "{self:?}");
         self.ue << 12 | self.cell
     }
 }
@@ -207,13 +214,16 @@ impl Fading {
         link: LinkId,
     ) -> Result<Self, ParameterError> {
         config.check()?;
+        link.check()?;
         let turned = Arc::new(Turned::new(&config, grid));
         Ok(Self::draw(config, turned, seed, link))
     }
 
     /// A channel of the same kind for another link, which shares what the two have in common.
-    pub fn of_link(&self, seed: u64, link: LinkId) -> Self {
-        Self::draw(self.config, Arc::clone(&self.turned), seed, link)
+    pub fn of_link(&self, seed: u64, link: LinkId) -> Result<Self, ParameterError> {
+        link.check()?;
+        let turned = Arc::clone(&self.turned);
+        Ok(Self::draw(self.config, turned, seed, link))
     }
 
     fn draw(config: FadingConfig, turned: Arc<Turned>, seed: u64, link: LinkId) -> Self {

@@ -36,6 +36,9 @@ pub struct PhoneLog {
     samples: Vec<PhoneSample>,
 }
 
+/// A year, in seconds: what seems to be longer is a mistake in a date.
+const LONGEST_LOG_S: i64 = 31_622_400;
+
 const TIME: &str = "Timestamp";
 const SPEED: &str = "Speed";
 const CELL: &str = "RAWCELLID";
@@ -205,14 +208,18 @@ impl Row<'_> {
                 "{TIME} {text:?} must look like 2019.12.14_10.16.30"
             ))
         })?;
-        let since = u64::try_from(seconds - *first.get_or_insert(seconds))
-            .map_err(|_| self.wrong(format_args!("{text} is earlier than the first line")))?;
+        let since = seconds - *first.get_or_insert(seconds);
+        if !(0..=LONGEST_LOG_S).contains(&since) {
+            let message =
+                format_args!("{text} is not within a year after the first line").to_string();
+            return Err(self.wrong(message));
+        }
         let cell = self.field(CELL)?;
         let cell = cell
             .parse()
             .map_err(|_| self.wrong(format_args!("{CELL} {cell:?} must be a whole number")))?;
         Ok(PhoneSample {
-            at: Instant::ZERO + Duration::from_secs(since),
+            at: Instant::ZERO + Duration::from_secs(since as u64),
             line: self.line,
             speed_km_per_h: self.number(SPEED, 0.0, 1e3)?.unwrap_or(0.0),
             cell,

@@ -51,7 +51,8 @@ impl Reception {
                 let first = Fading::new(config, &grid, deployment.seed(), LinkId { ue, cell: 0 })?;
                 let others = (1..cells as u32).map(|cell| LinkId { ue, cell });
                 let others = others.map(|link| first.of_link(deployment.seed(), link));
-                let links = core::iter::once(first.clone()).chain(others).collect();
+                let links = core::iter::once(Ok(first.clone())).chain(others);
+                let links = links.collect::<Result<Vec<_>, _>>()?;
                 Ok::<_, ParameterError>((links, DopplerLoss::new(receiver, &config, &grid)?))
             })
             .transpose()?;
