@@ -13,7 +13,7 @@ mod write;
 
 pub use generate::{Generator, GeneratorError};
 pub use opportunities::{OPPORTUNITY, Opportunities, OpportunitiesError};
-pub use parse::{Direction, Format, ParseError, parse};
+pub use parse::{Direction, Format, ParseError, parse, phone_log_seconds};
 pub use statistics::{PERCENTILES, Statistics};
 pub use steps::{Steps, StepsError};
 pub use write::{write_csv, write_mahimahi};

@@ -35,6 +35,12 @@ pub enum Purpose {
     InitialSequence = 11,
     /// Sizes and pauses of an application.
     Workload = 12,
+    /// Angles and phases of the waves that make a fading channel.
+    Fading = 13,
+    /// Shadowing by buildings and terrain.
+    Shadowing = 14,
+    /// Whether a base station is in sight.
+    LineOfSight = 15,
 }
 
 /// Draws for one purpose of one entity in one run.

@@ -4,6 +4,8 @@ mod csv;
 mod mahimahi;
 mod phone_log;
 
+pub use phone_log::seconds_of as phone_log_seconds;
+
 use core::fmt;
 
 use crate::Trace;

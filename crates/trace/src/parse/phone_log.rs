@@ -98,8 +98,9 @@ pub(super) fn read(text: &str, direction: Direction) -> Result<Steps, Mistake> {
     Steps::new(&steps, since(last.at + 1)).map_err(Mistake::anywhere)
 }
 
-/// Seconds since 1970 of a time such as `2019.12.14_10.16.30`.
-fn seconds_of(text: &str) -> Option<i64> {
+/// Seconds since 1970 of a phone log's time such as `2019.12.14_10.16.30`; none if it does not look
+/// like that.
+pub fn seconds_of(text: &str) -> Option<i64> {
     let (date, time) = text.split_once('_')?;
     let three = |text: &str| -> Option<[i64; 3]> {
         let parts: Vec<i64> = text

@@ -1,0 +1,330 @@
+//! Fast fading: a tapped delay line whose taps are sums of plane waves.
+
+use std::sync::Arc;
+use units::random::{Purpose, Stream};
+use units::{Decibel, Instant};
+
+use super::hst::HighSpeedTrain;
+use super::oscillator::{WAVES, Waves};
+use super::{DelayProfile, Doppler, Grid, ParameterError};
+
+/// Groups that are computed together.
+const LANES: usize = 8;
+
+/// Most taps of any profile.
+const MAX_TAPS: usize = 9;
+
+/// Antennas of a receiver, at most.
+const MAX_ANTENNAS: usize = 8;
+
+/// Which radio link: one UE and one cell. Links fade independently.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct LinkId {
+    /// Number of the UE, below 2^20.
+    pub ue: u32,
+    /// Number of the cell, below 2^12.
+    pub cell: u32,
+}
+
+impl LinkId {
+    pub(crate) fn check(self) -> Result<(), ParameterError> {
+        let last = f64::from((1_u32 << 20) - 1);
+        ParameterError::range("number of a UE", f64::from(self.ue), 0.0, last)?;
+        let last = f64::from((1_u32 << 12) - 1);
+        ParameterError::range("number of a cell", f64::from(self.cell), 0.0, last)?;
+        Ok(())
+    }
+
+    /// The entity that draws for this link.
+    fn entity(self) -> u32 {
+        self.ue << 12 | self.cell
+    }
+}
+
+/// What moves the frequency of the direct path.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum LineOfSight {
+    /// A direct path at this angle: its shift is the largest one times `cosine` (-1 to 1).
+    Steady {
+        /// K factor of the first tap: direct over scattered power, in dB; infinite for no fading.
+        k_db: f64,
+        /// Cosine of the angle between movement and path.
+        cosine: f64,
+    },
+    /// The shift swings as a train passes base stations.
+    Train {
+        /// K factor of the first tap: direct over scattered power, in dB; infinite for no fading,
+        /// as in TS 36.101 B.3; 10 dB in the tunnel of TS 36.104 table B.3-1.
+        k_db: f64,
+        /// The way of the train.
+        train: HighSpeedTrain,
+    },
+}
+
+impl LineOfSight {
+    fn k_db(self) -> f64 {
+        match self {
+            Self::Steady { k_db, .. } | Self::Train { k_db, .. } => k_db,
+        }
+    }
+
+    /// Doppler shift of the direct path in hertz where the largest one is `largest_hz`.
+    pub(crate) fn shift_hz(self, largest_hz: f64, at: Instant) -> f64 {
+        match self {
+            Self::Steady { cosine, .. } => largest_hz * cosine,
+            Self::Train { train, .. } => train.shift_hz(at),
+        }
+    }
+
+    /// Turns of the direct path since the start of the run.
+    fn turns(self, largest_hz: f64, at: Instant) -> f64 {
+        match self {
+            Self::Steady { cosine, .. } => {
+                let turns = largest_hz * cosine * at.as_secs_f64();
+                turns - libm::floor(turns)
+            }
+            Self::Train { train, .. } => train.turns(at),
+        }
+    }
+}
+
+/// What a fading channel is made of.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct FadingConfig {
+    /// Delays and powers of the taps.
+    pub profile: DelayProfile,
+    /// Largest Doppler shift of the scattered waves, whose spectrum is the classical one.
+    pub doppler: Doppler,
+    /// A direct path in the first tap, if any: Rician instead of Rayleigh.
+    pub line_of_sight: Option<LineOfSight>,
+    /// Receive antennas with independent fading, combined for the highest ratio (MRC): their powers
+    /// add up, so that two antennas also bring 3 dB of array gain. One leaves the mean as it is.
+    pub antennas: usize,
+}
+
+impl FadingConfig {
+    /// Rayleigh fading on one antenna.
+    pub fn new(profile: DelayProfile, doppler: Doppler) -> Self {
+        Self {
+            profile,
+            doppler,
+            line_of_sight: None,
+            antennas: 1,
+        }
+    }
+
+    /// Share of the whole power in the direct path.
+    pub(crate) fn direct_share(&self) -> f64 {
+        let first = self.profile.powers().next().unwrap_or(0.0);
+        let scattered = |line: LineOfSight| 1.0 / (1.0 + Decibel::new(line.k_db()).to_linear());
+        self.line_of_sight
+            .map_or(0.0, |line| first * (1.0 - scattered(line)))
+    }
+
+    fn check(&self) -> Result<(), ParameterError> {
+        ParameterError::range(
+            "receive antennas",
+            self.antennas as f64,
+            1.0,
+            MAX_ANTENNAS as f64,
+        )?;
+        match self.line_of_sight {
+            Some(LineOfSight::Steady { k_db, cosine }) => {
+                ParameterError::range("cosine of the direct path", cosine, -1.0, 1.0)?;
+                ParameterError::range("K factor in dB", k_db, -100.0, f64::INFINITY)?;
+            }
+            Some(LineOfSight::Train { k_db, .. }) => {
+                ParameterError::range("K factor in dB", k_db, -100.0, f64::INFINITY)?;
+            }
+            None => {}
+        }
+        Ok(())
+    }
+}
+
+/// A fading channel: power over the mean, by PRB group, as a function of time.
+///
+/// Each tap is a sum of plane waves from all around, whose angles are drawn one in each of equal
+/// sectors and whose phases are drawn freely (Xiao, Zheng and Beaulieu, "Novel sum-of-sinusoids
+/// simulation models for Rayleigh and Rician fading channels", IEEE Trans. Wireless Comm. 5(12),
+/// 2006): over all seeds the autocorrelation is J0(2π f τ) with any number of waves. The frequencies
+/// of one draw are fixed, so that the channel is known at every nanosecond without steps.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Fading {
+    config: FadingConfig,
+    /// Taps of the first antenna, then of the next.
+    waves: Vec<Waves>,
+    turned: Arc<Turned>,
+    direct_amplitude: f32,
+    /// Phase of the direct path at each antenna, turns.
+    direct_phase: Vec<f64>,
+}
+
+/// What the delays of the taps do over frequency: common to all links of a kind.
+#[derive(PartialEq, Debug)]
+struct Turned {
+    taps: usize,
+    groups: usize,
+    /// For each tap, for each group (filled up to whole lanes): amplitude of one wave, turned by
+    /// the tap's delay at the group's frequency.
+    re: Vec<f32>,
+    im: Vec<f32>,
+}
+
+impl Turned {
+    fn new(config: &FadingConfig, grid: &Grid) -> Self {
+        let taps = config.profile.taps();
+        let padded = grid.groups().next_multiple_of(LANES);
+        let (mut re, mut im) = (Vec::new(), Vec::new());
+        let direct = config.direct_share();
+        for (index, (tap, power)) in taps.iter().zip(config.profile.powers()).enumerate() {
+            let scattered = if index == 0 { power - direct } else { power };
+            let amplitude = libm::sqrt(scattered.max(0.0) / WAVES as f64);
+            for group in 0..padded {
+                let turns = if group < grid.groups() {
+                    -grid.offset_hz(group) * tap.delay_ns * 1e-9
+                } else {
+                    0.0
+                };
+                let angle = core::f64::consts::TAU * (turns - libm::floor(turns));
+                re.push((amplitude * libm::cos(angle)) as f32);
+                im.push((amplitude * libm::sin(angle)) as f32);
+            }
+        }
+        Self {
+            taps: taps.len(),
+            groups: grid.groups(),
+            re,
+            im,
+        }
+    }
+
+    /// Groups filled up to whole lanes.
+    fn padded(&self) -> usize {
+        self.groups.next_multiple_of(LANES)
+    }
+}
+
+impl Fading {
+    /// The channel of `link` in the run with `seed`, seen on `grid`.
+    pub fn new(
+        config: FadingConfig,
+        grid: &Grid,
+        seed: u64,
+        link: LinkId,
+    ) -> Result<Self, ParameterError> {
+        config.check()?;
+        link.check()?;
+        let turned = Arc::new(Turned::new(&config, grid));
+        Ok(Self::draw(config, turned, seed, link))
+    }
+
+    /// A channel of the same kind for another link, which shares what the two have in common.
+    pub fn of_link(&self, seed: u64, link: LinkId) -> Result<Self, ParameterError> {
+        link.check()?;
+        let turned = Arc::clone(&self.turned);
+        Ok(Self::draw(self.config, turned, seed, link))
+    }
+
+    fn draw(config: FadingConfig, turned: Arc<Turned>, seed: u64, link: LinkId) -> Self {
+        let mut stream = Stream::new(seed, Purpose::Fading, link.entity());
+        let largest = config.doppler.hz();
+        let mut waves = Vec::with_capacity(config.antennas * turned.taps);
+        let mut direct_phase = Vec::with_capacity(config.antennas);
+        for _ in 0..config.antennas {
+            direct_phase.push(stream.uniform());
+            waves.extend((0..turned.taps).map(|_| tap_waves(&mut stream, largest)));
+        }
+        Self {
+            config,
+            waves,
+            turned,
+            direct_amplitude: libm::sqrt(config.direct_share()) as f32,
+            direct_phase,
+        }
+    }
+
+    /// What it is made of.
+    pub fn config(&self) -> &FadingConfig {
+        &self.config
+    }
+
+    /// Power of each PRB group over the mean of one antenna; `out` has one element per group.
+    pub fn power(&self, at: Instant, out: &mut [f32]) {
+        assert_eq!(out.len(), self.turned.groups, "one element per PRB group");
+        out.fill(0.0);
+        for antenna in 0..self.config.antennas {
+            let gains = self.tap_gains(antenna, at);
+            let (direct_re, direct_im) = self.direct(antenna, at);
+            for (chunk, out) in out.chunks_mut(LANES).enumerate() {
+                let (mut re, mut im) = ([direct_re; LANES], [direct_im; LANES]);
+                for (tap, &(a, b)) in gains[..self.turned.taps].iter().enumerate() {
+                    let from = tap * self.turned.padded() + chunk * LANES;
+                    let cos: &[f32; LANES] = lanes(&self.turned.re, from);
+                    let sin: &[f32; LANES] = lanes(&self.turned.im, from);
+                    for i in 0..LANES {
+                        re[i] += a * cos[i] - b * sin[i];
+                        im[i] += a * sin[i] + b * cos[i];
+                    }
+                }
+                for ((out, re), im) in out.iter_mut().zip(re).zip(im) {
+                    *out += re * re + im * im;
+                }
+            }
+        }
+    }
+
+    /// Complex amplitude of one PRB group at one antenna (both counted from zero).
+    pub fn amplitude(&self, at: Instant, antenna: usize, group: usize) -> (f32, f32) {
+        let (mut re, mut im) = self.direct(antenna, at);
+        let gains = self.tap_gains(antenna, at);
+        for (tap, &(a, b)) in gains[..self.turned.taps].iter().enumerate() {
+            let (cos, sin) = (
+                self.turned.re[tap * self.turned.padded() + group],
+                self.turned.im[tap * self.turned.padded() + group],
+            );
+            re += a * cos - b * sin;
+            im += a * sin + b * cos;
+        }
+        (re, im)
+    }
+
+    fn tap_gains(&self, antenna: usize, at: Instant) -> [(f32, f32); MAX_TAPS] {
+        let mut gains = [(0.0, 0.0); MAX_TAPS];
+        let waves = &self.waves[antenna * self.turned.taps..][..self.turned.taps];
+        for (gain, waves) in gains.iter_mut().zip(waves) {
+            *gain = waves.sum(at.as_nanos());
+        }
+        gains
+    }
+
+    /// The direct path: it arrives first, hence without turn over frequency.
+    fn direct(&self, antenna: usize, at: Instant) -> (f32, f32) {
+        let Some(line) = self.config.line_of_sight else {
+            return (0.0, 0.0);
+        };
+        let turns = line.turns(self.config.doppler.hz(), at) + self.direct_phase[antenna];
+        let angle = core::f64::consts::TAU * turns;
+        (
+            self.direct_amplitude * libm::cos(angle) as f32,
+            self.direct_amplitude * libm::sin(angle) as f32,
+        )
+    }
+}
+
+fn lanes(values: &[f32], from: usize) -> &[f32; LANES] {
+    values[from..]
+        .first_chunk()
+        .expect("groups are filled up to whole lanes")
+}
+
+/// The waves of one tap: (2πn + θ)/N are the angles, with θ uniform in ±π.
+fn tap_waves(stream: &mut Stream, largest_hz: f64) -> Waves {
+    let mut waves = [(0.0, 0.0); WAVES];
+    for (n, wave) in waves.iter_mut().enumerate() {
+        let sector = (n as f64 + stream.uniform() - 0.5) / WAVES as f64;
+        let cosine = libm::cos(core::f64::consts::TAU * sector);
+        *wave = (largest_hz * cosine, stream.uniform());
+    }
+    Waves::new(waves)
+}

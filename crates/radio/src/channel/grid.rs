@@ -1,0 +1,109 @@
+//! Physical resource blocks and the groups in which they are looked at.
+
+use super::ParameterError;
+
+/// Subcarriers in a PRB: TS 36.211 table 6.2.3-1, TS 38.211 §4.4.4.1.
+const SUBCARRIERS_PER_PRB: f64 = 12.0;
+
+/// A row of PRBs around the carrier, looked at in groups: a channel is evaluated in the middle of
+/// each group.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Grid {
+    prbs: usize,
+    prbs_per_group: usize,
+    subcarrier_spacing_hz: f64,
+}
+
+impl Grid {
+    /// `prbs` PRBs (1 to 275) in groups of `prbs_per_group`; the last group may be smaller. The
+    /// subcarrier spacing is 15 kHz for LTE, and 15 kHz · 2^µ for NR.
+    pub fn new(
+        prbs: usize,
+        prbs_per_group: usize,
+        subcarrier_spacing_hz: f64,
+    ) -> Result<Self, ParameterError> {
+        ParameterError::range("number of PRBs", prbs as f64, 1.0, 275.0)?;
+        ParameterError::range("PRBs per group", prbs_per_group as f64, 1.0, prbs as f64)?;
+        ParameterError::range(
+            "subcarrier spacing in Hz",
+            subcarrier_spacing_hz,
+            15e3,
+            960e3,
+        )?;
+        Ok(Self {
+            prbs,
+            prbs_per_group,
+            subcarrier_spacing_hz,
+        })
+    }
+
+    /// LTE: 15 kHz.
+    pub fn lte(prbs: usize, prbs_per_group: usize) -> Result<Self, ParameterError> {
+        Self::new(prbs, prbs_per_group, 15e3)
+    }
+
+    /// Number of PRBs.
+    pub fn prbs(&self) -> usize {
+        self.prbs
+    }
+
+    /// Number of PRB groups.
+    pub fn groups(&self) -> usize {
+        self.prbs.div_ceil(self.prbs_per_group)
+    }
+
+    /// PRBs in one group; the last one may have fewer.
+    pub fn prbs_per_group(&self) -> usize {
+        self.prbs_per_group
+    }
+
+    /// Hertz between subcarriers.
+    pub fn subcarrier_spacing_hz(&self) -> f64 {
+        self.subcarrier_spacing_hz
+    }
+
+    /// Width of one PRB in hertz.
+    pub fn prb_hz(&self) -> f64 {
+        SUBCARRIERS_PER_PRB * self.subcarrier_spacing_hz
+    }
+
+    /// Occupied bandwidth in hertz.
+    pub fn bandwidth_hz(&self) -> f64 {
+        self.prbs as f64 * self.prb_hz()
+    }
+
+    /// How far the middle of group `group` is from the carrier, in hertz.
+    pub fn offset_hz(&self, group: usize) -> f64 {
+        let first = group * self.prbs_per_group;
+        let end = self.prbs.min(first + self.prbs_per_group);
+        ((first + end) as f64 - self.prbs as f64) / 2.0 * self.prb_hz()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_lie_symmetrically_around_the_carrier() {
+        let grid = Grid::lte(100, 4).unwrap();
+        assert_eq!(grid.groups(), 25);
+        assert_eq!(grid.offset_hz(0), -8.64e6);
+        assert_eq!(grid.offset_hz(12), 0.0);
+        assert_eq!(grid.offset_hz(24), 8.64e6);
+        assert_eq!(grid.bandwidth_hz(), 18e6);
+    }
+
+    #[test]
+    fn the_last_group_may_be_smaller() {
+        let grid = Grid::lte(25, 2).unwrap();
+        assert_eq!(grid.groups(), 13);
+        assert_eq!(grid.offset_hz(12), 12.0 * 180e3);
+    }
+
+    #[test]
+    fn no_prbs_is_refused() {
+        assert!(Grid::lte(0, 1).is_err());
+        assert!(Grid::lte(6, 7).is_err());
+    }
+}

@@ -1,0 +1,125 @@
+//! The high-speed train of TS 36.101 B.3.
+
+use units::Instant;
+
+use super::{Doppler, ParameterError, Speed};
+
+/// A train that passes base stations beside the track, one after another: its Doppler shift swings
+/// between the largest one and its negative (TS 36.101 equations B.3.1 to B.3.4).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct HighSpeedTrain {
+    initial_distance_m: f64,
+    track_distance_m: f64,
+    speed_m_per_s: f64,
+    largest_hz: f64,
+}
+
+impl HighSpeedTrain {
+    /// `initial_distance_m` is twice the way to the first base station (Ds), `track_distance_m` how
+    /// far the base stations are from the track (Dmin).
+    pub fn new(
+        initial_distance_m: f64,
+        track_distance_m: f64,
+        speed: Speed,
+        largest: Doppler,
+    ) -> Result<Self, ParameterError> {
+        ParameterError::range("initial distance in m", initial_distance_m, 1.0, 1e5)?;
+        ParameterError::range("distance from the track in m", track_distance_m, 0.1, 1e4)?;
+        ParameterError::range("train speed in m/s", speed.m_per_s(), 1.0, 300.0)?;
+        Ok(Self {
+            initial_distance_m,
+            track_distance_m,
+            speed_m_per_s: speed.m_per_s(),
+            largest_hz: largest.hz(),
+        })
+    }
+
+    /// TS 36.101 table B.3-1: 300 m, 2 m, 300 km/h, 750 Hz.
+    pub fn ts_36_101() -> Self {
+        Self {
+            initial_distance_m: 300.0,
+            track_distance_m: 2.0,
+            speed_m_per_s: 300.0 / 3.6,
+            largest_hz: 750.0,
+        }
+    }
+
+    /// Seconds between two base stations; the shift repeats after two.
+    pub fn passage_s(&self) -> f64 {
+        self.initial_distance_m / self.speed_m_per_s
+    }
+
+    /// Doppler shift in hertz.
+    pub fn shift_hz(&self, at: Instant) -> f64 {
+        let (along, _) = self.place(at);
+        self.largest_hz * along / libm::hypot(self.track_distance_m, along)
+    }
+
+    /// Turns since the start, the integral of the shift. Since the shift is the change of the
+    /// distance to the base station, they follow from the distance alone, and each passage ends
+    /// where it began.
+    pub(crate) fn turns(&self, at: Instant) -> f64 {
+        let (along, returning) = self.place(at);
+        let edge = libm::hypot(self.track_distance_m, self.initial_distance_m / 2.0);
+        let nearer = edge - libm::hypot(self.track_distance_m, along);
+        let turns = self.largest_hz / self.speed_m_per_s * nearer;
+        if returning { -turns } else { turns }
+    }
+
+    /// The numerator of the cosine in equations B.3.2 and B.3.3, in metres, and whether it is the
+    /// latter.
+    fn place(&self, at: Instant) -> (f64, bool) {
+        let passage = self.passage_s();
+        let time = at.as_secs_f64() % (2.0 * passage);
+        let way = self.speed_m_per_s * time;
+        if time <= passage {
+            (self.initial_distance_m / 2.0 - way, false)
+        } else {
+            (way - 1.5 * self.initial_distance_m, true)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: f64) -> Instant {
+        Instant::from_nanos((seconds * 1e9) as u64)
+    }
+
+    /// TS 36.101 figure B.3-1: +750 Hz, a fall to -750 Hz at 1.8 s, a rise at 5.4 s, and again.
+    #[test]
+    fn the_shift_swings_as_in_figure_b_3_1() {
+        let train = HighSpeedTrain::ts_36_101();
+        assert!((train.passage_s() - 3.6).abs() < 1e-12);
+        for (seconds, hz) in [
+            (0.0, 749.93),
+            (1.8, 0.0),
+            (3.6, -749.93),
+            (5.4, 0.0),
+            (7.2, 749.93),
+        ] {
+            let found = train.shift_hz(at(seconds));
+            assert!((found - hz).abs() < 0.02, "{seconds} s: {found} Hz");
+        }
+        // 2 m before the mast the angle is 45 degrees.
+        let found = train.shift_hz(at(1.8 - 2.0 / (300.0 / 3.6)));
+        assert!((found - 750.0 / 2_f64.sqrt()).abs() < 0.01, "{found}");
+    }
+
+    #[test]
+    fn the_phase_is_the_integral_of_the_shift() {
+        let train = HighSpeedTrain::ts_36_101();
+        let step = 1e-5;
+        let mut turns = 0.0;
+        for index in 0..760_000_u32 {
+            let middle = (f64::from(index) + 0.5) * step;
+            turns += train.shift_hz(at(middle)) * step;
+            if index % 50_000 == 49_999 {
+                let found = train.turns(at((f64::from(index) + 1.0) * step));
+                assert!((found - turns).abs() < 1e-3, "{middle} s: {found}, {turns}");
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! What one receiver gets from one cell, as a function of time.
+//!
+//! The mean comes from a trace in dB ([`SinrTrace`], [`PhoneLog`]) or from positions
+//! ([`Deployment`]): path loss, shadowing, antennas, noise and interference. Fast fading
+//! ([`Fading`]) moves around it, and a receiver that a Doppler shift disturbs ([`Receiver`]) caps
+//! it. Draws are addressed by (seed, purpose, link), so that the channel depends neither on the
+//! order of the questions nor on the traffic.
+
+mod antenna;
+mod carrier;
+mod decibels;
+mod deployment;
+mod error;
+mod faded;
+mod fading;
+mod grid;
+mod hst;
+pub mod mobility;
+mod noise;
+mod oscillator;
+mod path_loss;
+mod phone_log;
+mod position;
+mod profile;
+mod receiver;
+mod reception;
+mod shadowing;
+mod trace;
+
+pub use antenna::{Antenna, SectorAntenna};
+pub use carrier::{Carrier, Doppler, Speed};
+pub use deployment::{CellSite, Deployment, DeploymentConfig, Interference};
+pub use error::{FileError, ParameterError};
+pub use faded::{FadedSinr, MeanSinr};
+pub use fading::{Fading, FadingConfig, LineOfSight, LinkId};
+pub use grid::Grid;
+pub use hst::HighSpeedTrain;
+pub use noise::{NoiseFigure, thermal_noise_dbm};
+pub use path_loss::{Environment, PathLoss, PathLossModel, Sight};
+pub use phone_log::{PhoneLog, PhoneSample};
+pub use position::Position;
+pub use profile::{DelayProfile, Tap};
+pub use receiver::{ChannelEstimation, FrequencyTracking, Receiver};
+pub use reception::{Activity, CellLink, Reception};
+pub use shadowing::{Shadowing, ShadowingField};
+pub use trace::SinrTrace;
+
+use units::Instant;
+
+/// The SINR of one receiver on one cell.
+pub trait SinrSource {
+    /// SINR in dB of each PRB group; `out` has one element per group of the [`Grid`].
+    fn sinr_db(&self, at: Instant, out: &mut [f32]);
+
+    /// SINR in dB without fast fading.
+    fn mean_db(&self, at: Instant) -> f64;
+}

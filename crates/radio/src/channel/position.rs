@@ -1,0 +1,39 @@
+//! Places in metres.
+
+/// A place on flat ground, and a height above it, in metres.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Position {
+    /// Towards the east.
+    pub x: f64,
+    /// Towards the north.
+    pub y: f64,
+    /// Above the ground.
+    pub height: f64,
+}
+
+impl Position {
+    /// A place `x`, `y` at `height`, in metres.
+    pub const fn new(x: f64, y: f64, height: f64) -> Self {
+        Self { x, y, height }
+    }
+
+    /// Distance over ground, in metres.
+    pub fn ground_distance_m(&self, other: &Self) -> f64 {
+        libm::hypot(self.x - other.x, self.y - other.y)
+    }
+
+    /// Distance through space, in metres.
+    pub fn distance_m(&self, other: &Self) -> f64 {
+        libm::hypot(self.ground_distance_m(other), self.height - other.height)
+    }
+
+    /// The place a `fraction` (0 to 1) of the way towards `other`.
+    pub fn towards(&self, other: &Self, fraction: f64) -> Self {
+        let between = |from: f64, to: f64| from + (to - from) * fraction;
+        Self {
+            x: between(self.x, other.x),
+            y: between(self.y, other.y),
+            height: between(self.height, other.height),
+        }
+    }
+}

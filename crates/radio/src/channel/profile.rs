@@ -1,0 +1,113 @@
+//! Delay profiles of 3GPP.
+
+/// One path of a tapped delay line.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Tap {
+    /// Excess delay in nanoseconds.
+    pub delay_ns: f64,
+    /// Power relative to the other taps, dB.
+    pub power_db: f64,
+}
+
+/// A tapped delay line by name.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum DelayProfile {
+    /// One tap: Rayleigh fading that is the same at all frequencies.
+    Flat,
+    /// Extended Pedestrian A, TS 36.101 table B.2.1-2.
+    Epa,
+    /// Extended Vehicular A, TS 36.101 table B.2.1-3.
+    Eva,
+    /// Extended Typical Urban, TS 36.101 table B.2.1-4.
+    Etu,
+}
+
+const fn tap(delay_ns: f64, power_db: f64) -> Tap {
+    Tap { delay_ns, power_db }
+}
+
+const FLAT: [Tap; 1] = [tap(0.0, 0.0)];
+
+const EPA: [Tap; 7] = [
+    tap(0.0, 0.0),
+    tap(30.0, -1.0),
+    tap(70.0, -2.0),
+    tap(90.0, -3.0),
+    tap(110.0, -8.0),
+    tap(190.0, -17.2),
+    tap(410.0, -20.8),
+];
+
+const EVA: [Tap; 9] = [
+    tap(0.0, 0.0),
+    tap(30.0, -1.5),
+    tap(150.0, -1.4),
+    tap(310.0, -3.6),
+    tap(370.0, -0.6),
+    tap(710.0, -9.1),
+    tap(1090.0, -7.0),
+    tap(1730.0, -12.0),
+    tap(2510.0, -16.9),
+];
+
+const ETU: [Tap; 9] = [
+    tap(0.0, -1.0),
+    tap(50.0, -1.0),
+    tap(120.0, -1.0),
+    tap(200.0, 0.0),
+    tap(230.0, 0.0),
+    tap(500.0, 0.0),
+    tap(1600.0, -3.0),
+    tap(2300.0, -5.0),
+    tap(5000.0, -7.0),
+];
+
+impl DelayProfile {
+    /// The taps, by delay.
+    pub fn taps(self) -> &'static [Tap] {
+        match self {
+            Self::Flat => &FLAT,
+            Self::Epa => &EPA,
+            Self::Eva => &EVA,
+            Self::Etu => &ETU,
+        }
+    }
+
+    /// Share of the whole power in each tap.
+    pub fn powers(self) -> impl Iterator<Item = f64> {
+        let linear = |tap: &Tap| units::Decibel::new(tap.power_db).to_linear();
+        let whole: f64 = self.taps().iter().map(linear).sum();
+        self.taps().iter().map(move |tap| linear(tap) / whole)
+    }
+
+    /// Root mean square delay spread in nanoseconds.
+    pub fn rms_delay_spread_ns(self) -> f64 {
+        let moment = |order: f64| -> f64 {
+            self.taps()
+                .iter()
+                .zip(self.powers())
+                .map(|(tap, power)| power * libm::pow(tap.delay_ns, order))
+                .sum()
+        };
+        libm::sqrt(moment(2.0) - moment(1.0) * moment(1.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// TS 36.101 table B.2.1-1 gives 45 ns, 357 ns and 991 ns, with 7, 9 and 9 taps.
+    #[test]
+    fn delay_spreads_are_those_of_table_b_2_1_1() {
+        for (profile, taps, spread) in [
+            (DelayProfile::Epa, 7, 45.0),
+            (DelayProfile::Eva, 9, 357.0),
+            (DelayProfile::Etu, 9, 991.0),
+        ] {
+            assert_eq!(profile.taps().len(), taps);
+            let found = profile.rms_delay_spread_ns();
+            assert!((found - spread).abs() < 2.5, "{profile:?}: {found}");
+        }
+    }
+}

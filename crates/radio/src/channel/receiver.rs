@@ -1,0 +1,257 @@
+//! What a Doppler shift costs an OFDM receiver.
+//!
+//! Two mechanisms, each of which acts like noise in proportion to the signal and so caps the SINR:
+//!
+//! - *Inter-carrier interference*. A tone that is ε subcarrier spacings off keeps sinc²(ε) of its
+//!   power on its subcarrier and leaks the rest to the others (Moose, "A technique for orthogonal
+//!   frequency division multiplexing frequency offset correction", IEEE Trans. Comm. 42(10), 1994;
+//!   with subcarriers on both sides, what one loses it also gets from the others). For a classical
+//!   spectrum the sum over its tones is the series of which Li and Cimini give the first terms
+//!   ("Bounds on the interchannel interference of OFDM in time-varying impairments", IEEE Trans.
+//!   Comm. 49(3), 2001): (2π f/Δf)²/24 - (2π f/Δf)⁴/960.
+//! - *Channel estimation*. Between two reference symbols a time T apart, the channel is interpolated
+//!   linearly. For a tone that turns by φ = 2πfT meanwhile, the mean squared error is
+//!   5/3 + cos(φ)/3 - 4(1 - cos φ)/φ², about φ⁴/120.
+
+use units::{Duration, Instant};
+
+use super::fading::FadingConfig;
+use super::{Grid, LineOfSight, ParameterError};
+
+/// How the local oscillator follows the Doppler shift of the direct path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FrequencyTracking {
+    /// At once.
+    Ideal,
+    /// Corrected once per period to the shift of that moment, and held: what the shift has changed
+    /// since remains as an offset.
+    Held(Duration),
+    /// Not at all: it stays on the carrier, as does a loop slower than the swing of the shift.
+    Fixed,
+}
+
+/// How the receiver knows the channel between reference symbols.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ChannelEstimation {
+    /// Exactly.
+    Ideal,
+    /// By linear interpolation over this time.
+    Interpolated(Duration),
+}
+
+impl ChannelEstimation {
+    /// Cell-specific reference signals of LTE: in symbols 0 and 4 of each slot of seven (TS 36.211
+    /// §6.10.1.2), 0.25 ms apart on average.
+    pub const LTE: Self = Self::Interpolated(Duration::from_micros(250));
+
+    /// One estimate per slot, 0.5 ms apart: antenna ports 2 and 3, which have reference signals in
+    /// one symbol of each slot only (TS 36.211 §6.10.1.2), or a receiver that averages those of a
+    /// slot against noise. Fast movement costs it much more.
+    pub const LTE_SLOT: Self = Self::Interpolated(Duration::from_micros(500));
+}
+
+/// A receiver under Doppler shift.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Receiver {
+    /// Of the carrier.
+    pub tracking: FrequencyTracking,
+    /// Of the channel.
+    pub estimation: ChannelEstimation,
+}
+
+impl Receiver {
+    /// A receiver that only suffers the inter-carrier interference that no oscillator can correct.
+    pub const IDEAL: Self = Self {
+        tracking: FrequencyTracking::Ideal,
+        estimation: ChannelEstimation::Ideal,
+    };
+}
+
+/// Angles over which the scattered waves are summed: exact for powers of the shift below 16.
+const ANGLES: usize = 8;
+
+/// What is left of the signal, and the noise it makes, both over the received power.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Distortion {
+    pub signal: f32,
+    pub noise: f32,
+}
+
+/// The distortion of one link over time.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct DopplerLoss {
+    receiver: Receiver,
+    subcarrier_spacing_hz: f64,
+    largest_hz: f64,
+    direct_share: f64,
+    line_of_sight: Option<LineOfSight>,
+    /// Where nothing changes with time.
+    constant: Option<Distortion>,
+}
+
+impl DopplerLoss {
+    pub fn new(
+        receiver: Receiver,
+        fading: &FadingConfig,
+        grid: &Grid,
+    ) -> Result<Self, ParameterError> {
+        if receiver.tracking == FrequencyTracking::Held(Duration::ZERO) {
+            let field = "period of frequency tracking";
+            return Err(ParameterError::new(field, "0s", "must be longer than 0s"));
+        }
+        let mut loss = Self {
+            receiver,
+            subcarrier_spacing_hz: grid.subcarrier_spacing_hz(),
+            largest_hz: fading.doppler.hz(),
+            direct_share: fading.direct_share(),
+            line_of_sight: fading.line_of_sight,
+            constant: None,
+        };
+        if !matches!(fading.line_of_sight, Some(LineOfSight::Train { .. })) {
+            loss.constant = Some(loss.evaluate(Instant::ZERO));
+        }
+        Ok(loss)
+    }
+
+    pub fn at(&self, at: Instant) -> Distortion {
+        self.constant.unwrap_or_else(|| self.evaluate(at))
+    }
+
+    fn evaluate(&self, at: Instant) -> Distortion {
+        let shift = |at| {
+            self.line_of_sight
+                .map_or(0.0, |line| line.shift_hz(self.largest_hz, at))
+        };
+        let oscillator = match self.receiver.tracking {
+            FrequencyTracking::Ideal => shift(at),
+            FrequencyTracking::Held(period) => {
+                let (now, period) = (at.as_nanos(), period.as_nanos());
+                shift(Instant::from_nanos(now - now % period))
+            }
+            FrequencyTracking::Fixed => 0.0,
+        };
+        let (mut leaked, mut misjudged) = (0.0, 0.0);
+        let mut add = |share: f64, hz: f64| {
+            leaked += share * leakage(hz / self.subcarrier_spacing_hz);
+            if let ChannelEstimation::Interpolated(spacing) = self.receiver.estimation {
+                let angle = core::f64::consts::TAU * hz * spacing.as_secs_f64();
+                misjudged += share * interpolation_error(angle);
+            }
+        };
+        add(self.direct_share, shift(at) - oscillator);
+        let share = (1.0 - self.direct_share) / ANGLES as f64;
+        for angle in 0..ANGLES {
+            let angle = core::f64::consts::PI * (angle as f64 + 0.5) / ANGLES as f64;
+            add(share, self.largest_hz * libm::cos(angle) - oscillator);
+        }
+        Distortion {
+            signal: (1.0 - leaked) as f32,
+            noise: (leaked + misjudged) as f32,
+        }
+    }
+}
+
+/// Share of a tone's power that leaves its subcarrier, for an offset in subcarrier spacings.
+fn leakage(offset: f64) -> f64 {
+    let angle = core::f64::consts::PI * offset;
+    let square = angle * angle;
+    if square < 1e-4 {
+        return square / 3.0;
+    }
+    let sinc = libm::sin(angle) / angle;
+    1.0 - sinc * sinc
+}
+
+/// Mean squared error of linear interpolation over a turn of `angle` radians.
+fn interpolation_error(angle: f64) -> f64 {
+    let square = angle * angle;
+    if square < 1e-2 {
+        return square * square * (1.0 / 120.0 - square * 11.0 / 30_240.0);
+    }
+    let cosine = libm::cos(angle);
+    5.0 / 3.0 + cosine / 3.0 - 4.0 * (1.0 - cosine) / square
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::channel::{DelayProfile, Doppler, HighSpeedTrain};
+
+    fn db(ratio: f32) -> f64 {
+        10.0 * libm::log10(f64::from(ratio))
+    }
+
+    /// Li and Cimini 2001: for the classical spectrum, between a1 x²/12 - a2 x⁴/360 and a1 x²/12 with
+    /// x = 2π f/Δf, a1 = 1/2, a2 = 3/8.
+    #[test]
+    fn a_classical_spectrum_leaks_between_the_bounds_of_li_and_cimini() {
+        let grid = Grid::lte(100, 4).unwrap();
+        for hz in [70.0, 294.0, 750.0, 1500.0] {
+            let fading = FadingConfig::new(DelayProfile::Eva, Doppler::Hertz(hz));
+            let loss = DopplerLoss::new(Receiver::IDEAL, &fading, &grid).unwrap();
+            let noise = f64::from(loss.at(Instant::ZERO).noise);
+            let x2 = (core::f64::consts::TAU * hz / 15e3).powi(2);
+            let upper = x2 / 24.0;
+            let lower = upper - 0.375 * x2 * x2 / 360.0;
+            assert!(
+                noise <= upper * 1.0001 && noise >= lower * 0.9999,
+                "{hz} Hz: {noise} is not in {lower}..{upper}"
+            );
+        }
+    }
+
+    #[test]
+    fn interpolation_error_is_the_mean_of_its_definition() {
+        for angle in [0.05, 0.099, 0.101, 0.5, 1.2, 2.5] {
+            let steps = 2_000;
+            let mut sum = 0.0;
+            for step in 0..steps {
+                let u = (f64::from(step) + 0.5) / f64::from(steps);
+                let re = libm::cos(angle * u) - (1.0 - u) - u * libm::cos(angle);
+                let im = libm::sin(angle * u) - u * libm::sin(angle);
+                sum += (re * re + im * im) / f64::from(steps);
+            }
+            let found = interpolation_error(angle);
+            assert!((found / sum - 1.0).abs() < 1e-4, "{angle}: {found}, {sum}");
+        }
+    }
+
+    fn train(receiver: Receiver) -> DopplerLoss {
+        let mut fading = FadingConfig::new(DelayProfile::Flat, Doppler::Hertz(750.0));
+        fading.line_of_sight = Some(LineOfSight::Train {
+            k_db: f64::INFINITY,
+            train: HighSpeedTrain::ts_36_101(),
+        });
+        DopplerLoss::new(receiver, &fading, &Grid::lte(100, 4).unwrap()).unwrap()
+    }
+
+    /// A tracked non-fading tap is not disturbed at all; an oscillator that stays on the carrier sees
+    /// 750 Hz, a twentieth of the spacing: -20.9 dB.
+    #[test]
+    fn a_train_disturbs_a_receiver_that_does_not_follow() {
+        let far = Instant::from_nanos(100_000_000);
+        assert_eq!(train(Receiver::IDEAL).at(far).noise, 0.0);
+        let fixed = Receiver {
+            tracking: FrequencyTracking::Fixed,
+            ..Receiver::IDEAL
+        };
+        let noise = db(train(fixed).at(far).noise);
+        assert!((noise + 20.87).abs() < 0.05, "{noise}");
+    }
+
+    /// An oscillator that is corrected every 100 ms is wrong just after the mast, where the shift has
+    /// swung by up to 1500 Hz, and right again after the next correction.
+    #[test]
+    fn a_held_oscillator_is_wrong_where_the_shift_swings() {
+        let held = Receiver {
+            tracking: FrequencyTracking::Held(Duration::from_millis(100)),
+            ..Receiver::IDEAL
+        };
+        let loss = train(held);
+        let noise = |ms: u64| f64::from(loss.at(Instant::from_nanos(ms * 1_000_000)).noise);
+        assert!(noise(1_690) < 1e-5, "{}", noise(1_690));
+        assert!(noise(1_799) > 0.005, "{}", noise(1_799));
+        assert!(noise(1_890) > 0.005, "{}", noise(1_890));
+        assert!(noise(2_050) < 1e-5, "{}", noise(2_050));
+    }
+}

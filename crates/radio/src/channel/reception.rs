@@ -1,0 +1,224 @@
+//! What a UE on its way receives from the cells around it.
+
+use std::cell::{RefCell, RefMut};
+use std::sync::Arc;
+use units::{Decibel, Instant};
+
+use super::decibels::to_db;
+use super::faded::distorted_db;
+use super::mobility::Trajectory;
+use super::receiver::DopplerLoss;
+use super::{
+    Deployment, Fading, FadingConfig, Interference, LinkId, ParameterError, Position, Receiver,
+    SinrSource,
+};
+
+/// Subcarriers in a PRB, each of which is a resource element of the reference signal's power.
+const ELEMENTS_PER_PRB: f64 = 12.0;
+
+/// What one UE receives. A function of time alone; it remembers the powers of the latest period of
+/// path loss, which changes no answer, and is therefore not shared between threads.
+#[derive(Clone, Debug)]
+pub struct Reception {
+    deployment: Arc<Deployment>,
+    way: Trajectory,
+    /// By cell.
+    fading: Option<(Vec<Fading>, DopplerLoss)>,
+    latest: RefCell<Latest>,
+}
+
+#[derive(Clone, Debug)]
+struct Latest {
+    period: Option<u64>,
+    place: Position,
+    powers_mw: Vec<f64>,
+    /// Noise and interference by group.
+    disturbance: Vec<f32>,
+    scratch: Vec<f32>,
+}
+
+impl Reception {
+    /// UE number `ue` on its `way`; `fading` moves what it receives around the mean.
+    pub fn new(
+        deployment: Arc<Deployment>,
+        ue: u32,
+        way: Trajectory,
+        fading: Option<(FadingConfig, Receiver)>,
+    ) -> Result<Self, ParameterError> {
+        let (cells, grid) = (deployment.config().cells.len(), deployment.config().grid);
+        let fading = fading
+            .map(|(config, receiver)| {
+                let first = Fading::new(config, &grid, deployment.seed(), LinkId { ue, cell: 0 })?;
+                let others = (1..cells as u32).map(|cell| LinkId { ue, cell });
+                let others = others.map(|link| first.of_link(deployment.seed(), link));
+                let links = core::iter::once(Ok(first.clone())).chain(others);
+                let links = links.collect::<Result<Vec<_>, _>>()?;
+                Ok::<_, ParameterError>((links, DopplerLoss::new(receiver, &config, &grid)?))
+            })
+            .transpose()?;
+        Ok(Self {
+            way,
+            fading,
+            latest: RefCell::new(Latest {
+                period: None,
+                place: Position::default(),
+                powers_mw: vec![0.0; cells],
+                disturbance: vec![0.0; grid.groups()],
+                scratch: vec![0.0; grid.groups()],
+            }),
+            deployment,
+        })
+    }
+
+    /// Where the UE is.
+    pub fn position(&self, at: Instant) -> Position {
+        self.way.at(at)
+    }
+
+    /// The link to one cell, where all other cells transmit all the time.
+    pub fn link(&self, cell: usize) -> CellLink<'_> {
+        CellLink {
+            reception: self,
+            cell,
+        }
+    }
+
+    /// Mean power of the reference signal of `cell` per resource element, in dBm: RSRP without fast
+    /// fading (TS 36.214 §5.1.1).
+    pub fn rsrp_dbm(&self, at: Instant, cell: usize) -> f64 {
+        let powers = self.powers(at);
+        Decibel::from_linear(powers.powers_mw[cell] / self.elements()).get()
+    }
+
+    /// RSRQ of `cell` without fast fading, in dB: PRBs times RSRP over all that is received, where
+    /// each cell transmits with the share `activity` of its power (TS 36.214 §5.1.3).
+    pub fn rsrq_db(&self, at: Instant, cell: usize, activity: Activity<'_>) -> f64 {
+        let powers = self.powers(at);
+        let received: f64 = powers
+            .powers_mw
+            .iter()
+            .enumerate()
+            .map(|(other, power)| power * f64::from(activity.of(other)))
+            .sum();
+        let rsrp = powers.powers_mw[cell] / self.elements();
+        let rssi = received + self.deployment.noise_mw();
+        Decibel::from_linear(self.deployment.config().grid.prbs() as f64 * rsrp / rssi).get()
+    }
+
+    /// SINR of `cell` without fast fading, in dB, where each other cell transmits with the share
+    /// `activity` of its power.
+    pub fn mean_sinr_db(&self, at: Instant, cell: usize, activity: Activity<'_>) -> f64 {
+        let powers = self.powers(at);
+        Decibel::from_linear(self.mean_sinr(&powers, cell, activity)).get()
+    }
+
+    /// SINR of `cell` by PRB group in dB, where each other cell transmits with the share `activity`
+    /// of its power.
+    pub fn sinr_db(&self, at: Instant, cell: usize, activity: Activity<'_>, out: &mut [f32]) {
+        let mut latest = self.powers(at);
+        let mean = self.mean_sinr(&latest, cell, activity);
+        let Some((fading, loss)) = &self.fading else {
+            out.fill(Decibel::from_linear(mean).get() as f32);
+            return;
+        };
+        fading[cell].power(at, out);
+        let distortion = loss.at(at);
+        let Interference::Faded { below_noise_db } = self.deployment.config().interference else {
+            distorted_db(out, mean as f32, distortion);
+            return;
+        };
+        let latest = &mut *latest;
+        let noise = self.deployment.noise_mw();
+        let least = noise * Decibel::new(-below_noise_db).to_linear();
+        let signal = latest.powers_mw[cell] as f32;
+        let received = signal * out.iter().sum::<f32>() / out.len() as f32;
+        latest
+            .disturbance
+            .fill(noise as f32 + distortion.noise * received);
+        for (other, &power) in latest.powers_mw.iter().enumerate() {
+            let power = power * f64::from(activity.of(other));
+            if other == cell || power == 0.0 {
+                continue;
+            }
+            if power < least {
+                let add = |sum: &mut f32| *sum += power as f32;
+                latest.disturbance.iter_mut().for_each(add);
+                continue;
+            }
+            fading[other].power(at, &mut latest.scratch);
+            for (sum, faded) in latest.disturbance.iter_mut().zip(&latest.scratch) {
+                *sum += power as f32 * faded;
+            }
+        }
+        for (out, disturbance) in out.iter_mut().zip(&latest.disturbance) {
+            *out = to_db(signal * distortion.signal * *out / disturbance);
+        }
+    }
+
+    fn elements(&self) -> f64 {
+        ELEMENTS_PER_PRB * self.deployment.config().grid.prbs() as f64
+    }
+
+    fn mean_sinr(&self, latest: &Latest, cell: usize, activity: Activity<'_>) -> f64 {
+        let mut disturbance = self.deployment.noise_mw();
+        if self.deployment.config().interference != Interference::None {
+            for (other, power) in latest.powers_mw.iter().enumerate() {
+                if other != cell {
+                    disturbance += power * f64::from(activity.of(other));
+                }
+            }
+        }
+        latest.powers_mw[cell] / disturbance
+    }
+
+    /// The powers of the period of `at`, computed where the UE is at its start.
+    fn powers(&self, at: Instant) -> RefMut<'_, Latest> {
+        let mut latest = self.latest.borrow_mut();
+        let length = self.deployment.config().update_period.as_nanos();
+        let period = at.as_nanos() / length;
+        if latest.period != Some(period) {
+            let place = self.way.at(Instant::from_nanos(period * length));
+            if latest.period.is_none() || latest.place != place {
+                self.deployment.powers_mw(&place, &mut latest.powers_mw);
+                latest.place = place;
+            }
+            latest.period = Some(period);
+        }
+        latest
+    }
+}
+
+/// What share of their power cells transmit.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Activity<'a> {
+    /// All of it.
+    Full,
+    /// By cell, from 0 to 1.
+    Shares(&'a [f32]),
+}
+
+impl Activity<'_> {
+    fn of(&self, cell: usize) -> f32 {
+        match self {
+            Self::Full => 1.0,
+            Self::Shares(shares) => shares[cell],
+        }
+    }
+}
+
+/// What one UE receives from one cell under full load of all others.
+#[derive(Clone, Copy, Debug)]
+pub struct CellLink<'r> {
+    reception: &'r Reception,
+    cell: usize,
+}
+
+impl SinrSource for CellLink<'_> {
+    fn sinr_db(&self, at: Instant, out: &mut [f32]) {
+        self.reception.sinr_db(at, self.cell, Activity::Full, out);
+    }
+
+    fn mean_db(&self, at: Instant) -> f64 {
+        self.reception.mean_sinr_db(at, self.cell, Activity::Full)
+    }
+}

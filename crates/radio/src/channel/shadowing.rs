@@ -1,0 +1,180 @@
+//! Shadowing by buildings and terrain, correlated over distance.
+
+use units::random::{Purpose, Stream};
+
+use super::oscillator::sine_of_turn;
+use super::{ParameterError, Position};
+
+/// How strongly, how far and for which base stations alike a UE is shadowed.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Shadowing {
+    /// Standard deviation in dB.
+    pub deviation_db: f64,
+    /// Distance over which the correlation falls to 1/e, in metres (Gudmundson, "Correlation model
+    /// for shadow fading in mobile radio systems", Electronics Letters 27(23), 1991).
+    pub correlation_distance_m: f64,
+    /// Correlation between sites; sectors of one site always share their shadow.
+    pub site_correlation: f64,
+}
+
+impl Shadowing {
+    /// TR 36.942 §4.5: 10 dB, half of it common to all sites; distance of TR 36.814.
+    pub const TR_36_942: Self = Self {
+        deviation_db: 10.0,
+        correlation_distance_m: 50.0,
+        site_correlation: 0.5,
+    };
+
+    /// TR 36.814 table A.2.1.1-1: 8 dB, 50 m, half of it common to all sites.
+    pub const TR_36_814: Self = Self {
+        deviation_db: 8.0,
+        correlation_distance_m: 50.0,
+        site_correlation: 0.5,
+    };
+
+    /// TR 38.901 tables 7.4.1-1 and 7.5-6, UMa without line of sight: 6 dB, 50 m.
+    pub const UMA_38_901: Self = Self {
+        deviation_db: 6.0,
+        correlation_distance_m: 50.0,
+        site_correlation: 0.0,
+    };
+
+    /// TR 38.901 tables 7.4.1-1 and 7.5-6, RMa without line of sight: 8 dB, 120 m.
+    pub const RMA_38_901: Self = Self {
+        deviation_db: 8.0,
+        correlation_distance_m: 120.0,
+        site_correlation: 0.0,
+    };
+
+    pub(crate) fn check(&self) -> Result<(), ParameterError> {
+        ParameterError::range("shadowing deviation in dB", self.deviation_db, 0.0, 30.0)?;
+        ParameterError::range(
+            "shadowing correlation between sites",
+            self.site_correlation,
+            0.0,
+            1.0,
+        )?;
+        let field = "shadowing correlation distance in m";
+        ParameterError::range(field, self.correlation_distance_m, 1.0, 1e4)?;
+        Ok(())
+    }
+}
+
+/// Plane waves that make one field.
+const WAVES: usize = 64;
+
+/// Wave numbers times the correlation distance, at most: finer structure carries less than a
+/// thousandth of the variance.
+const FINEST: f64 = 1e3;
+
+/// A field over the plane, normal with mean 0 and variance 1, whose correlation falls
+/// exponentially with distance: a known function of the place, whoever asks and in what order.
+///
+/// It is a sum of plane waves with directions and phases drawn freely and wave numbers drawn from the
+/// spectrum of the correlation, one from each of equal shares (Cai and Giannakis, "A two-dimensional
+/// channel simulation model for shadowing processes", IEEE Trans. Veh. Tech. 52(6), 2003).
+#[derive(Clone, PartialEq, Debug)]
+pub struct ShadowingField {
+    /// Turns per metre towards east and north, and turns at the origin.
+    waves: Vec<[f64; 3]>,
+}
+
+impl ShadowingField {
+    /// The field of the `site` (none: what is common to all sites), for `purpose`.
+    pub(crate) fn new(
+        seed: u64,
+        purpose: Purpose,
+        site: Option<u32>,
+        correlation_distance_m: f64,
+    ) -> Self {
+        let entity = site.map_or(0, |site| site + 1);
+        let mut stream = Stream::new(seed, purpose, entity);
+        let waves = (0..WAVES)
+            .map(|index| {
+                // exp(-r/d) in the plane has a spectrum of which the share 1 - 1/sqrt(1 + (kd)²) is
+                // below the wave number k.
+                let above = 1.0 - (index as f64 + stream.uniform()) / WAVES as f64;
+                let number = libm::sqrt(1.0 / (above * above) - 1.0).min(FINEST);
+                let per_m = number / correlation_distance_m / core::f64::consts::TAU;
+                let direction = core::f64::consts::TAU * stream.uniform();
+                [
+                    per_m * libm::cos(direction),
+                    per_m * libm::sin(direction),
+                    stream.uniform(),
+                ]
+            })
+            .collect();
+        Self { waves }
+    }
+
+    /// The value at a place; its height plays no part.
+    pub fn at(&self, place: &Position) -> f64 {
+        /// A turn in steps of 32 bits.
+        const TURN: f64 = 4_294_967_296.0;
+        let mut sum = 0.0;
+        for [east, north, phase] in &self.waves {
+            let turns = east * place.x + north * place.y + phase;
+            sum += f64::from(sine_of_turn((turns * TURN) as i64 as u32));
+        }
+        sum * libm::sqrt(2.0 / WAVES as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn field(seed: u64) -> ShadowingField {
+        ShadowingField::new(seed, Purpose::Shadowing, Some(3), 50.0)
+    }
+
+    /// Over many draws: variance 1, correlation exp(-d/50 m), in any direction.
+    #[test]
+    fn correlation_falls_exponentially_with_distance() {
+        let draws = 4_000_u32;
+        let from = Position::new(-1234.0, 777.0, 0.0);
+        for (east, north) in [
+            (0.0, 0.0),
+            (10.0, 0.0),
+            (0.0, 25.0),
+            (-30.0, 40.0),
+            (150.0, 0.0),
+        ] {
+            let to = Position::new(from.x + east, from.y + north, 0.0);
+            let product = |seed| {
+                let field = field(u64::from(seed));
+                field.at(&from) * field.at(&to)
+            };
+            let found = (0..draws).map(product).sum::<f64>() / f64::from(draws);
+            let expected = (-east.hypot(north) / 50.0).exp();
+            assert!(
+                (found - expected).abs() < 0.05,
+                "{east}, {north}: {found} for {expected}"
+            );
+        }
+    }
+
+    /// Fourth moment 3, and 2.3 % of the values above two standard deviations.
+    #[test]
+    fn values_are_normal() {
+        let draws = 20_000_u32;
+        let place = Position::new(321.0, -50.0, 1.5);
+        let values: Vec<f64> = (0..draws)
+            .map(|seed| field(u64::from(seed)).at(&place))
+            .collect();
+        let mean_of =
+            |f: &dyn Fn(f64) -> f64| values.iter().map(|&v| f(v)).sum::<f64>() / f64::from(draws);
+        assert!(mean_of(&|v| v).abs() < 0.03);
+        assert!((mean_of(&|v| v.powi(4)) - 3.0).abs() < 0.2);
+        let above = mean_of(&|v| f64::from(u8::from(v > 2.0)));
+        assert!((above - 0.0228).abs() < 0.004, "{above}");
+    }
+
+    #[test]
+    fn sites_differ_and_seeds_repeat() {
+        let place = Position::new(10.0, 20.0, 0.0);
+        let other = ShadowingField::new(1, Purpose::Shadowing, Some(4), 50.0);
+        assert_ne!(field(1).at(&place), other.at(&place));
+        assert_eq!(field(1).at(&place).to_bits(), field(1).at(&place).to_bits());
+    }
+}

@@ -1,0 +1,272 @@
+//! Cells in the plane: levels by hand, interference, shadowing and what a UE measures.
+
+use std::sync::Arc;
+
+use radio::channel::mobility::Trajectory;
+use radio::channel::{
+    Activity, Antenna, Carrier, CellSite, DelayProfile, Deployment, DeploymentConfig, Doppler,
+    FadingConfig, Grid, Interference, NoiseFigure, PathLossModel, Position, Receiver, Reception,
+    SectorAntenna, Shadowing, Sight, SinrSource,
+};
+use units::{Duration, Instant};
+
+fn cell(site: u32, x: f64) -> CellSite {
+    CellSite {
+        site,
+        position: Position::new(x, 0.0, 30.0),
+        antenna: Antenna::Omni { gain_dbi: 0.0 },
+        power_dbm: 46.0,
+    }
+}
+
+/// The motorway of Hughes 2020: 20 MHz at 2620 MHz, Friis, 46 dBm, noise figure 7 dB.
+fn config(cells: Vec<CellSite>) -> DeploymentConfig {
+    DeploymentConfig {
+        cells,
+        carrier: Carrier::from_mhz(2620.0).unwrap(),
+        grid: Grid::lte(100, 4).unwrap(),
+        path_loss: PathLossModel::Friis,
+        sight: Sight::Line,
+        shadowing: None,
+        noise_figure: NoiseFigure::new(7.0).unwrap(),
+        ue_height_m: 1.5,
+        interference: Interference::Mean,
+        update_period: Duration::from_millis(10),
+    }
+}
+
+fn place(x: f64) -> Position {
+    Position::new(x, 0.0, 1.5)
+}
+
+fn standing(config: DeploymentConfig, x: f64, seed: u64) -> Reception {
+    let deployment = Arc::new(Deployment::new(config, seed).unwrap());
+    Reception::new(deployment, 0, Trajectory::Static(place(x)), None).unwrap()
+}
+
+const NOW: Instant = Instant::from_nanos(5_000_000);
+
+#[track_caller]
+fn assert_db(found: f64, expected: f64) {
+    assert!((found - expected).abs() < 0.02, "{found} for {expected}");
+}
+
+/// 600.68 m in free space at 2620 MHz cost 96.39 dB; 18 MHz of noise at 7 dB are -94.42 dBm.
+#[test]
+fn one_cell_alone_is_limited_by_noise() {
+    let reception = standing(config(vec![cell(0, 0.0)]), 600.0, 1);
+    let received = 46.0 - 96.39;
+    assert_db(reception.link(0).mean_db(NOW), received + 94.42);
+    assert_db(
+        reception.rsrp_dbm(NOW, 0),
+        received - 10.0 * 1200_f64.log10(),
+    );
+    // Alone and under full load, a reference element has a twelfth of a PRB's power.
+    assert_db(reception.rsrq_db(NOW, 0, Activity::Full), -10.79);
+    let idle = reception.rsrq_db(NOW, 0, Activity::Shares(&[0.25]));
+    assert_db(idle, -10.79 + 6.02);
+}
+
+/// Half way between two equal cells the SINR is 0 dB; a neighbour with a tenth of its power disturbs
+/// a tenth as much.
+#[test]
+fn neighbours_disturb_by_what_they_transmit() {
+    let reception = standing(config(vec![cell(0, 0.0), cell(1, 1200.0)]), 600.0, 1);
+    assert_db(reception.link(0).mean_db(NOW), 0.0);
+    let tenth = reception.mean_sinr_db(NOW, 0, Activity::Shares(&[1.0, 0.1]));
+    assert_db(tenth, 10.0);
+    let silent = reception.mean_sinr_db(NOW, 0, Activity::Shares(&[1.0, 0.0]));
+    assert_db(silent, 46.0 - 96.39 + 94.42);
+    let alone = DeploymentConfig {
+        interference: Interference::None,
+        ..config(vec![cell(0, 0.0), cell(1, 1200.0)])
+    };
+    assert_db(standing(alone, 600.0, 1).link(0).mean_db(NOW), silent);
+}
+
+fn moving(config: DeploymentConfig, seed: u64) -> Reception {
+    let deployment = Arc::new(Deployment::new(config, seed).unwrap());
+    let way = Trajectory::Linear {
+        start: place(100.0),
+        velocity: [30.0, 0.0, 0.0],
+    };
+    let fading = FadingConfig::new(DelayProfile::Eva, Doppler::from_hz(262.0).unwrap());
+    Reception::new(deployment, 9, way, Some((fading, Receiver::IDEAL))).unwrap()
+}
+
+fn motorway(interference: Interference) -> DeploymentConfig {
+    DeploymentConfig {
+        interference,
+        shadowing: Some(Shadowing::TR_36_814),
+        ..config(vec![cell(0, 0.0), cell(1, 1200.0), cell(2, 2400.0)])
+    }
+}
+
+/// What is received does not depend on what was asked before, nor on how often.
+#[test]
+fn reception_is_a_function_of_time() {
+    for interference in [
+        Interference::Mean,
+        Interference::Faded {
+            below_noise_db: 10.0,
+        },
+    ] {
+        let (once, back) = (
+            moving(motorway(interference), 4),
+            moving(motorway(interference), 4),
+        );
+        let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
+        let mut out = vec![0.0; 25];
+        let mut history = Vec::new();
+        for ms in (0..30_000).step_by(77) {
+            once.link(0).sinr_db(at(ms), &mut out);
+            history.push((ms, out.clone(), once.rsrp_dbm(at(ms), 2)));
+        }
+        for (ms, before, rsrp) in history.iter().rev() {
+            assert_eq!(back.rsrp_dbm(at(*ms), 2), *rsrp);
+            back.link(1).sinr_db(at(*ms), &mut out);
+            back.link(0).sinr_db(at(*ms), &mut out);
+            assert_eq!(&out, before, "{ms} ms");
+        }
+    }
+}
+
+/// Fading of the neighbours spreads the SINR and leaves its median within a decibel or so; with none
+/// strong enough to count, it is the same as without.
+#[test]
+fn fading_neighbours_average_to_their_mean() {
+    let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
+    let [mut mean, mut faded] = [Vec::new(), Vec::new()];
+    let models = [
+        Interference::Mean,
+        Interference::Faded {
+            below_noise_db: 20.0,
+        },
+    ];
+    for (interference, all) in models.into_iter().zip([&mut mean, &mut faded]) {
+        let reception = moving(motorway(interference), 4);
+        let mut out = vec![0.0; 25];
+        for ms in (15_000..25_000).step_by(5) {
+            reception.link(0).sinr_db(at(ms), &mut out);
+            all.extend_from_slice(&out);
+        }
+        all.sort_by(f32::total_cmp);
+    }
+    let median = |all: &[f32]| all[all.len() / 2];
+    let difference = median(&faded) - median(&mean);
+    assert!((0.0..2.5).contains(&difference), "{difference}");
+    let spread = |all: &[f32]| all[all.len() * 9 / 10] - all[all.len() / 10];
+    assert!(spread(&faded) > spread(&mean));
+
+    let weak = Interference::Faded {
+        below_noise_db: -200.0,
+    };
+    let [one, other] = [Interference::Mean, weak].map(|interference| {
+        let mut out = vec![0.0; 25];
+        moving(motorway(interference), 4)
+            .link(0)
+            .sinr_db(at(1_234), &mut out);
+        out
+    });
+    for (one, other) in one.iter().zip(&other) {
+        assert!((one - other).abs() < 1e-3, "{one}, {other}");
+    }
+}
+
+/// Half the variance is common to all sites: the correlation between two of them is one half, and
+/// sectors of one site share all of it.
+#[test]
+fn shadowing_is_shared_as_configured() {
+    let cells = vec![cell(0, 0.0), cell(1, 0.0), cell(1, 0.0)];
+    let shadowed = DeploymentConfig {
+        shadowing: Some(Shadowing::TR_36_942),
+        ..config(cells.clone())
+    };
+    let plain = Deployment::new(config(cells), 1).unwrap();
+    let here = place(500.0);
+    let seeds = 4_000;
+    let (mut product, mut square) = (0.0, 0.0);
+    for seed in 0..seeds {
+        let deployment = Deployment::new(shadowed.clone(), seed).unwrap();
+        let [a, b, c] =
+            [0, 1, 2].map(|cell| plain.power_dbm(cell, &here) - deployment.power_dbm(cell, &here));
+        assert_eq!(b, c);
+        product += a * b / seeds as f64;
+        square += a * a / seeds as f64;
+    }
+    assert!((square.sqrt() - 10.0).abs() < 0.4, "{}", square.sqrt());
+    assert!(
+        (product / square - 0.5).abs() < 0.06,
+        "{}",
+        product / square
+    );
+}
+
+/// The share of places in sight is the model's probability at that distance.
+#[test]
+fn line_of_sight_is_as_frequent_as_its_probability() {
+    let rural = DeploymentConfig {
+        path_loss: PathLossModel::Rma38901 {
+            street_width_m: 20.0,
+            building_height_m: 5.0,
+        },
+        sight: Sight::Probable,
+        ..config(vec![cell(0, 0.0)])
+    };
+    let seeds = 3_000;
+    let here = place(703.0);
+    let mut in_sight = 0;
+    for seed in 0..seeds {
+        let deployment = Deployment::new(rural.clone(), seed).unwrap();
+        let sees = deployment.in_sight(0, &here);
+        in_sight += u32::from(sees);
+        let always = DeploymentConfig {
+            sight: if sees { Sight::Line } else { Sight::NoLine },
+            ..rural.clone()
+        };
+        let always = Deployment::new(always, seed).unwrap();
+        assert_eq!(deployment.power_dbm(0, &here), always.power_dbm(0, &here));
+    }
+    let share = f64::from(in_sight) / seeds as f64;
+    let expected = (-0.693_f64).exp();
+    assert!((share - expected).abs() < 0.03, "{share} for {expected}");
+}
+
+/// A UE in the middle of one sector of a site of three gets 20 dB less from the others.
+#[test]
+fn sectors_point_where_they_should() {
+    let sector = |degrees| CellSite {
+        antenna: Antenna::Sector(SectorAntenna::tr_36_942(degrees)),
+        ..cell(0, 0.0)
+    };
+    let cells = [0.0, 120.0, 240.0].map(sector).to_vec();
+    let reception = standing(config(cells), 800.0, 1);
+    let [ahead, left, right] = [0, 1, 2].map(|cell| reception.rsrp_dbm(NOW, cell));
+    assert_db(ahead - left, 20.0);
+    assert_db(left, right);
+}
+
+#[test]
+fn impossible_networks_are_refused() {
+    let error = |config| Deployment::new(config, 1).unwrap_err().to_string();
+    assert_eq!(
+        error(config(vec![])),
+        "number of cells = 0 must be at least one"
+    );
+    let strong = CellSite {
+        power_dbm: 146.0,
+        ..cell(0, 0.0)
+    };
+    assert_eq!(
+        error(config(vec![strong])),
+        "power of a cell in dBm = 146 must be from -50 to 80"
+    );
+    let hata = DeploymentConfig {
+        path_loss: PathLossModel::Cost231Hata(radio::channel::Environment::MediumCity),
+        ..config(vec![cell(0, 0.0)])
+    };
+    assert_eq!(
+        error(hata),
+        "carrier in MHz for COST 231 Hata = 2620 must be from 1500 to 2000"
+    );
+}
