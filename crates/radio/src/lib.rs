@@ -1,0 +1,3 @@
+//! LTE and NR radio links as TCP meets them.
+
+pub mod phy;
