@@ -46,10 +46,16 @@ impl Position {
     fn of(sinr_db: f64) -> Self {
         let scaled = (sinr_db - LOWEST_DB) * ENTRIES_PER_DB;
         if scaled <= 0.0 {
-            return Self { entry: 0, fraction: 0.0 };
+            return Self {
+                entry: 0,
+                fraction: 0.0,
+            };
         }
         let entry = (scaled as usize).min(ENTRIES - 2);
-        Self { entry, fraction: (scaled - entry as f64).min(1.0) as f32 }
+        Self {
+            entry,
+            fraction: (scaled - entry as f64).min(1.0) as f32,
+        }
     }
 
     fn between(self, low: f32, high: f32) -> f32 {
@@ -123,7 +129,10 @@ impl Curves {
                 dispersion[entry][column] = monotone_cubic(&variances, entry).max(0.0) as f32;
             }
         }
-        Self { information, dispersion }
+        Self {
+            information,
+            dispersion,
+        }
     }
 }
 
@@ -139,7 +148,8 @@ fn integrate(modulation: Modulation, sinr_db: f64) -> (f64, f64) {
     // Unit power, so that the noise has the variance 1 / SINR.
     let half_distance = libm::sqrt(3.0 / (levels * levels - 1) as f64);
     let deviation = libm::exp10(-sinr_db / 20.0);
-    let amplitude = |level: usize| half_distance * (2 * level + 1) as f64 - half_distance * levels as f64;
+    let amplitude =
+        |level: usize| half_distance * (2 * level + 1) as f64 - half_distance * levels as f64;
     let (mut mean, mut square, mut weights) = (0.0, 0.0, 0.0);
     let mut likelihoods = [0.0; 16];
     // The other half of the points mirrors the first.
@@ -190,7 +200,11 @@ fn monotone_cubic(knots: &[f64], entry: usize) -> f64 {
             return 0.0;
         }
         let [before, after] = [knots[knot] - knots[knot - 1], knots[knot + 1] - knots[knot]];
-        if before * after <= 0.0 { 0.0 } else { 2.0 * before * after / (before + after) }
+        if before * after <= 0.0 {
+            0.0
+        } else {
+            2.0 * before * after / (before + after)
+        }
     };
     let (square, cube) = (t * t, t * t * t);
     knots[left] * (2.0 * cube - 3.0 * square + 1.0)
@@ -211,7 +225,10 @@ mod tests {
         assert!((half_rate - 0.19).abs() < 0.02, "{half_rate}");
         // At rate 1/3 the limit is Eb/N0 = -0.50 dB (same source).
         let third = sinr_db_of_information(Modulation::Qpsk, 2.0 / 3.0);
-        assert!((third - 10.0 * libm::log10(2.0 / 3.0) + 0.50).abs() < 0.02, "{third}");
+        assert!(
+            (third - 10.0 * libm::log10(2.0 / 3.0) + 0.50).abs() < 0.02,
+            "{third}"
+        );
     }
 
     #[test]
@@ -221,7 +238,10 @@ mod tests {
                 let sinr_db = f64::from(step) / 4.0;
                 let shannon = libm::log2(1.0 + libm::exp10(sinr_db / 10.0));
                 let bits = information(modulation, sinr_db);
-                assert!(bits <= shannon + 1e-6, "{modulation:?} at {sinr_db} dB: {bits} > {shannon}");
+                assert!(
+                    bits <= shannon + 1e-6,
+                    "{modulation:?} at {sinr_db} dB: {bits} > {shannon}"
+                );
                 assert!(bits <= f64::from(modulation.bits_per_symbol()));
             }
         }
@@ -238,7 +258,10 @@ mod tests {
                 last = bits;
                 if bits < 0.999 * f64::from(modulation.bits_per_symbol()) {
                     let back = sinr_db_of_information(modulation, bits);
-                    assert!((back - sinr_db).abs() < 0.01, "{modulation:?} {sinr_db}: {back}");
+                    assert!(
+                        (back - sinr_db).abs() < 0.01,
+                        "{modulation:?} {sinr_db}: {back}"
+                    );
                 }
             }
         }

@@ -67,10 +67,18 @@ impl CodeBlocks {
     const fn cut(code: ChannelCode, bits: u32, longest: u32) -> Self {
         const CHECKSUM: u32 = 24;
         if bits <= longest {
-            return Self { code, count: 1, bits };
+            return Self {
+                code,
+                count: 1,
+                bits,
+            };
         }
         let count = bits.div_ceil(longest - CHECKSUM);
-        Self { code, count, bits: (bits + count * CHECKSUM).div_ceil(count) }
+        Self {
+            code,
+            count,
+            bits: (bits + count * CHECKSUM).div_ceil(count),
+        }
     }
 }
 
@@ -90,9 +98,18 @@ mod tests {
     #[test]
     fn ts_38_212_7_2_2_chooses_the_base_graph_by_size_and_rate() {
         assert_eq!(CodeBlocks::nr(292, 0.9).code, ChannelCode::LdpcBaseGraph2);
-        assert_eq!(CodeBlocks::nr(3_824, 0.67).code, ChannelCode::LdpcBaseGraph2);
-        assert_eq!(CodeBlocks::nr(3_824, 0.68).code, ChannelCode::LdpcBaseGraph1);
-        assert_eq!(CodeBlocks::nr(100_000, 0.25).code, ChannelCode::LdpcBaseGraph2);
+        assert_eq!(
+            CodeBlocks::nr(3_824, 0.67).code,
+            ChannelCode::LdpcBaseGraph2
+        );
+        assert_eq!(
+            CodeBlocks::nr(3_824, 0.68).code,
+            ChannelCode::LdpcBaseGraph1
+        );
+        assert_eq!(
+            CodeBlocks::nr(100_000, 0.25).code,
+            ChannelCode::LdpcBaseGraph2
+        );
         assert_eq!(CodeBlocks::nr(8_424, 0.5).count, 1);
         assert_eq!(CodeBlocks::nr(8_456, 0.5).count, 2);
     }
