@@ -145,75 +145,166 @@ impl LinkAdaptation {
 
 #[cfg(test)]
 mod tests {
-    use crate::phy::effective_sinr_mi;
+    use proptest::prelude::*;
+
     use crate::phy::lte::{self, Bandwidth, McsTable, Overhead};
-    use crate::phy::nr;
+    use crate::phy::{effective_sinr_mi, nr};
 
     use super::*;
 
-    fn carrier(prbs: u32) -> (Bandwidth, Overhead) {
-        let bandwidth = Bandwidth::from_prbs(prbs).expect("a carrier");
-        (bandwidth, Overhead::new(1, 1).expect("a configuration"))
+    fn bandwidth(prbs: u32) -> Bandwidth {
+        Bandwidth::from_prbs(prbs).expect("a carrier")
     }
 
-    /// Bits per millisecond of one layer on a flat channel at `sinr_db`, first transmissions alone.
-    fn goodput(adaptation: &LinkAdaptation, prbs: u32, sinr_db: f64) -> f64 {
-        let (bandwidth, overhead) = carrier(prbs);
-        let cqi = adaptation.cqi(&[sinr_db as f32; 25]);
+    /// One control symbol and one antenna port.
+    fn overhead() -> Overhead {
+        Overhead::new(1, 1).expect("a configuration")
+    }
+
+    fn carrier(prbs: u32) -> LinkAdaptation {
+        lte::link_adaptation(McsTable::Qam64, bandwidth(prbs), overhead())
+    }
+
+    /// Mbit/s of one layer on a flat channel at `sinr_db`, first transmissions alone.
+    fn rate(adaptation: &LinkAdaptation, prbs: u32, sinr_db: f64) -> f64 {
+        let cqi = adaptation.cqi(&[sinr_db as f32]);
         let Some(mcs) = adaptation.mcs_of_cqi(cqi, prbs, 0.0) else {
             return 0.0;
         };
-        let elements = overhead.data_elements(bandwidth);
+        let elements = overhead().data_elements(bandwidth(prbs));
         let format = lte::format(McsTable::Qam64, mcs, prbs, 1, elements).expect("in the tables");
-        f64::from(format.bits) * (1.0 - format.bler(sinr_db))
+        f64::from(format.bits) * (1.0 - format.bler(sinr_db)) / 1_000.0
     }
 
     #[test]
-    fn calibrate() {
-        let (bandwidth, overhead) = carrier(100);
-        let adaptation = lte::link_adaptation(McsTable::Qam64, bandwidth, overhead);
+    fn cqi_thresholds_lie_on_the_published_line() {
+        // Link-level results for a Gaussian channel on 1.4 MHz are commonly drawn as a line from -7 dB
+        // for CQI 1 to 20 dB for CQI 15 (Ikuno, Wrulich, Rupp, "System level simulation of LTE networks",
+        // VTC 2010-Spring).
+        let adaptation = carrier(6);
         for cqi in 1..=15 {
-            let (b6, o6) = carrier(6);
-            let a6 = lte::link_adaptation(McsTable::Qam64, b6, o6);
+            let line = -7.0 + 27.0 / 14.0 * f64::from(cqi - 1);
+            let ours = adaptation.sinr_db_of_cqi(cqi);
+            println!("CQI {cqi}: {ours:.2} dB, published line {line:.2} dB");
+            assert!((ours - line).abs() < 1.0, "CQI {cqi}: {ours} {line}");
+        }
+        assert_eq!(adaptation.sinr_db_of_cqi(0), f64::NEG_INFINITY);
+    }
+
+    #[test]
+    fn ts_36_213_7_2_3_the_reported_value_keeps_one_error_in_ten() {
+        let adaptation = carrier(50);
+        assert_eq!(adaptation.cqi(&[]), 0);
+        for cqi in 1..=15 {
+            let threshold = adaptation.sinr_db_of_cqi(cqi);
+            assert_eq!(adaptation.cqi(&[threshold as f32 + 0.01; 17]), cqi);
+            assert_eq!(adaptation.cqi(&[threshold as f32 - 0.01; 17]), cqi - 1);
+        }
+    }
+
+    #[test]
+    fn the_scheme_picked_keeps_one_error_in_ten_and_the_next_would_not() {
+        for prbs in [6, 25, 100] {
+            let adaptation = carrier(prbs);
+            let elements = overhead().data_elements(bandwidth(prbs));
+            let bler = |mcs, sinr_db| {
+                let format = lte::format(McsTable::Qam64, mcs, prbs, 1, elements);
+                format.expect("in the tables").bler(sinr_db)
+            };
+            for step in -12..=40 {
+                let sinr_db = f64::from(step) / 2.0;
+                match adaptation.mcs(sinr_db, prbs) {
+                    Some(mcs) => {
+                        assert!(bler(mcs, sinr_db) <= 0.1);
+                        assert!(mcs == 28 || bler(mcs + 1, sinr_db) > 0.099);
+                    }
+                    None => assert!(bler(0, sinr_db) > 0.099),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_20_mhz_cell_reaches_75_mbit_s_and_half_of_it_about_9_db() {
+        let adaptation = carrier(100);
+        for sinr_db in [0.0, 5.0, 10.0, 15.0, 20.0, 25.0] {
             println!(
-                "cqi {cqi}: {:.3} dB (6 prb {:.3}) mcs {:?}",
-                adaptation.sinr_db_of_cqi(cqi),
-                a6.sinr_db_of_cqi(cqi),
-                adaptation.mcs_of_cqi(cqi, 100, 0.0)
+                "{sinr_db} dB: {:.1} Mbit/s",
+                rate(&adaptation, 100, sinr_db)
             );
         }
-        for mcs in 0..29 {
-            println!(
-                "mcs {mcs}: {:.3} {:.3}",
-                adaptation.sinr_db_of_mcs(mcs, 100),
-                adaptation.sinr_db_of_mcs(mcs, 25)
-            );
-        }
-        for sinr in 0..=30 {
-            println!(
-                "{sinr} dB: {:.2} Mbit/s (25 PRB {:.2})",
-                goodput(&adaptation, 100, f64::from(sinr)) / 1000.0,
-                goodput(
-                    &lte::link_adaptation(McsTable::Qam64, carrier(25).0, overhead),
-                    25,
-                    f64::from(sinr)
-                ) / 1000.0
-            );
-        }
-        let a = nr::Allocation {
+        let peak = rate(&adaptation, 100, 30.0);
+        assert!((70.0..=75.4).contains(&peak), "{peak}");
+        let middle = (0..300).map(|tenth| f64::from(tenth) / 10.0);
+        let sinr_db = middle
+            .into_iter()
+            .find(|sinr_db| rate(&adaptation, 100, *sinr_db) >= 35.0);
+        let sinr_db = sinr_db.expect("the cell reaches 75 Mbit/s");
+        println!("35 Mbit/s from {sinr_db} dB on");
+        assert!((8.0..11.0).contains(&sinr_db), "{sinr_db}");
+    }
+
+    #[test]
+    fn schemes_without_protection_are_never_picked() {
+        // With three control symbols MCS 28 fills 100 blocks to a code rate of 1.0.
+        let crowded = Overhead::new(3, 1).expect("a configuration");
+        let adaptation = lte::link_adaptation(McsTable::Qam64, bandwidth(100), crowded);
+        assert_eq!(adaptation.sinr_db_of_mcs(28, 100), f64::INFINITY);
+        assert_eq!(adaptation.mcs(40.0, 100), Some(27));
+    }
+
+    #[test]
+    fn the_outer_loop_moves_the_scheme_but_cqi_0_sends_nothing() {
+        let adaptation = carrier(100);
+        let mcs = |cqi, offset_db| adaptation.mcs_of_cqi(cqi, 100, offset_db);
+        assert!(mcs(10, -3.0) < mcs(10, 0.0) && mcs(10, 0.0) < mcs(10, 3.0));
+        assert_eq!(mcs(1, -10.0), Some(0));
+        assert_eq!(mcs(0, 10.0), None);
+    }
+
+    #[test]
+    fn nr_on_100_mhz_with_256qam_and_four_layers_exceeds_two_gigabits() {
+        let allocation = nr::Allocation {
             symbols: 13,
             dmrs_elements: 12,
             overhead_elements: 0,
-            layers: 1,
+            layers: 4,
         };
-        let n = nr::link_adaptation(nr::McsTable::Qam256, 273, a);
-        for cqi in 1..=15 {
-            println!(
-                "nr cqi {cqi}: {:.3} {:?}",
-                n.sinr_db_of_cqi(cqi),
-                n.mcs_of_cqi(cqi, 273, 0.0)
-            );
+        let adaptation = nr::link_adaptation(nr::McsTable::Qam256, 273, allocation);
+        assert_eq!(adaptation.cqi(&[30.0; 18]), 15);
+        let mcs = adaptation.mcs_of_cqi(15, 273, 0.0).expect("CQI 15");
+        let format = nr::format(nr::McsTable::Qam256, mcs, 273, allocation).expect("in the table");
+        let gigabits = f64::from(format.bits) / 0.5e6;
+        assert!((2.0..2.4).contains(&gigabits), "{gigabits}");
+    }
+
+    proptest! {
+        #[test]
+        fn cqi_is_what_the_effective_sinr_of_its_modulation_reaches(
+            sinr_db in proptest::collection::vec(-15.0_f32..30.0, 25)
+        ) {
+            let adaptation = carrier(25);
+            let cqi = adaptation.cqi(&sinr_db);
+            for higher in cqi + 1..=15 {
+                let modulation = CqiTable::Qam64.scheme(higher).expect("in the table").modulation;
+                let effective = effective_sinr_mi(&sinr_db, modulation);
+                prop_assert!(effective < adaptation.sinr_db_of_cqi(higher) + 0.01);
+            }
+            if let Some(scheme) = CqiTable::Qam64.scheme(cqi) {
+                let effective = effective_sinr_mi(&sinr_db, scheme.modulation);
+                prop_assert!(effective > adaptation.sinr_db_of_cqi(cqi) - 0.01);
+            }
         }
-        let _ = effective_sinr_mi(&[], Modulation::Qpsk);
+
+        #[test]
+        fn a_better_block_never_lowers_the_cqi(
+            sinr_db in proptest::collection::vec(-15.0_f32..30.0, 25), better in 0_usize..25
+        ) {
+            let adaptation = carrier(25);
+            let before = adaptation.cqi(&sinr_db);
+            let mut sinr_db = sinr_db;
+            sinr_db[better] += 5.0;
+            prop_assert!(adaptation.cqi(&sinr_db) >= before);
+        }
     }
 }

@@ -15,10 +15,11 @@ pub const MAX_TRANSMISSIONS: usize = 8;
 
 /// How far a decoder stays behind the normal approximation, in dB.
 ///
-/// Turbo: the 10 % points of LTE's code with a BCJR decoder of eight iterations as published by TTA
-/// PG707 ("Link-level simulation results for IMT.EVAL", contribution to ITU-R WP 5D) lie 0.5 to 0.8 dB
-/// behind it. LDPC: those of the open link-level tables of Sionna (Hoydis et al., "Sionna: an
-/// open-source library for next-generation physical layer research", arXiv:2203.11854).
+/// Turbo: between 90 and 5 % of lost blocks, LTE's code with a BCJR decoder of eight iterations lies 0.56
+/// to 0.85 dB behind it in the figures of TTA PG707 ("Link-level simulation results for IMT.EVAL",
+/// contribution to ITU-R WP 5D; 240 bits, QPSK, rates 1/3 to 4/5). LDPC: 0.67 to 1.0 dB in the link-level
+/// tables of Sionna 1.0 (Hoydis et al., arXiv:2203.11854; 500 to 2000 bits, QPSK to 64QAM). Rarer errors
+/// and blocks of 100 bits or fewer lie further behind.
 pub const fn gap_db(code: ChannelCode) -> f64 {
     match code {
         ChannelCode::Turbo => 0.75,
@@ -214,17 +215,19 @@ mod tests {
 
     #[test]
     fn turbo_code_loses_what_was_published() {
-        // TTA PG707, see `gap_db`: 240 bits, QPSK, SNR in dB and block error rate by code rate.
+        // TTA PG707, see `gap_db`: 240 bits, QPSK, SNR in dB and block error rate by code rate. Two
+        // figures that contradict their neighbours (rate 1/2 at 1.4 dB, rate 4/5 at 5.6 dB) are left out.
         for (bits_per_coded, points) in [
-            (3.0, [(-2.2, 0.886), (-1.6, 0.506), (-1.0, 0.132)]),
-            (1.5, [(2.4, 0.800), (3.2, 0.288), (3.8, 0.0561)]),
-            (4.0 / 3.0, [(3.2, 0.900), (4.0, 0.420), (4.8, 0.0806)]),
-            (1.25, [(4.0, 0.802), (4.8, 0.348), (5.6, 0.0597)]),
+            (3.0, &[(-2.2, 0.886), (-1.6, 0.506), (-1.0, 0.132)][..]),
+            (2.0, &[(0.2, 0.876), (0.8, 0.484)]),
+            (1.5, &[(2.4, 0.800), (3.2, 0.288), (3.8, 0.0561)]),
+            (4.0 / 3.0, &[(3.2, 0.900), (4.0, 0.420), (4.8, 0.0806)]),
+            (1.25, &[(4.0, 0.802), (4.8, 0.348)]),
         ] {
             let coded_bits = (240.0 * bits_per_coded) as u32;
             let blocks = one_block(ChannelCode::Turbo, 240);
             for (snr_db, published) in points {
-                let ours = sinr_db_at_bler(blocks, QPSK, coded_bits, published);
+                let ours = sinr_db_at_bler(blocks, QPSK, coded_bits, *published);
                 assert!(
                     (ours - snr_db).abs() < 0.2,
                     "{coded_bits} of {published}: {ours} {snr_db}"

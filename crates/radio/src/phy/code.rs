@@ -88,9 +88,10 @@ mod tests {
 
     #[test]
     fn ts_36_212_5_1_2_cuts_the_largest_block_of_20_mhz_in_thirteen() {
-        // TS 36.101 table A.3.3.1-3 names 13 code blocks for a transport block of 75376 bits.
+        // TS 36.101 table A.3.9.1-1, R.31-4: 13 code blocks for 75376 bits, 12 for 71112.
         let blocks = CodeBlocks::lte(75_376);
         assert_eq!((blocks.count, blocks.bits), (13, 5_824));
+        assert_eq!(CodeBlocks::lte(71_112).count, 12);
         assert_eq!(CodeBlocks::lte(6_120).count, 1);
         assert_eq!(CodeBlocks::lte(6_200).count, 2);
     }

@@ -115,6 +115,21 @@ mod tests {
     }
 
     #[test]
+    fn ts_36_101_table_a_3_9_1_1_prints_the_code_rate() {
+        // R.31-4: 75376 bits on 86400 at a code rate of 0.88; R.31-3A: 36696 on 43200 at 0.85.
+        let rate = |mcs, prbs| {
+            let format = format(McsTable::Qam64, mcs, prbs, 1, 144).expect("in the tables");
+            (
+                format.bits,
+                format.coded_bits,
+                (100.0 * format.code_rate()).round(),
+            )
+        };
+        assert_eq!(rate(28, 100), (75_376, 86_400, 88.0));
+        assert_eq!(rate(28, 50), (36_696, 43_200, 85.0));
+    }
+
+    #[test]
     fn sizes_follow_the_efficiencies_of_the_cqi_tables_on_120_elements() {
         // The sizes were derived for 120 elements per block; the schemes at which CQI values were placed
         // therefore come out at their efficiency, within the spacing of the sizes.

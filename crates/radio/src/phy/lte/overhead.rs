@@ -119,26 +119,41 @@ mod tests {
     }
 
     #[test]
-    fn ts_36_101_a_3_3_reference_channels_carry_the_bits_printed_there() {
-        // Table A.3.3.1-1 (one port): 10 MHz with two control symbols, QPSK, 13800 bits in subframes
-        // without synchronisation: 50 blocks of 138 elements.
-        assert_eq!(2 * 50 * elements(2, 1, 50), 13_800);
-        // Table A.3.3.2.1-1 (two ports): 13200 bits.
-        assert_eq!(2 * 50 * elements(2, 2, 50), 13_200);
-        // Table A.3.3.2.2-1 (four ports): 12800 bits.
-        assert_eq!(2 * 50 * elements(2, 4, 50), 12_800);
-        // 1.4 MHz with four control symbols and two ports.
-        assert_eq!(elements(3, 2, 6), 108);
+    fn ts_36_101_table_a_3_9_1_1_carries_the_bits_printed_there() {
+        // R.31-4, 20 MHz: one control symbol, two ports, 64QAM: 86400 bits on 100 blocks.
+        assert_eq!(6 * 100 * elements(1, 2, 100), 86_400);
+        // R.31-2, 10 MHz, alike: 43200 bits on 50 blocks.
+        assert_eq!(6 * 50 * elements(1, 2, 50), 43_200);
+        // Subframe 0 of R.31-4 carries 83952 bits: the six blocks in the middle lack the difference.
+        let overhead = Overhead::new(1, 2).expect("a configuration");
+        assert_eq!(
+            6 * 6 * overhead.synchronisation_elements(0),
+            86_400 - 83_952
+        );
     }
 
     #[test]
-    fn ts_36_101_subframes_0_and_5_carry_less() {
-        // Table A.3.3.1-1: 12960 bits in subframe 0 (10 MHz, one port), 840 fewer: six blocks of 70
-        // elements at 2 bits.
-        let overhead = Overhead::new(2, 1).expect("a configuration");
-        assert_eq!(2 * 6 * overhead.synchronisation_elements(0), 840);
-        assert_eq!(overhead.synchronisation_elements(5), 24);
-        assert_eq!(overhead.synchronisation_elements(1), 0);
+    fn ts_36_211_6_10_1_2_reference_signals_by_antenna_ports() {
+        // A resource block has 8, 16 or 24 of them per subframe; the control region hides some.
+        assert_eq!(
+            [1, 2, 4].map(|ports| elements(1, ports, 50)),
+            [156 - 6, 156 - 12, 156 - 20]
+        );
+        assert_eq!(
+            [1, 2, 4].map(|ports| elements(2, ports, 50)),
+            [144 - 6, 144 - 12, 144 - 16]
+        );
+        // The control region of 1.4 MHz has one symbol more.
+        assert_eq!(elements(3, 2, 6), 120 - 12);
+    }
+
+    #[test]
+    fn ts_36_211_6_11_synchronisation_signals_are_in_subframes_0_and_5() {
+        let overhead = Overhead::new(1, 1).expect("a configuration");
+        let taken: Vec<u32> = (0..10)
+            .map(|n| overhead.synchronisation_elements(n))
+            .collect();
+        assert_eq!(taken, [70, 0, 0, 0, 0, 24, 0, 0, 0, 0]);
     }
 
     #[test]
