@@ -145,6 +145,8 @@ impl LinkAdaptation {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::LazyLock;
+
     use proptest::prelude::*;
 
     use crate::phy::lte::{self, Bandwidth, McsTable, Overhead};
@@ -164,6 +166,9 @@ mod tests {
     fn carrier(prbs: u32) -> LinkAdaptation {
         lte::link_adaptation(McsTable::Qam64, bandwidth(prbs), overhead())
     }
+
+    /// Computed once for all cases of a property.
+    static FIVE_MHZ: LazyLock<LinkAdaptation> = LazyLock::new(|| carrier(25));
 
     /// Mbit/s of one layer on a flat channel at `sinr_db`, first transmissions alone.
     fn rate(adaptation: &LinkAdaptation, prbs: u32, sinr_db: f64) -> f64 {
@@ -283,7 +288,7 @@ mod tests {
         fn cqi_is_what_the_effective_sinr_of_its_modulation_reaches(
             sinr_db in proptest::collection::vec(-15.0_f32..30.0, 25)
         ) {
-            let adaptation = carrier(25);
+            let adaptation = &*FIVE_MHZ;
             let cqi = adaptation.cqi(&sinr_db);
             for higher in cqi + 1..=15 {
                 let modulation = CqiTable::Qam64.scheme(higher).expect("in the table").modulation;
@@ -300,7 +305,7 @@ mod tests {
         fn a_better_block_never_lowers_the_cqi(
             sinr_db in proptest::collection::vec(-15.0_f32..30.0, 25), better in 0_usize..25
         ) {
-            let adaptation = carrier(25);
+            let adaptation = &*FIVE_MHZ;
             let before = adaptation.cqi(&sinr_db);
             let mut sinr_db = sinr_db;
             sinr_db[better] += 5.0;
