@@ -1,6 +1,9 @@
-//! The radio link of a cell, as TCP meets it.
+//! The radio link of a mobile network as TCP meets it: capacity that changes with fading and distance,
+//! retransmissions, deep buffers, grants and handovers.
 //!
-//! Everything is a function of time, or a state machine that is told the time: nothing here reads a
-//! clock or draws from a global generator. What the channel does never depends on the traffic.
+//! Everything is a function of time, or a state machine that is told the time; randomness comes from
+//! streams of [`units::random`]. What the channel does never depends on the traffic. One transmission
+//! time interval (TTI) is a subframe of 1 ms in LTE and a slot in NR.
 
 pub mod channel;
+pub mod phy;

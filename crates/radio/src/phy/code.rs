@@ -1,0 +1,117 @@
+//! Channel codes: how a transport block is cut into code blocks, and what the soft buffer of one holds.
+
+/// The code that protects a shared channel.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ChannelCode {
+    /// LTE's turbo code of rate 1/3 (TS 36.212 5.1.3.2).
+    Turbo,
+    /// NR's low-density parity-check code on base graph 1, rate 1/3 (TS 38.212 5.3.2).
+    LdpcBaseGraph1,
+    /// NR's low-density parity-check code on base graph 2, rate 1/5 (TS 38.212 5.3.2).
+    LdpcBaseGraph2,
+}
+
+/// Equal code blocks of one transport block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CodeBlocks {
+    /// The code they are encoded with.
+    pub code: ChannelCode,
+    /// Number of code blocks, C.
+    pub count: u32,
+    /// Bits of each before encoding, its checksums included.
+    pub bits: u32,
+}
+
+impl ChannelCode {
+    /// Coded bits of the circular buffer per bit before encoding.
+    pub const fn buffer_per_bit(self) -> u32 {
+        match self {
+            Self::Turbo | Self::LdpcBaseGraph1 => 3,
+            Self::LdpcBaseGraph2 => 5,
+        }
+    }
+
+    /// Where in the circular buffer, as a share of it, redundancy version `version` begins.
+    ///
+    /// TS 36.212 5.1.4.1.2 (columns 2, 26, 50 and 74 of 96) and TS 38.212 table 5.4.2.1-2. Versions
+    /// count modulo 4.
+    pub const fn start_of(self, version: u8) -> f64 {
+        let version = (version % 4) as usize;
+        match self {
+            Self::Turbo => (24 * version + 2) as f64 / 96.0,
+            Self::LdpcBaseGraph1 => [0.0, 17.0 / 66.0, 33.0 / 66.0, 56.0 / 66.0][version],
+            Self::LdpcBaseGraph2 => [0.0, 13.0 / 50.0, 25.0 / 50.0, 43.0 / 50.0][version],
+        }
+    }
+}
+
+impl CodeBlocks {
+    /// How LTE cuts a transport block of `bits` (TS 36.212 5.1.1 and 5.1.2): 24 bits of checksum, and
+    /// 24 more on each code block where 6144 bits are not enough for one.
+    pub const fn lte(bits: u32) -> Self {
+        const LONGEST: u32 = 6_144;
+        Self::cut(ChannelCode::Turbo, bits + 24, LONGEST)
+    }
+
+    /// How NR cuts a transport block of `bits` with a target code rate of `rate` (TS 38.212 7.2.1, 7.2.2
+    /// and 5.2.2).
+    pub const fn nr(bits: u32, rate: f64) -> Self {
+        let checksum = if bits > 3_824 { 24 } else { 16 };
+        if bits <= 292 || (bits <= 3_824 && rate <= 0.67) || rate <= 0.25 {
+            Self::cut(ChannelCode::LdpcBaseGraph2, bits + checksum, 3_840)
+        } else {
+            Self::cut(ChannelCode::LdpcBaseGraph1, bits + checksum, 8_448)
+        }
+    }
+
+    const fn cut(code: ChannelCode, bits: u32, longest: u32) -> Self {
+        const CHECKSUM: u32 = 24;
+        if bits <= longest {
+            return Self {
+                code,
+                count: 1,
+                bits,
+            };
+        }
+        let count = bits.div_ceil(longest - CHECKSUM);
+        Self {
+            code,
+            count,
+            bits: (bits + count * CHECKSUM).div_ceil(count),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ts_36_212_5_1_2_cuts_the_largest_block_of_20_mhz_in_thirteen() {
+        // TS 36.101 table A.3.9.1-1, R.31-4: 13 code blocks for 75376 bits, 12 for 71112.
+        let blocks = CodeBlocks::lte(75_376);
+        assert_eq!((blocks.count, blocks.bits), (13, 5_824));
+        assert_eq!(CodeBlocks::lte(71_112).count, 12);
+        assert_eq!(CodeBlocks::lte(6_120).count, 1);
+        assert_eq!(CodeBlocks::lte(6_200).count, 2);
+    }
+
+    #[test]
+    fn ts_38_212_7_2_2_chooses_the_base_graph_by_size_and_rate() {
+        assert_eq!(CodeBlocks::nr(292, 0.9).code, ChannelCode::LdpcBaseGraph2);
+        assert_eq!(
+            CodeBlocks::nr(3_824, 0.67).code,
+            ChannelCode::LdpcBaseGraph2
+        );
+        assert_eq!(
+            CodeBlocks::nr(3_824, 0.68).code,
+            ChannelCode::LdpcBaseGraph1
+        );
+        assert_eq!(
+            CodeBlocks::nr(100_000, 0.25).code,
+            ChannelCode::LdpcBaseGraph2
+        );
+        assert_eq!(CodeBlocks::nr(8_424, 0.5).count, 1);
+        assert_eq!(CodeBlocks::nr(8_456, 0.5).count, 2);
+    }
+}

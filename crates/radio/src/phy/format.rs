@@ -1,0 +1,47 @@
+//! A transport block as it goes on air.
+
+use super::bler::{SoftBuffer, bler, sinr_db_at_bler};
+use super::{CodeBlocks, Modulation};
+
+/// Size, modulation and protection of one transport block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TransportFormat {
+    /// Transport block size in bits, checksums not included.
+    pub bits: u32,
+    /// Modulation.
+    pub modulation: Modulation,
+    /// Bits that the allocated resource elements carry.
+    pub coded_bits: u32,
+    /// How it is cut and encoded.
+    pub blocks: CodeBlocks,
+}
+
+impl TransportFormat {
+    /// Effective channel code rate: bits with all checksums per bit on air (TS 36.213 7.1.7).
+    pub fn code_rate(&self) -> f64 {
+        f64::from(self.blocks.count * self.blocks.bits) / f64::from(self.coded_bits)
+    }
+
+    /// The chance that the block is lost when it is sent once at an effective SINR in dB.
+    pub fn bler(&self, sinr_db: f64) -> f64 {
+        bler(self.blocks, self.modulation, self.coded_bits, sinr_db)
+    }
+
+    /// The effective SINR in dB at which it is lost with the chance `target`; infinite where a receiver
+    /// need not even try, above a code rate of 0.93 (TS 36.213 7.1.7) or 0.95 (TS 38.214 5.1.3).
+    pub fn sinr_db_at_bler(&self, target: f64) -> f64 {
+        let highest = match self.blocks.code {
+            super::ChannelCode::Turbo => 0.93,
+            _ => 0.95,
+        };
+        if self.code_rate() > highest {
+            return f64::INFINITY;
+        }
+        sinr_db_at_bler(self.blocks, self.modulation, self.coded_bits, target)
+    }
+
+    /// A soft buffer for it, with nothing received yet.
+    pub const fn soft_buffer(&self) -> SoftBuffer {
+        SoftBuffer::new(self.blocks, self.modulation)
+    }
+}

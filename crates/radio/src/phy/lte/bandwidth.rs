@@ -1,0 +1,113 @@
+//! Widths of LTE carriers.
+
+use crate::phy::ConfigError;
+
+/// A carrier by its number of physical resource blocks (TS 36.101 table 5.6-1).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Bandwidth {
+    prbs: u32,
+}
+
+/// Width in kHz and resource blocks.
+const CARRIERS: [(u32, u32); 6] = [
+    (1_400, 6),
+    (3_000, 15),
+    (5_000, 25),
+    (10_000, 50),
+    (15_000, 75),
+    (20_000, 100),
+];
+
+impl Bandwidth {
+    /// The carrier with that many resource blocks.
+    ///
+    /// # Errors
+    /// If no LTE carrier has so many.
+    pub fn from_prbs(prbs: u32) -> Result<Self, ConfigError> {
+        let known = CARRIERS.iter().any(|carrier| carrier.1 == prbs);
+        known
+            .then_some(Self { prbs })
+            .ok_or(ConfigError::LtePrbs(prbs))
+    }
+
+    /// The carrier of that width in kHz.
+    ///
+    /// # Errors
+    /// If no LTE carrier is that wide.
+    pub fn from_khz(khz: u32) -> Result<Self, ConfigError> {
+        let carrier = CARRIERS.iter().find(|carrier| carrier.0 == khz);
+        carrier
+            .map(|carrier| Self { prbs: carrier.1 })
+            .ok_or(ConfigError::LteBandwidth(khz))
+    }
+
+    /// All carriers, from 1.4 to 20 MHz.
+    pub fn all() -> impl Iterator<Item = Self> {
+        CARRIERS.iter().map(|carrier| Self { prbs: carrier.1 })
+    }
+
+    /// Physical resource blocks, N_RB.
+    pub const fn prbs(self) -> u32 {
+        self.prbs
+    }
+
+    /// Resource blocks of a resource block group, P (TS 36.213 table 7.1.6.1-1).
+    pub const fn rbg_size(self) -> u32 {
+        match self.prbs {
+            ..=10 => 1,
+            11..=26 => 2,
+            27..=63 => 3,
+            _ => 4,
+        }
+    }
+
+    /// Resource block groups; the last may be smaller (TS 36.213 7.1.6.1).
+    pub const fn rbgs(self) -> u32 {
+        self.prbs.div_ceil(self.rbg_size())
+    }
+
+    /// Resource blocks of a sub-band, k (TS 36.213 table 7.2.1-3); none below 8 resource blocks, where
+    /// only the whole carrier is reported.
+    pub const fn subband_size(self) -> Option<u32> {
+        match self.prbs {
+            ..=7 => None,
+            8..=26 => Some(4),
+            27..=63 => Some(6),
+            _ => Some(8),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn carriers_groups_and_sub_bands_are_those_of_the_tables() {
+        let seen: Vec<_> = Bandwidth::all()
+            .map(|b| (b.prbs(), b.rbg_size(), b.rbgs(), b.subband_size()))
+            .collect();
+        assert_eq!(
+            seen,
+            [
+                (6, 1, 6, None),
+                (15, 2, 8, Some(4)),
+                (25, 2, 13, Some(4)),
+                (50, 3, 17, Some(6)),
+                (75, 4, 19, Some(8)),
+                (100, 4, 25, Some(8)),
+            ]
+        );
+        assert_eq!(Bandwidth::from_khz(1_400), Bandwidth::from_prbs(6));
+    }
+
+    #[test]
+    fn other_widths_are_refused_by_name() {
+        let error = Bandwidth::from_prbs(99).expect_err("not a carrier");
+        assert_eq!(
+            error.to_string(),
+            "prbs = 99: an LTE carrier has 6, 15, 25, 50, 75 or 100 (TS 36.101 table 5.6-1)"
+        );
+        assert!(Bandwidth::from_khz(20).is_err());
+    }
+}

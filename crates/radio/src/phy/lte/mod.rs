@@ -1,0 +1,11 @@
+//! LTE: carriers, control overhead, transport blocks.
+
+mod bandwidth;
+mod mcs;
+mod overhead;
+mod tbs;
+
+pub use bandwidth::Bandwidth;
+pub use mcs::{McsTable, format, link_adaptation};
+pub use overhead::Overhead;
+pub use tbs::{TBS_INDICES, transport_block_size};

@@ -1,0 +1,175 @@
+//! What of a subframe is left for data, and what its control region holds.
+
+use super::Bandwidth;
+use crate::phy::ConfigError;
+
+/// Subcarriers of a resource block.
+const SUBCARRIERS: u32 = 12;
+/// OFDM symbols of a subframe with the normal cyclic prefix.
+const SYMBOLS: u32 = 14;
+
+/// Control region and reference signals of a carrier.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Overhead {
+    cfi: u32,
+    antenna_ports: u32,
+}
+
+impl Overhead {
+    /// A control region of `cfi` symbols (one more on 1.4 MHz carriers) and reference signals of so many
+    /// antenna ports.
+    ///
+    /// # Errors
+    /// If `cfi` is not 1 to 3 or `antenna_ports` not 1, 2 or 4.
+    pub const fn new(cfi: u32, antenna_ports: u32) -> Result<Self, ConfigError> {
+        if cfi < 1 || cfi > 3 {
+            return Err(ConfigError::Cfi(cfi));
+        }
+        if !matches!(antenna_ports, 1 | 2 | 4) {
+            return Err(ConfigError::AntennaPorts(antenna_ports));
+        }
+        Ok(Self { cfi, antenna_ports })
+    }
+
+    /// The CSI reference resource, of which a receiver reports its CQI: three control symbols (TS 36.213
+    /// 7.2.3), reference signals as they are.
+    pub const fn reference(self) -> Self {
+        Self {
+            cfi: 3,
+            antenna_ports: self.antenna_ports,
+        }
+    }
+
+    /// Symbols of the control region (TS 36.211 table 6.7-1).
+    pub const fn control_symbols(self, bandwidth: Bandwidth) -> u32 {
+        if bandwidth.prbs() <= 10 {
+            self.cfi + 1
+        } else {
+            self.cfi
+        }
+    }
+
+    /// Resource elements for data in one resource block over a subframe, away from the six blocks in the
+    /// middle of subframes with synchronisation and broadcast signals.
+    ///
+    /// Reference signals take 4 elements of the first symbol of each half slot for every two ports, with
+    /// one port alone 2 (TS 36.211 6.10.1.2); those in the control region cost no data.
+    pub const fn data_elements(self, bandwidth: Bandwidth) -> u32 {
+        let control = self.control_symbols(bandwidth);
+        // Ports 0 and 1: symbols 0, 4, 7 and 11 of the subframe; ports 2 and 3: symbols 1 and 8.
+        let first_pair = if self.antenna_ports == 1 { 2 } else { 4 };
+        let mut references = 3 * first_pair;
+        if control > 4 {
+            references -= first_pair;
+        }
+        if self.antenna_ports == 4 {
+            references += if control >= 2 { 4 } else { 8 };
+        }
+        (SYMBOLS - control) * SUBCARRIERS - references
+    }
+
+    /// Resource elements that synchronisation and broadcast take from each of the six blocks in the
+    /// middle of subframe `subframe` of a frame (0 to 9): primary and secondary signals in 0 and 5, the
+    /// broadcast channel in 0 (TS 36.211 6.6.4, 6.11; frame structure type 1).
+    pub const fn synchronisation_elements(self, subframe: u32) -> u32 {
+        const SYNCHRONISATION: u32 = 2 * SUBCARRIERS;
+        // Four symbols, less what reference signals hold there already.
+        let broadcast = 4 * SUBCARRIERS
+            - match self.antenna_ports {
+                1 => 2,
+                2 => 4,
+                _ => 8,
+            };
+        match subframe {
+            0 => SYNCHRONISATION + broadcast,
+            5 => SYNCHRONISATION,
+            _ => 0,
+        }
+    }
+
+    /// Control channel elements for grants and assignments: what PCFICH and PHICH (with N_g = 1) leave
+    /// of the control region, 9 resource element groups each (TS 36.211 6.7, 6.8.1, 6.9).
+    pub const fn control_channel_elements(self, bandwidth: Bandwidth) -> u32 {
+        const PCFICH: u32 = 4;
+        let prbs = bandwidth.prbs();
+        // A symbol with reference signals has two groups of four elements per block, others three. The
+        // first counts as if there were two ports (TS 36.211 6.2.4).
+        let second = if self.antenna_ports == 4 { 2 } else { 3 };
+        let fourth = 3;
+        let per_block = [2, second, 3, fourth];
+        let (mut groups, mut symbol) = (0, 0);
+        while symbol < self.control_symbols(bandwidth) {
+            groups += prbs * per_block[symbol as usize];
+            symbol += 1;
+        }
+        let phich = 3 * prbs.div_ceil(8);
+        (groups - PCFICH - phich) / 9
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn elements(cfi: u32, ports: u32, prbs: u32) -> u32 {
+        let bandwidth = Bandwidth::from_prbs(prbs).expect("a carrier");
+        Overhead::new(cfi, ports)
+            .expect("a configuration")
+            .data_elements(bandwidth)
+    }
+
+    #[test]
+    fn ts_36_101_table_a_3_9_1_1_carries_the_bits_printed_there() {
+        // R.31-4, 20 MHz: one control symbol, two ports, 64QAM: 86400 bits on 100 blocks.
+        assert_eq!(6 * 100 * elements(1, 2, 100), 86_400);
+        // R.31-2, 10 MHz, alike: 43200 bits on 50 blocks.
+        assert_eq!(6 * 50 * elements(1, 2, 50), 43_200);
+        // Subframe 0 of R.31-4 carries 83952 bits: the six blocks in the middle lack the difference.
+        let overhead = Overhead::new(1, 2).expect("a configuration");
+        assert_eq!(
+            6 * 6 * overhead.synchronisation_elements(0),
+            86_400 - 83_952
+        );
+    }
+
+    #[test]
+    fn ts_36_211_6_10_1_2_reference_signals_by_antenna_ports() {
+        // A resource block has 8, 16 or 24 of them per subframe; the control region hides some.
+        assert_eq!(
+            [1, 2, 4].map(|ports| elements(1, ports, 50)),
+            [156 - 6, 156 - 12, 156 - 20]
+        );
+        assert_eq!(
+            [1, 2, 4].map(|ports| elements(2, ports, 50)),
+            [144 - 6, 144 - 12, 144 - 16]
+        );
+        // The control region of 1.4 MHz has one symbol more.
+        assert_eq!(elements(3, 2, 6), 120 - 12);
+    }
+
+    #[test]
+    fn ts_36_211_6_11_synchronisation_signals_are_in_subframes_0_and_5() {
+        let overhead = Overhead::new(1, 1).expect("a configuration");
+        let taken: Vec<u32> = (0..10)
+            .map(|n| overhead.synchronisation_elements(n))
+            .collect();
+        assert_eq!(taken, [70, 0, 0, 0, 0, 24, 0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn control_channel_elements_of_20_mhz() {
+        let bandwidth = Bandwidth::from_prbs(100).expect("a carrier");
+        let count = |cfi| {
+            Overhead::new(cfi, 2)
+                .expect("a configuration")
+                .control_channel_elements(bandwidth)
+        };
+        assert_eq!([count(1), count(2), count(3)], [17, 50, 84]);
+    }
+
+    #[test]
+    fn impossible_control_regions_are_refused() {
+        assert_eq!(Overhead::new(4, 1), Err(ConfigError::Cfi(4)));
+        assert_eq!(Overhead::new(1, 3), Err(ConfigError::AntennaPorts(3)));
+    }
+}

@@ -1,0 +1,24 @@
+//! Modulation alphabets of the shared channels.
+
+/// A Gray-mapped constellation (TS 36.211 7.1 and TS 38.211 5.1 use the same ones).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Modulation {
+    /// Four points.
+    Qpsk,
+    /// 16 points.
+    Qam16,
+    /// 64 points.
+    Qam64,
+    /// 256 points.
+    Qam256,
+}
+
+impl Modulation {
+    /// All of them, by rising order.
+    pub const ALL: [Self; 4] = [Self::Qpsk, Self::Qam16, Self::Qam64, Self::Qam256];
+
+    /// Modulation order Q_m: bits that one symbol carries.
+    pub const fn bits_per_symbol(self) -> u32 {
+        2 * (self as u32 + 1)
+    }
+}

@@ -1,0 +1,196 @@
+//! Widths of NR carriers.
+
+use super::Numerology;
+use crate::phy::ConfigError;
+
+/// Where in the spectrum a carrier lies (TS 38.101-1 table 5.1-1).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum FrequencyRange {
+    /// 410 to 7125 MHz.
+    Fr1,
+    /// 24.25 to 52.6 GHz.
+    Fr2,
+}
+
+/// A carrier.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Carrier {
+    range: FrequencyRange,
+    numerology: Numerology,
+    prbs: u32,
+}
+
+/// MHz and N_RB at 15 kHz in FR1 (TS 38.101-1 table 5.3.2-1).
+const FR1_15_KHZ: &[(u32, u32)] = &[
+    (5, 25),
+    (10, 52),
+    (15, 79),
+    (20, 106),
+    (25, 133),
+    (30, 160),
+    (35, 188),
+    (40, 216),
+    (45, 242),
+    (50, 270),
+];
+
+/// The same at 30 kHz.
+const FR1_30_KHZ: &[(u32, u32)] = &[
+    (5, 11),
+    (10, 24),
+    (15, 38),
+    (20, 51),
+    (25, 65),
+    (30, 78),
+    (35, 92),
+    (40, 106),
+    (45, 119),
+    (50, 133),
+    (60, 162),
+    (70, 189),
+    (80, 217),
+    (90, 245),
+    (100, 273),
+];
+
+/// The same at 60 kHz.
+const FR1_60_KHZ: &[(u32, u32)] = &[
+    (10, 11),
+    (15, 18),
+    (20, 24),
+    (25, 31),
+    (30, 38),
+    (35, 44),
+    (40, 51),
+    (45, 58),
+    (50, 65),
+    (60, 79),
+    (70, 93),
+    (80, 107),
+    (90, 121),
+    (100, 135),
+];
+
+/// MHz and N_RB at 60 kHz in FR2 (TS 38.101-2 table 5.3.2-1).
+const FR2_60_KHZ: &[(u32, u32)] = &[(50, 66), (100, 132), (200, 264)];
+
+/// The same at 120 kHz.
+const FR2_120_KHZ: &[(u32, u32)] = &[(50, 32), (100, 66), (200, 132), (400, 264)];
+
+impl FrequencyRange {
+    const fn widths(self, numerology: Numerology) -> &'static [(u32, u32)] {
+        match (self, numerology.mu()) {
+            (Self::Fr1, 0) => FR1_15_KHZ,
+            (Self::Fr1, 1) => FR1_30_KHZ,
+            (Self::Fr1, 2) => FR1_60_KHZ,
+            (Self::Fr2, 2) => FR2_60_KHZ,
+            (Self::Fr2, 3) => FR2_120_KHZ,
+            _ => &[],
+        }
+    }
+}
+
+impl Carrier {
+    /// The carrier of `mhz` with that numerology.
+    ///
+    /// # Errors
+    /// If TS 38.101 has no such carrier.
+    pub fn new(
+        range: FrequencyRange,
+        numerology: Numerology,
+        mhz: u32,
+    ) -> Result<Self, ConfigError> {
+        let (name, part) = match range {
+            FrequencyRange::Fr1 => ("FR1", 1),
+            FrequencyRange::Fr2 => ("FR2", 2),
+        };
+        let width = range.widths(numerology).iter().find(|width| width.0 == mhz);
+        let prbs = width.ok_or(ConfigError::NrBandwidth {
+            mhz,
+            scs_khz: numerology.subcarrier_spacing_khz(),
+            range: name,
+            part,
+        })?;
+        Ok(Self {
+            range,
+            numerology,
+            prbs: prbs.1,
+        })
+    }
+
+    /// Where it lies.
+    pub const fn range(self) -> FrequencyRange {
+        self.range
+    }
+
+    /// Its numerology.
+    pub const fn numerology(self) -> Numerology {
+        self.numerology
+    }
+
+    /// Physical resource blocks, N_RB.
+    pub const fn prbs(self) -> u32 {
+        self.prbs
+    }
+
+    /// Bandwidth of one resource block in Hz.
+    pub const fn prb_hz(self) -> u32 {
+        12_000 * self.numerology.subcarrier_spacing_khz()
+    }
+
+    /// Resource blocks of a sub-band, the smaller or the larger of the two that may be configured (TS
+    /// 38.214 table 5.2.1.4-2); none below 24 resource blocks.
+    pub const fn subband_size(self, larger: bool) -> Option<u32> {
+        let smaller = match self.prbs {
+            ..=23 => return None,
+            24..=72 => 4,
+            73..=144 => 8,
+            _ => 16,
+        };
+        Some(if larger { 2 * smaller } else { smaller })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prbs(range: FrequencyRange, mu: u32, mhz: u32) -> Result<u32, ConfigError> {
+        Carrier::new(range, Numerology::new(mu)?, mhz).map(Carrier::prbs)
+    }
+
+    #[test]
+    fn ts_38_101_table_5_3_2_1() {
+        assert_eq!(prbs(FrequencyRange::Fr1, 0, 20), Ok(106));
+        assert_eq!(prbs(FrequencyRange::Fr1, 0, 50), Ok(270));
+        assert_eq!(prbs(FrequencyRange::Fr1, 1, 40), Ok(106));
+        assert_eq!(prbs(FrequencyRange::Fr1, 1, 100), Ok(273));
+        assert_eq!(prbs(FrequencyRange::Fr1, 2, 100), Ok(135));
+        assert_eq!(prbs(FrequencyRange::Fr2, 2, 200), Ok(264));
+        assert_eq!(prbs(FrequencyRange::Fr2, 3, 100), Ok(66));
+        assert_eq!(prbs(FrequencyRange::Fr2, 3, 400), Ok(264));
+    }
+
+    #[test]
+    fn blocks_leave_a_guard_band_on_either_side() {
+        for range in [FrequencyRange::Fr1, FrequencyRange::Fr2] {
+            for numerology in (0..4).map(|mu| Numerology::new(mu).expect("supported")) {
+                for (mhz, _) in range.widths(numerology) {
+                    let carrier = Carrier::new(range, numerology, *mhz).expect("in the table");
+                    let used =
+                        f64::from(carrier.prbs() * carrier.prb_hz()) / (f64::from(*mhz) * 1e6);
+                    assert!((0.79..0.99).contains(&used), "{carrier:?}: {used}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn undefined_carriers_are_refused_by_name() {
+        let error = prbs(FrequencyRange::Fr1, 3, 100).expect_err("no 120 kHz in FR1");
+        assert_eq!(
+            error.to_string(),
+            "bandwidth = 100 MHz: not defined at 120 kHz in FR1 (TS 38.101-1 5.3.2)"
+        );
+    }
+}

@@ -1,0 +1,205 @@
+//! Modulation and coding schemes of NR's shared channels.
+
+use super::{elements_of_allocation, transport_block_size};
+use crate::phy::{CodeBlocks, CodingScheme, CqiTable, LinkAdaptation, Modulation, TransportFormat};
+
+/// Which schemes a carrier uses (TS 38.214 5.1.3.1).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum McsTable {
+    /// Table 5.1.3.1-1, up to 64QAM.
+    Qam64,
+    /// Table 5.1.3.1-2, up to 256QAM.
+    Qam256,
+    /// Table 5.1.3.1-3, up to 64QAM with low rates.
+    LowRate,
+}
+
+use Modulation::{Qam16, Qam64, Qam256, Qpsk};
+
+/// Rates of a table in units of 1/2048, by modulation.
+struct Rates {
+    qpsk: &'static [u16],
+    qam16: &'static [u16],
+    qam64: &'static [u16],
+    qam256: &'static [u16],
+}
+
+/// Doubles rates in units of 1/1024, as the tables write them.
+const fn doubled<const N: usize>(mut rates: [u16; N]) -> [u16; N] {
+    let mut index = 0;
+    while index < N {
+        rates[index] *= 2;
+        index += 1;
+    }
+    rates
+}
+
+const TABLE_1: Rates = Rates {
+    qpsk: &doubled([120, 157, 193, 251, 308, 379, 449, 526, 602, 679]),
+    qam16: &doubled([340, 378, 434, 490, 553, 616, 658]),
+    qam64: &doubled([438, 466, 517, 567, 616, 666, 719, 772, 822, 873, 910, 948]),
+    qam256: &[],
+};
+
+const TABLE_2: Rates = Rates {
+    qpsk: &doubled([120, 193, 308, 449, 602]),
+    qam16: &doubled([378, 434, 490, 553, 616, 658]),
+    qam64: &doubled([466, 517, 567, 616, 666, 719, 772, 822, 873]),
+    // 682.5 and 916.5 of 1024 are no whole numbers.
+    qam256: &[1_365, 1_422, 1_508, 1_594, 1_682, 1_770, 1_833, 1_896],
+};
+
+const TABLE_3: Rates = Rates {
+    qpsk: &doubled([
+        30, 40, 50, 64, 78, 99, 120, 157, 193, 251, 308, 379, 449, 526, 602,
+    ]),
+    qam16: &doubled([340, 378, 434, 490, 553, 616]),
+    qam64: &doubled([438, 466, 517, 567, 616, 666, 719, 772]),
+    qam256: &[],
+};
+
+impl McsTable {
+    const fn rates(self) -> &'static Rates {
+        match self {
+            Self::Qam64 => &TABLE_1,
+            Self::Qam256 => &TABLE_2,
+            Self::LowRate => &TABLE_3,
+        }
+    }
+
+    /// Number of schemes that carry new data.
+    pub const fn schemes(self) -> u8 {
+        let rates = self.rates();
+        (rates.qpsk.len() + rates.qam16.len() + rates.qam64.len() + rates.qam256.len()) as u8
+    }
+
+    /// The CQI table that goes with it.
+    pub const fn cqi_table(self) -> CqiTable {
+        match self {
+            Self::Qam64 => CqiTable::Qam64,
+            Self::Qam256 => CqiTable::Qam256,
+            Self::LowRate => CqiTable::LowRate,
+        }
+    }
+
+    /// Modulation and target code rate of scheme `mcs`; nothing for reserved values.
+    pub fn scheme(self, mcs: u8) -> Option<CodingScheme> {
+        let rates = self.rates();
+        let mut index = usize::from(mcs);
+        for (modulation, rates) in [
+            (Qpsk, rates.qpsk),
+            (Qam16, rates.qam16),
+            (Qam64, rates.qam64),
+            (Qam256, rates.qam256),
+        ] {
+            if let Some(rate_2048) = rates.get(index) {
+                return Some(CodingScheme {
+                    modulation,
+                    rate_2048: *rate_2048,
+                });
+            }
+            index -= rates.len();
+        }
+        None
+    }
+}
+
+/// What of a resource block a slot's allocation has for data (TS 38.214 5.1.3.2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Allocation {
+    /// OFDM symbols of the allocation, at most 14.
+    pub symbols: u32,
+    /// Resource elements of demodulation reference signals per resource block, those of code groups
+    /// without data included: 12 or 24 with one symbol of them, 24 or 48 with two.
+    pub dmrs_elements: u32,
+    /// Overhead set by higher layers, 0, 6, 12 or 18 resource elements per resource block.
+    pub overhead_elements: u32,
+    /// Spatial layers, 1 to 4.
+    pub layers: u32,
+}
+
+/// The transport block of scheme `mcs` on `prbs` resource blocks of an allocation, or nothing for a
+/// reserved scheme.
+pub fn format(
+    table: McsTable,
+    mcs: u8,
+    prbs: u32,
+    allocation: Allocation,
+) -> Option<TransportFormat> {
+    let scheme = table.scheme(mcs)?;
+    let Allocation {
+        symbols,
+        dmrs_elements,
+        overhead_elements,
+        layers,
+    } = allocation;
+    let elements = elements_of_allocation(symbols, dmrs_elements, overhead_elements, prbs);
+    let bits = transport_block_size(elements, scheme, layers);
+    Some(TransportFormat {
+        bits,
+        modulation: scheme.modulation,
+        coded_bits: elements * layers * scheme.modulation.bits_per_symbol(),
+        blocks: CodeBlocks::nr(bits, scheme.rate()),
+    })
+}
+
+/// Link adaptation on `prbs` resource blocks whose allocations are all like `allocation`.
+pub fn link_adaptation(table: McsTable, prbs: u32, allocation: Allocation) -> LinkAdaptation {
+    // The CSI reference resource: 12 symbols for data and their reference signals, no other overhead, the
+    // rank that is reported (TS 38.214 5.2.2.5).
+    const REFERENCE_SYMBOLS: u32 = 12;
+    let per_block = 12 * REFERENCE_SYMBOLS - allocation.dmrs_elements;
+    LinkAdaptation::new(
+        table.cqi_table(),
+        per_block * prbs * allocation.layers,
+        CodeBlocks::nr,
+        table.schemes(),
+        prbs,
+        |mcs, prbs| format(table, mcs, prbs, allocation).expect("within the table"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rate_1024(table: McsTable, mcs: u8) -> (Modulation, f64) {
+        let scheme = table.scheme(mcs).expect("in the table");
+        (scheme.modulation, scheme.rate() * 1024.0)
+    }
+
+    #[test]
+    fn tables_5_1_3_1_1_to_3() {
+        assert_eq!(
+            [McsTable::Qam64, McsTable::Qam256, McsTable::LowRate].map(McsTable::schemes),
+            [29, 28, 29]
+        );
+        assert_eq!(rate_1024(McsTable::Qam64, 0), (Qpsk, 120.0));
+        assert_eq!(rate_1024(McsTable::Qam64, 10), (Qam16, 340.0));
+        assert_eq!(rate_1024(McsTable::Qam64, 17), (Qam64, 438.0));
+        assert_eq!(rate_1024(McsTable::Qam64, 28), (Qam64, 948.0));
+        assert_eq!(rate_1024(McsTable::Qam256, 4), (Qpsk, 602.0));
+        assert_eq!(rate_1024(McsTable::Qam256, 20), (Qam256, 682.5));
+        assert_eq!(rate_1024(McsTable::Qam256, 26), (Qam256, 916.5));
+        assert_eq!(rate_1024(McsTable::Qam256, 27), (Qam256, 948.0));
+        assert_eq!(rate_1024(McsTable::LowRate, 0), (Qpsk, 30.0));
+        assert_eq!(rate_1024(McsTable::LowRate, 15), (Qam16, 340.0));
+        assert_eq!(rate_1024(McsTable::LowRate, 28), (Qam64, 772.0));
+        assert_eq!(McsTable::Qam256.scheme(28), None);
+    }
+
+    #[test]
+    fn spectral_efficiency_rises_but_where_table_1_changes_to_64qam() {
+        // Table 5.1.3.1-1 prints 2.5703 for scheme 16 and 2.5664 for 17.
+        for table in [McsTable::Qam64, McsTable::Qam256, McsTable::LowRate] {
+            for mcs in 1..table.schemes() {
+                let [below, here] =
+                    [mcs - 1, mcs].map(|mcs| table.scheme(mcs).expect("in the table").efficiency());
+                assert!(
+                    here > below || (table, mcs) == (McsTable::Qam64, 17),
+                    "{table:?} {mcs}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Subcarrier spacings and the slots that follow from them.
+
+use units::{Duration, Instant};
+
+use crate::phy::ConfigError;
+
+/// OFDM symbols of a slot with the normal cyclic prefix (TS 38.211 table 4.3.2-1).
+pub(super) const SYMBOLS_PER_SLOT: u32 = 14;
+
+/// Numerology μ, 0 to 3 (TS 38.211 4.2).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Numerology(u32);
+
+impl Numerology {
+    /// Numerology `mu`.
+    ///
+    /// # Errors
+    /// If it is above 3.
+    pub const fn new(mu: u32) -> Result<Self, ConfigError> {
+        if mu > 3 {
+            Err(ConfigError::Numerology(mu))
+        } else {
+            Ok(Self(mu))
+        }
+    }
+
+    /// The index μ.
+    pub const fn mu(self) -> u32 {
+        self.0
+    }
+
+    /// Subcarrier spacing in kHz: 15, 30, 60 or 120.
+    pub const fn subcarrier_spacing_khz(self) -> u32 {
+        15 << self.0
+    }
+
+    /// Slots per subframe of one millisecond (TS 38.211 table 4.3.2-1).
+    pub const fn slots_per_subframe(self) -> u32 {
+        1 << self.0
+    }
+
+    /// Length of a slot.
+    pub const fn slot(self) -> Duration {
+        Duration::from_nanos(1_000_000 >> self.0)
+    }
+
+    /// The slot that `at` lies in, counted from the start.
+    pub fn slot_at(self, at: Instant) -> u64 {
+        at.since_start().as_nanos() / self.slot().as_nanos()
+    }
+
+    /// When slot `index` begins.
+    pub fn start_of(self, index: u64) -> Instant {
+        Instant::ZERO + Duration::from_nanos(index * self.slot().as_nanos())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ts_38_211_4_2_and_4_3_2() {
+        let seen: Vec<_> = (0..4)
+            .map(|mu| Numerology::new(mu).expect("supported"))
+            .map(|n| {
+                (
+                    n.subcarrier_spacing_khz(),
+                    n.slots_per_subframe(),
+                    n.slot().as_nanos(),
+                )
+            })
+            .collect();
+        assert_eq!(
+            seen,
+            [
+                (15, 1, 1_000_000),
+                (30, 2, 500_000),
+                (60, 4, 250_000),
+                (120, 8, 125_000)
+            ]
+        );
+        assert_eq!(Numerology::new(4), Err(ConfigError::Numerology(4)));
+    }
+
+    #[test]
+    fn slots_tile_time() {
+        let numerology = Numerology::new(3).expect("supported");
+        for slot in [0, 1, 7, 8, 80_001] {
+            let start = numerology.start_of(slot);
+            assert_eq!(numerology.slot_at(start), slot);
+            let last = start + Duration::from_nanos(numerology.slot().as_nanos() - 1);
+            assert_eq!(numerology.slot_at(last), slot);
+        }
+    }
+}

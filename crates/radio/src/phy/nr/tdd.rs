@@ -1,0 +1,156 @@
+//! Time division duplex: which symbols of which slot go which way.
+
+use super::numerology::SYMBOLS_PER_SLOT;
+use crate::phy::ConfigError;
+
+/// Symbols of one slot by direction; what is neither is guard time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Slot {
+    /// OFDM symbols for the downlink, from the start of the slot.
+    pub downlink_symbols: u32,
+    /// OFDM symbols for the uplink, at its end.
+    pub uplink_symbols: u32,
+}
+
+impl Slot {
+    /// All symbols for the downlink.
+    pub const DOWNLINK: Self = Self {
+        downlink_symbols: SYMBOLS_PER_SLOT,
+        uplink_symbols: 0,
+    };
+    /// All symbols for the uplink.
+    pub const UPLINK: Self = Self {
+        downlink_symbols: 0,
+        uplink_symbols: SYMBOLS_PER_SLOT,
+    };
+
+    /// A slot that changes direction after `downlink` symbols and `guard` symbols of silence.
+    ///
+    /// # Errors
+    /// If the three do not add up to a slot.
+    pub const fn special(downlink: u32, guard: u32, uplink: u32) -> Result<Self, ConfigError> {
+        if downlink.saturating_add(guard).saturating_add(uplink) != SYMBOLS_PER_SLOT {
+            return Err(ConfigError::SpecialSlot {
+                downlink,
+                guard,
+                uplink,
+            });
+        }
+        Ok(Self {
+            downlink_symbols: downlink,
+            uplink_symbols: uplink,
+        })
+    }
+}
+
+/// A pattern of slots that repeats (tdd-UL-DL-ConfigurationCommon, TS 38.213 11.1).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TddPattern {
+    slots: Vec<Slot>,
+}
+
+impl TddPattern {
+    /// Reads a pattern such as `DDDSU`, whose S slots are `special`.
+    ///
+    /// # Errors
+    /// If it is empty or has other letters.
+    pub fn parse(letters: &str, special: Slot) -> Result<Self, ConfigError> {
+        let slots: Option<Vec<Slot>> = letters
+            .chars()
+            .map(|letter| match letter {
+                'D' => Some(Slot::DOWNLINK),
+                'U' => Some(Slot::UPLINK),
+                'S' => Some(special),
+                _ => None,
+            })
+            .collect();
+        match slots {
+            Some(slots) if !slots.is_empty() => Ok(Self { slots }),
+            _ => Err(ConfigError::TddPattern(letters.to_owned())),
+        }
+    }
+
+    /// The pattern of a carrier that has both directions at all times, as with a pair of frequencies.
+    pub fn full_duplex() -> Self {
+        let both = Slot {
+            downlink_symbols: SYMBOLS_PER_SLOT,
+            uplink_symbols: SYMBOLS_PER_SLOT,
+        };
+        Self { slots: vec![both] }
+    }
+
+    /// What slot `index`, counted from the start, is for.
+    pub fn slot(&self, index: u64) -> Slot {
+        self.slots[(index % self.slots.len() as u64) as usize]
+    }
+
+    /// Slots until it repeats.
+    pub fn period(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Share of all symbols that the downlink has.
+    pub fn downlink_share(&self) -> f64 {
+        self.share(|slot| slot.downlink_symbols)
+    }
+
+    /// Share of all symbols that the uplink has.
+    pub fn uplink_share(&self) -> f64 {
+        self.share(|slot| slot.uplink_symbols)
+    }
+
+    fn share(&self, symbols: impl Fn(&Slot) -> u32) -> f64 {
+        let total: u32 = self.slots.iter().map(symbols).sum();
+        f64::from(total) / (self.slots.len() as f64 * f64::from(SYMBOLS_PER_SLOT))
+    }
+
+    /// The first slot from `index` on with at least `symbols` for the uplink, if the pattern has one.
+    pub fn next_uplink(&self, index: u64, symbols: u32) -> Option<u64> {
+        let period = self.slots.len() as u64;
+        (index..index + period).find(|slot| self.slot(*slot).uplink_symbols >= symbols)
+    }
+
+    /// The first slot from `index` on with at least `symbols` for the downlink, if the pattern has one.
+    pub fn next_downlink(&self, index: u64, symbols: u32) -> Option<u64> {
+        let period = self.slots.len() as u64;
+        (index..index + period).find(|slot| self.slot(*slot).downlink_symbols >= symbols)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dddsu_repeats_after_five_slots() {
+        let special = Slot::special(10, 2, 2).expect("14 symbols");
+        let pattern = TddPattern::parse("DDDSU", special).expect("a pattern");
+        assert_eq!(pattern.period(), 5);
+        assert_eq!(pattern.slot(2), Slot::DOWNLINK);
+        assert_eq!(pattern.slot(8), special);
+        assert_eq!(pattern.slot(1_000_004), Slot::UPLINK);
+        assert!((pattern.downlink_share() - 52.0 / 70.0).abs() < 1e-12);
+        assert!((pattern.uplink_share() - 16.0 / 70.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn answers_wait_for_a_slot_of_their_direction() {
+        let special = Slot::special(10, 2, 2).expect("14 symbols");
+        let pattern = TddPattern::parse("DDDSU", special).expect("a pattern");
+        assert_eq!(pattern.next_uplink(0, 1), Some(3));
+        assert_eq!(pattern.next_uplink(0, 4), Some(4));
+        assert_eq!(pattern.next_downlink(4, 14), Some(5));
+        let downlink_only = TddPattern::parse("D", Slot::DOWNLINK).expect("a pattern");
+        assert_eq!(downlink_only.next_uplink(0, 1), None);
+        assert_eq!(TddPattern::full_duplex().next_uplink(7, 14), Some(7));
+    }
+
+    #[test]
+    fn malformed_patterns_are_refused_by_name() {
+        for letters in ["", "DDX", "ddsu"] {
+            let error = TddPattern::parse(letters, Slot::DOWNLINK).expect_err("malformed");
+            assert!(error.to_string().starts_with("tdd pattern"), "{error}");
+        }
+        assert!(Slot::special(10, 2, 3).is_err());
+    }
+}

@@ -1,0 +1,83 @@
+//! Outer-loop link adaptation.
+
+/// Corrects the SINR that link adaptation believes in until the wanted share of first transmissions
+/// fails.
+///
+/// Every failure lowers the correction by a step, every success raises it by so much less that both
+/// balance at the target (Nakamura et al., "Adaptive control of link adaptation for high speed downlink
+/// packet access (HSDPA) in W-CDMA", WPMC 2002; Pedersen et al., "Frequency domain scheduling for OFDMA
+/// with limited and noisy channel feedback", VTC 2007-Fall).
+#[derive(Clone, Copy, Debug)]
+pub struct OuterLoop {
+    offset_db: f64,
+    step_down_db: f64,
+    step_up_db: f64,
+    limit_db: f64,
+}
+
+impl OuterLoop {
+    /// A loop for the share `target_bler` (between 0 and 1, exclusive) of failures, which moves by
+    /// `step_db` per failure and never further than `limit_db` from 0.
+    pub fn new(target_bler: f64, step_db: f64, limit_db: f64) -> Self {
+        debug_assert!(target_bler > 0.0 && target_bler < 1.0);
+        let step_up_db = step_db * target_bler / (1.0 - target_bler);
+        Self {
+            offset_db: 0.0,
+            step_down_db: step_db,
+            step_up_db,
+            limit_db,
+        }
+    }
+
+    /// What to add to the SINR that was reported, in dB.
+    pub const fn offset_db(&self) -> f64 {
+        self.offset_db
+    }
+
+    /// The outcome of a first transmission.
+    pub fn first_transmission(&mut self, received: bool) {
+        let step = if received {
+            self.step_up_db
+        } else {
+            -self.step_down_db
+        };
+        self.offset_db = (self.offset_db + step).clamp(-self.limit_db, self.limit_db);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use units::random::{Purpose, Stream};
+
+    use super::*;
+
+    #[test]
+    fn failures_settle_at_the_target_whatever_the_receiver_reports() {
+        // The receiver thinks that its channel is 3 dB better than it is.
+        let true_bler = |offset_db: f64| 0.5 * libm::erfc((-3.0 - offset_db) / 0.7);
+        let mut draws = Stream::new(7, Purpose::Workload, 0);
+        let mut outer = OuterLoop::new(0.1, 0.5, 10.0);
+        let mut failures = 0;
+        for block in 0..21_000 {
+            let received = draws.uniform() >= true_bler(outer.offset_db());
+            outer.first_transmission(received);
+            failures += u32::from(block >= 1_000 && !received);
+        }
+        let share = f64::from(failures) / 20_000.0;
+        assert!((share - 0.1).abs() < 0.005, "{share}");
+        assert!(
+            (-5.0..-3.0).contains(&outer.offset_db()),
+            "{}",
+            outer.offset_db()
+        );
+    }
+
+    #[test]
+    fn the_correction_stays_within_its_limit() {
+        let mut outer = OuterLoop::new(0.1, 1.0, 2.0);
+        (0..10).for_each(|_| outer.first_transmission(false));
+        assert_eq!(outer.offset_db(), -2.0);
+        (0..1_000).for_each(|_| outer.first_transmission(true));
+        assert_eq!(outer.offset_db(), 2.0);
+    }
+}
