@@ -66,8 +66,10 @@ def _print_entry(entry: CcaEntry) -> None:
         console.print("It has no parameters.")
         return
     table = Table()
-    for heading in ("parameter", "default", "unit", "allowed", "meaning", "source"):
-        table.add_column(heading)
+    # Names are there to be copied: never cut short.
+    table.add_column("parameter", no_wrap=True)
+    for heading in ("default", "unit", "allowed", "meaning", "source"):
+        table.add_column(heading, overflow="fold")
     for parameter in entry["parameters"]:
         table.add_row(
             parameter["name"],

@@ -278,9 +278,11 @@ impl Sender {
         self.out.pop_front()
     }
 
-    /// Another congestion control takes over the live connection.
+    /// Another congestion control takes over the live connection. What its predecessor reduced is not taken
+    /// back any more (Linux `tcp_init_congestion_control` clears `prior_ssthresh`).
     pub(crate) fn switch(&mut self, now: Instant, pair: Pair, how: HandOver) -> Context {
         self.set_now(now);
+        self.undo.forget_threshold();
         self.refresh_window();
         self.congestion.switch(pair, how)
     }
