@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 
 import pytest
 
@@ -101,3 +102,25 @@ def test_jains_index_is_printed(celltcp: Celltcp) -> None:
         "compare", "steady-20-68", "--cca", "cubic+cubic", "--runs", "1", "--duration", "10s"
     )
     assert "Jain's index" in done.stdout
+
+
+def test_a_scenarios_own_congestion_control_is_taken_unless_another_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "own.toml"
+    file.write_text(
+        'duration = "20s"\n[path]\nrtt = "68ms"\nbuffer = "1bdp"\ndown = { rate = "20Mbit/s" }\n'
+        '[[flows]]\ncca = { name = "cubic", hystart = "off" }\n'
+    )
+    own = ct.run(file, samples="off").flows.iloc[0]
+    assert own["cca"] == "cubic:hystart=off"
+    both = ct.compare(file, cca="own,cubic", runs=1)
+    assert both.ccas == ["cubic:hystart=off", "cubic"]
+    retransmissions = both.runs.set_index("cca")["retransmissions"]
+    assert retransmissions["cubic:hystart=off"] == own["retransmissions"] > retransmissions["cubic"]
+
+
+def test_shares_are_those_of_the_time_in_which_all_flows_run() -> None:
+    result = ct.compare(
+        "fairness", cca="cubic+cubic", runs=1, duration="60s", set={"flows.1.start": "40s"}
+    )
+    assert result.shares["goodput_mbps"].sum() < 19.4
+    assert result.runs["fairness"][0] < 1

@@ -10,6 +10,9 @@ from celltcp._core import CelltcpError, describe_cca, lineups, native_ccas
 #: In a list: all that there are.
 ALL = "all"
 
+#: In a list: those of the scenario itself.
+OWN = "own"
+
 
 class CcaParameter(TypedDict):
     """A parameter of a congestion control."""
@@ -40,7 +43,7 @@ def catalogue() -> list[CcaEntry]:
     return [describe_cca(name) for name in native_ccas()]
 
 
-def chosen(given: str | Iterable[str], there: Sequence[str]) -> list[str]:
+def chosen(given: str | Iterable[str], there: Sequence[str], own: str = OWN) -> list[str]:
     """What a list of congestion controls names, each once.
 
     Args:
@@ -48,11 +51,13 @@ def chosen(given: str | Iterable[str], there: Sequence[str]) -> list[str]:
             plus sign (`"cubic+bbr"`), as a list or in one text with commas; `"all"` stands for each of
             `there` in turn, also among several flows (`"cubic+all"`; `"all+all"` is each with itself).
         there: the congestion controls that there are.
+        own: what `"own"` stands for, that of the scenario itself.
 
     Raises:
         CelltcpError: if a name or a parameter is unknown, a value is not allowed, or nothing is named.
     """
     text = given if isinstance(given, str) else ",".join(given)
+    text = ",".join(own if piece.strip() == OWN else piece for piece in text.split(","))
     pieces = [each for piece in text.split(",") for each in _meant(piece, there)]
     named = list(dict.fromkeys(lineups(",".join(pieces))))
     if not named:

@@ -91,15 +91,16 @@ class Comparison:
 
     @property
     def shares(self) -> pd.DataFrame:
-        """How flows share the path: per line-up and flow the CCA and its mean goodput, Mbit/s.
+        """How flows share the path: per line-up and flow the CCA and its mean goodput while all flows run,
+        Mbit/s.
 
         The half width of the 95 % interval is NaN without spread.
         """
-        flows = self.flows.merge(
+        together = _together(self.results).merge(
             self.runs[["run", "cca"]], on="run", suffixes=("", "_lineup"), validate="many_to_one"
         )
         rows = []
-        for (lineup, name, cca), mine in flows.groupby(["cca_lineup", "name", "cca"], sort=False):
+        for (lineup, name, cca), mine in together.groupby(["cca_lineup", "name", "cca"], sort=False):
             found = estimate(mine["goodput_mbps"].tolist())
             rows.append(
                 {
@@ -197,7 +198,8 @@ def compare(
     Args:
         scenario: built-in name, scenario file, link trace, or a loaded scenario.
         cca: names of congestion controls, with parameters (`"cubic:hystart=off"`) or several flows at
-            a time (`"cubic+bbr"`); `"all"` for all that the engine has.
+            a time (`"cubic+bbr"`); `"all"` for all that the engine has, `"own"` for
+            that of the scenario itself.
         runs: runs of each; run i has `seed + i`.
         seed: of the first run.
         duration: length of a run, such as `"60s"`.
@@ -215,8 +217,8 @@ def compare(
     if runs < 1:
         raise CelltcpError(f"runs: {runs} is not a number from 1 on")
     chosen_engine = find_engine(engine, kernel)
-    chosen = chosen_ccas(cca, chosen_engine.ccas)
-    loaded = load_scenario(scenario, uplink=uplink, duration=duration, changes=set)
+        loaded = load_scenario(scenario, uplink=uplink, duration=duration, changes=set)
+    chosen = chosen_ccas(cca, chosen_engine.ccas, loaded.lineup)
     planned = jobs_for(loaded, chosen, runs, seed, chosen_engine)
     tables = run_jobs(planned, workers=jobs, folder=out, progress=progress)
     comparison = Comparison(Results(tables, about(loaded, chosen, runs, seed, chosen_engine)))
@@ -256,6 +258,7 @@ def _runs(results: Results) -> pd.DataFrame:
     means weighted by segments, the 95th percentile as the largest.
     """
     flows = results.tables["flows"].to_pylist()
+    shares = _together(results).groupby("run")["goodput_mbps"].apply(list).to_dict()
     rows = []
     for run in results.tables["runs"].to_pylist():
         mine = [flow for flow in flows if flow["run"] == run["run"]]
@@ -274,11 +277,22 @@ def _runs(results: Results) -> pd.DataFrame:
                 "retransmissions": sum(flow["retransmissions"] for flow in tested),
                 "pm_balanced": _weighted(tested, "pm_balanced"),
                 "pm_delay": _weighted(tested, "pm_delay"),
-                "fairness": jain([flow["goodput_mbps"] for flow in mine]),
+                "fairness": jain(shares[run["run"]]),
                 "duration_s": run["duration_s"],
             }
         )
     return pd.DataFrame(rows)
+
+
+def _together(results: Results) -> pd.DataFrame:
+    """Per run and connection its name, CCA, and mean goodput in the slots from the start of the last flow."""
+    flows = frame(results.tables["flows"])[["run", "flow", "name", "cca"]]
+    slots = frame(results.tables["slots"])[["run", "flow", "t_s", "goodput_mbps"]]
+    begun = slots.groupby(["run", "flow"])["t_s"].min().groupby("run").max().rename("begun")
+    common = slots.join(begun, on="run")
+    common = common[common["t_s"] >= common["begun"]]
+    means = common.groupby(["run", "flow"])["goodput_mbps"].mean().reset_index()
+    return flows.merge(means, on=["run", "flow"], validate="one_to_one")
 
 
 def _weighted(flows: Sequence[dict[str, Any]], metric: str) -> float:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
 from celltcp._core import CelltcpError, Report, register_cca
+from celltcp.ccas import ALL, OWN
 
 
 @dataclass(frozen=True)
@@ -62,5 +63,7 @@ def register(cca: Class) -> Class:
     name = getattr(cca, "name", None)
     if not isinstance(name, str):
         raise CelltcpError(f"{cca.__name__}: has no name; give it as a class attribute")
+    if name in (ALL, OWN):
+        raise CelltcpError(f"name: {name!r} has a meaning in lists of congestion controls")
     register_cca(name, cca.title or name, cca.year, cca, cca.interval)
     return cca

@@ -10,6 +10,7 @@ import pandas as pd
 
 from celltcp._core import CelltcpError, Scenario
 from celltcp.campaign import Progress, jobs_for, run_jobs
+from celltcp.ccas import OWN
 from celltcp.ccas import chosen as chosen_ccas
 from celltcp.comparison import about, frame
 from celltcp.engines import engine as find_engine
@@ -64,7 +65,7 @@ class SingleRun:
 
 def run(
     scenario: str | Path | Scenario,
-    cca: str = "cubic",
+    cca: str = OWN,
     seed: int = 1,
     duration: str | None = None,
     *,
@@ -82,7 +83,7 @@ def run(
     Args:
         scenario: built-in name, scenario file, link trace, or a loaded scenario.
         cca: name of the congestion control, with its parameters (`"cubic:hystart=off"`), and several
-            flows at a time (`"cubic+bbr"`) if wanted.
+            flows at a time (`"cubic+bbr"`) if wanted; that of the scenario unless given.
         seed: of the run.
         duration: length of the run, such as `"60s"`.
         engine: `"native"` or `"kernel"`, a real Linux kernel in virtual time.
@@ -99,7 +100,7 @@ def run(
     """
     loaded = load_scenario(scenario, uplink=uplink, duration=duration, changes=set)
     chosen = find_engine(engine, kernel)
-    names = chosen_ccas(cca, chosen.ccas)
+    names = chosen_ccas(cca, chosen.ccas, loaded.lineup)
     if len(names) > 1:
         raise CelltcpError(f"cca: {cca!r} are several; run takes one, compare takes more")
     name = names[0]

@@ -4,7 +4,7 @@ use core::cell::RefCell;
 
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
-use tcp::cca::reported::{Decide, Decision, Report, Reported};
+use tcp::cca::reported::{Decide, Decision, Report, Reported, SHORTEST_INTERVAL};
 use tcp::cca::{Cca, Family, registry};
 use units::{Duration, Rate};
 
@@ -209,6 +209,11 @@ pub(crate) fn register_cca(
         .map(|text| text.parse::<Duration>())
         .transpose()
         .map_err(|error| refuse(format!("interval: {error}")))?;
+    if let Some(interval) = interval.filter(|interval| *interval < SHORTEST_INTERVAL) {
+        return Err(refuse(format!(
+            "interval: {interval} is too short; allowed: from {SHORTEST_INTERVAL} on"
+        )));
+    }
     // The catalogue is for the life of the process.
     let name: &'static str = Box::leak(name.to_owned().into_boxed_str());
     let build = move |_: &tcp::cca::Settings| {

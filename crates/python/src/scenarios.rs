@@ -107,6 +107,14 @@ impl Scenario {
             .collect()
     }
 
+    /// The congestion controls of the flows with their parameters, joined by plus signs.
+    #[getter]
+    fn lineup(&self) -> String {
+        let flows = self.inner.flows.iter();
+        let names: Vec<String> = flows.map(|flow| flow.cca.to_string()).collect();
+        names.join("+")
+    }
+
     /// The complete scenario as commented TOML.
     fn to_toml(&self) -> String {
         self.inner.to_toml()

@@ -34,7 +34,7 @@ _COLUMNS = (
     default="cubic,bbr,newreno",
     show_default=True,
     metavar="LIST",
-    help="Names, with parameters (cubic:hystart=off) or several flows at a time (cubic+bbr); or all.",
+    help="Names, with parameters (cubic:hystart=off) or several flows at a time (cubic+bbr), all, or own.",
 )
 @click.option("--runs", default=10, show_default=True, type=click.IntRange(1))
 @click.option("--jobs", type=click.IntRange(1), help="Runs at a time; default all cores.")
@@ -115,9 +115,10 @@ def print_comparison(result: Comparison) -> None:
     console = wide_console()
     console.print(table)
     if result.several_flows:
+        console.print("The table shows the first flow of each.")
         console.print(_shares(result))
     if not result.randomness:
-        console.print("This scenario has no randomness: equal runs have no interval.")
+        console.print("This scenario has no randomness: runs differ only where a CCA draws lots, as BBR does.")
     for requirement, best in result.recommendation.items():
         if not best and result.several_flows:
             continue
@@ -129,7 +130,7 @@ def _shares(result: Comparison) -> Table:
     """Goodput of each flow and Jain's index, where flows share the path."""
     from rich.table import Table
 
-    table = Table(title="Shares of the path, and Jain's index of them (1 is fair)")
+    table = Table(title="Shares of the path while all flows run, and Jain's index of them (1 is fair)")
     table.add_column("CCA")
     table.add_column("goodput of each flow, Mbit/s")
     table.add_column("Jain's index", justify="right")

@@ -10,7 +10,12 @@ from celltcp.cli.progress import progress_bar
 
 @click.command()
 @scenario_options
-@click.option("--cca", required=True, metavar="NAME", help="Congestion control.")
+@click.option(
+    "--cca",
+    default="own",
+    metavar="NAME",
+    help="Congestion control; default that of the scenario.",
+)
 @click.option("--out", metavar="DIR", help="Keep tables and the picture here.")
 @click.option("--pcap", metavar="FILE", help="Capture what the server sends and receives.")
 @click.option(
