@@ -35,6 +35,10 @@ pub enum Purpose {
     InitialSequence = 11,
     /// Sizes and pauses of an application.
     Workload = 12,
+    /// Whether a transport block of the radio is decoded.
+    HarqDecoding = 30,
+    /// Errors of the feedback on transport blocks.
+    HarqFeedback = 31,
 }
 
 /// Draws for one purpose of one entity in one run.
