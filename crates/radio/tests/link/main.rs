@@ -1,0 +1,3 @@
+//! How the layers of the link behave, with the clauses that say so.
+
+mod uplink;
