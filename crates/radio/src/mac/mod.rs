@@ -3,5 +3,6 @@
 pub mod drx;
 pub mod harq;
 pub mod pdcch;
+pub mod scheduler;
 pub mod subheader;
 pub mod uplink;
