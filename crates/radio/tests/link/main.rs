@@ -1,4 +1,6 @@
 //! How the layers of the link behave, with the clauses that say so.
 
+mod harq;
+mod rlc;
 mod scheduler;
 mod uplink;
