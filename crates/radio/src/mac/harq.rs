@@ -242,7 +242,7 @@ impl<T: Default, S: Default> Harq<T, S> {
     }
 
     /// Sends a process at `tti`. `error_rate` combines the attempt into the soft buffer and gives
-    /// the block error rate that results; `decoding` and `feedback` decide by chance.
+    /// the block error rate that results; `chance` decides about decoding and feedback.
     pub fn attempt(
         &mut self,
         tti: u64,

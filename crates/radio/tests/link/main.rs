@@ -1,5 +1,6 @@
 //! How the layers of the link behave, with the clauses that say so.
 
+mod handover;
 mod harq;
 mod rlc;
 mod scheduler;

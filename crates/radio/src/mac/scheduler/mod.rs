@@ -88,7 +88,8 @@ impl Scheduler {
     /// Assigns the groups of a TTI: `assignment[group]` becomes the index of a user in `demands`, or
     /// [`UNUSED`]. A user with a retransmission gets groups for that alone.
     ///
-    /// `place` is asked once for each user that would be served.
+    /// `place` is asked once for each user that would be served. A user keeps its index from TTI to
+    /// TTI, as averages and turns belong to it.
     ///
     /// # Panics
     /// If `assignment` is not as long as there are groups, or `rates` too short for the users.
