@@ -228,7 +228,7 @@ mod telemetry {
     #[test]
     fn the_enhancement_removes_the_spikes_of_both_protocols() {
         for protocol in [Protocol::Thesis, Protocol::Standard] {
-            for users in [2, 50, 100] {
+            for users in [2, 50, 100, 200] {
                 let enhanced = outcome(users, protocol, true, 320, 2_560);
                 assert!(
                     longest(&enhanced) < 640,

@@ -66,7 +66,7 @@ impl Thesis {
         Report { bytes, reason }
     }
 
-    /// Steps 4 to 9.
+    /// Steps 4 to 9. A grant of no more than a report carries data only.
     pub(super) fn grant(&mut self, subframe: u64, bytes: u64) -> Transmission {
         let at = subframe + GRANT_TO_TRANSMISSION;
         if self.buffered <= bytes {

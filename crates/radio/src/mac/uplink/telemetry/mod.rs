@@ -35,6 +35,8 @@ pub struct Load {
     pub uplink_bytes: u64,
     /// Longest grant, in bytes.
     pub longest_grant: u64,
+    /// Shortest grant, in bytes: what a resource block holds. A report has to fit.
+    pub shortest_grant: u64,
     /// Grant that answers a scheduling request, in bytes.
     pub request_grant: u64,
     /// Subframes from a random access to the grant it brings.
@@ -59,6 +61,7 @@ impl Load {
             aggregation: Aggregation::Four,
             uplink_bytes: 2_000,
             longest_grant: 500,
+            shortest_grant: 20,
             request_grant: 40,
             random_access: 15,
             wire: 10,
@@ -278,15 +281,12 @@ impl User {
                 self.events.push((now + PROCESSING, Event::AtUser(packet)));
             }
         }
-        let size = self
-            .ledger
-            .wanted()
-            .min(load.longest_grant)
-            .min(*uplink_room);
         if self.ledger.wanted() == 0 {
             return served;
         }
-        if size == 0 || !pdcch.place(rnti, load.aggregation) {
+        let size = self.ledger.wanted().min(load.longest_grant);
+        let size = size.max(load.shortest_grant);
+        if size > *uplink_room || !pdcch.place(rnti, load.aggregation) {
             return false;
         }
         *uplink_room -= size;
