@@ -6,4 +6,7 @@
 //! time interval (TTI) is a subframe of 1 ms in LTE and a slot in NR.
 
 pub mod channel;
+pub mod handover;
+pub mod mac;
 pub mod phy;
+pub mod rlc;

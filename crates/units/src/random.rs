@@ -41,6 +41,10 @@ pub enum Purpose {
     Shadowing = 14,
     /// Whether a base station is in sight.
     LineOfSight = 15,
+    /// Whether a transport block of the radio is decoded.
+    HarqDecoding = 30,
+    /// Errors of the feedback on transport blocks.
+    HarqFeedback = 31,
 }
 
 /// Draws for one purpose of one entity in one run.

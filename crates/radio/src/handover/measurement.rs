@@ -1,0 +1,105 @@
+//! What a UE measures, filtered and quantised.
+
+/// Number of a cell.
+pub type CellId = u32;
+
+/// What a UE has measured of one cell.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Measurement {
+    /// The cell.
+    pub cell: CellId,
+    /// Reference signal received power, in dBm (TS 36.214 clause 5.1.1).
+    pub rsrp_dbm: f64,
+    /// Reference signal received quality, in dB (TS 36.214 clause 5.1.3).
+    pub rsrq_db: f64,
+}
+
+/// RSRP as reported: 0 below -140 dBm, then steps of 1 dB, 97 from -44 dBm (TS 36.133 clause 9.1.4).
+pub fn rsrp_index(dbm: f64) -> u8 {
+    (libm::floor(dbm) + 141.0).clamp(0.0, 97.0) as u8
+}
+
+/// RSRQ as reported: 0 below -19.5 dB, then steps of 0.5 dB, 34 from -3 dB (TS 36.133 clause 9.1.7).
+pub fn rsrq_index(db: f64) -> u8 {
+    (libm::floor(2.0 * db) + 40.0).clamp(0.0, 34.0) as u8
+}
+
+/// Layer 3 filtering of measurements (TS 36.331 clause 5.5.3.2), cell by cell.
+#[derive(Clone, Debug)]
+pub struct Filter {
+    weight: f64,
+    cells: Vec<Measurement>,
+}
+
+impl Filter {
+    /// A filter with filterCoefficient `k`; 4 is the default, 0 filters nothing.
+    pub fn new(k: u8) -> Self {
+        Self {
+            weight: libm::pow(0.5, f64::from(k) / 4.0),
+            cells: Vec::new(),
+        }
+    }
+
+    /// Takes the measurements of one period. Cells that are not among them are forgotten: they can no
+    /// longer be detected. Measurements that are no numbers are taken as absent.
+    pub fn update(&mut self, measured: &[Measurement]) {
+        let usable = |m: &Measurement| !m.rsrp_dbm.is_nan() && !m.rsrq_db.is_nan();
+        self.cells
+            .retain(|known| measured.iter().any(|m| m.cell == known.cell && usable(m)));
+        for new in measured.iter().filter(|m| usable(m)) {
+            match self.cells.iter_mut().find(|known| known.cell == new.cell) {
+                Some(known) => {
+                    known.rsrp_dbm += self.weight * (new.rsrp_dbm - known.rsrp_dbm);
+                    known.rsrq_db += self.weight * (new.rsrq_db - known.rsrq_db);
+                }
+                None => self.cells.push(*new),
+            }
+        }
+    }
+
+    /// Filtered measurements of the cells detected.
+    pub fn cells(&self) -> &[Measurement] {
+        &self.cells
+    }
+
+    /// The filtered measurement of one cell.
+    pub fn cell(&self, cell: CellId) -> Option<&Measurement> {
+        self.cells.iter().find(|known| known.cell == cell)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// TS 36.133 Table 9.1.4-1: RSRP_01 is -140 <= RSRP < -139, RSRP_97 is -44 <= RSRP.
+    #[test]
+    fn rsrp_is_reported_in_steps_of_a_decibel() {
+        let found = [-141.0, -140.0, -139.5, -139.0, -44.5, -44.0, 0.0].map(rsrp_index);
+        assert_eq!(found, [0, 1, 1, 2, 96, 97, 97]);
+    }
+
+    /// TS 36.133 Table 9.1.7-1: RSRQ_00 is below -19.5, RSRQ_34 is -3 <= RSRQ.
+    #[test]
+    fn rsrq_is_reported_in_steps_of_half_a_decibel() {
+        let found = [-20.0, -19.6, -19.5, -19.0, -5.0, -3.1, -3.0].map(rsrq_index);
+        assert_eq!(found, [0, 0, 1, 2, 30, 33, 34]);
+    }
+
+    /// TS 36.331 clause 5.5.3.2: F_n = (1 - a) F_(n-1) + a M_n with a = 1/2^(k/4); the first one is
+    /// taken as it is.
+    #[test]
+    fn filtering_halves_the_distance_at_the_default_coefficient() {
+        let measurement = |rsrp_dbm, rsrq_db| Measurement {
+            cell: 7,
+            rsrp_dbm,
+            rsrq_db,
+        };
+        let mut filter = Filter::new(4);
+        filter.update(&[measurement(-100.0, -10.0)]);
+        filter.update(&[measurement(-90.0, -6.0)]);
+        assert_eq!(filter.cells(), [measurement(-95.0, -8.0)]);
+        filter.update(&[measurement(f64::NAN, -6.0)]);
+        assert!(filter.cells().is_empty());
+    }
+}

@@ -1,0 +1,346 @@
+//! The mobility of one connection: serving, handing over, recovering.
+
+use super::measurement::{CellId, Filter, Measurement};
+use super::monitor::{LinkMonitor, MonitorConfig};
+use super::recovery::{Cause, RETRY, Recovery, RecoveryConfig, Step};
+use super::trigger::{Trigger, Watch};
+use crate::rlc::Forwarding;
+use units::{Duration, Instant};
+
+/// Trigger, delays and timers.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Config {
+    /// When to hand over; `None` for never.
+    pub trigger: Option<Trigger>,
+    /// filterCoefficient of layer 3.
+    pub filter_coefficient: u8,
+    /// Time between reports of a condition that goes on without a handover.
+    pub report_interval: Duration,
+    /// One way over X2 between two cells.
+    pub x2_delay: Duration,
+    /// Admission and preparation at the target.
+    pub admission: Duration,
+    /// From the command leaving the source until the UE leaves it: RRC's processing delay
+    /// (TS 36.331 clause 11.2).
+    pub command: Duration,
+    /// From leaving the source until random access at the target is done.
+    pub interruption: Duration,
+    /// T304: time to reach the target.
+    pub t304: Duration,
+    /// From the completed handover until the gateway sends to the target.
+    pub path_switch: Duration,
+    /// What the source does with its buffer.
+    pub forwarding: Forwarding,
+    /// Radio link monitoring.
+    pub monitor: MonitorConfig,
+    /// Recovery after a failure.
+    pub recovery: RecoveryConfig,
+}
+
+impl Default for Config {
+    /// RRC's 15 ms for a reconfiguration (TS 36.331 clause 11.2); an interruption of 40 ms: 20 ms of
+    /// processing and the wait for random access, of at most 30 ms, at a cell that is known (TS 36.133
+    /// clause 5.1.2.1.2); T304 of 1000 ms.
+    fn default() -> Self {
+        Self {
+            trigger: Some(Trigger::A3),
+            filter_coefficient: 4,
+            report_interval: Duration::from_millis(240),
+            x2_delay: Duration::from_millis(5),
+            admission: Duration::from_millis(10),
+            command: Duration::from_millis(15),
+            interruption: Duration::from_millis(40),
+            t304: Duration::from_millis(1_000),
+            path_switch: Duration::from_millis(20),
+            forwarding: Forwarding::Lossless,
+            monitor: MonitorConfig::default(),
+            recovery: RecoveryConfig::default(),
+        }
+    }
+}
+
+/// What the cells and the gateway are to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Action {
+    /// The source asks this target over X2 to take the user.
+    Prepare(CellId),
+    /// The source sends the handover command.
+    Command(CellId),
+    /// The user leaves the source: MAC is reset, RLC re-established, the buffer forwarded over X2.
+    Detach {
+        /// The cell left.
+        source: CellId,
+        /// The cell to come.
+        target: CellId,
+        /// What is done with the buffer.
+        forwarding: Forwarding,
+    },
+    /// The user has arrived in this cell after a handover.
+    Attach(CellId),
+    /// The gateway sends to this cell from now on; what it sent before goes through the source.
+    PathSwitch(CellId),
+    /// The connection is lost. Nothing is sent in either direction.
+    Failure(Cause),
+    /// The connection goes on in a cell.
+    Recovered {
+        /// The cell that failed.
+        source: CellId,
+        /// The cell that serves now.
+        cell: CellId,
+        /// Whether the context survived: then the buffer of the source is forwarded losslessly. A new
+        /// connection starts with empty buffers.
+        context: bool,
+    },
+}
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    Connected,
+    /// Waiting for the target's answer over X2.
+    Preparing {
+        target: CellId,
+        until: Instant,
+    },
+    /// The command is on its way.
+    Commanded {
+        target: CellId,
+        until: Instant,
+    },
+    /// Between the cells.
+    Detached {
+        target: CellId,
+        next: Instant,
+        t304: Instant,
+    },
+    Recovering(Recovery),
+}
+
+/// The mobility of one user.
+#[derive(Clone, Debug)]
+pub struct Mobility {
+    config: Config,
+    serving: CellId,
+    state: State,
+    filter: Filter,
+    watch: Watch,
+    monitor: LinkMonitor,
+    /// No report before this.
+    report_after: Instant,
+    /// The target that has the context.
+    prepared: Option<CellId>,
+    path_switch: Option<(Instant, CellId)>,
+    handovers: u32,
+    failures: u32,
+}
+
+impl Mobility {
+    /// A user connected to `serving`.
+    pub fn new(config: Config, serving: CellId) -> Self {
+        Self {
+            config,
+            serving,
+            state: State::Connected,
+            filter: Filter::new(config.filter_coefficient),
+            watch: Watch::default(),
+            monitor: LinkMonitor::new(config.monitor),
+            report_after: Instant::ZERO,
+            prepared: None,
+            path_switch: None,
+            handovers: 0,
+            failures: 0,
+        }
+    }
+
+    /// The cell that serves or served last.
+    pub fn serving(&self) -> CellId {
+        self.serving
+    }
+
+    /// Whether the user can send and receive in its serving cell.
+    pub fn is_connected(&self) -> bool {
+        !matches!(self.state, State::Detached { .. } | State::Recovering(_))
+    }
+
+    /// Handovers completed.
+    pub fn handovers(&self) -> u32 {
+        self.handovers
+    }
+
+    /// Connections lost.
+    pub fn failures(&self) -> u32 {
+        self.failures
+    }
+
+    /// Filtered measurements.
+    pub fn measurements(&self) -> &[Measurement] {
+        self.filter.cells()
+    }
+
+    /// Takes the measurements of one period (200 ms in TS 36.133 clause 8.1.2.2.1; shorter ones are
+    /// possible). `reaches` says whether a message between the user and a cell gets through now. A
+    /// handover that begins is the next action of [`advance`](Self::advance).
+    pub fn measure(
+        &mut self,
+        now: Instant,
+        cells: &[Measurement],
+        reaches: impl Fn(CellId) -> bool,
+    ) -> Option<Action> {
+        self.filter.update(cells);
+        let trigger = self.config.trigger?;
+        if !matches!(self.state, State::Connected) {
+            return None;
+        }
+        let target = self
+            .watch
+            .target(now, &trigger, self.serving, &self.filter)?;
+        if now < self.report_after {
+            return None;
+        }
+        self.report_after = now + self.config.report_interval;
+        if !reaches(self.serving) {
+            return None;
+        }
+        let until = now + self.config.x2_delay * 2 + self.config.admission;
+        self.state = State::Preparing { target, until };
+        Some(Action::Prepare(target))
+    }
+
+    /// Takes the SINR of the serving cell, in dB; to be called every 10 ms while connected.
+    pub fn sample(&mut self, now: Instant, sinr_db: f64) {
+        if self.is_connected() {
+            self.monitor.sample(now, sinr_db);
+        }
+    }
+
+    /// RLC has given up (TS 36.331 clause 5.3.11.3).
+    pub fn rlc_failed(&mut self, now: Instant) -> Option<Action> {
+        self.is_connected().then(|| self.fail(now, Cause::Rlc))
+    }
+
+    fn fail(&mut self, now: Instant, cause: Cause) -> Action {
+        self.failures += 1;
+        self.monitor.reset();
+        self.watch.reset();
+        self.state = State::Recovering(Recovery::begin(&self.config.recovery, now));
+        Action::Failure(cause)
+    }
+
+    /// When [`advance`](Self::advance) is to be called next; [`Instant::NEVER`] if nothing is due.
+    pub fn next_deadline(&self) -> Instant {
+        let state = match self.state {
+            State::Connected => Instant::NEVER,
+            State::Preparing { until, .. } | State::Commanded { until, .. } => until,
+            State::Detached { next, .. } => next,
+            State::Recovering(recovery) => recovery.next(),
+        };
+        let switch = self.path_switch.map_or(Instant::NEVER, |(at, _)| at);
+        state.min(switch).min(self.monitor.deadline())
+    }
+
+    /// What happens next, at `now` or before; to be called until it returns `None`.
+    pub fn advance(&mut self, now: Instant, reaches: impl Fn(CellId) -> bool) -> Option<Action> {
+        if let Some((_, cell)) = self.path_switch.filter(|(at, _)| *at <= now) {
+            self.path_switch = None;
+            return Some(Action::PathSwitch(cell));
+        }
+        if self.is_connected() && self.monitor.has_failed(now) {
+            return Some(self.fail(now, Cause::Physical));
+        }
+        loop {
+            match self.state {
+                State::Preparing { target, until } if until <= now => {
+                    let until = until + self.config.command;
+                    self.prepared = Some(target);
+                    self.state = State::Commanded { target, until };
+                    return Some(Action::Command(target));
+                }
+                State::Commanded { target, until } if until <= now => {
+                    if reaches(self.serving) {
+                        return Some(self.detach(target, until));
+                    }
+                    // The command was lost: HARQ and RLC try again while the link lives.
+                    let until = now + RETRY;
+                    self.state = State::Commanded { target, until };
+                }
+                State::Detached { target, next, t304 } if next <= now => {
+                    if reaches(target) {
+                        return Some(self.attach(target, now));
+                    }
+                    if now >= t304 {
+                        return Some(self.fail(now, Cause::Handover));
+                    }
+                    let next = (now + RETRY).min(t304);
+                    self.state = State::Detached { target, next, t304 };
+                }
+                State::Recovering(recovery) if recovery.next() <= now => {
+                    if let Some(action) = self.recover(recovery, now, &reaches) {
+                        return Some(action);
+                    }
+                }
+                _ => return None,
+            }
+        }
+    }
+
+    fn detach(&mut self, target: CellId, at: Instant) -> Action {
+        self.monitor.reset();
+        self.state = State::Detached {
+            target,
+            next: at + self.config.interruption,
+            t304: at + self.config.t304,
+        };
+        Action::Detach {
+            source: self.serving,
+            target,
+            forwarding: self.config.forwarding,
+        }
+    }
+
+    fn attach(&mut self, target: CellId, now: Instant) -> Action {
+        self.handovers += 1;
+        self.serve_in(target, now);
+        Action::Attach(target)
+    }
+
+    fn serve_in(&mut self, cell: CellId, now: Instant) {
+        if cell != self.serving {
+            self.path_switch = Some((now + self.config.path_switch, cell));
+        }
+        self.serving = cell;
+        self.state = State::Connected;
+        self.prepared = None;
+        self.report_after = Instant::ZERO;
+        self.watch.reset();
+    }
+
+    fn recover(
+        &mut self,
+        recovery: Recovery,
+        now: Instant,
+        reaches: &impl Fn(CellId) -> bool,
+    ) -> Option<Action> {
+        let mut best: Option<&Measurement> = None;
+        for cell in self.filter.cells().iter().filter(|cell| reaches(cell.cell)) {
+            if best.is_none_or(|best| cell.rsrp_dbm > best.rsrp_dbm) {
+                best = Some(cell);
+            }
+        }
+        let (source, prepared) = (self.serving, self.prepared);
+        let knows = |cell| cell == source || prepared == Some(cell);
+        let best = best.map(|best| best.cell);
+        match recovery.step(&self.config.recovery, now, best, reaches, knows) {
+            Step::Continue(recovery) => {
+                self.state = State::Recovering(recovery);
+                None
+            }
+            Step::Back { cell, context } => {
+                self.serve_in(cell, now);
+                Some(Action::Recovered {
+                    source,
+                    cell,
+                    context,
+                })
+            }
+        }
+    }
+}

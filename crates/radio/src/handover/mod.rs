@@ -1,0 +1,16 @@
+//! Which cell serves a user: measurements, triggers, the handover over X2, radio link failure and
+//! re-establishment (TS 36.331 clauses 5.3 and 5.5, TS 36.300 clause 10.1.2).
+//!
+//! [`Mobility`] is fed with measurements and says through [`Action`]s what the cells are to do.
+
+mod measurement;
+mod mobility;
+mod monitor;
+mod recovery;
+mod trigger;
+
+pub use measurement::{CellId, Filter, Measurement, rsrp_index, rsrq_index};
+pub use mobility::{Action, Config, Mobility};
+pub use monitor::{LinkMonitor, MonitorConfig};
+pub use recovery::{Cause, RecoveryConfig};
+pub use trigger::{InvalidTrigger, TIME_TO_TRIGGER, Trigger};

@@ -1,0 +1,174 @@
+//! Radio link monitoring: N310, T310 and N311 (TS 36.331 clause 5.3.11, TS 36.133 clause 7.6).
+
+use units::{Duration, Instant};
+
+/// Samples in the window of Qout: 200 ms of one per radio frame (TS 36.133 clause 7.6.2.1).
+const OUT_WINDOW: usize = 20;
+
+/// Samples in the window of Qin: 100 ms.
+const IN_WINDOW: usize = 10;
+
+/// Thresholds and counters.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct MonitorConfig {
+    /// Out of sync below this SINR, in dB. TS 36.133 defines it by a block error rate of 10 % of a
+    /// hypothetical control channel message.
+    pub out_db: f64,
+    /// In sync above this SINR, in dB: an error rate of 2 %.
+    pub in_db: f64,
+    /// Out-of-sync indications in a row that start T310.
+    pub n310: u32,
+    /// In-sync indications in a row that stop it.
+    pub n311: u32,
+    /// T310.
+    pub t310: Duration,
+}
+
+impl Default for MonitorConfig {
+    /// Counters and timer of TS 36.331 clause 9.2.5 (n1, n1, 1000 ms). The standard has no levels in
+    /// dB: -8 and -6 are a choice.
+    fn default() -> Self {
+        Self {
+            out_db: -8.0,
+            in_db: -6.0,
+            n310: 1,
+            n311: 1,
+            t310: Duration::from_millis(1_000),
+        }
+    }
+}
+
+/// The monitor of one UE.
+#[derive(Clone, Debug)]
+pub struct LinkMonitor {
+    config: MonitorConfig,
+    /// The last samples in dB; the newest at `newest`.
+    samples: [f64; OUT_WINDOW],
+    newest: usize,
+    taken: usize,
+    out_of_sync: u32,
+    in_sync: u32,
+    t310: Instant,
+}
+
+impl LinkMonitor {
+    /// A monitor that has seen nothing.
+    pub fn new(config: MonitorConfig) -> Self {
+        Self {
+            config,
+            samples: [0.0; OUT_WINDOW],
+            newest: 0,
+            taken: 0,
+            out_of_sync: 0,
+            in_sync: 0,
+            t310: Instant::NEVER,
+        }
+    }
+
+    /// Forgets everything: another cell serves.
+    pub fn reset(&mut self) {
+        *self = Self::new(self.config);
+    }
+
+    /// Whether T310 runs.
+    pub fn has_problem(&self) -> bool {
+        self.t310 != Instant::NEVER
+    }
+
+    /// When T310 expires; [`Instant::NEVER`] if it does not run.
+    pub fn deadline(&self) -> Instant {
+        self.t310
+    }
+
+    /// Takes the SINR of a radio frame, in dB; to be called every 10 ms. The quality over a window is
+    /// the mean of its samples in dB.
+    pub fn sample(&mut self, now: Instant, sinr_db: f64) {
+        // No signal at all, or no number, is worse than anything measurable.
+        let sinr_db = if sinr_db > -50.0 { sinr_db } else { -50.0 };
+        self.newest = (self.newest + 1) % OUT_WINDOW;
+        self.samples[self.newest] = sinr_db;
+        self.taken = (self.taken + 1).min(OUT_WINDOW);
+        if self
+            .mean(OUT_WINDOW)
+            .is_some_and(|db| db < self.config.out_db)
+        {
+            self.out_of_sync += 1;
+            self.in_sync = 0;
+            if self.out_of_sync >= self.config.n310 && !self.has_problem() {
+                self.t310 = now + self.config.t310;
+            }
+        } else if self
+            .mean(IN_WINDOW)
+            .is_some_and(|db| db > self.config.in_db)
+        {
+            self.out_of_sync = 0;
+            self.in_sync += 1;
+            if self.in_sync >= self.config.n311 {
+                self.t310 = Instant::NEVER;
+            }
+        }
+    }
+
+    /// The mean of the last `count` samples; `None` before there are as many.
+    fn mean(&self, count: usize) -> Option<f64> {
+        let back = |n| self.samples[(self.newest + OUT_WINDOW - n) % OUT_WINDOW];
+        let sum: f64 = (0..count).map(back).sum();
+        (self.taken >= count).then(|| sum / count as f64)
+    }
+
+    /// Whether T310 has expired: the link has failed.
+    pub fn has_failed(&self, now: Instant) -> bool {
+        self.t310 <= now
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(milliseconds: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(milliseconds)
+    }
+
+    fn run(monitor: &mut LinkMonitor, from: u64, frames: u64, db: f64) -> u64 {
+        let end = from + 10 * frames;
+        (from..end)
+            .step_by(10)
+            .for_each(|now| monitor.sample(at(now), db));
+        end
+    }
+
+    /// TS 36.331 clause 5.3.11: N310 indications start T310, whose expiry is a radio link failure.
+    #[test]
+    fn a_lost_signal_fails_after_the_window_and_t310() {
+        let mut monitor = LinkMonitor::new(MonitorConfig {
+            n310: 3,
+            ..MonitorConfig::default()
+        });
+        // The window of 200 ms is full with the twentieth sample; the third indication follows 20 ms
+        // later.
+        run(&mut monitor, 0, 21, -15.0);
+        assert!(!monitor.has_problem());
+        run(&mut monitor, 210, 1, -15.0);
+        assert_eq!(monitor.deadline(), at(210 + 1_000));
+        assert!(!monitor.has_failed(at(1_209)) && monitor.has_failed(at(1_210)));
+    }
+
+    /// Same clause: N311 in-sync indications in a row stop T310. Between the levels nothing happens.
+    #[test]
+    fn a_recovered_signal_stops_the_timer() {
+        let mut monitor = LinkMonitor::new(MonitorConfig {
+            n311: 2,
+            ..MonitorConfig::default()
+        });
+        let now = run(&mut monitor, 0, 20, -15.0);
+        assert!(monitor.has_problem());
+        let now = run(&mut monitor, now, 20, -7.0);
+        assert!(monitor.has_problem());
+        // The mean of ten passes -6 dB with the first sample; the second one stops the timer.
+        let now = run(&mut monitor, now, 1, 10.0);
+        assert!(monitor.has_problem());
+        run(&mut monitor, now, 1, 10.0);
+        assert!(!monitor.has_problem());
+    }
+}

@@ -1,0 +1,155 @@
+//! After a radio link failure: cell selection, re-establishment or a new connection (TS 36.331 clause
+//! 5.3.7).
+
+use super::measurement::CellId;
+use units::{Duration, Instant};
+
+/// Why a connection was lost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cause {
+    /// T310 expired.
+    Physical,
+    /// RLC reached its maximum of retransmissions.
+    Rlc,
+    /// T304 expired: the target of a handover could not be reached.
+    Handover,
+}
+
+/// Timers of the recovery.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RecoveryConfig {
+    /// Time to find and read a suitable cell.
+    pub cell_selection: Duration,
+    /// T311: time for cell selection before the UE goes idle.
+    pub t311: Duration,
+    /// Random access and messages of a re-establishment.
+    pub reestablishment: Duration,
+    /// T301: time for the re-establishment before the UE goes idle.
+    pub t301: Duration,
+    /// A new connection from idle, security and bearers included.
+    pub connection: Duration,
+    /// Whether a cell that was not prepared may fetch the context over X2; otherwise it rejects the
+    /// re-establishment and the UE connects anew.
+    pub context_fetch: bool,
+}
+
+impl Default for RecoveryConfig {
+    /// T311 of 1000 ms, the default of TS 36.331 clause 9.2.5, and T301 the same; 100 ms for a
+    /// connection is what TR 25.913 asks of LTE from idle to active. The other two are a choice.
+    fn default() -> Self {
+        Self {
+            cell_selection: Duration::from_millis(100),
+            t311: Duration::from_millis(1_000),
+            reestablishment: Duration::from_millis(50),
+            t301: Duration::from_millis(1_000),
+            connection: Duration::from_millis(100),
+            context_fetch: false,
+        }
+    }
+}
+
+/// How often an attempt that did not get through is made again.
+pub(super) const RETRY: Duration = Duration::from_millis(10);
+
+/// Where the recovery stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Recovery {
+    /// Looking for a cell until T311.
+    Selecting { next: Instant, t311: Instant },
+    /// Re-establishing with a cell until T301.
+    Reestablishing {
+        cell: CellId,
+        next: Instant,
+        t301: Instant,
+    },
+    /// Idle: looking for a cell to connect to.
+    Idle { next: Instant },
+    /// Connecting anew.
+    Connecting { cell: CellId, next: Instant },
+}
+
+/// What a step of the recovery comes to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Step {
+    Continue(Recovery),
+    /// Back in this cell, with the old context or without.
+    Back {
+        cell: CellId,
+        context: bool,
+    },
+}
+
+impl Recovery {
+    pub(super) fn begin(config: &RecoveryConfig, now: Instant) -> Self {
+        Self::Selecting {
+            next: now + config.cell_selection,
+            t311: now + config.t311,
+        }
+    }
+
+    pub(super) fn next(&self) -> Instant {
+        match *self {
+            Self::Selecting { next, .. }
+            | Self::Reestablishing { next, .. }
+            | Self::Idle { next }
+            | Self::Connecting { next, .. } => next,
+        }
+    }
+
+    /// What happens when [`next`](Self::next) has come. `best` is the strongest cell that can be
+    /// reached now, `reaches` whether a cell can, `knows` whether it has the UE's context.
+    pub(super) fn step(
+        self,
+        config: &RecoveryConfig,
+        now: Instant,
+        best: Option<CellId>,
+        reaches: impl Fn(CellId) -> bool,
+        knows: impl Fn(CellId) -> bool,
+    ) -> Step {
+        let idle = Self::Idle { next: now + RETRY };
+        let connect = |cell| Self::Connecting {
+            cell,
+            next: now + config.connection,
+        };
+        match self {
+            Self::Selecting { t311, .. } => Step::Continue(match best {
+                Some(cell) => Self::Reestablishing {
+                    cell,
+                    next: now + config.reestablishment,
+                    t301: now + config.t301,
+                },
+                None if now >= t311 => idle,
+                None => Self::Selecting {
+                    next: (now + RETRY).min(t311),
+                    t311,
+                },
+            }),
+            Self::Reestablishing { cell, t301, .. } => {
+                if reaches(cell) {
+                    if config.context_fetch || knows(cell) {
+                        return Step::Back {
+                            cell,
+                            context: true,
+                        };
+                    }
+                    return Step::Continue(connect(cell));
+                }
+                Step::Continue(if now >= t301 {
+                    idle
+                } else {
+                    Self::Reestablishing {
+                        cell,
+                        next: (now + RETRY).min(t301),
+                        t301,
+                    }
+                })
+            }
+            Self::Idle { .. } => Step::Continue(best.map_or(idle, connect)),
+            Self::Connecting { cell, .. } if reaches(cell) => Step::Back {
+                cell,
+                context: false,
+            },
+            Self::Connecting { .. } => Step::Continue(idle),
+        }
+    }
+}

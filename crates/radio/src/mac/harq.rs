@@ -1,0 +1,327 @@
+//! Hybrid ARQ: parallel stop-and-wait processes with soft combining (TS 36.321 clauses 5.3.2, 5.4.2).
+//!
+//! The outcome of an attempt is drawn when it is sent; the sender learns it one round trip later.
+//! What combining means is the physical layer's business: each process carries a soft buffer of
+//! type `S`, cleared for new data, which the caller's closure updates and turns into an error rate.
+
+use units::random::{Purpose, Stream};
+
+/// When a retransmission may be sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Timing {
+    /// At any time from one round trip after the failed attempt (LTE downlink, NR).
+    Asynchronous,
+    /// Exactly one round trip after the failed attempt (LTE uplink, TS 36.213 clause 8).
+    Synchronous,
+}
+
+/// Size and timing of an entity.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Config {
+    /// Parallel processes: 8 for FDD (TS 36.213 clause 7), up to 16 in NR.
+    pub processes: u8,
+    /// TTIs from an attempt to the next one of the same process: 8 for FDD.
+    pub round_trip: u64,
+    /// Attempts per block, the first included.
+    pub max_transmissions: u8,
+    /// When retransmissions may be sent.
+    pub timing: Timing,
+}
+
+impl Default for Config {
+    /// FDD downlink with at most four attempts.
+    fn default() -> Self {
+        Self {
+            processes: 8,
+            round_trip: 8,
+            max_transmissions: 4,
+            timing: Timing::Asynchronous,
+        }
+    }
+}
+
+/// Information gathered over the attempts of a block, for incremental redundancy.
+///
+/// The mean information per coded bit and the code rate after `n` attempts follow from the sums
+/// (Cheng, "Coding performance of hybrid ARQ schemes", IEEE Trans. Commun. 54(6), 2006).
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub struct MutualInformation {
+    /// Sum over attempts of coded bits times mutual information per coded bit.
+    pub bits: f64,
+    /// Sum of coded bits.
+    pub coded_bits: f64,
+}
+
+impl MutualInformation {
+    /// Adds an attempt with `coded_bits` that brought `per_bit` (0 to 1) of information each.
+    pub fn add(&mut self, coded_bits: f64, per_bit: f64) {
+        self.bits += coded_bits * per_bit;
+        self.coded_bits += coded_bits;
+    }
+
+    /// Mean information per coded bit, zero before the first attempt.
+    pub fn per_bit(&self) -> f64 {
+        if self.coded_bits > 0.0 {
+            self.bits / self.coded_bits
+        } else {
+            0.0
+        }
+    }
+}
+
+/// What the receiver made of an attempt.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reception {
+    /// Decoded: the payload is to be delivered, now and only now.
+    Decoded,
+    /// Decoded before, but the acknowledgement was lost: nothing to deliver.
+    Repeated,
+    /// Not decoded; what was heard is kept for combining.
+    Failed,
+}
+
+/// What happened to a process at the end of its round trip.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Feedback {
+    /// The block is done with; the process is free.
+    Acknowledged,
+    /// The block is to be sent again.
+    Negative,
+    /// The last attempt failed; the block is lost and the process free.
+    GivenUp,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    Idle,
+    /// Sent; feedback arrives at `due`.
+    Waiting {
+        due: u64,
+        acknowledged: bool,
+    },
+    /// Negative feedback since `since`.
+    Pending {
+        since: u64,
+    },
+}
+
+#[derive(Clone, Debug)]
+struct Process<T, S> {
+    state: State,
+    attempts: u8,
+    decoded: bool,
+    payload: T,
+    soft: S,
+}
+
+/// The processes towards one receiver. `T` is the payload, whose memory is reused.
+#[derive(Clone, Debug)]
+pub struct Harq<T, S> {
+    config: Config,
+    processes: Vec<Process<T, S>>,
+    /// Earliest feedback not yet taken; `u64::MAX` for none.
+    next_feedback: u64,
+}
+
+impl<T: Default, S: Default> Harq<T, S> {
+    /// An entity with all processes idle.
+    pub fn new(config: Config) -> Self {
+        let processes = (0..config.processes)
+            .map(|_| Process {
+                state: State::Idle,
+                attempts: 0,
+                decoded: false,
+                payload: T::default(),
+                soft: S::default(),
+            })
+            .collect();
+        Self {
+            config,
+            processes,
+            next_feedback: u64::MAX,
+        }
+    }
+
+    /// Takes the feedback that has arrived by `tti`, one process at a time in order of its number.
+    pub fn feedback(&mut self, tti: u64) -> Option<(usize, Feedback)> {
+        if tti < self.next_feedback {
+            return None;
+        }
+        for (index, process) in self.processes.iter_mut().enumerate() {
+            let State::Waiting { due, acknowledged } = process.state else {
+                continue;
+            };
+            if due > tti {
+                continue;
+            }
+            let feedback = if acknowledged {
+                process.state = State::Idle;
+                Feedback::Acknowledged
+            } else if process.attempts < self.config.max_transmissions {
+                process.state = State::Pending { since: due };
+                Feedback::Negative
+            } else {
+                process.state = State::Idle;
+                // An acknowledgement may have been misheard: then nothing was lost.
+                if process.decoded {
+                    Feedback::Acknowledged
+                } else {
+                    Feedback::GivenUp
+                }
+            };
+            return Some((index, feedback));
+        }
+        self.next_feedback = self
+            .processes
+            .iter()
+            .filter_map(|process| match process.state {
+                State::Waiting { due, .. } => Some(due),
+                _ => None,
+            })
+            .min()
+            .unwrap_or(u64::MAX);
+        None
+    }
+
+    /// The process whose retransmission goes next at `tti`, the one that has waited longest first.
+    ///
+    /// With synchronous timing only one whose moment is exactly now.
+    pub fn retransmission(&self, tti: u64) -> Option<usize> {
+        self.processes
+            .iter()
+            .enumerate()
+            .filter_map(|(index, process)| match process.state {
+                State::Pending { since } if self.may_repeat(since, tti) => Some((since, index)),
+                _ => None,
+            })
+            .min()
+            .map(|(_, index)| index)
+    }
+
+    fn may_repeat(&self, since: u64, tti: u64) -> bool {
+        match self.config.timing {
+            Timing::Asynchronous => since <= tti,
+            Timing::Synchronous => {
+                since <= tti && (tti - since).is_multiple_of(self.config.round_trip)
+            }
+        }
+    }
+
+    /// A process that can take new data.
+    pub fn idle(&self) -> Option<usize> {
+        self.processes
+            .iter()
+            .position(|process| process.state == State::Idle)
+    }
+
+    /// Whether nothing is under way.
+    pub fn is_empty(&self) -> bool {
+        self.processes
+            .iter()
+            .all(|process| process.state == State::Idle)
+    }
+
+    /// Clears the soft buffer of an idle process and hands out its payload for refilling. The next
+    /// [`attempt`](Self::attempt) on it is its first.
+    pub fn new_data(&mut self, process: usize) -> &mut T {
+        let process = &mut self.processes[process];
+        process.attempts = 0;
+        process.decoded = false;
+        process.soft = S::default();
+        &mut process.payload
+    }
+
+    /// The payload of a process.
+    pub fn payload(&self, process: usize) -> &T {
+        &self.processes[process].payload
+    }
+
+    /// Attempts made for the present block of a process.
+    pub fn attempts(&self, process: usize) -> u8 {
+        self.processes[process].attempts
+    }
+
+    /// Sends a process at `tti`. `error_rate` combines the attempt into the soft buffer and gives
+    /// the block error rate that results; `chance` decides about decoding and feedback.
+    pub fn attempt(
+        &mut self,
+        tti: u64,
+        process: usize,
+        chance: &Chance,
+        error_rate: impl FnOnce(&mut S) -> f64,
+    ) -> Reception {
+        let due = tti + self.config.round_trip;
+        let process = &mut self.processes[process];
+        process.attempts = process.attempts.saturating_add(1);
+        let reception = if process.decoded {
+            Reception::Repeated
+        } else if chance.decoding(tti) < error_rate(&mut process.soft) {
+            Reception::Failed
+        } else {
+            process.decoded = true;
+            Reception::Decoded
+        };
+        process.state = State::Waiting {
+            due,
+            acknowledged: chance.heard_as_acknowledged(tti, process.decoded),
+        };
+        self.next_feedback = self.next_feedback.min(due);
+        reception
+    }
+
+    /// Forgets everything under way (MAC reset, TS 36.321 clause 5.9), handing each payload that the
+    /// receiver never got to `lost`.
+    pub fn reset(&mut self, mut lost: impl FnMut(&T)) {
+        for process in &mut self.processes {
+            if process.state != State::Idle && !process.decoded {
+                lost(&process.payload);
+            }
+            process.state = State::Idle;
+        }
+        self.next_feedback = u64::MAX;
+    }
+}
+
+/// Chance as seen by one receiver: addressed by TTI, so it never depends on what was sent before.
+#[derive(Clone, Debug)]
+pub struct Chance {
+    decoding: Stream,
+    feedback: Stream,
+    /// Probability that a negative acknowledgement is heard as a positive one.
+    pub negative_as_positive: f64,
+    /// Probability that a positive acknowledgement is heard as a negative one, or not at all.
+    pub positive_as_negative: f64,
+}
+
+impl Chance {
+    /// Chance of the receiver with number `entity` in the run with `seed`, feedback without errors.
+    pub fn new(seed: u64, entity: u32) -> Self {
+        Self {
+            decoding: Stream::new(seed, Purpose::HarqDecoding, entity),
+            feedback: Stream::new(seed, Purpose::HarqFeedback, entity),
+            negative_as_positive: 0.0,
+            positive_as_negative: 0.0,
+        }
+    }
+
+    fn decoding(&self, tti: u64) -> f64 {
+        unit_interval(self.decoding.at(tti))
+    }
+
+    fn heard_as_acknowledged(&self, tti: u64, decoded: bool) -> bool {
+        let wrong = if decoded {
+            self.positive_as_negative
+        } else {
+            self.negative_as_positive
+        };
+        if wrong <= 0.0 {
+            return decoded;
+        }
+        decoded != (unit_interval(self.feedback.at(tti)) < wrong)
+    }
+}
+
+/// The 53 high bits of a draw as a number in [0, 1).
+fn unit_interval(draw: u64) -> f64 {
+    (draw >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
+}

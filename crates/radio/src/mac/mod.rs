@@ -1,0 +1,8 @@
+//! Medium access control (TS 36.321, TS 38.321): HARQ, scheduling, control channel, uplink grants.
+
+pub mod drx;
+pub mod harq;
+pub mod pdcch;
+pub mod scheduler;
+pub mod subheader;
+pub mod uplink;

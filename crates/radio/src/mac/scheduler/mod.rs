@@ -1,0 +1,270 @@
+//! Who gets which resource block groups in a TTI.
+//!
+//! A scheduler sees, for each user, what is waiting and what a resource block of each group would
+//! carry. Retransmissions come first; then the policy picks among users with data. Each user served
+//! takes one message of the control channel, so `place` may refuse one.
+
+mod policy;
+mod rate;
+
+pub use policy::Policy;
+pub use rate::{SubbandRate, usable_rate};
+
+use policy::State;
+
+/// The group is not given to anyone.
+pub const UNUSED: u16 = u16::MAX;
+
+/// A user as the scheduler sees it.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Demand {
+    /// Bits waiting for their first transmission.
+    pub bits: u64,
+    /// Resource blocks of the retransmission that is due; zero for none.
+    pub retransmission_prbs: u16,
+    /// Whether it may be scheduled at all (DRX, handover, free HARQ process).
+    pub available: bool,
+}
+
+/// Rates of all users, in bits per resource block and TTI.
+#[derive(Clone, Copy, Debug)]
+pub enum Rates<'a> {
+    /// One rate for each user: wideband reports.
+    Wideband(&'a [f32]),
+    /// User by user one rate for each group: sub-band reports.
+    Subband(&'a [f32]),
+}
+
+impl Rates<'_> {
+    fn of(&self, user: usize, group: usize, groups: usize) -> f32 {
+        let rate = match self {
+            Self::Wideband(rates) => rates[user],
+            Self::Subband(rates) => rates[user * groups + group],
+        };
+        // A rate that is no number is no rate.
+        if rate > 0.0 { rate } else { 0.0 }
+    }
+}
+
+/// A scheduler of one cell and direction, with its memory of the past.
+#[derive(Clone, Debug)]
+pub struct Scheduler {
+    policy: Policy,
+    /// Resource blocks of each group.
+    group_prbs: Vec<u16>,
+    state: State,
+    /// Per user: bits given in this TTI, and whether the control channel carries its message.
+    given: Vec<f64>,
+    message: Vec<Message>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Message {
+    NotAsked,
+    Placed,
+    Refused,
+}
+
+impl Scheduler {
+    /// A scheduler over groups of so many resource blocks each.
+    pub fn new(policy: Policy, group_prbs: &[u16]) -> Self {
+        Self {
+            policy,
+            group_prbs: group_prbs.to_vec(),
+            state: State::default(),
+            given: Vec::new(),
+            message: Vec::new(),
+        }
+    }
+
+    /// Groups of `prbs` resource blocks with `size` in each, the last one perhaps smaller (TS 36.213
+    /// clause 7.1.6.1).
+    pub fn groups(prbs: u16, size: u16) -> Vec<u16> {
+        (0..prbs.div_ceil(size))
+            .map(|group| size.min(prbs - group * size))
+            .collect()
+    }
+
+    /// Assigns the groups of a TTI: `assignment[group]` becomes the index of a user in `demands`, or
+    /// [`UNUSED`]. A user with a retransmission gets groups for that alone.
+    ///
+    /// `place` is asked once for each user that would be served. A user keeps its index from TTI to
+    /// TTI, as averages and turns belong to it.
+    ///
+    /// # Panics
+    /// If `assignment` is not as long as there are groups, or `rates` too short for the users.
+    pub fn assign(
+        &mut self,
+        demands: &[Demand],
+        rates: Rates<'_>,
+        mut place: impl FnMut(usize) -> bool,
+        assignment: &mut [u16],
+    ) {
+        let groups = self.group_prbs.len();
+        assert_eq!(assignment.len(), groups, "one entry for each group");
+        assignment.fill(UNUSED);
+        self.given.clear();
+        self.given.resize(demands.len(), 0.0);
+        self.message.clear();
+        self.message.resize(demands.len(), Message::NotAsked);
+        self.state.begin(demands.len());
+        let free = self.retransmissions(demands, &mut place, assignment);
+        match self.policy {
+            Policy::RoundRobin => {
+                self.round_robin(demands, rates, &mut place, &mut assignment[free..], free)
+            }
+            Policy::ProportionalFair { .. } | Policy::MaxRate => {
+                self.by_metric(demands, rates, &mut place, assignment, free);
+            }
+        }
+        if let Policy::ProportionalFair { time_constant } = self.policy {
+            self.state.served(&self.given, time_constant);
+        }
+    }
+
+    /// Gives groups from the first on to retransmissions that fit; returns the first one left.
+    fn retransmissions(
+        &mut self,
+        demands: &[Demand],
+        place: &mut impl FnMut(usize) -> bool,
+        assignment: &mut [u16],
+    ) -> usize {
+        let mut free = 0;
+        let count = demands.len();
+        for turn in 0..count {
+            let user = (self.state.next_retransmission + turn) % count;
+            let demand = &demands[user];
+            if !demand.available || demand.retransmission_prbs == 0 {
+                continue;
+            }
+            let mut end = free;
+            let mut prbs = 0;
+            while prbs < demand.retransmission_prbs && end < self.group_prbs.len() {
+                prbs += self.group_prbs[end];
+                end += 1;
+            }
+            if prbs < demand.retransmission_prbs || !self.may_serve(user, place) {
+                continue;
+            }
+            assignment[free..end].fill(user as u16);
+            free = end;
+        }
+        self.state.next_retransmission = (self.state.next_retransmission + 1) % count.max(1);
+        free
+    }
+
+    fn may_serve(&mut self, user: usize, place: &mut impl FnMut(usize) -> bool) -> bool {
+        if self.message[user] == Message::NotAsked {
+            self.message[user] = if place(user) {
+                Message::Placed
+            } else {
+                Message::Refused
+            };
+        }
+        self.message[user] == Message::Placed
+    }
+
+    fn wants_more(&self, demands: &[Demand], user: usize) -> bool {
+        let demand = &demands[user];
+        demand.available
+            && demand.retransmission_prbs == 0
+            && self.message[user] != Message::Refused
+            && self.given[user] < demand.bits as f64
+    }
+
+    /// Equal shares of the groups, from the user after the last one served.
+    fn round_robin(
+        &mut self,
+        demands: &[Demand],
+        rates: Rates<'_>,
+        place: &mut impl FnMut(usize) -> bool,
+        assignment: &mut [u16],
+        first_group: usize,
+    ) {
+        let count = demands.len();
+        let groups = self.group_prbs.len();
+        let waiting = (0..count)
+            .filter(|&user| self.wants_more(demands, user))
+            .count();
+        if waiting == 0 {
+            return;
+        }
+        let share = (assignment.len() / waiting).max(1);
+        let mut group = 0;
+        let start = self.state.next_turn;
+        // A second round gives away what users with little data have left.
+        for round in 0..2 {
+            for turn in 0..count {
+                let user = (start + turn) % count;
+                if group == assignment.len() {
+                    return;
+                }
+                if !self.wants_more(demands, user) || !self.may_serve(user, place) {
+                    continue;
+                }
+                let mut taken = 0;
+                while group < assignment.len()
+                    && (round == 1 || taken < share)
+                    && self.wants_more(demands, user)
+                {
+                    assignment[group] = user as u16;
+                    self.give(user, first_group + group, rates, groups);
+                    group += 1;
+                    taken += 1;
+                }
+                self.state.next_turn = (user + 1) % count;
+            }
+        }
+    }
+
+    fn give(&mut self, user: usize, group: usize, rates: Rates<'_>, groups: usize) {
+        let prbs = f64::from(self.group_prbs[group]);
+        self.given[user] += prbs * f64::from(rates.of(user, group, groups));
+    }
+
+    /// Each group to the user with the greatest metric who still has data.
+    fn by_metric(
+        &mut self,
+        demands: &[Demand],
+        rates: Rates<'_>,
+        place: &mut impl FnMut(usize) -> bool,
+        assignment: &mut [u16],
+        free: usize,
+    ) {
+        let groups = self.group_prbs.len();
+        for (group, owner) in assignment.iter_mut().enumerate().skip(free) {
+            while let Some(user) = self.best(demands, rates, group) {
+                if self.may_serve(user, place) {
+                    *owner = user as u16;
+                    self.give(user, group, rates, groups);
+                    break;
+                }
+            }
+        }
+    }
+
+    fn best(&self, demands: &[Demand], rates: Rates<'_>, group: usize) -> Option<usize> {
+        let groups = self.group_prbs.len();
+        let mut best = None;
+        for user in 0..demands.len() {
+            if !self.wants_more(demands, user) {
+                continue;
+            }
+            let rate = f64::from(rates.of(user, group, groups));
+            if rate <= 0.0 {
+                continue;
+            }
+            let average = self.state.average(user);
+            let metric = match self.policy {
+                Policy::ProportionalFair { .. } => rate / average.max(f64::MIN_POSITIVE),
+                Policy::MaxRate | Policy::RoundRobin => rate,
+            };
+            // Equal metrics go to the user that has had less.
+            let key = (metric, -average);
+            if best.is_none_or(|(_, found)| key > found) {
+                best = Some((user, key));
+            }
+        }
+        best.map(|(user, _)| user)
+    }
+}

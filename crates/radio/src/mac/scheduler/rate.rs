@@ -1,0 +1,34 @@
+//! The one rate a transport block has, from those of its groups.
+
+/// How a user's rate follows from the sub-bands it was given.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SubbandRate {
+    /// That of the weakest group, which wastes what the others could carry (atxutegi2018-thesis
+    /// chapter 4).
+    Weakest,
+    /// The mean over the resource blocks.
+    Mean,
+}
+
+/// Bits per resource block for the groups of `user` in `assignment`; zero if it has none.
+pub fn usable_rate(
+    rule: SubbandRate,
+    user: u16,
+    assignment: &[u16],
+    rates: &[f32],
+    group_prbs: &[u16],
+) -> f32 {
+    let (mut weakest, mut bits, mut total) = (f32::INFINITY, 0.0, 0.0);
+    for ((&owner, &rate), &prbs) in assignment.iter().zip(rates).zip(group_prbs) {
+        if owner == user {
+            weakest = weakest.min(rate);
+            bits += rate * f32::from(prbs);
+            total += f32::from(prbs);
+        }
+    }
+    match rule {
+        _ if total == 0.0 => 0.0,
+        SubbandRate::Weakest => weakest,
+        SubbandRate::Mean => bits / total,
+    }
+}

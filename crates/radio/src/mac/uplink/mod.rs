@@ -1,0 +1,249 @@
+//! Uplink: scheduling requests, buffer status reports and grants.
+//!
+//! Two protocols decide when a report is sent: [`Thesis`], the flow charts of kim2016-thesis
+//! chapter 3 with exact byte counts, and [`Standard`], TS 36.321 clauses 5.4.4 and 5.4.5. Each has
+//! the thesis' enhancement as a switch: once the grants since the last report add up to what was
+//! reported, a regular report goes out within that same grant.
+//!
+//! The order within a subframe is: [`Ue::poll`], grants, new data. A PDU is built when its grant
+//! arrives and sent four subframes later.
+
+mod ledger;
+mod levels;
+mod request;
+mod standard;
+pub mod telemetry;
+mod thesis;
+
+pub use ledger::Ledger;
+pub use levels::{LEVELS, level, upper_edge};
+pub use request::{RequestConfig, Requester};
+pub use standard::Standard;
+pub use thesis::Thesis;
+
+/// Subframes from a grant to the transmission it allows (FDD, TS 36.213 clause 8).
+pub const GRANT_TO_TRANSMISSION: u64 = 4;
+
+/// No subframe: a timer that does not run.
+const NEVER: u64 = u64::MAX;
+
+/// Which protocol decides when the buffer is reported.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Protocol {
+    /// The flow charts of kim2016-thesis.
+    Thesis,
+    /// TS 36.321.
+    Standard,
+}
+
+/// periodicBSR-Timer and retxBSR-Timer, in subframes (TS 36.331 clause 6.3.2, MAC-MainConfig).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Timers {
+    periodic: Option<u64>,
+    retransmission: u64,
+}
+
+/// Values of periodicBSR-Timer, apart from infinity, in subframes.
+pub const PERIODIC: [u64; 14] = [
+    5, 10, 16, 20, 32, 40, 64, 80, 128, 160, 320, 640, 1_280, 2_560,
+];
+
+/// Values of retxBSR-Timer, in subframes.
+pub const RETRANSMISSION: [u64; 6] = [320, 640, 1_280, 2_560, 5_120, 10_240];
+
+/// A timer value that TS 36.331 does not have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct InvalidTimer {
+    /// The timer's name in TS 36.331.
+    pub timer: &'static str,
+    /// The value given, in subframes.
+    pub value: u64,
+    /// The values allowed, in subframes.
+    pub allowed: &'static [u64],
+}
+
+impl core::fmt::Display for InvalidTimer {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let Self {
+            timer,
+            value,
+            allowed,
+        } = self;
+        write!(f, "{timer}: {value} subframes; allowed are {allowed:?}")
+    }
+}
+
+impl core::error::Error for InvalidTimer {}
+
+impl Timers {
+    /// Timers of so many subframes; `None` is a periodic timer of infinity.
+    ///
+    /// # Errors
+    /// A value that TS 36.331 does not have.
+    pub fn new(periodic: Option<u64>, retransmission: u64) -> Result<Self, InvalidTimer> {
+        let check = |timer, value, allowed: &'static [u64]| {
+            if allowed.contains(&value) {
+                return Ok(());
+            }
+            Err(InvalidTimer {
+                timer,
+                value,
+                allowed,
+            })
+        };
+        if let Some(value) = periodic {
+            check("periodicBSR-Timer", value, &PERIODIC)?;
+        }
+        check("retxBSR-Timer", retransmission, &RETRANSMISSION)?;
+        Ok(Self {
+            periodic,
+            retransmission,
+        })
+    }
+}
+
+impl Default for Timers {
+    /// The default MAC configuration: infinity and sf2560 (TS 36.331 clause 9.2.2).
+    fn default() -> Self {
+        Self {
+            periodic: None,
+            retransmission: 2_560,
+        }
+    }
+}
+
+/// When both timers expire, in subframes.
+#[derive(Clone, Copy, Debug)]
+struct Expiry {
+    periodic: u64,
+    retransmission: u64,
+}
+
+impl Expiry {
+    const STOPPED: Self = Self {
+        periodic: NEVER,
+        retransmission: NEVER,
+    };
+
+    fn started(timers: Timers, at: u64) -> Self {
+        Self {
+            periodic: timers.periodic.map_or(NEVER, |period| at + period),
+            retransmission: at + timers.retransmission,
+        }
+    }
+}
+
+/// Why a report is sent (TS 36.321 clause 5.4.5).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reason {
+    /// Data arrived at an empty buffer, retxBSR-Timer expired, or the enhancement asked for it.
+    Regular,
+    /// periodicBSR-Timer expired.
+    Periodic,
+    /// There was room left in the PDU.
+    Padding,
+}
+
+/// A buffer status report.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Report {
+    /// Bytes the eNB takes to be waiting.
+    pub bytes: u64,
+    /// Why it is sent.
+    pub reason: Reason,
+}
+
+/// What a UE makes of a grant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Transmission {
+    /// The subframe in which it is sent.
+    pub at: u64,
+    /// Bytes of data.
+    pub data: u64,
+    /// The report in it.
+    pub report: Option<Report>,
+}
+
+/// What a UE sends without a grant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Signal {
+    /// A report by itself: the thesis leaves out how it gets to the eNB.
+    Report(Report),
+    /// A scheduling request on the control channel.
+    Request,
+    /// Random access, after too many scheduling requests without an answer.
+    RandomAccess,
+}
+
+/// The reporting side of a UE, with either protocol.
+#[derive(Clone, Debug)]
+pub enum Ue {
+    /// kim2016-thesis.
+    Thesis(Thesis),
+    /// TS 36.321.
+    Standard(Standard),
+}
+
+impl Ue {
+    /// A UE with an empty buffer.
+    pub fn new(protocol: Protocol, enhanced: bool, timers: Timers, request: RequestConfig) -> Self {
+        match protocol {
+            Protocol::Thesis => Self::Thesis(Thesis::new(timers, enhanced)),
+            Protocol::Standard => Self::Standard(Standard::new(timers, enhanced, request)),
+        }
+    }
+
+    /// Bytes waiting.
+    pub fn buffered(&self) -> u64 {
+        match self {
+            Self::Thesis(ue) => ue.buffered(),
+            Self::Standard(ue) => ue.buffered(),
+        }
+    }
+
+    /// Sets the bytes waiting, as RLC counts them.
+    pub fn set_buffered(&mut self, bytes: u64) {
+        match self {
+            Self::Thesis(ue) => ue.set_buffered(bytes),
+            Self::Standard(ue) => ue.set_buffered(bytes),
+        }
+    }
+
+    /// New data arrives.
+    pub fn enqueue(&mut self, bytes: u64) {
+        self.set_buffered(self.buffered() + bytes);
+    }
+
+    /// Timers and signals of a subframe; to be called once in each, in order.
+    pub fn poll(&mut self, subframe: u64) -> Option<Signal> {
+        match self {
+            Self::Thesis(ue) => ue.poll(subframe),
+            Self::Standard(ue) => ue.poll(subframe),
+        }
+    }
+
+    /// Builds the PDU for a grant of `bytes` received in `subframe`.
+    pub fn grant(&mut self, subframe: u64, bytes: u64) -> Transmission {
+        match self {
+            Self::Thesis(ue) => ue.grant(subframe, bytes),
+            Self::Standard(ue) => ue.grant(subframe, bytes),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timer_value_outside_the_standard_is_refused_with_those_allowed() {
+        let error = Timers::new(Some(7), 2_560).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .starts_with("periodicBSR-Timer: 7 subframes; allowed are [5, 10,")
+        );
+        assert_eq!(Timers::new(None, 2_040).unwrap_err().timer, "retxBSR-Timer");
+        assert!(Timers::new(Some(5), 10_240).is_ok());
+    }
+}

@@ -1,0 +1,99 @@
+//! The protocol of kim2016-thesis, figures 5 (default) and 8 (enhanced).
+
+use super::{Expiry, GRANT_TO_TRANSMISSION, Reason, Report, Signal, Timers, Transmission};
+
+/// Bytes a report takes from a grant in the thesis' examples.
+const REPORT: u64 = 10;
+
+/// A UE that reports exact byte counts.
+#[derive(Clone, Debug)]
+pub struct Thesis {
+    timers: Timers,
+    enhanced: bool,
+    buffered: u64,
+    /// Data has arrived at an empty buffer and was not reported yet.
+    report_due: bool,
+    expiry: Expiry,
+    /// Size in the last report.
+    reported: u64,
+    /// Grants since the last report.
+    granted: u64,
+}
+
+impl Thesis {
+    /// A UE with an empty buffer.
+    pub fn new(timers: Timers, enhanced: bool) -> Self {
+        Self {
+            timers,
+            enhanced,
+            buffered: 0,
+            report_due: false,
+            expiry: Expiry::STOPPED,
+            reported: 0,
+            granted: 0,
+        }
+    }
+
+    pub(super) fn buffered(&self) -> u64 {
+        self.buffered
+    }
+
+    pub(super) fn set_buffered(&mut self, bytes: u64) {
+        self.report_due = bytes > 0 && (self.report_due || self.buffered == 0);
+        self.buffered = bytes;
+        if bytes == 0 {
+            self.expiry = Expiry::STOPPED;
+        }
+    }
+
+    /// Step 2: the regular report, the subframe after data came or retxBSR-Timer expired.
+    pub(super) fn poll(&mut self, subframe: u64) -> Option<Signal> {
+        if !self.report_due && subframe <= self.expiry.retransmission {
+            return None;
+        }
+        Some(Signal::Report(self.report(
+            subframe,
+            self.buffered,
+            Reason::Regular,
+        )))
+    }
+
+    fn report(&mut self, at: u64, bytes: u64, reason: Reason) -> Report {
+        self.report_due = false;
+        self.expiry = Expiry::started(self.timers, at);
+        self.reported = bytes;
+        self.granted = 0;
+        Report { bytes, reason }
+    }
+
+    /// Steps 4 to 9. A grant of no more than a report carries data only.
+    pub(super) fn grant(&mut self, subframe: u64, bytes: u64) -> Transmission {
+        let at = subframe + GRANT_TO_TRANSMISSION;
+        if self.buffered <= bytes {
+            let data = self.buffered;
+            self.set_buffered(0);
+            return Transmission {
+                at,
+                data,
+                report: None,
+            };
+        }
+        self.granted += bytes;
+        let reason = if subframe >= self.expiry.periodic {
+            Some(Reason::Periodic)
+        } else if self.enhanced && self.granted >= self.reported {
+            Some(Reason::Regular)
+        } else {
+            None
+        };
+        let reason = reason.filter(|_| bytes > REPORT);
+        let data = if reason.is_some() {
+            bytes - REPORT
+        } else {
+            bytes
+        };
+        self.buffered -= data;
+        let report = reason.map(|reason| self.report(at, self.buffered, reason));
+        Transmission { at, data, report }
+    }
+}

@@ -1,0 +1,223 @@
+//! Acknowledged mode (TS 36.322 clauses 5.1.3 and 5.2).
+
+mod receiver;
+mod retransmission;
+mod status;
+mod transmitter;
+
+use super::{Block, Dropped, Forwarding, LengthIndicator, Limit, Sdu};
+use crate::mac::subheader;
+use receiver::Receiver;
+use transmitter::Transmitter;
+use units::{Duration, Instant};
+
+/// Length of the sequence number (clause 6.2.2.3).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SnLength {
+    /// 10 bits, window 512: LTE.
+    Bits10,
+    /// 16 bits, window 32768: for rates at which 512 PDUs are less than a round trip (NR).
+    Bits16,
+}
+
+impl SnLength {
+    /// One more than the greatest sequence number.
+    pub const fn modulus(self) -> u64 {
+        match self {
+            Self::Bits10 => 1 << 10,
+            Self::Bits16 => 1 << 16,
+        }
+    }
+
+    /// AM_Window_Size (clause 7.2).
+    pub const fn window(self) -> u64 {
+        self.modulus() / 2
+    }
+
+    /// Bytes of the fixed part of an AMD PDU header, and of one of an AMD PDU segment (clauses
+    /// 6.2.1.4 and 6.2.1.5).
+    const fn header(self, segment: bool) -> u32 {
+        match (self, segment) {
+            (Self::Bits10, false) => 2,
+            (Self::Bits10, true) => 4,
+            (Self::Bits16, false) => 3,
+            (Self::Bits16, true) => 5,
+        }
+    }
+
+    /// One more than the greatest segment offset (clause 6.2.2.7).
+    const fn longest_data(self) -> u32 {
+        match self {
+            Self::Bits10 => 1 << 15,
+            Self::Bits16 => 1 << 16,
+        }
+    }
+}
+
+/// Where status reports go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StatusPlacement {
+    /// Into a transport block with data, as the standard allows.
+    Piggybacked,
+    /// Into one of their own: the rest of that block is wasted, as in ns-3's LTE module.
+    Alone,
+}
+
+/// Timers and thresholds (TS 36.331 clause 6.3.2, RLC-Config).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Config {
+    /// Length of the sequence number.
+    pub sn: SnLength,
+    /// Width of length indicators.
+    pub length_indicator: LengthIndicator,
+    /// Room for SDUs not yet sent.
+    pub limit: Limit,
+    /// Where status reports go.
+    pub status: StatusPlacement,
+    /// Time after a poll without a report until the poll is repeated.
+    pub t_poll_retransmit: Duration,
+    /// Time a missing PDU is waited for.
+    pub t_reordering: Duration,
+    /// Shortest time between status reports.
+    pub t_status_prohibit: Duration,
+    /// A poll after so many PDUs; `None` for infinity.
+    pub poll_pdu: Option<u32>,
+    /// A poll after so many bytes; `None` for infinity.
+    pub poll_byte: Option<u64>,
+    /// Retransmissions of a PDU at which the link counts as failed.
+    pub max_retransmissions: u32,
+}
+
+impl Default for Config {
+    /// Values within RLC-Config's ranges: reordering 35 ms outlasts four HARQ attempts (32 ms).
+    fn default() -> Self {
+        Self {
+            sn: SnLength::Bits10,
+            length_indicator: LengthIndicator::Bits11,
+            limit: Limit::default(),
+            status: StatusPlacement::Piggybacked,
+            t_poll_retransmit: Duration::from_millis(80),
+            t_reordering: Duration::from_millis(35),
+            t_status_prohibit: Duration::from_millis(10),
+            poll_pdu: Some(16),
+            poll_byte: None,
+            max_retransmissions: 8,
+        }
+    }
+}
+
+/// Both sides of an entity in acknowledged mode.
+#[derive(Clone, Debug)]
+pub struct Entity {
+    config: Config,
+    transmitter: Transmitter,
+    receiver: Receiver,
+}
+
+impl Entity {
+    /// An entity in its initial state.
+    pub fn new(config: Config) -> Self {
+        Self {
+            config,
+            transmitter: Transmitter::new(config),
+            receiver: Receiver::new(config),
+        }
+    }
+
+    /// Takes an SDU for transmission, or returns it where the buffer is full.
+    pub fn enqueue(&mut self, sdu: Sdu) -> Result<(), Dropped> {
+        self.transmitter.enqueue(sdu)
+    }
+
+    /// SDUs that have not been sent completely.
+    pub fn queued_packets(&self) -> usize {
+        self.transmitter.buffer().packets()
+    }
+
+    /// Bytes that have not been sent.
+    pub fn queued_bytes(&self) -> u64 {
+        self.transmitter.buffer().bytes()
+    }
+
+    /// Bytes available for transmission, for schedulers and buffer status reports (clause 4.5): data
+    /// not sent, data to be sent again, and a status report that is due.
+    pub fn available(&self, now: Instant) -> u64 {
+        self.transmitter.available() + self.receiver.status_bytes(now)
+    }
+
+    /// Whether a PDU has been retransmitted too often, which counts as radio link failure
+    /// (TS 36.331 clause 5.3.11.3).
+    pub fn has_failed(&self) -> bool {
+        self.transmitter.has_failed()
+    }
+
+    /// Fills `block` with up to `bytes`, MAC subheaders included: status report first, then
+    /// retransmissions, then new data (clause 5.1.3.1.1).
+    pub fn fill(&mut self, now: Instant, bytes: u32, block: &mut Block) {
+        block.clear();
+        let mut room = bytes;
+        if self.receiver.status_bytes(now) > 0 {
+            let status_room = room.saturating_sub(1);
+            if self.receiver.report(now, status_room, &mut block.status) {
+                block.has_status = true;
+                let size = block.status.bytes;
+                let cost = size + subheader::bytes(size, false);
+                if self.config.status == StatusPlacement::Alone || cost >= room {
+                    block.bytes = (size + 1).min(bytes);
+                    return;
+                }
+                room -= cost;
+            }
+        }
+        while let Some(size) = self.transmitter.build(now, room.saturating_sub(1), block) {
+            room = room.saturating_sub(size + subheader::bytes(size, size + 1 >= room));
+        }
+        block.bytes = bytes - room;
+    }
+
+    /// Takes a decoded block; SDUs in order go to `delivered`, numbers of SDUs that the peer has
+    /// confirmed completely to `confirmed`.
+    pub fn receive(
+        &mut self,
+        now: Instant,
+        block: &Block,
+        delivered: &mut Vec<Sdu>,
+        confirmed: &mut Vec<Sdu>,
+    ) {
+        if block.has_status {
+            self.transmitter.status(&block.status, confirmed);
+        }
+        for pdu in &block.pdus {
+            let segments = block.segments_of(pdu);
+            self.receiver.receive(now, pdu, segments, delivered);
+        }
+    }
+
+    /// When a status report that has been triggered may be sent; [`Instant::NEVER`] if none has.
+    pub fn report_due(&self) -> Instant {
+        self.receiver.report_due()
+    }
+
+    /// When [`advance`](Self::advance) is to be called next; [`Instant::NEVER`] if no timer runs.
+    pub fn next_deadline(&self) -> Instant {
+        self.transmitter.deadline().min(self.receiver.deadline())
+    }
+
+    /// Lets timers expire that are due at `now`.
+    pub fn advance(&mut self, now: Instant) {
+        self.transmitter.advance(now);
+        self.receiver.advance(now);
+    }
+
+    /// Empties the transmitting side for a handover; SDUs to be forwarded go to `out` in order.
+    pub fn forward(&mut self, which: Forwarding, out: &mut Vec<Sdu>) {
+        self.transmitter.forward(which, out);
+    }
+
+    /// Re-establishment (clause 5.4): complete SDUs beyond gaps go to `delivered`, all else is
+    /// discarded, SDUs to be sent included (take them with [`forward`](Self::forward) before).
+    pub fn reestablish(&mut self, delivered: &mut Vec<Sdu>) {
+        self.receiver.salvage(delivered);
+        *self = Self::new(self.config);
+    }
+}

@@ -1,0 +1,301 @@
+//! The receiving side: the window, reordering and delivery (clause 5.1.3.2).
+
+use super::Config;
+use crate::rlc::assembler::Assembler;
+use crate::rlc::{DataPdu, Sdu, Segment};
+use std::collections::VecDeque;
+use units::Instant;
+
+/// What has arrived of one PDU.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Slot {
+    pub(super) complete: bool,
+    /// Length of the data field, once its end has been seen.
+    total: Option<u32>,
+    /// Segments with their place in the data field, in order, without overlap.
+    pieces: Vec<(u32, Segment)>,
+}
+
+impl Slot {
+    fn clear(&mut self) {
+        self.complete = false;
+        self.total = None;
+        self.pieces.clear();
+    }
+
+    fn is_untouched(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    /// Hands the ranges not received to `each`; the last one ends at [`u32::MAX`] if the length of
+    /// the data field is not known. Nothing for a PDU of which nothing has arrived.
+    pub(super) fn missing(&self, mut each: impl FnMut(u32, u32)) {
+        let mut at = 0;
+        for (start, segment) in &self.pieces {
+            if *start > at {
+                each(at, *start);
+            }
+            at = start + segment.len;
+        }
+        match self.total {
+            Some(total) if at < total => each(at, total),
+            None if at > 0 => each(at, u32::MAX),
+            _ => {}
+        }
+    }
+
+    /// Adds what is new of a PDU or a part of one; says whether anything was.
+    fn add(&mut self, offset: u32, last: bool, data: u32, segments: &[Segment]) -> bool {
+        let end = offset + data;
+        let known_end = self.pieces.last().map_or(0, |(at, piece)| at + piece.len);
+        let contradicts = match self.total {
+            Some(total) => end > total || (last && end != total),
+            None => last && known_end > end,
+        };
+        if self.complete || contradicts {
+            return false;
+        }
+        if last {
+            self.total = Some(end);
+        }
+        let before = self.pieces.len();
+        let mut at = offset;
+        for segment in segments {
+            let stop = at + segment.len;
+            self.add_segment(at, segment, before);
+            at = stop;
+        }
+        let added = self.pieces.len() > before;
+        self.pieces.sort_unstable_by_key(|(at, _)| *at);
+        let received: u32 = self.pieces.iter().map(|(_, piece)| piece.len).sum();
+        self.complete = self.total == Some(received);
+        added
+    }
+
+    /// Adds the bytes of `segment` that none of the first `before` pieces, which are in order, has.
+    fn add_segment(&mut self, at: u32, segment: &Segment, before: usize) {
+        let end = at + segment.len;
+        let mut from = at;
+        for index in 0..=before {
+            let (start, stop) = if index < before {
+                let (start, piece) = self.pieces[index];
+                (start, start + piece.len)
+            } else {
+                (u32::MAX, u32::MAX)
+            };
+            let until = end.min(start);
+            if from < until {
+                let piece = Segment {
+                    sdu: segment.sdu,
+                    offset: segment.offset + (from - at),
+                    len: until - from,
+                };
+                self.pieces.push((from, piece));
+            }
+            from = from.max(stop);
+            if from >= end {
+                break;
+            }
+        }
+    }
+}
+
+/// Sequence numbers are counted without wrapping here.
+#[derive(Clone, Debug)]
+pub(super) struct Receiver {
+    pub(super) config: Config,
+    /// VR(R).
+    pub(super) next: u64,
+    /// VR(MS).
+    pub(super) max_status: u64,
+    /// VR(H).
+    highest: u64,
+    /// VR(X).
+    awaited: u64,
+    /// t-Reordering.
+    reordering: Instant,
+    /// t-StatusProhibit.
+    pub(super) prohibited_until: Instant,
+    pub(super) status_triggered: bool,
+    /// Polls that wait for VR(MS) to pass them.
+    delayed_polls: Vec<u64>,
+    /// From VR(R) to VR(H).
+    window: VecDeque<Slot>,
+    spare: Vec<Slot>,
+    assembler: Assembler,
+}
+
+impl Receiver {
+    pub(super) fn new(config: Config) -> Self {
+        Self {
+            config,
+            next: 0,
+            max_status: 0,
+            highest: 0,
+            awaited: 0,
+            reordering: Instant::NEVER,
+            prohibited_until: Instant::ZERO,
+            status_triggered: false,
+            delayed_polls: Vec::new(),
+            window: VecDeque::new(),
+            spare: Vec::new(),
+            assembler: Assembler::default(),
+        }
+    }
+
+    /// Takes a PDU. Invalid ones are discarded (clause 5.5.1).
+    pub(super) fn receive(
+        &mut self,
+        now: Instant,
+        pdu: &DataPdu,
+        segments: &[Segment],
+        delivered: &mut Vec<Sdu>,
+    ) {
+        let modulus = self.config.sn.modulus();
+        let offset = pdu.part.map_or(0, |part| part.offset);
+        let data: u64 = segments.iter().map(|segment| u64::from(segment.len)).sum();
+        let longest = u64::from(self.config.sn.longest_data());
+        let valid = u64::from(pdu.sn) < modulus
+            && data == u64::from(pdu.data)
+            && data > 0
+            && u64::from(offset) + data <= longest
+            && segments.iter().all(Segment::is_valid);
+        if !valid {
+            return;
+        }
+        let distance = (u64::from(pdu.sn) + modulus - self.next % modulus) % modulus;
+        let sn = self.next + distance;
+        let inside = distance < self.config.sn.window();
+        let placed = inside && self.place(sn, pdu, offset, segments, delivered);
+        if placed {
+            self.update_reordering(now);
+        }
+        if pdu.poll {
+            if !placed || sn < self.max_status {
+                self.status_triggered = true;
+            } else if !self.delayed_polls.contains(&sn) {
+                self.delayed_polls.push(sn);
+            }
+        }
+        self.release_delayed_polls();
+    }
+
+    /// Puts the PDU into the reception buffer; false if it is to be discarded (clause 5.1.3.2.2).
+    fn place(
+        &mut self,
+        sn: u64,
+        pdu: &DataPdu,
+        offset: u32,
+        segments: &[Segment],
+        delivered: &mut Vec<Sdu>,
+    ) -> bool {
+        if sn == self.next && self.window.is_empty() && pdu.part.is_none() {
+            for segment in segments {
+                self.assembler.take(segment, delivered);
+            }
+            self.next = sn + 1;
+            self.highest = self.next;
+            self.max_status = self.next;
+            return true;
+        }
+        let at = (sn - self.next) as usize;
+        while self.window.len() <= at {
+            self.window.push_back(self.spare.pop().unwrap_or_default());
+        }
+        self.highest = self.highest.max(sn + 1);
+        let last = pdu.part.is_none_or(|part| part.last);
+        if !self.window[at].add(offset, last, pdu.data, segments) {
+            return false;
+        }
+        if self.window[at].complete {
+            if sn == self.max_status {
+                self.max_status = self.first_incomplete(sn + 1);
+            }
+            if at == 0 {
+                self.deliver(delivered);
+            }
+        }
+        true
+    }
+
+    /// The first sequence number from `sn` on of which not all bytes have arrived.
+    fn first_incomplete(&self, sn: u64) -> u64 {
+        let skip = (sn - self.next) as usize;
+        let run = self.window.iter().skip(skip);
+        sn + run.take_while(|slot| slot.complete).count() as u64
+    }
+
+    fn deliver(&mut self, delivered: &mut Vec<Sdu>) {
+        while self.window.front().is_some_and(|slot| slot.complete) {
+            let mut slot = self.window.pop_front().expect("there is a front");
+            for (_, segment) in &slot.pieces {
+                self.assembler.take(segment, delivered);
+            }
+            self.next += 1;
+            slot.clear();
+            self.spare.push(slot);
+        }
+        self.max_status = self.max_status.max(self.next);
+    }
+
+    /// t-Reordering after a PDU was placed (clause 5.1.3.2.3).
+    fn update_reordering(&mut self, now: Instant) {
+        // VR(X) is within the window or at its end as long as it is not below VR(R).
+        if self.reordering != Instant::NEVER && self.awaited <= self.next {
+            self.reordering = Instant::NEVER;
+        }
+        if self.reordering == Instant::NEVER && self.highest > self.next {
+            self.reordering = now + self.config.t_reordering;
+            self.awaited = self.highest;
+        }
+    }
+
+    fn release_delayed_polls(&mut self) {
+        let waiting = self.delayed_polls.len();
+        let passed = self.max_status;
+        self.delayed_polls.retain(|&sn| sn >= passed);
+        self.status_triggered |= self.delayed_polls.len() < waiting;
+    }
+
+    pub(super) fn deadline(&self) -> Instant {
+        self.reordering
+    }
+
+    /// Expiry of t-Reordering (clause 5.1.3.2.4).
+    pub(super) fn advance(&mut self, now: Instant) {
+        if self.reordering > now {
+            return;
+        }
+        self.reordering = Instant::NEVER;
+        self.max_status = self.first_incomplete(self.awaited.max(self.next));
+        if self.highest > self.max_status {
+            self.reordering = now + self.config.t_reordering;
+            self.awaited = self.highest;
+        }
+        self.status_triggered = true;
+        self.release_delayed_polls();
+    }
+
+    /// What has arrived of a PDU; `None` for nothing.
+    pub(super) fn slot(&self, sn: u64) -> Option<&Slot> {
+        let slot = self.window.get((sn - self.next) as usize)?;
+        (!slot.is_untouched()).then_some(slot)
+    }
+
+    /// Delivers complete SDUs whatever is missing before them (clause 5.4).
+    pub(super) fn salvage(&mut self, delivered: &mut Vec<Sdu>) {
+        for slot in &self.window {
+            let mut at = 0;
+            for (start, segment) in &slot.pieces {
+                if *start != at {
+                    self.assembler.gap();
+                }
+                self.assembler.take(segment, delivered);
+                at = start + segment.len;
+            }
+            if !slot.complete {
+                self.assembler.gap();
+            }
+        }
+    }
+}

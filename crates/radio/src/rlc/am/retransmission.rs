@@ -1,0 +1,139 @@
+//! What waits to be sent again, and how it is cut to fit (clause 5.2.1).
+
+use super::Config;
+use crate::rlc::{Block, DataPdu, Part, Segment};
+use std::collections::VecDeque;
+
+/// Bytes `from..to` of the data field of one PDU.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted {
+    pub(super) sn: u64,
+    from: u32,
+    to: u32,
+}
+
+/// What went out of a [`Wanted`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sent {
+    pub(super) data: u32,
+    pub(super) size: u32,
+}
+
+/// In the order in which they were reported missing.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Retransmissions {
+    queue: VecDeque<Wanted>,
+}
+
+impl Retransmissions {
+    pub(super) fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        let size = |wanted: &Wanted| u64::from(wanted.to - wanted.from);
+        self.queue.iter().map(size).sum()
+    }
+
+    pub(super) fn push(&mut self, sn: u64, from: u32, to: u32) {
+        self.queue.push_back(Wanted { sn, from, to });
+    }
+
+    /// Whether some of `sn` waits already.
+    pub(super) fn has(&self, sn: u64) -> bool {
+        self.queue.iter().any(|wanted| wanted.sn == sn)
+    }
+
+    /// Whether these bytes wait already.
+    pub(super) fn covers(&self, sn: u64, from: u32, to: u32) -> bool {
+        self.queue
+            .iter()
+            .any(|wanted| wanted.sn == sn && wanted.from <= from && to <= wanted.to)
+    }
+
+    /// The first that is still wanted; those before it are forgotten.
+    pub(super) fn first(&mut self, still_wanted: impl Fn(u64) -> bool) -> Option<Wanted> {
+        while let Some(&first) = self.queue.front() {
+            if still_wanted(first.sn) {
+                return Some(first);
+            }
+            self.queue.pop_front();
+        }
+        None
+    }
+
+    /// The first `data` bytes of the first have been sent.
+    pub(super) fn sent(&mut self, data: u32) {
+        if let Some(first) = self.queue.front_mut() {
+            first.from += data;
+            if first.from >= first.to {
+                self.queue.pop_front();
+            }
+        }
+    }
+}
+
+impl Wanted {
+    /// Puts as much of it as `room` bytes hold into `block`: the AMD PDU as it was if all of it is
+    /// wanted and fits, else an AMD PDU segment. `total` and `segments` are of the original PDU.
+    pub(super) fn cut<'a>(
+        &self,
+        config: &Config,
+        total: u32,
+        segments: impl Iterator<Item = &'a Segment> + Clone,
+        room: u32,
+        block: &mut Block,
+    ) -> Option<Sent> {
+        let indicator = config.length_indicator;
+        let whole_header = {
+            let elements = segments.clone().count() as u32;
+            config.sn.header(false) + indicator.extension(elements)
+        };
+        let whole = self.from == 0 && self.to == total && whole_header + total <= room;
+        let fixed = config.sn.header(!whole);
+        let first_segment = block.segments.len() as u32;
+        let (mut at, mut data, mut elements) = (0, 0, 0);
+        for segment in segments {
+            let start = at.max(self.from);
+            let end = (at + segment.len).min(self.to);
+            if start < end {
+                let used = fixed + data + indicator.extension(elements + 1);
+                if used >= room {
+                    break;
+                }
+                let len = (end - start).min(room - used);
+                block.segments.push(Segment {
+                    sdu: segment.sdu,
+                    offset: segment.offset + (start - at),
+                    len,
+                });
+                data += len;
+                elements += 1;
+                if len < end - start {
+                    break;
+                }
+            }
+            at += segment.len;
+        }
+        if elements == 0 {
+            return None;
+        }
+        let header = fixed + indicator.extension(elements);
+        block.pdus.push(DataPdu {
+            sn: (self.sn % config.sn.modulus()) as u32,
+            poll: false,
+            part: (!whole).then_some(Part {
+                offset: self.from,
+                last: self.from + data == total,
+            }),
+            data,
+            header,
+            first_segment,
+            segments: elements,
+        });
+        Some(Sent {
+            data,
+            size: header + data,
+        })
+    }
+}

@@ -1,0 +1,117 @@
+//! Status reports and their size (clauses 5.2.3 and 6.2.1.6).
+
+use super::receiver::Receiver;
+use super::{Config, SnLength};
+use crate::rlc::{Nack, StatusPdu};
+use units::Instant;
+
+impl SnLength {
+    /// Bits of a status report without negative acknowledgements: D/C, CPT, ACK_SN, E1.
+    const fn status_bits(self) -> u32 {
+        match self {
+            Self::Bits10 => 1 + 3 + 10 + 1,
+            Self::Bits16 => 1 + 3 + 16 + 1,
+        }
+    }
+
+    /// Bits of NACK_SN, E1 and E2, with SOstart and SOend for a part of a PDU.
+    const fn nack_bits(self, part: bool) -> u32 {
+        match (self, part) {
+            (Self::Bits10, false) => 10 + 2,
+            (Self::Bits10, true) => 10 + 2 + 2 * 15,
+            (Self::Bits16, false) => 16 + 2,
+            (Self::Bits16, true) => 16 + 2 + 2 * 16,
+        }
+    }
+}
+
+fn wrapped(config: &Config, sn: u64) -> u32 {
+    (sn % config.sn.modulus()) as u32
+}
+
+impl Receiver {
+    pub(super) fn report_due(&self) -> Instant {
+        if self.status_triggered {
+            self.prohibited_until
+        } else {
+            Instant::NEVER
+        }
+    }
+
+    /// Bytes of the report that would be sent now; zero if none is due.
+    pub(super) fn status_bytes(&self, now: Instant) -> u64 {
+        if !self.status_triggered || now < self.prohibited_until {
+            return 0;
+        }
+        let mut bits = self.config.sn.status_bits();
+        self.each_missing(|_, parts| {
+            bits += if parts == 0 {
+                self.config.sn.nack_bits(false)
+            } else {
+                parts * self.config.sn.nack_bits(true)
+            };
+            true
+        });
+        u64::from(bits.div_ceil(8))
+    }
+
+    /// Hands each missing PDU below VR(MS) and its number of missing parts (zero for all of it) to
+    /// `each` until that returns false; returns the number at which it stopped.
+    fn each_missing(&self, mut each: impl FnMut(u64, u32) -> bool) -> u64 {
+        for sn in self.next..self.max_status {
+            let parts = match self.slot(sn) {
+                Some(slot) if slot.complete => continue,
+                Some(slot) => {
+                    let mut parts = 0;
+                    slot.missing(|_, _| parts += 1);
+                    parts
+                }
+                None => 0,
+            };
+            if !each(sn, parts) {
+                return sn;
+            }
+        }
+        self.max_status
+    }
+
+    /// Writes a report of at most `room` bytes; false if not even an empty one fits. What does not
+    /// fit is left above ACK_SN (clause 5.2.3).
+    pub(super) fn report(&mut self, now: Instant, room: u32, status: &mut StatusPdu) -> bool {
+        let config = self.config;
+        let mut bits = config.sn.status_bits();
+        let limit = room.saturating_mul(8);
+        status.nacks.clear();
+        if bits > limit {
+            return false;
+        }
+        let ack = self.each_missing(|sn, parts| {
+            let number = wrapped(&config, sn);
+            let by_parts = parts * config.sn.nack_bits(true);
+            if parts > 0 && bits + by_parts <= limit {
+                bits += by_parts;
+                if let Some(slot) = self.slot(sn) {
+                    slot.missing(|from, to| {
+                        let range = Some((from, to));
+                        status.nacks.push(Nack { sn: number, range });
+                    });
+                }
+                return true;
+            }
+            // Asking for all of a PDU takes less room than naming its missing parts.
+            let whole = config.sn.nack_bits(false);
+            if bits + whole > limit {
+                return false;
+            }
+            bits += whole;
+            let range = None;
+            status.nacks.push(Nack { sn: number, range });
+            true
+        });
+        status.ack_sn = wrapped(&config, ack);
+        status.bytes = bits.div_ceil(8);
+        self.status_triggered = false;
+        self.prohibited_until = now + config.t_status_prohibit;
+        true
+    }
+}

@@ -1,0 +1,286 @@
+//! The transmitting side: sequence numbers, polls and the window (clauses 5.1.3.1 and 5.2.2).
+
+use super::retransmission::Retransmissions;
+use super::{Config, Forwarding};
+use crate::rlc::buffer::Buffer;
+use crate::rlc::{Block, DataPdu, Dropped, Sdu, Segment, StatusPdu};
+use std::collections::VecDeque;
+use units::Instant;
+
+/// An AMD PDU that is not known to have been received.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Outstanding {
+    /// Number of its first segment since the start.
+    first: u64,
+    segments: u32,
+    /// Bytes of its data field.
+    pub(super) data: u32,
+    /// RETX_COUNT; `None` before the first retransmission.
+    retransmissions: Option<u32>,
+    acknowledged: bool,
+}
+
+/// Sequence numbers are counted without wrapping here; PDUs carry them modulo.
+#[derive(Clone, Debug)]
+pub(super) struct Transmitter {
+    config: Config,
+    buffer: Buffer,
+    /// PDUs from VT(A) to VT(S).
+    window: VecDeque<Outstanding>,
+    /// VT(A).
+    acknowledged: u64,
+    /// Segments of the PDUs in the window.
+    segments: VecDeque<Segment>,
+    /// Segments removed from the front since the start.
+    segments_gone: u64,
+    retransmissions: Retransmissions,
+    pdus_without_poll: u32,
+    bytes_without_poll: u64,
+    /// POLL_SN.
+    polled: u64,
+    /// t-PollRetransmit.
+    poll_retransmit: Instant,
+    poll_now: bool,
+    failed: bool,
+}
+
+impl Transmitter {
+    pub(super) fn new(config: Config) -> Self {
+        Self {
+            config,
+            buffer: Buffer::new(config.limit),
+            window: VecDeque::new(),
+            acknowledged: 0,
+            segments: VecDeque::new(),
+            segments_gone: 0,
+            retransmissions: Retransmissions::default(),
+            pdus_without_poll: 0,
+            bytes_without_poll: 0,
+            polled: 0,
+            poll_retransmit: Instant::NEVER,
+            poll_now: false,
+            failed: false,
+        }
+    }
+
+    pub(super) fn enqueue(&mut self, sdu: Sdu) -> Result<(), Dropped> {
+        self.buffer.push(sdu)
+    }
+
+    pub(super) fn buffer(&self) -> &Buffer {
+        &self.buffer
+    }
+
+    pub(super) fn available(&self) -> u64 {
+        let new = if self.is_stalled() {
+            0
+        } else {
+            self.buffer.bytes()
+        };
+        new + self.retransmissions.bytes()
+    }
+
+    pub(super) fn has_failed(&self) -> bool {
+        self.failed
+    }
+
+    /// VT(S).
+    fn next(&self) -> u64 {
+        self.acknowledged + self.window.len() as u64
+    }
+
+    /// Whether VT(S) has reached VT(MS).
+    fn is_stalled(&self) -> bool {
+        self.window.len() as u64 >= self.config.sn.window()
+    }
+
+    /// Builds the next PDU within `room` bytes and returns its size.
+    pub(super) fn build(&mut self, now: Instant, room: u32, block: &mut Block) -> Option<u32> {
+        let size = match self.repeat(room, block) {
+            Some(size) => size,
+            None if self.retransmissions.is_empty() => self.build_new(room, block)?,
+            None => return None,
+        };
+        self.poll_if_due(now, block);
+        Some(size)
+    }
+
+    fn build_new(&mut self, room: u32, block: &mut Block) -> Option<u32> {
+        let fixed = self.config.sn.header(false);
+        if self.is_stalled() || self.buffer.is_empty() || room <= fixed {
+            return None;
+        }
+        let sn = self.next();
+        let first_segment = block.segments.len() as u32;
+        let first = self.segments_gone + self.segments.len() as u64;
+        let own = &mut self.segments;
+        // A data field longer than segment offsets reach could not be segmented again.
+        let data_room = (room - fixed).min(self.config.sn.longest_data() - 1);
+        let (data, elements) =
+            self.buffer
+                .take(data_room, self.config.length_indicator, |segment| {
+                    own.push_back(segment);
+                    block.segments.push(segment);
+                });
+        self.window.push_back(Outstanding {
+            first,
+            segments: elements,
+            data,
+            retransmissions: None,
+            acknowledged: false,
+        });
+        self.pdus_without_poll += 1;
+        self.bytes_without_poll += u64::from(data);
+        let header = fixed + self.config.length_indicator.extension(elements);
+        block.pdus.push(DataPdu {
+            sn: (sn % self.config.sn.modulus()) as u32,
+            poll: false,
+            part: None,
+            data,
+            header,
+            first_segment,
+            segments: elements,
+        });
+        Some(header + data)
+    }
+
+    fn repeat(&mut self, room: u32, block: &mut Block) -> Option<u32> {
+        let (acknowledged, window) = (self.acknowledged, &self.window);
+        let wanted = self.retransmissions.first(|sn| {
+            sn.checked_sub(acknowledged)
+                .and_then(|at| window.get(at as usize))
+                .is_some_and(|pdu| !pdu.acknowledged)
+        })?;
+        let pdu = self.window[(wanted.sn - acknowledged) as usize];
+        let first = (pdu.first - self.segments_gone) as usize;
+        let segments = self.segments.range(first..first + pdu.segments as usize);
+        let sent = wanted.cut(&self.config, pdu.data, segments, room, block)?;
+        self.retransmissions.sent(sent.data);
+        Some(sent.size)
+    }
+
+    /// Sets the poll bit of the last PDU of `block` if a poll is due (clause 5.2.2.1).
+    fn poll_if_due(&mut self, now: Instant, block: &mut Block) {
+        let drained =
+            (self.buffer.is_empty() || self.is_stalled()) && self.retransmissions.is_empty();
+        let due = self.poll_now
+            || drained
+            || (self.config.poll_pdu).is_some_and(|limit| self.pdus_without_poll >= limit)
+            || (self.config.poll_byte).is_some_and(|limit| self.bytes_without_poll >= limit);
+        let Some(pdu) = block.pdus.last_mut().filter(|_| due) else {
+            return;
+        };
+        pdu.poll = true;
+        self.poll_now = false;
+        self.pdus_without_poll = 0;
+        self.bytes_without_poll = 0;
+        self.polled = self.next() - 1;
+        self.poll_retransmit = now + self.config.t_poll_retransmit;
+    }
+
+    /// Takes a status report. SDUs whose last PDU leaves the window go to `confirmed`.
+    pub(super) fn status(&mut self, status: &StatusPdu, confirmed: &mut Vec<Sdu>) {
+        let modulus = self.config.sn.modulus();
+        let base = self.acknowledged;
+        let absolute = |sn: u32| {
+            let distance = (u64::from(sn) + modulus - base % modulus) % modulus;
+            base + distance
+        };
+        let ack = absolute(status.ack_sn);
+        // An acknowledgement of what was never sent is invalid (clause 5.5.1).
+        if u64::from(status.ack_sn) >= modulus || ack > self.next() {
+            return;
+        }
+        let mut nacks = status.nacks.iter().peekable();
+        for sn in base..ack {
+            let mut missing = false;
+            while let Some(nack) = nacks.next_if(|nack| absolute(nack.sn) <= sn) {
+                missing |= absolute(nack.sn) == sn;
+                if absolute(nack.sn) == sn {
+                    self.negative(sn, nack.range);
+                }
+            }
+            if !missing {
+                self.window[(sn - base) as usize].acknowledged = true;
+            }
+            if sn == self.polled {
+                self.poll_retransmit = Instant::NEVER;
+            }
+        }
+        while self.window.front().is_some_and(|pdu| pdu.acknowledged) {
+            let pdu = self.window.pop_front().expect("there is a front");
+            self.acknowledged += 1;
+            self.segments_gone += u64::from(pdu.segments);
+            let segments = self.segments.drain(..pdu.segments as usize);
+            confirmed.extend(segments.filter(Segment::is_last).map(|segment| segment.sdu));
+        }
+    }
+
+    /// Considers a PDU, or a range of it, for retransmission (clause 5.2.1).
+    fn negative(&mut self, sn: u64, range: Option<(u32, u32)>) {
+        let pdu = &mut self.window[(sn - self.acknowledged) as usize];
+        if pdu.acknowledged {
+            return;
+        }
+        let (from, to) = range.map_or((0, pdu.data), |(from, to)| (from, to.min(pdu.data)));
+        if from >= to || self.retransmissions.covers(sn, from, to) {
+            return;
+        }
+        // RETX_COUNT stays while some of the PDU is pending, be it from the same report.
+        if !self.retransmissions.has(sn) {
+            let count = pdu.retransmissions.map_or(0, |count| count + 1);
+            pdu.retransmissions = Some(count);
+            self.failed |= count >= self.config.max_retransmissions;
+        }
+        self.retransmissions.push(sn, from, to);
+    }
+
+    pub(super) fn deadline(&self) -> Instant {
+        self.poll_retransmit
+    }
+
+    /// Expiry of t-PollRetransmit (clause 5.2.2.3).
+    pub(super) fn advance(&mut self, now: Instant) {
+        if self.poll_retransmit > now {
+            return;
+        }
+        self.poll_retransmit = Instant::NEVER;
+        self.poll_now = true;
+        let nothing_to_send =
+            (self.buffer.is_empty() || self.is_stalled()) && self.retransmissions.is_empty();
+        if nothing_to_send {
+            let last = self.window.iter().rposition(|pdu| !pdu.acknowledged);
+            if let Some(last) = last {
+                let sn = self.acknowledged + last as u64;
+                self.negative(sn, None);
+            }
+        }
+    }
+
+    pub(super) fn forward(&mut self, which: Forwarding, out: &mut Vec<Sdu>) {
+        let start = out.len();
+        if which == Forwarding::Lossless {
+            let mut at = 0;
+            for pdu in &self.window {
+                let end = at + pdu.segments as usize;
+                if !pdu.acknowledged {
+                    for segment in self.segments.range(at..end) {
+                        if out[start..].last() != Some(&segment.sdu) {
+                            out.push(segment.sdu);
+                        }
+                    }
+                }
+                at = end;
+            }
+        }
+        let mut waiting = Vec::new();
+        self.buffer
+            .drain(which == Forwarding::Lossless, &mut waiting);
+        if which != Forwarding::Discard {
+            // The SDU sent in part may already be there with the part that is not confirmed.
+            let known = out[start..].last().copied();
+            out.extend(waiting.into_iter().filter(|sdu| Some(*sdu) != known));
+        }
+        *self = Self::new(self.config);
+    }
+}

@@ -1,0 +1,34 @@
+//! SDUs from segments in order (TS 36.322 clauses 5.1.2.2 and 5.1.3.2).
+
+use super::{Sdu, Segment};
+
+/// The SDU of which the next segment is awaited.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Assembler {
+    open: Option<(Sdu, u32)>,
+}
+
+impl Assembler {
+    /// Takes the next segment in sequence. A segment that does not continue the open SDU drops it.
+    pub(super) fn take(&mut self, segment: &Segment, delivered: &mut Vec<Sdu>) {
+        let continues = match self.open {
+            Some((sdu, next)) => sdu == segment.sdu && next == segment.offset,
+            None => false,
+        };
+        if !continues && segment.offset != 0 {
+            self.open = None;
+            return;
+        }
+        if segment.is_last() {
+            self.open = None;
+            delivered.push(segment.sdu);
+        } else {
+            self.open = Some((segment.sdu, segment.offset + segment.len));
+        }
+    }
+
+    /// Something is missing here: what was begun cannot be completed.
+    pub(super) fn gap(&mut self) {
+        self.open = None;
+    }
+}

@@ -1,0 +1,115 @@
+//! The transmission buffer: SDUs that have not been sent completely.
+
+use super::{LengthIndicator, Sdu, Segment};
+use std::collections::VecDeque;
+
+/// How much may wait for its first transmission.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Limit {
+    /// So many SDUs.
+    Packets(usize),
+    /// So many bytes.
+    Bytes(u64),
+}
+
+impl Default for Limit {
+    /// 750 packets, as hughes2020-thesis sets it.
+    fn default() -> Self {
+        Self::Packets(750)
+    }
+}
+
+/// The SDU did not fit into the buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Dropped(pub Sdu);
+
+/// SDUs in order of arrival; the first may have been sent in part.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Buffer {
+    limit: Limit,
+    sdus: VecDeque<Sdu>,
+    /// Bytes of the first SDU already sent.
+    sent: u32,
+    /// Bytes not yet sent.
+    bytes: u64,
+}
+
+impl Buffer {
+    pub(super) fn new(limit: Limit) -> Self {
+        Self {
+            limit,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn push(&mut self, sdu: Sdu) -> Result<(), Dropped> {
+        let fits = match self.limit {
+            Limit::Packets(packets) => self.sdus.len() < packets,
+            Limit::Bytes(bytes) => self.bytes + u64::from(sdu.len) <= bytes,
+        };
+        // Nothing can be sent of an SDU without bytes.
+        if !fits || sdu.len == 0 {
+            return Err(Dropped(sdu));
+        }
+        self.sdus.push_back(sdu);
+        self.bytes += u64::from(sdu.len);
+        Ok(())
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.sdus.is_empty()
+    }
+
+    pub(super) fn packets(&self) -> usize {
+        self.sdus.len()
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Fills a data field: hands segments to `each` until `room` bytes for the length indicators and
+    /// the data are used up. Returns the bytes of data and the number of elements.
+    pub(super) fn take(
+        &mut self,
+        room: u32,
+        indicator: LengthIndicator,
+        mut each: impl FnMut(Segment),
+    ) -> (u32, u32) {
+        let (mut data, mut elements) = (0, 0);
+        while let Some(&sdu) = self.sdus.front() {
+            let used = data + indicator.extension(elements + 1);
+            if used >= room {
+                break;
+            }
+            let left = sdu.len - self.sent;
+            let len = left.min(room - used);
+            each(Segment {
+                sdu,
+                offset: self.sent,
+                len,
+            });
+            data += len;
+            elements += 1;
+            self.bytes -= u64::from(len);
+            if len == left {
+                self.sdus.pop_front();
+                self.sent = 0;
+            } else {
+                self.sent += len;
+            }
+            if len > indicator.longest() {
+                break;
+            }
+        }
+        (data, elements)
+    }
+
+    /// Empties it, handing out the SDUs: first the one sent in part, if `with_begun`.
+    pub(super) fn drain(&mut self, with_begun: bool, out: &mut Vec<Sdu>) {
+        let begun = usize::from(self.sent > 0 && !with_begun);
+        out.extend(self.sdus.drain(..).skip(begun));
+        self.sent = 0;
+        self.bytes = 0;
+    }
+}

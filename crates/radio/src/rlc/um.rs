@@ -1,0 +1,395 @@
+//! Unacknowledged mode (TS 36.322 clause 5.1.2): what HARQ loses stays lost.
+
+use super::assembler::Assembler;
+use super::buffer::Buffer;
+use super::{Block, DataPdu, Dropped, Forwarding, LengthIndicator, Limit, Sdu, Segment};
+use crate::mac::subheader;
+use std::collections::VecDeque;
+use units::{Duration, Instant};
+
+/// Length of the sequence number (clause 6.2.2.3).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SnLength {
+    /// 5 bits, window 16, a header of one byte.
+    Bits5,
+    /// 10 bits, window 512, a header of two bytes.
+    Bits10,
+}
+
+impl SnLength {
+    const fn modulus(self) -> u64 {
+        match self {
+            Self::Bits5 => 1 << 5,
+            Self::Bits10 => 1 << 10,
+        }
+    }
+
+    /// UM_Window_Size (clause 7.2).
+    const fn window(self) -> u64 {
+        self.modulus() / 2
+    }
+
+    /// Bytes of the fixed part of the header (clause 6.2.1.3).
+    const fn header(self) -> u32 {
+        match self {
+            Self::Bits5 => 1,
+            Self::Bits10 => 2,
+        }
+    }
+}
+
+/// Settings of an entity.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Config {
+    /// Length of the sequence number.
+    pub sn: SnLength,
+    /// Width of length indicators.
+    pub length_indicator: LengthIndicator,
+    /// Room for SDUs not yet sent.
+    pub limit: Limit,
+    /// Time a missing PDU is waited for.
+    pub t_reordering: Duration,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            sn: SnLength::Bits10,
+            length_indicator: LengthIndicator::Bits11,
+            limit: Limit::default(),
+            t_reordering: Duration::from_millis(35),
+        }
+    }
+}
+
+/// Both sides of an entity in unacknowledged mode.
+#[derive(Clone, Debug)]
+pub struct Entity {
+    config: Config,
+    buffer: Buffer,
+    /// VT(US), not wrapped.
+    next_sent: u64,
+    receiver: Receiver,
+}
+
+impl Entity {
+    /// An entity in its initial state.
+    pub fn new(config: Config) -> Self {
+        Self {
+            config,
+            buffer: Buffer::new(config.limit),
+            next_sent: 0,
+            receiver: Receiver::new(config),
+        }
+    }
+
+    /// Takes an SDU for transmission, or returns it where the buffer is full.
+    pub fn enqueue(&mut self, sdu: Sdu) -> Result<(), Dropped> {
+        self.buffer.push(sdu)
+    }
+
+    /// SDUs that have not been sent completely.
+    pub fn queued_packets(&self) -> usize {
+        self.buffer.packets()
+    }
+
+    /// Bytes that have not been sent.
+    pub fn queued_bytes(&self) -> u64 {
+        self.buffer.bytes()
+    }
+
+    /// Fills `block` with up to `bytes`, MAC subheaders included.
+    pub fn fill(&mut self, bytes: u32, block: &mut Block) {
+        block.clear();
+        let mut room = bytes;
+        while let Some(size) = self.build(room.saturating_sub(1), block) {
+            room = room.saturating_sub(size + subheader::bytes(size, size + 1 >= room));
+        }
+        block.bytes = bytes - room;
+    }
+
+    fn build(&mut self, room: u32, block: &mut Block) -> Option<u32> {
+        let fixed = self.config.sn.header();
+        if self.buffer.is_empty() || room <= fixed {
+            return None;
+        }
+        let first_segment = block.segments.len() as u32;
+        let indicator = self.config.length_indicator;
+        let (data, segments) = self.buffer.take(room - fixed, indicator, |segment| {
+            block.segments.push(segment)
+        });
+        let header = fixed + indicator.extension(segments);
+        block.pdus.push(DataPdu {
+            sn: (self.next_sent % self.config.sn.modulus()) as u32,
+            poll: false,
+            part: None,
+            data,
+            header,
+            first_segment,
+            segments,
+        });
+        self.next_sent += 1;
+        Some(header + data)
+    }
+
+    /// Takes a decoded block; SDUs go to `delivered` in order, those with a hole are dropped.
+    pub fn receive(&mut self, now: Instant, block: &Block, delivered: &mut Vec<Sdu>) {
+        for pdu in &block.pdus {
+            let segments = block.segments_of(pdu);
+            self.receiver.receive(now, pdu, segments, delivered);
+        }
+    }
+
+    /// When t-Reordering expires; [`Instant::NEVER`] if it does not run.
+    pub fn next_deadline(&self) -> Instant {
+        self.receiver.reordering
+    }
+
+    /// Lets t-Reordering expire if it is due at `now`.
+    pub fn advance(&mut self, now: Instant, delivered: &mut Vec<Sdu>) {
+        self.receiver.advance(now, delivered);
+    }
+
+    /// Empties the transmitting side for a handover; SDUs to be forwarded go to `out` in order.
+    pub fn forward(&mut self, which: Forwarding, out: &mut Vec<Sdu>) {
+        let kept = out.len();
+        self.buffer.drain(which == Forwarding::Lossless, out);
+        if which == Forwarding::Discard {
+            out.truncate(kept);
+        }
+        self.next_sent = 0;
+    }
+
+    /// Re-establishment (clause 5.4): what can be assembled goes to `delivered`, the rest is gone.
+    pub fn reestablish(&mut self, delivered: &mut Vec<Sdu>) {
+        let end = self.receiver.highest;
+        self.receiver.move_to(end, delivered);
+        *self = Self::new(self.config);
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+struct Slot {
+    received: bool,
+    segments: Vec<Segment>,
+}
+
+/// Sequence numbers are counted without wrapping, from one modulus on, so that the window may begin
+/// before the first one.
+#[derive(Clone, Debug)]
+struct Receiver {
+    config: Config,
+    /// VR(UR).
+    next: u64,
+    /// VR(UX).
+    awaited: u64,
+    /// VR(UH).
+    highest: u64,
+    reordering: Instant,
+    /// From VR(UR) to VR(UH).
+    window: VecDeque<Slot>,
+    spare: Vec<Slot>,
+    assembler: Assembler,
+}
+
+impl Receiver {
+    fn new(config: Config) -> Self {
+        let first = config.sn.modulus();
+        Self {
+            config,
+            next: first,
+            awaited: first,
+            highest: first,
+            reordering: Instant::NEVER,
+            window: VecDeque::new(),
+            spare: Vec::new(),
+            assembler: Assembler::default(),
+        }
+    }
+
+    fn receive(
+        &mut self,
+        now: Instant,
+        pdu: &DataPdu,
+        segments: &[Segment],
+        delivered: &mut Vec<Sdu>,
+    ) {
+        let modulus = self.config.sn.modulus();
+        let valid = u64::from(pdu.sn) < modulus
+            && pdu.part.is_none()
+            && !segments.is_empty()
+            && segments.iter().all(Segment::is_valid);
+        if !valid {
+            return;
+        }
+        let base = self.highest - self.config.sn.window();
+        let sn = base + (u64::from(pdu.sn) + modulus - base % modulus) % modulus;
+        // Clause 5.1.2.2.2: too old, or a duplicate.
+        if sn < self.next || (sn < self.highest && self.window[(sn - self.next) as usize].received)
+        {
+            return;
+        }
+        if sn >= self.highest {
+            self.highest = sn + 1;
+            let base = self.highest - self.config.sn.window();
+            if self.next < base {
+                self.move_to(base, delivered);
+            }
+        }
+        let at = (sn - self.next) as usize;
+        while self.window.len() <= at {
+            self.window.push_back(self.spare.pop().unwrap_or_default());
+        }
+        let slot = &mut self.window[at];
+        slot.received = true;
+        slot.segments.extend_from_slice(segments);
+        if at == 0 {
+            self.move_to(self.first_missing(self.next), delivered);
+        }
+        if self.reordering != Instant::NEVER && self.awaited <= self.next {
+            self.reordering = Instant::NEVER;
+        }
+        self.start_reordering(now);
+    }
+
+    fn start_reordering(&mut self, now: Instant) {
+        if self.reordering == Instant::NEVER && self.highest > self.next {
+            self.reordering = now + self.config.t_reordering;
+            self.awaited = self.highest;
+        }
+    }
+
+    fn first_missing(&self, sn: u64) -> u64 {
+        let skip = (sn - self.next) as usize;
+        let run = self.window.iter().skip(skip);
+        sn + run.take_while(|slot| slot.received).count() as u64
+    }
+
+    /// Moves VR(UR) to `sn`, assembling what lies before it.
+    fn move_to(&mut self, sn: u64, delivered: &mut Vec<Sdu>) {
+        while self.next < sn {
+            self.next += 1;
+            let Some(mut slot) = self.window.pop_front() else {
+                self.assembler.gap();
+                continue;
+            };
+            if !slot.received {
+                self.assembler.gap();
+            }
+            for segment in &slot.segments {
+                self.assembler.take(segment, delivered);
+            }
+            slot.received = false;
+            slot.segments.clear();
+            self.spare.push(slot);
+        }
+    }
+
+    fn advance(&mut self, now: Instant, delivered: &mut Vec<Sdu>) {
+        if self.reordering > now {
+            return;
+        }
+        self.reordering = Instant::NEVER;
+        let next = self.first_missing(self.awaited.max(self.next));
+        self.move_to(next, delivered);
+        self.start_reordering(now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(milliseconds: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(milliseconds)
+    }
+
+    fn blocks(sender: &mut Entity, bytes: u32) -> Vec<Block> {
+        let mut blocks = Vec::new();
+        loop {
+            let mut block = Block::default();
+            sender.fill(bytes, &mut block);
+            if block.is_empty() {
+                return blocks;
+            }
+            blocks.push(block);
+        }
+    }
+
+    fn sender(sdus: u64) -> Entity {
+        let mut sender = Entity::new(Config::default());
+        for id in 0..sdus {
+            sender.enqueue(Sdu { id, len: 1_000 }).unwrap();
+        }
+        sender
+    }
+
+    fn ids(sdus: &[Sdu]) -> Vec<u64> {
+        sdus.iter().map(|sdu| sdu.id).collect()
+    }
+
+    /// TS 36.322 clause 5.1.2.2.4: on expiry of t-Reordering the hole is given up; SDUs with bytes
+    /// in the lost PDU are gone, the others are delivered.
+    #[test]
+    fn a_hole_is_given_up_when_the_reordering_timer_expires() {
+        let blocks = blocks(&mut sender(4), 1_003);
+        let mut receiver = Entity::new(Config::default());
+        let mut delivered = Vec::new();
+        for (index, block) in blocks.iter().enumerate() {
+            if index != 1 {
+                receiver.receive(at(index as u64), block, &mut delivered);
+            }
+        }
+        assert_eq!(ids(&delivered), [0]);
+        assert_eq!(receiver.next_deadline(), at(2 + 35));
+        receiver.advance(at(37), &mut delivered);
+        assert_eq!(ids(&delivered), [0, 2, 3]);
+    }
+
+    /// Clause 5.1.2.2.3: PDUs that HARQ brought out of order are put in order.
+    #[test]
+    fn order_is_restored_within_the_window() {
+        let mut blocks = blocks(&mut sender(9), 700);
+        blocks.swap(1, 4);
+        let mut receiver = Entity::new(Config::default());
+        let mut delivered = Vec::new();
+        for block in &blocks {
+            receiver.receive(at(1), block, &mut delivered);
+        }
+        assert_eq!(ids(&delivered), (0..9).collect::<Vec<_>>());
+        assert_eq!(receiver.next_deadline(), Instant::NEVER);
+    }
+
+    /// Clause 5.1.2.2.2: a PDU below VR(UR), or one received before, is discarded.
+    #[test]
+    fn a_duplicate_is_discarded() {
+        let blocks = blocks(&mut sender(3), 1_003);
+        let mut receiver = Entity::new(Config::default());
+        let mut delivered = Vec::new();
+        for index in [0, 2, 2, 0, 1, 1] {
+            receiver.receive(at(1), &blocks[index], &mut delivered);
+        }
+        assert_eq!(ids(&delivered), [0, 1, 2]);
+    }
+
+    /// Clause 5.1.2.2.3: a PDU beyond the window pulls it along.
+    #[test]
+    fn the_window_moves_with_the_newest_pdu() {
+        let mut sender = Entity::new(Config {
+            sn: SnLength::Bits5,
+            ..Config::default()
+        });
+        for id in 0..40 {
+            sender.enqueue(Sdu { id, len: 1_000 }).unwrap();
+        }
+        // Each block holds one SDU: 1000 bytes, a header of 1, a subheader of 1.
+        let blocks = blocks(&mut sender, 1_002);
+        let mut receiver = Entity::new(sender.config);
+        let mut delivered = Vec::new();
+        for index in [0, 2, 18, 19] {
+            receiver.receive(at(1), &blocks[index], &mut delivered);
+        }
+        // Number 19 makes the window 4..20: 2 is delivered, 1 and 3 are given up.
+        assert_eq!(ids(&delivered), [0, 2]);
+    }
+}

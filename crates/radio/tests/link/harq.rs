@@ -1,0 +1,239 @@
+//! HARQ timing and soft combining, and what RLC makes of its residual errors.
+
+use radio::mac::harq::{Chance, Config, Feedback, Harq, MutualInformation, Reception, Timing};
+use radio::rlc::am;
+use radio::rlc::{Block, Sdu};
+use units::{Duration, Instant};
+
+type Link = Harq<u32, MutualInformation>;
+
+/// TS 36.213 clause 7: eight processes and a round trip of eight TTIs fill every TTI.
+#[test]
+fn eight_processes_fill_every_subframe() {
+    let mut harq = Link::new(Config::default());
+    let chance = Chance::new(1, 0);
+    let mut used = Vec::new();
+    for tti in 0..24 {
+        while harq.feedback(tti).is_some() {}
+        let process = harq.idle().expect("a process is free in every TTI");
+        *harq.new_data(process) = tti as u32;
+        assert_eq!(
+            harq.attempt(tti, process, &chance, |_| 0.0),
+            Reception::Decoded
+        );
+        used.push(process);
+    }
+    assert_eq!(used[..8], [0, 1, 2, 3, 4, 5, 6, 7]);
+    assert_eq!(used[8..16], used[..8]);
+}
+
+/// TS 36.321 clause 5.3.2: feedback comes after four TTIs and the retransmission after eight; after
+/// the last attempt the block is given up.
+#[test]
+fn a_block_is_tried_four_times_eight_subframes_apart() {
+    for timing in [Timing::Asynchronous, Timing::Synchronous] {
+        let mut harq = Link::new(Config {
+            timing,
+            ..Config::default()
+        });
+        let chance = Chance::new(1, 0);
+        let mut attempts = Vec::new();
+        let mut events = Vec::new();
+        let process = harq.idle().unwrap();
+        harq.new_data(process);
+        for tti in 0..40 {
+            while let Some((_, feedback)) = harq.feedback(tti) {
+                events.push((tti, feedback));
+            }
+            if tti == 0 || harq.retransmission(tti) == Some(process) {
+                harq.attempt(tti, process, &chance, |_| 1.0);
+                attempts.push(tti);
+            }
+        }
+        assert_eq!(attempts, [0, 8, 16, 24]);
+        let [n, g] = [Feedback::Negative, Feedback::GivenUp];
+        assert_eq!(events, [(8, n), (16, n), (24, n), (32, g)]);
+        assert!(harq.is_empty());
+    }
+}
+
+/// TS 36.213 clause 8: in the uplink a retransmission that is missed waits for the next round trip;
+/// in the downlink it may follow at any time.
+#[test]
+fn only_asynchronous_retransmissions_may_be_late() {
+    let chance = Chance::new(1, 0);
+    let possible = |timing| {
+        let mut harq = Link::new(Config {
+            timing,
+            ..Config::default()
+        });
+        harq.new_data(0);
+        harq.attempt(0, 0, &chance, |_| 1.0);
+        while harq.feedback(8).is_some() {}
+        let ttis = (8..20).filter(|&tti| harq.retransmission(tti).is_some());
+        ttis.collect::<Vec<_>>()
+    };
+    assert_eq!(possible(Timing::Synchronous), [8, 16]);
+    assert_eq!(possible(Timing::Asynchronous), (8..20).collect::<Vec<_>>());
+}
+
+/// Cheng 2006: with incremental redundancy the code rate falls with each attempt, and the information
+/// per bit is the mean over all of them.
+#[test]
+fn attempts_add_up_to_the_information_a_block_needs() {
+    let mut harq = Link::new(Config::default());
+    let chance = Chance::new(1, 0);
+    harq.new_data(3);
+    let mut receptions = Vec::new();
+    for tti in [0, 8, 16, 24] {
+        while harq.feedback(tti).is_some() {}
+        if harq.attempts(3) > 0 && harq.retransmission(tti).is_none() {
+            break;
+        }
+        // 1000 bits in 1200 coded ones, of which each attempt tells 0.4: three are enough.
+        receptions.push(harq.attempt(tti, 3, &chance, |soft| {
+            soft.add(1_200.0, 0.4);
+            assert!((soft.per_bit() - 0.4).abs() < 1e-12);
+            if soft.bits >= 1_000.0 { 0.0 } else { 1.0 }
+        }));
+    }
+    let [f, d] = [Reception::Failed, Reception::Decoded];
+    assert_eq!(receptions, [f, f, d]);
+    // New data begins with an empty soft buffer.
+    while harq.feedback(24).is_some() {}
+    harq.new_data(3);
+    harq.attempt(25, 3, &chance, |soft| {
+        assert_eq!(*soft, MutualInformation::default());
+        0.0
+    });
+}
+
+/// The chance of a TTI is the same whatever was sent before, so that runs with other traffic meet the
+/// same luck.
+#[test]
+fn luck_belongs_to_the_subframe() {
+    let outcome = |busy: bool| {
+        let mut harq = Link::new(Config::default());
+        let chance = Chance::new(7, 2);
+        let mut outcomes = Vec::new();
+        for tti in 0..200 {
+            while harq.feedback(tti).is_some() {}
+            if let Some(process) = harq.idle().filter(|_| busy || tti % 16 == 0) {
+                harq.new_data(process);
+                let reception = harq.attempt(tti, process, &chance, |_| 0.5);
+                if tti % 16 == 0 {
+                    outcomes.push(reception);
+                }
+            }
+        }
+        outcomes
+    };
+    let quiet = outcome(false);
+    assert!(quiet.contains(&Reception::Failed) && quiet.contains(&Reception::Decoded));
+    // With failures pending some processes are held, but none of the eight in every sixteenth TTI.
+    let mut harq = Link::new(Config::default());
+    let chance = Chance::new(7, 2);
+    for (index, expected) in quiet.iter().enumerate() {
+        harq.new_data(0);
+        assert_eq!(
+            harq.attempt(16 * index as u64, 0, &chance, |_| 0.5),
+            *expected
+        );
+    }
+}
+
+/// Feedback errors: a lost acknowledgement repeats a block that is not delivered again; a negative one
+/// taken for positive leaves the loss to RLC.
+#[test]
+fn feedback_errors_neither_duplicate_nor_hang() {
+    let mut harq = Link::new(Config::default());
+    let mut chance = Chance::new(1, 0);
+    chance.positive_as_negative = 1.0;
+    harq.new_data(0);
+    assert_eq!(harq.attempt(0, 0, &chance, |_| 0.0), Reception::Decoded);
+    assert_eq!(harq.feedback(8), Some((0, Feedback::Negative)));
+    assert_eq!(harq.attempt(8, 0, &chance, |_| 0.0), Reception::Repeated);
+
+    let mut harq = Link::new(Config::default());
+    chance.negative_as_positive = 1.0;
+    harq.new_data(0);
+    assert_eq!(harq.attempt(0, 0, &chance, |_| 1.0), Reception::Failed);
+    assert_eq!(harq.feedback(8), Some((0, Feedback::Acknowledged)));
+    assert!(harq.is_empty());
+}
+
+/// TS 36.321 clause 5.9: a MAC reset flushes all buffers; what had not arrived is named.
+#[test]
+fn a_reset_names_what_was_on_its_way() {
+    let mut harq = Link::new(Config::default());
+    let chance = Chance::new(1, 0);
+    for (process, error_rate) in [(0, 0.0), (1, 1.0)] {
+        *harq.new_data(process) = process as u32 + 10;
+        harq.attempt(0, process, &chance, |_| error_rate);
+    }
+    let mut lost = Vec::new();
+    harq.reset(|payload| lost.push(*payload));
+    assert_eq!(lost, [11]);
+    assert!(harq.is_empty() && harq.feedback(100).is_none());
+}
+
+/// A saturated link: blocks fail 10 % of first attempts, half of later ones, feedback errs. Through
+/// HARQ and RLC all packets arrive in order and once.
+#[test]
+fn harq_and_rlc_together_deliver_everything_in_order() {
+    let mut harq: Harq<Block, MutualInformation> = Harq::new(Config {
+        max_transmissions: 2,
+        ..Config::default()
+    });
+    let mut chance = Chance::new(3, 1);
+    chance.negative_as_positive = 0.01;
+    chance.positive_as_negative = 0.01;
+    let config = am::Config::default();
+    let (mut sender, mut receiver) = (am::Entity::new(config), am::Entity::new(config));
+    let (mut delivered, mut confirmed) = (Vec::new(), Vec::new());
+    let mut report = Block::default();
+    let mut given_up = 0;
+    let mut next = 0;
+    for tti in 0..6_000 {
+        let now = Instant::ZERO + Duration::from_millis(tti);
+        sender.advance(now);
+        receiver.advance(now);
+        while next < 20_000
+            && sender
+                .enqueue(Sdu {
+                    id: next,
+                    len: 1_500,
+                })
+                .is_ok()
+        {
+            next += 1;
+        }
+        while let Some((_, feedback)) = harq.feedback(tti) {
+            given_up += u32::from(feedback == Feedback::GivenUp);
+        }
+        let process = match harq.retransmission(tti) {
+            Some(process) => Some(process),
+            None => harq.idle().inspect(|&process| {
+                sender.fill(now, 9_422, harq.new_data(process));
+            }),
+        };
+        if let Some(process) = process {
+            let first = harq.attempts(process) == 0;
+            let rate = if first { 0.1 } else { 0.5 };
+            if harq.attempt(tti, process, &chance, |_| rate) == Reception::Decoded {
+                receiver.receive(now, harq.payload(process), &mut delivered, &mut Vec::new());
+            }
+        }
+        receiver.fill(now, 100, &mut report);
+        sender.receive(now, &report, &mut Vec::new(), &mut confirmed);
+    }
+    assert!(given_up > 50, "{given_up}");
+    assert_eq!(delivered.len(), 20_000);
+    assert!(
+        delivered
+            .iter()
+            .enumerate()
+            .all(|(index, sdu)| sdu.id == index as u64)
+    );
+    assert_eq!(confirmed, delivered);
+}

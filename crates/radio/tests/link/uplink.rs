@@ -1,0 +1,258 @@
+//! The message flows of kim2016-thesis chapter 3, to the subframe, and those of TS 36.321.
+
+use radio::mac::uplink::{
+    Protocol, Reason, Report, RequestConfig, Signal, Timers, Transmission, Ue,
+};
+use std::fmt::Write as _;
+
+/// What happens to a UE, by subframe.
+enum Step {
+    Data(u64),
+    Grant(u64),
+}
+
+use Step::{Data, Grant};
+
+/// The flow of messages as the thesis draws it: one line per message of the UE.
+fn flow(ue: &mut Ue, steps: &[(u64, Step)], until: u64) -> String {
+    let mut lines = String::new();
+    let mut sent: Vec<Transmission> = Vec::new();
+    for now in 99..=until {
+        let signal = match ue.poll(now) {
+            Some(Signal::Report(report)) => format!("{} BSR {}\n", reason(report), report.bytes),
+            Some(Signal::Request) => "SR\n".into(),
+            Some(Signal::RandomAccess) => "RACH\n".into(),
+            None => String::new(),
+        };
+        if !signal.is_empty() {
+            write!(lines, "T{now} {signal}").unwrap();
+        }
+        for (_, step) in steps.iter().filter(|(at, _)| *at == now) {
+            match *step {
+                Data(bytes) => ue.enqueue(bytes),
+                Grant(bytes) => sent.push(ue.grant(now, bytes)),
+            }
+        }
+        for transmission in sent.iter().filter(|transmission| transmission.at == now) {
+            write!(lines, "T{now} data {}", transmission.data).unwrap();
+            if let Some(report) = transmission.report {
+                write!(lines, " + {} BSR {}", reason(report), report.bytes).unwrap();
+            }
+            lines.push('\n');
+        }
+    }
+    lines
+}
+
+fn reason(report: Report) -> &'static str {
+    match report.reason {
+        Reason::Regular => "regular",
+        Reason::Periodic => "periodic",
+        Reason::Padding => "padding",
+    }
+}
+
+fn ue(protocol: Protocol, enhanced: bool, periodic: u64) -> Ue {
+    let timers = Timers::new(Some(periodic), 2_560).unwrap();
+    let request = RequestConfig {
+        period: 1,
+        ..RequestConfig::default()
+    };
+    Ue::new(protocol, enhanced, timers, request)
+}
+
+/// Figure 6: data after the report stays unknown until retxBSR-Timer expires.
+#[test]
+fn the_default_protocol_of_the_thesis_stalls_for_the_retransmission_timer() {
+    let steps = [
+        (99, Data(1_500)),
+        (102, Data(300)),
+        (104, Grant(1_500)),
+        (2_665, Grant(300)),
+    ];
+    let flow = flow(&mut ue(Protocol::Thesis, false, 10), &steps, 2_700);
+    assert_eq!(
+        flow,
+        "T100 regular BSR 1500\n\
+         T108 data 1500\n\
+         T2661 regular BSR 300\n\
+         T2669 data 300\n"
+    );
+}
+
+/// Figure 7: with periodicBSR-Timer at 5 subframes every later PDU carries a report.
+#[test]
+fn a_short_periodic_timer_puts_a_report_into_every_later_pdu() {
+    let steps = [
+        (99, Data(10_000)),
+        (101, Data(1_000)),
+        (102, Grant(1_000)),
+        (107, Grant(1_000)),
+        (116, Grant(1_000)),
+    ];
+    let flow = flow(&mut ue(Protocol::Thesis, false, 5), &steps, 130);
+    assert_eq!(
+        flow,
+        "T100 regular BSR 10000\n\
+         T106 data 1000\n\
+         T111 data 990 + periodic BSR 9010\n\
+         T120 data 990 + periodic BSR 8020\n"
+    );
+}
+
+/// Figure 9: the report goes out within the grant that completes the last one. The figure prints 390
+/// where 800 - 490 is 310, the size it then grants.
+#[test]
+fn the_enhanced_protocol_reports_within_the_grant_that_completes_the_last_report() {
+    let steps = [
+        (99, Data(1_500)),
+        (102, Data(300)),
+        (104, Grant(1_000)),
+        (109, Grant(500)),
+        (115, Grant(310)),
+    ];
+    let flow = flow(&mut ue(Protocol::Thesis, true, 10), &steps, 3_000);
+    assert_eq!(
+        flow,
+        "T100 regular BSR 1500\n\
+         T108 data 1000\n\
+         T113 data 490 + regular BSR 310\n\
+         T119 data 310\n"
+    );
+}
+
+/// TS 36.321 clauses 5.4.4 and 5.4.5: a regular report without resources triggers a scheduling
+/// request; the report, by level, goes into the first grant; each later grant restarts
+/// retxBSR-Timer, at whose expiry a regular report is triggered again.
+#[test]
+fn the_standard_protocol_stalls_from_its_last_grant_on() {
+    let steps = [
+        (99, Data(1_500)),
+        (104, Grant(40)),
+        (110, Data(300)),
+        // 1500 - 37 = 1463 was reported as level 33, at most 1552 bytes.
+        (112, Grant(1_552)),
+        (2_676, Grant(40)),
+        (2_684, Grant(200)),
+    ];
+    let mut ue = ue(Protocol::Standard, false, 2_560);
+    let flow = flow(&mut ue, &steps, 2_700);
+    // A grant of 40 holds a subheader (1), the report with its own (2) and 37 bytes. The retransmission
+    // timer runs from the grant in 112. 212 bytes are left then, 175 after T2680: level 20, up to 200.
+    assert_eq!(
+        flow,
+        "T100 SR\nT101 SR\nT102 SR\nT103 SR\nT104 SR\n\
+         T108 data 37 + regular BSR 1552\n\
+         T116 data 1551\n\
+         T2672 SR\nT2673 SR\nT2674 SR\nT2675 SR\nT2676 SR\n\
+         T2680 data 37 + regular BSR 200\n\
+         T2688 data 175 + padding BSR 0\n"
+    );
+}
+
+/// The enhancement applied to TS 36.321: the same data needs no second scheduling request.
+#[test]
+fn the_enhancement_removes_the_stall_of_the_standard_protocol() {
+    let steps = [
+        (99, Data(1_500)),
+        (104, Grant(40)),
+        (110, Data(300)),
+        (112, Grant(1_552)),
+        (120, Grant(234)),
+    ];
+    let flow = flow(&mut ue(Protocol::Standard, true, 2_560), &steps, 3_000);
+    assert_eq!(
+        flow,
+        "T100 SR\nT101 SR\nT102 SR\nT103 SR\nT104 SR\n\
+         T108 data 37 + regular BSR 1552\n\
+         T116 data 1549 + regular BSR 234\n\
+         T124 data 214 + padding BSR 0\n"
+    );
+}
+
+/// TS 36.321 clause 5.4.5: triggered reports are cancelled where the grant holds all data but not
+/// the report as well.
+#[test]
+fn a_report_that_would_displace_the_last_data_is_cancelled() {
+    let flow_of = |grant| {
+        let steps = [(99, Data(100)), (100, Grant(grant))];
+        let flow = flow(&mut ue(Protocol::Standard, false, 2_560), &steps, 3_000);
+        flow.lines().skip(1).collect::<Vec<_>>().join("\n")
+    };
+    assert_eq!(flow_of(101), "T104 data 100");
+    assert_eq!(flow_of(102), "T104 data 100");
+    assert_eq!(flow_of(103), "T104 data 100 + regular BSR 0");
+    assert!(flow_of(100).starts_with("T104 data 97 + regular BSR 10"));
+}
+
+mod telemetry {
+    use radio::mac::uplink::telemetry::{Load, Outcome, run};
+    use radio::mac::uplink::{Protocol, Timers};
+
+    fn outcome(
+        users: u16,
+        protocol: Protocol,
+        enhanced: bool,
+        periodic: u64,
+        retx: u64,
+    ) -> Outcome {
+        let timers = Timers::new(Some(periodic), retx).unwrap();
+        let load = Load {
+            sessions: 4,
+            ..Load::new(users, protocol, enhanced, timers)
+        };
+        let outcome = run(&load, 200_000);
+        assert_eq!(outcome.finished, 4 * u64::from(users), "all sessions end");
+        assert_eq!(outcome.response_times.len() as u64, outcome.finished);
+        // SYN-ACK, acknowledgement, response and FIN-ACK go up in each session.
+        assert_eq!(outcome.uplink_delays.len() as u64, 4 * outcome.finished);
+        outcome
+    }
+
+    fn longest(outcome: &Outcome) -> u64 {
+        *outcome.response_times.iter().max().unwrap()
+    }
+
+    /// Section 3.4: with the default protocol the response time reaches beyond retxBSR-Timer, and
+    /// follows it.
+    #[test]
+    fn response_times_of_the_default_protocol_follow_the_retransmission_timer() {
+        for retx in [640, 2_560] {
+            let default = outcome(50, Protocol::Thesis, false, 320, retx);
+            assert!(longest(&default) > retx, "{} {retx}", longest(&default));
+            assert!(longest(&default) < retx + 640);
+        }
+    }
+
+    /// Section 3.4: the enhancement removes the delay spikes without shorter timers.
+    #[test]
+    fn the_enhancement_removes_the_spikes_of_both_protocols() {
+        for protocol in [Protocol::Thesis, Protocol::Standard] {
+            for users in [2, 50, 100, 200] {
+                let enhanced = outcome(users, protocol, true, 320, 2_560);
+                assert!(
+                    longest(&enhanced) < 640,
+                    "{protocol:?} {users}: {}",
+                    longest(&enhanced)
+                );
+            }
+        }
+    }
+
+    /// Figure 12: more users fill the control channel in a growing share of subframes, and response
+    /// times grow once it is full.
+    #[test]
+    fn the_control_channel_fills_with_users() {
+        let share = |users| {
+            let outcome = outcome(users, Protocol::Thesis, true, 5, 2_560);
+            let full = outcome.full_subframes as f64 / outcome.utilisation.len() as f64;
+            (
+                full,
+                Outcome::quantile(&outcome.response_times, 0.5).unwrap(),
+            )
+        };
+        let runs = [2, 50, 100, 200].map(share);
+        assert!(runs.is_sorted_by(|a, b| a.0 < b.0), "{runs:?}");
+        assert!(runs.is_sorted_by(|a, b| a.1 <= b.1), "{runs:?}");
+    }
+}
