@@ -91,10 +91,9 @@ class Comparison:
 
     @property
     def shares(self) -> pd.DataFrame:
-        """How flows share the path: per line-up and flow the CCA and its mean goodput while all flows run,
-        Mbit/s.
+        """How flows share the path while all of them run: per line-up and flow CCA and mean goodput.
 
-        The half width of the 95 % interval is NaN without spread.
+        In Mbit/s; the half width of the 95 % interval is NaN without spread.
         """
         together = _together(self.results).merge(
             self.runs[["run", "cca"]], on="run", suffixes=("", "_lineup"), validate="many_to_one"
@@ -217,7 +216,7 @@ def compare(
     if runs < 1:
         raise CelltcpError(f"runs: {runs} is not a number from 1 on")
     chosen_engine = find_engine(engine, kernel)
-        loaded = load_scenario(scenario, uplink=uplink, duration=duration, changes=set)
+    loaded = load_scenario(scenario, uplink=uplink, duration=duration, changes=set)
     chosen = chosen_ccas(cca, chosen_engine.ccas, loaded.lineup)
     planned = jobs_for(loaded, chosen, runs, seed, chosen_engine)
     tables = run_jobs(planned, workers=jobs, folder=out, progress=progress)
@@ -285,7 +284,7 @@ def _runs(results: Results) -> pd.DataFrame:
 
 
 def _together(results: Results) -> pd.DataFrame:
-    """Per run and connection its name, CCA, and mean goodput in the slots from the start of the last flow."""
+    """Per run and connection its name, CCA, and mean goodput from the start of the last flow on."""
     flows = frame(results.tables["flows"])[["run", "flow", "name", "cca"]]
     slots = frame(results.tables["slots"])[["run", "flow", "t_s", "goodput_mbps"]]
     begun = slots.groupby(["run", "flow"])["t_s"].min().groupby("run").max().rename("begun")

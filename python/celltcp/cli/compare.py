@@ -34,7 +34,7 @@ _COLUMNS = (
     default="cubic,bbr,newreno",
     show_default=True,
     metavar="LIST",
-    help="Names, with parameters (cubic:hystart=off) or several flows at a time (cubic+bbr), all, or own.",
+    help="Names, with parameters (cubic:hystart=off) or several flows (cubic+bbr); all; own.",
 )
 @click.option("--runs", default=10, show_default=True, type=click.IntRange(1))
 @click.option("--jobs", type=click.IntRange(1), help="Runs at a time; default all cores.")
@@ -118,7 +118,9 @@ def print_comparison(result: Comparison) -> None:
         console.print("The table shows the first flow of each.")
         console.print(_shares(result))
     if not result.randomness:
-        console.print("This scenario has no randomness: runs differ only where a CCA draws lots, as BBR does.")
+        console.print(
+            "This scenario has no randomness: runs differ only where a CCA draws lots, as BBR does."
+        )
     for requirement, best in result.recommendation.items():
         if not best and result.several_flows:
             continue
