@@ -32,6 +32,7 @@ fn all_are_there_and_named_after_their_file() {
         names,
         [
             "drive",
+            "fairness",
             "fall",
             "outage",
             "rise",
@@ -53,10 +54,11 @@ fn all_are_there_and_named_after_their_file() {
 }
 
 #[test]
-fn only_the_drive_is_random() {
+fn what_is_random_is_told() {
     for (_, scenario) in library() {
         let expected: &[&str] = match scenario.name.as_str() {
             "drive" => &["trace offset", "generated capacity", "start jitter"],
+            "fairness" => &["start jitter"],
             _ => &[],
         };
         assert_eq!(scenario.randomness(), expected, "{}", scenario.name);

@@ -44,7 +44,8 @@ def draw_overview(fidelity: Fidelity) -> Figure:
     """Differences of goodput and mean RTT in every case, with the bands."""
     cases = list(dict.fromkeys(judgement.case for judgement in fidelity.judgements))
     ccas = list(dict.fromkeys(judgement.cca for judgement in fidelity.judgements))
-    picture = figure(9, 1.4 + 0.13 * len(cases) * (len(ccas) + 1))
+    # Fewer than six have room for their marks, more share it.
+    picture = figure(9, 1.8 + 0.13 * len(cases) * min(len(ccas) + 1, 6))
     left, right = picture.subplots(1, 2, sharey=True)
     for axes, metric, label in (
         (left, "goodput_mbps", "goodput"),
@@ -55,7 +56,7 @@ def draw_overview(fidelity: Fidelity) -> Figure:
     left.set_yticks(range(len(cases)), cases)
     left.set_ylim(len(cases) - 0.5, -0.5)
     handles, labels = left.get_legend_handles_labels()
-    picture.legend(handles, labels, ncols=len(handles), loc="outside upper center")
+    picture.legend(handles, labels, ncols=min(len(handles), 7), loc="outside upper center")
     return picture
 
 
@@ -85,7 +86,7 @@ def _draw_differences(
             xerr=None if beyond or found.ci95 is None else found.ci95,
             color=colour(cca),
             marker=marker(cca),
-            ms=4,
+            ms=4 if len(ccas) < 6 else 2.5,
             lw=1,
             ls="none",
             label=None if cca in labelled else cca,
