@@ -10,7 +10,6 @@ import pytest
 
 import celltcp as ct
 from celltcp.ccas import catalogue, chosen
-from conftest import Celltcp
 
 #: What `sysctl net.ipv4.tcp_available_congestion_control` has with all modules loaded.
 IN_LINUX = (
@@ -24,7 +23,7 @@ def test_every_name_of_linux_is_accepted() -> None:
     assert chosen(IN_LINUX.split(), []) == IN_LINUX.split()
 
 
-def test_the_catalogue_tells_family_source_and_parameters(celltcp: Celltcp) -> None:
+def test_the_catalogue_tells_family_source_and_parameters(celltcp) -> None:
     done = celltcp("cca", "--json")
     entries = json.loads(done.stdout)
     assert len(entries) >= 21
@@ -40,7 +39,7 @@ def test_the_catalogue_tells_family_source_and_parameters(celltcp: Celltcp) -> N
             assert chosen(text, []), text
 
 
-def test_one_entry_is_printed_with_its_parameters(celltcp: Celltcp) -> None:
+def test_one_entry_is_printed_with_its_parameters(celltcp) -> None:
     printed = celltcp("cca", "cubic").stdout
     assert "RFC 9438" in printed
     assert "fast_convergence" in printed
@@ -58,7 +57,7 @@ def test_one_entry_is_printed_with_its_parameters(celltcp: Celltcp) -> None:
         ("", "give one congestion control at least"),
     ],
 )
-def test_what_cannot_be_is_refused_in_one_line(celltcp: Celltcp, given: str, message: str) -> None:
+def test_what_cannot_be_is_refused_in_one_line(celltcp, given: str, message: str) -> None:
     done = celltcp("compare", "steady-20-68", "--cca", given, "--runs", "1", "--duration", "1s")
     assert done.returncode == 2
     assert message in done.stderr.replace('"', "'").strip().splitlines()[-1]
@@ -97,7 +96,7 @@ def test_flows_that_share_a_path_have_their_shares_and_jains_index() -> None:
     assert result.recommendation == {"goodput": [], "balanced": [], "delay": []}
 
 
-def test_jains_index_is_printed(celltcp: Celltcp) -> None:
+def test_jains_index_is_printed(celltcp) -> None:
     done = celltcp(
         "compare", "steady-20-68", "--cca", "cubic+cubic", "--runs", "1", "--duration", "10s"
     )
