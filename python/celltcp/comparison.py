@@ -276,7 +276,7 @@ def _runs(results: Results) -> pd.DataFrame:
                 "retransmissions": sum(flow["retransmissions"] for flow in tested),
                 "pm_balanced": _weighted(tested, "pm_balanced"),
                 "pm_delay": _weighted(tested, "pm_delay"),
-                "fairness": jain(shares[run["run"]]),
+                "fairness": jain(shares.get(run["run"], [])),
                 "duration_s": run["duration_s"],
             }
         )
