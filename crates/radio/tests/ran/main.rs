@@ -1,0 +1,4 @@
+//! Cells, users and bearers at work.
+
+mod lab;
+mod single_user;
