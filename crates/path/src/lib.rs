@@ -7,5 +7,5 @@ mod link;
 mod plan;
 mod traces;
 
-pub use plan::{Plan, PlanError};
+pub use plan::{Access, Plan, PlanError};
 pub use traces::Traces;

@@ -53,15 +53,24 @@ pub enum PlanError {
     Network(String),
 }
 
+/// The access link of a UE.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Access {
+    /// The UE.
+    pub ue: HostId,
+    /// Towards it.
+    pub down: LinkId,
+    /// From it.
+    pub up: LinkId,
+}
+
 /// The path of one run.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Nodes and links.
     pub topology: Topology,
-    /// The access link towards the phone: its capacity and queue are what results show.
-    pub bottleneck: LinkId,
-    /// The access link from the phone.
-    pub uplink: LinkId,
+    /// The access link of each UE, the phone's first: its capacity and queue are what results show.
+    pub access: Vec<Access>,
     /// How much later than the scenario says the flows start.
     pub start_jitter: Duration,
     /// Where in the traces the run begins.
@@ -87,14 +96,13 @@ impl Plan {
             trace_offset,
             topology: Topology::default(),
         };
-        let (bottleneck, uplink) = builder.path()?;
+        let access = builder.path()?;
         for link in &scenario.links {
             builder.extra(link)?;
         }
         Ok(Self {
             topology: builder.topology,
-            bottleneck,
-            uplink,
+            access: vec![access],
             start_jitter: draw(Purpose::StartJitter, scenario.variation.start_jitter),
             trace_offset,
         })
@@ -139,8 +147,8 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// Server, wired hops, gateway, access link, phone; answers the access link's two directions.
-    fn path(&mut self) -> Result<(LinkId, LinkId), PlanError> {
+    /// Server, wired hops, gateway, access link, phone.
+    fn path(&mut self) -> Result<Access, PlanError> {
         let path = &self.scenario.path;
         let mut here = self.topology.node("server");
         let hops = path.wired.len();
@@ -174,7 +182,7 @@ impl Builder<'_> {
         }
         let phone = self.topology.node("phone");
         let (capacity, mean) = self.capacity(&path.down, false)?;
-        let bottleneck = self.add(LinkParts {
+        let down = self.add(LinkParts {
             name: "access-down".to_owned(),
             ends: (here, phone),
             capacity,
@@ -189,7 +197,7 @@ impl Builder<'_> {
             cross: &path.cross,
         })?;
         let (capacity, mean) = self.capacity(&path.up, true)?;
-        let uplink = self.add(LinkParts {
+        let up = self.add(LinkParts {
             name: "access-up".to_owned(),
             ends: (phone, here),
             capacity,
@@ -203,7 +211,11 @@ impl Builder<'_> {
             queue: &path.queue,
             cross: &[],
         })?;
-        Ok((bottleneck, uplink))
+        Ok(Access {
+            ue: phone,
+            down,
+            up,
+        })
     }
 
     fn extra(&mut self, link: &ExtraLink) -> Result<(), PlanError> {
