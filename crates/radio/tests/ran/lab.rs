@@ -164,11 +164,20 @@ impl Lab {
     /// Runs until `until` with a full buffer for `user` in `direction`.
     pub fn saturate(&mut self, until: Instant, user: UserId, direction: Direction) {
         while self.ran.next_event() < until {
-            while self.ran.queued(user, direction).0 < 100 {
-                let now = self.ran.next_event();
-                assert!(self.send(now, user, direction, 1500));
-            }
+            self.fill(user, direction, 100);
             self.tick();
+        }
+    }
+
+    /// Sends until so many packets wait; those on their way over X2 count too.
+    pub fn fill(&mut self, user: UserId, direction: Direction, packets: usize) {
+        let missing = packets.saturating_sub(self.ran.queued(user, direction).0);
+        let now = self.ran.next_event();
+        for _ in 0..missing {
+            if self.ran.under_way(user, direction) >= 5 * packets {
+                return;
+            }
+            assert!(self.send(now, user, direction, 1500));
         }
     }
 

@@ -62,7 +62,7 @@ fn an_uplink_alone_is_filled_too() {
     assert!(found > 35.0, "{found}");
 }
 
-fn eva(km_per_h: f64) -> FadingConfig {
+pub fn eva(km_per_h: f64) -> FadingConfig {
     let speed = Speed::from_km_per_h(km_per_h).unwrap();
     let carrier = Carrier::from_mhz(2650.0).unwrap();
     FadingConfig::new(DelayProfile::Eva, Doppler::Moving(speed, carrier))
