@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Duration;
 
-use super::{ExtraLink, Flow, Kernel, Path, Tcp};
+use super::{ExtraLink, Flow, Kernel, Path, Radio, Tcp};
 use crate::text::{Quantity, Text};
 
 /// A network, the flows on it, and how long and how often it is looked at.
@@ -29,6 +29,10 @@ pub struct Scenario {
     pub variation: Variation,
     /// The path between server and phone.
     pub path: Path,
+    /// A cellular access link of the path, whose rtt is then that of the wired part; unset: the link that
+    /// path describes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub radio: Option<Radio>,
     /// Links beside the path, which make a tree with it; default none.
     pub links: Vec<ExtraLink>,
     /// Settings of TCP on all hosts.
@@ -49,6 +53,7 @@ impl Default for Scenario {
             samples: Samples::Off,
             variation: Variation::default(),
             path: Path::default(),
+            radio: None,
             links: Vec::new(),
             tcp: Tcp::default(),
             kernel: Kernel::default(),

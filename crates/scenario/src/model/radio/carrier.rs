@@ -1,0 +1,173 @@
+//! What is set of the carrier, and what follows from it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use units::Duration;
+
+use super::bands::LTE_WIDTHS;
+use super::{Band, Frequency, Radio};
+use crate::text::Quantity;
+
+/// The radio access technology.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Technology {
+    /// LTE in FDD.
+    #[default]
+    Lte,
+    /// 5G's New Radio.
+    Nr,
+}
+
+/// Which modulation and coding schemes the downlink has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub enum Modulation {
+    /// Up to 64QAM: TS 36.213 table 7.1.7.1-1, TS 38.214 table 5.1.3.1-1.
+    #[default]
+    #[serde(rename = "64qam")]
+    Qam64,
+    /// Up to 256QAM: TS 36.213 table 7.1.7.1-1A, TS 38.214 table 5.1.3.1-2.
+    #[serde(rename = "256qam")]
+    Qam256,
+    /// Up to 64QAM with low code rates, NR only: TS 38.214 table 5.1.3.1-3.
+    #[serde(rename = "64qam-low-rate")]
+    LowRate,
+}
+
+/// How the antennas of a cell send one layer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Transmit {
+    /// From one antenna.
+    #[default]
+    Single,
+    /// From two, in a space-frequency block code (TS 36.211 clause 6.3.4.3).
+    Diversity,
+}
+
+/// Slots of a TDD carrier that repeat: D for downlink, U for uplink, S for special.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TddPattern(String);
+
+impl TddPattern {
+    /// One letter per slot.
+    pub fn letters(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Quantity for TddPattern {
+    const NAME: &'static str = "TddPattern";
+    const PATTERN: &'static str = "^[DSU]+$";
+
+    fn read(text: &str) -> Result<Self, String> {
+        let known = text.chars().all(|letter| "DSU".contains(letter));
+        if known && text.contains('D') && text.contains('U') {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(format!(
+                "{text:?} is not a TDD pattern; allowed: one letter per slot, D (downlink), U (uplink) or \
+                 S (special), with a D and a U at least, such as \"DDDSU\""
+            ))
+        }
+    }
+
+    fn write(&self) -> String {
+        self.0.clone()
+    }
+}
+
+/// Symbols of a special slot.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SpecialSlot {
+    /// For the downlink, at the start.
+    pub downlink: u32,
+    /// Between the two directions.
+    pub guard: u32,
+    /// For the uplink, at the end.
+    pub uplink: u32,
+}
+
+/// Symbols of a slot (TS 38.211 table 4.3.2-1).
+const SYMBOLS: u32 = 14;
+
+impl Default for SpecialSlot {
+    fn default() -> Self {
+        Self {
+            downlink: 10,
+            guard: 2,
+            uplink: 2,
+        }
+    }
+}
+
+impl Quantity for SpecialSlot {
+    const NAME: &'static str = "SpecialSlot";
+    const PATTERN: &'static str = r"^\s*[0-9]+\s*:\s*[0-9]+\s*:\s*[0-9]+\s*$";
+
+    fn read(text: &str) -> Result<Self, String> {
+        let parts: Option<Vec<u32>> = text
+            .split(':')
+            .map(|part| part.trim().parse().ok().filter(|count| *count <= SYMBOLS))
+            .collect();
+        match parts.as_deref() {
+            Some(&[downlink, guard, uplink]) if downlink + guard + uplink == SYMBOLS => Ok(Self {
+                downlink,
+                guard,
+                uplink,
+            }),
+            _ => Err(format!(
+                "{text:?} is not a special slot; allowed: its downlink, guard and uplink symbols, \
+                 {SYMBOLS} together, such as \"10:2:2\""
+            )),
+        }
+    }
+
+    fn write(&self) -> String {
+        format!("{}:{}:{}", self.downlink, self.guard, self.uplink)
+    }
+}
+
+impl Radio {
+    /// The band, unless the frequency is given; `None` also for a number that the technology does not
+    /// have.
+    pub fn operating_band(&self) -> Option<&'static Band> {
+        const DEFAULT: u32 = 7;
+        let number = match (self.band, self.frequency) {
+            (None, Some(_)) => return None,
+            (band, _) => band.unwrap_or(DEFAULT),
+        };
+        let bands = Band::all(self.technology);
+        bands.iter().find(|band| band.number == number)
+    }
+
+    /// Centre of the downlink carrier; `None` for a band that the technology does not have.
+    pub fn carrier(&self) -> Option<Frequency> {
+        let band = self.operating_band().map(Band::centre);
+        self.frequency.or(band)
+    }
+
+    /// Width of the carrier; `None` for a number of resource blocks that no LTE carrier has.
+    pub fn width(&self) -> Option<Frequency> {
+        let default = Frequency::from_hertz(20e6);
+        let Some(prbs) = self.prbs else {
+            return Some(self.bandwidth.unwrap_or(default));
+        };
+        let carrier = LTE_WIDTHS.iter().find(|carrier| carrier.1 == prbs)?;
+        Some(Frequency::from_hertz(f64::from(carrier.0) * 1e3))
+    }
+
+    /// Subcarrier spacing in kHz: 15 in LTE; in NR as set, 30 unless it is.
+    pub fn spacing_khz(&self) -> u32 {
+        match (self.technology, self.subcarrier_spacing) {
+            (Technology::Lte, _) => 15,
+            (Technology::Nr, None) => 30,
+            (Technology::Nr, Some(spacing)) => libm::round(spacing.hertz() / 1e3) as u32,
+        }
+    }
+
+    /// One transmission time interval: a subframe of LTE, a slot of NR (TS 38.211 clause 4.3.2).
+    pub fn tti(&self) -> Duration {
+        Duration::from_millis(15) / u64::from(self.spacing_khz().max(1))
+    }
+}

@@ -1,0 +1,122 @@
+//! What arrives from cells at a place.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use units::{Decibel, Duration};
+
+use super::{Length, PathLoss};
+use crate::text::Text;
+
+/// From positions to SINR: path loss, shadowing, noise and interference.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Propagation {
+    /// Path loss: "friis", "log-distance", "okumura-hata", "cost231-hata", "tr36942-urban",
+    /// "tr36942-rural", "tr36814-macro", "tr36814-sighted", "tr38901-uma", "tr38901-rma", or a table of
+    /// kind and parameters; default "friis".
+    pub model: PathLoss,
+    /// Whether base stations are in sight: "line" (always), "none", or "probable", as the model has it at
+    /// that distance; default "line". Only for models that tell the two apart.
+    pub sight: Sight,
+    /// Shadowing by buildings and terrain; unset: none.
+    pub shadowing: Option<Shadowing>,
+    /// Noise figure of UEs; default 7dB.
+    #[serde(with = "Text::<Decibel>")]
+    pub noise_figure: Decibel,
+    /// Noise figure of base stations; default 5dB (TR 36.942).
+    #[serde(with = "Text::<Decibel>")]
+    pub enb_noise_figure: Decibel,
+    /// Height of UEs over ground; default 1.5m.
+    #[serde(with = "Text::<Length>")]
+    pub ue_height: Length,
+    /// How the signals of other cells disturb: "none": not at all; "mean": with their mean power; "faded":
+    /// with fast fading of their own; default "mean".
+    pub interference: Interference,
+    /// With interference "faded", cells this far below the noise disturb with their mean; default 20dB.
+    #[serde(with = "Text::<Decibel>")]
+    pub culling: Decibel,
+    /// When other cells transmit: "full": all the time on all resource blocks; "actual": when and where
+    /// they do; default "full".
+    pub load: Load,
+    /// How often path loss and shadowing are looked at; default 10ms.
+    #[serde(with = "Text::<Duration>")]
+    pub update_period: Duration,
+}
+
+impl Default for Propagation {
+    fn default() -> Self {
+        Self {
+            model: PathLoss::Friis,
+            sight: Sight::Line,
+            shadowing: None,
+            noise_figure: Decibel::new(7.0),
+            enb_noise_figure: Decibel::new(5.0),
+            ue_height: Length::from_metres(1.5),
+            interference: Interference::Mean,
+            culling: Decibel::new(20.0),
+            load: Load::Full,
+            update_period: Duration::from_millis(10),
+        }
+    }
+}
+
+/// Whether base stations are in sight.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sight {
+    /// Always.
+    Line,
+    /// Never.
+    None,
+    /// With the probability that the model has at the distance.
+    Probable,
+}
+
+/// Shadowing by buildings and terrain, normal in dB.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Shadowing {
+    /// Standard deviation; default 8dB (TR 36.814 table A.2.1.1-1).
+    #[serde(with = "Text::<Decibel>")]
+    pub deviation: Decibel,
+    /// Distance over which the correlation falls to 1/e (Gudmundson, Electronics Letters 27(23), 1991);
+    /// default 50m (TR 36.814 table A.2.1.1-1).
+    #[serde(with = "Text::<Length>")]
+    pub correlation_distance: Length,
+    /// Correlation between sites; cells of one site share their shadow; default 0.5 (TR 36.814 table
+    /// A.2.1.1-1).
+    #[schemars(range(min = 0, max = 1))]
+    pub site_correlation: f64,
+}
+
+impl Default for Shadowing {
+    fn default() -> Self {
+        Self {
+            deviation: Decibel::new(8.0),
+            correlation_distance: Length::from_metres(50.0),
+            site_correlation: 0.5,
+        }
+    }
+}
+
+/// How the signals of other cells disturb.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Interference {
+    /// Not at all.
+    None,
+    /// With their mean power.
+    Mean,
+    /// With fast fading of their own.
+    Faded,
+}
+
+/// When other cells transmit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Load {
+    /// All the time on all resource blocks.
+    Full,
+    /// The share of the resource blocks that they use.
+    Actual,
+}
