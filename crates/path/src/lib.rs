@@ -5,6 +5,7 @@
 
 mod link;
 mod plan;
+mod radio;
 mod traces;
 
 pub use plan::{Access, Plan, PlanError};

@@ -3,14 +3,17 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use ::radio::ran::Direction;
 use net::{HostId, LinkConfig, LinkId, Topology};
+use scenario::radio::Radio;
 use scenario::{Capacity, ExtraLink, Scenario};
 use trace::Generator;
 use units::random::{Purpose, Stream};
 use units::{Duration, Instant, Rate};
 
 use crate::Traces;
-use crate::link::LinkParts;
+use crate::link::{LinkParts, cross_of};
+use crate::radio;
 
 /// Why a scenario makes no path.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -48,9 +51,19 @@ pub enum PlanError {
         /// Nodes that are there.
         allowed: String,
     },
+    /// The radio cannot be as the scenario wants it.
+    #[error("radio: {0}")]
+    Radio(String),
     /// The network refuses the topology.
     #[error("{0}")]
     Network(String),
+}
+
+impl PlanError {
+    /// What the radio says.
+    pub(crate) fn radio(error: impl core::fmt::Display) -> Self {
+        Self::Radio(error.to_string())
+    }
 }
 
 /// The access link of a UE.
@@ -102,7 +115,7 @@ impl Plan {
         }
         Ok(Self {
             topology: builder.topology,
-            access: vec![access],
+            access,
             start_jitter: draw(Purpose::StartJitter, scenario.variation.start_jitter),
             trace_offset,
         })
@@ -147,8 +160,8 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// Server, wired hops, gateway, access link, phone.
-    fn path(&mut self) -> Result<Access, PlanError> {
+    /// Server, wired hops, gateway, access link, phone; or, where there is a radio, all its UEs.
+    fn path(&mut self) -> Result<Vec<Access>, PlanError> {
         let path = &self.scenario.path;
         let mut here = self.topology.node("server");
         let hops = path.wired.len();
@@ -179,6 +192,9 @@ impl Builder<'_> {
                 })?;
             }
             here = next;
+        }
+        if let Some(model) = &self.scenario.radio {
+            return self.cell(model, here);
         }
         let phone = self.topology.node("phone");
         let (capacity, mean) = self.capacity(&path.down, false)?;
@@ -211,11 +227,42 @@ impl Builder<'_> {
             queue: &path.queue,
             cross: &[],
         })?;
-        Ok(Access {
+        Ok(vec![Access {
             ue: phone,
             down,
             up,
-        })
+        }])
+    }
+
+    /// The radio access network behind the gateway, with a pair of links for each UE.
+    fn cell(&mut self, model: &Radio, gateway: HostId) -> Result<Vec<Access>, PlanError> {
+        let plan = radio::plan(self.scenario, model, self.traces.radio(), self.seed)?;
+        let mtu = self.scenario.path.mtu.get() as u32;
+        let mut access = Vec::with_capacity(plan.nodes.len());
+        for (user, (name, cross)) in (0..).zip(&plan.nodes) {
+            let ue = self.topology.node(name);
+            let mut add = |name: String, from, to, direction| {
+                let capacity = net::Capacity::Radio { user, direction };
+                let mut link = LinkConfig::new(&name, from, to, capacity, Duration::ZERO);
+                link.mtu = mtu;
+                if direction == Direction::Down {
+                    let cross = cross.iter().map(|cross| cross_of(cross, mtu, &name));
+                    link.cross = cross.collect::<Result<_, _>>()?;
+                }
+                self.topology.links.push(link);
+                Ok::<_, PlanError>(LinkId(self.topology.links.len() as u32 - 1))
+            };
+            let prefix = if name == "phone" {
+                "access"
+            } else {
+                name.as_str()
+            };
+            let down = add(format!("{prefix}-down"), gateway, ue, Direction::Down)?;
+            let up = add(format!("{prefix}-up"), ue, gateway, Direction::Up)?;
+            access.push(Access { ue, down, up });
+        }
+        self.topology.radio = Some(plan.config);
+        Ok(access)
     }
 
     fn extra(&mut self, link: &ExtraLink) -> Result<(), PlanError> {
