@@ -10,6 +10,7 @@ import argparse
 import importlib.util
 import itertools
 import math
+import os
 import subprocess
 import sys
 import tempfile
@@ -18,7 +19,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from movement import Point
-
 
 HERE = Path(__file__).resolve().parent
 
@@ -46,16 +46,19 @@ def sumo_home() -> Path:
     return Path(spec.origin).parent
 
 
-def run(*command: str | Path) -> None:
-    """One program of SUMO, whose own messages go to stderr."""
-    done = subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
-    if done.returncode != 0:
-        raise TraceError(f"{Path(command[0]).name} ended with {done.returncode}")
-
-
 def simulate(folder: Path) -> Path:
     """Builds the network, draws the trips and drives; returns the floating-car data."""
     sumo = sumo_home()
+
+    def run(*command: str | Path) -> None:
+        # randomTrips.py leaves files where it is run.
+        environment = os.environ | {"SUMO_HOME": str(sumo)}
+        done = subprocess.run(
+            command, stdout=subprocess.DEVNULL, cwd=folder, env=environment, check=False
+        )
+        if done.returncode != 0:
+            raise TraceError(f"{Path(command[0]).name} ended with {done.returncode}")
+
     net, trips = folder / "net.xml", folder / "trips.xml"
     rerouters, fcd = folder / "rerouters.xml", folder / "fcd.xml"
     plain = [
