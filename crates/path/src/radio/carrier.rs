@@ -6,7 +6,8 @@ use radio::mac::scheduler::{Policy, SubbandRate};
 use radio::mac::{drx, harq, uplink};
 use radio::phy::{lte, nr};
 use radio::ran::{
-    Access, AirInterface, Carrier, Downlink, Load, LteCarrier, NrCarrier, RlcMode, Uplink,
+    Access, AirInterface, Carrier, Downlink, Load, LteCarrier, NrCarrier, Prescheduling, RlcMode,
+    Uplink,
 };
 use radio::rlc::{self, LengthIndicator, Limit};
 use scenario::Buffer;
@@ -215,6 +216,11 @@ pub(super) fn uplink(radio: &Radio, ttis: Ttis) -> Result<Uplink, PlanError> {
         power_dbm: model.power.dbm(),
         noise_figure_db: radio.propagation.enb_noise_figure.get(),
         first_grant: model.first_grant.get(),
+        prescheduling: model.prescheduling.as_ref().map(|model| Prescheduling {
+            interval: ttis.of(model.interval).max(1),
+            duration: ttis.of(model.duration),
+            grant: model.grant.get(),
+        }),
         random_access: ttis.of(model.random_access),
     })
 }

@@ -104,8 +104,22 @@ pub struct Uplink {
     pub noise_figure_db: f64,
     /// Most that a scheduling request is answered with, in bytes.
     pub first_grant: u64,
+    /// Grants that nobody asked for, if any.
+    pub prescheduling: Option<Prescheduling>,
     /// TTIs of a random access that takes the place of a scheduling request.
     pub random_access: u64,
+}
+
+/// Small grants without a request, for some time after the last uplink data: what has come since the last
+/// report is told in them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Prescheduling {
+    /// TTIs from one to the next, at least 1.
+    pub interval: u64,
+    /// TTIs after the last data.
+    pub duration: u64,
+    /// Bytes of each, at the most.
+    pub grant: u64,
 }
 
 /// What a user needs before it sends.

@@ -18,7 +18,8 @@ mod user;
 pub use air::{AirError, AirInterface, Carrier, LteCarrier, NrCarrier};
 pub use bearer::Fate;
 pub use config::{
-    Access, Channel, Config, Direction, Downlink, Load, RlcMode, Uplink, User, UserId,
+    Access, Channel, Config, Direction, Downlink, Load, Prescheduling, RlcMode, Uplink, User,
+    UserId,
 };
 pub use network::{Outcome, Ran};
 pub use report::{BlockRecord, ConnectionEvent, TtiRecord};

@@ -85,7 +85,7 @@ pub(super) fn run(
         let wanted = if configured {
             user.bearer.available(Direction::Up, now)
         } else {
-            user.ledger.wanted()
+            user.ledger.wanted().max(unasked(user, config, tti))
         };
         let free = config.air.prbs().saturating_sub(cell.uplink_taken(target));
         let busy = user.granted.iter().any(|granted| granted.at == target)
@@ -136,6 +136,23 @@ fn ask(user: &mut UserState, config: &Config, tti: u64, now: Instant) {
     while user.requests.front().is_some_and(|&due| due <= tti) {
         user.requests.pop_front();
         user.ledger.request(config.uplink.first_grant);
+    }
+}
+
+/// Bytes of a grant that the user has not asked for.
+fn unasked(user: &UserState, config: &Config, tti: u64) -> u64 {
+    let Some(some) = config.uplink.prescheduling else {
+        return 0;
+    };
+    let recent = user
+        .last_uplink
+        .is_some_and(|last| tti - last <= some.duration);
+    // Users come one after the other.
+    let turn = (tti + u64::from(user.id)).is_multiple_of(some.interval);
+    if recent && turn && user.granted.is_empty() {
+        some.grant
+    } else {
+        0
     }
 }
 

@@ -62,6 +62,8 @@ pub(super) struct UserState {
     pub(super) up_chance: Chance,
     pub(super) decoded: VecDeque<Decoded>,
     pub(super) granted: VecDeque<Granted>,
+    /// TTI of the last uplink block with data that was received.
+    pub(super) last_uplink: Option<u64>,
     /// TTIs in which uplink blocks are repeated.
     pub(super) repeats: VecDeque<u64>,
     /// Grants that answer requests, and when they can be given.
@@ -165,6 +167,7 @@ impl UserState {
             up_chance: Chance::new(seed, 2 * id + 1),
             decoded: VecDeque::new(),
             granted: VecDeque::new(),
+            last_uplink: None,
             repeats: VecDeque::new(),
             requests: VecDeque::new(),
             reporting: reporting(config, id),
@@ -226,6 +229,9 @@ impl UserState {
                     if let Some(bytes) = payload.report {
                         self.ledger.report(decoded.sent, bytes);
                     }
+                    if !payload.block.is_empty() {
+                        self.last_uplink = Some(decoded.due);
+                    }
                     payload
                 }
             };
@@ -241,6 +247,7 @@ impl UserState {
         self.decoded.clear();
         self.granted.clear();
         self.repeats.clear();
+        self.last_uplink = None;
         self.requests.clear();
         self.ledger = Ledger::default();
         self.reporting = reporting(config, self.id);
@@ -288,14 +295,15 @@ impl UserState {
         Some((cqi, mcs))
     }
 
-    /// Adds to the capacity what this TTI could have carried on `free` resource blocks of each direction.
+    /// Adds to the capacity what this TTI could have carried on `free` resource blocks of each direction:
+    /// the transport block, of which the share that fails takes a second TTI. Third ones are rare.
     pub(super) fn follow(&mut self, tti: u64, now: Instant, free: [u32; 2], config: &Config) {
         let air = &config.air;
         let connected = self.mobility.is_connected();
         let down = match (air.downlink(tti), self.scheme(tti, air.prbs(), config)) {
             (Some(formats), Some((_, mcs))) if connected && free[0] > 0 => {
                 let bits = formats.get(mcs, free[0]).bits;
-                f64::from(bits / 8) * (1.0 - self.first_error_rate(mcs, air))
+                f64::from(bits / 8) / (1.0 + self.first_error_rate(mcs, air))
             }
             _ => 0.0,
         };
@@ -318,7 +326,7 @@ impl UserState {
         }
         let formats = &config.air.up;
         let format = formats.get(formats.adaptation.mcs(sinr_db, prbs).unwrap_or(0), prbs);
-        let bytes = f64::from(format.bits / 8) * (1.0 - format.bler(sinr_db));
+        let bytes = f64::from(format.bits / 8) / (1.0 + format.bler(sinr_db));
         self.uplink_bytes = Some((key, bytes));
         bytes
     }

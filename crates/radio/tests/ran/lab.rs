@@ -59,6 +59,7 @@ pub fn lte(prbs: u32, users: Vec<User>) -> Config {
             power_dbm: 23.0,
             noise_figure_db: 5.0,
             first_grant: 100,
+            prescheduling: None,
             random_access: 15,
         },
         drx: None,

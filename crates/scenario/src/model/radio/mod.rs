@@ -33,7 +33,7 @@ pub use quantity::{Angle, Frequency, Gain, Length, Power, Speed};
 pub use rlc::{Rlc, RlcMode, StatusPlacement};
 pub use sinr::{Sinr, SinrLog, SinrPoint, SinrTrace};
 pub use ue::{Position, Reception, Sumo, Ue, Velocity, WayPoint};
-pub use uplink::{Access, GrantProtocol, Timer, Uplink};
+pub use uplink::{Access, GrantProtocol, Prescheduling, Timer, Uplink};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

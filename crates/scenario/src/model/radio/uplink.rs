@@ -38,6 +38,9 @@ pub struct Uplink {
     /// Grant that answers a scheduling request, at most; default 512B.
     #[serde(with = "Text::<Bytes>")]
     pub first_grant: Bytes,
+    /// Small grants that nobody asked for while there is traffic; unset: none, and a UE whose last grant
+    /// was full waits for retx_bsr (kim2016-thesis chapter 3).
+    pub prescheduling: Option<Prescheduling>,
     /// Length of a random access that takes the place of a scheduling request, whole TTIs; default 20ms.
     #[serde(with = "Text::<Duration>")]
     pub random_access: Duration,
@@ -62,9 +65,37 @@ impl Default for Uplink {
             periodic_bsr: Timer::After(Duration::from_millis(10)),
             retx_bsr: Duration::from_millis(320),
             first_grant: Bytes::new(512),
+            prescheduling: Some(Prescheduling::default()),
             random_access: Duration::from_millis(20),
             sinr: Decibel::new(15.0),
             power: Power::from_dbm(23.0),
+        }
+    }
+}
+
+/// Grants that a base station gives without a request for some time after the last uplink data, so that
+/// what has come since the last report is told at once. Vendors' base stations do so; no clause of 3GPP
+/// asks for it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Prescheduling {
+    /// Time between two of them, whole TTIs; default 5ms.
+    #[serde(with = "Text::<Duration>")]
+    pub interval: Duration,
+    /// For how long after the last data, whole TTIs; default 100ms.
+    #[serde(with = "Text::<Duration>")]
+    pub duration: Duration,
+    /// Size of each, at most; default 128B.
+    #[serde(with = "Text::<Bytes>")]
+    pub grant: Bytes,
+}
+
+impl Default for Prescheduling {
+    fn default() -> Self {
+        Self {
+            interval: Duration::from_millis(5),
+            duration: Duration::from_millis(100),
+            grant: Bytes::new(128),
         }
     }
 }
