@@ -267,7 +267,7 @@ fn the_movement_of_fading_is_said_once_and_with_its_unit() {
         ),
         (
             "[[radio.ues]]\nfading = { speed = '1000m/s' }",
-            "2: radio.ues.0.fading.speed: 1km/s is out of range; allowed: 0m/s to 300m/s",
+            "2: radio.ues.0.fading.speed: 1000m/s is out of range; allowed: 0m/s to 300m/s",
         ),
         (
             "[radio.fading]\nspeed = '60km/h'\ntracking = 'slow'",
