@@ -382,7 +382,6 @@ impl Session {
                 ue: flow.to.clone(),
                 cca,
                 hosts,
-                uplink: flow.from == "phone",
                 mss: self.scenario.tcp.segment_payload(path_mtu),
                 flow: number,
             },
@@ -424,6 +423,7 @@ impl Session {
             flows: tables.flows,
             slots: tables.slots,
             events: tables.events,
+            radio: tables.radio,
         };
         self.ended = true;
         write_frame(&mut self.reports, &Report::Done(Box::new(outcome)))

@@ -168,6 +168,7 @@ impl KernelRun {
             slots: outcome.slots,
             samples,
             events: outcome.events,
+            radio: outcome.radio,
         })
     }
 

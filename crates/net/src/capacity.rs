@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use radio::ran::{Direction, UserId};
 use trace::{OPPORTUNITY, Opportunities, Steps, StepsError, Trace, WORK_PER_BYTE};
 use units::{Bytes, Duration, Instant, Rate};
 
@@ -12,6 +13,8 @@ use crate::Capacity;
 pub(crate) enum Carrier {
     Constant(Rate),
     Trace(Arc<Trace>, Duration),
+    /// The radio access network knows.
+    Radio(UserId, Direction),
 }
 
 impl Carrier {
@@ -19,6 +22,7 @@ impl Carrier {
         Ok(match capacity {
             Capacity::Constant(rate) if *rate == Rate::ZERO => return Err(StepsError::AllZero),
             Capacity::Constant(rate) => Self::Constant(*rate),
+            Capacity::Radio { user, direction } => Self::Radio(*user, *direction),
             Capacity::Trace { trace, offset } => Self::Trace(Arc::clone(trace), *offset),
             Capacity::Steps(steps) => {
                 let steps: Vec<_> = steps
@@ -37,20 +41,24 @@ impl Carrier {
                 Trace::Opportunities(opportunities) => Some((opportunities, *offset)),
                 Trace::Steps(_) => None,
             },
-            Self::Constant(_) => None,
+            Self::Constant(_) | Self::Radio(..) => None,
         }
     }
 
+    /// Whatever is sent; of the radio, as much as there is.
     pub(crate) fn bytes_between(&self, from: Instant, to: Instant) -> Bytes {
         match self {
+            Self::Radio(..) => Bytes::new(u64::MAX),
             Self::Constant(rate) => rate.bytes_in(to.saturating_since(from)),
             Self::Trace(trace, offset) => trace.bytes_between(from, to, *offset),
         }
     }
 
-    /// Work that can be done up to and including `at`, in (bit/s)·ns.
+    /// Work that can be done up to and including `at`, in (bit/s)·ns; of the radio any, as its transport
+    /// blocks are verified instead.
     pub(crate) fn work_until(&self, at: Instant) -> u128 {
         match self {
+            Self::Radio(..) => u128::MAX,
             Self::Constant(rate) => u128::from(rate.bits_per_second()) * u128::from(at.as_nanos()),
             Self::Trace(trace, offset) => match &**trace {
                 Trace::Steps(steps) => steps.cumulative(at + *offset),

@@ -5,7 +5,8 @@
 //! happens on the way is told to an [`Observer`]: a tap that writes a capture, the [`Checker`] that
 //! verifies a run, or whatever a driver wants to measure.
 //!
-//! Capacity is a function of time alone, and random draws are addressed by the number of the packet
+//! A link is a wire, or one direction of a user of the radio access network, which all such links
+//! share. Capacity of a wire is a function of time alone, and random draws are addressed by the number of the packet
 //! on its link (see [`Network::new`]), so that another congestion control meets the same channel.
 
 mod capacity;
@@ -20,6 +21,7 @@ mod observer;
 mod packet;
 mod pcap;
 mod queue;
+mod radio_link;
 mod routing;
 mod service;
 mod store;

@@ -1,5 +1,6 @@
 //! Who watches.
 
+use radio::ran::{ConnectionEvent, TtiRecord, UserId};
 use units::Instant;
 
 use crate::{HostId, LinkId, Packet};
@@ -24,6 +25,8 @@ pub enum DropReason {
     Aqm,
     /// Random loss after transmission.
     Loss,
+    /// The radio access network gave it up, or left it behind at a handover.
+    Radio,
 }
 
 /// Watches packets on their way. Calls come in the order of time; each method does nothing unless
@@ -60,6 +63,17 @@ pub trait Observer {
     fn transmitted(&mut self, link: LinkId, packet: &Packet, start: Instant, finish: Instant) {
         let _ = (link, packet, start, finish);
     }
+
+    /// The radio access network has sent a transport block, or let an occasion pass; `at` is the start
+    /// of the TTI.
+    fn radio(&mut self, at: Instant, record: &TtiRecord) {
+        let _ = (at, record);
+    }
+
+    /// The connection of a user to its cell has changed.
+    fn connection(&mut self, at: Instant, user: UserId, event: &ConnectionEvent) {
+        let _ = (at, user, event);
+    }
 }
 
 /// Nobody watches.
@@ -84,6 +98,12 @@ macro_rules! forward {
         }
         fn transmitted(&mut $self, link: LinkId, packet: &Packet, start: Instant, finish: Instant) {
             $($watcher.transmitted(link, packet, start, finish);)+
+        }
+        fn radio(&mut $self, at: Instant, record: &TtiRecord) {
+            $($watcher.radio(at, record);)+
+        }
+        fn connection(&mut $self, at: Instant, user: UserId, event: &ConnectionEvent) {
+            $($watcher.connection(at, user, event);)+
         }
     };
 }
@@ -127,6 +147,16 @@ impl<O: Observer> Observer for Option<O> {
     fn transmitted(&mut self, link: LinkId, packet: &Packet, start: Instant, finish: Instant) {
         if let Some(observer) = self {
             observer.transmitted(link, packet, start, finish);
+        }
+    }
+    fn radio(&mut self, at: Instant, record: &TtiRecord) {
+        if let Some(observer) = self {
+            observer.radio(at, record);
+        }
+    }
+    fn connection(&mut self, at: Instant, user: UserId, event: &ConnectionEvent) {
+        if let Some(observer) = self {
+            observer.connection(at, user, event);
         }
     }
 }

@@ -38,6 +38,7 @@ impl Transmitter {
                 }
                 Trace::Opportunities(_) => unreachable!("an opportunist uses opportunities"),
             },
+            Carrier::Radio(..) => unreachable!("the radio access network serves its own links"),
         };
         self.free_at
     }

@@ -2,18 +2,21 @@
 
 use std::sync::Arc;
 
+use radio::ran::{Direction, UserId};
 use trace::Trace;
 use units::{Bytes, Duration, Instant, Rate};
 
 use crate::HostId;
 
 /// Nodes and the links between them, which must form a tree with a link in each direction.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Topology {
     /// Names of the nodes; any of them may be a host.
     pub nodes: Vec<String>,
     /// Directed links.
     pub links: Vec<LinkConfig>,
+    /// The radio access network that links of [`Capacity::Radio`] belong to.
+    pub radio: Option<radio::ran::Config>,
 }
 
 impl Topology {
@@ -72,7 +75,8 @@ impl LinkConfig {
     }
 }
 
-/// What a link carries. A function of time alone, never of the traffic.
+/// What a link carries. But for the radio, where users share a cell, a function of time alone, never of the
+/// traffic.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Capacity {
     /// Always the same rate.
@@ -85,6 +89,14 @@ pub enum Capacity {
         trace: Arc<Trace>,
         /// Where in it the run begins.
         offset: Duration,
+    },
+    /// What the radio access network carries for one of its users. It has its own queues, so that the
+    /// link's limit, discipline, loss and jitter are of no effect; its delay is zero.
+    Radio {
+        /// The user.
+        user: UserId,
+        /// To the user or from it.
+        direction: Direction,
     },
 }
 

@@ -7,7 +7,8 @@ use units::{Bytes, Rate};
 
 use crate::capacity::Carrier;
 use crate::{
-    CrossTraffic, DisciplineConfig, HostId, Limit, LinkConfig, Loss, Pattern, Times, Topology,
+    Capacity, CrossTraffic, DisciplineConfig, HostId, Limit, LinkConfig, Loss, Pattern, Times,
+    Topology,
 };
 
 /// Why a topology cannot be.
@@ -53,6 +54,12 @@ pub enum TopologyError {
         link: String,
         /// What is wrong.
         error: StepsError,
+    },
+    /// A user of the radio access network without links in both directions.
+    #[error("user {user} of the radio access network has no link in each direction")]
+    Unlinked {
+        /// The user.
+        user: usize,
     },
     /// Any other value.
     #[error("link {link:?}: {field}: {value} must be {allowed}")]
@@ -114,7 +121,37 @@ pub(crate) fn validate(topology: &Topology) -> Result<Vec<Carrier>, TopologyErro
             return Err(TopologyError::OneWay(link.name.clone()));
         }
     }
+    users(topology)?;
     topology.links.iter().map(validate_link).collect()
+}
+
+/// Each user of the radio access network has a link each way, and no link has another one.
+fn users(topology: &Topology) -> Result<(), TopologyError> {
+    let users = topology.radio.as_ref().map_or(0, |radio| radio.users.len());
+    let mut found = vec![[false; 2]; users];
+    for link in &topology.links {
+        let Capacity::Radio { user, direction } = link.capacity else {
+            continue;
+        };
+        let place = found
+            .get_mut(user as usize)
+            .map(|ways| &mut ways[direction as usize]);
+        match place {
+            Some(taken) if !*taken => *taken = true,
+            _ => {
+                return Err(TopologyError::Value {
+                    link: link.name.clone(),
+                    field: "capacity",
+                    value: format!("{:?}", link.capacity),
+                    allowed: "a user of the radio access network, each way once",
+                });
+            }
+        }
+    }
+    match found.iter().position(|ways| *ways != [true; 2]) {
+        Some(user) => Err(TopologyError::Unlinked { user }),
+        None => Ok(()),
+    }
 }
 
 fn unique<'a>(names: impl Iterator<Item = &'a String>) -> Result<(), TopologyError> {

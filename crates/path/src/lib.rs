@@ -5,7 +5,8 @@
 
 mod link;
 mod plan;
+mod radio;
 mod traces;
 
-pub use plan::{Plan, PlanError};
+pub use plan::{Access, Plan, PlanError};
 pub use traces::Traces;

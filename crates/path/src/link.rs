@@ -121,7 +121,7 @@ fn discipline_of(queue: &Queue) -> DisciplineConfig {
     }
 }
 
-fn cross_of(cross: &Cross, mtu: u32, link: &str) -> Result<CrossTraffic, PlanError> {
+pub(crate) fn cross_of(cross: &Cross, mtu: u32, link: &str) -> Result<CrossTraffic, PlanError> {
     let pattern = match (&cross.on, &cross.off) {
         (Some(on), Some(off)) => Pattern::OnOff {
             on: times_of(on, link)?,

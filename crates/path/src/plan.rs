@@ -3,14 +3,17 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use ::radio::ran::Direction;
 use net::{HostId, LinkConfig, LinkId, Topology};
+use scenario::radio::Radio;
 use scenario::{Capacity, ExtraLink, Scenario};
 use trace::Generator;
 use units::random::{Purpose, Stream};
 use units::{Duration, Instant, Rate};
 
 use crate::Traces;
-use crate::link::LinkParts;
+use crate::link::{LinkParts, cross_of};
+use crate::radio;
 
 /// Why a scenario makes no path.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -48,9 +51,30 @@ pub enum PlanError {
         /// Nodes that are there.
         allowed: String,
     },
+    /// The radio cannot be as the scenario wants it.
+    #[error("radio: {0}")]
+    Radio(String),
     /// The network refuses the topology.
     #[error("{0}")]
     Network(String),
+}
+
+impl PlanError {
+    /// What the radio says.
+    pub(crate) fn radio(error: impl core::fmt::Display) -> Self {
+        Self::Radio(error.to_string())
+    }
+}
+
+/// The access link of a UE.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Access {
+    /// The UE.
+    pub ue: HostId,
+    /// Towards it.
+    pub down: LinkId,
+    /// From it.
+    pub up: LinkId,
 }
 
 /// The path of one run.
@@ -58,10 +82,8 @@ pub enum PlanError {
 pub struct Plan {
     /// Nodes and links.
     pub topology: Topology,
-    /// The access link towards the phone: its capacity and queue are what results show.
-    pub bottleneck: LinkId,
-    /// The access link from the phone.
-    pub uplink: LinkId,
+    /// The access link of each UE, the phone's first: its capacity and queue are what results show.
+    pub access: Vec<Access>,
     /// How much later than the scenario says the flows start.
     pub start_jitter: Duration,
     /// Where in the traces the run begins.
@@ -87,14 +109,13 @@ impl Plan {
             trace_offset,
             topology: Topology::default(),
         };
-        let (bottleneck, uplink) = builder.path()?;
+        let access = builder.path()?;
         for link in &scenario.links {
             builder.extra(link)?;
         }
         Ok(Self {
             topology: builder.topology,
-            bottleneck,
-            uplink,
+            access,
             start_jitter: draw(Purpose::StartJitter, scenario.variation.start_jitter),
             trace_offset,
         })
@@ -139,8 +160,8 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// Server, wired hops, gateway, access link, phone; answers the access link's two directions.
-    fn path(&mut self) -> Result<(LinkId, LinkId), PlanError> {
+    /// Server, wired hops, gateway, access link, phone; or, where there is a radio, all its UEs.
+    fn path(&mut self) -> Result<Vec<Access>, PlanError> {
         let path = &self.scenario.path;
         let mut here = self.topology.node("server");
         let hops = path.wired.len();
@@ -172,9 +193,12 @@ impl Builder<'_> {
             }
             here = next;
         }
+        if let Some(model) = &self.scenario.radio {
+            return self.cell(model, here);
+        }
         let phone = self.topology.node("phone");
         let (capacity, mean) = self.capacity(&path.down, false)?;
-        let bottleneck = self.add(LinkParts {
+        let down = self.add(LinkParts {
             name: "access-down".to_owned(),
             ends: (here, phone),
             capacity,
@@ -189,7 +213,7 @@ impl Builder<'_> {
             cross: &path.cross,
         })?;
         let (capacity, mean) = self.capacity(&path.up, true)?;
-        let uplink = self.add(LinkParts {
+        let up = self.add(LinkParts {
             name: "access-up".to_owned(),
             ends: (phone, here),
             capacity,
@@ -203,7 +227,42 @@ impl Builder<'_> {
             queue: &path.queue,
             cross: &[],
         })?;
-        Ok((bottleneck, uplink))
+        Ok(vec![Access {
+            ue: phone,
+            down,
+            up,
+        }])
+    }
+
+    /// The radio access network behind the gateway, with a pair of links for each UE.
+    fn cell(&mut self, model: &Radio, gateway: HostId) -> Result<Vec<Access>, PlanError> {
+        let plan = radio::plan(self.scenario, model, self.traces.radio(), self.seed)?;
+        let mtu = self.scenario.path.mtu.get() as u32;
+        let mut access = Vec::with_capacity(plan.nodes.len());
+        for (user, (name, cross)) in (0..).zip(&plan.nodes) {
+            let ue = self.topology.node(name);
+            let mut add = |name: String, from, to, direction| {
+                let capacity = net::Capacity::Radio { user, direction };
+                let mut link = LinkConfig::new(&name, from, to, capacity, Duration::ZERO);
+                link.mtu = mtu;
+                if direction == Direction::Down {
+                    let cross = cross.iter().map(|cross| cross_of(cross, mtu, &name));
+                    link.cross = cross.collect::<Result<_, _>>()?;
+                }
+                self.topology.links.push(link);
+                Ok::<_, PlanError>(LinkId(self.topology.links.len() as u32 - 1))
+            };
+            let prefix = if name == "phone" {
+                "access"
+            } else {
+                name.as_str()
+            };
+            let down = add(format!("{prefix}-down"), gateway, ue, Direction::Down)?;
+            let up = add(format!("{prefix}-up"), ue, gateway, Direction::Up)?;
+            access.push(Access { ue, down, up });
+        }
+        self.topology.radio = Some(plan.config);
+        Ok(access)
     }
 
     fn extra(&mut self, link: &ExtraLink) -> Result<(), PlanError> {

@@ -9,11 +9,13 @@ use trace::{Direction, Format, Trace};
 use units::Duration;
 
 use crate::PlanError;
+use crate::radio::RadioFiles;
 
 /// Traces by file and direction.
 #[derive(Clone, Debug, Default)]
 pub struct Traces {
     read: BTreeMap<(PathBuf, bool), Arc<Trace>>,
+    radio: Arc<RadioFiles>,
     directory: PathBuf,
 }
 
@@ -38,7 +40,15 @@ impl Traces {
         {
             traces.add(capacity, Direction::Downlink)?;
         }
+        if let Some(radio) = &scenario.radio {
+            traces.radio = Arc::new(RadioFiles::load(radio, directory)?);
+        }
         Ok(traces)
+    }
+
+    /// Those of the radio.
+    pub(crate) fn radio(&self) -> &RadioFiles {
+        &self.radio
     }
 
     /// What relative paths count from.

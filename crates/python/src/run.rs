@@ -9,7 +9,7 @@ use kernel::{KernelError, KernelRun, Parts};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use record::{Events, Flows, Runs, Samples, Slots};
+use record::{Events, Flows, Runs, Samples, Slots, Ttis};
 use recorder::{Capture, Options, Tables};
 use sim::Simulation;
 use units::{Duration, Instant};
@@ -136,8 +136,8 @@ impl Run {
         into_python(py, Samples::COLUMNS, samples.into_columns())
     }
 
-    /// Ends the run: record batches by the names runs, flows, slots, samples (those not taken yet)
-    /// and events.
+    /// Ends the run: record batches by the names runs, flows, slots, samples (those not taken yet),
+    /// events and radio.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let mut guard = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
         let engine = guard
@@ -151,6 +151,7 @@ impl Run {
             ("slots", Slots::COLUMNS, tables.slots.into_columns()),
             ("samples", Samples::COLUMNS, tables.samples.into_columns()),
             ("events", Events::COLUMNS, tables.events.into_columns()),
+            ("radio", Ttis::COLUMNS, tables.radio.into_columns()),
         ];
         for (name, infos, columns) in named {
             all.set_item(name, into_python(py, infos, columns)?)?;

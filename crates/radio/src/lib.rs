@@ -9,4 +9,5 @@ pub mod channel;
 pub mod handover;
 pub mod mac;
 pub mod phy;
+pub mod ran;
 pub mod rlc;

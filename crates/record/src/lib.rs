@@ -14,5 +14,6 @@ pub use meter::{Meter, SlotCounts};
 pub use metrics::{Performance, SlotInput, Weights, jain};
 pub use table::{Column, ColumnInfo};
 pub use tables::{
-    EventRow, Events, FlowRow, Flows, RunRow, Runs, SampleRow, Samples, SlotRow, Slots,
+    EventRow, Events, FlowRow, Flows, RunRow, Runs, SampleRow, Samples, SlotRow, Slots, TtiRow,
+    Ttis,
 };

@@ -102,3 +102,26 @@ table! {
         detail: String = "more about it",
     }
 }
+
+table! {
+    /// The radio of each UE that a flow ends at, per TTI and direction: a row for each transport block,
+    /// and one for each downlink TTI without any.
+    Ttis of TtiRow {
+        t_ns: u64 = "start of the TTI, ns",
+        ue: u32 = "number of the UE in the scenario, the phone or its first one being 0",
+        cell: u32 = "number of the serving cell in the scenario, from 0",
+        uplink: u32 = "0 to the UE, 1 from it",
+        sinr_db: f64 = "SINR of the downlink: that of a flat channel with as much information, dB",
+        cqi: u32 = "CQI that the scheduler has; 0 for none",
+        mcs: u32 = "modulation and coding scheme of the block; without one, of what could have been sent",
+        tbs_bytes: u32 = "transport block size, bytes; 0 without a block",
+        payload_bytes: u32 = "bytes of packets in the block, the rest being headers, reports and padding",
+        attempt: u32 = "how often the block has been sent, this time included; 0 without a block",
+        bler: f64 = "block error rate after this attempt; NaN without a block",
+        decoded: u32 = "1 if this attempt was decoded",
+        prbs: u32 = "resource blocks",
+        wasted: u32 = "1 if the UE could have been served and nothing waited for it",
+        queue_bytes: u64 = "what waits for its first transmission, bytes",
+        queue_packets: u32 = "what waits for its first transmission, packets",
+    }
+}

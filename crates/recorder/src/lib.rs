@@ -1,12 +1,15 @@
 //! Watches a path and fills the tables of results: the same for every engine.
 
 mod observed_path;
+mod radio;
 mod sender;
 
+use ::radio::ran::{ConnectionEvent, TtiRecord, UserId};
 use net::{HostId, Kind, LinkId, Network, Observer, Packet};
+use path::Access;
 use record::{
     EventRow, Events, FlowRow, Flows, Meter, Performance, SampleRow, Samples, SlotCounts,
-    SlotInput, SlotRow, Slots, Weights,
+    SlotInput, SlotRow, Slots, Ttis, Weights,
 };
 use tcp::cca::CaState;
 use tcp::{Flags, unwrap};
@@ -49,10 +52,12 @@ struct Pending {
     row: SlotRow,
 }
 
-/// One direction of the access link.
+/// One direction of the access link of the phone or another UE.
 #[derive(Clone, Copy, Debug)]
 struct Bottleneck {
     link: LinkId,
+    /// Capacity of the present slot, of the radio of the last one, bit/s.
+    capacity_bps: u64,
     /// Bytes of all that it carried in the slot, at the IP layer.
     carried: u64,
 }
@@ -62,8 +67,10 @@ struct Bottleneck {
 pub struct Recorder {
     slot: Duration,
     watched: Vec<Watched>,
-    bottlenecks: [Bottleneck; 2],
-    capacity_bps: [u64; 2],
+    /// The host of each UE, which has two bottlenecks.
+    ues: Vec<HostId>,
+    bottlenecks: Vec<Bottleneck>,
+    radio: Option<Ttis>,
     pub(crate) samples: Samples,
     events: Events,
 }
@@ -79,8 +86,6 @@ pub struct Introduction {
     pub cca: String,
     /// Where data come from, and where they go.
     pub hosts: (HostId, HostId),
-    /// Whether data go from the phone.
-    pub uplink: bool,
     /// Payload bytes of a full segment.
     pub mss: u32,
     /// Number of the flow in the scenario.
@@ -88,13 +93,21 @@ pub struct Introduction {
 }
 
 impl Recorder {
-    /// Slots of that length; the two directions of the access link.
-    pub fn new(slot: Duration, down: LinkId, up: LinkId) -> Self {
+    /// Slots of that length; both directions of the access link of each UE, the phone's first; whether
+    /// TTIs of the radio are kept.
+    pub fn new(slot: Duration, access: &[Access], radio: bool) -> Self {
+        let links = access.iter().flat_map(|access| [access.down, access.up]);
+        let bottleneck = |link| Bottleneck {
+            link,
+            capacity_bps: 0,
+            carried: 0,
+        };
         Self {
             slot,
             watched: Vec::new(),
-            bottlenecks: [down, up].map(|link| Bottleneck { link, carried: 0 }),
-            capacity_bps: [0; 2],
+            bottlenecks: links.map(bottleneck).collect(),
+            ues: access.iter().map(|access| access.ue).collect(),
+            radio: radio.then(Ttis::default),
             samples: Samples::default(),
             events: Events::default(),
         }
@@ -119,7 +132,17 @@ impl Recorder {
     pub(crate) fn truth(&self, uplink: bool, network: &Network) -> (u64, u64) {
         let index = usize::from(uplink);
         let backlog = network.queue(self.bottlenecks[index].link);
-        (backlog.bytes, self.capacity_bps[index])
+        (backlog.bytes, self.bottlenecks[index].capacity_bps)
+    }
+
+    /// Towards the UE that receives, or from the one that sends; in doubt that of the phone.
+    fn bottleneck_of(&self, (sender, receiver): (HostId, HostId)) -> usize {
+        let ue = |host| self.ues.iter().position(|ue| *ue == host);
+        match (ue(receiver), ue(sender)) {
+            (Some(ue), _) => 2 * ue,
+            (None, Some(ue)) => 2 * ue + 1,
+            (None, None) => 0,
+        }
     }
 
     /// A connection is requested.
@@ -131,7 +154,7 @@ impl Recorder {
             ue: new.ue,
             cca: new.cca,
             hosts: new.hosts,
-            bottleneck: usize::from(new.uplink),
+            bottleneck: self.bottleneck_of(new.hosts),
             mss: new.mss,
             near: None,
             meter: Meter::default(),
@@ -190,15 +213,22 @@ impl Recorder {
             pacing_rate_bps: info.pacing_rate.bits_per_second(),
             state: info.ca_state as u32,
             queue_bytes: network.queue(self.bottlenecks[bottleneck].link).bytes,
-            capacity_bps: self.capacity_bps[bottleneck],
+            capacity_bps: self.bottlenecks[bottleneck].capacity_bps,
         });
     }
 
-    /// A slot begins: its capacity is known, whatever will be sent.
+    /// A slot begins. The capacity of a wire is known, whatever will be sent; of the radio, that of the
+    /// slot before is.
     pub fn begin_slot(&mut self, now: Instant, network: &Network) {
-        for (index, bottleneck) in self.bottlenecks.iter().enumerate() {
-            let bytes = network.capacity_bytes(bottleneck.link, now, now + self.slot);
-            self.capacity_bps[index] = units::Rate::of(bytes, self.slot).bits_per_second();
+        let before = Instant::ZERO + now.since_start().saturating_sub(self.slot);
+        for bottleneck in &mut self.bottlenecks {
+            let from = if network.foresees(bottleneck.link) {
+                now
+            } else {
+                before
+            };
+            let bytes = network.capacity_bytes(bottleneck.link, from, from + self.slot);
+            bottleneck.capacity_bps = units::Rate::of(bytes, self.slot).bits_per_second();
         }
     }
 
@@ -272,7 +302,11 @@ impl Recorder {
     }
 
     /// The tables of flows and slots, once the run has ended.
-    pub fn finish(self, end: Instant, info: impl Fn(u32) -> SenderState) -> (Flows, Slots, Events) {
+    pub fn finish(
+        self,
+        end: Instant,
+        info: impl Fn(u32) -> SenderState,
+    ) -> (Flows, Slots, Events, Ttis) {
         let (mut flows, mut slots) = (Flows::default(), Slots::default());
         for (connection, mut watched) in (0..).zip(self.watched) {
             let mut pm = [(0.0, 0_u64); 2];
@@ -281,7 +315,7 @@ impl Recorder {
             }
             flows.push(summary(connection, watched, end, &info(connection), pm));
         }
-        (flows, slots, self.events)
+        (flows, slots, self.events, self.radio.unwrap_or_default())
     }
 }
 
@@ -424,6 +458,24 @@ impl Observer for Recorder {
             let watched = &mut self.watched[packet.flow as usize];
             if watched.bottleneck == index {
                 watched.carried += u64::from(packet.size);
+            }
+        }
+    }
+
+    fn radio(&mut self, at: Instant, record: &TtiRecord) {
+        if let Some(radio) = &mut self.radio {
+            radio.push(radio::row(at, record));
+        }
+    }
+
+    fn connection(&mut self, at: Instant, user: UserId, event: &ConnectionEvent) {
+        let (kind, detail) = radio::event(event);
+        let ue = self.ues.get(user as usize).copied();
+        for connection in 0..self.watched.len() {
+            let watched = &self.watched[connection];
+            let concerns = Some(watched.hosts.0) == ue || Some(watched.hosts.1) == ue;
+            if concerns && watched.completed.is_none() {
+                self.event(at, connection as u32, kind, detail.clone());
             }
         }
     }

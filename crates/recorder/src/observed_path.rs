@@ -5,7 +5,7 @@ use std::io::Write;
 use net::wire;
 use net::{Checker, Delivery, FlowPorts, Network, Observer, Packet, PcapTap};
 use path::{Plan, PlanError};
-use record::{Events, Flows, RunRow, Runs, Samples, Slots};
+use record::{Events, Flows, RunRow, Runs, Samples, Slots, Ttis};
 use scenario::Scenario;
 use units::{Duration, Instant};
 
@@ -53,6 +53,8 @@ pub struct Tables {
     pub samples: Samples,
     /// Events.
     pub events: Events,
+    /// A row per TTI and UE, where the scenario wants it.
+    pub radio: Ttis,
 }
 
 /// What runs TCP.
@@ -88,7 +90,13 @@ impl ObservedPath {
         options: Options,
     ) -> Result<Self, ObservationError> {
         let refused = |error: net::TopologyError| PlanError::Network(error.to_string());
-        let network = Network::new(&plan.topology, seed).map_err(refused)?;
+        let mut topology = plan.topology.clone();
+        let recorded = topology.radio.as_ref().is_some_and(|radio| radio.log);
+        if let Some(radio) = &mut topology.radio {
+            // The checker works from the log.
+            radio.log |= options.check;
+        }
+        let network = Network::new(&topology, seed).map_err(refused)?;
         let tapped = plan.node("capture", "server")?;
         let tap = options
             .pcap
@@ -96,10 +104,10 @@ impl ObservedPath {
             .transpose()?;
         let checker = options
             .check
-            .then(|| Checker::new(&plan.topology))
+            .then(|| Checker::new(&topology))
             .transpose()
             .map_err(refused)?;
-        let mut recorder = Recorder::new(scenario.slot, plan.bottleneck, plan.uplink);
+        let mut recorder = Recorder::new(scenario.slot, &plan.access, recorded);
         recorder.begin_slot(Instant::ZERO, &network);
         Ok(Self {
             network,
@@ -207,7 +215,7 @@ impl ObservedPath {
                 .map_err(|violation| ObservationError::Invariant(violation.to_string()))?;
         }
         let samples = core::mem::take(&mut recorder.samples);
-        let (flows, slots, events) = recorder.finish(now, state);
+        let (flows, slots, events, radio) = recorder.finish(now, state);
         let mut runs = Runs::default();
         runs.push(self.run);
         Ok(Tables {
@@ -216,6 +224,7 @@ impl ObservedPath {
             slots,
             samples,
             events,
+            radio,
         })
     }
 

@@ -1,6 +1,6 @@
 //! Between the engine and the path.
 
-use record::{Events, Flows, Runs, Samples, Slots};
+use record::{Events, Flows, Runs, Samples, Slots, Ttis};
 use serde::{Deserialize, Serialize};
 
 /// What is to be run.
@@ -47,4 +47,6 @@ pub struct Outcome {
     pub slots: Slots,
     /// Events.
     pub events: Events,
+    /// A row per TTI and UE, where the scenario wants it.
+    pub radio: Ttis,
 }

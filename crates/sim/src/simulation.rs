@@ -333,7 +333,6 @@ impl Simulation {
                 ue: running.flow.to.clone(),
                 cca: choice.to_string(),
                 hosts,
-                uplink: running.flow.from == "phone",
                 mss: self.config.mss,
                 flow: running.number,
             },

@@ -2,12 +2,13 @@
 
 use std::collections::VecDeque;
 
+use radio::ran::{Direction, UserId};
 use trace::WORK_PER_BYTE;
 use units::{Duration, Instant};
 
 use super::Violation;
 use crate::capacity::Carrier;
-use crate::{Backlog, DisciplineConfig, Limit, LinkConfig, Packet};
+use crate::{Backlog, Capacity, DisciplineConfig, Limit, LinkConfig, Packet};
 
 pub(super) struct Ledger {
     name: String,
@@ -34,7 +35,10 @@ impl Ledger {
             name: config.name.clone(),
             carrier,
             delay: config.delay,
-            limit: config.queue.limit,
+            limit: match config.capacity {
+                Capacity::Radio { .. } => Limit::Unlimited,
+                _ => config.queue.limit,
+            },
             by_flow: matches!(config.queue.discipline, DisciplineConfig::FqCodel(_)),
             in_order: config.jitter.is_none_or(|jitter| !jitter.reorder),
             waiting: VecDeque::new(),
@@ -47,6 +51,14 @@ impl Ledger {
 
     pub(super) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Of a link of the radio access network, whose it is.
+    pub(super) fn user(&self) -> Option<(UserId, Direction)> {
+        match self.carrier {
+            Carrier::Radio(user, direction) => Some((user, direction)),
+            Carrier::Constant(_) | Carrier::Trace(..) => None,
+        }
     }
 
     pub(super) fn delay(&self) -> Duration {
@@ -149,7 +161,7 @@ impl Ledger {
         if in_transit {
             self.on_wire.push_back(packet.id);
         }
-        if finish == Instant::NEVER {
+        if finish == Instant::NEVER || self.user().is_some() {
             return Ok(());
         }
         let possible = |work: u128| i128::try_from(work).unwrap_or(i128::MAX);

@@ -4,11 +4,13 @@
 //! links work, and holds each event against it as it happens; so its memory is that of the packets
 //! under way, and it can watch runs of any length. The first violation stays.
 
+mod air;
 mod ledger;
 mod violation;
 
 use std::collections::BTreeMap;
 
+use radio::ran::TtiRecord;
 use units::Instant;
 
 use crate::capacity::Carrier;
@@ -17,6 +19,7 @@ use crate::validate::validate;
 use crate::{
     Backlog, DropReason, HostId, Kind, LinkId, Network, Observer, Packet, Topology, TopologyError,
 };
+use air::AirLedger;
 use ledger::Ledger;
 pub use violation::Violation;
 
@@ -34,11 +37,14 @@ enum Place {
 }
 
 /// An observer that verifies that no link is above its rate, no queue above its limit, no packet
-/// early, out of order (where the link keeps it) or seen twice, and that none vanishes.
+/// early, out of order (where the link keeps it) or seen twice, and that none vanishes. On the radio, that
+/// no TTI has more resource blocks than the carrier, no block more than its size or more attempts than
+/// allowed, and that no user gets more than was decoded for it.
 ///
 /// Identities of packets that have left are remembered, 16 bytes or so each.
 pub struct Checker {
     links: Vec<Ledger>,
+    air: Option<AirLedger>,
     packets: BTreeMap<u64, Place>,
     inside: usize,
     sent: u64,
@@ -56,6 +62,7 @@ impl Checker {
         let ledger = |(config, carrier): (_, Carrier)| Ledger::new(config, carrier);
         Ok(Self {
             links: topology.links.iter().zip(carriers).map(ledger).collect(),
+            air: topology.radio.as_ref().map(AirLedger::new),
             packets: BTreeMap::new(),
             inside: 0,
             sent: 0,
@@ -175,6 +182,10 @@ impl Checker {
             }
         }
         early(packet, finish, start)?;
+        let carried = (self.link(link).user(), self.air.as_mut());
+        if let (Some((user, direction)), Some(air)) = carried {
+            air.arrived(user, direction, packet.size, finish)?;
+        }
         let ledger = self.link(link);
         let earliest = finish + ledger.delay();
         let in_transit = packet.kind == Kind::Tcp;
@@ -248,6 +259,13 @@ impl Observer for Checker {
     fn transmitted(&mut self, link: LinkId, packet: &Packet, start: Instant, finish: Instant) {
         let result = self.on_transmitted(link, packet, start, finish);
         self.note(result);
+    }
+
+    fn radio(&mut self, at: Instant, record: &TtiRecord) {
+        if let Some(air) = &mut self.air {
+            let result = air.tti(at, record);
+            self.note(result);
+        }
     }
 }
 

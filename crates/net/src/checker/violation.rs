@@ -43,6 +43,20 @@ pub enum Violation {
         /// Bytes that it holds.
         held: u64,
     },
+    /// A TTI of the radio is not as it can be.
+    #[error("user {user} of the radio at {at:?}: {what} is {found}, at most {most} is possible")]
+    Radio {
+        /// The user.
+        user: u32,
+        /// Start of the TTI.
+        at: Instant,
+        /// Of what there is too much.
+        what: &'static str,
+        /// How much there is.
+        found: u64,
+        /// How much there can be.
+        most: u64,
+    },
     /// A packet was somewhere before it could be.
     #[error("packet {packet} is early: seen at {at:?}, possible from {earliest:?}")]
     Early {

@@ -90,6 +90,13 @@ impl Reception {
         Decibel::from_linear(powers.powers_mw[cell] / self.elements()).get()
     }
 
+    /// Gain from `cell` to the UE without fast fading, antennas included, in dB; the other way it is the
+    /// same.
+    pub fn gain_db(&self, at: Instant, cell: usize) -> f64 {
+        let sent = self.deployment.config().cells[cell].power_dbm;
+        Decibel::from_linear(self.powers(at).powers_mw[cell]).get() - sent
+    }
+
     /// RSRQ of `cell` without fast fading, in dB: PRBs times RSRP over all that is received, where
     /// each cell transmits with the share `activity` of its power (TS 36.214 §5.1.3).
     pub fn rsrq_db(&self, at: Instant, cell: usize, activity: Activity<'_>) -> f64 {

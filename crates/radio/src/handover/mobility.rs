@@ -161,6 +161,11 @@ impl Mobility {
         !matches!(self.state, State::Detached { .. } | State::Recovering(_))
     }
 
+    /// Whether the user has left one cell and not arrived in the next.
+    pub fn is_between_cells(&self) -> bool {
+        matches!(self.state, State::Detached { .. })
+    }
+
     /// Handovers completed.
     pub fn handovers(&self) -> u32 {
         self.handovers

@@ -209,9 +209,17 @@ impl<T: Default, S: Default> Harq<T, S> {
 
     /// A process that can take new data.
     pub fn idle(&self) -> Option<usize> {
-        self.processes
-            .iter()
-            .position(|process| process.state == State::Idle)
+        self.idle_processes().next()
+    }
+
+    /// All processes that can take new data; one that has been filled is among them until its first
+    /// [`attempt`](Self::attempt).
+    pub fn idle_processes(&self) -> impl Iterator<Item = usize> {
+        let idle = |process: &&Process<T, S>| process.state == State::Idle;
+        let numbered = self.processes.iter().enumerate();
+        numbered
+            .filter(move |(_, process)| idle(process))
+            .map(|(index, _)| index)
     }
 
     /// Whether nothing is under way.

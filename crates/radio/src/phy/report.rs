@@ -89,6 +89,12 @@ impl CqiReporter {
         }
     }
 
+    /// Forgets all reports: another cell serves.
+    pub fn restart(&mut self) {
+        self.under_way.clear();
+        self.latest = None;
+    }
+
     /// Whether the receiver measures in `tti`.
     pub fn is_due(&self, tti: u64) -> bool {
         let offset = u64::from(self.config.offset);

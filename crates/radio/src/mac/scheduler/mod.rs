@@ -85,6 +85,11 @@ impl Scheduler {
             .collect()
     }
 
+    /// Forgets what the user with that index has had: the index belongs to another one from now on.
+    pub fn forget(&mut self, user: usize) {
+        self.state.forget(user);
+    }
+
     /// Assigns the groups of a TTI: `assignment[group]` becomes the index of a user in `demands`, or
     /// [`UNUSED`]. A user with a retransmission gets groups for that alone.
     ///

@@ -32,6 +32,13 @@ impl State {
         self.next_retransmission %= users.max(1);
     }
 
+    /// Forgets what `user` has had: its place belongs to somebody else now.
+    pub(super) fn forget(&mut self, user: usize) {
+        if let Some(average) = self.averages.get_mut(user) {
+            *average = 0.0;
+        }
+    }
+
     pub(super) fn average(&self, user: usize) -> f64 {
         self.averages[user]
     }

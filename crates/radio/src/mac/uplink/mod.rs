@@ -102,6 +102,17 @@ impl Timers {
     }
 }
 
+impl Timers {
+    /// The same timers in TTIs, of which a subframe has so many.
+    #[must_use]
+    pub fn in_ttis(self, per_subframe: u64) -> Self {
+        Self {
+            periodic: self.periodic.map(|period| period * per_subframe),
+            retransmission: self.retransmission * per_subframe,
+        }
+    }
+}
+
 impl Default for Timers {
     /// The default MAC configuration: infinity and sf2560 (TS 36.331 clause 9.2.2).
     fn default() -> Self {

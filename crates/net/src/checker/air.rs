@@ -1,0 +1,121 @@
+//! The account of the radio access network, kept from its log.
+
+use radio::ran::{Config, Direction, RlcMode, TtiRecord, UserId};
+use radio::rlc::Limit;
+use units::Instant;
+
+use super::Violation;
+
+/// What users can have got, by what was decoded for them.
+pub(super) struct AirLedger {
+    prbs: u64,
+    max_transmissions: u64,
+    /// Of each direction.
+    limits: [Limit; 2],
+    users: Vec<[Account; 2]>,
+    /// Resource blocks seen so far in the present TTI, by cell and direction.
+    used: Vec<[u64; 2]>,
+    tti: Option<u64>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Account {
+    /// Whether its TTIs are written down.
+    known: bool,
+    /// Bytes of packets in blocks that were decoded.
+    decoded: u64,
+    /// Bytes of packets that have arrived.
+    arrived: u64,
+}
+
+impl AirLedger {
+    pub(super) fn new(config: &Config) -> Self {
+        let limits = match config.rlc {
+            RlcMode::Acknowledged { config, uplink } => [config.limit, uplink],
+            RlcMode::Unacknowledged { config, uplink } => [config.limit, uplink],
+        };
+        let account = |observed| Account {
+            known: observed && config.log,
+            ..Account::default()
+        };
+        Self {
+            prbs: config.air.grid().prbs() as u64,
+            max_transmissions: u64::from(config.harq.max_transmissions),
+            limits,
+            users: config
+                .users
+                .iter()
+                .map(|user| [account(user.observed); 2])
+                .collect(),
+            used: vec![[0; 2]; config.cells],
+            tti: None,
+        }
+    }
+
+    pub(super) fn tti(&mut self, at: Instant, record: &TtiRecord) -> Result<(), Violation> {
+        let way = record.direction as usize;
+        if self.tti != Some(record.tti) {
+            self.tti = Some(record.tti);
+            self.used.fill([0; 2]);
+        }
+        let within = |what, found: u64, most: u64| {
+            if found <= most {
+                Ok(())
+            } else {
+                Err(Violation::Radio {
+                    user: record.user,
+                    at,
+                    what,
+                    found,
+                    most,
+                })
+            }
+        };
+        match self.limits[way] {
+            Limit::Packets(limit) => within(
+                "packets waiting",
+                u64::from(record.queue_packets),
+                limit as u64,
+            )?,
+            Limit::Bytes(limit) => within("bytes waiting", record.queue_bytes, limit)?,
+        }
+        let Some(block) = record.block else {
+            return Ok(());
+        };
+        within(
+            "payload of a block",
+            block.payload.into(),
+            block.bytes.into(),
+        )?;
+        within("attempts", block.attempt.into(), self.max_transmissions)?;
+        let used = &mut self.used[record.cell as usize][way];
+        *used += u64::from(block.prbs);
+        within("resource blocks", *used, self.prbs)?;
+        if block.decoded {
+            self.users[record.user as usize][way].decoded += u64::from(block.payload);
+        }
+        Ok(())
+    }
+
+    /// A packet of so many bytes has arrived.
+    pub(super) fn arrived(
+        &mut self,
+        user: UserId,
+        direction: Direction,
+        bytes: u32,
+        at: Instant,
+    ) -> Result<(), Violation> {
+        let account = &mut self.users[user as usize][direction as usize];
+        account.arrived += u64::from(bytes);
+        if account.known && account.arrived > account.decoded {
+            return Err(Violation::Radio {
+                user,
+                at,
+                what: "bytes arrived",
+                found: account.arrived,
+                most: account.decoded,
+            });
+        }
+        Ok(())
+    }
+}

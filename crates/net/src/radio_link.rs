@@ -1,0 +1,110 @@
+//! Links of the radio access network, seen from the packets on them.
+
+use radio::ran::{Direction, Outcome, Ran, UserId};
+use units::Instant;
+
+use crate::queue::Scene;
+use crate::store::Handle;
+use crate::{Backlog, DropReason, HostId, LinkConfig, Observer};
+
+/// One direction of one user.
+pub(crate) struct RadioLink {
+    pub(crate) to: HostId,
+    mtu: u32,
+    pub(crate) user: UserId,
+    pub(crate) direction: Direction,
+    /// What has been taken and has neither arrived nor been lost.
+    pub(crate) under_way: Backlog,
+}
+
+impl RadioLink {
+    pub(crate) fn new(config: &LinkConfig, user: UserId, direction: Direction) -> Self {
+        Self {
+            to: config.to,
+            mtu: config.mtu,
+            user,
+            direction,
+            under_way: Backlog::default(),
+        }
+    }
+
+    /// A packet enters.
+    pub(crate) fn enter<O: Observer>(
+        &mut self,
+        handle: Handle,
+        ran: &mut Ran,
+        scene: &mut Scene<'_, O>,
+    ) {
+        let size = scene.store.packet(handle).size;
+        if size > self.mtu {
+            return scene.discard(handle, DropReason::Mtu);
+        }
+        if !ran.enqueue(
+            scene.now,
+            self.user,
+            self.direction,
+            u64::from(handle),
+            size,
+        ) {
+            return scene.discard(handle, DropReason::Overflow);
+        }
+        self.under_way.bytes += u64::from(size);
+        self.under_way.packets += 1;
+        let packet = scene.store.packet(handle);
+        scene
+            .observer
+            .enqueued(scene.now, scene.link, packet, self.under_way);
+    }
+
+    /// A packet is out of the radio access network; true if it has arrived.
+    pub(crate) fn leave<O: Observer>(
+        &mut self,
+        handle: Handle,
+        delivered: bool,
+        scene: &mut Scene<'_, O>,
+    ) -> bool {
+        let packet = scene.store.packet(handle);
+        self.under_way.bytes -= u64::from(packet.size);
+        self.under_way.packets -= 1;
+        if delivered {
+            let (now, link) = (scene.now, scene.link);
+            scene.observer.transmitted(link, packet, now, now);
+        } else {
+            scene.discard(handle, DropReason::Radio);
+        }
+        delivered
+    }
+}
+
+/// The radio access network with the links that lead into it.
+pub(crate) struct Air {
+    pub(crate) ran: Ran,
+    pub(crate) outcome: Outcome,
+    /// Position of the link of each user, downlink and uplink.
+    links: Vec<[usize; 2]>,
+}
+
+impl Air {
+    /// `links` tells the user and direction of each link that has one, with its position.
+    pub(crate) fn new(ran: Ran, links: impl Iterator<Item = (usize, UserId, Direction)>) -> Self {
+        let users = ran.config().users.len();
+        let mut of_users = vec![[usize::MAX; 2]; users];
+        for (link, user, direction) in links {
+            of_users[user as usize][direction as usize] = link;
+        }
+        Self {
+            ran,
+            outcome: Outcome::default(),
+            links: of_users,
+        }
+    }
+
+    pub(crate) fn next_event(&self) -> Instant {
+        self.ran.next_event()
+    }
+
+    /// Position of the link of a user in a direction.
+    pub(crate) fn link(&self, user: UserId, direction: Direction) -> usize {
+        self.links[user as usize][direction as usize]
+    }
+}

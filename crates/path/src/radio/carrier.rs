@@ -1,0 +1,242 @@
+//! The carrier and everything that has to do with transmission time intervals.
+
+use std::sync::Arc;
+
+use radio::mac::scheduler::{Policy, SubbandRate};
+use radio::mac::{drx, harq, uplink};
+use radio::phy::{lte, nr};
+use radio::ran::{
+    Access, AirInterface, Carrier, Downlink, Load, LteCarrier, NrCarrier, RlcMode, Uplink,
+};
+use radio::rlc::{self, LengthIndicator, Limit};
+use scenario::Buffer;
+use scenario::radio::{self as model, Modulation, Radio, Technology, Transmit};
+use units::Duration;
+
+use crate::PlanError;
+
+/// The air interface of the scenario.
+pub(super) fn air(radio: &Radio) -> Result<Arc<AirInterface>, PlanError> {
+    let width_mhz = radio.width().map_or(0.0, |width| width.hertz() / 1e6);
+    let carrier = match radio.technology {
+        Technology::Lte => {
+            let bandwidth = lte::Bandwidth::from_khz(libm::round(width_mhz * 1e3) as u32);
+            Carrier::Lte(LteCarrier {
+                prbs: bandwidth.map_err(PlanError::radio)?.prbs(),
+                cfi: radio.control_symbols,
+                antenna_ports: match radio.transmit {
+                    Transmit::Single => radio.layers,
+                    Transmit::Diversity => 2,
+                },
+                table: match radio.modulation {
+                    Modulation::Qam256 => lte::McsTable::Qam256,
+                    Modulation::Qam64 | Modulation::LowRate => lte::McsTable::Qam64,
+                },
+                layers: radio.layers,
+            })
+        }
+        Technology::Nr => {
+            let numerology = (radio.spacing_khz() / 15).ilog2();
+            let high = radio
+                .carrier()
+                .is_some_and(|carrier| carrier.hertz() > 10e9);
+            let range = if high {
+                nr::FrequencyRange::Fr2
+            } else {
+                nr::FrequencyRange::Fr1
+            };
+            let numbers = nr::Numerology::new(numerology).map_err(PlanError::radio)?;
+            let width = libm::round(width_mhz) as u32;
+            let found = nr::Carrier::new(range, numbers, width).map_err(PlanError::radio)?;
+            let special = radio.special_slot;
+            Carrier::Nr(NrCarrier {
+                prbs: found.prbs(),
+                numerology,
+                tdd: radio.tdd.as_ref().map(|pattern| {
+                    let symbols = [special.downlink, special.guard, special.uplink];
+                    (pattern.letters().to_owned(), symbols)
+                }),
+                table: match radio.modulation {
+                    Modulation::Qam64 => nr::McsTable::Qam64,
+                    Modulation::Qam256 => nr::McsTable::Qam256,
+                    Modulation::LowRate => nr::McsTable::LowRate,
+                },
+                layers: radio.layers,
+            })
+        }
+    };
+    AirInterface::shared(&carrier).map_err(PlanError::radio)
+}
+
+/// Times of a scenario in TTIs.
+#[derive(Clone, Copy)]
+pub(super) struct Ttis(pub(super) Duration);
+
+impl Ttis {
+    fn of(self, time: Duration) -> u64 {
+        time.as_nanos() / self.0.as_nanos().max(1)
+    }
+}
+
+pub(super) fn downlink(radio: &Radio, ttis: Ttis) -> Downlink {
+    let model = &radio.downlink;
+    Downlink {
+        policy: match model.scheduler {
+            model::Scheduler::ProportionalFair => Policy::ProportionalFair {
+                time_constant: ttis.of(model.time_constant) as f64,
+            },
+            model::Scheduler::RoundRobin => Policy::RoundRobin,
+            model::Scheduler::MaxRate => Policy::MaxRate,
+        },
+        subbands: (model.cqi == model::Cqi::Subband).then_some(match model.subband_rate {
+            model::SubbandRate::Mean => SubbandRate::Mean,
+            model::SubbandRate::Weakest => SubbandRate::Weakest,
+        }),
+        cqi_period: ttis.of(model.cqi_period).max(1) as u32,
+        cqi_delay: ttis.of(model.cqi_delay) as u32,
+        margin_db: model.margin.get(),
+        outer_loop: model
+            .outer_loop
+            .as_ref()
+            .map(|outer| (outer.target, outer.step.get(), outer.limit.get())),
+        channel_period: model
+            .channel_period
+            .map_or(1, |period| ttis.of(period).max(1)) as u32,
+    }
+}
+
+pub(super) fn harq(radio: &Radio, ttis: Ttis) -> (harq::Config, u64) {
+    let model = &radio.harq;
+    let processes = match radio.technology {
+        Technology::Lte => 8,
+        Technology::Nr => 16,
+    };
+    let config = harq::Config {
+        processes: model.processes.unwrap_or(processes) as u8,
+        round_trip: model.round_trip.map_or(8, |time| ttis.of(time)),
+        max_transmissions: model.transmissions as u8,
+        timing: harq::Timing::Asynchronous,
+    };
+    (config, model.decoding.map_or(4, |time| ttis.of(time)))
+}
+
+pub(super) fn rlc(radio: &Radio) -> RlcMode {
+    let model = &radio.rlc;
+    let length_indicator = match model.length_indicator_bits {
+        15 => LengthIndicator::Bits15,
+        _ => LengthIndicator::Bits11,
+    };
+    match model.mode {
+        model::RlcMode::Am => {
+            let usual = match radio.technology {
+                Technology::Lte => 10,
+                Technology::Nr => 16,
+            };
+            let config = rlc::am::Config {
+                sn: match model.sn_bits.unwrap_or(usual) {
+                    16 => rlc::am::SnLength::Bits16,
+                    _ => rlc::am::SnLength::Bits10,
+                },
+                length_indicator,
+                limit: limit(model.buffer),
+                status: match model.status {
+                    model::StatusPlacement::Piggybacked => rlc::am::StatusPlacement::Piggybacked,
+                    model::StatusPlacement::Alone => rlc::am::StatusPlacement::Alone,
+                },
+                t_poll_retransmit: model.poll_retransmit,
+                t_reordering: model.reordering,
+                t_status_prohibit: model.status_prohibit,
+                poll_pdu: (model.poll_pdus > 0).then_some(model.poll_pdus),
+                poll_byte: model.poll_bytes.map(units::Bytes::get),
+                max_retransmissions: model.max_retransmissions,
+            };
+            RlcMode::Acknowledged {
+                config,
+                uplink: limit(model.uplink_buffer),
+            }
+        }
+        model::RlcMode::Um => {
+            let config = rlc::um::Config {
+                sn: match model.sn_bits {
+                    Some(5) => rlc::um::SnLength::Bits5,
+                    _ => rlc::um::SnLength::Bits10,
+                },
+                length_indicator,
+                limit: limit(model.buffer),
+                t_reordering: model.reordering,
+            };
+            RlcMode::Unacknowledged {
+                config,
+                uplink: limit(model.uplink_buffer),
+            }
+        }
+    }
+}
+
+fn limit(buffer: Buffer) -> Limit {
+    match buffer {
+        Buffer::Packets(packets) => Limit::Packets(packets as usize),
+        Buffer::Bytes(bytes) => Limit::Bytes(bytes.get()),
+        Buffer::Bdp(_) => unreachable!("a buffer of RLC is in packets or bytes"),
+    }
+}
+
+pub(super) fn uplink(radio: &Radio, ttis: Ttis) -> Result<Uplink, PlanError> {
+    let model = &radio.uplink;
+    let subframe = Duration::from_millis(1);
+    let access = match model.access {
+        model::Access::Configured => Access::Configured,
+        model::Access::Granted => {
+            let subframes = |time: Duration| time.as_nanos() / subframe.as_nanos();
+            let periodic = match model.periodic_bsr {
+                model::Timer::After(time) => Some(subframes(time)),
+                model::Timer::Infinity => None,
+            };
+            let timers = uplink::Timers::new(periodic, subframes(model.retx_bsr));
+            Access::Granted {
+                protocol: match model.protocol {
+                    model::GrantProtocol::Standard => uplink::Protocol::Standard,
+                    model::GrantProtocol::Thesis => uplink::Protocol::Thesis,
+                },
+                enhanced: model.enhanced,
+                timers: timers.map_err(PlanError::radio)?.in_ttis(ttis.of(subframe)),
+                request: uplink::RequestConfig {
+                    period: ttis.of(model.sr_period).max(1),
+                    offset: 0,
+                    prohibit: u64::from(model.sr_prohibit),
+                    max_transmissions: model.sr_transmissions,
+                },
+            }
+        }
+    };
+    Ok(Uplink {
+        access,
+        traced_sinr_db: model.sinr.get(),
+        power_dbm: model.power.dbm(),
+        noise_figure_db: radio.propagation.enb_noise_figure.get(),
+        first_grant: model.first_grant.get(),
+        random_access: ttis.of(model.random_access),
+    })
+}
+
+pub(super) fn drx(radio: &Radio, ttis: Ttis) -> Option<drx::Config> {
+    let (harq, _) = harq(radio, ttis);
+    radio.drx.as_ref().map(|model| drx::Config {
+        on_duration: ttis.of(model.on_duration),
+        inactivity: ttis.of(model.inactivity),
+        retransmission: ttis.of(model.retransmission),
+        harq_round_trip: harq.round_trip,
+        long_cycle: ttis.of(model.long_cycle),
+        offset: ttis.of(model.offset),
+        short: model
+            .short_cycle
+            .map(|cycle| (ttis.of(cycle), u64::from(model.short_cycles))),
+    })
+}
+
+pub(super) fn load(radio: &Radio) -> Load {
+    match radio.propagation.load {
+        model::Load::Full => Load::Full,
+        model::Load::Actual => Load::Actual,
+    }
+}

@@ -1,0 +1,118 @@
+//! The files of a radio access network, read once for all runs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use radio::channel::mobility::{Trajectory, read_fcd, read_ns2};
+use radio::channel::{PhoneLog, SinrTrace};
+use scenario::radio::{Radio, Reception, Sinr, Sumo};
+
+use crate::PlanError;
+
+/// SINR traces by UE, and the ways of vehicles by file.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RadioFiles {
+    sinr: BTreeMap<String, SinrTrace>,
+    ways: BTreeMap<PathBuf, BTreeMap<String, Trajectory>>,
+    directory: PathBuf,
+}
+
+impl RadioFiles {
+    pub(crate) fn load(radio: &Radio, directory: &Path) -> Result<Self, PlanError> {
+        let mut files = Self {
+            directory: directory.to_owned(),
+            ..Self::default()
+        };
+        let height_m = radio.propagation.ue_height.metres();
+        for ue in &radio.ues {
+            match ue.reception() {
+                Reception::Sinr(sinr) => {
+                    if let Some(trace) = files.read_sinr(sinr)? {
+                        files.sinr.insert(ue.name.clone(), trace);
+                    }
+                }
+                Reception::Sumo(sumo) => files.read_ways(sumo, radio, height_m)?,
+                Reception::Linear(..) | Reception::WayPoints(_) => {}
+            }
+        }
+        Ok(files)
+    }
+
+    /// The trace of the UEs with that name, if they have a file.
+    pub(super) fn sinr(&self, ue: &str) -> Option<&SinrTrace> {
+        self.sinr.get(ue)
+    }
+
+    /// The ways of the vehicles in the file of `sumo`.
+    pub(super) fn ways(&self, sumo: &Sumo) -> &BTreeMap<String, Trajectory> {
+        let file = located(sumo, &self.directory);
+        self.ways
+            .get(&file)
+            .expect("every file of the scenario was loaded")
+    }
+
+    fn read_sinr(&self, sinr: &Sinr) -> Result<Option<SinrTrace>, PlanError> {
+        Ok(match sinr {
+            Sinr::Constant(_) | Sinr::Points(_) => None,
+            Sinr::Trace(trace) => {
+                let file = self.directory.join(&trace.trace);
+                let text = read(&file)?;
+                let name = file.display().to_string();
+                Some(SinrTrace::read(&name, &text, trace.longest_gap).map_err(PlanError::radio)?)
+            }
+            Sinr::PhoneLog(log) => {
+                let file = self.directory.join(&log.phone_log);
+                let text = read(&file)?;
+                let name = file.display().to_string();
+                let read = PhoneLog::read(&name, &text).map_err(PlanError::radio)?;
+                let trace = read.sinr_trace(log.offset, None, log.longest_gap);
+                Some(trace.map_err(PlanError::radio)?)
+            }
+        })
+    }
+
+    /// Reads all that is wanted of a file of vehicles: those that are named, or all.
+    fn read_ways(&mut self, sumo: &Sumo, radio: &Radio, height_m: f64) -> Result<(), PlanError> {
+        let file = located(sumo, &self.directory);
+        if self.ways.contains_key(&file) {
+            return Ok(());
+        }
+        let of_file = radio.ues.iter().filter_map(|ue| match ue.reception() {
+            Reception::Sumo(other) if located(other, &self.directory) == file => Some((ue, other)),
+            _ => None,
+        });
+        let named: BTreeSet<&str> = of_file
+            .clone()
+            .filter(|(ue, _)| !ue.is_every_vehicle())
+            .map(|(_, sumo)| sumo.vehicle.as_str())
+            .collect();
+        let named: Vec<&str> = named.into_iter().collect();
+        let every = of_file.into_iter().any(|(ue, _)| ue.is_every_vehicle());
+        let text = read(&file)?;
+        let name = file.display().to_string();
+        let reader = if sumo.fcd.is_some() {
+            read_fcd
+        } else {
+            read_ns2
+        };
+        // Named vehicles are asked for by name, so that a missing one is told.
+        let mut ways = reader(&name, &text, &named, height_m).map_err(PlanError::radio)?;
+        if every {
+            ways = reader(&name, &text, &[], height_m).map_err(PlanError::radio)?;
+        }
+        self.ways.insert(file, ways);
+        Ok(())
+    }
+}
+
+fn located(sumo: &Sumo, directory: &Path) -> PathBuf {
+    let file = sumo.fcd.as_ref().or(sumo.ns2.as_ref());
+    directory.join(file.map_or("", String::as_str))
+}
+
+fn read(file: &Path) -> Result<String, PlanError> {
+    std::fs::read_to_string(file).map_err(|error| PlanError::Read {
+        file: file.to_owned(),
+        error: error.to_string(),
+    })
+}

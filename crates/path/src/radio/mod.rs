@@ -1,0 +1,158 @@
+//! The radio access network of a run: from the scenario's words to those of the radio.
+
+mod carrier;
+mod channel;
+mod files;
+mod mobility;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use radio::channel::mobility::Trajectory;
+use radio::channel::{FadedSinr, Fading, FadingConfig, Grid, LinkId, Receiver, Reception};
+use radio::ran::{Channel, Config, User};
+use scenario::radio::{Radio, Ue};
+use scenario::{Cross, Scenario};
+
+pub(crate) use files::RadioFiles;
+
+use crate::PlanError;
+use carrier::Ttis;
+
+/// The radio access network and the nodes of its users.
+pub(crate) struct RadioPlan<'a> {
+    pub(crate) config: Config,
+    /// Name of the node of each user, and the traffic of others towards it; the phone is the first.
+    pub(crate) nodes: Vec<(String, &'a [Cross])>,
+}
+
+/// A UE with the name of its node and, if it is a vehicle, its way.
+type Named<'a> = (String, &'a Ue, Option<&'a Trajectory>);
+
+/// The radio access network of `scenario` in the run with `seed`.
+pub(crate) fn plan<'a>(
+    scenario: &'a Scenario,
+    radio: &'a Radio,
+    files: &'a RadioFiles,
+    seed: u64,
+) -> Result<RadioPlan<'a>, PlanError> {
+    let air = carrier::air(radio)?;
+    let ttis = Ttis(air.tti());
+    let frequency = channel::carrier(radio)?;
+    let placed = radio.ues.iter().any(Ue::has_place);
+    let deployment = placed
+        .then(|| channel::deployment(radio, frequency, air.grid(), seed))
+        .transpose()?;
+    let ends: BTreeSet<&str> = scenario
+        .flows
+        .iter()
+        .flat_map(|flow| [flow.from.as_str(), flow.to.as_str()])
+        .collect();
+    let (mut users, mut nodes) = (Vec::new(), Vec::new());
+    for (number, (name, ue, way)) in (0..).zip(named(radio, files)) {
+        let fading = channel::fading(radio, ue, frequency)?;
+        let channel = match (&deployment, trajectory(radio, ue, way)?) {
+            (Some(deployment), Some(way)) => {
+                let deployment = Arc::clone(deployment);
+                let reception = Reception::new(deployment, number, way, fading);
+                Channel::Placed(Box::new(reception.map_err(PlanError::radio)?))
+            }
+            _ => traced(ue, files, (air.grid(), fading, number, seed))?,
+        };
+        users.push(User {
+            channel,
+            observed: ends.contains(name.as_str()),
+        });
+        nodes.push((name, ue.cross.as_slice()));
+    }
+    let (harq, decoding) = carrier::harq(radio, ttis);
+    let config = Config {
+        cells: radio.cells.len().max(1),
+        downlink: carrier::downlink(radio, ttis),
+        harq,
+        decoding,
+        rlc: carrier::rlc(radio),
+        uplink: carrier::uplink(radio, ttis)?,
+        drx: carrier::drx(radio, ttis),
+        handover: mobility::handover(radio),
+        measurement_period: radio
+            .handover
+            .as_ref()
+            .map_or(units::Duration::from_millis(200), |model| {
+                model.measurement_period
+            }),
+        load: carrier::load(radio),
+        users,
+        log: radio.log,
+        air,
+    };
+    Ok(RadioPlan { config, nodes })
+}
+
+/// All UEs by node, the phone first.
+fn named<'a>(radio: &'a Radio, files: &'a RadioFiles) -> Vec<Named<'a>> {
+    let taken: BTreeSet<&str> = radio
+        .ues
+        .iter()
+        .filter(|ue| !ue.is_every_vehicle())
+        .filter_map(|ue| ue.sumo.as_ref().map(|sumo| sumo.vehicle.as_str()))
+        .collect();
+    let mut all: Vec<Named<'a>> = Vec::new();
+    for ue in &radio.ues {
+        let ways = ue.sumo.as_ref().map(|sumo| (sumo, files.ways(sumo)));
+        if let (true, Some((_, ways))) = (ue.is_every_vehicle(), ways) {
+            let others = ways
+                .iter()
+                .filter(|(vehicle, _)| !taken.contains(vehicle.as_str()));
+            all.extend(
+                others.map(|(vehicle, way)| (format!("{}-{vehicle}", ue.name), ue, Some(way))),
+            );
+        } else {
+            let way = ways.and_then(|(sumo, ways)| ways.get(&sumo.vehicle));
+            all.extend(ue.nodes().map(|name| (name, ue, way)));
+        }
+    }
+    all.sort_by_key(|(name, ..)| name != "phone");
+    all
+}
+
+/// The way of a UE that has a place.
+fn trajectory(
+    radio: &Radio,
+    ue: &Ue,
+    way: Option<&Trajectory>,
+) -> Result<Option<Trajectory>, PlanError> {
+    use scenario::radio::Reception as Received;
+    let height = radio.propagation.ue_height;
+    Ok(match ue.reception() {
+        Received::Sinr(_) => None,
+        Received::Linear(position, velocity) => Some(channel::linear(position, velocity, height)),
+        Received::WayPoints(points) => Some(channel::way(points, height)?),
+        Received::Sumo(_) => way.cloned(),
+    })
+}
+
+/// A UE whose mean SINR is given.
+fn traced(
+    ue: &Ue,
+    files: &RadioFiles,
+    (grid, fading, number, seed): (Grid, Option<(FadingConfig, Receiver)>, u32, u64),
+) -> Result<Channel, PlanError> {
+    let mean = match (files.sinr(&ue.name), ue.reception()) {
+        (Some(trace), _) => trace.clone(),
+        (None, scenario::radio::Reception::Sinr(sinr)) => channel::sinr(sinr)?,
+        (None, _) => unreachable!("a UE without a place has a SINR"),
+    };
+    let channel = match fading {
+        None => FadedSinr::unfaded(mean),
+        Some((config, receiver)) => {
+            let link = LinkId {
+                ue: number,
+                cell: 0,
+            };
+            let fading = Fading::new(config, &grid, seed, link).map_err(PlanError::radio)?;
+            FadedSinr::new(mean, fading, receiver, &grid).map_err(PlanError::radio)?
+        }
+    };
+    Ok(Channel::Traced(Box::new(channel)))
+}

@@ -1,0 +1,313 @@
+//! The air interface of a carrier: its resource blocks, its transport formats, and when which direction
+//! may be used.
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use units::Duration;
+
+use crate::channel::{Grid, ParameterError};
+use crate::mac::scheduler::Scheduler;
+use crate::phy::{ConfigError, LinkAdaptation, TransportFormat, lte, nr};
+
+/// An LTE carrier in FDD.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct LteCarrier {
+    /// Resource blocks: 6, 15, 25, 50, 75 or 100.
+    pub prbs: u32,
+    /// Symbols of the control region.
+    pub cfi: u32,
+    /// Antenna ports with reference signals.
+    pub antenna_ports: u32,
+    /// Modulation and coding schemes of the downlink.
+    pub table: lte::McsTable,
+    /// Layers, each a codeword of its own with the same scheme; 1 or 2.
+    pub layers: u32,
+}
+
+/// An NR carrier.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct NrCarrier {
+    /// Resource blocks, up to 273.
+    pub prbs: u32,
+    /// Numerology: 0 to 3 for 15 to 120 kHz.
+    pub numerology: u32,
+    /// Slots such as `DDDSU` and the downlink, guard and uplink symbols of `S`; `None` for FDD.
+    pub tdd: Option<(String, [u32; 3])>,
+    /// Modulation and coding schemes of the downlink.
+    pub table: nr::McsTable,
+    /// Layers of the downlink, 1 to 4.
+    pub layers: u32,
+}
+
+/// A carrier of either technology.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Carrier {
+    /// LTE.
+    Lte(LteCarrier),
+    /// NR.
+    Nr(NrCarrier),
+}
+
+/// Why there is no such carrier.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum AirError {
+    /// Something that the physical layer does not know.
+    #[error(transparent)]
+    Phy(#[from] ConfigError),
+    /// Something that makes no grid.
+    #[error(transparent)]
+    Grid(#[from] ParameterError),
+    /// More or fewer layers than the technology has.
+    #[error("layers = {layers}: {technology} has 1 to {most}")]
+    Layers {
+        /// As given.
+        layers: u32,
+        /// LTE or NR.
+        technology: &'static str,
+        /// Most of it.
+        most: u32,
+    },
+}
+
+/// Transport formats by number of resource blocks and then by scheme.
+#[derive(Clone, Debug)]
+pub(super) struct Formats {
+    formats: Vec<TransportFormat>,
+    schemes: usize,
+    pub(super) adaptation: LinkAdaptation,
+}
+
+impl Formats {
+    fn new(
+        prbs: u32,
+        schemes: u8,
+        adaptation: LinkAdaptation,
+        format: impl Fn(u8, u32) -> TransportFormat,
+    ) -> Self {
+        let formats = (1..=prbs).flat_map(|prbs| (0..schemes).map(move |mcs| (mcs, prbs)));
+        Self {
+            formats: formats.map(|(mcs, prbs)| format(mcs, prbs)).collect(),
+            schemes: usize::from(schemes),
+            adaptation,
+        }
+    }
+
+    /// The transport block of scheme `mcs` on `prbs` resource blocks, of which there is one at least.
+    pub(super) fn get(&self, mcs: u8, prbs: u32) -> &TransportFormat {
+        &self.formats[(prbs as usize - 1) * self.schemes + usize::from(mcs)]
+    }
+
+    pub(super) fn schemes(&self) -> u8 {
+        self.schemes as u8
+    }
+
+    /// The fewest resource blocks on which scheme `mcs` carries so many bytes, `most` at the most.
+    pub(super) fn prbs_for(&self, mcs: u8, bytes: u64, most: u32) -> u32 {
+        let (mut low, mut high) = (1, most);
+        while low < high {
+            let middle = (low + high) / 2;
+            if u64::from(self.get(mcs, middle).bits / 8) >= bytes {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        low
+    }
+}
+
+/// A carrier with everything about it that never changes.
+#[derive(Debug)]
+pub struct AirInterface {
+    /// One transmission time interval.
+    pub(super) tti: Duration,
+    pub(super) grid: Grid,
+    /// Resource blocks of each group that a scheduler assigns; groups of the channel are the same.
+    pub(super) group_prbs: Vec<u16>,
+    pub(super) subband_prbs: u32,
+    pub(super) pattern: nr::TddPattern,
+    pub(super) down: Formats,
+    /// Of slots whose symbols are not all downlink.
+    pub(super) down_special: Option<Formats>,
+    pub(super) up: Formats,
+    pub(super) layers: u32,
+    /// Control channel elements in a TTI.
+    pub(super) control_elements: u32,
+}
+
+impl AirInterface {
+    /// The interface of a carrier. The same carrier is computed once in a process.
+    ///
+    /// # Errors
+    /// If 3GPP has no such carrier.
+    pub fn shared(carrier: &Carrier) -> Result<Arc<Self>, AirError> {
+        static KNOWN: LazyLock<Mutex<HashMap<Carrier, Arc<AirInterface>>>> =
+            LazyLock::new(Mutex::default);
+        let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = known().get(carrier) {
+            return Ok(Arc::clone(found));
+        }
+        let air = Arc::new(match carrier {
+            Carrier::Lte(carrier) => Self::lte(*carrier)?,
+            Carrier::Nr(carrier) => Self::nr(carrier)?,
+        });
+        known().insert(carrier.clone(), Arc::clone(&air));
+        Ok(air)
+    }
+
+    fn lte(carrier: LteCarrier) -> Result<Self, AirError> {
+        let bandwidth = lte::Bandwidth::from_prbs(carrier.prbs)?;
+        let overhead = lte::Overhead::new(carrier.cfi, carrier.antenna_ports)?;
+        let layers = layers(carrier.layers, "LTE", 2)?;
+        let table = carrier.table;
+        let elements = overhead.data_elements(bandwidth);
+        let codewords = move |mcs, prbs| {
+            let mut format = lte::format(table, mcs, prbs, 1, elements)
+                .expect("a scheme and a number of blocks within the tables");
+            format.bits *= layers;
+            format.coded_bits *= layers;
+            format.blocks.count *= layers;
+            format
+        };
+        let adaptation = lte::link_adaptation(table, bandwidth, overhead);
+        let up = lte::McsTable::Qam64;
+        let up_elements = overhead.data_elements(bandwidth);
+        let group = bandwidth.rbg_size();
+        Ok(Self {
+            tti: Duration::from_millis(1),
+            grid: Grid::lte(carrier.prbs as usize, group as usize)?,
+            group_prbs: Scheduler::groups(carrier.prbs as u16, group as u16),
+            subband_prbs: bandwidth
+                .subband_size()
+                .unwrap_or(carrier.prbs.next_multiple_of(group)),
+            pattern: nr::TddPattern::full_duplex(),
+            down: Formats::new(carrier.prbs, table.schemes(), adaptation, codewords),
+            down_special: None,
+            up: Formats::new(
+                carrier.prbs,
+                up.schemes(),
+                lte::link_adaptation(up, bandwidth, overhead),
+                |mcs, prbs| {
+                    lte::format(up, mcs, prbs, 1, up_elements)
+                        .expect("a scheme and a number of blocks within the tables")
+                },
+            ),
+            layers,
+            control_elements: overhead.control_channel_elements(bandwidth),
+        })
+    }
+
+    fn nr(carrier: &NrCarrier) -> Result<Self, AirError> {
+        let numerology = nr::Numerology::new(carrier.numerology)?;
+        let layers = layers(carrier.layers, "NR", 4)?;
+        let (pattern, special) = match &carrier.tdd {
+            None => (nr::TddPattern::full_duplex(), None),
+            Some((letters, [downlink, guard, uplink])) => {
+                let special = nr::Slot::special(*downlink, *guard, *uplink)?;
+                let symbols = special.downlink_symbols;
+                let pattern = nr::TddPattern::parse(letters, special)?;
+                (pattern, letters.contains('S').then_some(symbols))
+            }
+        };
+        // One symbol of the slot for control, one DM-RS symbol without data beside it.
+        let formats = |table: nr::McsTable, symbols: u32, layers: u32| {
+            let allocation = nr::Allocation {
+                symbols,
+                dmrs_elements: 12,
+                overhead_elements: 0,
+                layers,
+            };
+            let adaptation = nr::link_adaptation(table, carrier.prbs, allocation);
+            Formats::new(carrier.prbs, table.schemes(), adaptation, |mcs, prbs| {
+                nr::format(table, mcs, prbs, allocation).expect("a scheme within the table")
+            })
+        };
+        let group: u32 = match carrier.prbs {
+            // Nominal size of a resource block group, configuration 1: TS 38.214 table 5.1.2.2.1-1.
+            ..=36 => 2,
+            37..=72 => 4,
+            73..=144 => 8,
+            _ => 16,
+        };
+        Ok(Self {
+            tti: numerology.slot(),
+            grid: Grid::new(
+                carrier.prbs as usize,
+                group as usize,
+                f64::from(numerology.subcarrier_spacing_khz()) * 1e3,
+            )?,
+            group_prbs: Scheduler::groups(carrier.prbs as u16, group as u16),
+            subband_prbs: group,
+            pattern,
+            down: formats(carrier.table, DATA_SYMBOLS, layers),
+            down_special: special
+                .filter(|symbols| *symbols > CONTROL_SYMBOLS + 1)
+                .map(|symbols| formats(carrier.table, symbols - CONTROL_SYMBOLS, layers)),
+            up: formats(nr::McsTable::Qam64, DATA_SYMBOLS + CONTROL_SYMBOLS, 1),
+            layers,
+            // A control resource set over the whole carrier for one symbol: six REGs to an element
+            // (TS 38.211 7.3.2.2).
+            control_elements: carrier.prbs * CONTROL_SYMBOLS / 6,
+        })
+    }
+
+    /// Length of a transmission time interval.
+    pub fn tti(&self) -> Duration {
+        self.tti
+    }
+
+    /// The resource blocks and the groups in which the channel is looked at.
+    pub fn grid(&self) -> Grid {
+        self.grid
+    }
+
+    /// Formats of the downlink in interval `tti`; nothing if it has no room for data.
+    pub(super) fn downlink(&self, tti: u64) -> Option<&Formats> {
+        let symbols = self.pattern.slot(tti).downlink_symbols;
+        if symbols == FULL_SLOT {
+            Some(&self.down)
+        } else if symbols > 0 {
+            self.down_special.as_ref()
+        } else {
+            None
+        }
+    }
+
+    /// Whether `tti` is an uplink interval as a whole; fewer symbols are left to sounding and control.
+    pub(super) fn is_uplink(&self, tti: u64) -> bool {
+        self.pattern.slot(tti).uplink_symbols == FULL_SLOT
+    }
+
+    /// Resource blocks of the carrier.
+    pub(super) fn prbs(&self) -> u32 {
+        self.grid.prbs() as u32
+    }
+
+    /// Downlink peak rate per TTI in bytes: the largest transport block.
+    pub(super) fn largest_block(&self) -> u32 {
+        self.down
+            .formats
+            .iter()
+            .map(|format| format.bits / 8)
+            .max()
+            .unwrap_or(0)
+    }
+}
+
+const FULL_SLOT: u32 = 14;
+/// Control symbols of a downlink slot in NR.
+const CONTROL_SYMBOLS: u32 = 1;
+const DATA_SYMBOLS: u32 = FULL_SLOT - CONTROL_SYMBOLS;
+
+fn layers(layers: u32, technology: &'static str, most: u32) -> Result<u32, AirError> {
+    if (1..=most).contains(&layers) {
+        Ok(layers)
+    } else {
+        Err(AirError::Layers {
+            layers,
+            technology,
+            most,
+        })
+    }
+}

@@ -1,0 +1,375 @@
+//! The bearer of one user: PDCP and RLC on both sides, and the packets in them by the caller's names.
+
+use std::collections::VecDeque;
+
+use units::Instant;
+
+use super::{Direction, RlcMode};
+use crate::rlc::{Block, Forwarding, Sdu, am, pdcp, um};
+
+/// RLC of one side.
+#[derive(Clone, Debug)]
+enum Rlc {
+    Am(Box<am::Entity>),
+    Um(Box<um::Entity>),
+}
+
+impl Rlc {
+    fn new(mode: RlcMode, user_side: bool) -> Self {
+        match mode {
+            RlcMode::Acknowledged { mut config, uplink } => {
+                config.limit = if user_side { uplink } else { config.limit };
+                Self::Am(Box::new(am::Entity::new(config)))
+            }
+            RlcMode::Unacknowledged { mut config, uplink } => {
+                config.limit = if user_side { uplink } else { config.limit };
+                Self::Um(Box::new(um::Entity::new(config)))
+            }
+        }
+    }
+
+    fn enqueue(&mut self, sdu: Sdu) -> bool {
+        match self {
+            Self::Am(rlc) => rlc.enqueue(sdu).is_ok(),
+            Self::Um(rlc) => rlc.enqueue(sdu).is_ok(),
+        }
+    }
+
+    fn queued(&self) -> (usize, u64) {
+        match self {
+            Self::Am(rlc) => (rlc.queued_packets(), rlc.queued_bytes()),
+            Self::Um(rlc) => (rlc.queued_packets(), rlc.queued_bytes()),
+        }
+    }
+
+    fn available(&self, now: Instant) -> u64 {
+        match self {
+            Self::Am(rlc) => rlc.available(now),
+            Self::Um(rlc) => rlc.queued_bytes(),
+        }
+    }
+
+    fn fill(&mut self, now: Instant, bytes: u32, block: &mut Block) {
+        match self {
+            Self::Am(rlc) => rlc.fill(now, bytes, block),
+            Self::Um(rlc) => rlc.fill(bytes, block),
+        }
+    }
+
+    fn next_deadline(&self) -> Instant {
+        match self {
+            Self::Am(rlc) => rlc.next_deadline(),
+            Self::Um(rlc) => rlc.next_deadline(),
+        }
+    }
+
+    fn forward(&mut self, which: Forwarding, out: &mut Vec<Sdu>) {
+        match self {
+            Self::Am(rlc) => rlc.forward(which, out),
+            Self::Um(rlc) => rlc.forward(which, out),
+        }
+    }
+
+    fn reestablish(&mut self, delivered: &mut Vec<Sdu>) {
+        match self {
+            Self::Am(rlc) => rlc.reestablish(delivered),
+            Self::Um(rlc) => rlc.reestablish(delivered),
+        }
+    }
+
+    fn has_failed(&self) -> bool {
+        match self {
+            Self::Am(rlc) => rlc.has_failed(),
+            Self::Um(_) => false,
+        }
+    }
+}
+
+/// What became of a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Fate {
+    /// Where it went.
+    pub direction: Direction,
+    /// The caller's name of it.
+    pub name: u64,
+    /// Whether it has arrived; if not it never will: HARQ has given it up in unacknowledged mode, or a
+    /// handover has left it behind.
+    pub delivered: bool,
+}
+
+/// One direction above RLC: COUNT values and the caller's names of what is under way.
+#[derive(Clone, Debug, Default)]
+struct Numbering {
+    sender: pdcp::Sender,
+    receiver: pdcp::Receiver,
+    /// COUNT and name of packets accepted and neither delivered nor lost.
+    under_way: VecDeque<(u64, u64)>,
+}
+
+impl Numbering {
+    /// PDUs come out of RLC: tells which packets have arrived, and which will not any more.
+    fn take(
+        &mut self,
+        direction: Direction,
+        pdus: &[Sdu],
+        reestablishing: bool,
+        scratch: &mut Vec<Sdu>,
+        fates: &mut Vec<Fate>,
+    ) {
+        scratch.clear();
+        for pdu in pdus {
+            self.receiver.receive(*pdu, reestablishing, scratch);
+        }
+        for pdu in scratch.iter() {
+            while let Some(&(count, name)) = self.under_way.front() {
+                if count > pdu.id {
+                    break;
+                }
+                self.under_way.pop_front();
+                fates.push(Fate {
+                    direction,
+                    name,
+                    delivered: count == pdu.id,
+                });
+            }
+        }
+    }
+
+    /// A new connection: nothing of the old one arrives any more.
+    fn restart(&mut self, direction: Direction, fates: &mut Vec<Fate>) {
+        fates.extend(self.under_way.drain(..).map(|(_, name)| Fate {
+            direction,
+            name,
+            delivered: false,
+        }));
+        self.sender = pdcp::Sender::default();
+        self.receiver = pdcp::Receiver::default();
+    }
+}
+
+/// The bearer of one user.
+#[derive(Clone, Debug)]
+pub(super) struct Bearer {
+    mode: RlcMode,
+    /// RLC at the base station and at the user.
+    base: Rlc,
+    user: Rlc,
+    down: Numbering,
+    up: Numbering,
+    /// Downlink PDUs on their way over X2, and when they arrive.
+    forwarded: VecDeque<(Instant, Sdu)>,
+    /// Uplink PDUs that are sent again in the new cell.
+    kept_up: Vec<Sdu>,
+    pdus: Vec<Sdu>,
+    confirmed: Vec<Sdu>,
+    in_order: Vec<Sdu>,
+}
+
+impl Bearer {
+    pub(super) fn new(mode: RlcMode) -> Self {
+        Self {
+            mode,
+            base: Rlc::new(mode, false),
+            user: Rlc::new(mode, true),
+            down: Numbering::default(),
+            up: Numbering::default(),
+            forwarded: VecDeque::new(),
+            kept_up: Vec::new(),
+            pdus: Vec::new(),
+            confirmed: Vec::new(),
+            in_order: Vec::new(),
+        }
+    }
+
+    /// The side that sends in a direction.
+    fn sending(&mut self, direction: Direction) -> &mut Rlc {
+        match direction {
+            Direction::Down => &mut self.base,
+            Direction::Up => &mut self.user,
+        }
+    }
+
+    /// Takes a packet; false if the buffer is full.
+    pub(super) fn enqueue(&mut self, direction: Direction, name: u64, bytes: u32) -> bool {
+        let numbering = self.numbering(direction);
+        let mut sender = numbering.sender;
+        let pdu = sender.number(bytes);
+        if !self.sending(direction).enqueue(pdu) {
+            return false;
+        }
+        let numbering = self.numbering(direction);
+        numbering.sender = sender;
+        numbering.under_way.push_back((pdu.id, name));
+        true
+    }
+
+    /// Takes a downlink packet that reaches the serving cell over X2 at `due`.
+    pub(super) fn forward_fresh(&mut self, due: Instant, name: u64, bytes: u32) {
+        let pdu = self.down.sender.number(bytes);
+        self.down.under_way.push_back((pdu.id, name));
+        self.push_forwarded(due, pdu);
+    }
+
+    fn push_forwarded(&mut self, due: Instant, pdu: Sdu) {
+        let after = self
+            .forwarded
+            .back()
+            .map_or(due, |&(last, _)| last.max(due));
+        self.forwarded.push_back((after, pdu));
+    }
+
+    fn numbering(&mut self, direction: Direction) -> &mut Numbering {
+        match direction {
+            Direction::Down => &mut self.down,
+            Direction::Up => &mut self.up,
+        }
+    }
+
+    /// Whether packets are on their way over X2, behind which others have to stay.
+    pub(super) fn is_forwarding(&self) -> bool {
+        !self.forwarded.is_empty()
+    }
+
+    /// Lets what has come over X2 wait for transmission; what finds no room is lost.
+    pub(super) fn take_forwarded(&mut self, now: Instant) {
+        while let Some(&(due, pdu)) = self.forwarded.front() {
+            if due > now {
+                return;
+            }
+            self.forwarded.pop_front();
+            self.base.enqueue(pdu);
+        }
+    }
+
+    /// Packets and bytes that have not been sent.
+    pub(super) fn queued(&self, direction: Direction) -> (usize, u64) {
+        match direction {
+            Direction::Down => self.base.queued(),
+            Direction::Up => self.user.queued(),
+        }
+    }
+
+    /// How many packets have been taken and neither delivered nor lost.
+    pub(super) fn under_way(&self, direction: Direction) -> usize {
+        match direction {
+            Direction::Down => self.down.under_way.len(),
+            Direction::Up => self.up.under_way.len(),
+        }
+    }
+
+    /// Bytes to be sent: data, repetitions and status reports.
+    pub(super) fn available(&self, direction: Direction, now: Instant) -> u64 {
+        match direction {
+            Direction::Down => self.base.available(now),
+            Direction::Up => self.user.available(now),
+        }
+    }
+
+    pub(super) fn fill(
+        &mut self,
+        direction: Direction,
+        now: Instant,
+        bytes: u32,
+        block: &mut Block,
+    ) {
+        self.sending(direction).fill(now, bytes, block);
+    }
+
+    /// The other side has decoded a block that was sent in `direction`.
+    pub(super) fn receive(
+        &mut self,
+        direction: Direction,
+        now: Instant,
+        block: &Block,
+        fates: &mut Vec<Fate>,
+    ) {
+        self.pdus.clear();
+        self.confirmed.clear();
+        let receiving = match direction {
+            Direction::Down => &mut self.user,
+            Direction::Up => &mut self.base,
+        };
+        match receiving {
+            Rlc::Am(rlc) => rlc.receive(now, block, &mut self.pdus, &mut self.confirmed),
+            Rlc::Um(rlc) => rlc.receive(now, block, &mut self.pdus),
+        }
+        self.pass_up(direction, false, fates);
+    }
+
+    fn pass_up(&mut self, direction: Direction, reestablishing: bool, fates: &mut Vec<Fate>) {
+        let numbering = match direction {
+            Direction::Down => &mut self.down,
+            Direction::Up => &mut self.up,
+        };
+        numbering.take(
+            direction,
+            &self.pdus,
+            reestablishing,
+            &mut self.in_order,
+            fates,
+        );
+    }
+
+    /// Lets timers of RLC expire that are due.
+    pub(super) fn advance(&mut self, now: Instant, fates: &mut Vec<Fate>) {
+        for (direction, receiving) in [
+            (Direction::Down, &mut self.user),
+            (Direction::Up, &mut self.base),
+        ] {
+            if receiving.next_deadline() > now {
+                continue;
+            }
+            match receiving {
+                Rlc::Am(rlc) => rlc.advance(now),
+                Rlc::Um(rlc) => {
+                    self.pdus.clear();
+                    rlc.advance(now, &mut self.pdus);
+                    let numbering = match direction {
+                        Direction::Down => &mut self.down,
+                        Direction::Up => &mut self.up,
+                    };
+                    numbering.take(direction, &self.pdus, false, &mut self.in_order, fates);
+                }
+            }
+        }
+    }
+
+    /// The user leaves its cell: what is to go on reaches the next one over X2 at `due`.
+    pub(super) fn detach(&mut self, forwarding: Forwarding, due: Instant, fates: &mut Vec<Fate>) {
+        let fresh = core::mem::take(&mut self.forwarded);
+        self.confirmed.clear();
+        self.base.forward(forwarding, &mut self.confirmed);
+        for index in 0..self.confirmed.len() {
+            self.push_forwarded(due, self.confirmed[index]);
+        }
+        for (at, pdu) in fresh {
+            self.push_forwarded(at, pdu);
+        }
+        self.user.forward(Forwarding::Lossless, &mut self.kept_up);
+        self.pdus.clear();
+        self.user.reestablish(&mut self.pdus);
+        self.pass_up(Direction::Down, true, fates);
+        self.pdus.clear();
+        self.base.reestablish(&mut self.pdus);
+        self.pass_up(Direction::Up, true, fates);
+    }
+
+    /// The user is in a cell again, with the context of before.
+    pub(super) fn attach(&mut self) {
+        for pdu in self.kept_up.drain(..) {
+            self.user.enqueue(pdu);
+        }
+    }
+
+    /// A new connection starts with empty buffers.
+    pub(super) fn restart(&mut self, fates: &mut Vec<Fate>) {
+        self.down.restart(Direction::Down, fates);
+        self.up.restart(Direction::Up, fates);
+        *self = Self::new(self.mode);
+    }
+
+    /// Whether RLC has given up.
+    pub(super) fn has_failed(&self) -> bool {
+        self.base.has_failed() || self.user.has_failed()
+    }
+}

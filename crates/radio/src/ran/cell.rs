@@ -1,0 +1,72 @@
+//! One cell: its members and what it remembers between TTIs.
+
+use std::collections::VecDeque;
+
+use super::{Config, UserId};
+use crate::mac::pdcch::Pdcch;
+use crate::mac::scheduler::{Demand, Scheduler};
+
+pub(super) struct CellState {
+    /// Users by their place with the scheduler; empty places are used again.
+    pub(super) members: Vec<Option<UserId>>,
+    pub(super) scheduler: Scheduler,
+    pub(super) control: Pdcch,
+    /// Resource blocks that are taken in uplink TTIs to come.
+    pub(super) uplink_taken: VecDeque<(u64, u32)>,
+    /// Whose turn it is in the uplink.
+    pub(super) uplink_turn: usize,
+    pub(super) demands: Vec<Demand>,
+    pub(super) rates: Vec<f32>,
+    pub(super) assignment: Vec<u16>,
+}
+
+impl CellState {
+    pub(super) fn new(config: &Config) -> Self {
+        let groups = &config.air.group_prbs;
+        Self {
+            members: Vec::new(),
+            scheduler: Scheduler::new(config.downlink.policy, groups),
+            control: Pdcch::new(config.air.control_elements),
+            uplink_taken: VecDeque::new(),
+            uplink_turn: 0,
+            demands: Vec::new(),
+            rates: Vec::new(),
+            assignment: vec![0; groups.len()],
+        }
+    }
+
+    pub(super) fn join(&mut self, user: UserId) {
+        match self.members.iter().position(Option::is_none) {
+            Some(place) => {
+                self.members[place] = Some(user);
+                self.scheduler.forget(place);
+            }
+            None => self.members.push(Some(user)),
+        }
+    }
+
+    pub(super) fn leave(&mut self, user: UserId) {
+        for member in &mut self.members {
+            if *member == Some(user) {
+                *member = None;
+            }
+        }
+    }
+
+    /// Resource blocks taken in uplink TTI `tti`.
+    pub(super) fn uplink_taken(&self, tti: u64) -> u32 {
+        let entry = self.uplink_taken.iter().find(|&&(at, _)| at == tti);
+        entry.map_or(0, |&(_, prbs)| prbs)
+    }
+
+    pub(super) fn take_uplink(&mut self, tti: u64, prbs: u32) {
+        match self.uplink_taken.iter_mut().find(|(at, _)| *at == tti) {
+            Some((_, taken)) => *taken += prbs,
+            None => self.uplink_taken.push_back((tti, prbs)),
+        }
+    }
+
+    pub(super) fn expire_uplink(&mut self, tti: u64) {
+        self.uplink_taken.retain(|&(at, _)| at >= tti);
+    }
+}

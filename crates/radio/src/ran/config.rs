@@ -1,0 +1,180 @@
+//! What a radio access network is made of.
+
+use std::sync::Arc;
+
+use units::{Duration, Rate};
+
+use super::AirInterface;
+use crate::channel::{FadedSinr, Reception, SinrTrace};
+use crate::handover::{self, CellId};
+use crate::mac::scheduler::{Policy, SubbandRate};
+use crate::mac::{drx, harq, uplink};
+use crate::rlc;
+
+/// Cells on one carrier and their users.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The carrier of all cells.
+    pub air: Arc<AirInterface>,
+    /// How many cells there are.
+    pub cells: usize,
+    /// Who sends what in the downlink.
+    pub downlink: Downlink,
+    /// Hybrid ARQ of the downlink; the uplink has the same, synchronous in LTE.
+    pub harq: harq::Config,
+    /// TTIs from a transmission until its data are with RLC on the other side and its
+    /// acknowledgement is on the way: 4 in LTE (TS 36.213 clause 7.3), what lies between an
+    /// interval's end and its end being processing.
+    pub decoding: u64,
+    /// RLC of all bearers.
+    pub rlc: RlcMode,
+    /// How users come to send.
+    pub uplink: Uplink,
+    /// Discontinuous reception, if any.
+    pub drx: Option<drx::Config>,
+    /// Handover between the cells.
+    pub handover: handover::Config,
+    /// How often a user measures the cells around it.
+    pub measurement_period: Duration,
+    /// How much of their power other cells transmit.
+    pub load: Load,
+    /// The users.
+    pub users: Vec<User>,
+    /// Whether every TTI of a user that is observed is written down.
+    pub log: bool,
+}
+
+/// What the other cells transmit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Load {
+    /// All the time on all resource blocks.
+    Full,
+    /// The share of the resource blocks that they use in that TTI.
+    Actual,
+}
+
+/// Scheduling and link adaptation of the downlink.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Downlink {
+    /// Who gets resource blocks.
+    pub policy: Policy,
+    /// Whether users report sub-bands, and what a block gets that spans several.
+    pub subbands: Option<SubbandRate>,
+    /// TTIs between reports of channel quality.
+    pub cqi_period: u32,
+    /// TTIs from a measurement until its report is used.
+    pub cqi_delay: u32,
+    /// Taken off the SINR that a report promises, in dB.
+    pub margin_db: f64,
+    /// Outer loop: target block error rate, step and limit in dB.
+    pub outer_loop: Option<(f64, f64, f64)>,
+    /// TTIs for which an evaluation of the channel is taken to hold; 1 is exact.
+    pub channel_period: u32,
+}
+
+/// RLC of a bearer, with what may wait at the user.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RlcMode {
+    /// Acknowledged mode.
+    Acknowledged {
+        /// Both sides, apart from the buffer of the user.
+        config: rlc::am::Config,
+        /// The user's buffer.
+        uplink: rlc::Limit,
+    },
+    /// Unacknowledged mode.
+    Unacknowledged {
+        /// Both sides, apart from the buffer of the user.
+        config: rlc::um::Config,
+        /// The user's buffer.
+        uplink: rlc::Limit,
+    },
+}
+
+/// How users come to send.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Uplink {
+    /// With grants or without.
+    pub access: Access,
+    /// SINR of users whose downlink comes from a trace, in dB over the blocks they send on.
+    pub traced_sinr_db: f64,
+    /// Power of users that have a place, in dBm.
+    pub power_dbm: f64,
+    /// Noise figure of the base stations, in dB.
+    pub noise_figure_db: f64,
+    /// Most that a scheduling request is answered with, in bytes.
+    pub first_grant: u64,
+    /// TTIs of a random access that takes the place of a scheduling request.
+    pub random_access: u64,
+}
+
+/// What a user needs before it sends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Access {
+    /// A grant, asked for by scheduling request and buffer status report.
+    Granted {
+        /// Who decides when a report is sent.
+        protocol: uplink::Protocol,
+        /// Whether reports are brought forward as kim2016-thesis has it.
+        enhanced: bool,
+        /// Timers of reports, in TTIs.
+        timers: uplink::Timers,
+        /// Scheduling requests, in TTIs.
+        request: uplink::RequestConfig,
+    },
+    /// Nothing: every uplink interval is open to it (configured grants, TS 38.321 clause 5.8.2).
+    Configured,
+}
+
+/// One user.
+#[derive(Clone, Debug)]
+pub struct User {
+    /// What it receives.
+    pub channel: Channel,
+    /// Whether its capacity is followed and its TTIs are written down.
+    pub observed: bool,
+}
+
+/// What a user receives.
+#[derive(Clone, Debug)]
+pub enum Channel {
+    /// A mean over time from one cell, number 0, with fading around it.
+    Traced(Box<FadedSinr<SinrTrace>>),
+    /// What arrives from all cells where it is.
+    Placed(Box<Reception>),
+}
+
+/// A user, by its place in [`Config::users`].
+pub type UserId = u32;
+
+/// Where data go.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Direction {
+    /// To the user.
+    Down,
+    /// From the user.
+    Up,
+}
+
+impl Config {
+    /// What a cell can carry at the most, at the transport block.
+    pub fn peak_rate(&self) -> Rate {
+        let bytes = units::Bytes::new(u64::from(self.air.largest_block()));
+        Rate::of(bytes, self.air.tti())
+    }
+
+    /// The cell that serves a user first is the strongest at the start.
+    pub(super) fn first_cell(&self, user: &User) -> CellId {
+        match &user.channel {
+            Channel::Traced(_) => 0,
+            Channel::Placed(reception) => {
+                let power =
+                    |cell: &CellId| reception.rsrp_dbm(units::Instant::ZERO, *cell as usize);
+                let cells = 0..self.cells as CellId;
+                cells
+                    .max_by(|a, b| power(a).total_cmp(&power(b)))
+                    .unwrap_or(0)
+            }
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! What becomes of a user's connection as it moves: measurements, handovers, failures.
+
+use units::{Duration, Instant};
+
+use super::bearer::Fate;
+use super::cell::CellState;
+use super::report::ConnectionEvent;
+use super::user::UserState;
+use super::{Channel, Config, Load};
+use crate::channel::Activity;
+use crate::handover::{Action, CellId, Measurement};
+use crate::phy::{Modulation, effective_sinr_mi};
+use crate::rlc::Forwarding;
+
+/// How often the quality of the serving cell is judged (TS 36.133 clause 7.6.2.1).
+const RADIO_FRAME: Duration = Duration::from_millis(10);
+
+/// Lets a user measure, and does what its mobility asks for.
+pub(super) fn run(
+    user: &mut UserState,
+    cells: &mut [CellState],
+    config: &Config,
+    (tti, now): (u64, Instant),
+    activity: &[f32],
+    fates: &mut Vec<Fate>,
+    events: &mut Vec<ConnectionEvent>,
+) {
+    if is_due(now, RADIO_FRAME, config) && user.mobility.is_connected() {
+        user.look(tti, now, config, activity);
+        let quality = effective_sinr_mi(&user.sinr_db, Modulation::Qpsk);
+        user.mobility.sample(now, quality);
+    }
+    if user.bearer.has_failed()
+        && let Some(action) = user.mobility.rlc_failed(now)
+    {
+        act(user, cells, config, now, action, (fates, events));
+    }
+    // Users measure one after the other, not all in the same TTI.
+    let shift = config.air.tti * u64::from(user.id);
+    if cells.len() > 1 && is_due(now + shift, config.measurement_period, config) {
+        let measured = measure(user, config, now, activity);
+        let heard = reachable(user, config, now);
+        let action = user
+            .mobility
+            .measure(now, &measured, |cell| heard[cell as usize]);
+        if let Some(action) = action {
+            act(user, cells, config, now, action, (fates, events));
+        }
+    }
+    while user.mobility.next_deadline() <= now {
+        let heard = reachable(user, config, now);
+        let Some(action) = user.mobility.advance(now, |cell| heard[cell as usize]) else {
+            return;
+        };
+        act(user, cells, config, now, action, (fates, events));
+    }
+}
+
+fn is_due(now: Instant, period: Duration, config: &Config) -> bool {
+    now.as_nanos() % period.as_nanos() < config.air.tti.as_nanos()
+}
+
+/// RSRP and RSRQ of all cells.
+fn measure(user: &UserState, config: &Config, now: Instant, activity: &[f32]) -> Vec<Measurement> {
+    let Channel::Placed(reception) = &user.channel else {
+        return Vec::new();
+    };
+    let activity = match config.load {
+        Load::Full => Activity::Full,
+        Load::Actual => Activity::Shares(activity),
+    };
+    (0..config.cells)
+        .map(|cell| Measurement {
+            cell: cell as CellId,
+            rsrp_dbm: reception.rsrp_dbm(now, cell),
+            rsrq_db: reception.rsrq_db(now, cell, activity),
+        })
+        .collect()
+}
+
+/// Whether a message between the user and each cell gets through: above the level at which the control
+/// channel is lost.
+fn reachable(user: &UserState, config: &Config, now: Instant) -> Vec<bool> {
+    let cells = 0..config.cells as CellId;
+    let least = config.handover.monitor.out_db;
+    cells.map(|cell| user.mean_db(now, cell) >= least).collect()
+}
+
+fn act(
+    user: &mut UserState,
+    cells: &mut [CellState],
+    config: &Config,
+    now: Instant,
+    action: Action,
+    (fates, events): (&mut Vec<Fate>, &mut Vec<ConnectionEvent>),
+) {
+    let x2 = now + config.handover.x2_delay;
+    match action {
+        Action::Prepare(_) => {}
+        Action::Command(target) => {
+            let source = user.mobility.serving();
+            events.push(ConnectionEvent::HandoverBegins { source, target });
+        }
+        Action::Detach {
+            source, forwarding, ..
+        } => {
+            leave(user, cells, config, now, source, fates);
+            user.bearer.detach(forwarding, x2, fates);
+        }
+        Action::Attach(target) => {
+            enter(user, cells, target);
+            events.push(ConnectionEvent::HandoverEnds { target });
+        }
+        Action::PathSwitch(cell) => user.gateway_cell = cell,
+        Action::Failure(cause) => {
+            let cell = user.mobility.serving();
+            leave(user, cells, config, now, cell, fates);
+            events.push(ConnectionEvent::Failure { cell, cause });
+        }
+        Action::Recovered {
+            source,
+            cell,
+            context,
+        } => {
+            if context {
+                let due = if source == cell { now } else { x2 };
+                user.bearer.detach(Forwarding::Lossless, due, fates);
+            } else {
+                user.bearer.restart(fates);
+                user.gateway_cell = cell;
+            }
+            enter(user, cells, cell);
+            events.push(ConnectionEvent::Recovered { cell, context });
+        }
+    }
+}
+
+/// The user is no longer served; what it has decoded it keeps.
+fn leave(
+    user: &mut UserState,
+    cells: &mut [CellState],
+    config: &Config,
+    now: Instant,
+    cell: CellId,
+    fates: &mut Vec<Fate>,
+) {
+    user.deliver(u64::MAX, now, fates);
+    user.reset_mac(config);
+    cells[cell as usize].leave(user.id);
+}
+
+fn enter(user: &mut UserState, cells: &mut [CellState], cell: CellId) {
+    user.look_anew();
+    user.bearer.attach();
+    cells[cell as usize].join(user.id);
+}

@@ -1,0 +1,316 @@
+//! The downlink of one TTI: who is served with what, and what arrives.
+
+use units::Instant;
+
+use super::air::Formats;
+use super::cell::CellState;
+use super::report::BlockRecord;
+use super::user::{Decoded, UserState};
+use super::{Config, Direction};
+use crate::mac::harq::{Feedback, Reception};
+use crate::mac::pdcch::Aggregation;
+use crate::mac::scheduler::{Demand, Rates, UNUSED, usable_rate};
+use crate::phy::{TransportFormat, effective_sinr_mi};
+
+/// Redundancy versions in the order in which they are sent (TS 36.321 clause 5.4.2.2).
+pub(super) const VERSIONS: [u8; 4] = [0, 2, 3, 1];
+
+/// RLC, PDCP and MAC headers that a small packet needs beside its bytes.
+const HEADERS: u64 = 8;
+
+/// The SINR in dB at which a control message needs eight elements: TS 36.101 clause 8.4.1.1.
+const EIGHT_ELEMENTS_DB: f64 = -1.7;
+
+/// A transport block that a cell sends in this TTI.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sending {
+    pub(super) user: usize,
+    process: usize,
+    /// Groups of resource blocks, a bit each.
+    groups: u64,
+}
+
+/// Lets a cell choose what it sends in `tti`; returns the resource blocks used.
+pub(super) fn schedule(
+    cell: &mut CellState,
+    users: &mut [UserState],
+    config: &Config,
+    (tti, now): (u64, Instant),
+    sendings: &mut Vec<Sending>,
+) -> u32 {
+    let Some(formats) = config.air.downlink(tti) else {
+        return 0;
+    };
+    let whole = config.air.prbs();
+    let groups = config.air.group_prbs.len();
+    let subbands = config.downlink.subbands;
+    cell.demands.clear();
+    cell.rates.clear();
+    let mut anybody = false;
+    for member in &cell.members {
+        let user = member.map(|user| &mut users[user as usize]);
+        let demand = user.map_or_else(Demand::default, |user| {
+            let rate = |mcs: u8| formats.get(mcs, whole).bits as f32 / whole as f32;
+            match (user.scheme(tti, whole, config), subbands) {
+                (Some((_, mcs)), None) => cell.rates.push(rate(mcs)),
+                (Some(_), Some(_)) => {
+                    push_subband_rates(user, (tti, formats), config, &mut cell.rates)
+                }
+                (None, _) => {}
+            }
+            demand(user, tti, now)
+        });
+        // One rate, or one for each group, whether or not there is a report.
+        let count = cell.demands.len() + 1;
+        let per_user = if subbands.is_some() { groups } else { 1 };
+        cell.rates.resize(count * per_user, 0.0);
+        anybody |= demand.available;
+        cell.demands.push(demand);
+    }
+    if !anybody {
+        return 0;
+    }
+    let rates = if subbands.is_some() {
+        Rates::Subband(&cell.rates)
+    } else {
+        Rates::Wideband(&cell.rates)
+    };
+    // Message positions hop from subframe to subframe of a frame.
+    cell.control.start(tti);
+    let (control, members) = (&mut cell.control, &cell.members);
+    let place = |place: usize| {
+        let Some(user) = members[place] else {
+            return false;
+        };
+        let cqi = users[user as usize]
+            .reporter
+            .latest(tti)
+            .map_or(0, |report| report.wideband);
+        let sinr_db = config.air.down.adaptation.sinr_db_of_cqi(cqi);
+        control.place(
+            user as u16 + 1,
+            Aggregation::for_sinr(sinr_db, EIGHT_ELEMENTS_DB),
+        )
+    };
+    cell.scheduler
+        .assign(&cell.demands, rates, place, &mut cell.assignment);
+    let mut used = 0;
+    for index in 0..cell.members.len() {
+        let Some(id) = cell.members[index] else {
+            continue;
+        };
+        let (mut mask, mut prbs) = (0_u64, 0_u32);
+        for (group, &owner) in cell.assignment.iter().enumerate() {
+            if owner == index as u16 && owner != UNUSED {
+                mask |= 1 << group;
+                prbs += u32::from(config.air.group_prbs[group]);
+            }
+        }
+        if mask == 0 {
+            continue;
+        }
+        let user = &mut users[id as usize];
+        let process = match user.down.retransmission(tti) {
+            Some(process) => Some(process),
+            None => {
+                let rate = subbands.map(|rule| {
+                    let rates = &cell.rates[index * groups..(index + 1) * groups];
+                    usable_rate(
+                        rule,
+                        index as u16,
+                        &cell.assignment,
+                        rates,
+                        &config.air.group_prbs,
+                    )
+                });
+                fill(user, (tti, now), (formats, prbs, rate), config)
+            }
+        };
+        let Some(process) = process else {
+            continue;
+        };
+        used += prbs;
+        user.prbs_now[0] = prbs as u16;
+        sendings.push(Sending {
+            user: id as usize,
+            process,
+            groups: mask,
+        });
+    }
+    used
+}
+
+fn demand(user: &mut UserState, tti: u64, now: Instant) -> Demand {
+    while let Some((process, feedback)) = user.down.feedback(tti) {
+        if user.down.attempts(process) == 1
+            && let Some(outer) = &mut user.outer_loop
+        {
+            outer.first_transmission(feedback == Feedback::Acknowledged);
+        }
+    }
+    let retransmission = user.down.retransmission(tti);
+    let reported = user
+        .reporter
+        .latest(tti)
+        .is_some_and(|report| report.wideband > 0);
+    let bytes = if reported && user.down.idle().is_some() {
+        user.bearer.available(Direction::Down, now)
+    } else {
+        0
+    };
+    Demand {
+        bits: if bytes > 0 { 8 * (bytes + HEADERS) } else { 0 },
+        retransmission_prbs: retransmission.map_or(0, |process| user.down.payload(process).prbs),
+        available: user.awake
+            && user.mobility.is_connected()
+            && (retransmission.is_some() || bytes > 0),
+    }
+}
+
+/// Bits per resource block of each group, by the sub-bands of the latest report.
+fn push_subband_rates(
+    user: &mut UserState,
+    (tti, formats): (u64, &Formats),
+    config: &Config,
+    rates: &mut Vec<f32>,
+) {
+    let whole = config.air.prbs();
+    let margin = config.downlink.margin_db;
+    let offset = user.outer_loop.map_or(0.0, |outer| outer.offset_db());
+    let Some(report) = user.reporter.latest(tti) else {
+        return;
+    };
+    let mut first = 0;
+    for &prbs in &config.air.group_prbs {
+        let cqi = report.subband((first / config.air.subband_prbs) as usize);
+        let mcs = config
+            .air
+            .down
+            .adaptation
+            .mcs_of_cqi(cqi, whole, offset - margin);
+        let rate = |mcs| formats.get(mcs, whole).bits as f32 / whole as f32;
+        rates.push(mcs.map_or(0.0, rate));
+        first += u32::from(prbs);
+    }
+}
+
+/// Puts new data into a process; `rate` is what the given sub-bands allow, in bits per resource block.
+fn fill(
+    user: &mut UserState,
+    (tti, now): (u64, Instant),
+    (formats, prbs, rate): (&Formats, u32, Option<f32>),
+    config: &Config,
+) -> Option<usize> {
+    let process = user.down.idle()?;
+    let (_, mut mcs) = user.scheme(tti, prbs, config)?;
+    if let Some(rate) = rate {
+        let whole = config.air.prbs();
+        let carries = |mcs: u8| formats.get(mcs, whole).bits as f32 / whole as f32;
+        let schemes = 0..formats.schemes();
+        mcs = schemes.rev().find(|mcs| carries(*mcs) <= rate)?;
+    }
+    let format = *formats.get(mcs, prbs);
+    let payload = user.down.new_data(process);
+    user.bearer
+        .fill(Direction::Down, now, format.bits / 8, &mut payload.block);
+    if payload.block.is_empty() {
+        return None;
+    }
+    (payload.format, payload.mcs, payload.prbs) = (Some(format), mcs, prbs as u16);
+    if let Some(drx) = &mut user.drx {
+        drx.new_transmission(tti);
+    }
+    Some(process)
+}
+
+/// Sends a block and finds out whether it arrives. The channel of the user has been looked at.
+pub(super) fn transmit(
+    user: &mut UserState,
+    sending: &Sending,
+    config: &Config,
+    tti: u64,
+    scratch: &mut Vec<f32>,
+) -> BlockRecord {
+    let air = &config.air;
+    let (process, attempts) = (sending.process, user.down.attempts(sending.process));
+    let (mcs, prbs, format, payload) = {
+        let payload = user.down.payload(process);
+        let format = payload.format.expect("a process that sends has a format");
+        (
+            payload.mcs,
+            payload.prbs,
+            format,
+            payload.block.data_bytes() as u32,
+        )
+    };
+    let whole = sending.groups.count_ones() as usize == air.group_prbs.len();
+    let sinr_db = if whole {
+        effective_sinr_mi(&user.sinr_db, format.modulation)
+    } else {
+        scratch.clear();
+        let taken = (0..air.group_prbs.len()).filter(|group| sending.groups >> group & 1 == 1);
+        scratch.extend(taken.map(|group| user.sinr_db[group]));
+        effective_sinr_mi(scratch, format.modulation)
+    };
+    let mut bler = 0.0;
+    let version = VERSIONS[usize::from(attempts) % VERSIONS.len()];
+    let reception = user.down.attempt(tti, process, &user.down_chance, |soft| {
+        bler = combine(soft, &format, version, sinr_db);
+        bler
+    });
+    if attempts == 0 && whole && std::ptr::eq(air.downlink(tti).map_or(&air.down, |f| f), &air.down)
+    {
+        user.full_bler = Some((mcs, bler));
+    }
+    settle(
+        user,
+        Direction::Down,
+        process,
+        reception,
+        (tti, config.decoding),
+    );
+    if reception == Reception::Failed
+        && let Some(drx) = &mut user.drx
+    {
+        drx.not_decoded(tti);
+    }
+    BlockRecord {
+        mcs,
+        bytes: format.bits / 8,
+        payload,
+        attempt: attempts + 1,
+        bler: bler as f32,
+        decoded: reception == Reception::Decoded,
+        prbs,
+    }
+}
+
+/// Combines an attempt with those before it; returns the error rate.
+pub(super) fn combine(
+    soft: &mut Option<crate::phy::SoftBuffer>,
+    format: &TransportFormat,
+    version: u8,
+    sinr_db: f64,
+) -> f64 {
+    let soft = soft.get_or_insert_with(|| format.soft_buffer());
+    soft.receive(version, format.coded_bits, sinr_db);
+    soft.bler()
+}
+
+/// What was decoded reaches RLC when it has been processed.
+pub(super) fn settle(
+    user: &mut UserState,
+    direction: Direction,
+    process: usize,
+    reception: Reception,
+    (tti, decoding): (u64, u64),
+) {
+    if reception == Reception::Decoded {
+        user.decoded.push_back(Decoded {
+            due: tti + decoding,
+            sent: tti,
+            direction,
+            process,
+        });
+    }
+}

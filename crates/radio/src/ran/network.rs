@@ -1,0 +1,280 @@
+//! The radio access network at work, one TTI after the other.
+
+use units::{Bytes, Instant};
+
+use super::bearer::Fate;
+use super::cell::CellState;
+use super::downlink::{self, Sending};
+use super::report::{BlockRecord, ConnectionEvent, TtiRecord};
+use super::user::UserState;
+use super::{Config, Direction, UserId, connection, uplink};
+use crate::phy::{Modulation, effective_sinr_mi};
+
+/// What came of a TTI; its memory is reused.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// Packets that have arrived, or never will.
+    pub fates: Vec<(UserId, Fate)>,
+    /// What happened to connections.
+    pub events: Vec<(UserId, ConnectionEvent)>,
+    /// TTIs of users that are observed, where a log is wanted.
+    pub log: Vec<TtiRecord>,
+}
+
+/// Cells, users and what is between them.
+///
+/// Packets are named by numbers of the caller. One that waits at the base station or the user is sent
+/// in the TTIs to come; what became of it is told by [`tick`](Self::tick).
+pub struct Ran {
+    config: Config,
+    /// The next TTI.
+    tti: u64,
+    users: Vec<UserState>,
+    cells: Vec<CellState>,
+    /// Share of the resource blocks each cell uses in this TTI.
+    activity: Vec<f32>,
+    sendings: Vec<Sending>,
+    fates: Vec<Fate>,
+    events: Vec<ConnectionEvent>,
+    scratch: Vec<f32>,
+    blocks: Vec<(UserId, Direction, BlockRecord)>,
+}
+
+impl Ran {
+    /// The network of `config` in the run with `seed`.
+    pub fn new(config: Config, seed: u64) -> Self {
+        let mut cells: Vec<_> = (0..config.cells).map(|_| CellState::new(&config)).collect();
+        let users: Vec<_> = (0..)
+            .zip(&config.users)
+            .map(|(id, user)| UserState::new(&config, id, user, seed))
+            .collect();
+        for user in &users {
+            cells[user.mobility.serving() as usize].join(user.id);
+        }
+        Self {
+            activity: vec![1.0; cells.len()],
+            tti: 0,
+            users,
+            cells,
+            sendings: Vec::new(),
+            fates: Vec::new(),
+            events: Vec::new(),
+            scratch: Vec::new(),
+            blocks: Vec::new(),
+            config,
+        }
+    }
+
+    /// When the next TTI begins.
+    pub fn next_event(&self) -> Instant {
+        self.start_of(self.tti)
+    }
+
+    fn start_of(&self, tti: u64) -> Instant {
+        Instant::ZERO + self.config.air.tti * tti
+    }
+
+    /// Takes a packet of so many bytes at the IP layer; false if the buffer is full.
+    pub fn enqueue(
+        &mut self,
+        now: Instant,
+        user: UserId,
+        direction: Direction,
+        name: u64,
+        bytes: u32,
+    ) -> bool {
+        let user = &mut self.users[user as usize];
+        let serving = user.mobility.serving();
+        let elsewhere = user.gateway_cell != serving || user.mobility.is_between_cells();
+        if direction == Direction::Down && (elsewhere || user.bearer.is_forwarding()) {
+            // The gateway still sends to the cell of before, or packets from there are on their way.
+            let due = if elsewhere {
+                now + self.config.handover.x2_delay
+            } else {
+                now
+            };
+            user.bearer.forward_fresh(due, name, bytes);
+            return true;
+        }
+        user.bearer.enqueue(direction, name, bytes)
+    }
+
+    /// Packets and bytes that wait for their first transmission.
+    pub fn queued(&self, user: UserId, direction: Direction) -> (usize, u64) {
+        self.users[user as usize].bearer.queued(direction)
+    }
+
+    /// Packets that have been taken and whose fate is open.
+    pub fn under_way(&self, user: UserId, direction: Direction) -> usize {
+        self.users[user as usize].bearer.under_way(direction)
+    }
+
+    /// Bytes that could have been sent to or from an observed user in the TTIs that begin from `from` on
+    /// and before `to`, on all resource blocks that nobody else got, less what would have had to be
+    /// repeated. TTIs to come are not known and count nothing.
+    pub fn capacity(
+        &self,
+        user: UserId,
+        direction: Direction,
+        from: Instant,
+        to: Instant,
+    ) -> Bytes {
+        let tti = self.config.air.tti.as_nanos();
+        let index = |at: Instant| at.as_nanos().div_ceil(tti);
+        let capacity = &self.users[user as usize].capacity[direction as usize];
+        Bytes::new(capacity.between(index(from), index(to)))
+    }
+
+    /// How it is made.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Handovers and failures of a user so far.
+    pub fn mobility(&self, user: UserId) -> (u32, u32) {
+        let mobility = &self.users[user as usize].mobility;
+        (mobility.handovers(), mobility.failures())
+    }
+
+    /// Runs the next TTI and appends what came of it to `outcome`.
+    pub fn tick(&mut self, outcome: &mut Outcome) {
+        let tti = self.tti;
+        let now = self.start_of(tti);
+        let at = (tti, now);
+        for user in &mut self.users {
+            user.prbs_now = [0; 2];
+            user.full_bler = None;
+            user.deliver(tti, now, &mut self.fates);
+            user.bearer.advance(now, &mut self.fates);
+            connection::run(
+                user,
+                &mut self.cells,
+                &self.config,
+                at,
+                &self.activity,
+                &mut self.fates,
+                &mut self.events,
+            );
+            if user.mobility.is_connected() {
+                user.bearer.take_forwarded(now);
+            }
+            user.awake = user.drx.as_mut().is_none_or(|drx| drx.start(tti));
+            let id = user.id;
+            outcome
+                .fates
+                .extend(self.fates.drain(..).map(|fate| (id, fate)));
+            outcome
+                .events
+                .extend(self.events.drain(..).map(|event| (id, event)));
+        }
+        self.downlink(tti, now);
+        self.uplink(tti, now);
+        self.measure(tti, now);
+        self.observe(tti, now, outcome);
+        self.blocks.clear();
+        self.tti += 1;
+    }
+
+    fn downlink(&mut self, tti: u64, now: Instant) {
+        self.sendings.clear();
+        let whole = self.config.air.prbs() as f32;
+        for (cell, activity) in self.cells.iter_mut().zip(&mut self.activity) {
+            let (users, config) = (&mut self.users, &self.config);
+            let used = downlink::schedule(cell, users, config, (tti, now), &mut self.sendings);
+            *activity = used as f32 / whole;
+        }
+        for sending in &self.sendings {
+            let user = &mut self.users[sending.user];
+            user.look(tti, now, &self.config, &self.activity);
+            let record = downlink::transmit(user, sending, &self.config, tti, &mut self.scratch);
+            if self.config.log && user.observed {
+                self.blocks.push((user.id, Direction::Down, record));
+            }
+        }
+    }
+
+    fn uplink(&mut self, tti: u64, now: Instant) {
+        let (log, blocks) = (self.config.log, &mut self.blocks);
+        for cell in &mut self.cells {
+            let told = |user: &mut UserState, record| {
+                if log && user.observed {
+                    blocks.push((user.id, Direction::Up, record));
+                }
+            };
+            uplink::run(cell, &mut self.users, &self.config, (tti, now), told);
+        }
+    }
+
+    /// Users measure the quality of the channel where it is time.
+    fn measure(&mut self, tti: u64, now: Instant) {
+        for user in &mut self.users {
+            if user.reporter.is_due(tti) && user.mobility.is_connected() {
+                user.look(tti, now, &self.config, &self.activity);
+                user.reporter
+                    .measure(tti, &user.sinr_db, &self.config.air.down.adaptation);
+            }
+        }
+    }
+
+    /// Follows what observed users could have got, and writes the log.
+    fn observe(&mut self, tti: u64, now: Instant, outcome: &mut Outcome) {
+        for index in 0..self.users.len() {
+            if !self.users[index].observed {
+                continue;
+            }
+            let cell = self.users[index].mobility.serving();
+            let taken = |direction: usize| -> u32 {
+                let cell = self.cells[cell as usize].members.iter().flatten();
+                cell.filter(|&&other| other as usize != index)
+                    .map(|&other| u32::from(self.users[other as usize].prbs_now[direction]))
+                    .sum()
+            };
+            let free =
+                [0, 1].map(|direction| self.config.air.prbs().saturating_sub(taken(direction)));
+            let user = &mut self.users[index];
+            user.look(tti, now, &self.config, &self.activity);
+            user.follow(tti, now, free, &self.config);
+            if self.config.log {
+                self.write_down(tti, index, outcome);
+            }
+        }
+    }
+
+    fn write_down(&mut self, tti: u64, index: usize, outcome: &mut Outcome) {
+        let whole = self.config.air.prbs();
+        let user = &mut self.users[index];
+        let (cqi, mcs) = user.scheme(tti, whole, &self.config).unwrap_or((0, 0));
+        let serves = self.config.air.downlink(tti).is_some() && user.mobility.is_connected();
+        for direction in [Direction::Down, Direction::Up] {
+            let mut blocks = self
+                .blocks
+                .iter()
+                .filter(|(id, way, _)| *id == user.id && *way == direction)
+                .map(|&(_, _, block)| block)
+                .peekable();
+            let idle = blocks.peek().is_none();
+            if direction == Direction::Up && idle {
+                continue;
+            }
+            let (queue_packets, queue_bytes) = user.bearer.queued(direction);
+            let record = |block: Option<BlockRecord>| TtiRecord {
+                tti,
+                user: user.id,
+                cell: user.mobility.serving(),
+                direction,
+                sinr_db: effective_sinr_mi(&user.sinr_db, Modulation::Qam64) as f32,
+                cqi,
+                block,
+                mcs,
+                wasted: idle && serves && cqi > 0 && queue_packets == 0,
+                queue_bytes,
+                queue_packets: queue_packets as u32,
+            };
+            if idle {
+                outcome.log.push(record(None));
+            } else {
+                outcome.log.extend(blocks.map(|block| record(Some(block))));
+            }
+        }
+    }
+}

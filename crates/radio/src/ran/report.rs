@@ -1,0 +1,81 @@
+//! What a radio access network tells of itself.
+
+use super::{Direction, UserId};
+use crate::handover::{Cause, CellId};
+
+/// One TTI of one user and direction.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct TtiRecord {
+    /// Number of the TTI.
+    pub tti: u64,
+    /// Whose it is.
+    pub user: UserId,
+    /// The cell that serves it.
+    pub cell: CellId,
+    /// Where data go.
+    pub direction: Direction,
+    /// SINR over the whole carrier, the one a flat channel would need for as much information, in dB.
+    pub sinr_db: f32,
+    /// CQI that the scheduler has; 0 for none, and in the uplink.
+    pub cqi: u8,
+    /// What is sent; nothing if the user sends or gets nothing.
+    pub block: Option<BlockRecord>,
+    /// The scheme that would be used on the whole carrier.
+    pub mcs: u8,
+    /// Whether there was nothing to send to a user that could have been served.
+    pub wasted: bool,
+    /// Bytes of packets that wait for their first transmission.
+    pub queue_bytes: u64,
+    /// Packets that wait.
+    pub queue_packets: u32,
+}
+
+/// A transport block on air.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct BlockRecord {
+    /// Modulation and coding scheme.
+    pub mcs: u8,
+    /// Transport block size in bytes.
+    pub bytes: u32,
+    /// Bytes of the packets in it; headers, status reports and padding are the rest.
+    pub payload: u32,
+    /// How often it has been sent, this time included.
+    pub attempt: u8,
+    /// Block error rate after this attempt.
+    pub bler: f32,
+    /// Whether it was decoded in this attempt.
+    pub decoded: bool,
+    /// Resource blocks.
+    pub prbs: u16,
+}
+
+/// What happened to the connection of a user.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ConnectionEvent {
+    /// The command to leave was sent.
+    HandoverBegins {
+        /// The cell that is left.
+        source: CellId,
+        /// The cell to come.
+        target: CellId,
+    },
+    /// The user has arrived.
+    HandoverEnds {
+        /// Where.
+        target: CellId,
+    },
+    /// The connection is lost.
+    Failure {
+        /// The cell that served.
+        cell: CellId,
+        /// Why.
+        cause: Cause,
+    },
+    /// It goes on.
+    Recovered {
+        /// Where.
+        cell: CellId,
+        /// Whether with the buffers of before.
+        context: bool,
+    },
+}

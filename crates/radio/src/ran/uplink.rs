@@ -1,0 +1,257 @@
+//! The uplink of one TTI: requests, reports, grants and what is sent on them.
+
+use units::Instant;
+
+use super::cell::CellState;
+use super::downlink::{VERSIONS, combine, settle};
+use super::report::BlockRecord;
+use super::user::{Granted, UserState};
+use super::{Config, Direction};
+use crate::mac::harq::Reception;
+use crate::mac::subheader;
+use crate::mac::uplink::{GRANT_TO_TRANSMISSION, Signal};
+
+/// TTIs from a scheduling request to the earliest grant that answers it: the base station's processing
+/// (TS 36.213 gives both sides four subframes).
+const REQUEST_TO_GRANT: u64 = 4;
+
+/// Everything a cell and its members do for the uplink in `tti`; `told` hears of each block.
+pub(super) fn run(
+    cell: &mut CellState,
+    users: &mut [UserState],
+    config: &Config,
+    (tti, now): (u64, Instant),
+    mut told: impl FnMut(&mut UserState, BlockRecord),
+) {
+    cell.expire_uplink(tti);
+    let open = config.air.is_uplink(tti);
+    for member in cell.members.iter().flatten() {
+        let user = &mut users[*member as usize];
+        while user.up.feedback(tti).is_some() {}
+        user.repeats.retain(|&at| at >= tti);
+        if !user.mobility.is_connected() {
+            continue;
+        }
+        ask(user, config, tti, now);
+    }
+    if open {
+        for index in 0..cell.members.len() {
+            let Some(id) = cell.members[index] else {
+                continue;
+            };
+            let user = &mut users[id as usize];
+            if !user.mobility.is_connected() {
+                continue;
+            }
+            let mut due = user.up.retransmission(tti);
+            while let Some(process) = due.take().or_else(|| next_granted(user, tti)) {
+                let record = transmit(user, process, cell, config, (tti, now));
+                told(user, record);
+            }
+        }
+    }
+    let target = config
+        .air
+        .pattern
+        .next_uplink(tti + grant_delay(config), 14);
+    let Some(target) = target else {
+        return;
+    };
+    let configured = matches!(config.uplink.access, super::Access::Configured);
+    // A configured grant is used in the TTI itself.
+    if configured && !open {
+        return;
+    }
+    let target = if configured { tti } else { target };
+    let count = cell.members.len();
+    let first = if count > 0 {
+        cell.uplink_turn % count
+    } else {
+        0
+    };
+    for turn in 0..count {
+        let place = (first + turn) % count;
+        let Some(id) = cell.members[place] else {
+            continue;
+        };
+        let user = &mut users[id as usize];
+        if !user.mobility.is_connected() {
+            continue;
+        }
+        let granted = |process: usize| user.granted.iter().any(|other| other.process == process);
+        let Some(process) = user.up.idle_processes().find(|process| !granted(*process)) else {
+            continue;
+        };
+        let wanted = if configured {
+            user.bearer.available(Direction::Up, now)
+        } else {
+            user.ledger.wanted()
+        };
+        let free = config.air.prbs().saturating_sub(cell.uplink_taken(target));
+        let busy = user.granted.iter().any(|granted| granted.at == target)
+            || user.repeats.contains(&target);
+        if wanted == 0 || free == 0 || busy {
+            continue;
+        }
+        let (mcs, prbs) = allocation(user, wanted, free, config, now);
+        cell.take_uplink(target, prbs);
+        cell.uplink_turn = place + 1;
+        build(user, process, (mcs, prbs), config, (tti, now, target));
+        if configured {
+            let record = transmit(user, process, cell, config, (tti, now));
+            told(user, record);
+        } else {
+            user.granted.push_back(Granted {
+                at: target,
+                process,
+            });
+        }
+    }
+}
+
+fn grant_delay(config: &Config) -> u64 {
+    match config.uplink.access {
+        super::Access::Granted { .. } => GRANT_TO_TRANSMISSION,
+        super::Access::Configured => 0,
+    }
+}
+
+/// Scheduling requests and reports that need no grant.
+fn ask(user: &mut UserState, config: &Config, tti: u64, now: Instant) {
+    let Some(reporting) = &mut user.reporting else {
+        return;
+    };
+    reporting.set_buffered(user.bearer.available(Direction::Up, now));
+    match reporting.poll(tti) {
+        Some(Signal::Report(report)) => user.ledger.report(tti, report.bytes),
+        Some(Signal::Request) => {
+            user.requests.push_back(tti + REQUEST_TO_GRANT);
+            if let Some(drx) = &mut user.drx {
+                drx.set_request_pending(true);
+            }
+        }
+        Some(Signal::RandomAccess) => user.requests.push_back(tti + config.uplink.random_access),
+        None => {}
+    }
+    while user.requests.front().is_some_and(|&due| due <= tti) {
+        user.requests.pop_front();
+        user.ledger.request(config.uplink.first_grant);
+    }
+}
+
+fn next_granted(user: &mut UserState, tti: u64) -> Option<usize> {
+    let due = user
+        .granted
+        .front()
+        .is_some_and(|granted| granted.at <= tti);
+    due.then(|| user.granted.pop_front().map(|granted| granted.process))?
+}
+
+/// Scheme and resource blocks for so many bytes.
+fn allocation(
+    user: &UserState,
+    wanted: u64,
+    free: u32,
+    config: &Config,
+    now: Instant,
+) -> (u8, u32) {
+    let formats = &config.air.up;
+    let bytes = wanted + u64::from(subheader::SHORT_BSR) + 8;
+    let mut prbs = free;
+    let mut mcs = 0;
+    // A user spreads its power over the blocks it gets: fewer blocks allow a higher scheme. Twice is
+    // enough, as the second answer needs no more blocks than the first.
+    for _ in 0..2 {
+        let sinr_db = user.uplink_sinr_db(now, config, prbs);
+        mcs = formats.adaptation.mcs(sinr_db, prbs).unwrap_or(0);
+        prbs = formats.prbs_for(mcs, bytes, free);
+    }
+    (mcs, prbs)
+}
+
+/// Builds the block that a grant received now allows.
+fn build(
+    user: &mut UserState,
+    process: usize,
+    (mcs, prbs): (u8, u32),
+    config: &Config,
+    (tti, now, target): (u64, Instant, u64),
+) {
+    let format = *config.air.up.get(mcs, prbs);
+    let bytes = format.bits / 8;
+    let mut room = bytes;
+    let mut report = None;
+    if let Some(reporting) = &mut user.reporting {
+        report = reporting
+            .grant(tti, u64::from(bytes))
+            .report
+            .map(|report| report.bytes);
+        if report.is_some() {
+            room = bytes.saturating_sub(subheader::SHORT_BSR);
+        }
+        user.ledger.grant(target, u64::from(bytes));
+    }
+    let payload = user.up.new_data(process);
+    user.bearer
+        .fill(Direction::Up, now, room, &mut payload.block);
+    payload.format = Some(format);
+    (payload.mcs, payload.prbs, payload.report) = (mcs, prbs as u16, report);
+    if let Some(reporting) = &mut user.reporting {
+        reporting.set_buffered(user.bearer.available(Direction::Up, now));
+    }
+    if let Some(drx) = &mut user.drx {
+        drx.set_request_pending(false);
+    }
+}
+
+/// Sends a block and finds out whether it arrives.
+fn transmit(
+    user: &mut UserState,
+    process: usize,
+    cell: &mut CellState,
+    config: &Config,
+    (tti, now): (u64, Instant),
+) -> BlockRecord {
+    let attempts = user.up.attempts(process);
+    let (mcs, prbs, format, payload) = {
+        let payload = user.up.payload(process);
+        let format = payload.format.expect("a process that sends has a format");
+        (
+            payload.mcs,
+            payload.prbs,
+            format,
+            payload.block.data_bytes() as u32,
+        )
+    };
+    let sinr_db = user.uplink_sinr_db(now, config, u32::from(prbs));
+    let version = VERSIONS[usize::from(attempts) % VERSIONS.len()];
+    let mut bler = 0.0;
+    let reception = user.up.attempt(tti, process, &user.up_chance, |soft| {
+        bler = combine(soft, &format, version, sinr_db);
+        bler
+    });
+    if reception == Reception::Failed && attempts + 1 < config.harq.max_transmissions {
+        let again = tti + config.harq.round_trip;
+        if let Some(again) = config.air.pattern.next_uplink(again, 14) {
+            cell.take_uplink(again, u32::from(prbs));
+            user.repeats.push_back(again);
+        }
+    }
+    settle(
+        user,
+        Direction::Up,
+        process,
+        reception,
+        (tti, config.decoding),
+    );
+    user.prbs_now[1] += prbs;
+    BlockRecord {
+        mcs,
+        bytes: format.bits / 8,
+        payload,
+        attempt: attempts + 1,
+        bler: bler as f32,
+        decoded: reception == Reception::Decoded,
+        prbs,
+    }
+}

@@ -1,0 +1,338 @@
+//! One user at work: its channel, its processes, its bearer.
+
+use std::collections::VecDeque;
+
+use units::{Decibel, Instant};
+
+use super::bearer::{Bearer, Fate};
+use super::{Access, AirInterface, Channel, Config, Direction, Load, User, UserId};
+use crate::channel::{Activity, NoiseFigure, SinrSource, thermal_noise_dbm};
+use crate::handover::Mobility;
+use crate::mac::drx::Drx;
+use crate::mac::harq::{self, Chance, Harq};
+use crate::mac::uplink::{self, GRANT_TO_TRANSMISSION, Ledger};
+use crate::phy::{
+    CqiReporter, OuterLoop, ReportConfig, SoftBuffer, TransportFormat, effective_sinr_mi,
+};
+use crate::rlc::Block;
+
+/// What one HARQ process carries.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Payload {
+    pub(super) block: Block,
+    pub(super) format: Option<TransportFormat>,
+    pub(super) mcs: u8,
+    pub(super) prbs: u16,
+    /// Bytes that the buffer status report in an uplink block tells of.
+    pub(super) report: Option<u64>,
+}
+
+pub(super) type Processes = Harq<Payload, Option<SoftBuffer>>;
+
+/// A block that has been decoded and is not with RLC yet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Decoded {
+    pub(super) due: u64,
+    /// TTI in which it was sent.
+    pub(super) sent: u64,
+    pub(super) direction: Direction,
+    pub(super) process: usize,
+}
+
+/// An uplink transmission that has been granted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Granted {
+    pub(super) at: u64,
+    pub(super) process: usize,
+}
+
+pub(super) struct UserState {
+    pub(super) id: UserId,
+    pub(super) observed: bool,
+    pub(super) channel: Channel,
+    /// What the channel is like, by group, in dB.
+    pub(super) sinr_db: Vec<f32>,
+    sinr_of: Option<u64>,
+    pub(super) reporter: CqiReporter,
+    pub(super) outer_loop: Option<OuterLoop>,
+    pub(super) bearer: Bearer,
+    pub(super) down: Processes,
+    pub(super) down_chance: Chance,
+    pub(super) up: Processes,
+    pub(super) up_chance: Chance,
+    pub(super) decoded: VecDeque<Decoded>,
+    pub(super) granted: VecDeque<Granted>,
+    /// TTIs in which uplink blocks are repeated.
+    pub(super) repeats: VecDeque<u64>,
+    /// Grants that answer requests, and when they can be given.
+    pub(super) requests: VecDeque<u64>,
+    pub(super) reporting: Option<uplink::Ue>,
+    pub(super) ledger: Ledger,
+    pub(super) drx: Option<Drx>,
+    pub(super) awake: bool,
+    pub(super) mobility: Mobility,
+    /// The cell that the gateway sends to.
+    pub(super) gateway_cell: u32,
+    /// Bytes that could have been sent to it so far, by TTI.
+    pub(super) capacity: [Capacity; 2],
+    /// Resource blocks that it was given in this TTI.
+    pub(super) prbs_now: [u16; 2],
+    /// What an uplink TTI carries at a SINR on so many resource blocks: the last answer.
+    uplink_bytes: Option<((u64, u32), f64)>,
+    /// The error rate of a block over the whole carrier in this TTI, where it is known.
+    pub(super) full_bler: Option<(u8, f64)>,
+}
+
+/// What could have been carried so far, at the end of each TTI.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Capacity {
+    bytes: f64,
+    by_tti: Vec<u64>,
+}
+
+impl Capacity {
+    pub(super) fn add(&mut self, bytes: f64) {
+        self.bytes += bytes;
+        self.by_tti.push(self.bytes as u64);
+    }
+
+    /// Bytes of TTIs that begin from `from` on and before `to`, as far as they are known.
+    pub(super) fn between(&self, from: u64, to: u64) -> u64 {
+        let before = |tti: u64| match (tti.min(self.by_tti.len() as u64)).checked_sub(1) {
+            Some(last) => self.by_tti[last as usize],
+            None => 0,
+        };
+        before(to).saturating_sub(before(from))
+    }
+}
+
+/// Repetitions of the uplink come a round trip after the attempt, in TDD in the next uplink interval. A
+/// process is taken when its grant is given, so that there are more than what is on air.
+fn uplink_harq(config: &Config) -> harq::Config {
+    harq::Config {
+        timing: harq::Timing::Asynchronous,
+        processes: config.harq.processes + GRANT_TO_TRANSMISSION as u8,
+        ..config.harq
+    }
+}
+
+/// The reporting side of the user: requests of different users are spread over their period.
+fn reporting(config: &Config, id: UserId) -> Option<uplink::Ue> {
+    match config.uplink.access {
+        Access::Granted {
+            protocol,
+            enhanced,
+            timers,
+            mut request,
+        } => {
+            request.offset = (request.offset + u64::from(id)) % request.period;
+            Some(uplink::Ue::new(protocol, enhanced, timers, request))
+        }
+        Access::Configured => None,
+    }
+}
+
+impl UserState {
+    pub(super) fn new(config: &Config, id: UserId, user: &User, seed: u64) -> Self {
+        let air = &config.air;
+        let reports = ReportConfig {
+            period: config.downlink.cqi_period,
+            // Reports of different users are spread over the period.
+            offset: id % config.downlink.cqi_period,
+            delay: config.downlink.cqi_delay,
+            subband_size: if config.downlink.subbands.is_some() {
+                air.subband_prbs
+            } else {
+                0
+            },
+        };
+        let serving = config.first_cell(user);
+        Self {
+            id,
+            observed: user.observed,
+            channel: user.channel.clone(),
+            sinr_db: vec![0.0; air.grid.groups()],
+            sinr_of: None,
+            reporter: CqiReporter::new(reports, air.grid.prbs_per_group() as u32),
+            outer_loop: config
+                .downlink
+                .outer_loop
+                .map(|(target, step, limit)| OuterLoop::new(target, step, limit)),
+            bearer: Bearer::new(config.rlc),
+            down: Harq::new(config.harq),
+            down_chance: Chance::new(seed, 2 * id),
+            up: Harq::new(uplink_harq(config)),
+            up_chance: Chance::new(seed, 2 * id + 1),
+            decoded: VecDeque::new(),
+            granted: VecDeque::new(),
+            repeats: VecDeque::new(),
+            requests: VecDeque::new(),
+            reporting: reporting(config, id),
+            ledger: Ledger::default(),
+            drx: config.drx.map(Drx::new),
+            awake: true,
+            mobility: Mobility::new(config.handover, serving),
+            gateway_cell: serving,
+            capacity: Default::default(),
+            prbs_now: [0; 2],
+            uplink_bytes: None,
+            full_bler: None,
+        }
+    }
+
+    /// Makes `sinr_db` that of TTI `tti`, which begins at `now`.
+    pub(super) fn look(&mut self, tti: u64, now: Instant, config: &Config, activity: &[f32]) {
+        let period = tti / u64::from(config.downlink.channel_period);
+        // Where cells are as busy as they are, every TTI has its own interference.
+        let key = if config.load == Load::Full {
+            period
+        } else {
+            tti
+        };
+        if self.sinr_of == Some(key) {
+            return;
+        }
+        self.sinr_of = Some(key);
+        match &self.channel {
+            Channel::Traced(source) => source.sinr_db(now, &mut self.sinr_db),
+            Channel::Placed(reception) => {
+                let activity = match config.load {
+                    Load::Full => Activity::Full,
+                    Load::Actual => Activity::Shares(activity),
+                };
+                let cell = self.mobility.serving() as usize;
+                reception.sinr_db(now, cell, activity, &mut self.sinr_db);
+            }
+        }
+        if config.air.layers > 1 {
+            // Layers share the power of the cell and fade alike.
+            let split_db = Decibel::from_linear(f64::from(config.air.layers)).get() as f32;
+            self.sinr_db.iter_mut().for_each(|sinr| *sinr -= split_db);
+        }
+    }
+
+    /// Hands to RLC what was decoded and is due at `tti`.
+    pub(super) fn deliver(&mut self, tti: u64, now: Instant, fates: &mut Vec<Fate>) {
+        while let Some(decoded) = self.decoded.front().copied() {
+            if decoded.due > tti {
+                return;
+            }
+            self.decoded.pop_front();
+            let process = decoded.process;
+            let payload = match decoded.direction {
+                Direction::Down => self.down.payload(process),
+                Direction::Up => {
+                    let payload = self.up.payload(process);
+                    if let Some(bytes) = payload.report {
+                        self.ledger.report(decoded.sent, bytes);
+                    }
+                    payload
+                }
+            };
+            self.bearer
+                .receive(decoded.direction, now, &payload.block, fates);
+        }
+    }
+
+    /// MAC is reset (TS 36.321 clause 5.9): what is under way on air is gone.
+    pub(super) fn reset_mac(&mut self, config: &Config) {
+        self.down.reset(|_| ());
+        self.up.reset(|_| ());
+        self.decoded.clear();
+        self.granted.clear();
+        self.repeats.clear();
+        self.requests.clear();
+        self.ledger = Ledger::default();
+        self.reporting = reporting(config, self.id);
+        self.drx = config.drx.map(Drx::new);
+    }
+
+    /// Forgets what was seen, as another cell serves.
+    pub(super) fn look_anew(&mut self) {
+        self.sinr_of = None;
+        self.reporter.restart();
+    }
+
+    /// SINR without fast fading of the link to `cell`, in dB.
+    pub(super) fn mean_db(&self, now: Instant, cell: u32) -> f64 {
+        match &self.channel {
+            Channel::Traced(source) => source.mean_db(now),
+            Channel::Placed(reception) => {
+                reception.mean_sinr_db(now, cell as usize, Activity::Full)
+            }
+        }
+    }
+
+    /// SINR of the uplink over `prbs` resource blocks, in dB: the loss is that of the downlink, without
+    /// fast fading; other cells' users do not disturb.
+    pub(super) fn uplink_sinr_db(&self, now: Instant, config: &Config, prbs: u32) -> f64 {
+        match &self.channel {
+            Channel::Traced(_) => config.uplink.traced_sinr_db,
+            Channel::Placed(reception) => {
+                let cell = self.mobility.serving() as usize;
+                let hz = f64::from(prbs) * config.air.grid.prb_hz();
+                let noise = NoiseFigure::new(config.uplink.noise_figure_db)
+                    .map_or(f64::INFINITY, |figure| thermal_noise_dbm(hz, figure));
+                config.uplink.power_dbm + reception.gain_db(now, cell) - noise
+            }
+        }
+    }
+
+    /// Modulation and coding scheme for `prbs` resource blocks by the latest report on the whole
+    /// carrier.
+    pub(super) fn scheme(&mut self, tti: u64, prbs: u32, config: &Config) -> Option<(u8, u8)> {
+        let cqi = self.reporter.latest(tti)?.wideband;
+        let offset = self.outer_loop.map_or(0.0, |outer| outer.offset_db());
+        let adaptation = &config.air.down.adaptation;
+        let mcs = adaptation.mcs_of_cqi(cqi, prbs, offset - config.downlink.margin_db)?;
+        Some((cqi, mcs))
+    }
+
+    /// Adds to the capacity what this TTI could have carried on `free` resource blocks of each direction.
+    pub(super) fn follow(&mut self, tti: u64, now: Instant, free: [u32; 2], config: &Config) {
+        let air = &config.air;
+        let connected = self.mobility.is_connected();
+        let down = match (air.downlink(tti), self.scheme(tti, air.prbs(), config)) {
+            (Some(formats), Some((_, mcs))) if connected && free[0] > 0 => {
+                let bits = formats.get(mcs, free[0]).bits;
+                f64::from(bits / 8) * (1.0 - self.first_error_rate(mcs, air))
+            }
+            _ => 0.0,
+        };
+        self.capacity[0].add(down);
+        let up = if air.is_uplink(tti) && connected && free[1] > 0 {
+            self.uplink_bytes(now, free[1], config)
+        } else {
+            0.0
+        };
+        self.capacity[1].add(up);
+    }
+
+    fn uplink_bytes(&mut self, now: Instant, prbs: u32, config: &Config) -> f64 {
+        let sinr_db = self.uplink_sinr_db(now, config, prbs);
+        let key = (sinr_db.to_bits(), prbs);
+        if let Some((known, bytes)) = self.uplink_bytes
+            && known == key
+        {
+            return bytes;
+        }
+        let formats = &config.air.up;
+        let format = formats.get(formats.adaptation.mcs(sinr_db, prbs).unwrap_or(0), prbs);
+        let bytes = f64::from(format.bits / 8) * (1.0 - format.bler(sinr_db));
+        self.uplink_bytes = Some((key, bytes));
+        bytes
+    }
+
+    /// The error rate of a first transmission over the whole carrier.
+    pub(super) fn first_error_rate(&mut self, mcs: u8, air: &AirInterface) -> f64 {
+        if let Some((known, rate)) = self.full_bler
+            && known == mcs
+        {
+            return rate;
+        }
+        let format = air.down.get(mcs, air.prbs());
+        let rate = format.bler(effective_sinr_mi(&self.sinr_db, format.modulation));
+        self.full_bler = Some((mcs, rate));
+        rate
+    }
+}

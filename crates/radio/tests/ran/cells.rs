@@ -1,0 +1,267 @@
+//! Several users and cells.
+
+use std::sync::Arc;
+
+use radio::channel::mobility::Trajectory;
+use radio::channel::{
+    Antenna, CellSite, Deployment, DeploymentConfig, Interference, NoiseFigure, PathLossModel,
+    Position, Reception, Sight,
+};
+use radio::handover::{self, Trigger};
+use radio::mac::scheduler::{Policy, SubbandRate};
+use radio::ran::{Channel, Config, Direction, Load, RlcMode, User};
+use radio::rlc::{self, Forwarding, Limit};
+use units::{Duration, Instant};
+
+use crate::lab::{Lab, faded, lte, ms, steady};
+use crate::single_user::eva;
+
+/// Proportional fair gives users on like channels like rates; the cell is full.
+#[test]
+fn users_on_like_channels_share_the_cell() {
+    let mut lab = Lab::new(lte(100, vec![steady(20.0); 4]));
+    saturate_all(&mut lab, ms(3_000), 4);
+    let rates: Vec<_> = (0..4).map(|user| lab.mbps(user, false, 3.0)).collect();
+    println!("{rates:.1?}");
+    let sum: f64 = rates.iter().sum();
+    assert!(sum > 70.0, "{sum}");
+    assert!(
+        rates
+            .iter()
+            .all(|rate| (rate * 4.0 / sum - 1.0).abs() < 0.1),
+        "{rates:?}"
+    );
+}
+
+fn saturate_all(lab: &mut Lab, until: Instant, users: u32) {
+    while lab.ran.next_event() < until {
+        for user in 0..users {
+            lab.fill(user, Direction::Down, 100);
+        }
+        lab.tick();
+    }
+}
+
+fn rates(policy: Policy, sinrs_db: &[f64]) -> Vec<f64> {
+    let users = sinrs_db.iter().map(|sinr_db| steady(*sinr_db)).collect();
+    let mut config = lte(100, users);
+    config.downlink.policy = policy;
+    let mut lab = Lab::new(config);
+    let count = sinrs_db.len() as u32;
+    saturate_all(&mut lab, ms(2_000), count);
+    (0..count).map(|user| lab.mbps(user, false, 2.0)).collect()
+}
+
+#[test]
+fn the_scheduler_decides_who_gets_the_cell() {
+    let fair = rates(
+        Policy::ProportionalFair {
+            time_constant: 100.0,
+        },
+        &[20.0, 5.0],
+    );
+    let greedy = rates(Policy::MaxRate, &[20.0, 5.0]);
+    let turns = rates(Policy::RoundRobin, &[20.0, 5.0]);
+    println!("fair {fair:.1?}, max rate {greedy:.1?}, round robin {turns:.1?}");
+    assert!(greedy[1] < 0.1 && greedy[0] > 70.0, "{greedy:?}");
+    // Half of the resource blocks each: half of what each would have alone.
+    for shares in [fair, turns] {
+        assert!((30.0..41.0).contains(&shares[0]), "{shares:?}");
+        assert!((8.0..11.5).contains(&shares[1]), "{shares:?}");
+    }
+}
+
+/// The capacity of a user is what others leave.
+#[test]
+fn capacity_is_what_others_leave() {
+    let mut lab = Lab::new(lte(100, vec![steady(20.0); 2]));
+    // User 1 takes 30 Mbit/s: 2.5 packets of 1500 bytes a TTI.
+    while lab.ran.next_event() < ms(2_000) {
+        let now = lab.ran.next_event();
+        for _ in 0..if (now.as_nanos() / 1_000_000).is_multiple_of(2) {
+            3
+        } else {
+            2
+        } {
+            lab.send(now, 1, Direction::Down, 1500);
+        }
+        lab.tick();
+    }
+    let capacity = lab.ran.capacity(0, Direction::Down, ms(500), ms(2_000));
+    let mbps = capacity.get() as f64 * 8e-6 / 1.5;
+    println!("{mbps:.1} Mbit/s left");
+    assert!((40.0..47.0).contains(&mbps), "{mbps}");
+}
+
+/// atxutegi2018-thesis §4: with sub-band reports and a block that goes by its weakest group, capacity is
+/// wasted.
+#[test]
+fn the_weakest_group_wastes_capacity() {
+    let rate = |subbands| {
+        let mut config = lte(100, vec![]);
+        config.users = vec![faded(&config, 0, 15.0, eva(5.0), 7)];
+        config.downlink.subbands = subbands;
+        let mut lab = Lab::new(config);
+        lab.saturate(ms(5_000), 0, Direction::Down);
+        lab.mbps(0, false, 5.0)
+    };
+    let wideband = rate(None);
+    let weakest = rate(Some(SubbandRate::Weakest));
+    println!("wideband {wideband:.1}, weakest sub-band {weakest:.1} Mbit/s");
+    assert!(weakest < 0.95 * wideband, "{weakest} {wideband}");
+}
+
+/// In unacknowledged mode what HARQ gives up is lost, and nothing comes twice or out of order.
+#[test]
+fn unacknowledged_mode_loses_what_harq_gives_up() {
+    let mut config = lte(100, vec![]);
+    config.users = vec![faded(&config, 0, 8.0, eva(3.0), 7)];
+    config.harq.max_transmissions = 1;
+    config.rlc = RlcMode::Unacknowledged {
+        config: rlc::um::Config::default(),
+        uplink: Limit::Packets(750),
+    };
+    let mut lab = Lab::new(config);
+    lab.saturate(ms(3_000), 0, Direction::Down);
+    lab.run(ms(4_000));
+    let (lost, arrived) = (lab.lost.len(), lab.arrived.len());
+    println!("{lost} of {} lost", lost + arrived);
+    assert!(lost > 50 && arrived > 5 * lost);
+    assert!(lab.arrived.windows(2).all(|pair| pair[0].0 < pair[1].0));
+}
+
+/// Two cells 1000 m apart, a user on its way from one to the other at 30 m/s.
+fn two_cells(forwarding: Forwarding, trigger: Option<Trigger>) -> Config {
+    let mut config = lte(50, vec![]);
+    let site = |site: u32, x: f64| CellSite {
+        site,
+        position: Position::new(x, 0.0, 30.0),
+        antenna: Antenna::Omni { gain_dbi: 0.0 },
+        power_dbm: 46.0,
+    };
+    let deployment = DeploymentConfig {
+        cells: vec![site(0, 0.0), site(1, 1_000.0)],
+        carrier: radio::channel::Carrier::from_mhz(2620.0).unwrap(),
+        grid: config.air.grid(),
+        path_loss: PathLossModel::Friis,
+        sight: Sight::Line,
+        shadowing: None,
+        noise_figure: NoiseFigure::new(7.0).unwrap(),
+        ue_height_m: 1.5,
+        interference: Interference::Mean,
+        update_period: Duration::from_millis(10),
+    };
+    let deployment = Arc::new(Deployment::new(deployment, 7).unwrap());
+    let way = Trajectory::Linear {
+        start: Position::new(350.0, 0.0, 1.5),
+        velocity: [30.0, 0.0, 0.0],
+    };
+    let reception = Reception::new(deployment, 0, way, None).unwrap();
+    config.users = vec![User {
+        channel: Channel::Placed(Box::new(reception)),
+        observed: true,
+    }];
+    config.cells = 2;
+    config.load = Load::Actual;
+    config.handover = handover::Config {
+        trigger,
+        forwarding,
+        ..handover::Config::default()
+    };
+    config
+}
+
+/// TS 36.300 clause 10.1.2.3: with lossless forwarding everything arrives, once and in order.
+#[test]
+fn a_lossless_handover_loses_nothing() {
+    let mut lab = Lab::new(two_cells(Forwarding::Lossless, Some(Trigger::A3)));
+    lab.saturate(ms(10_000), 0, Direction::Down);
+    let (handovers, failures) = lab.ran.mobility(0);
+    println!(
+        "{handovers} handovers, {failures} failures, {:.1} Mbit/s",
+        lab.mbps(0, false, 10.0)
+    );
+    assert_eq!((handovers, failures), (1, 0));
+    lab.run(ms(11_000));
+    assert!(lab.lost.is_empty() && lab.sent.is_empty());
+    assert!(lab.arrived.windows(2).all(|pair| pair[0].0 < pair[1].0));
+}
+
+/// A source that discards its buffer loses what was in it, and nothing else.
+#[test]
+fn a_handover_without_forwarding_loses_the_buffer() {
+    let mut lab = Lab::new(two_cells(Forwarding::Discard, Some(Trigger::A3)));
+    lab.saturate(ms(10_000), 0, Direction::Down);
+    lab.run(ms(11_000));
+    let lost = lab.lost.len();
+    println!("{lost} packets lost");
+    assert!((90..400).contains(&lost), "{lost}");
+    assert!(lab.sent.is_empty());
+    assert!(lab.arrived.windows(2).all(|pair| pair[0].0 < pair[1].0));
+}
+
+/// Without handover the user stays with its cell until it hears no more of it; then it connects anew.
+#[test]
+fn without_handover_the_link_fails_and_is_found_again() {
+    let mut config = two_cells(Forwarding::Lossless, None);
+    config.load = Load::Full;
+    let mut lab = Lab::new(config);
+    lab.saturate(ms(20_000), 0, Direction::Down);
+    let (handovers, failures) = lab.ran.mobility(0);
+    println!("{failures} failures, {} lost", lab.lost.len());
+    assert_eq!(handovers, 0);
+    assert!(failures >= 1);
+    lab.run(ms(21_000));
+    assert!(lab.sent.is_empty());
+}
+
+/// A carrier in TDD sends down in its downlink slots only, and up in its uplink slots.
+mod nr {
+    use radio::phy::nr::McsTable;
+    use radio::ran::{AirInterface, Carrier, NrCarrier};
+
+    use super::*;
+
+    fn sub6() -> Config {
+        let carrier = Carrier::Nr(NrCarrier {
+            prbs: 273,
+            numerology: 1,
+            tdd: Some(("DDDSU".to_owned(), [10, 2, 2])),
+            table: McsTable::Qam256,
+            layers: 4,
+        });
+        let mut config = lte(100, vec![steady(35.0)]);
+        config.air = AirInterface::shared(&carrier).unwrap();
+        config.harq.processes = 16;
+        config.harq.round_trip = 8;
+        config.rlc = RlcMode::Acknowledged {
+            config: rlc::am::Config {
+                sn: rlc::am::SnLength::Bits16,
+                length_indicator: rlc::LengthIndicator::Bits15,
+                limit: Limit::Packets(20_000),
+                ..rlc::am::Config::default()
+            },
+            uplink: Limit::Packets(2_000),
+        };
+        config
+    }
+
+    #[test]
+    fn a_100_mhz_carrier_with_four_layers_carries_more_than_a_gigabit() {
+        let mut lab = Lab::new(sub6());
+        while lab.ran.next_event() < ms(500) {
+            lab.fill(0, Direction::Down, 1_000);
+            lab.tick();
+        }
+        let found = lab.mbps(0, false, 0.5);
+        println!("{found:.0} Mbit/s");
+        assert!((1_200.0..1_700.0).contains(&found), "{found}");
+        for record in &lab.log {
+            let slot = record.tti % 5;
+            match record.direction {
+                Direction::Down => assert!(record.block.is_none() || slot < 4),
+                Direction::Up => assert_eq!(slot, 4),
+            }
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! A radio access network under test: who sends what is written down by name.
+
+use std::collections::BTreeMap;
+
+use radio::channel::{FadedSinr, Fading, FadingConfig, LinkId, Receiver, SinrTrace};
+use radio::handover;
+use radio::mac::harq;
+use radio::mac::scheduler::Policy;
+use radio::mac::uplink::{Protocol, RequestConfig, Timers};
+use radio::phy::lte::McsTable;
+use radio::ran::{
+    Access, AirInterface, Carrier, Channel, Config, Direction, Downlink, Load, LteCarrier, Outcome,
+    Ran, RlcMode, TtiRecord, Uplink, User, UserId,
+};
+use radio::rlc::{self, Limit};
+use units::{Duration, Instant};
+
+pub fn ms(milliseconds: u64) -> Instant {
+    Instant::ZERO + Duration::from_millis(milliseconds)
+}
+
+/// A 20 MHz cell of one layer with proportional fair scheduling and 750 packets of buffer.
+pub fn lte(prbs: u32, users: Vec<User>) -> Config {
+    let carrier = Carrier::Lte(LteCarrier {
+        prbs,
+        cfi: 1,
+        antenna_ports: 1,
+        table: McsTable::Qam64,
+        layers: 1,
+    });
+    Config {
+        air: AirInterface::shared(&carrier).unwrap(),
+        cells: 1,
+        downlink: Downlink {
+            policy: Policy::ProportionalFair {
+                time_constant: 100.0,
+            },
+            subbands: None,
+            cqi_period: 5,
+            cqi_delay: 6,
+            margin_db: 0.0,
+            outer_loop: None,
+            channel_period: 1,
+        },
+        harq: harq::Config::default(),
+        decoding: 4,
+        rlc: RlcMode::Acknowledged {
+            config: rlc::am::Config::default(),
+            uplink: Limit::Packets(750),
+        },
+        uplink: Uplink {
+            access: Access::Granted {
+                protocol: Protocol::Standard,
+                enhanced: false,
+                timers: Timers::new(Some(10), 320).unwrap(),
+                request: RequestConfig::default(),
+            },
+            traced_sinr_db: 15.0,
+            power_dbm: 23.0,
+            noise_figure_db: 5.0,
+            first_grant: 100,
+            random_access: 15,
+        },
+        drx: None,
+        handover: handover::Config {
+            trigger: None,
+            ..handover::Config::default()
+        },
+        measurement_period: Duration::from_millis(200),
+        load: Load::Full,
+        users,
+        log: true,
+    }
+}
+
+/// A user at a constant SINR without fading.
+pub fn steady(sinr_db: f64) -> User {
+    let trace = SinrTrace::new(vec![(Instant::ZERO, sinr_db)]).unwrap();
+    User {
+        channel: Channel::Traced(Box::new(FadedSinr::unfaded(trace))),
+        observed: true,
+    }
+}
+
+/// A user around a mean SINR.
+pub fn faded(config: &Config, number: u32, sinr_db: f64, fading: FadingConfig, seed: u64) -> User {
+    let trace = SinrTrace::new(vec![(Instant::ZERO, sinr_db)]).unwrap();
+    let link = LinkId {
+        ue: number,
+        cell: 0,
+    };
+    let grid = config.air.grid();
+    let fading = Fading::new(fading, &grid, seed, link).unwrap();
+    let channel = FadedSinr::new(trace, fading, Receiver::IDEAL, &grid).unwrap();
+    User {
+        channel: Channel::Traced(Box::new(channel)),
+        observed: true,
+    }
+}
+
+/// The network with a ledger of what was sent.
+pub struct Lab {
+    pub ran: Ran,
+    pub outcome: Outcome,
+    pub sent: BTreeMap<u64, (UserId, Direction, Instant, u32)>,
+    /// Name and delay, in order of arrival.
+    pub arrived: Vec<(u64, Duration)>,
+    pub lost: Vec<u64>,
+    pub refused: u64,
+    pub delivered_bytes: BTreeMap<(UserId, bool), u64>,
+    pub log: Vec<TtiRecord>,
+    next: u64,
+}
+
+impl Lab {
+    pub fn new(config: Config) -> Self {
+        Self {
+            ran: Ran::new(config, 7),
+            outcome: Outcome::default(),
+            sent: BTreeMap::new(),
+            arrived: Vec::new(),
+            lost: Vec::new(),
+            refused: 0,
+            delivered_bytes: BTreeMap::new(),
+            log: Vec::new(),
+            next: 0,
+        }
+    }
+
+    pub fn send(&mut self, now: Instant, user: UserId, direction: Direction, bytes: u32) -> bool {
+        let taken = self.ran.enqueue(now, user, direction, self.next, bytes);
+        if taken {
+            self.sent.insert(self.next, (user, direction, now, bytes));
+        } else {
+            self.refused += 1;
+        }
+        self.next += 1;
+        taken
+    }
+
+    /// Runs one TTI.
+    pub fn tick(&mut self) {
+        let now = self.ran.next_event();
+        self.ran.tick(&mut self.outcome);
+        for (user, fate) in self.outcome.fates.drain(..) {
+            let (owner, direction, since, bytes) = self
+                .sent
+                .remove(&fate.name)
+                .expect("nothing arrives that was not sent, or twice");
+            assert_eq!((owner, direction), (user, fate.direction));
+            if fate.delivered {
+                self.arrived.push((fate.name, now.saturating_since(since)));
+                *self
+                    .delivered_bytes
+                    .entry((user, direction == Direction::Up))
+                    .or_default() += u64::from(bytes);
+            } else {
+                self.lost.push(fate.name);
+            }
+        }
+        self.log.append(&mut self.outcome.log);
+    }
+
+    /// Runs until `until` with a full buffer for `user` in `direction`.
+    pub fn saturate(&mut self, until: Instant, user: UserId, direction: Direction) {
+        while self.ran.next_event() < until {
+            self.fill(user, direction, 100);
+            self.tick();
+        }
+    }
+
+    /// Sends until so many packets wait; those on their way over X2 count too.
+    pub fn fill(&mut self, user: UserId, direction: Direction, packets: usize) {
+        let missing = packets.saturating_sub(self.ran.queued(user, direction).0);
+        let now = self.ran.next_event();
+        for _ in 0..missing {
+            if self.ran.under_way(user, direction) >= 5 * packets {
+                return;
+            }
+            assert!(self.send(now, user, direction, 1500));
+        }
+    }
+
+    pub fn run(&mut self, until: Instant) {
+        while self.ran.next_event() < until {
+            self.tick();
+        }
+    }
+
+    pub fn mbps(&self, user: UserId, up: bool, seconds: f64) -> f64 {
+        let bytes = self.delivered_bytes.get(&(user, up)).copied().unwrap_or(0);
+        bytes as f64 * 8e-6 / seconds
+    }
+}

@@ -1,0 +1,5 @@
+//! Cells, users and bearers at work.
+
+mod cells;
+mod lab;
+mod single_user;

@@ -1,0 +1,86 @@
+//! One user in one cell.
+
+use radio::channel::{Carrier, DelayProfile, Doppler, FadingConfig, Speed};
+use radio::ran::Direction;
+use units::{Duration, Instant};
+
+use crate::lab::{Lab, faded, lte, ms, steady};
+
+/// A saturated user gets the transport block that link adaptation chooses in every TTI, less errors of
+/// one in ten at the most and headers.
+#[test]
+fn a_saturated_user_gets_what_the_tables_say() {
+    for (sinr_db, low, high) in [
+        (0.0, 7.5, 9.3),
+        (10.0, 33.0, 40.0),
+        (20.0, 66.0, 75.4),
+        (30.0, 70.0, 75.4),
+    ] {
+        let mut lab = Lab::new(lte(100, vec![steady(sinr_db)]));
+        lab.saturate(ms(2_000), 0, Direction::Down);
+        let found = lab.mbps(0, false, 2.0);
+        let capacity = lab
+            .ran
+            .capacity(0, Direction::Down, Instant::ZERO, ms(2_000));
+        let capacity = capacity.get() as f64 * 8e-6 / 2.0;
+        println!("{sinr_db} dB: {found:.1} Mbit/s of {capacity:.1}");
+        assert!((low..high).contains(&found), "{sinr_db} dB: {found}");
+        assert!(
+            (found / capacity - 1.0).abs() < 0.05,
+            "{found} of {capacity}"
+        );
+    }
+}
+
+/// TR 36.912 annex B.2: 4 ms one way where nothing waits. A TTI begins in the same moment here.
+#[test]
+fn a_packet_that_finds_the_cell_idle_takes_four_milliseconds_down() {
+    let mut lab = Lab::new(lte(100, vec![steady(30.0)]));
+    lab.run(ms(50));
+    assert!(lab.send(ms(50), 0, Direction::Down, 1500));
+    lab.run(ms(80));
+    assert_eq!(lab.arrived, [(0, Duration::from_millis(4))]);
+}
+
+/// Up, a scheduling request waits for its opportunity (up to 10 ms), the grant for 4 ms, the data for 4
+/// more, decoding for another 4.
+#[test]
+fn a_packet_up_waits_for_a_request_and_a_grant() {
+    let mut lab = Lab::new(lte(100, vec![steady(30.0)]));
+    lab.run(ms(53));
+    assert!(lab.send(ms(53), 0, Direction::Up, 52));
+    lab.run(ms(120));
+    assert_eq!(lab.arrived, [(0, Duration::from_millis(7 + 4 + 4 + 4))]);
+}
+
+#[test]
+fn an_uplink_alone_is_filled_too() {
+    let mut lab = Lab::new(lte(100, vec![steady(30.0)]));
+    lab.saturate(ms(2_000), 0, Direction::Up);
+    let found = lab.mbps(0, true, 2.0);
+    println!("{found:.1} Mbit/s up");
+    assert!(found > 35.0, "{found}");
+}
+
+pub fn eva(km_per_h: f64) -> FadingConfig {
+    let speed = Speed::from_km_per_h(km_per_h).unwrap();
+    let carrier = Carrier::from_mhz(2650.0).unwrap();
+    FadingConfig::new(DelayProfile::Eva, Doppler::Moving(speed, carrier))
+}
+
+/// Fading costs capacity and brings errors, but acknowledged mode loses nothing and keeps the order.
+#[test]
+fn acknowledged_mode_delivers_everything_in_order_through_fading() {
+    let mut config = lte(100, vec![]);
+    config.users = vec![faded(&config, 0, 12.0, eva(60.0), 7)];
+    let mut lab = Lab::new(config);
+    lab.saturate(ms(5_000), 0, Direction::Down);
+    println!("EVA60 at 12 dB: {:.1} Mbit/s", lab.mbps(0, false, 5.0));
+    lab.run(ms(6_000));
+    assert!(lab.lost.is_empty());
+    assert!(lab.sent.is_empty(), "{} still on their way", lab.sent.len());
+    assert!(lab.arrived.windows(2).all(|pair| pair[0].0 < pair[1].0));
+    let repeated = lab.log.iter().filter_map(|record| record.block);
+    let repeated = repeated.filter(|block| block.attempt > 1).count();
+    assert!(repeated > 50, "{repeated}");
+}

@@ -1,0 +1,155 @@
+"""Makes the movement file of the motorway: SUMO moves the cars, this script thins out their ways.
+
+python3 make_trace.py OUTPUT.tcl
+Needs the package eclipse-sumo 1.28.0 in the same environment. Writes a movement file of ns-2.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import itertools
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
+from pathlib import Path
+
+from movement import Point
+
+HERE = Path(__file__).resolve().parent
+
+SEED = 6
+"""Of the trips and of the drivers. With 6, everybody stays on the road and no cell is without cars."""
+OTHERS = 50
+"""Cars beside the one under test."""
+WARM_UP_S = 60
+"""Time until the car under test departs (test-car.rou.xml), in which the others mix."""
+DURATION_S = 285
+"""Of the trace."""
+TOLERANCE_M = 1.0
+"""How far a car in the trace may be from where SUMO had it, at any full second."""
+
+
+class TraceError(Exception):
+    """What went wrong; the message says where."""
+
+
+def sumo_home() -> Path:
+    """The folder of the package eclipse-sumo."""
+    spec = importlib.util.find_spec("sumo")
+    if spec is None or spec.origin is None:
+        raise TraceError(f"{sys.executable} has no package eclipse-sumo; README.md says how to get it")
+    return Path(spec.origin).parent
+
+
+def simulate(folder: Path) -> Path:
+    """Builds the network, draws the trips and drives; returns the floating-car data."""
+    sumo = sumo_home()
+
+    def run(*command: str | Path) -> None:
+        # randomTrips.py leaves files where it is run.
+        environment = os.environ | {"SUMO_HOME": str(sumo)}
+        done = subprocess.run(
+            command, stdout=subprocess.DEVNULL, cwd=folder, env=environment, check=False
+        )
+        if done.returncode != 0:
+            raise TraceError(f"{Path(command[0]).name} ended with {done.returncode}")
+
+    net, trips = folder / "net.xml", folder / "trips.xml"
+    rerouters, fcd = folder / "rerouters.xml", folder / "fcd.xml"
+    plain = [
+        "--node-files", str(HERE / "motorway.nod.xml"),
+        "--edge-files", str(HERE / "motorway.edg.xml"),
+        "--type-files", str(HERE / "motorway.typ.xml"),
+    ]  # fmt: skip
+    # No normalisation: the coordinates are those of the masts.
+    run(sumo / "bin" / "netconvert", *plain, "--no-turnarounds", "true",
+        "--offset.disable-normalization", "true", "-o", net)  # fmt: skip
+    run(sys.executable, sumo / "tools" / "randomTrips.py", "-n", net, "-o", trips, "-s", str(SEED),
+        "-b", "0", "-e", "1", "-p", str(1 / OTHERS), "--length", "--lanes", "--random-departpos",
+        "-t", 'departSpeed="max" departLane="best"')  # fmt: skip
+    # Who arrives gets a new destination, so that everybody is there all the time.
+    run(sys.executable, sumo / "tools" / "generateContinuousRerouters.py", "-n", net,
+        "-o", rerouters, "--long-routes", "-e", str(WARM_UP_S + DURATION_S + 1))  # fmt: skip
+    run(sumo / "bin" / "sumo", "-n", net, "-r", f"{trips},{HERE / 'test-car.rou.xml'}",
+        "-a", rerouters, "--seed", str(SEED), "--end", str(WARM_UP_S + DURATION_S + 1),
+        "--fcd-output", fcd, "--device.fcd.begin", str(WARM_UP_S), "--no-step-log")  # fmt: skip
+    return fcd
+
+
+def ways(fcd: Path) -> dict[str, list[Point]]:
+    """The places of every car at every second, the car under test last."""
+    found: dict[str, list[Point]] = {}
+    for step in ElementTree.parse(fcd).getroot().iter("timestep"):
+        time = float(step.attrib["time"]) - WARM_UP_S
+        for car in step.iter("vehicle"):
+            place = (time, round(float(car.attrib["x"]), 1), round(float(car.attrib["y"]), 1))
+            found.setdefault(car.attrib["id"], []).append(place)
+    test = found.pop("test", [])
+    cars = {**found, "test": test}
+    partly = [name for name, way in cars.items() if len(way) != DURATION_S + 1]
+    if len(cars) != OTHERS + 1 or partly:
+        raise TraceError(
+            f"SEED {SEED} gives {len(cars)} cars, not {OTHERS + 1}; not there all the time:"
+            f" {', '.join(partly) or 'none'}"
+        )
+    return cars
+
+
+def thin(way: list[Point], tolerance_m: float) -> list[Point]:
+    """The way with as few points as keep it within the tolerance of where it was at each time.
+
+    Top-down by time ratio (Meratnia and de By, Spatiotemporal Compression Techniques for Moving Point
+    Objects, EDBT 2004): what counts is the distance to the place on the chord at the same time.
+    """
+    (start, x0, y0), (end, x1, y1) = way[0], way[-1]
+
+    def distance(point: Point) -> float:
+        part = (point[0] - start) / (end - start)
+        return math.hypot(point[1] - x0 - part * (x1 - x0), point[2] - y0 - part * (y1 - y0))
+
+    farthest = max(range(len(way)), key=lambda index: distance(way[index]))
+    if distance(way[farthest]) <= tolerance_m:
+        return [way[0], way[-1]]
+    before, after = way[: farthest + 1], way[farthest:]
+    return thin(before, tolerance_m)[:-1] + thin(after, tolerance_m)
+
+
+def orders(node: int, way: list[Point]) -> Iterator[str]:
+    """The lines of one node in ns-2's words."""
+    yield f"$node_({node}) set X_ {way[0][1]:.1f}"
+    yield f"$node_({node}) set Y_ {way[0][2]:.1f}"
+    for (start, x0, y0), (end, x1, y1) in itertools.pairwise(way):
+        speed = math.hypot(x1 - x0, y1 - y0) / (end - start)
+        yield f'$ns_ at {start:g} "$node_({node}) setdest {x1:.1f} {y1:.1f} {speed:.4f}"'
+
+
+def main() -> int:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("output", type=Path, help="movement file of ns-2")
+    output: Path = parser.parse_args().output
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            cars = ways(simulate(Path(folder)))
+        lines = [
+            f"# {len(cars)} cars on and around a motorway for {DURATION_S} s; node {OTHERS} is the one"
+            " under test. Made by studies/motorway/make_trace.py with SUMO."
+        ]
+        for node, way in enumerate(cars.values()):
+            lines += orders(node, thin(way, TOLERANCE_M))
+        part = output.with_name(output.name + ".part")
+        part.write_text("\n".join(lines) + "\n", "utf-8")
+        part.replace(output)
+    except (TraceError, OSError) as error:
+        print(f"make_trace.py: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
