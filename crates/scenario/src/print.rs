@@ -31,7 +31,8 @@ struct Printer<'a> {
 }
 
 impl<'a> Printer<'a> {
-    /// The fields of the table called `path`: first those on one line, then those with a header.
+    /// The fields of the table called `path`: first those on one line, then those that are left out where
+    /// they are unset, then those with a header.
     fn table(
         &mut self,
         path: &mut Vec<String>,
@@ -55,6 +56,13 @@ impl<'a> Printer<'a> {
                 }
                 _ => self.text.push_str(&format!("{} = {line}\n", bare(key))),
             }
+        }
+        let known = schema["properties"].as_object().into_iter().flatten();
+        for (key, property) in known.filter(|(key, _)| !fields.contains_key(*key)) {
+            if commented {
+                self.comment(Some(property));
+            }
+            self.text.push_str(&format!("# {} =\n", bare(key)));
         }
         for (key, value) in fields {
             if on_one_line(value).is_some() {

@@ -2,6 +2,7 @@
 
 use units::Duration;
 
+use crate::model::radio::{Radio, Sight, Ue};
 use crate::model::{Capacity, Cross, Distribution, Queue, Scenario, Workload};
 
 impl Scenario {
@@ -27,10 +28,14 @@ impl Scenario {
             .map(|hop| &hop.jitter)
             .chain(self.links.iter().map(|link| &link.jitter))
             .chain([&path.jitter]);
+        let ues = || self.radio.iter().flat_map(|radio| &radio.ues);
         let cross = hops()
             .map(|hop| &hop.cross)
             .chain(self.links.iter().map(|link| &link.cross))
+            .chain(ues().map(|ue| &ue.cross))
             .chain([&path.cross]);
+        let radio = |is_random: fn(&Radio) -> bool| self.radio.as_ref().is_some_and(is_random);
+        let placed = ues().any(Ue::has_place);
         let mut queues = hops()
             .map(|hop| &hop.queue)
             .chain(self.links.iter().map(|link| &link.queue))
@@ -56,6 +61,19 @@ impl Scenario {
                 "queue drops",
                 queues.any(|queue| matches!(queue, Queue::Pie(_))),
             ),
+            (
+                "fading",
+                radio(|radio| radio.fading.is_some()) || ues().any(|ue| ue.fading.is_some()),
+            ),
+            (
+                "shadowing",
+                placed && radio(|radio| radio.propagation.shadowing.is_some()),
+            ),
+            (
+                "line of sight",
+                placed && radio(|radio| radio.propagation.sight == Sight::Probable),
+            ),
+            ("block errors", self.radio.is_some()),
             ("start jitter", !self.variation.start_jitter.is_zero()),
             (
                 "workload",

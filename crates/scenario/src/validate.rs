@@ -2,6 +2,7 @@
 
 mod kernel;
 mod links;
+mod radio;
 mod traffic;
 
 use units::{Bytes, Duration, Rate};
@@ -35,6 +36,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Wrong> {
             allowed,
         );
     }
+    radio::check(scenario)?;
     links::check(scenario)?;
     tcp(&scenario.tcp, scenario.path.path_mtu())?;
     kernel::check(&scenario.kernel)?;

@@ -29,8 +29,8 @@ pub struct Scenario {
     pub variation: Variation,
     /// The path between server and phone.
     pub path: Path,
-    /// A cellular access link of the path, whose rtt is then that of the wired part; unset: the link that
-    /// path describes.
+    /// A cellular access link. The path's rtt is then that of the wired part, and what path says of its own
+    /// access link stays at the defaults. Unset: the link that path describes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub radio: Option<Radio>,
     /// Links beside the path, which make a tree with it; default none.

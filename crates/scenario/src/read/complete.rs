@@ -19,6 +19,17 @@ pub(super) fn names(scenario: &mut Scenario, stem: &str) {
     for (index, link) in scenario.links.iter_mut().enumerate() {
         name_if_empty(&mut link.name, &|| format!("link-{}", index + 1));
     }
+    if let Some(radio) = &mut scenario.radio {
+        for (index, cell) in radio.cells.iter_mut().enumerate() {
+            name_if_empty(&mut cell.name, &|| format!("cell-{}", index + 1));
+        }
+        for (index, ue) in radio.ues.iter_mut().enumerate() {
+            name_if_empty(&mut ue.name, &|| match index {
+                0 => "phone".to_owned(),
+                _ => format!("ue-{}", index + 1),
+            });
+        }
+    }
     for (index, flow) in scenario.flows.iter_mut().enumerate() {
         name_if_empty(&mut flow.name, &|| format!("flow-{}", index + 1));
     }

@@ -75,7 +75,11 @@ fn read(mut tree: Node, origin: &str, overrides: &[String]) -> Result<Scenario, 
     let failed = |problem| ScenarioError::new(origin, overrides, problem);
     if !overrides.is_empty() {
         let defaults = Scenario::deserialize(&tree)
-            .map(|scenario| Node::from_json(&scenario.to_value(), Origin::Whole))
+            .map(|mut scenario| {
+                // An override of the radio makes one where there is none.
+                scenario.radio.get_or_insert_default();
+                Node::from_json(&scenario.to_value(), Origin::Whole)
+            })
             .unwrap_or(Node {
                 origin: Origin::Whole,
                 value: Value::Table(Vec::new()),

@@ -4,7 +4,32 @@ use super::Problem;
 use super::tree::{Node, Origin, Value};
 
 /// Fields of which a table has one at most.
-const CAPACITIES: [&str; 4] = ["rate", "steps", "trace", "generate"];
+const ALTERNATIVES: [&[&str]; 7] = [
+    &["rate", "steps", "trace", "generate"],
+    &["band", "frequency"],
+    &["bandwidth", "prbs"],
+    &["speed", "doppler"],
+    &["sinr", "position", "waypoints", "sumo"],
+    &["trace", "phone_log"],
+    &["fcd", "ns2"],
+];
+
+/// Fields that only go with one of those.
+const COMPANIONS: [(&str, &str); 3] = [
+    ("format", "trace"),
+    ("offset", "phone_log"),
+    ("velocity", "position"),
+];
+
+/// Whether a field of a table goes when `set` is set.
+fn gives_way(field: &str, set: &str) -> bool {
+    let excludes = |other: &str| {
+        let mut all = ALTERNATIVES.iter();
+        other != set && all.any(|group| group.contains(&set) && group.contains(&other))
+    };
+    let mut companions = COMPANIONS.iter();
+    excludes(field) || companions.any(|(companion, of)| *companion == field && excludes(of))
+}
 
 /// Tables whose keys are names with dots.
 const NAMES_WITH_DOTS: [&str; 2] = ["kernel.sysctl.", "kernel.module."];
@@ -99,13 +124,7 @@ impl<'a> Place<'a> {
                 &mut items[index]
             }
             Value::Table(fields) => {
-                if CAPACITIES.contains(&key) {
-                    fields.retain(|(other, _)| {
-                        let of_trace = other == "format" && key == "trace";
-                        let alternative = CAPACITIES.contains(&other.as_str()) || other == "format";
-                        other == key || of_trace || !alternative
-                    });
-                }
+                fields.retain(|(other, _)| !gives_way(other, key));
                 let known = fields.iter().position(|(field, _)| field == key);
                 let index = known.unwrap_or_else(|| {
                     let index = if key == "kind" { 0 } else { fields.len() };
@@ -129,7 +148,7 @@ fn open(node: &mut Node, name: &str, origin: Origin) {
     let stands_for = match (&node.value, name) {
         (Value::List(_) | Value::Table(_), _) => return,
         (Value::Text(_), "cca") => Some("name"),
-        (Value::Text(_), "queue" | "workload") => Some("kind"),
+        (Value::Text(_), "queue" | "workload" | "model" | "antenna" | "trigger") => Some("kind"),
         _ => None,
     };
     let inner = core::mem::replace(node, empty(origin));

@@ -6,7 +6,7 @@ use units::{Bytes, Duration};
 
 use super::{Wrong, number, positive, within, wrong};
 use crate::model::{
-    Buffer, Capacity, Cross, Jitter, JitterDistribution, Loss, Queue, Scenario, Step,
+    Buffer, Capacity, Cross, Jitter, JitterDistribution, Loss, Queue, Radio, Scenario, Step,
 };
 use crate::text::Quantity;
 
@@ -226,6 +226,8 @@ fn tree(scenario: &Scenario) -> Result<(), Wrong> {
     let mut part: BTreeMap<&str, &str> = ["server", "gateway", "phone"]
         .map(|node| (node, "server"))
         .into();
+    let ues: Vec<String> = scenario.radio.iter().flat_map(Radio::nodes).collect();
+    part.extend(ues.iter().map(|ue| (ue.as_str(), "server")));
     for (index, link) in scenario.links.iter().enumerate() {
         for (name, node) in [("from", &link.from), ("to", &link.to)] {
             if node.is_empty() {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Duration};
 
 use super::{MayBeZero, Wrong, number, positive, within, wrong};
-use crate::model::{Cross, Distribution, Scenario, Switch, Workload};
+use crate::model::{Cross, Distribution, Radio, Scenario, Switch, Workload};
 use crate::text::Measure;
 
 /// An IP header without payload.
@@ -55,13 +55,19 @@ pub(super) fn check_flows(scenario: &Scenario) -> Result<(), Wrong> {
             .iter()
             .flat_map(|link| [link.from.as_str(), link.to.as_str()]),
     );
+    let ues: Vec<String> = scenario.radio.iter().flat_map(Radio::nodes).collect();
+    nodes.extend(ues.iter().map(String::as_str));
+    let is_vehicle = |node: &str| {
+        let radio = scenario.radio.as_ref();
+        radio.is_some_and(|radio| radio.may_be_vehicle(node))
+    };
     let nodes: Vec<&str> = nodes.into_iter().collect();
     let mut names = BTreeMap::new();
     for (index, flow) in scenario.flows.iter().enumerate() {
         let field = |name: &str| format!("flows.{index}.{name}");
         super::links::unique(&mut names, &flow.name, field("name"))?;
         for (name, node) in [("from", &flow.from), ("to", &flow.to)] {
-            if !nodes.contains(&node.as_str()) {
+            if !nodes.contains(&node.as_str()) && !is_vehicle(node) {
                 let message = format!("{node:?} is not a node; allowed: {}", nodes.join(", "));
                 return Err((field(name), message));
             }

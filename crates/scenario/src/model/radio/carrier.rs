@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use units::Duration;
 
 use super::bands::LTE_WIDTHS;
-use super::{Band, Frequency, Radio};
+use super::{Band, Frequency, Radio, Ue};
 use crate::text::Quantity;
 
 /// The radio access technology.
@@ -169,5 +169,38 @@ impl Radio {
     /// One transmission time interval: a subframe of LTE, a slot of NR (TS 38.211 clause 4.3.2).
     pub fn tti(&self) -> Duration {
         Duration::from_millis(15) / u64::from(self.spacing_khz().max(1))
+    }
+    /// Parallel HARQ processes of a UE.
+    pub fn harq_processes(&self) -> u32 {
+        let most = match self.technology {
+            Technology::Lte => 8,
+            Technology::Nr => 16,
+        };
+        self.harq.processes.unwrap_or(most)
+    }
+
+    /// Time from a HARQ attempt to the next one of the same process.
+    pub fn harq_round_trip(&self) -> Duration {
+        self.harq.round_trip.unwrap_or(self.tti() * 8)
+    }
+
+    /// Time from a HARQ attempt until its data are with RLC on the other side.
+    pub fn decoding(&self) -> Duration {
+        self.harq.decoding.unwrap_or(self.tti() * 4)
+    }
+
+    /// Names of the nodes that UEs are; those of all vehicles of a file are not known here.
+    pub fn nodes(&self) -> impl Iterator<Item = String> + '_ {
+        self.ues.iter().flat_map(Ue::nodes)
+    }
+
+    /// Whether the node of that name may be one of all vehicles of a file.
+    pub fn may_be_vehicle(&self, node: &str) -> bool {
+        let mut every = self.ues.iter().filter(|ue| ue.is_every_vehicle());
+        every.any(|ue| {
+            let rest = node.strip_prefix(ue.name.as_str());
+            rest.and_then(|rest| rest.strip_prefix('-'))
+                .is_some_and(|vehicle| !vehicle.is_empty())
+        })
     }
 }

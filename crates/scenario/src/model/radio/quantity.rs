@@ -15,18 +15,19 @@ fn read(text: &str, units: &Units) -> Option<f64> {
     })
 }
 
-/// The shortest text that [`read`] takes for `value`.
+/// The shortest text that [`read`] takes for `value`, with a number of 1 or more where there is one.
 fn write(value: f64, units: &Units) -> String {
     let texts = units.iter().flat_map(|(unit, size)| {
         let exact = value / size;
         // What was divided by a power of ten or by 3.6 shows its decimals again.
         let rounded: f64 = format!("{exact:.11e}").parse().unwrap_or(exact);
-        [rounded, exact].map(|number| format!("{number}{unit}"))
+        [rounded, exact].map(|number| (number.abs() < 1.0, format!("{number}{unit}")))
     });
-    texts
-        .filter(|text| read(text, units) == Some(value))
-        .min_by_key(String::len)
-        .expect("in the base unit, the number is the value itself")
+    let (_, text) = texts
+        .filter(|(_, text)| read(text, units) == Some(value))
+        .min_by_key(|(is_fraction, text)| (*is_fraction, text.len()))
+        .expect("in the base unit, the number is the value itself");
+    text
 }
 
 macro_rules! quantity {
@@ -138,10 +139,10 @@ mod tests {
 
     #[test]
     fn what_is_read_is_written_as_people_write_it() {
-        for text in ["2.65GHz", "1.4MHz", "15kHz", "147.3Hz", "0Hz"] {
+        for text in ["2.65GHz", "100MHz", "1.4MHz", "15kHz", "147.3Hz"] {
             assert_eq!(again::<Frequency>(text), text);
         }
-        assert_eq!(again::<Frequency>(" 2650 MHz"), "2650MHz");
+        assert_eq!(again::<Frequency>(" 2650 MHz"), "2.65GHz");
         for text in ["60km/h", "120km/h", "300km/h", "30m/s", "-1.5m/s"] {
             assert_eq!(again::<Speed>(text), text);
         }

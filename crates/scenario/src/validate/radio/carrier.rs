@@ -1,0 +1,217 @@
+//! Band, width, duplex and antennas.
+
+use super::{only_for, wrong};
+use crate::model::radio::{
+    Band, LTE_WIDTHS, Modulation, NR_RANGES_MHZ, Radio, SpecialSlot, Technology, Transmit,
+    nr_widths,
+};
+use crate::text::Quantity;
+use crate::validate::Wrong;
+
+const NR_ONLY: &str = "technology \"nr\"";
+const LTE_ONLY: &str = "technology \"lte\"";
+
+pub(super) fn check(radio: &Radio) -> Result<(), Wrong> {
+    technology(radio)?;
+    alternative(
+        ("frequency", radio.frequency.is_some()),
+        ("band", radio.band.is_some()),
+    )?;
+    alternative(
+        ("prbs", radio.prbs.is_some()),
+        ("bandwidth", radio.bandwidth.is_some()),
+    )?;
+    let mhz = centre_mhz(radio)?;
+    match radio.technology {
+        Technology::Lte => lte_width(radio)?,
+        Technology::Nr => nr_width(radio, mhz)?,
+    }
+    width_of_band(radio)?;
+    duplex(radio)?;
+    antennas(radio)
+}
+
+fn alternative(second: (&str, bool), first: (&str, bool)) -> Result<(), Wrong> {
+    if second.1 && first.1 {
+        let message = format!("is given beside {}; allowed: one of the two", first.0);
+        return Err((format!("radio.{}", second.0), message));
+    }
+    Ok(())
+}
+
+/// Fields that one technology has and the other has not.
+fn technology(radio: &Radio) -> Result<(), Wrong> {
+    let lte = radio.technology == Technology::Lte;
+    if let Some(spacing) = radio.subcarrier_spacing {
+        only_for("radio.subcarrier_spacing", lte, spacing.write(), NR_ONLY)?;
+    }
+    if let Some(tdd) = &radio.tdd {
+        only_for("radio.tdd", lte, tdd.letters(), NR_ONLY)?;
+    }
+    let slot = radio.special_slot;
+    let special = radio
+        .tdd
+        .as_ref()
+        .is_some_and(|tdd| tdd.letters().contains('S'));
+    only_for(
+        "radio.special_slot",
+        slot != SpecialSlot::default() && !special,
+        slot.write(),
+        "a tdd pattern with an S",
+    )?;
+    let low_rate = radio.modulation == Modulation::LowRate;
+    only_for(
+        "radio.modulation",
+        lte && low_rate,
+        "64qam-low-rate",
+        NR_ONLY,
+    )?;
+    if let Some(prbs) = radio.prbs {
+        only_for("radio.prbs", !lte, prbs, LTE_ONLY)?;
+    }
+    let symbols = radio.control_symbols;
+    only_for(
+        "radio.control_symbols",
+        !lte && symbols != 1,
+        symbols,
+        LTE_ONLY,
+    )?;
+    let diversity = radio.transmit == Transmit::Diversity;
+    only_for("radio.transmit", !lte && diversity, "diversity", LTE_ONLY)
+}
+
+/// Centre of the carrier in MHz.
+fn centre_mhz(radio: &Radio) -> Result<f64, Wrong> {
+    let Some(carrier) = radio.carrier() else {
+        let known = Band::all(radio.technology).iter();
+        let known: Vec<String> = known.map(|band| band.number.to_string()).collect();
+        let technology = match radio.technology {
+            Technology::Lte => "LTE in FDD",
+            Technology::Nr => "NR",
+        };
+        let message = format!(
+            "{} is not a band of {technology} that is known here; allowed: {}, or radio.frequency instead",
+            radio.band.unwrap_or_default(),
+            known.join(", ")
+        );
+        return Err(("radio.band".to_owned(), message));
+    };
+    let mhz = carrier.hertz() / 1e6;
+    let (allowed, words): (&[(f64, f64)], _) = match radio.technology {
+        Technology::Lte => (&[(410.0, 6_000.0)], "410MHz to 6GHz"),
+        Technology::Nr => (&NR_RANGES_MHZ, "410MHz to 7.125GHz, 24.25GHz to 52.6GHz"),
+    };
+    if allowed
+        .iter()
+        .any(|(low, high)| (*low..=*high).contains(&mhz))
+    {
+        return Ok(mhz);
+    }
+    wrong("radio.frequency", carrier.write(), words).map(|()| mhz)
+}
+
+fn lte_width(radio: &Radio) -> Result<(), Wrong> {
+    if let Some(prbs) = radio.prbs {
+        return super::one_of("radio.prbs", prbs, &LTE_WIDTHS.map(|carrier| carrier.1));
+    }
+    let known = |hertz: f64| {
+        LTE_WIDTHS
+            .iter()
+            .any(|carrier| f64::from(carrier.0) * 1e3 == hertz)
+    };
+    match radio.bandwidth {
+        Some(width) if !known(width.hertz()) => {
+            let allowed = "1.4MHz, 3MHz, 5MHz, 10MHz, 15MHz, 20MHz";
+            wrong("radio.bandwidth", width.write(), allowed)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn nr_width(radio: &Radio, mhz: f64) -> Result<(), Wrong> {
+    let is_fr2 = mhz >= NR_RANGES_MHZ[1].0;
+    let range = if is_fr2 { "FR2" } else { "FR1" };
+    let known = [15, 30, 60, 120].map(|khz| (khz, nr_widths(is_fr2, khz)));
+    let spacing = radio
+        .subcarrier_spacing
+        .map_or(f64::from(radio.spacing_khz()), |spacing| {
+            spacing.hertz() / 1e3
+        });
+    let found = known
+        .iter()
+        .find(|(khz, widths)| f64::from(*khz) == spacing && !widths.is_empty());
+    let Some((khz, widths)) = found else {
+        let with_widths = known.iter().filter(|(_, widths)| !widths.is_empty());
+        let names: Vec<String> = with_widths.map(|(khz, _)| format!("{khz}kHz")).collect();
+        let allowed = format!("{} in {range}", names.join(", "));
+        return wrong("radio.subcarrier_spacing", format!("{spacing}kHz"), allowed);
+    };
+    match radio.width() {
+        Some(width) if !widths.iter().any(|w| f64::from(*w) * 1e6 == width.hertz()) => {
+            let names: Vec<String> = widths.iter().map(|w| format!("{w}MHz")).collect();
+            let allowed = format!("{} with {khz}kHz in {range}", names.join(", "));
+            wrong("radio.bandwidth", width.write(), allowed)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A carrier does not fit a band that is narrower.
+fn width_of_band(radio: &Radio) -> Result<(), Wrong> {
+    let Some((band, width)) = radio.operating_band().zip(radio.width()) else {
+        return Ok(());
+    };
+    if width <= band.width() {
+        return Ok(());
+    }
+    let allowed = format!("up to the {} of band {}", band.width().write(), band.number);
+    let field = match radio.prbs {
+        Some(_) => "radio.prbs",
+        None => "radio.bandwidth",
+    };
+    wrong(field, width.write(), allowed)
+}
+
+fn duplex(radio: &Radio) -> Result<(), Wrong> {
+    let Some(band) = radio.operating_band() else {
+        return Ok(());
+    };
+    let number = band.number;
+    match &radio.tdd {
+        None if band.is_tdd => Err((
+            "radio.tdd".to_owned(),
+            format!("is missing, but band {number} is TDD; allowed: a pattern such as \"DDDSU\""),
+        )),
+        Some(tdd) => {
+            let what = format!("TDD bands, and band {number} is FDD");
+            only_for("radio.tdd", !band.is_tdd, tdd.letters(), what)
+        }
+        None => Ok(()),
+    }
+}
+
+fn antennas(radio: &Radio) -> Result<(), Wrong> {
+    let most = match radio.technology {
+        Technology::Lte => 2,
+        Technology::Nr => 4,
+    };
+    let layers = radio.layers;
+    if !(1..=most).contains(&layers) {
+        return wrong("radio.layers", layers, format!("1 to {most}"));
+    }
+    let diversity = radio.transmit == Transmit::Diversity;
+    only_for(
+        "radio.transmit",
+        diversity && layers > 1,
+        "diversity",
+        "one layer",
+    )?;
+    if !(layers..=8).contains(&radio.receive_antennas) {
+        let allowed = format!("as many as there are layers, {layers}, up to 8");
+        return wrong("radio.receive_antennas", radio.receive_antennas, allowed);
+    }
+    if !(1..=3).contains(&radio.control_symbols) {
+        return wrong("radio.control_symbols", radio.control_symbols, "1 to 3");
+    }
+    Ok(())
+}
