@@ -29,7 +29,9 @@ pub(super) fn fading(
     let Some(fading) = ue.fading.as_ref().or(radio.fading.as_ref()) else {
         return Ok(None);
     };
-    let found = faded(fading, radio.receive_antennas, carrier);
+    // Each layer takes an antenna of the receiver; what is left combines.
+    let antennas = (radio.receive_antennas / radio.layers).max(1);
+    let found = faded(fading, antennas, carrier);
     found.map(Some).map_err(PlanError::radio)
 }
 
@@ -178,7 +180,8 @@ fn antenna(antenna: &model::Antenna) -> Antenna {
         },
         model::Antenna::Sector(sector) => Antenna::Sector(SectorAntenna {
             gain_dbi: sector.gain.dbi(),
-            direction_deg: sector.azimuth.degrees(),
+            // Clockwise from the north there, anticlockwise from the east here.
+            direction_deg: 90.0 - sector.azimuth.degrees(),
             width_deg: sector.width.degrees(),
             front_to_back_db: sector.front_to_back.get(),
             vertical: sector

@@ -51,7 +51,7 @@ pub const PERIODIC: [u64; 14] = [
 /// Values of retxBSR-Timer, in subframes.
 pub const RETRANSMISSION: [u64; 6] = [320, 640, 1_280, 2_560, 5_120, 10_240];
 
-/// A timer value that TS 36.331 does not have.
+/// A timer value that TS 36.331 or, for NR, TS 38.331 does not have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct InvalidTimer {
     /// The timer's name in TS 36.331.
@@ -75,12 +75,39 @@ impl core::fmt::Display for InvalidTimer {
 
 impl core::error::Error for InvalidTimer {}
 
+/// Values of periodicBSR-Timer in NR, apart from infinity, in subframes (TS 38.331 clause 6.3.2,
+/// BSR-Config).
+pub const NR_PERIODIC: [u64; 15] = [
+    1, 5, 10, 16, 20, 32, 40, 64, 80, 128, 160, 320, 640, 1_280, 2_560,
+];
+
+/// Values of retxBSR-Timer in NR, in subframes (same clause).
+pub const NR_RETRANSMISSION: [u64; 11] =
+    [10, 20, 40, 80, 160, 320, 640, 1_280, 2_560, 5_120, 10_240];
+
 impl Timers {
     /// Timers of so many subframes; `None` is a periodic timer of infinity.
     ///
     /// # Errors
     /// A value that TS 36.331 does not have.
     pub fn new(periodic: Option<u64>, retransmission: u64) -> Result<Self, InvalidTimer> {
+        Self::among(periodic, &PERIODIC, retransmission, &RETRANSMISSION)
+    }
+
+    /// The same for NR.
+    ///
+    /// # Errors
+    /// A value that TS 38.331 does not have.
+    pub fn nr(periodic: Option<u64>, retransmission: u64) -> Result<Self, InvalidTimer> {
+        Self::among(periodic, &NR_PERIODIC, retransmission, &NR_RETRANSMISSION)
+    }
+
+    fn among(
+        periodic: Option<u64>,
+        periods: &'static [u64],
+        retransmission: u64,
+        retransmissions: &'static [u64],
+    ) -> Result<Self, InvalidTimer> {
         let check = |timer, value, allowed: &'static [u64]| {
             if allowed.contains(&value) {
                 return Ok(());
@@ -92,9 +119,9 @@ impl Timers {
             })
         };
         if let Some(value) = periodic {
-            check("periodicBSR-Timer", value, &PERIODIC)?;
+            check("periodicBSR-Timer", value, periods)?;
         }
-        check("retxBSR-Timer", retransmission, &RETRANSMISSION)?;
+        check("retxBSR-Timer", retransmission, retransmissions)?;
         Ok(Self {
             periodic,
             retransmission,
