@@ -54,7 +54,7 @@ pub enum LineOfSight {
     /// The shift swings as a train passes base stations.
     Train {
         /// K factor of the first tap: direct over scattered power, in dB; infinite for no fading,
-        /// as in TS 36.101 B.3; 10 dB in the tunnel of TS 36.104 table B.3-1.
+        /// as in TS 36.101 B.3; 10 dB in the tunnel with a leaky cable of TS 25.104 table B.2A.
         k_db: f64,
         /// The way of the train.
         train: HighSpeedTrain,
