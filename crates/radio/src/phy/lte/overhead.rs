@@ -156,15 +156,18 @@ mod tests {
         assert_eq!(taken, [70, 0, 0, 0, 0, 24, 0, 0, 0, 0]);
     }
 
+    /// 20 MHz with three symbols: 100 blocks of 8 groups less 4 (PCFICH) and 39 (13 PHICH groups) are 757,
+    /// 84 elements; 10 MHz: 400 less 4 and 21 are 375, 41 elements.
     #[test]
-    fn control_channel_elements_of_20_mhz() {
-        let bandwidth = Bandwidth::from_prbs(100).expect("a carrier");
-        let count = |cfi| {
-            Overhead::new(cfi, 2)
-                .expect("a configuration")
-                .control_channel_elements(bandwidth)
+    fn control_channel_elements_follow_from_carrier_region_and_ports() {
+        let count = |prbs, cfi, ports| {
+            let bandwidth = Bandwidth::from_prbs(prbs).expect("a carrier");
+            let overhead = Overhead::new(cfi, ports).expect("a configuration");
+            overhead.control_channel_elements(bandwidth)
         };
-        assert_eq!([count(1), count(2), count(3)], [17, 50, 84]);
+        assert_eq!([1, 2, 3].map(|cfi| count(100, cfi, 2)), [17, 50, 84]);
+        assert_eq!(count(100, 3, 4), 73);
+        assert_eq!(count(50, 3, 2), 41);
     }
 
     #[test]
