@@ -8,8 +8,9 @@ use super::hst::HighSpeedTrain;
 use super::oscillator::{WAVES, Waves};
 use super::{DelayProfile, Doppler, Grid, ParameterError};
 
-/// Groups that are computed together.
-const LANES: usize = 8;
+/// Groups that are computed together: enough for a loop that compilers vectorise, few enough for the
+/// stack.
+const BLOCK: usize = 64;
 
 /// Most taps of any profile.
 const MAX_TAPS: usize = 9;
@@ -165,8 +166,8 @@ pub struct Fading {
 struct Turned {
     taps: usize,
     groups: usize,
-    /// For each tap, for each group (filled up to whole lanes): amplitude of one wave, turned by
-    /// the tap's delay at the group's frequency.
+    /// For each tap, for each group: amplitude of one wave, turned by the tap's delay at the group's
+    /// frequency.
     re: Vec<f32>,
     im: Vec<f32>,
 }
@@ -174,18 +175,13 @@ struct Turned {
 impl Turned {
     fn new(config: &FadingConfig, grid: &Grid) -> Self {
         let taps = config.profile.taps();
-        let padded = grid.groups().next_multiple_of(LANES);
         let (mut re, mut im) = (Vec::new(), Vec::new());
         let direct = config.direct_share();
         for (index, (tap, power)) in taps.iter().zip(config.profile.powers()).enumerate() {
             let scattered = if index == 0 { power - direct } else { power };
             let amplitude = libm::sqrt(scattered.max(0.0) / WAVES as f64);
-            for group in 0..padded {
-                let turns = if group < grid.groups() {
-                    -grid.offset_hz(group) * tap.delay_ns * 1e-9
-                } else {
-                    0.0
-                };
+            for group in 0..grid.groups() {
+                let turns = -grid.offset_hz(group) * tap.delay_ns * 1e-9;
                 let angle = core::f64::consts::TAU * (turns - libm::floor(turns));
                 re.push((amplitude * libm::cos(angle)) as f32);
                 im.push((amplitude * libm::sin(angle)) as f32);
@@ -197,11 +193,6 @@ impl Turned {
             re,
             im,
         }
-    }
-
-    /// Groups filled up to whole lanes.
-    fn padded(&self) -> usize {
-        self.groups.next_multiple_of(LANES)
     }
 }
 
@@ -256,19 +247,18 @@ impl Fading {
         for antenna in 0..self.config.antennas {
             let gains = self.tap_gains(antenna, at);
             let (direct_re, direct_im) = self.direct(antenna, at);
-            for (chunk, out) in out.chunks_mut(LANES).enumerate() {
-                let (mut re, mut im) = ([direct_re; LANES], [direct_im; LANES]);
+            for (block, out) in out.chunks_mut(BLOCK).enumerate() {
+                let (mut re, mut im) = ([direct_re; BLOCK], [direct_im; BLOCK]);
+                let (re, im) = (&mut re[..out.len()], &mut im[..out.len()]);
                 for (tap, &(a, b)) in gains[..self.turned.taps].iter().enumerate() {
-                    let from = tap * self.turned.padded() + chunk * LANES;
-                    let cos: &[f32; LANES] = lanes(&self.turned.re, from);
-                    let sin: &[f32; LANES] = lanes(&self.turned.im, from);
-                    for i in 0..LANES {
-                        re[i] += a * cos[i] - b * sin[i];
-                        im[i] += a * sin[i] + b * cos[i];
-                    }
+                    let from = tap * self.turned.groups + block * BLOCK;
+                    let groups = from..from + out.len();
+                    let (cos, sin) = (&self.turned.re[groups.clone()], &self.turned.im[groups]);
+                    add_products(re, a, cos, -b, sin);
+                    add_products(im, a, sin, b, cos);
                 }
                 for ((out, re), im) in out.iter_mut().zip(re).zip(im) {
-                    *out += re * re + im * im;
+                    *out += *re * *re + *im * *im;
                 }
             }
         }
@@ -280,8 +270,8 @@ impl Fading {
         let gains = self.tap_gains(antenna, at);
         for (tap, &(a, b)) in gains[..self.turned.taps].iter().enumerate() {
             let (cos, sin) = (
-                self.turned.re[tap * self.turned.padded() + group],
-                self.turned.im[tap * self.turned.padded() + group],
+                self.turned.re[tap * self.turned.groups + group],
+                self.turned.im[tap * self.turned.groups + group],
             );
             re += a * cos - b * sin;
             im += a * sin + b * cos;
@@ -312,10 +302,11 @@ impl Fading {
     }
 }
 
-fn lanes(values: &[f32], from: usize) -> &[f32; LANES] {
-    values[from..]
-        .first_chunk()
-        .expect("groups are filled up to whole lanes")
+/// Adds `a * x + b * y` to each sum.
+fn add_products(sums: &mut [f32], a: f32, x: &[f32], b: f32, y: &[f32]) {
+    for ((sum, x), y) in sums.iter_mut().zip(x).zip(y) {
+        *sum += a * x + b * y;
+    }
 }
 
 /// The waves of one tap: (2πn + θ)/N are the angles, with θ uniform in ±π.
