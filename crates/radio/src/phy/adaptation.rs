@@ -1,6 +1,6 @@
 //! Link adaptation: from SINR to CQI, from CQI to modulation and coding scheme.
 
-use super::capacity::{information, information_of_all};
+use super::capacity::{information, information_sums};
 use super::{CodeBlocks, CqiTable, Modulation, TransportFormat};
 
 /// Thresholds of one carrier, computed once.
@@ -72,18 +72,13 @@ impl LinkAdaptation {
     ///
     /// `sinr_db` holds one value per group of resource blocks, in dB.
     pub fn cqi(&self, sinr_db: &[f32]) -> u8 {
-        let mut sums = [0.0_f32; 4];
-        for sinr_db in sinr_db {
-            for (sum, bits) in sums.iter_mut().zip(information_of_all(*sinr_db)) {
-                *sum += bits;
-            }
-        }
-        let groups = sinr_db.len() as f32;
-        let reached =
-            |cqi: &CqiThreshold| sums[cqi.modulation as usize] >= cqi.information * groups;
         if sinr_db.is_empty() {
             return 0;
         }
+        let sums = information_sums(sinr_db);
+        let groups = sinr_db.len() as f32;
+        let reached =
+            |cqi: &CqiThreshold| sums[cqi.modulation as usize] >= cqi.information * groups;
         (1..=15)
             .rev()
             .find(|cqi| reached(&self.cqis[*cqi - 1]))

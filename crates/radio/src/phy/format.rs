@@ -1,7 +1,7 @@
 //! A transport block as it goes on air.
 
-use super::bler::{SoftBuffer, bler, sinr_db_at_bler};
-use super::{CodeBlocks, Modulation};
+use super::bler::{bler, sinr_db_at_bler};
+use super::{CodeBlocks, Modulation, SoftBuffer};
 
 /// Size, modulation and protection of one transport block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
