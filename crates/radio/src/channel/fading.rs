@@ -101,17 +101,31 @@ pub struct FadingConfig {
     /// Receive antennas with independent fading, combined for the highest ratio (MRC): their powers
     /// add up, so that two antennas also bring 3 dB of array gain. One leaves the mean as it is.
     pub antennas: usize,
+    /// Two transmit antennas with independent fading and Alamouti's code over pairs of subcarriers (IEEE
+    /// J. Sel. Areas Commun. 16(8), 1998; TS 36.211 6.3.4.3): each has half the power, and the receiver
+    /// gets the sum of both. The mean stays as it is, fades get rarer.
+    pub transmit_diversity: bool,
 }
 
 impl FadingConfig {
-    /// Rayleigh fading on one antenna.
+    /// Rayleigh fading from one antenna to one.
     pub fn new(profile: DelayProfile, doppler: Doppler) -> Self {
         Self {
             profile,
             doppler,
             line_of_sight: None,
             antennas: 1,
+            transmit_diversity: false,
         }
+    }
+
+    fn transmit_antennas(&self) -> usize {
+        if self.transmit_diversity { 2 } else { 1 }
+    }
+
+    /// Pairs of a receive and a transmit antenna.
+    fn branches(&self) -> usize {
+        self.antennas * self.transmit_antennas()
     }
 
     /// Share of the whole power in the direct path.
@@ -153,11 +167,11 @@ impl FadingConfig {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Fading {
     config: FadingConfig,
-    /// Taps of the first antenna, then of the next.
+    /// Taps of the first branch, then of the next.
     waves: Vec<Waves>,
     turned: Arc<Turned>,
     direct_amplitude: f32,
-    /// Phase of the direct path at each antenna, turns.
+    /// Phase of the direct path of each branch, turns.
     direct_phase: Vec<f64>,
 }
 
@@ -177,9 +191,10 @@ impl Turned {
         let taps = config.profile.taps();
         let (mut re, mut im) = (Vec::new(), Vec::new());
         let direct = config.direct_share();
+        let waves = (WAVES * config.transmit_antennas()) as f64;
         for (index, (tap, power)) in taps.iter().zip(config.profile.powers()).enumerate() {
             let scattered = if index == 0 { power - direct } else { power };
-            let amplitude = libm::sqrt(scattered.max(0.0) / WAVES as f64);
+            let amplitude = libm::sqrt(scattered.max(0.0) / waves);
             for group in 0..grid.groups() {
                 let turns = -grid.offset_hz(group) * tap.delay_ns * 1e-9;
                 let angle = core::f64::consts::TAU * (turns - libm::floor(turns));
@@ -220,17 +235,18 @@ impl Fading {
     fn draw(config: FadingConfig, turned: Arc<Turned>, seed: u64, link: LinkId) -> Self {
         let mut stream = Stream::new(seed, Purpose::Fading, link.entity());
         let largest = config.doppler.hz();
-        let mut waves = Vec::with_capacity(config.antennas * turned.taps);
-        let mut direct_phase = Vec::with_capacity(config.antennas);
-        for _ in 0..config.antennas {
+        let mut waves = Vec::with_capacity(config.branches() * turned.taps);
+        let mut direct_phase = Vec::with_capacity(config.branches());
+        for _ in 0..config.branches() {
             direct_phase.push(stream.uniform());
             waves.extend((0..turned.taps).map(|_| tap_waves(&mut stream, largest)));
         }
+        let direct = config.direct_share() / config.transmit_antennas() as f64;
         Self {
             config,
             waves,
             turned,
-            direct_amplitude: libm::sqrt(config.direct_share()) as f32,
+            direct_amplitude: libm::sqrt(direct) as f32,
             direct_phase,
         }
     }
@@ -244,9 +260,9 @@ impl Fading {
     pub fn power(&self, at: Instant, out: &mut [f32]) {
         assert_eq!(out.len(), self.turned.groups, "one element per PRB group");
         out.fill(0.0);
-        for antenna in 0..self.config.antennas {
-            let gains = self.tap_gains(antenna, at);
-            let (direct_re, direct_im) = self.direct(antenna, at);
+        for branch in 0..self.config.branches() {
+            let gains = self.tap_gains(branch, at);
+            let (direct_re, direct_im) = self.direct(branch, at);
             for (block, out) in out.chunks_mut(BLOCK).enumerate() {
                 let (mut re, mut im) = ([direct_re; BLOCK], [direct_im; BLOCK]);
                 let (re, im) = (&mut re[..out.len()], &mut im[..out.len()]);
@@ -264,10 +280,11 @@ impl Fading {
         }
     }
 
-    /// Complex amplitude of one PRB group at one antenna (both counted from zero).
-    pub fn amplitude(&self, at: Instant, antenna: usize, group: usize) -> (f32, f32) {
-        let (mut re, mut im) = self.direct(antenna, at);
-        let gains = self.tap_gains(antenna, at);
+    /// Complex amplitude of one PRB group on one branch (both counted from zero): at one receive antenna,
+    /// of which each has two branches in a row under transmit diversity.
+    pub fn amplitude(&self, at: Instant, branch: usize, group: usize) -> (f32, f32) {
+        let (mut re, mut im) = self.direct(branch, at);
+        let gains = self.tap_gains(branch, at);
         for (tap, &(a, b)) in gains[..self.turned.taps].iter().enumerate() {
             let (cos, sin) = (
                 self.turned.re[tap * self.turned.groups + group],
@@ -279,9 +296,9 @@ impl Fading {
         (re, im)
     }
 
-    fn tap_gains(&self, antenna: usize, at: Instant) -> [(f32, f32); MAX_TAPS] {
+    fn tap_gains(&self, branch: usize, at: Instant) -> [(f32, f32); MAX_TAPS] {
         let mut gains = [(0.0, 0.0); MAX_TAPS];
-        let waves = &self.waves[antenna * self.turned.taps..][..self.turned.taps];
+        let waves = &self.waves[branch * self.turned.taps..][..self.turned.taps];
         for (gain, waves) in gains.iter_mut().zip(waves) {
             *gain = waves.sum(at.as_nanos());
         }
@@ -289,11 +306,11 @@ impl Fading {
     }
 
     /// The direct path: it arrives first, hence without turn over frequency.
-    fn direct(&self, antenna: usize, at: Instant) -> (f32, f32) {
+    fn direct(&self, branch: usize, at: Instant) -> (f32, f32) {
         let Some(line) = self.config.line_of_sight else {
             return (0.0, 0.0);
         };
-        let turns = line.turns(self.config.doppler.hz(), at) + self.direct_phase[antenna];
+        let turns = line.turns(self.config.doppler.hz(), at) + self.direct_phase[branch];
         let angle = core::f64::consts::TAU * turns;
         (
             self.direct_amplitude * libm::cos(angle) as f32,

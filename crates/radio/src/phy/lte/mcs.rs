@@ -130,6 +130,20 @@ mod tests {
     }
 
     #[test]
+    fn ts_36_306_table_4_1_1_two_codewords_are_the_bits_of_a_category_4_ue() {
+        // Two antenna ports leave 144 of 150 elements, on which the largest blocks still have protection.
+        let bandwidth = Bandwidth::from_prbs(100).expect("a carrier");
+        let elements = [1, 2].map(|ports| {
+            let overhead = Overhead::new(1, ports).expect("a configuration");
+            overhead.data_elements(bandwidth)
+        });
+        assert_eq!(elements, [150, 144]);
+        let codeword = format(McsTable::Qam64, 28, 100, 1, elements[1]).expect("in the tables");
+        assert_eq!(2 * codeword.bits, 150_752);
+        assert!(codeword.sinr_db_at_bler(0.1) < 25.0);
+    }
+
+    #[test]
     fn sizes_follow_the_efficiencies_of_the_cqi_tables_on_120_elements() {
         // The sizes were derived for 120 elements per block; the schemes at which CQI values were placed
         // therefore come out at their efficiency, within the spacing of the sizes.

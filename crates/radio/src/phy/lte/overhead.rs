@@ -17,7 +17,9 @@ pub struct Overhead {
 
 impl Overhead {
     /// A control region of `cfi` symbols (one more on 1.4 MHz carriers) and reference signals of so many
-    /// antenna ports.
+    /// antenna ports: one where a single antenna sends, two for transmit diversity or two layers, four for
+    /// up to four layers (TS 36.211 6.3.3 and 6.3.4). Each port has its own elements, in which the others
+    /// are silent, so a second one costs data as many as the first whether it brings a layer or not.
     ///
     /// # Errors
     /// If `cfi` is not 1 to 3 or `antenna_ports` not 1, 2 or 4.
