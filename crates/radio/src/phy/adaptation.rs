@@ -24,7 +24,8 @@ struct CqiThreshold {
 impl LinkAdaptation {
     /// Thresholds for values of `table`, measured on a reference resource of `reference_elements`
     /// resource elements whose blocks are cut by `cut` (bits and code rate), and for `schemes` modulation
-    /// and coding schemes on 1 to `prbs` resource blocks, which `format` describes (MCS, PRBs).
+    /// and coding schemes on 1 to `prbs` resource blocks, which `format` describes (MCS, PRBs) where they
+    /// exist.
     ///
     /// Both are taken at the block error rate that the CQI table aims at.
     pub fn new(
@@ -33,7 +34,7 @@ impl LinkAdaptation {
         cut: impl Fn(u32, f64) -> CodeBlocks,
         schemes: u8,
         prbs: u32,
-        format: impl Fn(u8, u32) -> TransportFormat,
+        format: impl Fn(u8, u32) -> Option<TransportFormat>,
     ) -> Self {
         let target = table.target_bler();
         let cqis = table.schemes().map(|scheme| {
@@ -58,7 +59,10 @@ impl LinkAdaptation {
         });
         let needs = (1..=prbs)
             .flat_map(|prbs| (0..schemes).map(move |mcs| (mcs, prbs)))
-            .map(|(mcs, prbs)| format(mcs, prbs).sinr_db_at_bler(target) as f32)
+            .map(|(mcs, prbs)| {
+                let need = format(mcs, prbs).map(|format| format.sinr_db_at_bler(target));
+                need.unwrap_or(f64::INFINITY) as f32
+            })
             .collect();
         Self {
             cqis,
@@ -124,7 +128,7 @@ impl LinkAdaptation {
     }
 
     /// The effective SINR in dB that `mcs` needs on `prbs` resource blocks; infinite if it has too little
-    /// protection there.
+    /// protection there or does not exist.
     ///
     /// # Panics
     /// If there is no such scheme, or `prbs` is 0 or more than the carrier has.

@@ -81,7 +81,7 @@ pub fn link_adaptation(
         |bits, _| CodeBlocks::lte(bits),
         table.schemes(),
         bandwidth.prbs(),
-        |mcs, prbs| format(table, mcs, prbs, 1, elements).expect("both are within their tables"),
+        |mcs, prbs| format(table, mcs, prbs, 1, elements),
     )
 }
 

@@ -155,7 +155,7 @@ pub fn link_adaptation(table: McsTable, prbs: u32, allocation: Allocation) -> Li
         CodeBlocks::nr,
         table.schemes(),
         prbs,
-        |mcs, prbs| format(table, mcs, prbs, allocation).expect("within the table"),
+        |mcs, prbs| format(table, mcs, prbs, allocation),
     )
 }
 
