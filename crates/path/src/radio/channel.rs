@@ -9,7 +9,9 @@ use radio::channel::{
     LineOfSight, NoiseFigure, ParameterError, PathLossModel, Receiver, SectorAntenna, SinrTrace,
     Speed,
 };
-use scenario::radio::{self as model, Fading, Length, PathLoss, Profile, Radio, Sinr, Ue};
+use scenario::radio::{
+    self as model, Fading, Length, PathLoss, Profile, Radio, Sinr, Transmit, Ue,
+};
 use units::Instant;
 
 use crate::PlanError;
@@ -31,13 +33,14 @@ pub(super) fn fading(
     };
     // Each layer takes an antenna of the receiver; what is left combines.
     let antennas = (radio.receive_antennas / radio.layers).max(1);
-    let found = faded(fading, antennas, carrier);
+    let diversity = radio.transmit == Transmit::Diversity;
+    let found = faded(fading, (antennas, diversity), carrier);
     found.map(Some).map_err(PlanError::radio)
 }
 
 fn faded(
     fading: &Fading,
-    antennas: u32,
+    (antennas, transmit_diversity): (u32, bool),
     carrier: Carrier,
 ) -> Result<(FadingConfig, Receiver), ParameterError> {
     let speed = fading
@@ -82,6 +85,7 @@ fn faded(
         doppler,
         line_of_sight,
         antennas: antennas as usize,
+        transmit_diversity,
     };
     let receiver = Receiver {
         tracking: match fading.tracking {
