@@ -12,14 +12,57 @@ from celltcp._core import scenario_schema
 
 
 @pytest.mark.parametrize("name", ct.scenario_names())
-def test_what_is_printed_is_complete_valid_and_read_back(celltcp, tmp_path: Path, name: str) -> None:
-    text = celltcp("scenarios", name).stdout
+def test_what_is_printed_is_complete_valid_and_read_back(tmp_path: Path, name: str) -> None:
+    loaded = ct.load_scenario(name)
+    text = loaded.to_toml()
     jsonschema.validate(tomllib.loads(text), json.loads(scenario_schema()))
+    assert loaded.name == name
     assert "min_rto" in text
     assert text.count("#") > 40
     (tmp_path / "again.toml").write_text(text)
     again = ct.load_scenario(tmp_path / "again.toml")
-    assert again.hash == ct.load_scenario(name).hash
+    assert again.hash == loaded.hash
+
+
+def test_one_with_a_file_beside_it_is_printed_whole_and_overridden_from_the_working_directory(
+    celltcp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = celltcp("scenarios", "vehicular/scenario-3").stdout
+    phone, car = tomllib.loads(text)["radio"]["ues"]
+    trace = Path(phone["sumo"]["ns2"])
+    assert trace.is_absolute()
+    assert trace.name == "motorway.tcl"
+    assert car["sumo"]["ns2"] == phone["sumo"]["ns2"]
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.tcl").write_text(trace.read_text())
+    mine = ct.load_scenario("vehicular/scenario-3", changes={"radio.ues.0.sumo.ns2": "mine.tcl"})
+    assert json.loads(mine.to_json())["radio"]["ues"][0]["sumo"]["ns2"] == "mine.tcl"
+
+
+def test_the_list_is_grouped_by_folder_and_a_folder_can_be_listed(celltcp) -> None:
+    groups = celltcp("scenarios").stdout.split("\n\n")
+    names = [[line.split()[0] for line in group.splitlines()] for group in groups]
+    assert [name for group in names for name in group] == ct.scenario_names()
+    assert "drive" in names[0]
+    assert all(len({name.rpartition("/")[0] for name in group}) == 1 for group in names)
+    mobility = [line.split()[0] for line in celltcp("scenarios", "mobility").stdout.splitlines()]
+    speeds, latencies = (60, 120, 300), ("4g", "low")
+    ways = [(way, v, at) for way in ("backward", "forward") for v in speeds for at in latencies]
+    assert sorted(mobility) == sorted(f"mobility/{way}-{v}-{at}" for way, v, at in ways)
+
+
+def test_the_shell_completes_names_and_files() -> None:
+    from click.shell_completion import ShellComplete
+
+    from celltcp.cli import celltcp as command
+
+    complete = ShellComplete(command, {}, "celltcp", "_CELLTCP_COMPLETE").get_completions
+    found = {(item.value, item.type) for item in complete(["compare"], "mobility/forward-300")}
+    assert found == {
+        ("mobility/forward-300", "file"),
+        ("mobility/forward-300-4g", "plain"),
+        ("mobility/forward-300-low", "plain"),
+    }
 
 
 def test_overrides_reach_any_field() -> None:

@@ -1,67 +1,95 @@
 //! The built-in scenarios.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use scenario::Scenario;
 
-fn library() -> Vec<(PathBuf, Scenario)> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/celltcp/library");
-    let mut files: Vec<PathBuf> = std::fs::read_dir(&directory)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|e| e == "toml"))
-        .collect();
-    files.sort();
-    files
-        .into_iter()
-        .map(|path| {
-            let text = std::fs::read_to_string(&path).unwrap();
-            let origin = path.file_name().unwrap().to_string_lossy().into_owned();
-            let scenario =
-                Scenario::from_toml(&text, &origin, &[]).unwrap_or_else(|e| panic!("{e}"));
-            (path, scenario)
-        })
-        .collect()
+/// The TOML files in a folder and the folders in it.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut found = Vec::new();
+    for path in entries.map(|entry| entry.unwrap().path()) {
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else if path.extension().is_some_and(|ending| ending == "toml") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+/// All scenarios with the names of their files: folders and all, without the ending.
+fn library() -> Vec<(String, Scenario)> {
+    let library = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/celltcp/library");
+    let read = |path: PathBuf| {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let name = path.with_extension("");
+        let name = name.strip_prefix(&library).unwrap().to_str().unwrap();
+        let scenario = Scenario::from_toml(&text, name, &[]).unwrap_or_else(|e| panic!("{e}"));
+        (name.to_owned(), scenario)
+    };
+    files(&library).into_iter().map(read).collect()
 }
 
 #[test]
 fn all_are_there_and_named_after_their_file() {
-    let library = library();
-    let names: Vec<&str> = library.iter().map(|(_, s)| s.name.as_str()).collect();
-    assert_eq!(
-        names,
-        [
-            "drive",
-            "fairness",
-            "fall",
-            "outage",
-            "rise",
-            "steady-100-18",
-            "steady-100-68",
-            "steady-20-18",
-            "steady-20-68",
-            "steady-5-18",
-            "steady-5-68"
-        ]
-    );
-    for (path, scenario) in &library {
-        assert_eq!(
-            path.file_stem().unwrap().to_str(),
-            Some(scenario.name.as_str())
-        );
-        assert!(!scenario.description.is_empty(), "{}", scenario.name);
+    let mut folders: BTreeMap<String, usize> = BTreeMap::new();
+    for (file, scenario) in library() {
+        assert_eq!(scenario.name, file);
+        assert!(!scenario.description.is_empty(), "{file}");
+        let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
+        *folders.entry(folder.to_owned()).or_default() += 1;
     }
+    let expected = [
+        ("", 11),
+        ("buffers", 2),
+        ("highway", 1),
+        ("limits", 2),
+        ("mobility", 12),
+        ("nr", 4),
+        ("speed", 2),
+        ("startup", 3),
+        ("static", 4),
+        ("static/testing-points", 6),
+        ("vehicular", 3),
+    ];
+    assert_eq!(folders, expected.map(|(f, n)| (f.to_owned(), n)).into());
 }
 
+/// What differs from run to run, by folder or, where its scenarios differ, by name.
 #[test]
 fn what_is_random_is_told() {
-    for (_, scenario) in library() {
-        let expected: &[&str] = match scenario.name.as_str() {
-            "drive" => &["trace offset", "generated capacity", "start jitter"],
-            "fairness" => &["start jitter"],
-            _ => &[],
+    const STILL: &[&str] = &["block errors", "start jitter"];
+    const FADED: &[&str] = &["fading", "block errors", "start jitter"];
+    const ON_THE_MAP: &[&str] = &[
+        "fading",
+        "shadowing",
+        "line of sight",
+        "block errors",
+        "start jitter",
+    ];
+    const VIDEO: &[&str] = &["random loss", "block errors", "start jitter", "workload"];
+    for (name, scenario) in library() {
+        let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let expected: &[&str] = match (folder, name.as_str()) {
+            (_, "drive") => &["trace offset", "generated capacity", "start jitter"],
+            (_, "fairness") => &["start jitter"],
+            (_, "vehicular/scenario-3") => &[
+                "random loss",
+                "fading",
+                "block errors",
+                "start jitter",
+                "workload",
+            ],
+            (_, "nr/sub6-drive" | "nr/mmwave-drive" | "highway/drive") => ON_THE_MAP,
+            ("vehicular", _) => VIDEO,
+            ("buffers" | "static", _) => STILL,
+            ("" | "limits", _) => &[],
+            _ => FADED,
         };
-        assert_eq!(scenario.randomness(), expected, "{}", scenario.name);
+        assert_eq!(scenario.randomness(), expected, "{name}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! Runs of built-in scenarios, always with the checker on.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use path::Traces;
 use record::{FlowRow, Flows};
@@ -10,15 +10,24 @@ use sim::Simulation;
 use units::Instant;
 
 #[allow(dead_code, reason = "not every test needs it")]
+/// Where the built-in scenarios are.
+pub fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/celltcp/library")
+}
+
+#[allow(dead_code, reason = "not every test needs it")]
 pub fn scenario(name: &str, overrides: &[&str]) -> Scenario {
-    let library = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/celltcp/library");
-    let text = std::fs::read_to_string(library.join(format!("{name}.toml"))).expect("built in");
+    let file = folder().join(format!("{name}.toml"));
+    let text = std::fs::read_to_string(file).expect("built in");
     let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();
     Scenario::from_toml(&text, name, &overrides).expect("a valid scenario")
 }
 
 pub fn run(scenario: &Scenario, seed: u64) -> Tables {
-    let traces = Traces::load(scenario, Path::new(".")).expect("traces can be read");
+    // Files are beside the scenario, whose name is where it is.
+    let place = folder().join(&scenario.name);
+    let beside = place.parent().expect("the library is a folder");
+    let traces = Traces::load(scenario, beside).expect("traces can be read");
     let options = Options {
         check: true,
         ..Options::default()

@@ -1,0 +1,78 @@
+"""Comparisons along the values of a field."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+import celltcp as ct
+from celltcp.parameter_sweep import varied
+
+QUICK = ("--runs", "1", "--duration", "5s", "--cca", "cubic")
+
+
+def test_whole_numbers_and_lists_are_understood() -> None:
+    assert varied("tcp.window_scale=0..14") == ("tcp.window_scale", [str(n) for n in range(15)])
+    assert varied("path.rtt=18ms, 68ms") == ("path.rtt", ["18ms", "68ms"])
+    assert varied("a=-1..1") == ("a", ["-1", "0", "1"])
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("path.rtt", "not a field with values"),
+        ("=1..2", "not a field with values"),
+        ("a=2..1", "not a field with values"),
+        ("a=1,,2", "not a field with values"),
+        ("a=1,1", "1 twice"),
+        ("a=0..1000000000", "too many"),
+    ],
+)
+def test_what_is_no_sweep_is_refused(celltcp, tmp_path: Path, text: str, part: str) -> None:
+    done = celltcp("sweep", "steady-5-18", "--vary", text, *QUICK, "--out", "out")
+    assert done.returncode == 2
+    assert part in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not list(tmp_path.glob("out/*"))
+
+
+def test_a_value_that_the_field_refuses_is_told_before_anything_runs(celltcp) -> None:
+    done = celltcp("sweep", "steady-5-18", "--vary", "tcp.window_scale=13..15", *QUICK)
+    assert done.returncode == 2
+    assert "tcp.window_scale" in done.stderr
+    assert "15" in done.stderr
+
+
+def test_each_step_of_the_window_scale_doubles_the_goodput_until_the_pipe_is_full() -> None:
+    """RFC 7323 section 2: a window is 65535 bytes, shifted; 100 Mbit/s and 150 ms hold 1.9 MB."""
+    found = ct.sweep("limits/window-scale", "tcp.window_scale=0..6", cca="cubic", runs=1)
+    goodput = found.summary["goodput_mbps", "mean"].tolist()
+    for scale, mbps in enumerate(goodput[:5]):
+        assert 0.9 < mbps / (65_535 * 2**scale * 8e-6 / 0.150) < 1.0
+    assert min(goodput[5:]) > 90
+
+
+def test_each_value_is_what_a_comparison_with_it_is() -> None:
+    swept = ct.sweep("drive", "path.rtt=20ms,80ms", cca=["cubic", "reno"], runs=2, duration="3s")
+    alone = ct.compare("drive", cca=["cubic", "reno"], runs=2, duration="3s", set={"path.rtt": "80ms"})
+    assert swept.comparisons["80ms"].to_json() == alone.to_json()
+    assert swept.comparisons["20ms"].to_json() != alone.to_json()
+    for name, table in alone.results.tables.items():
+        mine = swept.comparisons["80ms"].results.tables[name]
+        pd.testing.assert_frame_equal(mine.to_pandas(), table.to_pandas())
+
+
+def test_results_pictures_and_json_are_kept(celltcp, tmp_path: Path) -> None:
+    arguments = ("sweep", "steady-5-18", "--vary", "path.rtt=20ms,40ms", *QUICK)
+    done = celltcp(*arguments, "--out", "out", "--json", "out.json")
+    assert done.returncode == 0, done.stderr
+    assert "path.rtt" in done.stdout
+    folders = {file.name for file in (tmp_path / "out").iterdir()}
+    assert folders == {"path.rtt=20ms", "path.rtt=40ms", "sweep.png", "sweep.svg"}
+    assert pq.read_table(tmp_path / "out" / "path.rtt=40ms" / "runs.parquet").num_rows == 1
+    document = json.loads((tmp_path / "out.json").read_text())
+    assert document["field"] == "path.rtt"
+    assert list(document["values"]) == ["20ms", "40ms"]
+    assert "cubic" in celltcp("show", "out/path.rtt=40ms").stdout
