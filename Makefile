@@ -10,7 +10,7 @@ RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.l
 .PHONY: demo test test-kernel lint bench wheel setup lock clean
 
 demo: setup
-	$(BIN)/celltcp compare drive --out demo
+	$(BIN)/celltcp compare mobility/forward-60-4g --out demo
 
 test: setup
 	cargo test --workspace --locked --quiet
