@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING
 import click
 
 from celltcp.cli.console import wide_console
-from celltcp.cli.options import scenario_options
+from celltcp.cli.options import campaign_options, scenario_options
 from celltcp.cli.progress import progress_bar
 
 if TYPE_CHECKING:
+    import pandas as pd
     from rich.table import Table
 
     from celltcp.comparison import Comparison
 
 #: Columns of the table: metric, heading, digits.
-_COLUMNS = (
+COLUMNS = (
     ("goodput_mbps", "goodput\nMbit/s", 2),
     ("rtt_mean_ms", "mean RTT\nms", 1),
     ("rtt_p95_ms", "p95 RTT\nms", 1),
@@ -29,17 +30,7 @@ _COLUMNS = (
 
 @click.command()
 @scenario_options
-@click.option(
-    "--cca",
-    default="cubic,bbr,newreno",
-    show_default=True,
-    metavar="LIST",
-    help="Names, with parameters (cubic:hystart=off) or several flows (cubic+bbr); all; own.",
-)
-@click.option("--runs", default=10, show_default=True, type=click.IntRange(1))
-@click.option("--jobs", type=click.IntRange(1), help="Runs at a time; default all cores.")
-@click.option("--out", metavar="DIR", help="Keep tables and pictures here; resumes.")
-@click.option("--json", "json_file", metavar="FILE", help="Write the outcome as JSON; - prints it.")
+@campaign_options
 def compare(
     scenario: str,
     uplink: str | None,
@@ -106,11 +97,11 @@ def print_comparison(result: Comparison) -> None:
     about = result.results.about
     table = Table(title=f"{about['name']}: mean and 95 % interval over {about['runs']} runs")
     table.add_column("CCA")
-    for _, heading, _ in _COLUMNS:
+    for _, heading, _ in COLUMNS:
         table.add_column(heading, justify="right")
     for cca in result.ccas:
         mine = result.runs[result.runs["cca"] == cca]
-        cells = [_mean(mine[metric].astype(float).tolist(), digits) for metric, _, digits in _COLUMNS]
+        cells = [_mean(mine[metric].astype(float).tolist(), digits) for metric, _, digits in COLUMNS]
         table.add_row(cca, *cells)
     console = wide_console()
     console.print(table)
@@ -126,6 +117,11 @@ def print_comparison(result: Comparison) -> None:
             continue
         ties = f" (tied with it: {', '.join(best[1:])})" if best[1:] else ""
         console.print(f"best for {requirement:>8}: {best[0] if best else 'undecided'}{ties}")
+
+
+def outcome_cells(runs: pd.DataFrame) -> list[str]:
+    """The columns of the table for these runs of one congestion control."""
+    return [_mean(runs[metric].astype(float).tolist(), digits) for metric, _, digits in COLUMNS]
 
 
 def _shares(result: Comparison) -> Table:

@@ -6,16 +6,28 @@ from collections.abc import Callable
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from celltcp.engines import ENGINES
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
+def complete_scenario(
+    _context: click.Context, _parameter: click.Parameter, begun: str
+) -> list[CompletionItem]:
+    """What the shell completes `begun` to: built-in names and files."""
+    from celltcp.scenarios import scenario_names
+
+    names = [CompletionItem(name) for name in scenario_names() if name.startswith(begun)]
+    # Files first: bash forgets what came before them.
+    return [CompletionItem(begun, type="file"), *names]
+
+
 def scenario_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """What to run, and on what: SCENARIO, --uplink, --duration, --set, --seed, --engine, --kernel."""
     decorators: list[Decorator] = [
-        click.argument("scenario"),
+        click.argument("scenario", shell_complete=complete_scenario),
         click.option("--uplink", metavar="FILE", help="Link trace of the uplink."),
         click.option("--duration", metavar="TIME", help="Length of a run, such as 60s."),
         click.option(
@@ -35,6 +47,31 @@ def scenario_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option("--kernel", metavar="VERSION", help="Which kernel; default the newest built."),
     ]
+    return _decorated(command, decorators)
+
+
+def campaign_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """What is compared, how often, and where it goes: --cca, --runs, --jobs, --out, --json."""
+    decorators: list[Decorator] = [
+        click.option(
+            "--cca",
+            default="cubic,bbr,newreno",
+            show_default=True,
+            metavar="LIST",
+            help="Names, with parameters (cubic:hystart=off) or several flows (cubic+bbr); all; own.",
+        ),
+        click.option("--runs", default=10, show_default=True, type=click.IntRange(1)),
+        click.option("--jobs", type=click.IntRange(1), help="Runs at a time; default all cores."),
+        click.option("--out", metavar="DIR", help="Keep tables and pictures here; resumes."),
+        click.option(
+            "--json", "json_file", metavar="FILE", help="Write the outcome as JSON; - prints it."
+        ),
+    ]
+    return _decorated(command, decorators)
+
+
+def _decorated(command: Callable[..., Any], decorators: list[Decorator]) -> Callable[..., Any]:
+    """The command with its options in that order."""
     for decorator in reversed(decorators):
         command = decorator(command)
     return command
