@@ -9,6 +9,7 @@ use radio::ran::{
     Access, AirInterface, Carrier, Downlink, Load, LteCarrier, NrCarrier, Prescheduling, RlcMode,
     Uplink,
 };
+use radio::rlc::pdcp::SnLength;
 use radio::rlc::{self, LengthIndicator, Limit};
 use scenario::Buffer;
 use scenario::radio::{self as model, Modulation, Radio, Technology, Transmit};
@@ -166,6 +167,15 @@ pub(super) fn rlc(radio: &Radio) -> RlcMode {
                 uplink: limit(model.uplink_buffer),
             }
         }
+    }
+}
+
+/// The usual numbers of LTE (TS 36.323 clause 6.3.2), and those of NR that its rates need (TS 38.323 clause
+/// 6.3.2): what is under way in a handover has to be less than half of them.
+pub(super) const fn pdcp_sn(radio: &Radio) -> SnLength {
+    match radio.technology {
+        Technology::Lte => SnLength::Bits12,
+        Technology::Nr => SnLength::Bits18,
     }
 }
 

@@ -72,6 +72,7 @@ pub(crate) fn plan<'a>(
         harq,
         decoding,
         rlc: carrier::rlc(radio),
+        pdcp_sn: carrier::pdcp_sn(radio),
         uplink: carrier::uplink(radio, ttis)?,
         drx: carrier::drx(radio, ttis),
         handover: mobility::handover(radio),

@@ -97,9 +97,20 @@ pub struct Fate {
     pub delivered: bool,
 }
 
+/// A downlink packet on its way over X2.
+#[derive(Clone, Copy, Debug)]
+enum Forwarded {
+    /// With the COUNT that it had in the cell of before.
+    Numbered(Sdu),
+    /// From the gateway: the next cell numbers it (TS 36.300 clause 10.1.2.3.1). One that finds no room
+    /// leaves no gap among the numbers.
+    Fresh { name: u64, bytes: u32 },
+}
+
 /// One direction above RLC: COUNT values and the caller's names of what is under way.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Numbering {
+    sn: pdcp::SnLength,
     sender: pdcp::Sender,
     receiver: pdcp::Receiver,
     /// COUNT and name of packets accepted and neither delivered nor lost.
@@ -107,6 +118,15 @@ struct Numbering {
 }
 
 impl Numbering {
+    fn new(sn: pdcp::SnLength) -> Self {
+        Self {
+            sn,
+            sender: pdcp::Sender::new(sn),
+            receiver: pdcp::Receiver::new(sn),
+            under_way: VecDeque::new(),
+        }
+    }
+
     /// PDUs come out of RLC: tells which packets have arrived, and which will not any more.
     fn take(
         &mut self,
@@ -142,8 +162,7 @@ impl Numbering {
             name,
             delivered: false,
         }));
-        self.sender = pdcp::Sender::default();
-        self.receiver = pdcp::Receiver::default();
+        *self = Self::new(self.sn);
     }
 }
 
@@ -156,8 +175,8 @@ pub(super) struct Bearer {
     user: Rlc,
     down: Numbering,
     up: Numbering,
-    /// Downlink PDUs on their way over X2, and when they arrive.
-    forwarded: VecDeque<(Instant, Sdu)>,
+    /// Downlink packets on their way over X2, and when they arrive.
+    forwarded: VecDeque<(Instant, Forwarded)>,
     /// Whether the user is between two cells.
     detached: bool,
     /// Uplink PDUs that are sent in the new cell.
@@ -168,13 +187,13 @@ pub(super) struct Bearer {
 }
 
 impl Bearer {
-    pub(super) fn new(mode: RlcMode) -> Self {
+    pub(super) fn new(mode: RlcMode, sn: pdcp::SnLength) -> Self {
         Self {
             mode,
             base: Rlc::new(mode, false),
             user: Rlc::new(mode, true),
-            down: Numbering::default(),
-            up: Numbering::default(),
+            down: Numbering::new(sn),
+            up: Numbering::new(sn),
             forwarded: VecDeque::new(),
             detached: false,
             kept_up: Vec::new(),
@@ -211,17 +230,15 @@ impl Bearer {
 
     /// Takes a downlink packet that reaches the serving cell over X2 at `due`.
     pub(super) fn forward_fresh(&mut self, due: Instant, name: u64, bytes: u32) {
-        let pdu = self.down.sender.number(bytes);
-        self.down.under_way.push_back((pdu.id, name));
-        self.push_forwarded(due, pdu);
+        self.push_forwarded(due, Forwarded::Fresh { name, bytes });
     }
 
-    fn push_forwarded(&mut self, due: Instant, pdu: Sdu) {
+    fn push_forwarded(&mut self, due: Instant, packet: Forwarded) {
         let after = self
             .forwarded
             .back()
             .map_or(due, |&(last, _)| last.max(due));
-        self.forwarded.push_back((after, pdu));
+        self.forwarded.push_back((after, packet));
     }
 
     fn numbering(&mut self, direction: Direction) -> &mut Numbering {
@@ -237,14 +254,33 @@ impl Bearer {
     }
 
     /// Lets what has come over X2 wait for transmission; what finds no room is lost.
-    pub(super) fn take_forwarded(&mut self, now: Instant) {
-        while let Some(&(due, pdu)) = self.forwarded.front() {
+    pub(super) fn take_forwarded(&mut self, now: Instant, fates: &mut Vec<Fate>) {
+        while let Some(&(due, packet)) = self.forwarded.front() {
             if due > now {
                 return;
             }
             self.forwarded.pop_front();
-            self.base.enqueue(pdu);
+            match packet {
+                Forwarded::Numbered(pdu) => {
+                    self.base.enqueue(pdu);
+                }
+                Forwarded::Fresh { name, bytes } => {
+                    if !self.enqueue(Direction::Down, name, bytes) {
+                        fates.push(lost(name));
+                    }
+                }
+            }
         }
+    }
+
+    /// Names of the packets on their way over X2 that have no number.
+    fn fresh(&self) -> impl Iterator<Item = u64> + '_ {
+        self.forwarded
+            .iter()
+            .filter_map(|(_, packet)| match packet {
+                Forwarded::Numbered(_) => None,
+                Forwarded::Fresh { name, .. } => Some(*name),
+            })
     }
 
     /// Packets and bytes that have not been sent.
@@ -258,7 +294,7 @@ impl Bearer {
     /// How many packets have been taken and neither delivered nor lost.
     pub(super) fn under_way(&self, direction: Direction) -> usize {
         match direction {
-            Direction::Down => self.down.under_way.len(),
+            Direction::Down => self.down.under_way.len() + self.fresh().count(),
             Direction::Up => self.up.under_way.len(),
         }
     }
@@ -343,14 +379,14 @@ impl Bearer {
     /// The user leaves its cell: what is to go on reaches the next one over X2 at `due`.
     pub(super) fn detach(&mut self, forwarding: Forwarding, due: Instant, fates: &mut Vec<Fate>) {
         self.detached = true;
-        let fresh = core::mem::take(&mut self.forwarded);
+        let under_way = core::mem::take(&mut self.forwarded);
         self.confirmed.clear();
         self.base.forward(forwarding, &mut self.confirmed);
         for index in 0..self.confirmed.len() {
-            self.push_forwarded(due, self.confirmed[index]);
+            self.push_forwarded(due, Forwarded::Numbered(self.confirmed[index]));
         }
-        for (at, pdu) in fresh {
-            self.push_forwarded(at, pdu);
+        for (at, packet) in under_way {
+            self.push_forwarded(at, packet);
         }
         self.user.forward(Forwarding::Lossless, &mut self.kept_up);
         self.pdus.clear();
@@ -373,11 +409,21 @@ impl Bearer {
     pub(super) fn restart(&mut self, fates: &mut Vec<Fate>) {
         self.down.restart(Direction::Down, fates);
         self.up.restart(Direction::Up, fates);
-        *self = Self::new(self.mode);
+        fates.extend(self.fresh().map(lost));
+        *self = Self::new(self.mode, self.down.sn);
     }
 
     /// Whether RLC has given up.
     pub(super) fn has_failed(&self) -> bool {
         self.base.has_failed() || self.user.has_failed()
+    }
+}
+
+/// A downlink packet that found no room, or that a new connection left behind.
+const fn lost(name: u64) -> Fate {
+    Fate {
+        direction: Direction::Down,
+        name,
+        delivered: false,
     }
 }

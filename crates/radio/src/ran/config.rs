@@ -10,6 +10,7 @@ use crate::handover::{self, CellId};
 use crate::mac::scheduler::{Policy, SubbandRate};
 use crate::mac::{drx, harq, uplink};
 use crate::rlc;
+use crate::rlc::pdcp::SnLength;
 
 /// Cells on one carrier and their users.
 #[derive(Clone, Debug)]
@@ -28,6 +29,8 @@ pub struct Config {
     pub decoding: u64,
     /// RLC of all bearers.
     pub rlc: RlcMode,
+    /// Sequence numbers of PDCP.
+    pub pdcp_sn: SnLength,
     /// How users come to send.
     pub uplink: Uplink,
     /// Discontinuous reception, if any.

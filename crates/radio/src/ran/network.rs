@@ -156,7 +156,7 @@ impl Ran {
                 &mut self.events,
             );
             if user.mobility.is_connected() {
-                user.bearer.take_forwarded(now);
+                user.bearer.take_forwarded(now, &mut self.fates);
             }
             user.awake = user.drx.as_mut().is_none_or(|drx| drx.start(tti));
             let id = user.id;

@@ -160,7 +160,7 @@ impl UserState {
                 .downlink
                 .outer_loop
                 .map(|(target, step, limit)| OuterLoop::new(target, step, limit)),
-            bearer: Bearer::new(config.rlc),
+            bearer: Bearer::new(config.rlc, config.pdcp_sn),
             down: Harq::new(config.harq),
             down_chance: Chance::new(seed, 2 * id),
             up: Harq::new(uplink_harq(config)),

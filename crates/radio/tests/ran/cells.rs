@@ -204,6 +204,31 @@ fn a_lossless_handover_loses_nothing_of_the_uplink() {
     assert!(lab.arrived.windows(2).all(|pair| pair[0].0 < pair[1].0));
 }
 
+/// What finds no room in the target cell has no number yet (TS 36.300 clause 10.1.2.3.1): however much that is,
+/// the user recognises what comes after it.
+#[test]
+fn a_flood_in_a_handover_does_not_end_the_connection() {
+    let mut lab = Lab::new(two_cells(Forwarding::Lossless, Some(Trigger::A3)));
+    let mut arrived = 0;
+    while lab.ran.next_event() < ms(10_000) {
+        let now = lab.ran.next_event();
+        for _ in 0..100 {
+            lab.send(now, 0, Direction::Down, 100);
+        }
+        lab.tick();
+        if lab.ran.mobility(0).0 == 0 {
+            arrived = lab.arrived.len();
+        }
+    }
+    let (after, lost) = (lab.arrived.len() - arrived, lab.lost.len());
+    println!("{arrived} before, {after} after, {lost} lost");
+    assert_eq!(lab.ran.mobility(0), (1, 0));
+    assert!(lost > 2_048 && after > 10_000, "{after}, {lost}");
+    assert!(lab.arrived.windows(2).all(|pair| pair[0].0 < pair[1].0));
+    lab.run(ms(11_000));
+    assert!(lab.sent.is_empty());
+}
+
 /// A source that discards its buffer loses what was in it, and nothing else.
 #[test]
 fn a_handover_without_forwarding_loses_the_buffer() {

@@ -48,6 +48,7 @@ pub fn lte(prbs: u32, users: Vec<User>) -> Config {
             config: rlc::am::Config::default(),
             uplink: Limit::Packets(750),
         },
+        pdcp_sn: rlc::pdcp::SnLength::Bits12,
         uplink: Uplink {
             access: Access::Granted {
                 protocol: Protocol::Standard,
