@@ -65,6 +65,11 @@ class Comparison:
         return frame(self.results.tables["flows"])
 
     @property
+    def radio(self) -> pd.DataFrame:
+        """The radio of each run, per TTI and direction, if it was logged."""
+        return frame(self.results.radio)
+
+    @property
     def summary(self) -> pd.DataFrame:
         """Mean and half width of the 95 % interval (NaN without spread) per metric, a row per CCA."""
         rows: dict[str, dict[tuple[str, str], float]] = {}
@@ -190,6 +195,7 @@ def compare(
     uplink: str | Path | None = None,
     set: Mapping[str, object] | Sequence[str] = (),  # noqa: A002 - as on the command line
     out: str | Path | None = None,
+    radio_log: bool = False,
     progress: Progress | None = None,
 ) -> Comparison:
     """Runs every congestion control over the same channel realisations.
@@ -208,6 +214,7 @@ def compare(
         uplink: link trace of the uplink.
         set: scenario fields to override, such as `{"path.buffer": "2bdp"}`.
         out: folder to keep finished runs in while the campaign goes on, and to save to.
+        radio_log: whether to record every TTI of the radio; only for scenarios that have one.
         progress: called with the share that is done.
 
     Raises:
@@ -217,6 +224,8 @@ def compare(
         raise CelltcpError(f"runs: {runs} is not a number from 1 on")
     chosen_engine = find_engine(engine, kernel)
     loaded = load_scenario(scenario, uplink=uplink, duration=duration, changes=set)
+    if radio_log:
+        loaded = loaded.with_radio_log()
     chosen = chosen_ccas(cca, chosen_engine.ccas, loaded.lineup)
     planned = jobs_for(loaded, chosen, runs, seed, chosen_engine)
     tables = run_jobs(planned, workers=jobs, folder=out, progress=progress)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from celltcp.cli.console import wide_console
-from celltcp.cli.options import scenario_options
+from celltcp.cli.options import radio_log_option, scenario_options
 from celltcp.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ _COLUMNS = (
 )
 @click.option("--runs", default=10, show_default=True, type=click.IntRange(1))
 @click.option("--jobs", type=click.IntRange(1), help="Runs at a time; default all cores.")
+@radio_log_option
 @click.option("--out", metavar="DIR", help="Keep tables and pictures here; resumes.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the outcome as JSON; - prints it.")
 def compare(
@@ -51,6 +52,7 @@ def compare(
     cca: str,
     runs: int,
     jobs: int | None,
+    radio_log: bool,
     out: str | None,
     json_file: str | None,
 ) -> None:
@@ -82,6 +84,7 @@ def compare(
             uplink=uplink,
             set=changes,
             out=folder,
+            radio_log=radio_log,
             progress=progress,
         )
     document = json.dumps(result.to_json(), indent=1, allow_nan=False) + "\n"

@@ -12,6 +12,12 @@ from celltcp.engines import ENGINES
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
+#: Whether to keep a log of the radio.
+radio_log_option = click.option(
+    "--radio-log", is_flag=True, help="Record every TTI of the radio; some 2000 rows a second."
+)
+
+
 def scenario_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """What to run, and on what: SCENARIO, --uplink, --duration, --set, --seed, --engine, --kernel."""
     decorators: list[Decorator] = [
