@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from celltcp.cli.console import wide_console
+from celltcp.cli.means import mean_text
 from celltcp.cli.options import radio_log_option, scenario_options
 from celltcp.cli.progress import progress_bar
 
@@ -106,6 +107,9 @@ def print_comparison(result: Comparison) -> None:
     """The table of means with intervals, and the recommendation."""
     from rich.table import Table
 
+    from celltcp.cli.published import print_beside
+    from celltcp.papers.beside import beside
+
     about = result.results.about
     table = Table(title=f"{about['name']}: mean and 95 % interval over {about['runs']} runs")
     table.add_column("CCA")
@@ -113,7 +117,7 @@ def print_comparison(result: Comparison) -> None:
         table.add_column(heading, justify="right")
     for cca in result.ccas:
         mine = result.runs[result.runs["cca"] == cca]
-        cells = [_mean(mine[metric].astype(float).tolist(), digits) for metric, _, digits in _COLUMNS]
+        cells = [mean_text(mine[metric], digits) for metric, _, digits in _COLUMNS]
         table.add_row(cca, *cells)
     console = wide_console()
     console.print(table)
@@ -129,6 +133,8 @@ def print_comparison(result: Comparison) -> None:
             continue
         ties = f" (tied with it: {', '.join(best[1:])})" if best[1:] else ""
         console.print(f"best for {requirement:>8}: {best[0] if best else 'undecided'}{ties}")
+    if published := beside(result):
+        print_beside([published], console)
 
 
 def _shares(result: Comparison) -> Table:
@@ -144,14 +150,5 @@ def _shares(result: Comparison) -> Table:
         flows = shares[shares["cca"] == cca].to_dict("records")
         spelt = ", ".join(f"{flow['flow_cca']} {flow['goodput_mbps']:.2f}" for flow in flows)
         mine = result.runs[result.runs["cca"] == cca]
-        table.add_row(cca, spelt, _mean(mine["fairness"].tolist(), 3))
+        table.add_row(cca, spelt, mean_text(mine["fairness"], 3))
     return table
-
-
-def _mean(values: list[float], digits: int) -> str:
-    """Mean and half width of the 95 % interval, where there is one."""
-    from celltcp.statistics import estimate
-
-    found = estimate(values)
-    spread = f" ±{found.ci95:.{digits}f}" if found.ci95 is not None else ""
-    return f"{found.mean:.{digits}f}{spread}"

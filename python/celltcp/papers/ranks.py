@@ -67,7 +67,9 @@ def _spearman(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArra
     a, b = rankdata(first, axis=1), rankdata(second, axis=1)
     a, b = a - a.mean(axis=1, keepdims=True), b - b.mean(axis=1, keepdims=True)
     with np.errstate(invalid="ignore"):
-        found: NDArray[np.float64] = (a * b).sum(axis=1) / np.sqrt((a**2).sum(axis=1) * (b**2).sum(axis=1))
+        found: NDArray[np.float64] = (a * b).sum(axis=1) / np.sqrt(
+            (a**2).sum(axis=1) * (b**2).sum(axis=1)
+        )
     return found
 
 

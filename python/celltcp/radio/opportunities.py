@@ -44,8 +44,8 @@ def wasted(comparison: Comparison) -> pd.DataFrame:
     """Wasted transmission opportunities by modulation and in total.
 
     Columns `cca`, `run`, `modulation` (`"all"` for the total), `wasted_per_s`: TTIs in which the phone
-    could have been served and nothing waited for it, per second of TTIs with such schemes; `share`: of all
-    TTIs.
+    could have been served and nothing waited for it, per second of TTIs with such schemes; `share`:
+    that of these among all TTIs.
 
     Raises:
         CelltcpError: if the results hold no log of the radio.

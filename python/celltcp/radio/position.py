@@ -32,8 +32,8 @@ def by_position(
     if ends[0] != ends[1]:
         raise CelltcpError(
             f"{backward.results.about['name']}: SINR from {ends[1][0]:g} to {ends[1][1]:g} dB; "
-            f"{forward.results.about['name']} has {ends[0][0]:g} to {ends[0][1]:g} dB, and only the same "
-            "places can be compared"
+            f"{forward.results.about['name']} has {ends[0][0]:g} to {ends[0][1]:g} dB; allowed are the "
+            "same"
         )
     rows = []
     for way, each in zip(ways, (forward, backward), strict=True):

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+import pandas as pd
+from numpy.typing import NDArray
 
 from celltcp._core import CelltcpError, mean_sinr
 from celltcp.results import Results
@@ -33,9 +34,10 @@ class Way:
         times, ratios = zip(*mean_sinr(str(results.about["scenario"])), strict=True)
         return cls(times, ratios)
 
-    def at(self, times_s: ArrayLike) -> NDArray[np.float64]:
+    def at(self, times_s: pd.Series) -> NDArray[np.float64]:
         """Mean SINR in dB at times in s."""
-        return np.interp(times_s, self.times_s, self.sinr_db)
+        found: NDArray[np.float64] = np.interp(times_s.to_numpy(), self.times_s, self.sinr_db)
+        return found
 
     @cached_property
     def movement(self) -> str:
