@@ -10,7 +10,8 @@ use scenario::radio::{Reception, Sinr, Ue};
 use crate::refuse;
 
 /// Link adaptation of the downlink of the scenario that `text` holds: `cqi_sinr_db`, the effective SINR in
-/// dB that each CQI from 1 on needs, `bits_per_symbol` of each modulation and coding scheme, and `tti_s`.
+/// dB that each CQI from 1 on needs, `bits_per_symbol` of each modulation and coding scheme, `tti_s` and
+/// `cqi_period_ttis`.
 #[pyfunction]
 pub(crate) fn link_adaptation<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyDict>> {
     let scenario = scenario::Scenario::from_toml(text, "scenario", &[]).map_err(refuse)?;
@@ -26,6 +27,8 @@ pub(crate) fn link_adaptation<'py>(py: Python<'py>, text: &str) -> PyResult<Boun
     known.set_item("cqi_sinr_db", thresholds)?;
     known.set_item("bits_per_symbol", bits)?;
     known.set_item("tti_s", air.tti().as_secs_f64())?;
+    let period = radio.downlink.cqi_period.as_nanos() / air.tti().as_nanos();
+    known.set_item("cqi_period_ttis", period)?;
     Ok(known)
 }
 

@@ -25,16 +25,16 @@ def scheme_ranges(scenario: str) -> dict[str, tuple[int, int]]:
     return ranges
 
 
-def downlink_ttis(comparison: Comparison) -> pd.DataFrame:
-    """The downlink of the phone while the first flow lives, with the modulation of each row."""
+def downlink_ttis(comparison: Comparison, *, whole: bool = False) -> pd.DataFrame:
+    """The downlink of the phone with the modulation of each row, while the first flow lives or always."""
     radio = comparison.radio
-    flows = comparison.flows.groupby("run").first()
-    begin = flows["start_s"]
-    end = flows["first_data_s"] + flows["duration_s"]
-    radio = radio[(radio["uplink"] == 0) & (radio["ue"] == 0)]
-    times = radio["t_ns"] * 1e-9
-    alive = (times >= radio["run"].map(begin)) & (times < radio["run"].map(end))
-    mine = radio[alive].copy()
+    mine = radio[(radio["uplink"] == 0) & (radio["ue"] == 0)].copy()
+    if not whole:
+        flows = comparison.flows.groupby("run").first()
+        times = mine["t_ns"] * 1e-9
+        end = flows["first_data_s"] + flows["duration_s"]
+        alive = (times >= mine["run"].map(flows["start_s"])) & (times < mine["run"].map(end))
+        mine = mine[alive].copy()
     bits = link_adaptation(str(comparison.results.about["scenario"]))["bits_per_symbol"]
     mine["modulation"] = np.array([MODULATIONS[each] for each in bits])[mine["mcs"]]
     return mine
