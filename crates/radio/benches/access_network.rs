@@ -1,5 +1,7 @@
 //! What a second of a radio access network costs.
 
+#![allow(missing_docs, reason = "criterion's macro makes a public function")]
+
 #[path = "../tests/ran/lab.rs"]
 #[allow(dead_code)]
 mod lab;

@@ -218,6 +218,47 @@ fn a_second_antenna_adds_power_and_diversity() {
     assert!((variance - 1.875).abs() < 0.15, "{variance}");
 }
 
+/// Alamouti's code over two transmit antennas: the mean stays, the relative variance is half of that of
+/// the receive antennas alone.
+#[test]
+fn transmit_diversity_keeps_the_mean_and_halves_the_variance() {
+    let grid = one_prb();
+    for (antennas, mean_power) in [(1, 1.0), (2, 2.0)] {
+        let config = FadingConfig {
+            antennas,
+            transmit_diversity: true,
+            ..rayleigh(DelayProfile::Flat, 70.0)
+        };
+        let sample = |seed| {
+            let mut out = [0.0];
+            channel(config, &grid, seed).power(at(2.0), &mut out);
+            f64::from(out[0])
+        };
+        let mean = mean_over(10_000, sample);
+        let variance = mean_over(10_000, |seed| (sample(seed) - mean).powi(2));
+        assert!((mean - mean_power).abs() < 0.04, "{antennas}: {mean}");
+        // 2 · antennas branches with a quarter of the variance of one antenna each.
+        let expected = 0.9375 / 4.0 * 2.0 * mean_power;
+        assert!((variance - expected).abs() < 0.06, "{antennas}: {variance}");
+    }
+}
+
+/// A direct path comes from both antennas, with half the power each.
+#[test]
+fn transmit_diversity_leaves_a_direct_path_as_strong_as_it_is() {
+    let config = FadingConfig {
+        line_of_sight: Some(LineOfSight::Steady {
+            k_db: f64::INFINITY,
+            cosine: 0.5,
+        }),
+        transmit_diversity: true,
+        ..rayleigh(DelayProfile::Flat, 70.0)
+    };
+    let mut out = [0.0];
+    channel(config, &one_prb(), 3).power(at(1.7), &mut out);
+    assert!((out[0] - 1.0).abs() < 1e-6, "{}", out[0]);
+}
+
 /// Links, seeds and antennas are independent; the same question always has the same answer, in
 /// whatever order and resolution it is asked.
 #[test]

@@ -110,18 +110,13 @@ pub(super) fn downlink(radio: &Radio, ttis: Ttis) -> Downlink {
 }
 
 pub(super) fn harq(radio: &Radio, ttis: Ttis) -> (harq::Config, u64) {
-    let model = &radio.harq;
-    let processes = match radio.technology {
-        Technology::Lte => 8,
-        Technology::Nr => 16,
-    };
     let config = harq::Config {
-        processes: model.processes.unwrap_or(processes) as u8,
-        round_trip: model.round_trip.map_or(8, |time| ttis.of(time)),
-        max_transmissions: model.transmissions as u8,
+        processes: radio.harq_processes() as u8,
+        round_trip: ttis.of(radio.harq_round_trip()),
+        max_transmissions: radio.harq.transmissions as u8,
         timing: harq::Timing::Asynchronous,
     };
-    (config, model.decoding.map_or(4, |time| ttis.of(time)))
+    (config, ttis.of(radio.decoding()))
 }
 
 pub(super) fn rlc(radio: &Radio) -> RlcMode {
@@ -196,7 +191,11 @@ pub(super) fn uplink(radio: &Radio, ttis: Ttis) -> Result<Uplink, PlanError> {
                 model::Timer::After(time) => Some(subframes(time)),
                 model::Timer::Infinity => None,
             };
-            let timers = uplink::Timers::new(periodic, subframes(model.retx_bsr));
+            let retransmission = subframes(model.retx_bsr);
+            let timers = match radio.technology {
+                Technology::Lte => uplink::Timers::new(periodic, retransmission),
+                Technology::Nr => uplink::Timers::nr(periodic, retransmission),
+            };
             Access::Granted {
                 protocol: match model.protocol {
                     model::GrantProtocol::Standard => uplink::Protocol::Standard,

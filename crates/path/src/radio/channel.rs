@@ -9,7 +9,9 @@ use radio::channel::{
     LineOfSight, NoiseFigure, ParameterError, PathLossModel, Receiver, SectorAntenna, SinrTrace,
     Speed,
 };
-use scenario::radio::{self as model, Fading, Length, PathLoss, Profile, Radio, Sinr, Ue};
+use scenario::radio::{
+    self as model, Fading, Length, PathLoss, Profile, Radio, Sinr, Transmit, Ue,
+};
 use units::Instant;
 
 use crate::PlanError;
@@ -29,13 +31,16 @@ pub(super) fn fading(
     let Some(fading) = ue.fading.as_ref().or(radio.fading.as_ref()) else {
         return Ok(None);
     };
-    let found = faded(fading, radio.receive_antennas, carrier);
+    // Each layer takes an antenna of the receiver; what is left combines.
+    let antennas = (radio.receive_antennas / radio.layers).max(1);
+    let diversity = radio.transmit == Transmit::Diversity;
+    let found = faded(fading, (antennas, diversity), carrier);
     found.map(Some).map_err(PlanError::radio)
 }
 
 fn faded(
     fading: &Fading,
-    antennas: u32,
+    (antennas, transmit_diversity): (u32, bool),
     carrier: Carrier,
 ) -> Result<(FadingConfig, Receiver), ParameterError> {
     let speed = fading
@@ -80,6 +85,7 @@ fn faded(
         doppler,
         line_of_sight,
         antennas: antennas as usize,
+        transmit_diversity,
     };
     let receiver = Receiver {
         tracking: match fading.tracking {
@@ -178,7 +184,8 @@ fn antenna(antenna: &model::Antenna) -> Antenna {
         },
         model::Antenna::Sector(sector) => Antenna::Sector(SectorAntenna {
             gain_dbi: sector.gain.dbi(),
-            direction_deg: sector.azimuth.degrees(),
+            // Clockwise from the north there, anticlockwise from the east here.
+            direction_deg: 90.0 - sector.azimuth.degrees(),
             width_deg: sector.width.degrees(),
             front_to_back_db: sector.front_to_back.get(),
             vertical: sector

@@ -92,19 +92,18 @@ pub(crate) fn plan<'a>(
 
 /// All UEs by node, the phone first.
 fn named<'a>(radio: &'a Radio, files: &'a RadioFiles) -> Vec<Named<'a>> {
-    let taken: BTreeSet<&str> = radio
-        .ues
-        .iter()
-        .filter(|ue| !ue.is_every_vehicle())
-        .filter_map(|ue| ue.sumo.as_ref().map(|sumo| sumo.vehicle.as_str()))
+    let named = radio.ues.iter().filter(|ue| !ue.is_every_vehicle());
+    let taken: BTreeSet<_> = named
+        .filter_map(|ue| ue.sumo.as_ref())
+        .map(|sumo| (&sumo.fcd, &sumo.ns2, sumo.vehicle.as_str()))
         .collect();
     let mut all: Vec<Named<'a>> = Vec::new();
     for ue in &radio.ues {
         let ways = ue.sumo.as_ref().map(|sumo| (sumo, files.ways(sumo)));
-        if let (true, Some((_, ways))) = (ue.is_every_vehicle(), ways) {
+        if let (true, Some((sumo, ways))) = (ue.is_every_vehicle(), ways) {
             let others = ways
                 .iter()
-                .filter(|(vehicle, _)| !taken.contains(vehicle.as_str()));
+                .filter(|(vehicle, _)| !taken.contains(&(&sumo.fcd, &sumo.ns2, vehicle.as_str())));
             all.extend(
                 others.map(|(vehicle, way)| (format!("{}-{vehicle}", ue.name), ue, Some(way))),
             );

@@ -8,8 +8,9 @@ use super::hst::HighSpeedTrain;
 use super::oscillator::{WAVES, Waves};
 use super::{DelayProfile, Doppler, Grid, ParameterError};
 
-/// Groups that are computed together.
-const LANES: usize = 8;
+/// Groups that are computed together: enough for a loop that compilers vectorise, few enough for the
+/// stack.
+const BLOCK: usize = 64;
 
 /// Most taps of any profile.
 const MAX_TAPS: usize = 9;
@@ -54,7 +55,7 @@ pub enum LineOfSight {
     /// The shift swings as a train passes base stations.
     Train {
         /// K factor of the first tap: direct over scattered power, in dB; infinite for no fading,
-        /// as in TS 36.101 B.3; 10 dB in the tunnel of TS 36.104 table B.3-1.
+        /// as in TS 36.101 B.3; 10 dB in the tunnel with a leaky cable of TS 25.104 table B.2A.
         k_db: f64,
         /// The way of the train.
         train: HighSpeedTrain,
@@ -100,17 +101,31 @@ pub struct FadingConfig {
     /// Receive antennas with independent fading, combined for the highest ratio (MRC): their powers
     /// add up, so that two antennas also bring 3 dB of array gain. One leaves the mean as it is.
     pub antennas: usize,
+    /// Two transmit antennas with independent fading and Alamouti's code over pairs of subcarriers (IEEE
+    /// J. Sel. Areas Commun. 16(8), 1998; TS 36.211 6.3.4.3): each has half the power, and the receiver
+    /// gets the sum of both. The mean stays as it is, fades get rarer.
+    pub transmit_diversity: bool,
 }
 
 impl FadingConfig {
-    /// Rayleigh fading on one antenna.
+    /// Rayleigh fading from one antenna to one.
     pub fn new(profile: DelayProfile, doppler: Doppler) -> Self {
         Self {
             profile,
             doppler,
             line_of_sight: None,
             antennas: 1,
+            transmit_diversity: false,
         }
+    }
+
+    fn transmit_antennas(&self) -> usize {
+        if self.transmit_diversity { 2 } else { 1 }
+    }
+
+    /// Pairs of a receive and a transmit antenna.
+    fn branches(&self) -> usize {
+        self.antennas * self.transmit_antennas()
     }
 
     /// Share of the whole power in the direct path.
@@ -152,11 +167,11 @@ impl FadingConfig {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Fading {
     config: FadingConfig,
-    /// Taps of the first antenna, then of the next.
+    /// Taps of the first branch, then of the next.
     waves: Vec<Waves>,
     turned: Arc<Turned>,
     direct_amplitude: f32,
-    /// Phase of the direct path at each antenna, turns.
+    /// Phase of the direct path of each branch, turns.
     direct_phase: Vec<f64>,
 }
 
@@ -165,8 +180,8 @@ pub struct Fading {
 struct Turned {
     taps: usize,
     groups: usize,
-    /// For each tap, for each group (filled up to whole lanes): amplitude of one wave, turned by
-    /// the tap's delay at the group's frequency.
+    /// For each tap, for each group: amplitude of one wave, turned by the tap's delay at the group's
+    /// frequency.
     re: Vec<f32>,
     im: Vec<f32>,
 }
@@ -174,18 +189,14 @@ struct Turned {
 impl Turned {
     fn new(config: &FadingConfig, grid: &Grid) -> Self {
         let taps = config.profile.taps();
-        let padded = grid.groups().next_multiple_of(LANES);
         let (mut re, mut im) = (Vec::new(), Vec::new());
         let direct = config.direct_share();
+        let waves = (WAVES * config.transmit_antennas()) as f64;
         for (index, (tap, power)) in taps.iter().zip(config.profile.powers()).enumerate() {
             let scattered = if index == 0 { power - direct } else { power };
-            let amplitude = libm::sqrt(scattered.max(0.0) / WAVES as f64);
-            for group in 0..padded {
-                let turns = if group < grid.groups() {
-                    -grid.offset_hz(group) * tap.delay_ns * 1e-9
-                } else {
-                    0.0
-                };
+            let amplitude = libm::sqrt(scattered.max(0.0) / waves);
+            for group in 0..grid.groups() {
+                let turns = -grid.offset_hz(group) * tap.delay_ns * 1e-9;
                 let angle = core::f64::consts::TAU * (turns - libm::floor(turns));
                 re.push((amplitude * libm::cos(angle)) as f32);
                 im.push((amplitude * libm::sin(angle)) as f32);
@@ -197,11 +208,6 @@ impl Turned {
             re,
             im,
         }
-    }
-
-    /// Groups filled up to whole lanes.
-    fn padded(&self) -> usize {
-        self.groups.next_multiple_of(LANES)
     }
 }
 
@@ -229,17 +235,18 @@ impl Fading {
     fn draw(config: FadingConfig, turned: Arc<Turned>, seed: u64, link: LinkId) -> Self {
         let mut stream = Stream::new(seed, Purpose::Fading, link.entity());
         let largest = config.doppler.hz();
-        let mut waves = Vec::with_capacity(config.antennas * turned.taps);
-        let mut direct_phase = Vec::with_capacity(config.antennas);
-        for _ in 0..config.antennas {
+        let mut waves = Vec::with_capacity(config.branches() * turned.taps);
+        let mut direct_phase = Vec::with_capacity(config.branches());
+        for _ in 0..config.branches() {
             direct_phase.push(stream.uniform());
             waves.extend((0..turned.taps).map(|_| tap_waves(&mut stream, largest)));
         }
+        let direct = config.direct_share() / config.transmit_antennas() as f64;
         Self {
             config,
             waves,
             turned,
-            direct_amplitude: libm::sqrt(config.direct_share()) as f32,
+            direct_amplitude: libm::sqrt(direct) as f32,
             direct_phase,
         }
     }
@@ -253,35 +260,35 @@ impl Fading {
     pub fn power(&self, at: Instant, out: &mut [f32]) {
         assert_eq!(out.len(), self.turned.groups, "one element per PRB group");
         out.fill(0.0);
-        for antenna in 0..self.config.antennas {
-            let gains = self.tap_gains(antenna, at);
-            let (direct_re, direct_im) = self.direct(antenna, at);
-            for (chunk, out) in out.chunks_mut(LANES).enumerate() {
-                let (mut re, mut im) = ([direct_re; LANES], [direct_im; LANES]);
+        for branch in 0..self.config.branches() {
+            let gains = self.tap_gains(branch, at);
+            let (direct_re, direct_im) = self.direct(branch, at);
+            for (block, out) in out.chunks_mut(BLOCK).enumerate() {
+                let (mut re, mut im) = ([direct_re; BLOCK], [direct_im; BLOCK]);
+                let (re, im) = (&mut re[..out.len()], &mut im[..out.len()]);
                 for (tap, &(a, b)) in gains[..self.turned.taps].iter().enumerate() {
-                    let from = tap * self.turned.padded() + chunk * LANES;
-                    let cos: &[f32; LANES] = lanes(&self.turned.re, from);
-                    let sin: &[f32; LANES] = lanes(&self.turned.im, from);
-                    for i in 0..LANES {
-                        re[i] += a * cos[i] - b * sin[i];
-                        im[i] += a * sin[i] + b * cos[i];
-                    }
+                    let from = tap * self.turned.groups + block * BLOCK;
+                    let groups = from..from + out.len();
+                    let (cos, sin) = (&self.turned.re[groups.clone()], &self.turned.im[groups]);
+                    add_products(re, a, cos, -b, sin);
+                    add_products(im, a, sin, b, cos);
                 }
                 for ((out, re), im) in out.iter_mut().zip(re).zip(im) {
-                    *out += re * re + im * im;
+                    *out += *re * *re + *im * *im;
                 }
             }
         }
     }
 
-    /// Complex amplitude of one PRB group at one antenna (both counted from zero).
-    pub fn amplitude(&self, at: Instant, antenna: usize, group: usize) -> (f32, f32) {
-        let (mut re, mut im) = self.direct(antenna, at);
-        let gains = self.tap_gains(antenna, at);
+    /// Complex amplitude of one PRB group on one branch (both counted from zero): at one receive antenna,
+    /// of which each has two branches in a row under transmit diversity.
+    pub fn amplitude(&self, at: Instant, branch: usize, group: usize) -> (f32, f32) {
+        let (mut re, mut im) = self.direct(branch, at);
+        let gains = self.tap_gains(branch, at);
         for (tap, &(a, b)) in gains[..self.turned.taps].iter().enumerate() {
             let (cos, sin) = (
-                self.turned.re[tap * self.turned.padded() + group],
-                self.turned.im[tap * self.turned.padded() + group],
+                self.turned.re[tap * self.turned.groups + group],
+                self.turned.im[tap * self.turned.groups + group],
             );
             re += a * cos - b * sin;
             im += a * sin + b * cos;
@@ -289,9 +296,9 @@ impl Fading {
         (re, im)
     }
 
-    fn tap_gains(&self, antenna: usize, at: Instant) -> [(f32, f32); MAX_TAPS] {
+    fn tap_gains(&self, branch: usize, at: Instant) -> [(f32, f32); MAX_TAPS] {
         let mut gains = [(0.0, 0.0); MAX_TAPS];
-        let waves = &self.waves[antenna * self.turned.taps..][..self.turned.taps];
+        let waves = &self.waves[branch * self.turned.taps..][..self.turned.taps];
         for (gain, waves) in gains.iter_mut().zip(waves) {
             *gain = waves.sum(at.as_nanos());
         }
@@ -299,11 +306,11 @@ impl Fading {
     }
 
     /// The direct path: it arrives first, hence without turn over frequency.
-    fn direct(&self, antenna: usize, at: Instant) -> (f32, f32) {
+    fn direct(&self, branch: usize, at: Instant) -> (f32, f32) {
         let Some(line) = self.config.line_of_sight else {
             return (0.0, 0.0);
         };
-        let turns = line.turns(self.config.doppler.hz(), at) + self.direct_phase[antenna];
+        let turns = line.turns(self.config.doppler.hz(), at) + self.direct_phase[branch];
         let angle = core::f64::consts::TAU * turns;
         (
             self.direct_amplitude * libm::cos(angle) as f32,
@@ -312,10 +319,11 @@ impl Fading {
     }
 }
 
-fn lanes(values: &[f32], from: usize) -> &[f32; LANES] {
-    values[from..]
-        .first_chunk()
-        .expect("groups are filled up to whole lanes")
+/// Adds `a * x + b * y` to each sum.
+fn add_products(sums: &mut [f32], a: f32, x: &[f32], b: f32, y: &[f32]) {
+    for ((sum, x), y) in sums.iter_mut().zip(x).zip(y) {
+        *sum += a * x + b * y;
+    }
 }
 
 /// The waves of one tap: (2πn + θ)/N are the angles, with θ uniform in ±π.

@@ -97,15 +97,17 @@ impl DelayProfile {
 mod tests {
     use super::*;
 
-    /// TS 36.101 table B.2.1-1 gives 45 ns, 357 ns and 991 ns, with 7, 9 and 9 taps.
+    /// TS 36.101 table B.2.1-1: taps, root mean square delay spread and longest excess delay.
     #[test]
-    fn delay_spreads_are_those_of_table_b_2_1_1() {
-        for (profile, taps, spread) in [
-            (DelayProfile::Epa, 7, 45.0),
-            (DelayProfile::Eva, 9, 357.0),
-            (DelayProfile::Etu, 9, 991.0),
+    fn delays_are_those_of_table_b_2_1_1() {
+        for (profile, taps, spread, longest) in [
+            (DelayProfile::Epa, 7, 45.0, 410.0),
+            (DelayProfile::Eva, 9, 357.0, 2510.0),
+            (DelayProfile::Etu, 9, 991.0, 5000.0),
         ] {
             assert_eq!(profile.taps().len(), taps);
+            let last = profile.taps().last().expect("taps");
+            assert_eq!(last.delay_ns, longest);
             let found = profile.rms_delay_spread_ns();
             assert!((found - spread).abs() < 2.5, "{profile:?}: {found}");
         }

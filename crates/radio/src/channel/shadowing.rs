@@ -25,7 +25,7 @@ impl Shadowing {
         site_correlation: 0.5,
     };
 
-    /// TR 36.814 table A.2.1.1-1: 8 dB, 50 m, half of it common to all sites.
+    /// TR 36.814 table A.2.1.1-2: 8 dB, 50 m, half of it common to all sites.
     pub const TR_36_814: Self = Self {
         deviation_db: 8.0,
         correlation_distance_m: 50.0,

@@ -13,4 +13,4 @@ pub use measurement::{CellId, Filter, Measurement, rsrp_index, rsrq_index};
 pub use mobility::{Action, Config, Mobility};
 pub use monitor::{LinkMonitor, MonitorConfig};
 pub use recovery::{Cause, RecoveryConfig};
-pub use trigger::{InvalidTrigger, TIME_TO_TRIGGER, Trigger};
+pub use trigger::{TIME_TO_TRIGGER, Trigger};

@@ -1,6 +1,7 @@
 //! When a UE reports and the source cell decides: events A2, A3 and A4 of TS 36.331 clause 5.5.4.
 
 use super::measurement::{CellId, Filter, Measurement, rsrq_index};
+use crate::channel::ParameterError;
 use units::{Duration, Instant};
 
 /// Values of timeToTrigger, in milliseconds (TS 36.331 clause 6.3.5).
@@ -66,51 +67,41 @@ impl Trigger {
     ///
     /// # Errors
     /// The first field that has a value the standard does not allow.
-    pub fn validate(&self) -> Result<(), InvalidTrigger> {
-        let refuse = |field, value, allowed| Err(InvalidTrigger(field, value, allowed));
+    pub fn validate(&self) -> Result<(), ParameterError> {
+        let refuse = |field, value: f64, allowed| Err(ParameterError::new(field, value, allowed));
         let time = self.time_to_trigger();
         let allowed = TIME_TO_TRIGGER.map(Duration::from_millis);
         if !allowed.contains(&time) {
             let milliseconds = time.as_secs_f64() * 1e3;
-            let values = "0, 40, 64, 80, 100, 128, 160, 256, 320, 480, 512, 640, 1024, 1280, 2560 or 5120 ms";
-            return refuse("time_to_trigger", milliseconds, values);
+            let allowed = format!("must be one of {TIME_TO_TRIGGER:?}");
+            return refuse("timeToTrigger in ms", milliseconds, allowed);
         }
         let half_steps = |value: f64| libm::trunc(2.0 * value) == 2.0 * value;
         match *self {
             Self::A3Rsrp { hysteresis_db, .. }
                 if !(0.0..=15.0).contains(&hysteresis_db) || !half_steps(hysteresis_db) =>
             {
-                refuse("hysteresis_db", hysteresis_db, "0 to 15 dB in steps of 0.5")
+                let allowed = "must be from 0 to 15 in steps of 0.5".to_owned();
+                refuse("hysteresis in dB", hysteresis_db, allowed)
             }
             Self::A3Rsrp { offset_db, .. }
                 if !(-15.0..=15.0).contains(&offset_db) || !half_steps(offset_db) =>
             {
-                refuse("offset_db", offset_db, "-15 to 15 dB in steps of 0.5")
+                let allowed = "must be from -15 to 15 in steps of 0.5".to_owned();
+                refuse("a3-Offset in dB", offset_db, allowed)
             }
-            Self::A2A4Rsrq { serving, .. } if serving > 34 => {
-                refuse("serving", f64::from(serving), "an RSRQ index of 0 to 34")
+            Self::A2A4Rsrq {
+                serving, neighbour, ..
+            } => {
+                let index =
+                    |field, index| ParameterError::range(field, f64::from(index), 0.0, 34.0);
+                index("RSRQ index of the serving cell", serving)?;
+                index("RSRQ index of neighbours", neighbour).map(|_| ())
             }
-            Self::A2A4Rsrq { neighbour, .. } if neighbour > 34 => refuse(
-                "neighbour",
-                f64::from(neighbour),
-                "an RSRQ index of 0 to 34",
-            ),
-            _ => Ok(()),
+            Self::A3Rsrp { .. } => Ok(()),
         }
     }
 }
-
-/// A field of a trigger, its value, and what is allowed.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct InvalidTrigger(pub &'static str, pub f64, pub &'static str);
-
-impl core::fmt::Display for InvalidTrigger {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "{}: {}; allowed is {}", self.0, self.1, self.2)
-    }
-}
-
-impl core::error::Error for InvalidTrigger {}
 
 /// For how long entering conditions have held: per neighbour for A3, of the serving cell for A2.
 #[derive(Clone, Debug, Default)]

@@ -1,6 +1,6 @@
 //! Link adaptation: from SINR to CQI, from CQI to modulation and coding scheme.
 
-use super::capacity::{information, information_of_all};
+use super::capacity::{information, information_sums};
 use super::{CodeBlocks, CqiTable, Modulation, TransportFormat};
 
 /// Thresholds of one carrier, computed once.
@@ -24,7 +24,8 @@ struct CqiThreshold {
 impl LinkAdaptation {
     /// Thresholds for values of `table`, measured on a reference resource of `reference_elements`
     /// resource elements whose blocks are cut by `cut` (bits and code rate), and for `schemes` modulation
-    /// and coding schemes on 1 to `prbs` resource blocks, which `format` describes (MCS, PRBs).
+    /// and coding schemes on 1 to `prbs` resource blocks, which `format` describes (MCS, PRBs) where they
+    /// exist.
     ///
     /// Both are taken at the block error rate that the CQI table aims at.
     pub fn new(
@@ -33,7 +34,7 @@ impl LinkAdaptation {
         cut: impl Fn(u32, f64) -> CodeBlocks,
         schemes: u8,
         prbs: u32,
-        format: impl Fn(u8, u32) -> TransportFormat,
+        format: impl Fn(u8, u32) -> Option<TransportFormat>,
     ) -> Self {
         let target = table.target_bler();
         let cqis = table.schemes().map(|scheme| {
@@ -58,7 +59,10 @@ impl LinkAdaptation {
         });
         let needs = (1..=prbs)
             .flat_map(|prbs| (0..schemes).map(move |mcs| (mcs, prbs)))
-            .map(|(mcs, prbs)| format(mcs, prbs).sinr_db_at_bler(target) as f32)
+            .map(|(mcs, prbs)| {
+                let need = format(mcs, prbs).map(|format| format.sinr_db_at_bler(target));
+                need.unwrap_or(f64::INFINITY) as f32
+            })
             .collect();
         Self {
             cqis,
@@ -72,18 +76,13 @@ impl LinkAdaptation {
     ///
     /// `sinr_db` holds one value per group of resource blocks, in dB.
     pub fn cqi(&self, sinr_db: &[f32]) -> u8 {
-        let mut sums = [0.0_f32; 4];
-        for sinr_db in sinr_db {
-            for (sum, bits) in sums.iter_mut().zip(information_of_all(*sinr_db)) {
-                *sum += bits;
-            }
-        }
-        let groups = sinr_db.len() as f32;
-        let reached =
-            |cqi: &CqiThreshold| sums[cqi.modulation as usize] >= cqi.information * groups;
         if sinr_db.is_empty() {
             return 0;
         }
+        let sums = information_sums(sinr_db);
+        let groups = sinr_db.len() as f32;
+        let reached =
+            |cqi: &CqiThreshold| sums[cqi.modulation as usize] >= cqi.information * groups;
         (1..=15)
             .rev()
             .find(|cqi| reached(&self.cqis[*cqi - 1]))
@@ -129,7 +128,7 @@ impl LinkAdaptation {
     }
 
     /// The effective SINR in dB that `mcs` needs on `prbs` resource blocks; infinite if it has too little
-    /// protection there.
+    /// protection there or does not exist.
     ///
     /// # Panics
     /// If there is no such scheme, or `prbs` is 0 or more than the carrier has.

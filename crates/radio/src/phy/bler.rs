@@ -7,11 +7,8 @@
 //!
 //! [`capacity`]: super::capacity
 
-use super::capacity::{dispersion, information, sinr_db_of_information};
-use super::{ChannelCode, CodeBlocks, Modulation};
-
-/// Transmissions that one soft buffer can hold.
-pub const MAX_TRANSMISSIONS: usize = 8;
+use super::capacity::{mean_information, sinr_db_of_information};
+use super::{ChannelCode, CodeBlocks, Modulation, SoftBuffer};
 
 /// How far a decoder stays behind the normal approximation, in dB.
 ///
@@ -36,128 +33,7 @@ pub fn effective_sinr_mi(sinr_db: &[f32], modulation: Modulation) -> f64 {
     if sinr_db.is_empty() {
         return f64::NEG_INFINITY;
     }
-    let sum: f64 = sinr_db
-        .iter()
-        .map(|sinr| information(modulation, f64::from(*sinr)))
-        .sum();
-    sinr_db_of_information(modulation, sum / sinr_db.len() as f64)
-}
-
-/// What a receiver has of one transport block.
-#[derive(Clone, Copy, Debug)]
-pub struct SoftBuffer {
-    blocks: CodeBlocks,
-    modulation: Modulation,
-    received: [Reception; MAX_TRANSMISSIONS],
-    count: usize,
-}
-
-/// One transmission of a code block.
-#[derive(Clone, Copy, Debug, Default)]
-struct Reception {
-    /// Where it begins in the circular buffer, as a share of it.
-    start: f64,
-    /// How much of the circular buffer it fills; above 1 where bits are repeated.
-    length: f64,
-    /// SINR with the decoder's gap taken off, linear.
-    sinr: f64,
-}
-
-impl Reception {
-    /// How often this transmission carries the bit at `position` of the buffer.
-    fn times(&self, position: f64) -> f64 {
-        let ahead = position - self.start;
-        let ahead = if ahead < 0.0 { ahead + 1.0 } else { ahead };
-        if ahead < self.length {
-            libm::ceil(self.length - ahead)
-        } else {
-            0.0
-        }
-    }
-}
-
-impl SoftBuffer {
-    /// Nothing received yet of the code blocks of a transport block.
-    pub const fn new(blocks: CodeBlocks, modulation: Modulation) -> Self {
-        const NOTHING: Reception = Reception {
-            start: 0.0,
-            length: 0.0,
-            sinr: 0.0,
-        };
-        Self {
-            blocks,
-            modulation,
-            received: [NOTHING; MAX_TRANSMISSIONS],
-            count: 0,
-        }
-    }
-
-    /// Transmissions received.
-    pub const fn transmissions(&self) -> usize {
-        self.count
-    }
-
-    /// Adds a transmission of `coded_bits` for the whole transport block, from redundancy version
-    /// `version` on, at the effective SINR `sinr_db`. The same version again is Chase combining (SINR
-    /// adds up), another one brings new bits (information adds up); where both meet in the circular
-    /// buffer, each part counts as what it is. Past [`MAX_TRANSMISSIONS`] the last one is replaced.
-    pub fn receive(&mut self, version: u8, coded_bits: u32, sinr_db: f64) {
-        let code = self.blocks.code;
-        let buffer = f64::from(self.blocks.count * self.blocks.bits * code.buffer_per_bit());
-        self.count = (self.count + 1).min(MAX_TRANSMISSIONS);
-        self.received[self.count - 1] = Reception {
-            start: code.start_of(version),
-            length: f64::from(coded_bits) / buffer,
-            sinr: libm::exp10((sinr_db - gap_db(code)) / 10.0),
-        };
-    }
-
-    /// The chance that the transport block cannot be decoded from all that was received.
-    ///
-    /// It never rises with another transmission. A block that fails after n transmissions failed after
-    /// n - 1 as well, so one draw per block, compared with this chance after each of its transmissions,
-    /// gives every attempt its share.
-    pub fn bler(&self) -> f64 {
-        let received = &self.received[..self.count];
-        let mut edges = [0.0; 2 * MAX_TRANSMISSIONS + 2];
-        let mut count = 0;
-        for reception in received {
-            let end = reception.start + reception.length;
-            for edge in [reception.start, end - libm::floor(end)] {
-                edges[count] = edge;
-                count += 1;
-            }
-        }
-        edges[count] = 1.0;
-        let edges = &mut edges[..=count];
-        edges.sort_unstable_by(f64::total_cmp);
-        let bits = f64::from(self.blocks.bits);
-        let symbols_of_buffer = bits * f64::from(self.blocks.code.buffer_per_bit())
-            / f64::from(self.modulation.bits_per_symbol());
-        let (mut symbols, mut mean, mut variance, mut from) = (0.0, 0.0, 0.0, 0.0);
-        for to in edges.iter() {
-            let middle = f64::midpoint(from, *to);
-            let sinr: f64 = received
-                .iter()
-                .map(|one| one.times(middle) * one.sinr)
-                .sum();
-            if *to > from && sinr > 0.0 {
-                let share = (to - from) * symbols_of_buffer;
-                let sinr_db = 10.0 * libm::log10(sinr);
-                symbols += share;
-                mean += share * information(self.modulation, sinr_db);
-                variance += share * dispersion(self.modulation, sinr_db);
-            }
-            from = *to;
-        }
-        if symbols == 0.0 {
-            return 1.0;
-        }
-        let surplus = mean - bits + 0.5 * libm::log2(symbols);
-        // A spread of a bit at least keeps the ratio finite where the channel is perfect.
-        let lost = normal_tail(surplus / libm::sqrt(variance.max(1.0)));
-        1.0 - libm::pow(1.0 - lost, f64::from(self.blocks.count))
-    }
+    sinr_db_of_information(modulation, mean_information(modulation, sinr_db))
 }
 
 /// The chance that a transport block sent once with `coded_bits` is lost at an effective SINR.
@@ -188,11 +64,6 @@ pub fn sinr_db_at_bler(
         }
     }
     high
-}
-
-/// The chance that a standard normal variable exceeds `x`.
-fn normal_tail(x: f64) -> f64 {
-    0.5 * libm::erfc(x * core::f64::consts::FRAC_1_SQRT_2)
 }
 
 #[cfg(test)]
@@ -265,44 +136,6 @@ mod tests {
     }
 
     #[test]
-    fn chase_combining_adds_sinr() {
-        let blocks = CodeBlocks::lte(8_248);
-        let coded_bits = 12_000;
-        let once = |sinr_db| {
-            let mut buffer = SoftBuffer::new(blocks, QAM16);
-            buffer.receive(0, coded_bits, sinr_db);
-            buffer.bler()
-        };
-        let twice = |sinr_db| {
-            let mut buffer = SoftBuffer::new(blocks, QAM16);
-            buffer.receive(0, coded_bits, sinr_db);
-            buffer.receive(0, coded_bits, sinr_db);
-            buffer.bler()
-        };
-        for sinr_db in [9.0, 9.5, 10.0] {
-            let doubled = sinr_db - 10.0 * libm::log10(2.0);
-            assert!((twice(doubled) - once(sinr_db)).abs() < 1e-6);
-        }
-    }
-
-    #[test]
-    fn incremental_redundancy_beats_chase_combining_at_high_rates_and_equals_it_at_the_mother_rate()
-    {
-        let blocks = CodeBlocks::lte(8_248);
-        let second = |coded_bits, version, sinr_db| {
-            let mut buffer = SoftBuffer::new(blocks, QAM16);
-            buffer.receive(0, coded_bits, sinr_db);
-            buffer.receive(version, coded_bits, sinr_db);
-            buffer.bler()
-        };
-        // At rate 0.83 version 2 begins where version 0 has almost ended.
-        let [chase, incremental] = [0, 2].map(|version| second(10_000, version, 6.0));
-        assert!(chase > 0.99 && incremental < 0.01, "{chase} {incremental}");
-        let whole = blocks.count * blocks.bits * 3;
-        assert!((second(whole, 0, -0.6) - second(whole, 2, -0.6)).abs() < 1e-3);
-    }
-
-    #[test]
     fn nothing_received_is_lost_and_a_perfect_channel_loses_nothing() {
         let blocks = CodeBlocks::lte(75_376);
         assert_eq!(SoftBuffer::new(blocks, QAM64).bler(), 1.0);
@@ -350,24 +183,6 @@ mod tests {
                     [sinr_db, sinr_db + 0.5].map(|sinr_db| bler(blocks, modulation, coded_bits, sinr_db));
                 prop_assert!((0.0..=1.0).contains(&worse));
                 prop_assert!(better <= worse + 1e-9, "{worse} {better}");
-            }
-        }
-
-        #[test]
-        fn errors_do_not_get_more_frequent_with_a_retransmission(
-            bits in 40_u32..20_000,
-            rate in 0.1_f64..0.9,
-            attempts in proptest::collection::vec((0_u8..4, -10.0_f64..20.0), 2..6),
-        ) {
-            let blocks = CodeBlocks::lte(bits);
-            let coded_bits = (f64::from(blocks.count * blocks.bits) / rate) as u32;
-            let mut buffer = SoftBuffer::new(blocks, QAM16);
-            let mut last = 1.0;
-            for (version, sinr_db) in attempts {
-                buffer.receive(version, coded_bits, sinr_db);
-                let now = buffer.bler();
-                prop_assert!(now <= last + 1e-3, "{last} {now}");
-                last = now;
             }
         }
     }

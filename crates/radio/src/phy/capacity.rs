@@ -28,10 +28,16 @@ const ENTRIES_PER_DB: f64 = STEPS_PER_KNOT as f64 / KNOT_DB;
 /// Information and dispersion of one entry, per modulation.
 struct Curves {
     /// Bits per symbol.
-    information: Box<[[f32; 4]]>,
+    information: Box<[[f32; 4]; ENTRIES]>,
     /// Bits² per symbol.
-    dispersion: Box<[[f32; 4]]>,
+    dispersion: Box<[[f32; 4]; ENTRIES]>,
+    /// Per modulation, where the search for a number of bits begins: the entries below each multiple of
+    /// a bin.
+    below_bins: [Vec<u16>; 4],
 }
+
+/// Bins of one bit, a power of two, so that dividing by them is exact.
+const BINS_PER_BIT: f32 = 64.0;
 
 static CURVES: LazyLock<Curves> = LazyLock::new(Curves::compute);
 
@@ -63,23 +69,41 @@ impl Position {
     }
 }
 
-/// Bits that one symbol of each modulation carries at `sinr_db`, in the order of [`Modulation::ALL`].
-pub fn information_of_all(sinr_db: f32) -> [f32; 4] {
-    let at = Position::of(f64::from(sinr_db));
-    let low = &CURVES.information[at.entry];
-    let high = &CURVES.information[at.entry + 1];
-    let mut bits = [0.0; 4];
-    for (bits, (low, high)) in bits.iter_mut().zip(low.iter().zip(high)) {
-        *bits = at.between(*low, *high);
+/// Bits that one symbol at each of these SINRs in dB carries, all added up, for each modulation in the
+/// order of [`Modulation::ALL`].
+pub fn information_sums(sinr_db: &[f32]) -> [f32; 4] {
+    let table = &*CURVES.information;
+    let mut sums = [0.0; 4];
+    for sinr_db in sinr_db {
+        let at = Position::of(f64::from(*sinr_db));
+        let [low, high] = [&table[at.entry], &table[at.entry + 1]];
+        for (sum, (low, high)) in sums.iter_mut().zip(low.iter().zip(high)) {
+            *sum += at.between(*low, *high);
+        }
     }
-    bits
+    sums
+}
+
+/// Bits that one symbol of `modulation` carries on average over these SINRs in dB, of which there is at
+/// least one.
+pub fn mean_information(modulation: Modulation, sinr_db: &[f32]) -> f64 {
+    let table = &*CURVES.information;
+    let sum: f64 = sinr_db
+        .iter()
+        .map(|sinr_db| look_up(table, modulation, f64::from(*sinr_db)))
+        .sum();
+    sum / sinr_db.len() as f64
 }
 
 /// Bits that one symbol of `modulation` carries at `sinr_db`, between 0 and the modulation order.
 pub fn information(modulation: Modulation, sinr_db: f64) -> f64 {
+    look_up(&CURVES.information, modulation, sinr_db)
+}
+
+fn look_up(table: &[[f32; 4]; ENTRIES], modulation: Modulation, sinr_db: f64) -> f64 {
     let at = Position::of(sinr_db);
     let column = modulation as usize;
-    let [low, high] = [at.entry, at.entry + 1].map(|entry| CURVES.information[entry][column]);
+    let [low, high] = [at.entry, at.entry + 1].map(|entry| table[entry][column]);
     let bits = f64::from(at.between(low, high));
     if sinr_db < LOWEST_DB {
         // Information is proportional to power where there is next to none.
@@ -92,16 +116,20 @@ pub fn information(modulation: Modulation, sinr_db: f64) -> f64 {
 pub fn dispersion(modulation: Modulation, sinr_db: f64) -> f64 {
     let at = Position::of(sinr_db);
     let column = modulation as usize;
-    let [low, high] = [at.entry, at.entry + 1].map(|entry| CURVES.dispersion[entry][column]);
+    let table = &*CURVES.dispersion;
+    let [low, high] = [at.entry, at.entry + 1].map(|entry| table[entry][column]);
     f64::from(at.between(low, high))
 }
 
 /// The SINR in dB at which one symbol of `modulation` carries `bits`, within the range of the table.
 pub fn sinr_db_of_information(modulation: Modulation, bits: f64) -> f64 {
     let column = modulation as usize;
-    let table = &CURVES.information;
+    let table = &*CURVES.information;
     let bits = bits as f32;
-    let above = table.partition_point(|entry| entry[column] < bits);
+    let below_bins = &CURVES.below_bins[column];
+    let bin = ((bits * BINS_PER_BIT) as usize).min(below_bins.len() - 2);
+    let [first, last] = [bin, bin + 1].map(|bin| usize::from(below_bins[bin]));
+    let above = first + table[first..last].partition_point(|entry| entry[column] < bits);
     if above == 0 {
         return LOWEST_DB;
     }
@@ -115,8 +143,8 @@ pub fn sinr_db_of_information(modulation: Modulation, bits: f64) -> f64 {
 
 impl Curves {
     fn compute() -> Self {
-        let mut information = vec![[0.0; 4]; ENTRIES].into_boxed_slice();
-        let mut dispersion = vec![[0.0; 4]; ENTRIES].into_boxed_slice();
+        let mut information = Box::new([[0.0; 4]; ENTRIES]);
+        let mut dispersion = Box::new([[0.0; 4]; ENTRIES]);
         for modulation in Modulation::ALL {
             let column = modulation as usize;
             let knots: Vec<(f64, f64)> = (0..KNOTS)
@@ -129,9 +157,20 @@ impl Curves {
                 dispersion[entry][column] = monotone_cubic(&variances, entry).max(0.0) as f32;
             }
         }
+        let below_bins = Modulation::ALL.map(|modulation| {
+            let column = modulation as usize;
+            let bins = modulation.bits_per_symbol() * BINS_PER_BIT as u32;
+            let below = |bin: u32| {
+                let edge = bin as f32 / BINS_PER_BIT;
+                information.partition_point(|entry| entry[column] < edge) as u16
+            };
+            // Beyond the last edge there is nothing but what rounds to it.
+            (0..bins).map(below).chain([ENTRIES as u16]).collect()
+        });
         Self {
             information,
             dispersion,
+            below_bins,
         }
     }
 }

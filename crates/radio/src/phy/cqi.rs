@@ -143,13 +143,22 @@ mod tests {
         for (scheme, printed) in CqiTable::Qam64.schemes().iter().zip(printed) {
             assert!((scheme.efficiency() - printed).abs() < 6e-5, "{scheme:?}");
         }
-        // TS 36.213 table 7.2.3-2 and TS 38.214 table 5.2.2.1-4, first and last rows.
-        let ends = |table: CqiTable| {
-            [1, 15].map(|cqi| table.scheme(cqi).expect("in the table").efficiency())
-        };
-        assert!((ends(CqiTable::Qam256)[1] - 7.4063).abs() < 6e-5);
-        assert!((ends(CqiTable::LowRate)[0] - 0.0586).abs() < 6e-5);
-        assert!((ends(CqiTable::LowRate)[1] - 4.5234).abs() < 6e-5);
+        // TS 36.213 table 7.2.3-2.
+        let printed = [
+            0.1523, 0.3770, 0.8770, 1.4766, 1.9141, 2.4063, 2.7305, 3.3223, 3.9023, 4.5234, 5.1152,
+            5.5547, 6.2266, 6.9141, 7.4063,
+        ];
+        for (scheme, printed) in CqiTable::Qam256.schemes().iter().zip(printed) {
+            assert!((scheme.efficiency() - printed).abs() < 6e-5, "{scheme:?}");
+        }
+        // TS 38.214 table 5.2.2.1-4.
+        let printed = [
+            0.0586, 0.0977, 0.1523, 0.2344, 0.3770, 0.6016, 0.8770, 1.1758, 1.4766, 1.9141, 2.4063,
+            2.7305, 3.3223, 3.9023, 4.5234,
+        ];
+        for (scheme, printed) in CqiTable::LowRate.schemes().iter().zip(printed) {
+            assert!((scheme.efficiency() - printed).abs() < 6e-5, "{scheme:?}");
+        }
     }
 
     #[test]

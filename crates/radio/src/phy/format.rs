@@ -1,7 +1,7 @@
 //! A transport block as it goes on air.
 
-use super::bler::{SoftBuffer, bler, sinr_db_at_bler};
-use super::{CodeBlocks, Modulation};
+use super::bler::{bler, sinr_db_at_bler};
+use super::{CodeBlocks, Modulation, SoftBuffer};
 
 /// Size, modulation and protection of one transport block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,7 +28,8 @@ impl TransportFormat {
     }
 
     /// The effective SINR in dB at which it is lost with the chance `target`; infinite where a receiver
-    /// need not even try, above a code rate of 0.93 (TS 36.213 7.1.7) or 0.95 (TS 38.214 5.1.3).
+    /// need not even try, above a code rate of 0.93 (TS 36.213 7.1.7, whose later releases have 0.932) or
+    /// 0.95 (TS 38.214 5.1.3).
     pub fn sinr_db_at_bler(&self, target: f64) -> f64 {
         let highest = match self.blocks.code {
             super::ChannelCode::Turbo => 0.93,

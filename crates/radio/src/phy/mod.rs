@@ -16,9 +16,10 @@ mod modulation;
 pub mod nr;
 mod outer_loop;
 mod report;
+mod soft_buffer;
 
 pub use adaptation::LinkAdaptation;
-pub use bler::{SoftBuffer, effective_sinr_mi};
+pub use bler::effective_sinr_mi;
 pub use code::{ChannelCode, CodeBlocks};
 pub use cqi::{CodingScheme, CqiTable};
 pub use error::ConfigError;
@@ -26,3 +27,4 @@ pub use format::TransportFormat;
 pub use modulation::Modulation;
 pub use outer_loop::OuterLoop;
 pub use report::{CqiReport, CqiReporter, ReportConfig};
+pub use soft_buffer::{MAX_TRANSMISSIONS, SoftBuffer};

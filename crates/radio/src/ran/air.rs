@@ -131,6 +131,8 @@ pub struct AirInterface {
     /// Of slots whose symbols are not all downlink.
     pub(super) down_special: Option<Formats>,
     pub(super) up: Formats,
+    /// Without transform precoding a user can be given any number of blocks in the uplink.
+    any_uplink_allocation: bool,
     pub(super) layers: u32,
     /// Control channel elements in a TTI.
     pub(super) control_elements: u32,
@@ -171,8 +173,7 @@ impl AirInterface {
             format
         };
         let adaptation = lte::link_adaptation(table, bandwidth, overhead);
-        let up = lte::McsTable::Qam64;
-        let up_elements = overhead.data_elements(bandwidth);
+        let capability = lte::uplink::Capability::Qam16;
         let group = bandwidth.rbg_size();
         Ok(Self {
             tti: Duration::from_millis(1),
@@ -186,13 +187,15 @@ impl AirInterface {
             down_special: None,
             up: Formats::new(
                 carrier.prbs,
-                up.schemes(),
-                lte::link_adaptation(up, bandwidth, overhead),
+                lte::uplink::SCHEMES,
+                lte::uplink::link_adaptation(capability, bandwidth),
                 |mcs, prbs| {
-                    lte::format(up, mcs, prbs, 1, up_elements)
+                    let prbs = lte::uplink::largest_allocation(prbs);
+                    lte::uplink::format(capability, mcs, prbs)
                         .expect("a scheme and a number of blocks within the tables")
                 },
             ),
+            any_uplink_allocation: false,
             layers,
             control_elements: overhead.control_channel_elements(bandwidth),
         })
@@ -245,6 +248,7 @@ impl AirInterface {
                 .filter(|symbols| *symbols > CONTROL_SYMBOLS + 1)
                 .map(|symbols| formats(carrier.table, symbols - CONTROL_SYMBOLS, layers)),
             up: formats(nr::McsTable::Qam64, DATA_SYMBOLS + CONTROL_SYMBOLS, 1),
+            any_uplink_allocation: true,
             layers,
             // A control resource set over the whole carrier for one symbol: six REGs to an element
             // (TS 38.211 7.3.2.2).
@@ -287,6 +291,15 @@ impl AirInterface {
     /// Whether `tti` is an uplink interval as a whole; fewer symbols are left to sounding and control.
     pub(super) fn is_uplink(&self, tti: u64) -> bool {
         self.pattern.slot(tti).uplink_symbols == FULL_SLOT
+    }
+
+    /// The largest uplink allocation of at most `prbs` resource blocks.
+    pub(super) fn uplink_allocation(&self, prbs: u32) -> u32 {
+        if self.any_uplink_allocation {
+            prbs
+        } else {
+            lte::uplink::largest_allocation(prbs)
+        }
     }
 
     /// Resource blocks of the carrier.

@@ -88,6 +88,7 @@ pub(super) fn run(
             user.ledger.wanted().max(unasked(user, config, tti))
         };
         let free = config.air.prbs().saturating_sub(cell.uplink_taken(target));
+        let free = config.air.uplink_allocation(free);
         let busy = user.granted.iter().any(|granted| granted.at == target)
             || user.repeats.contains(&target);
         if wanted == 0 || free == 0 || busy {

@@ -309,7 +309,7 @@ impl UserState {
         };
         self.capacity[0].add(down);
         let up = if air.is_uplink(tti) && connected && free[1] > 0 {
-            self.uplink_bytes(now, free[1], config)
+            self.uplink_bytes(now, air.uplink_allocation(free[1]), config)
         } else {
             0.0
         };

@@ -1,5 +1,5 @@
 //! The parts of PDCP that TCP notices: its header, and order without duplicates over a handover
-//! (TS 36.323 clause 5.1.2.1.4). SDUs are named by their COUNT, which both sides keep.
+//! (TS 36.323 clause 5.1.2.1.2). SDUs are named by their COUNT, which both sides keep.
 
 use super::Sdu;
 
@@ -125,7 +125,7 @@ mod tests {
         delivered.iter().map(|sdu| sdu.id).collect()
     }
 
-    /// TS 36.323 clause 5.1.2.1.4: PDUs that re-established RLC delivers beyond a gap wait for the
+    /// TS 36.323 clause 5.1.2.1.2: PDUs that re-established RLC delivers beyond a gap wait for the
     /// forwarded ones to fill it; what comes twice is discarded.
     #[test]
     fn a_handover_neither_reorders_nor_duplicates() {

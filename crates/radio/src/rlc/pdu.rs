@@ -157,7 +157,8 @@ impl LengthIndicator {
 mod tests {
     use super::*;
 
-    /// TS 36.322 figures 6.2.1.4-4 to -6: one LI takes 2 bytes (4 bits of padding), two take 3.
+    /// TS 36.322 figures 6.2.1.4-2 to -4: one LI of 11 bits takes 2 bytes (4 bits of padding), two
+    /// take 3; one of 15 bits takes 2.
     #[test]
     fn two_length_indicators_of_eleven_bits_share_three_bytes() {
         let sizes = [1, 2, 3, 4].map(|n| LengthIndicator::Bits11.extension(n));

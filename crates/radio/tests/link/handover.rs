@@ -243,13 +243,26 @@ fn triggers_outside_the_standard_are_refused() {
     let message = |trigger: Trigger| trigger.validate().unwrap_err().to_string();
     assert_eq!(
         message(trigger(3.2, 256)),
-        "hysteresis_db: 3.2; allowed is 0 to 15 dB in steps of 0.5"
+        "hysteresis in dB = 3.2 must be from 0 to 15 in steps of 0.5"
     );
-    assert!(message(trigger(f64::NAN, 256)).starts_with("hysteresis_db: NaN"));
-    assert!(message(trigger(3.0, 250)).starts_with("time_to_trigger: 250; allowed is 0, 40, 64"));
+    assert!(message(trigger(f64::NAN, 256)).starts_with("hysteresis in dB = NaN"));
+    assert!(
+        message(trigger(3.0, 250))
+            .starts_with("timeToTrigger in ms = 250 must be one of [0, 40, 64,")
+    );
+    let beyond_the_scale = Trigger::A2A4Rsrq {
+        serving: 35,
+        neighbour: 0,
+        offset: 1,
+        time_to_trigger: Duration::ZERO,
+    };
+    assert_eq!(
+        message(beyond_the_scale),
+        "RSRQ index of the serving cell = 35 must be from 0 to 34"
+    );
 }
 
-/// TS 36.300 clause 10.1.2.3 and TS 36.323 clause 5.1.2.1.4: with lossless forwarding a handover in the
+/// TS 36.300 clause 10.1.2.3 and TS 36.323 clause 5.1.2.1.2: with lossless forwarding a handover in the
 /// middle of a transfer loses nothing, repeats nothing and keeps the order.
 #[test]
 fn a_lossless_handover_loses_and_repeats_nothing() {

@@ -9,6 +9,7 @@ use scenario::Scenario;
 use sim::Simulation;
 use units::Instant;
 
+#[allow(dead_code, reason = "not every test needs it")]
 pub fn scenario(name: &str, overrides: &[&str]) -> Scenario {
     let library = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/celltcp/library");
     let text = std::fs::read_to_string(library.join(format!("{name}.toml"))).expect("built in");

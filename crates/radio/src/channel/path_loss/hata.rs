@@ -41,7 +41,8 @@ fn medium_city_correction(mhz: f64, ue_height_m: f64) -> f64 {
     (1.1 * log - 0.7) * ue_height_m - (1.56 * log - 0.8)
 }
 
-/// a(hm) for large cities: one formula to 300 MHz, another above.
+/// a(hm) for large cities. Hata gives the first formula up to 200 MHz and the second from 400 MHz on;
+/// the middle divides them here.
 fn large_city_correction(mhz: f64, ue_height_m: f64) -> f64 {
     let square = |factor: f64| {
         let log = libm::log10(factor * ue_height_m);

@@ -3,7 +3,7 @@
 use super::{Line, hata};
 use crate::channel::{Carrier, ParameterError};
 
-/// Least distance between UE and base station, TR 36.814 table A.2.1.1-1, in metres.
+/// Least distance between UE and base station, TR 36.814 table A.2.1.1-2, in metres.
 pub(super) const NEAREST_M: f64 = 35.0;
 
 /// TR 36.942 §4.5.2: 40(1 - 0.004 Dhb) log10(R) - 18 log10(Dhb) + 21 log10(f) + 80.
@@ -29,7 +29,7 @@ fn check_2_ghz(carrier: Carrier) -> Result<(), ParameterError> {
     ParameterError::range(field, carrier.mhz(), 1900.0, 2200.0).map(|_| ())
 }
 
-/// TR 36.814 table A.2.1.1-1.
+/// TR 36.814 table A.2.1.1-2.
 pub(super) fn at_2_ghz(carrier: Carrier) -> Result<Line, ParameterError> {
     check_2_ghz(carrier)?;
     Ok(Line::over_km(128.1, 37.6))

@@ -33,7 +33,7 @@ pub enum PathLossModel {
     },
     /// Macro cells in rural areas, TR 36.942 §4.5.3.
     RuralMacro36942,
-    /// Macro cells of case 1 and 3, TR 36.814 table A.2.1.1-1: 128.1 + 37.6 log10(R/km) at 2 GHz.
+    /// Macro cells of case 1 and 3, TR 36.814 table A.2.1.1-2: 128.1 + 37.6 log10(R/km) at 2 GHz.
     Macro36814,
     /// Macro cells with and without line of sight at 2 GHz, TR 36.814 table A.2.1.1.2-3, model 2.
     SightedMacro36814,

@@ -28,6 +28,7 @@ impl Uma {
 
     pub fn new(carrier: Carrier, (base, ue): Heights) -> Result<Self, ParameterError> {
         ParameterError::range("carrier in GHz for UMa", carrier.ghz(), 0.5, 100.0)?;
+        // The table has one height, 25 m; those around it follow from the formulas.
         ParameterError::range("base station height in m for UMa", base, 10.0, 150.0)?;
         ParameterError::range("UE height in m for UMa", ue, 1.5, 13.0)?;
         let effective = |height: f64| height - Self::ENVIRONMENT_M;

@@ -36,6 +36,20 @@ mod tests {
         );
     }
 
+    /// Same table: edges that copies of it in other programs do not agree upon.
+    #[test]
+    fn disputed_edges_are_the_standard_s() {
+        for (index, edge) in [
+            (16, 107),
+            (40, 4_677),
+            (41, 5_476),
+            (59, 93_479),
+            (61, 128_125),
+        ] {
+            assert_eq!(upper_edge(index), edge, "index {index}");
+        }
+    }
+
     /// The standard's levels grow by a constant ratio of about 1.17 from 10 to 150000 bytes.
     #[test]
     fn the_table_is_close_to_geometric() {

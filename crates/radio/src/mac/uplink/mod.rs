@@ -21,6 +21,8 @@ pub use request::{RequestConfig, Requester};
 pub use standard::Standard;
 pub use thesis::Thesis;
 
+use crate::channel::ParameterError;
+
 /// Subframes from a grant to the transmission it allows (FDD, TS 36.213 clause 8).
 pub const GRANT_TO_TRANSMISSION: u64 = 4;
 
@@ -51,50 +53,54 @@ pub const PERIODIC: [u64; 14] = [
 /// Values of retxBSR-Timer, in subframes.
 pub const RETRANSMISSION: [u64; 6] = [320, 640, 1_280, 2_560, 5_120, 10_240];
 
-/// A timer value that TS 36.331 does not have.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct InvalidTimer {
-    /// The timer's name in TS 36.331.
-    pub timer: &'static str,
-    /// The value given, in subframes.
-    pub value: u64,
-    /// The values allowed, in subframes.
-    pub allowed: &'static [u64],
-}
+/// Values of periodicBSR-Timer in NR, apart from infinity, in subframes (TS 38.331 clause 6.3.2,
+/// BSR-Config).
+pub const NR_PERIODIC: [u64; 15] = [
+    1, 5, 10, 16, 20, 32, 40, 64, 80, 128, 160, 320, 640, 1_280, 2_560,
+];
 
-impl core::fmt::Display for InvalidTimer {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let Self {
-            timer,
-            value,
-            allowed,
-        } = self;
-        write!(f, "{timer}: {value} subframes; allowed are {allowed:?}")
-    }
-}
-
-impl core::error::Error for InvalidTimer {}
+/// Values of retxBSR-Timer in NR, in subframes (same clause).
+pub const NR_RETRANSMISSION: [u64; 11] =
+    [10, 20, 40, 80, 160, 320, 640, 1_280, 2_560, 5_120, 10_240];
 
 impl Timers {
     /// Timers of so many subframes; `None` is a periodic timer of infinity.
     ///
     /// # Errors
     /// A value that TS 36.331 does not have.
-    pub fn new(periodic: Option<u64>, retransmission: u64) -> Result<Self, InvalidTimer> {
-        let check = |timer, value, allowed: &'static [u64]| {
+    pub fn new(periodic: Option<u64>, retransmission: u64) -> Result<Self, ParameterError> {
+        Self::among(periodic, &PERIODIC, retransmission, &RETRANSMISSION)
+    }
+
+    /// The same for NR.
+    ///
+    /// # Errors
+    /// A value that TS 38.331 does not have.
+    pub fn nr(periodic: Option<u64>, retransmission: u64) -> Result<Self, ParameterError> {
+        Self::among(periodic, &NR_PERIODIC, retransmission, &NR_RETRANSMISSION)
+    }
+
+    fn among(
+        periodic: Option<u64>,
+        periods: &'static [u64],
+        retransmission: u64,
+        retransmissions: &'static [u64],
+    ) -> Result<Self, ParameterError> {
+        let check = |field, value: u64, allowed: &[u64]| {
             if allowed.contains(&value) {
                 return Ok(());
             }
-            Err(InvalidTimer {
-                timer,
-                value,
-                allowed,
-            })
+            let allowed = format!("must be one of {allowed:?}");
+            Err(ParameterError::new(field, value, allowed))
         };
         if let Some(value) = periodic {
-            check("periodicBSR-Timer", value, &PERIODIC)?;
+            check("periodicBSR-Timer in subframes", value, periods)?;
         }
-        check("retxBSR-Timer", retransmission, &RETRANSMISSION)?;
+        check(
+            "retxBSR-Timer in subframes",
+            retransmission,
+            retransmissions,
+        )?;
         Ok(Self {
             periodic,
             retransmission,
@@ -248,13 +254,11 @@ mod tests {
 
     #[test]
     fn a_timer_value_outside_the_standard_is_refused_with_those_allowed() {
-        let error = Timers::new(Some(7), 2_560).unwrap_err();
-        assert!(
-            error
-                .to_string()
-                .starts_with("periodicBSR-Timer: 7 subframes; allowed are [5, 10,")
-        );
-        assert_eq!(Timers::new(None, 2_040).unwrap_err().timer, "retxBSR-Timer");
+        let error = Timers::new(Some(7), 2_560).unwrap_err().to_string();
+        let expected = "periodicBSR-Timer in subframes = 7 must be one of [5, 10, 16,";
+        assert!(error.starts_with(expected), "{error}");
+        let error = Timers::new(None, 2_040).unwrap_err();
+        assert_eq!(error.field, "retxBSR-Timer in subframes");
         assert!(Timers::new(Some(5), 10_240).is_ok());
     }
 }

@@ -81,7 +81,7 @@ pub fn link_adaptation(
         |bits, _| CodeBlocks::lte(bits),
         table.schemes(),
         bandwidth.prbs(),
-        |mcs, prbs| format(table, mcs, prbs, 1, elements).expect("both are within their tables"),
+        |mcs, prbs| format(table, mcs, prbs, 1, elements),
     )
 }
 
@@ -127,6 +127,20 @@ mod tests {
         };
         assert_eq!(rate(28, 100), (75_376, 86_400, 88.0));
         assert_eq!(rate(28, 50), (36_696, 43_200, 85.0));
+    }
+
+    #[test]
+    fn ts_36_306_table_4_1_1_two_codewords_are_the_bits_of_a_category_4_ue() {
+        // Two antenna ports leave 144 of 150 elements, on which the largest blocks still have protection.
+        let bandwidth = Bandwidth::from_prbs(100).expect("a carrier");
+        let elements = [1, 2].map(|ports| {
+            let overhead = Overhead::new(1, ports).expect("a configuration");
+            overhead.data_elements(bandwidth)
+        });
+        assert_eq!(elements, [150, 144]);
+        let codeword = format(McsTable::Qam64, 28, 100, 1, elements[1]).expect("in the tables");
+        assert_eq!(2 * codeword.bits, 150_752);
+        assert!(codeword.sinr_db_at_bler(0.1) < 25.0);
     }
 
     #[test]

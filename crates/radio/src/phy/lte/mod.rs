@@ -1,9 +1,10 @@
-//! LTE: carriers, control overhead, transport blocks.
+//! LTE: carriers, control overhead, transport blocks of both directions.
 
 mod bandwidth;
 mod mcs;
 mod overhead;
 mod tbs;
+pub mod uplink;
 
 pub use bandwidth::Bandwidth;
 pub use mcs::{McsTable, format, link_adaptation};

@@ -17,7 +17,9 @@ pub struct Overhead {
 
 impl Overhead {
     /// A control region of `cfi` symbols (one more on 1.4 MHz carriers) and reference signals of so many
-    /// antenna ports.
+    /// antenna ports: one where a single antenna sends, two for transmit diversity or two layers, four for
+    /// up to four layers (TS 36.211 6.3.3 and 6.3.4). Each port has its own elements, in which the others
+    /// are silent, so a second one costs data as many as the first whether it brings a layer or not.
     ///
     /// # Errors
     /// If `cfi` is not 1 to 3 or `antenna_ports` not 1, 2 or 4.
@@ -156,15 +158,18 @@ mod tests {
         assert_eq!(taken, [70, 0, 0, 0, 0, 24, 0, 0, 0, 0]);
     }
 
+    /// 20 MHz with three symbols: 100 blocks of 8 groups less 4 (PCFICH) and 39 (13 PHICH groups) are 757,
+    /// 84 elements; 10 MHz: 400 less 4 and 21 are 375, 41 elements.
     #[test]
-    fn control_channel_elements_of_20_mhz() {
-        let bandwidth = Bandwidth::from_prbs(100).expect("a carrier");
-        let count = |cfi| {
-            Overhead::new(cfi, 2)
-                .expect("a configuration")
-                .control_channel_elements(bandwidth)
+    fn control_channel_elements_follow_from_carrier_region_and_ports() {
+        let count = |prbs, cfi, ports| {
+            let bandwidth = Bandwidth::from_prbs(prbs).expect("a carrier");
+            let overhead = Overhead::new(cfi, ports).expect("a configuration");
+            overhead.control_channel_elements(bandwidth)
         };
-        assert_eq!([count(1), count(2), count(3)], [17, 50, 84]);
+        assert_eq!([1, 2, 3].map(|cfi| count(100, cfi, 2)), [17, 50, 84]);
+        assert_eq!(count(100, 3, 4), 73);
+        assert_eq!(count(50, 3, 2), 41);
     }
 
     #[test]

@@ -146,6 +146,28 @@ mod tests {
     }
 
     #[test]
+    fn table_7_1_7_2_1_1_column_of_100_blocks() {
+        let column = [
+            2_792, 3_624, 4_584, 5_736, 7_224, 8_760, 10_296, 12_216, 14_112, 15_840, 17_568,
+            19_848, 22_920, 25_456, 28_336, 30_576, 32_856, 36_696, 39_232, 43_816, 46_888, 51_024,
+            55_056, 57_336, 61_664, 63_776, 75_376, 66_592, 71_112, 73_712, 78_704, 81_176, 84_760,
+            97_896,
+        ];
+        for (index, bits) in column.into_iter().enumerate() {
+            assert_eq!(
+                transport_block_size(index as u8, 100, 1),
+                Some(bits),
+                "I_TBS {index}"
+            );
+        }
+        // The standard's odd entry: 328 bits in one block, 176 in two.
+        assert_eq!(
+            [1, 2].map(|prbs| transport_block_size(6, prbs, 1)),
+            [Some(328), Some(176)]
+        );
+    }
+
+    #[test]
     fn table_7_1_7_2_1_1_sizes_cut_evenly_into_code_blocks() {
         for (index, row) in ONE_LAYER.iter().enumerate() {
             for (prbs, size) in (1..).zip(row) {
@@ -198,8 +220,31 @@ mod tests {
     }
 
     #[test]
+    fn table_7_1_7_2_2_1_continues_table_7_1_7_2_5_1_for_256qam() {
+        // Sizes that table 7.1.7.2.5-1 gives to half as many blocks on four layers; the first one is in
+        // table 7.1.7.2.4-1.
+        let above_64qam = &TWO_LAYERS[112..];
+        assert_eq!(
+            above_64qam,
+            [
+                (76_208, 152_976),
+                (78_704, 157_432),
+                (81_176, 161_760),
+                (84_760, 169_544),
+                (87_936, 175_600),
+                (90_816, 181_656),
+                (93_800, 187_712),
+                (97_896, 195_816),
+            ]
+        );
+        assert_eq!(TWO_LAYERS[111], (75_376, 149_776));
+    }
+
+    #[test]
     fn clause_7_1_7_2_2_two_layers() {
         assert_eq!(transport_block_size(26, 50, 2), Some(75_376));
+        // The largest blocks of UEs of categories 6 and 11 on four layers, two for each codeword (TS
+        // 36.306 table 4.1-1).
         assert_eq!(transport_block_size(26, 100, 2), Some(149_776));
         assert_eq!(transport_block_size(33, 100, 2), Some(195_816));
         // Every size of one layer above 55 resource blocks has a translation.

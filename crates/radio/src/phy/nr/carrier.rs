@@ -186,6 +186,23 @@ mod tests {
     }
 
     #[test]
+    fn ts_38_214_table_5_2_1_4_2() {
+        let sizes = |mu, mhz| {
+            let numerology = Numerology::new(mu).expect("supported");
+            let carrier = Carrier::new(FrequencyRange::Fr1, numerology, mhz).expect("in the table");
+            [false, true].map(|larger| carrier.subband_size(larger))
+        };
+        // 11, 24, 65, 79, 133, 160 and 273 resource blocks.
+        assert_eq!(sizes(1, 5), [None, None]);
+        assert_eq!(sizes(1, 10), [Some(4), Some(8)]);
+        assert_eq!(sizes(1, 25), [Some(4), Some(8)]);
+        assert_eq!(sizes(0, 15), [Some(8), Some(16)]);
+        assert_eq!(sizes(1, 50), [Some(8), Some(16)]);
+        assert_eq!(sizes(0, 30), [Some(16), Some(32)]);
+        assert_eq!(sizes(1, 100), [Some(16), Some(32)]);
+    }
+
+    #[test]
     fn undefined_carriers_are_refused_by_name() {
         let error = prbs(FrequencyRange::Fr1, 3, 100).expect_err("no 120 kHz in FR1");
         assert_eq!(

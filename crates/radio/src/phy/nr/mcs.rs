@@ -155,7 +155,7 @@ pub fn link_adaptation(table: McsTable, prbs: u32, allocation: Allocation) -> Li
         CodeBlocks::nr,
         table.schemes(),
         prbs,
-        |mcs, prbs| format(table, mcs, prbs, allocation).expect("within the table"),
+        |mcs, prbs| format(table, mcs, prbs, allocation),
     )
 }
 
@@ -186,6 +186,33 @@ mod tests {
         assert_eq!(rate_1024(McsTable::LowRate, 15), (Qam16, 340.0));
         assert_eq!(rate_1024(McsTable::LowRate, 28), (Qam64, 772.0));
         assert_eq!(McsTable::Qam256.scheme(28), None);
+    }
+
+    #[test]
+    fn efficiencies_are_those_printed_in_tables_5_1_3_1_1_and_2() {
+        let table_1 = [
+            0.2344, 0.3066, 0.3770, 0.4902, 0.6016, 0.7402, 0.8770, 1.0273, 1.1758, 1.3262, 1.3281,
+            1.4766, 1.6953, 1.9141, 2.1602, 2.4063, 2.5703, 2.5664, 2.7305, 3.0293, 3.3223, 3.6094,
+            3.9023, 4.2129, 4.5234, 4.8164, 5.1152, 5.3320, 5.5547,
+        ];
+        let table_2 = [
+            0.2344, 0.3770, 0.6016, 0.8770, 1.1758, 1.4766, 1.6953, 1.9141, 2.1602, 2.4063, 2.5703,
+            2.7305, 3.0293, 3.3223, 3.6094, 3.9023, 4.2129, 4.5234, 4.8164, 5.1152, 5.3320, 5.5547,
+            5.8906, 6.2266, 6.5703, 6.9141, 7.1602, 7.4063,
+        ];
+        for (table, printed) in [
+            (McsTable::Qam64, &table_1[..]),
+            (McsTable::Qam256, &table_2[..]),
+        ] {
+            assert_eq!(usize::from(table.schemes()), printed.len());
+            for (mcs, printed) in (0..).zip(printed) {
+                let efficiency = table.scheme(mcs).expect("in the table").efficiency();
+                assert!(
+                    (efficiency - printed).abs() < 6e-5,
+                    "{table:?} {mcs}: {efficiency}"
+                );
+            }
+        }
     }
 
     #[test]

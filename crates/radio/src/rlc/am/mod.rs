@@ -14,9 +14,10 @@ use units::{Duration, Instant};
 /// Length of the sequence number (clause 6.2.2.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SnLength {
-    /// 10 bits, window 512: LTE.
+    /// 10 bits, window 512.
     Bits10,
-    /// 16 bits, window 32768: for rates at which 512 PDUs are less than a round trip (NR).
+    /// 16 bits, window 32768 (from Release 13 on): for rates at which 512 PDUs are less than a round
+    /// trip.
     Bits16,
 }
 

@@ -60,6 +60,11 @@ fn granted(radio: &Radio, uplink: &Uplink) -> Result<(), Wrong> {
     one_of(field("retx_bsr"), uplink.retx_bsr, &milliseconds(retx))?;
     let (least, most) = (Bytes::new(10), Bytes::new(100_000));
     within(field("first_grant"), uplink.first_grant, least, most)?;
+    if let Some(some) = &uplink.prescheduling {
+        ttis(field("prescheduling.interval"), some.interval, tti, 1)?;
+        ttis(field("prescheduling.duration"), some.duration, tti, 0)?;
+        within(field("prescheduling.grant"), some.grant, least, most)?;
+    }
     ttis(field("random_access"), uplink.random_access, tti, 1)
 }
 

@@ -7,6 +7,7 @@ pub use session::Packet;
 
 use super::{GRANT_TO_TRANSMISSION, Ledger, Protocol, RequestConfig, Signal, Timers, Ue};
 use crate::mac::pdcch::{Aggregation, Pdcch};
+use crate::phy::lte::{Bandwidth, Overhead};
 use std::collections::VecDeque;
 
 /// Subframes an eNB or a UE needs to act on what it has received.
@@ -50,6 +51,8 @@ pub struct Load {
 impl Load {
     /// A 10 MHz cell with three control symbols, messages of four elements, and 10 ms to the server.
     pub fn new(users: u16, protocol: Protocol, enhanced: bool, timers: Timers) -> Self {
+        let ten_mhz = Bandwidth::from_prbs(50).expect("a carrier of table 5.6-1");
+        let control = Overhead::new(3, 2).expect("three symbols and two ports");
         Self {
             users,
             sessions: 1,
@@ -57,7 +60,7 @@ impl Load {
             enhanced,
             timers,
             request: RequestConfig::default(),
-            elements: crate::mac::pdcch::control_channel_elements(50, 3, 2, 6),
+            elements: control.control_channel_elements(ten_mhz),
             aggregation: Aggregation::Four,
             uplink_bytes: 2_000,
             longest_grant: 500,

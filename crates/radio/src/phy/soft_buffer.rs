@@ -1,0 +1,284 @@
+//! What a receiver keeps of a transport block that it could not decode, and what that is worth.
+//!
+//! A code block of K bits is lost when the information received about it falls short of K. That
+//! information is nearly normal around the sum over its symbols, see [`bler`](super::bler).
+
+use super::bler::gap_db;
+use super::capacity::{dispersion, information};
+use super::{CodeBlocks, Modulation};
+
+/// Transmissions that one soft buffer can hold.
+pub const MAX_TRANSMISSIONS: usize = 8;
+
+/// What a receiver has of one transport block.
+#[derive(Clone, Copy, Debug)]
+pub struct SoftBuffer {
+    blocks: CodeBlocks,
+    modulation: Modulation,
+    received: [Reception; MAX_TRANSMISSIONS],
+    count: usize,
+}
+
+/// One transmission of a code block.
+#[derive(Clone, Copy, Debug, Default)]
+struct Reception {
+    /// Where it begins in the circular buffer, as a share of it.
+    start: f64,
+    /// How much of the circular buffer it fills; above 1 where bits are repeated.
+    length: f64,
+    /// SINR with the decoder's gap taken off, in dB.
+    sinr_db: f64,
+}
+
+impl Reception {
+    /// How often this transmission carries the bit at `position` of the buffer.
+    fn times(&self, position: f64) -> f64 {
+        let ahead = position - self.start;
+        let ahead = if ahead < 0.0 { ahead + 1.0 } else { ahead };
+        if ahead < self.length {
+            libm::ceil(self.length - ahead)
+        } else {
+            0.0
+        }
+    }
+}
+
+/// Information on one code block, summed up over symbols.
+#[derive(Clone, Copy, Default)]
+struct Gathered {
+    symbols: f64,
+    /// In bits.
+    mean: f64,
+    /// In bits².
+    variance: f64,
+}
+
+impl Gathered {
+    fn add(&mut self, modulation: Modulation, symbols: f64, sinr_db: f64) {
+        self.symbols += symbols;
+        self.mean += symbols * information(modulation, sinr_db);
+        self.variance += symbols * dispersion(modulation, sinr_db);
+    }
+}
+
+impl SoftBuffer {
+    /// Nothing received yet of the code blocks of a transport block.
+    pub const fn new(blocks: CodeBlocks, modulation: Modulation) -> Self {
+        const NOTHING: Reception = Reception {
+            start: 0.0,
+            length: 0.0,
+            sinr_db: 0.0,
+        };
+        Self {
+            blocks,
+            modulation,
+            received: [NOTHING; MAX_TRANSMISSIONS],
+            count: 0,
+        }
+    }
+
+    /// Transmissions received.
+    pub const fn transmissions(&self) -> usize {
+        self.count
+    }
+
+    /// Adds a transmission of `coded_bits` for the whole transport block, from redundancy version
+    /// `version` on, at the effective SINR `sinr_db`. The same version again is Chase combining (SINR
+    /// adds up), another one brings new bits (information adds up); where both meet in the circular
+    /// buffer, each part counts as what it is. Past [`MAX_TRANSMISSIONS`] the last one is replaced.
+    pub fn receive(&mut self, version: u8, coded_bits: u32, sinr_db: f64) {
+        let code = self.blocks.code;
+        let buffer = f64::from(self.blocks.count * self.blocks.bits * code.buffer_per_bit());
+        self.count = (self.count + 1).min(MAX_TRANSMISSIONS);
+        self.received[self.count - 1] = Reception {
+            start: code.start_of(version),
+            length: f64::from(coded_bits) / buffer,
+            sinr_db: sinr_db - gap_db(code),
+        };
+    }
+
+    /// The chance that the transport block cannot be decoded from all that was received.
+    ///
+    /// It never rises with another transmission. A block that fails after n transmissions failed after
+    /// n - 1 as well, so one draw per block, compared with this chance after each of its transmissions,
+    /// gives every attempt its share.
+    pub fn bler(&self) -> f64 {
+        self.bler_with(match &self.received[..self.count] {
+            [one] => self.gathered_from_one(one),
+            received => self.gathered_from(received),
+        })
+    }
+
+    fn bler_with(&self, gathered: Gathered) -> f64 {
+        if gathered.symbols == 0.0 {
+            return 1.0;
+        }
+        let bits = f64::from(self.blocks.bits);
+        let surplus = gathered.mean - bits + 0.5 * libm::log2(gathered.symbols);
+        // A spread of a bit at least keeps the ratio finite where the channel is perfect.
+        let lost = normal_tail(surplus / libm::sqrt(gathered.variance.max(1.0)));
+        1.0 - power(1.0 - lost, self.blocks.count)
+    }
+
+    /// Symbols that fill the circular buffer of one code block.
+    fn symbols_of_buffer(&self) -> f64 {
+        f64::from(self.blocks.bits) * f64::from(self.blocks.code.buffer_per_bit())
+            / f64::from(self.modulation.bits_per_symbol())
+    }
+
+    /// A first transmission, the usual case: it repeats one part of the buffer once more than the other,
+    /// wherever it begins.
+    fn gathered_from_one(&self, one: &Reception) -> Gathered {
+        let mut gathered = Gathered::default();
+        if one.sinr_db == f64::NEG_INFINITY {
+            return gathered;
+        }
+        let rounds = libm::floor(one.length);
+        let part = one.length - rounds;
+        for (share, times) in [(part, rounds + 1.0), (1.0 - part, rounds)] {
+            if share > 0.0 && times > 0.0 {
+                let gain_db = if times > 1.0 {
+                    10.0 * libm::log10(times)
+                } else {
+                    0.0
+                };
+                let symbols = share * self.symbols_of_buffer();
+                gathered.add(self.modulation, symbols, one.sinr_db + gain_db);
+            }
+        }
+        gathered
+    }
+
+    /// Several transmissions, each part of the buffer as all of them carry it together.
+    fn gathered_from(&self, received: &[Reception]) -> Gathered {
+        let mut edges = [0.0; 2 * MAX_TRANSMISSIONS + 1];
+        let mut sinrs = [0.0; MAX_TRANSMISSIONS];
+        let mut count = 0;
+        for (reception, sinr) in received.iter().zip(&mut sinrs) {
+            let end = reception.start + reception.length;
+            for edge in [reception.start, end - libm::floor(end)] {
+                edges[count] = edge;
+                count += 1;
+            }
+            *sinr = libm::exp10(reception.sinr_db / 10.0);
+        }
+        edges[count] = 1.0;
+        let edges = &mut edges[..=count];
+        edges.sort_unstable_by(f64::total_cmp);
+        let (mut gathered, mut from) = (Gathered::default(), 0.0);
+        for to in edges.iter() {
+            let middle = f64::midpoint(from, *to);
+            let together = received
+                .iter()
+                .zip(&sinrs)
+                .map(|(one, sinr)| one.times(middle) * sinr);
+            let sinr: f64 = together.sum();
+            if *to > from && sinr > 0.0 {
+                let symbols = (to - from) * self.symbols_of_buffer();
+                gathered.add(self.modulation, symbols, 10.0 * libm::log10(sinr));
+            }
+            from = *to;
+        }
+        gathered
+    }
+}
+
+/// The chance that a standard normal variable exceeds `x`.
+fn normal_tail(x: f64) -> f64 {
+    0.5 * libm::erfc(x * core::f64::consts::FRAC_1_SQRT_2)
+}
+
+/// `base` to the power of `exponent`, by squaring.
+fn power(mut base: f64, mut exponent: u32) -> f64 {
+    let mut product = 1.0;
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            product *= base;
+        }
+        base *= base;
+        exponent >>= 1;
+    }
+    product
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const QAM16: Modulation = Modulation::Qam16;
+
+    #[test]
+    fn chase_combining_adds_sinr() {
+        let blocks = CodeBlocks::lte(8_248);
+        let coded_bits = 12_000;
+        let once = |sinr_db| {
+            let mut buffer = SoftBuffer::new(blocks, QAM16);
+            buffer.receive(0, coded_bits, sinr_db);
+            buffer.bler()
+        };
+        let twice = |sinr_db| {
+            let mut buffer = SoftBuffer::new(blocks, QAM16);
+            buffer.receive(0, coded_bits, sinr_db);
+            buffer.receive(0, coded_bits, sinr_db);
+            buffer.bler()
+        };
+        for sinr_db in [9.0, 9.5, 10.0] {
+            let doubled = sinr_db - 10.0 * libm::log10(2.0);
+            assert!((twice(doubled) - once(sinr_db)).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn incremental_redundancy_beats_chase_combining_at_high_rates_and_equals_it_at_the_mother_rate()
+    {
+        let blocks = CodeBlocks::lte(8_248);
+        let second = |coded_bits, version, sinr_db| {
+            let mut buffer = SoftBuffer::new(blocks, QAM16);
+            buffer.receive(0, coded_bits, sinr_db);
+            buffer.receive(version, coded_bits, sinr_db);
+            buffer.bler()
+        };
+        // At rate 0.83 version 2 begins where version 0 has almost ended.
+        let [chase, incremental] = [0, 2].map(|version| second(10_000, version, 6.0));
+        assert!(chase > 0.99 && incremental < 0.01, "{chase} {incremental}");
+        let whole = blocks.count * blocks.bits * 3;
+        assert!((second(whole, 0, -0.6) - second(whole, 2, -0.6)).abs() < 1e-3);
+    }
+
+    proptest! {
+        #[test]
+        fn one_transmission_is_worth_what_combining_finds(
+            bits in 40_u32..20_000, rate in 0.05_f64..0.95, version in 0_u8..4, sinr_db in -15.0_f64..30.0
+        ) {
+            for blocks in [CodeBlocks::lte(bits), CodeBlocks::nr(bits, rate)] {
+                let coded_bits = (f64::from(blocks.count * blocks.bits) / rate) as u32;
+                let mut buffer = SoftBuffer::new(blocks, QAM16);
+                buffer.receive(version, coded_bits, sinr_db);
+                let received = &buffer.received[..1];
+                let short = buffer.bler_with(buffer.gathered_from_one(&received[0]));
+                let long = buffer.bler_with(buffer.gathered_from(received));
+                prop_assert!((short - long).abs() < 1e-6, "{short} {long}");
+            }
+        }
+
+        #[test]
+        fn errors_do_not_get_more_frequent_with_a_retransmission(
+            bits in 40_u32..20_000,
+            rate in 0.1_f64..0.9,
+            attempts in proptest::collection::vec((0_u8..4, -10.0_f64..20.0), 2..6),
+        ) {
+            let blocks = CodeBlocks::lte(bits);
+            let coded_bits = (f64::from(blocks.count * blocks.bits) / rate) as u32;
+            let mut buffer = SoftBuffer::new(blocks, QAM16);
+            let mut last = 1.0;
+            for (version, sinr_db) in attempts {
+                buffer.receive(version, coded_bits, sinr_db);
+                let now = buffer.bler();
+                prop_assert!(now <= last + 1e-3, "{last} {now}");
+                last = now;
+            }
+        }
+    }
+}

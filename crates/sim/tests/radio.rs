@@ -1,0 +1,225 @@
+//! TCP over the radio: what must happen, and what must not depend on the congestion control. Every run is
+//! verified by the checker.
+
+mod library;
+
+use library::{first, run};
+use record::Ttis;
+use recorder::Tables;
+use scenario::Scenario;
+
+fn over_radio(text: &str, changes: &[&str]) -> Scenario {
+    let changes: Vec<String> = changes.iter().map(ToString::to_string).collect();
+    Scenario::from_toml(text, "test", &changes).expect("a valid scenario")
+}
+
+/// A phone that moves away from its mast at 60 km/h.
+const FORWARD: &str = r#"
+    duration = "20s"
+    path.rtt = "68ms"
+    [radio]
+    log = true
+    fading = { profile = "EVA", speed = "60km/h" }
+    downlink.outer_loop = { target = 0.1 }
+    ues = [{ sinr = [{ at = "0s", sinr = "20dB" }, { at = "20s", sinr = "8dB" }] }]
+"#;
+
+/// Three cells in a row, a phone that drives past them, and two others that stand and take UDP.
+const ROAD: &str = r#"
+    duration = "40s"
+    path.rtt = "40ms"
+    [radio]
+    log = true
+    band = 1
+    bandwidth = "10MHz"
+    fading = { profile = "EVA", speed = "120km/h" }
+    handover = { trigger = { kind = "a3", hysteresis = "2dB", time_to_trigger = "128ms" } }
+    propagation = { model = "tr36814-macro", shadowing = { deviation = "4dB" } }
+    cells = [{ x = "0m" }, { x = "600m" }, { x = "1200m" }]
+    [[radio.ues]]
+    name = "phone"
+    position = { x = "100m", y = "30m" }
+    velocity = { x = "30m/s" }
+    [[radio.ues]]
+    name = "standing"
+    count = 2
+    position = { x = "500m", y = "50m" }
+    cross = [{ rate = "2Mbit/s" }]
+"#;
+
+fn with(text: &str, cca: &str, changes: &[&str], seed: u64) -> Tables {
+    let cca = format!("flows.0.cca={cca}");
+    let mut all = vec![cca.as_str()];
+    all.extend(changes);
+    run(&over_radio(text, &all), seed)
+}
+
+/// Every congestion control fills a good part of what the radio can carry, and nothing is above what it
+/// can.
+#[test]
+fn congestion_controls_use_the_cell() {
+    for cca in ["reno", "cubic", "bbr", "westwood", "illinois"] {
+        let tables = with(FORWARD, cca, &[], 3);
+        let row = first(&tables.flows);
+        let capacity = &tables.slots.capacity_mbps;
+        let mean = capacity.iter().sum::<f64>() / capacity.len() as f64;
+        println!(
+            "{cca}: {:.1} of {mean:.1} Mbit/s, RTT {:.0} ms, {} repeated",
+            row.goodput_mbps, row.rtt_mean_ms, row.retransmissions
+        );
+        assert!(
+            row.goodput_mbps > 0.4 * mean,
+            "{cca}: {} of {mean}",
+            row.goodput_mbps
+        );
+        assert!(
+            row.goodput_mbps < 1.06 * mean,
+            "{cca}: {} of {mean}",
+            row.goodput_mbps
+        );
+    }
+}
+
+/// TTIs with what the channel says of them: time, UE, SINR, CQI.
+fn channel(radio: &Ttis) -> Vec<(u64, u32, u64, u32)> {
+    let mut all = Vec::new();
+    for row in 0..radio.len() {
+        if radio.uplink[row] == 0 {
+            let sinr = radio.sinr_db[row].to_bits();
+            all.push((radio.t_ns[row], radio.ue[row], sinr, radio.cqi[row]));
+        }
+    }
+    all
+}
+
+/// With one seed the channel is the same whatever is sent: where nobody interferes, and where all others
+/// do all the time.
+#[test]
+fn the_channel_does_not_depend_on_the_congestion_control() {
+    for (text, changes) in [
+        (FORWARD, &["duration=10s"][..]),
+        (
+            ROAD,
+            &["duration=10s", "radio.propagation.interference=none"],
+        ),
+        (ROAD, &["duration=10s", "radio.propagation.load=full"]),
+    ] {
+        let cubic = channel(&with(text, "cubic", changes, 5).radio);
+        let bbr = channel(&with(text, "bbr", changes, 5).radio);
+        assert!(cubic.len() >= 10_000, "{}", cubic.len());
+        assert_eq!(cubic, bbr);
+        let other = channel(&with(text, "cubic", changes, 6).radio);
+        assert_ne!(cubic, other);
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_log() {
+    let [once, twice] = [0, 1].map(|_| with(ROAD, "cubic", &["duration=10s"], 5));
+    assert_eq!(once.radio.queue_bytes, twice.radio.queue_bytes);
+    assert_eq!(once.slots.goodput_mbps, twice.slots.goodput_mbps);
+}
+
+/// A drive past three cells hands over, keeps the connection, and tells of it.
+#[test]
+fn a_drive_hands_over_and_goes_on() {
+    let tables = with(ROAD, "cubic", &[], 2);
+    let row = first(&tables.flows);
+    let count = |kind: &str| {
+        tables
+            .events
+            .kind
+            .iter()
+            .filter(|found| *found == kind)
+            .count()
+    };
+    println!(
+        "{:.1} Mbit/s, {} handovers, {} failures, {} timeouts",
+        row.goodput_mbps,
+        count("handover"),
+        count("radio-link-failure"),
+        row.timeouts
+    );
+    assert!(count("handover") >= 2);
+    assert!(row.goodput_mbps > 2.0);
+    let cells: std::collections::BTreeSet<u32> = tables.radio.cell.iter().copied().collect();
+    assert!(cells.len() >= 3, "{cells:?}");
+}
+
+/// Two phones with a congestion control each share the cell; each is shown what the other leaves.
+#[test]
+fn two_phones_share_a_cell() {
+    let text = r#"
+        duration = "20s"
+        path.rtt = "40ms"
+        radio.ues = [{ name = "phone", sinr = "20dB" }, { name = "tablet", sinr = "20dB" }]
+        flows = [{ cca = "cubic" }, { cca = "bbr", to = "tablet" }]
+    "#;
+    let tables = run(&over_radio(text, &[]), 1);
+    let [phone, tablet] = [tables.flows.row(0), tables.flows.row(1)];
+    println!(
+        "{:.1} and {:.1} Mbit/s",
+        phone.goodput_mbps, tablet.goodput_mbps
+    );
+    assert!(phone.goodput_mbps + tablet.goodput_mbps > 60.0);
+    assert!(phone.goodput_mbps > 25.0 && tablet.goodput_mbps > 25.0);
+}
+
+/// Data from the phone: what it is granted is what limits it.
+#[test]
+fn an_upload_is_limited_by_the_uplink() {
+    let text = r#"
+        duration = "20s"
+        radio.uplink.sinr = "5dB"
+        flows = [{ from = "phone", to = "server" }]
+    "#;
+    let tables = run(&over_radio(text, &[]), 1);
+    let row = first(&tables.flows);
+    println!(
+        "{:.1} Mbit/s up, RTT {:.0} ms",
+        row.goodput_mbps, row.rtt_mean_ms
+    );
+    assert!(
+        (12.0..25.0).contains(&row.goodput_mbps),
+        "{}",
+        row.goodput_mbps
+    );
+}
+
+/// RLC in unacknowledged mode, DRX, sub-bands, TDD: nothing of it breaks an invariant.
+#[test]
+fn no_radio_breaks_an_invariant() {
+    for changes in [
+        &["radio.rlc.mode=um", "radio.harq.transmissions=1"][..],
+        &["radio.drx.on_duration=10ms"],
+        &[
+            "radio.downlink.cqi=subband",
+            "radio.downlink.subband_rate=weakest",
+        ],
+        &[
+            "radio.downlink.scheduler=round-robin",
+            "radio.bandwidth=1.4MHz",
+        ],
+        &["radio.uplink.access=configured", "radio.rlc.buffer=100kB"],
+        &[
+            "radio.technology=nr",
+            "radio.bandwidth=100MHz",
+            "radio.band=78",
+            "radio.tdd=DDDSU",
+        ],
+    ] {
+        for cca in ["cubic", "bbr"] {
+            let tables = with(FORWARD, cca, changes, 4);
+            let row = first(&tables.flows);
+            println!(
+                "{changes:?} {cca}: {:.2} Mbit/s, RTT {:.0} ms",
+                row.goodput_mbps, row.rtt_mean_ms
+            );
+            assert!(
+                row.goodput_mbps > 0.2,
+                "{changes:?} {cca}: {}",
+                row.goodput_mbps
+            );
+        }
+    }
+}
