@@ -14,6 +14,7 @@ from celltcp.cli.compare import compare
 from celltcp.cli.fidelity import fidelity
 from celltcp.cli.kernel import kernel
 from celltcp.cli.papers import papers
+from celltcp.cli.radio import radio
 from celltcp.cli.run import run
 from celltcp.cli.scenarios import scenarios
 from celltcp.cli.show import show
@@ -26,7 +27,7 @@ def celltcp() -> None:
     """Which TCP congestion control, on this mobile network, for this application, now?"""
 
 
-for command in (compare, run, cca, scenarios, traces, show, papers, fidelity, kernel, bench):
+for command in (compare, run, cca, scenarios, traces, show, papers, radio, fidelity, kernel, bench):
     celltcp.add_command(command)
 
 

@@ -9,7 +9,6 @@ from importlib import resources
 #: Papers with mean goodputs of built-in scenarios, and what was measured in them.
 PAPERS = {
     "atxutegi2017": "five congestion controls moving through an emulated LTE cell",
-    "li2017": "BBR and CUBIC on a motorway, in an operator's network",
 }
 
 

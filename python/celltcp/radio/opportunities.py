@@ -26,7 +26,7 @@ def scheme_ranges(scenario: str) -> dict[str, tuple[int, int]]:
 
 
 def downlink_ttis(comparison: Comparison, *, whole: bool = False) -> pd.DataFrame:
-    """The downlink of the phone with the modulation of each row, while the first flow lives or always."""
+    """The phone's downlink while the first flow lives, or the whole run, with modulations."""
     radio = comparison.radio
     mine = radio[(radio["uplink"] == 0) & (radio["ue"] == 0)].copy()
     if not whole:

@@ -19,14 +19,18 @@ NETWORK = "LTE"
 class PhoneLogs:
     """What the logs of a folder say."""
 
-    #: `sinr_db` (to the nearest dB), `seconds`, `low`, `median`, `high` (quartiles), `mean` of the CQI, and
-    #: `ours`, that of a flat channel.
+    #: `sinr_db` (to the nearest dB), `seconds`, `low`, `median`, `high` (quartiles) and `mean` of the CQI,
+    #: and `ours`, that of a flat channel.
     by_snr: pd.DataFrame
     files: int
 
 
 def read_folder(folder: Path, scenario: str) -> PhoneLogs:
-    """Reads all logs (`.csv`) of `folder`; our thresholds are those of the carrier of `scenario` (TOML).
+    """Reads all logs (`.csv`) of `folder`; our thresholds are those of the carrier of a scenario.
+
+    Args:
+        folder: where the logs are.
+        scenario: as complete TOML.
 
     Raises:
         CelltcpError: if there is no log, or nothing in it that was on LTE.
@@ -59,6 +63,6 @@ def read_folder(folder: Path, scenario: str) -> PhoneLogs:
 
 
 def median_distance(logs: PhoneLogs) -> float:
-    """Mean distance of our CQI from the median of the phones, weighted by seconds; above 0 if ours is more."""
+    """Our CQI less the median of the phones, mean over the seconds."""
     table = logs.by_snr
     return float(np.average(table["ours"] - table["median"], weights=table["seconds"]))

@@ -16,8 +16,8 @@ def seconds(comparison: Comparison) -> pd.DataFrame:
     """A row per run and second of the phone's downlink.
 
     Columns `cca`, `run`, `second`; `sinr_db`, the mean in dB; and counts of transport blocks: `blocks`;
-    `failed`, not decoded after this attempt; `first_decoded`, at the first attempt; `again_1` to `again_3`,
-    sent for the second to fourth or a later time; and one per modulation.
+    `failed`, not decoded after this attempt; `first_decoded`, at the first attempt; `again_1` to
+    `again_3`, sent for the second to fourth or a later time; and one per modulation.
     """
     ttis = downlink_ttis(comparison, whole=True)
     sent = ttis["attempt"] > 0
@@ -37,11 +37,13 @@ def seconds(comparison: Comparison) -> pd.DataFrame:
         }
     )
     how = {"sinr_db": "mean", **dict.fromkeys(COUNTS, "sum")}
-    return counted.groupby(["cca", "run", "second"], as_index=False).agg(how)
+    rows: pd.DataFrame = counted.groupby(["cca", "run", "second"], as_index=False).agg(how)
+    return rows
 
 
 def shares(found: pd.DataFrame) -> pd.Series:
-    """All counts of these seconds as shares of their blocks, and `bler`."""
+    """All counts of these seconds as shares of their blocks; `bler` is that of those that failed."""
     total = found[list(COUNTS)].sum()
-    part = total / total["blocks"] if total["blocks"] else total * np.nan
-    return pd.concat([part, pd.Series({"bler": part["failed"], "blocks": total["blocks"]})])
+    part: pd.Series = total / total["blocks"] if total["blocks"] else total * np.nan
+    part["bler"] = part["failed"]
+    return part
