@@ -19,8 +19,8 @@ NETWORK = "LTE"
 class PhoneLogs:
     """What the logs of a folder say."""
 
-    #: `sinr_db` (to the nearest dB), `seconds`, `low`, `median`, `high` (quartiles) and `mean` of the CQI,
-    #: and `ours`, that of a flat channel.
+    #: `sinr_db` (to the nearest dB), `seconds`, `low`, `median`, `high` (quartiles) and `mean` of the
+    #: CQI, and `ours`, that of a flat channel.
     by_snr: pd.DataFrame
     files: int
 
