@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
-from importlib import resources
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from celltcp._core import CelltcpError, Scenario
@@ -12,13 +12,22 @@ from celltcp._core import CelltcpError, Scenario
 #: Endings by which a file is taken for a link trace.
 TRACE_ENDINGS = (".down", ".up", ".csv", ".mahimahi")
 
+#: Fields whose value is a file.
+_FILE_FIELDS = ("trace", "ns2", "fcd", "phone_log")
+
+#: Where the built-in scenarios are.
+_LIBRARY = Path(__file__).parent / "library"
+
 
 def scenario_names() -> list[str]:
-    """Names of the built-in scenarios, sorted."""
-    library = resources.files("celltcp") / "library"
-    return sorted(
-        entry.name.removesuffix(".toml") for entry in library.iterdir() if entry.name.endswith(".toml")
-    )
+    """Names of the built-in scenarios, sorted: those without a folder, then folder by folder."""
+    files = [file.relative_to(_LIBRARY).with_suffix("") for file in _LIBRARY.rglob("*.toml")]
+    return [file.as_posix() for file in sorted(files, key=lambda file: (file.parent.parts, file.name))]
+
+
+def description(name: str) -> str:
+    """What the built-in scenario called `name` stands for."""
+    return str(tomllib.loads(_built_in(name).read_text("utf-8"))["description"])
 
 
 def load_scenario(
@@ -53,8 +62,10 @@ def load_scenario(
     if uplink is not None:
         overrides.append(f"path.up.trace={Path(uplink).resolve()}")
     if name in scenario_names():
-        text = (resources.files("celltcp") / "library" / f"{name}.toml").read_text("utf-8")
-        return Scenario.from_toml(text, name, ".", overrides)
+        file = _built_in(name)
+        text = file.read_text("utf-8")
+        beside = [f"{field}={path}" for field, path in _files_beside(file.parent, tomllib.loads(text))]
+        return Scenario.from_toml(text, name, ".", beside + overrides)
     if name.endswith(".toml"):
         _must_exist(name)
         try:
@@ -74,13 +85,31 @@ def override_texts(changes: Mapping[str, object] | Sequence[str]) -> list[str]:
 
 def unknown(name: str) -> str:
     """The message for a name that is no scenario."""
-    names = scenario_names()
-    near = difflib.get_close_matches(name, names, 1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
+    near = difflib.get_close_matches(name, scenario_names(), 1)
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
     return (
-        f"scenario {name!r}: not a built-in name{hint}, nor a file that ends in .toml or in "
-        f"{', '.join(TRACE_ENDINGS)}; built in are {', '.join(names)}"
+        f"scenario {name!r}: allowed: a built-in name{hint}, which celltcp scenarios lists, or a file "
+        f"that ends in .toml or in {', '.join(TRACE_ENDINGS)}"
     )
+
+
+def _built_in(name: str) -> Path:
+    return _LIBRARY / f"{name}.toml"
+
+
+def _files_beside(folder: Path, value: object, field: str = "") -> Iterator[tuple[str, Path]]:
+    """The fields of a built-in scenario that name a file in its folder, and where that file is.
+
+    What is printed or overridden counts from the working directory, so that they need whole paths.
+    """
+    if isinstance(value, Mapping):
+        for key, each in value.items():
+            yield from _files_beside(folder, each, f"{field}.{key}" if field else key)
+    elif isinstance(value, list):
+        for number, each in enumerate(value):
+            yield from _files_beside(folder, each, f"{field}.{number}")
+    elif isinstance(value, str) and field.rpartition(".")[2] in _FILE_FIELDS:
+        yield field, folder / value
 
 
 def _toml(value: object) -> str:

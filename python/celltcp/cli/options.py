@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from celltcp.engines import ENGINES
 
@@ -18,10 +19,21 @@ radio_log_option = click.option(
 )
 
 
+def complete_scenario(
+    _context: click.Context, _parameter: click.Parameter, begun: str
+) -> list[CompletionItem]:
+    """What the shell completes `begun` to: built-in names and files."""
+    from celltcp.scenarios import scenario_names
+
+    names = [CompletionItem(name) for name in scenario_names() if name.startswith(begun)]
+    # Files first: bash forgets what came before them.
+    return [CompletionItem(begun, type="file"), *names]
+
+
 def scenario_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """What to run, and on what: SCENARIO, --uplink, --duration, --set, --seed, --engine, --kernel."""
     decorators: list[Decorator] = [
-        click.argument("scenario"),
+        click.argument("scenario", shell_complete=complete_scenario),
         click.option("--uplink", metavar="FILE", help="Link trace of the uplink."),
         click.option("--duration", metavar="TIME", help="Length of a run, such as 60s."),
         click.option(

@@ -2,23 +2,42 @@
 
 from __future__ import annotations
 
+import itertools
+
 import click
+
+from celltcp.cli.options import complete_scenario
 
 
 @click.command()
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=complete_scenario)
 @click.option("--schema", is_flag=True, help="Print the JSON schema of scenario files.")
 def scenarios(name: str | None, schema: bool) -> None:
-    """List the built-in scenarios, or print the one called NAME as a complete commented file."""
+    """List the built-in scenarios, or print one as a complete commented file.
+
+    NAME is that of a scenario, or of a folder such as mobility, whose scenarios are listed then.
+    """
     from celltcp._core import scenario_schema
     from celltcp.scenarios import load_scenario, scenario_names
 
+    names = scenario_names()
     if schema:
         click.echo(scenario_schema())
-    elif name:
-        click.echo(load_scenario(name).to_toml(), nl=False)
+    elif not name:
+        _print_list(names)
+    elif inside := [each for each in names if each.startswith(f"{name.rstrip('/')}/")]:
+        _print_list(inside)
     else:
-        names = scenario_names()
-        width = max(map(len, names))
-        for each in names:
-            click.echo(f"{each:<{width}}  {load_scenario(each).description}")
+        click.echo(load_scenario(name).to_toml(), nl=False)
+
+
+def _print_list(names: list[str]) -> None:
+    """Names and descriptions, with an empty line between folders."""
+    from celltcp.scenarios import description
+
+    width = max(map(len, names))
+    for number, (_, group) in enumerate(itertools.groupby(names, lambda name: name.rpartition("/")[0])):
+        if number:
+            click.echo()
+        for each in group:
+            click.echo(f"{each:<{width}}  {description(each)}")

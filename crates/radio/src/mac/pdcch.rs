@@ -26,6 +26,14 @@ impl Aggregation {
         }
     }
 
+    /// The largest up to this one that a region of so many elements has room for.
+    fn within(self, elements: u32) -> Self {
+        [Self::Eight, Self::Four, Self::Two]
+            .into_iter()
+            .find(|size| *size <= self && *size as u32 <= elements)
+            .unwrap_or(Self::One)
+    }
+
     /// Candidates in a UE's search space (TS 36.213 Table 9.1.1-1).
     const fn candidates(self) -> u32 {
         match self {
@@ -62,8 +70,11 @@ impl Pdcch {
         self.blocked = 0;
     }
 
-    /// Places a message for the UE with that RNTI; false if all its candidates are taken.
+    /// Places a message for the UE with that RNTI; false if all its candidates are taken. A message
+    /// that is larger than the whole region gets the largest size that is not: narrow carriers
+    /// would never reach a UE with poor reception.
     pub fn place(&mut self, rnti: u16, aggregation: Aggregation) -> bool {
+        let aggregation = aggregation.within(self.elements);
         let size = aggregation as u32;
         let places = self.elements / size;
         if places == 0 {
@@ -129,6 +140,17 @@ mod tests {
         assert_eq!(pdcch.utilisation(), 16.0 / 84.0);
         pdcch.start(4);
         assert_eq!(pdcch.utilisation(), 0.0);
+    }
+
+    /// 5 MHz with one control symbol has (50 - 4 - 12) / 9 = 3 elements.
+    #[test]
+    fn a_narrow_carrier_reaches_everybody_with_what_it_has() {
+        let elements = control_channel_elements(25, 1, 2, 6);
+        let mut pdcch = Pdcch::new(elements);
+        pdcch.start(0);
+        assert!(pdcch.place(1, Aggregation::Eight));
+        assert_eq!(pdcch.taken.count_ones(), 2);
+        assert!(!Pdcch::new(0).place(1, Aggregation::Eight));
     }
 
     #[test]

@@ -288,6 +288,11 @@ impl AirInterface {
         }
     }
 
+    /// Whether `tti` begins with a control region.
+    pub(super) fn has_control(&self, tti: u64) -> bool {
+        self.pattern.slot(tti).downlink_symbols > 0
+    }
+
     /// Whether `tti` is an uplink interval as a whole; fewer symbols are left to sounding and control.
     pub(super) fn is_uplink(&self, tti: u64) -> bool {
         self.pattern.slot(tti).uplink_symbols == FULL_SLOT

@@ -158,7 +158,9 @@ pub(super) struct Bearer {
     up: Numbering,
     /// Downlink PDUs on their way over X2, and when they arrive.
     forwarded: VecDeque<(Instant, Sdu)>,
-    /// Uplink PDUs that are sent again in the new cell.
+    /// Whether the user is between two cells.
+    detached: bool,
+    /// Uplink PDUs that are sent in the new cell.
     kept_up: Vec<Sdu>,
     pdus: Vec<Sdu>,
     confirmed: Vec<Sdu>,
@@ -174,6 +176,7 @@ impl Bearer {
             down: Numbering::default(),
             up: Numbering::default(),
             forwarded: VecDeque::new(),
+            detached: false,
             kept_up: Vec::new(),
             pdus: Vec::new(),
             confirmed: Vec::new(),
@@ -194,7 +197,10 @@ impl Bearer {
         let numbering = self.numbering(direction);
         let mut sender = numbering.sender;
         let pdu = sender.number(bytes);
-        if !self.sending(direction).enqueue(pdu) {
+        if self.detached && direction == Direction::Up {
+            // Behind what is kept: RLC of the new cell gets it when all that is there before is with it.
+            self.kept_up.push(pdu);
+        } else if !self.sending(direction).enqueue(pdu) {
             return false;
         }
         let numbering = self.numbering(direction);
@@ -336,6 +342,7 @@ impl Bearer {
 
     /// The user leaves its cell: what is to go on reaches the next one over X2 at `due`.
     pub(super) fn detach(&mut self, forwarding: Forwarding, due: Instant, fates: &mut Vec<Fate>) {
+        self.detached = true;
         let fresh = core::mem::take(&mut self.forwarded);
         self.confirmed.clear();
         self.base.forward(forwarding, &mut self.confirmed);
@@ -356,6 +363,7 @@ impl Bearer {
 
     /// The user is in a cell again, with the context of before.
     pub(super) fn attach(&mut self) {
+        self.detached = false;
         for pdu in self.kept_up.drain(..) {
             self.user.enqueue(pdu);
         }

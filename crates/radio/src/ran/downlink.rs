@@ -8,7 +8,7 @@ use super::report::BlockRecord;
 use super::user::{Decoded, UserState};
 use super::{Config, Direction};
 use crate::mac::harq::{Feedback, Reception};
-use crate::mac::pdcch::Aggregation;
+use crate::mac::pdcch::{Aggregation, Pdcch};
 use crate::mac::scheduler::{Demand, Rates, UNUSED, usable_rate};
 use crate::phy::{TransportFormat, effective_sinr_mi};
 
@@ -75,22 +75,12 @@ pub(super) fn schedule(
     } else {
         Rates::Wideband(&cell.rates)
     };
-    // Message positions hop from subframe to subframe of a frame.
-    cell.control.start(tti);
     let (control, members) = (&mut cell.control, &cell.members);
     let place = |place: usize| {
         let Some(user) = members[place] else {
             return false;
         };
-        let cqi = users[user as usize]
-            .reporter
-            .latest(tti)
-            .map_or(0, |report| report.wideband);
-        let sinr_db = config.air.down.adaptation.sinr_db_of_cqi(cqi);
-        control.place(
-            user as u16 + 1,
-            Aggregation::for_sinr(sinr_db, EIGHT_ELEMENTS_DB),
-        )
+        announce(control, &mut users[user as usize], config, tti)
     };
     cell.scheduler
         .assign(&cell.demands, rates, place, &mut cell.assignment);
@@ -138,6 +128,21 @@ pub(super) fn schedule(
         });
     }
     used
+}
+
+/// Puts a message for the user into the control region, if there is room; it takes the more the worse
+/// the user's channel is.
+pub(super) fn announce(
+    control: &mut Pdcch,
+    user: &mut UserState,
+    config: &Config,
+    tti: u64,
+) -> bool {
+    let report = user.reporter.latest(tti);
+    let cqi = report.map_or(0, |report| report.wideband);
+    let sinr_db = config.air.down.adaptation.sinr_db_of_cqi(cqi);
+    let aggregation = Aggregation::for_sinr(sinr_db, EIGHT_ELEMENTS_DB);
+    control.place(user.id as u16 + 1, aggregation)
 }
 
 fn demand(user: &mut UserState, tti: u64, now: Instant) -> Demand {

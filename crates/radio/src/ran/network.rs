@@ -179,6 +179,8 @@ impl Ran {
         self.sendings.clear();
         let whole = self.config.air.prbs() as f32;
         for (cell, activity) in self.cells.iter_mut().zip(&mut self.activity) {
+            // Places of messages hop from subframe to subframe of a frame.
+            cell.control.start(tti);
             let (users, config) = (&mut self.users, &self.config);
             let used = downlink::schedule(cell, users, config, (tti, now), &mut self.sendings);
             *activity = used as f32 / whole;

@@ -3,7 +3,7 @@
 use units::Instant;
 
 use super::cell::CellState;
-use super::downlink::{VERSIONS, combine, settle};
+use super::downlink::{VERSIONS, announce, combine, settle};
 use super::report::BlockRecord;
 use super::user::{Granted, UserState};
 use super::{Config, Direction};
@@ -58,8 +58,8 @@ pub(super) fn run(
         return;
     };
     let configured = matches!(config.uplink.access, super::Access::Configured);
-    // A configured grant is used in the TTI itself.
-    if configured && !open {
+    // A configured grant is used in the TTI itself; any other is given where there is a control channel.
+    if configured && !open || !configured && !config.air.has_control(tti) {
         return;
     }
     let target = if configured { tti } else { target };
@@ -92,6 +92,9 @@ pub(super) fn run(
         let busy = user.granted.iter().any(|granted| granted.at == target)
             || user.repeats.contains(&target);
         if wanted == 0 || free == 0 || busy {
+            continue;
+        }
+        if !configured && !announce(&mut cell.control, user, config, tti) {
             continue;
         }
         let (mcs, prbs) = allocation(user, wanted, free, config, now);

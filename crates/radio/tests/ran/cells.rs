@@ -187,6 +187,23 @@ fn a_lossless_handover_loses_nothing() {
     assert!(lab.arrived.windows(2).all(|pair| pair[0].0 < pair[1].0));
 }
 
+/// The same holds for what the user sends.
+#[test]
+fn a_lossless_handover_loses_nothing_of_the_uplink() {
+    let mut lab = Lab::new(two_cells(Forwarding::Lossless, Some(Trigger::A3)));
+    while lab.ran.next_event() < ms(10_000) {
+        let now = lab.ran.next_event();
+        if now.as_nanos().is_multiple_of(4_000_000) {
+            lab.send(now, 0, Direction::Up, 1000);
+        }
+        lab.tick();
+    }
+    assert_eq!(lab.ran.mobility(0), (1, 0));
+    lab.run(ms(11_000));
+    assert!(lab.lost.is_empty() && lab.sent.is_empty());
+    assert!(lab.arrived.windows(2).all(|pair| pair[0].0 < pair[1].0));
+}
+
 /// A source that discards its buffer loses what was in it, and nothing else.
 #[test]
 fn a_handover_without_forwarding_loses_the_buffer() {
