@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from celltcp import __version__
 from celltcp._core import CelltcpError, Scenario, jain
@@ -116,6 +117,24 @@ class Comparison:
                 }
             )
         return pd.DataFrame(rows)
+
+    def only(self, ccas: Sequence[str]) -> Comparison:
+        """What these congestion controls have to do with it.
+
+        Raises:
+            CelltcpError: if one of them was not compared.
+        """
+        for cca in ccas:
+            if cca not in self.ccas:
+                name = self.results.about["name"]
+                raise CelltcpError(f"cca: {cca!r} is not in {name}; there are {', '.join(self.ccas)}")
+        numbers = self.runs.loc[self.runs["cca"].isin(list(ccas)), "run"]
+        wanted = pa.array(numbers, pa.uint32())
+        tables = {
+            name: table.filter(pc.is_in(table["run"], value_set=wanted))
+            for name, table in self.results.tables.items()
+        }
+        return Comparison(Results(tables, {**self.results.about, "cca": list(ccas)}))
 
     @property
     def several_flows(self) -> bool:

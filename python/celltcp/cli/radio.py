@@ -137,7 +137,7 @@ def print_phone_logs(found: PhoneLogs, console: Console) -> None:
     """CQI by SNR of phones and ours."""
     from rich.table import Table
 
-    from celltcp.radio.calibration.phone_logs import NETWORK, median_distance
+    from celltcp.radio.calibration.phone_logs import LEAST_S, NETWORK, median_distance
 
     table = Table(
         title=f"CQI by SNR: {found.files} phone logs, seconds on {NETWORK}, and our thresholds"
@@ -150,6 +150,7 @@ def print_phone_logs(found: PhoneLogs, console: Console) -> None:
             str(row["sinr_db"]), str(row["seconds"]), *quartiles, f"{row['mean']:.1f}", str(row["ours"])
         )
     console.print(table)
+    console.print(f"An SNR that was there for less than {LEAST_S} s is left out.")
     console.print(f"ours less the phones' median, mean over the seconds: {median_distance(found):+.2f}")
 
 

@@ -59,7 +59,7 @@ def view_positions(results: Sequence[Comparison], metric: str) -> Figure:
             for way in ("forward", "backward")
         ]
         table.add_row(f"{place:.1f}", *cells)
-    wide_console().print(table)
+    wide_console(140).print(table)
     common = found[found["cca"].isin(ccas)]
     return draw_positions(common, metric, f"{names[0]} and {names[1]}")
 
@@ -167,7 +167,7 @@ def view_phases(results: Sequence[Comparison], metric: str) -> Figure:
                 cells.append(text if theirs is None else f"{text} \\[{theirs:.{digits}f}]")
             table.add_row(cca, *cells)
         console.print(table)
-        draw_bars(axes, found, "phase", phases)
+        draw_bars(axes, found, "phase", phases, published=published)
         axes.set_ylabel(heading)
         axes.set_title(str(about["name"]))
         axes.legend(ncols=3)

@@ -37,6 +37,7 @@ PLOTS = ("overview", "throughput-delay", "ecdf", "time-series", "startup")
     help="Wasted transmission opportunities by modulation; needs a log of the radio.",
 )
 @click.option("--by-phase", "view", flag_value="phase", help="By phase of the way through the cell.")
+@click.option("--cca", metavar="LIST", help="Only these, in --by-position, --by-mcs and --by-phase.")
 @click.option(
     "--metric",
     default="goodput",
@@ -50,6 +51,7 @@ def show(
     form: str | None,
     plot: str | None,
     view: str | None,
+    cca: str | None,
     metric: str,
     out: str | None,
 ) -> None:
@@ -60,6 +62,7 @@ def show(
     """
     from pathlib import Path
 
+    from celltcp.ccas import chosen as chosen_ccas
     from celltcp.comparison import Comparison
     from celltcp.stored import load
 
@@ -71,6 +74,8 @@ def show(
         comparisons = [
             each if isinstance(each, Comparison) else Comparison(each.results) for each in results
         ]
+        if cca:
+            comparisons = [each.only(chosen_ccas(cca, each.ccas)) for each in comparisons]
         file = Path(out) if out else Path(folders[0]) / f"by-{view}.png"
         _view(comparisons, view, metric, file)
         return

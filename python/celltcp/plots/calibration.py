@@ -36,16 +36,16 @@ def draw_highway(found: Highway) -> Figure:
     errors.plot(places, 100 * table["first_decoded"], "s-", color="#0072B2", label="decoded at first")
     errors.plot(places, 100 * table["again_1"], "^-", color="#009E73", label="2nd attempts")
     errors.set_ylabel("share of blocks, %")
-    errors.set_ylim(0, 100)
+    errors.set_ylim(0, 102)
     delays.plot(places, table["rtt_ms"], "o-", color="#0072B2", label="short exchanges")
     delays.set_ylabel("mean RTT, ms")
-    delays.set_ylim(bottom=0)
+    delays.set_ylim(0, 1.1 * table["rtt_ms"].max())
     for axes in (blocks, errors, delays):
         axes.set_xticks(places, table["range"], rotation=45, ha="right")
         axes.set_xlim(-0.6, len(table) - 0.4)
         axes.set_xlabel("mean SINR of the second, dB")
-    blocks.legend(loc="lower right", frameon=True)
-    errors.legend(loc="center right")
+    blocks.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
+    errors.legend(loc="center")
     return picture
 
 

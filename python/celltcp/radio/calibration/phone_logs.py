@@ -14,6 +14,9 @@ from celltcp._core import CelltcpError, link_adaptation, phone_log
 #: The logs are of LTE and of 5G with an LTE anchor, whose SNR and CQI may belong to either.
 NETWORK = "LTE"
 
+#: A value of the SNR that was there for fewer seconds is left out: it says little.
+LEAST_S = 10
+
 
 @dataclass(frozen=True)
 class PhoneLogs:
@@ -58,7 +61,10 @@ def read_folder(folder: Path, scenario: str) -> PhoneLogs:
             "mean": grouped.mean(),
         }
     ).reset_index()
-    found["ours"] = [bisect.bisect_right(thresholds, snr) for snr in found["sinr_db"]]
+    found = found[found["seconds"] >= LEAST_S]
+    if found.empty:
+        raise CelltcpError(f"{folder}: no SNR was there on {NETWORK} for {LEAST_S} s")
+    found.insert(6, "ours", [bisect.bisect_right(thresholds, snr) for snr in found["sinr_db"]])
     return PhoneLogs(found, len(files))
 
 
