@@ -28,10 +28,14 @@ def scheme_ranges(scenario: str) -> dict[str, tuple[int, int]]:
 def downlink_ttis(comparison: Comparison, *, whole: bool = False) -> pd.DataFrame:
     """The phone's downlink while the first flow lives, or the whole run, with modulations."""
     radio = comparison.radio
-    mine = radio[(radio["uplink"] == 0) & (radio["ue"] == 0)].copy()
+    lengths = comparison.runs.set_index("run")["duration_s"]
+    times = radio["t_ns"] * 1e-9
+    # The interval that begins as the run ends is logged, too.
+    within = times < radio["run"].map(lengths)
+    mine = radio[(radio["uplink"] == 0) & (radio["ue"] == 0) & within].copy()
     if not whole:
         flows = comparison.flows.groupby("run").first()
-        times = mine["t_ns"] * 1e-9
+        times = times[mine.index]
         end = flows["first_data_s"] + flows["duration_s"]
         alive = (times >= mine["run"].map(flows["start_s"])) & (times < mine["run"].map(end))
         mine = mine[alive].copy()
