@@ -91,7 +91,7 @@ def test_seconds_count_every_block_once() -> None:
     assert found["blocks"].sum() == len(sent)
     modulations = found[["QPSK", "16QAM", "64QAM", "256QAM"]].sum(axis=1)
     pd.testing.assert_series_equal(modulations, found["blocks"], check_names=False)
-    assert found["sinr_db"].iloc[0] > found["sinr_db"].iloc[-1] + 5
+    assert found["sinr_db"].iloc[0] > found["sinr_db"].iloc[-1]
     part = shares(found)
     assert part["bler"] == pytest.approx(1 - sent["decoded"].mean())
     first = sent["attempt"].eq(1).mean()

@@ -89,7 +89,7 @@ def _radio(runs: int) -> dict[str, Any]:
         ("UEs of one cell, one of them with greedy TCP", radio.UES, radio.many_ues),
         (f"cells, each with {radio.UES_PER_CELL} UEs", radio.CELLS, radio.many_cells),
     ):
-        table = Table(title=f"Cost by number of {title}")
+        table = Table(title=f"Cost of {radio.GROWTH_S:g} s, set-up included, by number of {title}")
         for heading in ("number", "simulated s\nper CPU s", "memory added,\nMB"):
             table.add_column(heading, justify="right")
         for count in counts:

@@ -21,9 +21,10 @@ _MOST_ORDERED = 7
 class RankCorrelation:
     """Spearman's rank correlation of our means with the published ones.
 
-    `low` and `high` are its 95 % interval by the percentile bootstrap: runs are drawn again with
-    replacement, the same seeds for each congestion control, and the published means normally within
-    their own intervals. `chance` is the share of all orders that agree at least as well.
+    `low` and `high`: between these lie 95 % of what it is when both are measured again, by the bootstrap:
+    runs are drawn again with replacement, the same seeds for each congestion control, and the published
+    means normally within their own intervals. `chance` is the share of all orders that agree at least as
+    well.
     """
 
     rho: float
@@ -33,8 +34,10 @@ class RankCorrelation:
     count: int
 
     def __str__(self) -> str:
-        chance = "" if math.isnan(self.chance) else f", by chance {100 * self.chance:.0f} %"
-        return f"{self.rho:+.2f} (95 % interval {self.low:+.2f} to {self.high:+.2f}{chance})"
+        chance = "" if math.isnan(self.chance) else f"; by chance {100 * self.chance:.0f} %"
+        return (
+            f"{self.rho:+.2f} (measured again: 95 % within {self.low:+.2f} to {self.high:+.2f}{chance})"
+        )
 
 
 def rank_correlation(
