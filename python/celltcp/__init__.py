@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from celltcp._core import CelltcpError, Report, Scenario, Trace
     from celltcp.comparison import Comparison, compare
     from celltcp.own_cca import CongestionControl, Decision, register
+    from celltcp.parameter_sweep import Sweep, sweep
     from celltcp.results import Results
     from celltcp.scenarios import load_scenario, scenario_names
     from celltcp.single import SingleRun, run
@@ -37,7 +38,9 @@ _HOMES = {
     "load_scenario": "celltcp.scenarios",
     "scenario_names": "celltcp.scenarios",
     "SingleRun": "celltcp.single",
+    "Sweep": "celltcp.parameter_sweep",
     "run": "celltcp.single",
+    "sweep": "celltcp.parameter_sweep",
 }
 
 __all__ = [
@@ -49,6 +52,7 @@ __all__ = [
     "Results",
     "Scenario",
     "SingleRun",
+    "Sweep",
     "Trace",
     "compare",
     "load",
@@ -56,6 +60,7 @@ __all__ = [
     "register",
     "run",
     "scenario_names",
+    "sweep",
 ]
 
 

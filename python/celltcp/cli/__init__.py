@@ -18,6 +18,7 @@ from celltcp.cli.radio import radio
 from celltcp.cli.run import run
 from celltcp.cli.scenarios import scenarios
 from celltcp.cli.show import show
+from celltcp.cli.sweep import sweep
 from celltcp.cli.traces import traces
 
 
@@ -27,7 +28,10 @@ def celltcp() -> None:
     """Which TCP congestion control, on this mobile network, for this application, now?"""
 
 
-for command in (compare, run, cca, scenarios, traces, show, papers, radio, fidelity, kernel, bench):
+for command in (
+    *(compare, sweep, run, cca, scenarios, traces, show),
+    *(papers, radio, fidelity, kernel, bench),
+):
     celltcp.add_command(command)
 
 

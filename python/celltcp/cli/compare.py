@@ -8,16 +8,17 @@ import click
 
 from celltcp.cli.console import wide_console
 from celltcp.cli.means import mean_text
-from celltcp.cli.options import radio_log_option, scenario_options
+from celltcp.cli.options import campaign_options, radio_log_option, scenario_options
 from celltcp.cli.progress import progress_bar
 
 if TYPE_CHECKING:
+    import pandas as pd
     from rich.table import Table
 
     from celltcp.comparison import Comparison
 
 #: Columns of the table: metric, heading, digits.
-_COLUMNS = (
+COLUMNS = (
     ("goodput_mbps", "goodput\nMbit/s", 2),
     ("rtt_mean_ms", "mean RTT\nms", 1),
     ("rtt_p95_ms", "p95 RTT\nms", 1),
@@ -30,18 +31,8 @@ _COLUMNS = (
 
 @click.command()
 @scenario_options
-@click.option(
-    "--cca",
-    default="cubic,bbr,newreno",
-    show_default=True,
-    metavar="LIST",
-    help="Names, with parameters (cubic:hystart=off) or several flows (cubic+bbr); all; own.",
-)
-@click.option("--runs", default=10, show_default=True, type=click.IntRange(1))
-@click.option("--jobs", type=click.IntRange(1), help="Runs at a time; default all cores.")
+@campaign_options
 @radio_log_option
-@click.option("--out", metavar="DIR", help="Keep tables and pictures here; resumes.")
-@click.option("--json", "json_file", metavar="FILE", help="Write the outcome as JSON; - prints it.")
 def compare(
     scenario: str,
     uplink: str | None,
@@ -113,12 +104,11 @@ def print_comparison(result: Comparison) -> None:
     about = result.results.about
     table = Table(title=f"{about['name']}: mean and 95 % interval over {about['runs']} runs")
     table.add_column("CCA")
-    for _, heading, _ in _COLUMNS:
+    for _, heading, _ in COLUMNS:
         table.add_column(heading, justify="right")
     for cca in result.ccas:
         mine = result.runs[result.runs["cca"] == cca]
-        cells = [mean_text(mine[metric], digits) for metric, _, digits in _COLUMNS]
-        table.add_row(cca, *cells)
+        table.add_row(cca, *outcome_cells(mine))
     console = wide_console()
     console.print(table)
     if result.several_flows:
@@ -135,6 +125,11 @@ def print_comparison(result: Comparison) -> None:
         console.print(f"best for {requirement:>8}: {best[0] if best else 'undecided'}{ties}")
     if published := beside(result):
         print_beside([published], console)
+
+
+def outcome_cells(runs: pd.DataFrame) -> list[str]:
+    """The columns of the table for these runs of one congestion control."""
+    return [mean_text(runs[metric], digits) for metric, _, digits in COLUMNS]
 
 
 def _shares(result: Comparison) -> Table:

@@ -53,6 +53,31 @@ def scenario_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option("--kernel", metavar="VERSION", help="Which kernel; default the newest built."),
     ]
+    return _decorated(command, decorators)
+
+
+def campaign_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """What is compared, how often, and where it goes: --cca, --runs, --jobs, --out, --json."""
+    decorators: list[Decorator] = [
+        click.option(
+            "--cca",
+            default="cubic,bbr,newreno",
+            show_default=True,
+            metavar="LIST",
+            help="Names, with parameters (cubic:hystart=off) or several flows (cubic+bbr); all; own.",
+        ),
+        click.option("--runs", default=10, show_default=True, type=click.IntRange(1)),
+        click.option("--jobs", type=click.IntRange(1), help="Runs at a time; default all cores."),
+        click.option("--out", metavar="DIR", help="Keep tables and pictures here; resumes."),
+        click.option(
+            "--json", "json_file", metavar="FILE", help="Write the outcome as JSON; - prints it."
+        ),
+    ]
+    return _decorated(command, decorators)
+
+
+def _decorated(command: Callable[..., Any], decorators: list[Decorator]) -> Callable[..., Any]:
+    """The command with its options in that order."""
     for decorator in reversed(decorators):
         command = decorator(command)
     return command

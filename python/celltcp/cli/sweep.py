@@ -1,0 +1,103 @@
+"""celltcp sweep."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from celltcp.cli.compare import COLUMNS, outcome_cells
+from celltcp.cli.console import wide_console
+from celltcp.cli.options import campaign_options, scenario_options
+from celltcp.cli.progress import progress_bar
+
+if TYPE_CHECKING:
+    from celltcp.parameter_sweep import Sweep
+
+
+@click.command()
+@scenario_options
+@click.option(
+    "--vary",
+    required=True,
+    metavar="FIELD=VALUES",
+    help="Field and values: tcp.window_scale=0..14 or path.rtt=18ms,68ms.",
+)
+@campaign_options
+def sweep(
+    scenario: str,
+    uplink: str | None,
+    duration: str | None,
+    changes: tuple[str, ...],
+    seed: int,
+    engine: str,
+    kernel: str | None,
+    vary: str,
+    cca: str,
+    runs: int,
+    jobs: int | None,
+    out: str | None,
+    json_file: str | None,
+) -> None:
+    """Compare congestion controls on SCENARIO for each value of one of its fields.
+
+    With --out, the results of each value are in a folder of their own, which celltcp show takes.
+    """
+    import json
+    from pathlib import Path
+
+    from celltcp.export.text import must_be_writable, write_text
+    from celltcp.parameter_sweep import sweep as sweep_all
+    from celltcp.results import prepare_folder
+
+    if json_file not in (None, "-"):
+        must_be_writable(Path(str(json_file)))
+    folder = prepare_folder(out) if out else None
+    with progress_bar("sweeping") as progress:
+        result = sweep_all(
+            scenario,
+            vary,
+            cca=cca,
+            runs=runs,
+            seed=seed,
+            engine=engine,
+            kernel=kernel,
+            duration=duration,
+            jobs=jobs,
+            uplink=uplink,
+            set=changes,
+            out=folder,
+            progress=progress,
+        )
+    document = json.dumps(result.to_json(), indent=1, allow_nan=False) + "\n"
+    if json_file == "-":
+        click.echo(document, nl=False)
+    else:
+        _print_sweep(result)
+    if json_file not in (None, "-"):
+        write_text(Path(str(json_file)), document)
+    if folder:
+        from celltcp.plots.style import save
+
+        picture = result.plot()
+        for ending in ("png", "svg"):
+            click.echo(f"picture: {save(picture, folder / f'sweep.{ending}')}", err=True)
+
+
+def _print_sweep(result: Sweep) -> None:
+    """Means with intervals, a row per value and congestion control."""
+    from rich.table import Table
+
+    about = next(iter(result.comparisons.values())).results.about
+    table = Table(title=f"{about['name']}: mean and 95 % interval over {about['runs']} runs")
+    table.add_column(result.field)
+    table.add_column("CCA")
+    for _, heading, _ in COLUMNS:
+        table.add_column(heading, justify="right")
+    for value, comparison in result.comparisons.items():
+        for cca in comparison.ccas:
+            mine = comparison.runs[comparison.runs["cca"] == cca]
+            table.add_row(value, cca, *outcome_cells(mine))
+        if len(comparison.ccas) > 1:
+            table.add_section()
+    wide_console().print(table)
