@@ -102,6 +102,8 @@ def run_jobs(
         )
         for name in TABLES
     }
+    if not len(tables["radio"]):
+        del tables["radio"]
     if parts:
         shutil.rmtree(parts, ignore_errors=True)
     return tables

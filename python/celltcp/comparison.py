@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from celltcp import __version__
 from celltcp._core import CelltcpError, Scenario, jain
@@ -65,6 +66,11 @@ class Comparison:
         return frame(self.results.tables["flows"])
 
     @property
+    def radio(self) -> pd.DataFrame:
+        """The radio of each run, per TTI and direction, if it was logged."""
+        return frame(self.results.radio)
+
+    @property
     def summary(self) -> pd.DataFrame:
         """Mean and half width of the 95 % interval (NaN without spread) per metric, a row per CCA."""
         rows: dict[str, dict[tuple[str, str], float]] = {}
@@ -111,6 +117,24 @@ class Comparison:
                 }
             )
         return pd.DataFrame(rows)
+
+    def only(self, ccas: Sequence[str]) -> Comparison:
+        """What these congestion controls have to do with it.
+
+        Raises:
+            CelltcpError: if one of them was not compared.
+        """
+        for cca in ccas:
+            if cca not in self.ccas:
+                name = self.results.about["name"]
+                raise CelltcpError(f"cca: {cca!r} is not in {name}; there are {', '.join(self.ccas)}")
+        numbers = self.runs.loc[self.runs["cca"].isin(list(ccas)), "run"]
+        wanted = pa.array(numbers, pa.uint32())
+        tables = {
+            name: table.filter(pc.is_in(table["run"], value_set=wanted))
+            for name, table in self.results.tables.items()
+        }
+        return Comparison(Results(tables, {**self.results.about, "cca": list(ccas)}))
 
     @property
     def several_flows(self) -> bool:
@@ -190,6 +214,7 @@ def compare(
     uplink: str | Path | None = None,
     set: Mapping[str, object] | Sequence[str] = (),  # noqa: A002 - as on the command line
     out: str | Path | None = None,
+    radio_log: bool = False,
     progress: Progress | None = None,
 ) -> Comparison:
     """Runs every congestion control over the same channel realisations.
@@ -208,6 +233,7 @@ def compare(
         uplink: link trace of the uplink.
         set: scenario fields to override, such as `{"path.buffer": "2bdp"}`.
         out: folder to keep finished runs in while the campaign goes on, and to save to.
+        radio_log: whether to record every TTI of the radio; only for scenarios that have one.
         progress: called with the share that is done.
 
     Raises:
@@ -217,6 +243,8 @@ def compare(
         raise CelltcpError(f"runs: {runs} is not a number from 1 on")
     chosen_engine = find_engine(engine, kernel)
     loaded = load_scenario(scenario, uplink=uplink, duration=duration, changes=set)
+    if radio_log:
+        loaded = loaded.with_radio_log()
     chosen = chosen_ccas(cca, chosen_engine.ccas, loaded.lineup)
     planned = jobs_for(loaded, chosen, runs, seed, chosen_engine)
     tables = run_jobs(planned, workers=jobs, folder=out, progress=progress)

@@ -14,7 +14,9 @@ import pyarrow.parquet as pq
 from celltcp._core import CelltcpError
 
 #: Tables of a campaign, each a Parquet file.
-TABLES = ("runs", "flows", "slots", "samples", "events")
+TABLES = ("runs", "flows", "slots", "samples", "events", "radio")
+#: Those that are there only if they were asked for.
+_OPTIONAL = ("samples", "radio")
 _META = b"celltcp"
 
 
@@ -36,7 +38,24 @@ class Results:
                 continue
             known = table.schema.metadata or {}
             write_atomically(table.replace_schema_metadata({**known, **meta}), target, name)
+        for name in _OPTIONAL:
+            if name not in self.tables:
+                (target / f"{name}.parquet").unlink(missing_ok=True)
         return target
+
+    @property
+    def radio(self) -> pa.Table:
+        """The log of the radio.
+
+        Raises:
+            CelltcpError: if none was kept.
+        """
+        if "radio" not in self.tables:
+            raise CelltcpError(
+                f"{self.about['name']}: these results hold no log of the radio; the option --radio-log "
+                "keeps one, as does radio.log in a scenario"
+            )
+        return self.tables["radio"]
 
 
 def prepare_folder(folder: str | Path) -> Path:
@@ -72,7 +91,7 @@ def read_results(folder: str | Path) -> Results:
     for name in TABLES:
         file = source / f"{name}.parquet"
         if not file.is_file():
-            if name == "samples":
+            if name in _OPTIONAL:
                 continue
             raise CelltcpError(f"{file}: missing; {source} holds no finished results")
         try:

@@ -49,6 +49,11 @@ class SingleRun:
         return frame(self.results.tables["events"])
 
     @property
+    def radio(self) -> pd.DataFrame:
+        """The radio, per TTI and direction, if it was logged."""
+        return frame(self.results.radio)
+
+    @property
     def plot(self) -> RunPlots:
         """Plots: `time_series()`."""
         from celltcp.plots import RunPlots
@@ -76,6 +81,7 @@ def run(
     samples: str = "every-ack",
     out: str | Path | None = None,
     pcap: str | Path | None = None,
+    radio_log: bool = False,
     progress: Progress | None = None,
 ) -> SingleRun:
     """Runs one congestion control once.
@@ -93,12 +99,15 @@ def run(
         samples: `"every-ack"` (every millisecond on a kernel), `"off"` or an interval such as `"10ms"`.
         out: folder to save to.
         pcap: file for a capture at the server.
+        radio_log: whether to record every TTI of the radio; only for scenarios that have one.
         progress: called with the share that is done.
 
     Raises:
         CelltcpError: if something that was given cannot be used.
     """
     loaded = load_scenario(scenario, uplink=uplink, duration=duration, changes=set)
+    if radio_log:
+        loaded = loaded.with_radio_log()
     chosen = find_engine(engine, kernel)
     names = chosen_ccas(cca, chosen.ccas, loaded.lineup)
     if len(names) > 1:

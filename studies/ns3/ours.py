@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+
 from celltcp._core import Run, Scenario
 
 if TYPE_CHECKING:
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
 
 SEED = 1
 SINRS_DB = (0, 5, 10, 15, 20, 25)
-# Only one control symbol leaves room for the highest scheme, which ns-3 uses whatever the control region.
-# ns-3 sends status reports in blocks of their own, and tells its scheduler of uplink data in every subframe.
+# Only one control symbol leaves room for the highest scheme, which ns-3 uses whatever the control
+# region. ns-3 sends status reports in blocks of their own, and tells its scheduler of uplink data in
+# every subframe.
 SET_UP = """
 duration = "{duration}s"
 path.rtt = "{rtt}"
@@ -118,7 +120,7 @@ def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument(
-        "--margin", default="0dB", help="taken off the SINR when a scheme is chosen; default 0dB"
+        "--margin", default="0dB", help="taken off the SINR for the scheme; default 0dB"
     )
     parser.add_argument("--out", type=Path, default=Path(), help="folder; default this one")
     arguments = parser.parse_args()

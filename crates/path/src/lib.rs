@@ -9,4 +9,5 @@ mod radio;
 mod traces;
 
 pub use plan::{Access, Plan, PlanError};
+pub use radio::air_interface;
 pub use traces::Traces;

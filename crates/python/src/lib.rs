@@ -5,6 +5,7 @@
 mod catalogue;
 mod columns;
 mod own_cca;
+mod radio;
 mod run;
 mod scenarios;
 mod traces;
@@ -40,5 +41,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(catalogue::describe_cca, module)?)?;
     module.add_function(wrap_pyfunction!(own_cca::register_cca, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::jain, module)?)?;
+    module.add_function(wrap_pyfunction!(radio::link_adaptation, module)?)?;
+    module.add_function(wrap_pyfunction!(radio::mean_sinr, module)?)?;
+    module.add_function(wrap_pyfunction!(radio::phone_log, module)?)?;
     Ok(())
 }

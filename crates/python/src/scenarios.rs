@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use scenario::{Lineup, Samples};
 use units::Duration;
 
+use crate::radio::no_radio;
 use crate::refuse;
 
 /// A network, the flows on it, and how long it is looked at. Immutable.
@@ -141,6 +142,24 @@ impl Scenario {
             interval => Samples::Interval(interval.parse::<Duration>().map_err(refuse)?),
         };
         Ok(self.changed(|scenario| scenario.samples = samples))
+    }
+
+    /// Whether the access link is cellular.
+    #[getter]
+    fn has_radio(&self) -> bool {
+        self.inner.radio.is_some()
+    }
+
+    /// The same scenario with every TTI of its radio recorded.
+    fn with_radio_log(&self) -> PyResult<Self> {
+        if self.inner.radio.is_none() {
+            return Err(no_radio(&self.inner));
+        }
+        Ok(self.changed(|scenario| {
+            if let Some(radio) = &mut scenario.radio {
+                radio.log = true;
+            }
+        }))
     }
 
     fn __repr__(&self) -> String {

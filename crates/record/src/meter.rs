@@ -78,9 +78,14 @@ impl Meter {
         }
     }
 
-    /// An ACK passes the server's tap, with its first SACK block if there is one. The RTT sample is
-    /// that of the newest segment that was sent once only and is newly covered (Karn's rule).
-    pub fn ack_arrived(&mut self, now: Instant, ack: u64, sack: Option<(u64, u64)>) {
+    /// An ACK passes the server's tap, with its SACK blocks. The RTT sample is that of the newest segment
+    /// that was sent once only and is newly covered (Karn's rule).
+    pub fn ack_arrived(
+        &mut self,
+        now: Instant,
+        ack: u64,
+        sacks: impl IntoIterator<Item = (u64, u64)>,
+    ) {
         let mut newest = None;
         while let Some(passed) = self.passed.front() {
             if passed.end > ack {
@@ -91,9 +96,9 @@ impl Meter {
             }
             self.passed.pop_front();
         }
-        if let Some((left, right)) = sack
-            && left >= ack
-        {
+        // An ACK that stands for several segments may tell of new ones in any block; a block below the
+        // ACK tells of a duplicate (RFC 2883).
+        for (left, right) in sacks.into_iter().filter(|(left, _)| *left >= ack) {
             let end = self.passed.partition_point(|passed| passed.end <= right);
             for passed in self.passed.range_mut(..end).rev() {
                 if passed.end <= left || passed.sampled {
@@ -170,6 +175,21 @@ mod tests {
         meter.ack_arrived(at(50), 100, None);
         assert!(meter.rtt.is_empty());
         assert_eq!(meter.retransmissions, 1);
+    }
+
+    /// Receivers compress ACKs: what is new may be in any block.
+    #[test]
+    fn every_block_of_an_ack_counts() {
+        let mut meter = Meter::default();
+        for n in 0..6 {
+            meter.data_sent(at(n), n * 100, 100);
+        }
+        meter.ack_arrived(at(40), 0, [(500, 600), (300, 400), (100, 200)]);
+        assert_eq!(meter.rtt.lowest(), Some(Duration::from_millis(35)));
+        meter.data_sent(at(45), 0, 100);
+        meter.data_sent(at(45), 200, 100);
+        meter.ack_arrived(at(90), 400, [(500, 600)]);
+        assert_eq!(meter.rtt.len(), 1);
     }
 
     #[test]

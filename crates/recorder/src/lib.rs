@@ -441,11 +441,11 @@ impl Observer for Recorder {
             && segment.flags.contains(Flags::ACK)
             && let Some(near) = watched.near
         {
-            let sack = segment.sack.as_slice().first();
-            let sack = sack.map(|&(left, right)| (unwrap(near, left), unwrap(near, right)));
+            let sacks = segment.sack.as_slice().iter();
+            let sacks = sacks.map(|&(left, right)| (unwrap(near, left), unwrap(near, right)));
             watched
                 .meter
-                .ack_arrived(at, unwrap(near, segment.ack), sack);
+                .ack_arrived(at, unwrap(near, segment.ack), sacks);
         }
     }
 

@@ -13,6 +13,8 @@ from celltcp.cli.cca import cca
 from celltcp.cli.compare import compare
 from celltcp.cli.fidelity import fidelity
 from celltcp.cli.kernel import kernel
+from celltcp.cli.papers import papers
+from celltcp.cli.radio import radio
 from celltcp.cli.run import run
 from celltcp.cli.scenarios import scenarios
 from celltcp.cli.show import show
@@ -26,7 +28,10 @@ def celltcp() -> None:
     """Which TCP congestion control, on this mobile network, for this application, now?"""
 
 
-for command in (compare, sweep, run, cca, scenarios, traces, show, fidelity, kernel, bench):
+for command in (
+    *(compare, sweep, run, cca, scenarios, traces, show),
+    *(papers, radio, fidelity, kernel, bench),
+):
     celltcp.add_command(command)
 
 

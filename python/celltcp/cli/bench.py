@@ -2,21 +2,42 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 
 @click.command()
+@click.argument("what", type=click.Choice(["tcp", "radio"]), default="tcp")
+@click.option(
+    "--runs",
+    default=5,
+    show_default=True,
+    type=click.IntRange(1),
+    help="For the radio's approximations.",
+)
 @click.option("--json", "json_file", metavar="FILE", help="Write the figures as JSON.")
-def bench(json_file: str | None) -> None:
-    """Measure the native engine: simulated seconds and data packets per CPU second."""
+def bench(what: str, runs: int, json_file: str | None) -> None:
+    """Measure the native engine.
+
+    tcp: simulated seconds and data packets per CPU second. radio: the cost of cells and UEs in time and
+    memory, and what the radio's approximations change.
+    """
     import json
     from pathlib import Path
 
-    from celltcp.bench import CASES, measure, peak_memory_mb
     from celltcp.export.text import must_be_writable, write_text
 
     if json_file:
         must_be_writable(Path(json_file))
+    figures = _tcp() if what == "tcp" else _radio(runs)
+    if json_file:
+        write_text(Path(json_file), json.dumps(figures, indent=1) + "\n")
+
+
+def _tcp() -> dict[str, Any]:
+    from celltcp.bench import CASES, measure, peak_memory_mb
+
     figures = {}
     for case in CASES:
         figures[case.name] = measure(case)
@@ -25,5 +46,65 @@ def bench(json_file: str | None) -> None:
             f"{figures[case.name]['data_packets_per_cpu_s']:>10.0f} data packets per CPU s"
         )
     click.echo(f"peak memory of this process: {peak_memory_mb():.0f} MB")
-    if json_file:
-        write_text(Path(json_file), json.dumps(figures, indent=1) + "\n")
+    return figures
+
+
+def _radio(runs: int) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    from rich.table import Table
+
+    from celltcp.cli.console import wide_console
+    from celltcp.radio import bench as radio
+
+    console = wide_console()
+    figures: dict[str, Any] = {}
+    ns3 = radio.of_ns3()
+    table = Table(
+        title="Cost of a run; CPU seconds per simulated second of ns-3, measured elsewhere, beside it"
+    )
+    for heading in (
+        "case",
+        "simulated s\nper CPU s",
+        "CPU s per\nsimulated s",
+        "ns-3 3.37\n(Debian 12)",
+    ):
+        table.add_column(heading, justify="left" if heading == "case" else "right")
+    table.add_column("ns-3 3.48\n(from source)", justify="right")
+    table.add_column("memory, MB:\npeak, added", justify="right")
+    for case in radio.CASES:
+        cost = radio.measure(case)
+        figures[case.name] = asdict(cost)
+        theirs = ns3[case.name]
+        table.add_row(
+            case.name,
+            f"{cost.speed:.1f}",
+            f"{1 / cost.speed:.3f}",
+            theirs["debian_3_37"],
+            theirs["source_3_48"],
+            f"{cost.peak_mb:.0f}, {cost.added_mb:.0f}",
+        )
+    console.print(table)
+    for title, counts, text in (
+        ("UEs of one cell, one of them with greedy TCP", radio.UES, radio.many_ues),
+        (f"cells, each with {radio.UES_PER_CELL} UEs", radio.CELLS, radio.many_cells),
+    ):
+        table = Table(title=f"Cost of {radio.GROWTH_S:g} s, set-up included, by number of {title}")
+        for heading in ("number", "simulated s\nper CPU s", "memory added,\nMB"):
+            table.add_column(heading, justify="right")
+        for count in counts:
+            cost = radio.measure_text(text(count))
+            figures[f"{title}: {count}"] = asdict(cost)
+            table.add_row(str(count), f"{cost.speed:.1f}", f"{cost.added_mb:.0f}")
+        console.print(table)
+    table = Table(title=f"Goodput with an approximation less that without, Mbit/s, {runs} runs")
+    for heading in ("approximation", "scenario", "CCA", "without it", "difference"):
+        table.add_column(heading)
+    for each in radio.approximations(runs):
+        found = each.difference
+        spread = f" ±{found.ci95:.3f}" if found.ci95 is not None else ""
+        figures[f"{each.name}, {each.scenario}, {each.cca}"] = asdict(each)
+        exact = f"{each.exact_mbps:.2f}"
+        table.add_row(each.name, each.scenario, each.cca, exact, f"{found.mean:+.3f}{spread}")
+    console.print(table)
+    return figures

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from celltcp.cli.console import wide_console
-from celltcp.cli.options import campaign_options, scenario_options
+from celltcp.cli.means import mean_text
+from celltcp.cli.options import campaign_options, radio_log_option, scenario_options
 from celltcp.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ COLUMNS = (
 @click.command()
 @scenario_options
 @campaign_options
+@radio_log_option
 def compare(
     scenario: str,
     uplink: str | None,
@@ -42,6 +44,7 @@ def compare(
     cca: str,
     runs: int,
     jobs: int | None,
+    radio_log: bool,
     out: str | None,
     json_file: str | None,
 ) -> None:
@@ -73,6 +76,7 @@ def compare(
             uplink=uplink,
             set=changes,
             out=folder,
+            radio_log=radio_log,
             progress=progress,
         )
     document = json.dumps(result.to_json(), indent=1, allow_nan=False) + "\n"
@@ -94,6 +98,9 @@ def print_comparison(result: Comparison) -> None:
     """The table of means with intervals, and the recommendation."""
     from rich.table import Table
 
+    from celltcp.cli.published import print_beside
+    from celltcp.papers.beside import beside
+
     about = result.results.about
     table = Table(title=f"{about['name']}: mean and 95 % interval over {about['runs']} runs")
     table.add_column("CCA")
@@ -101,8 +108,7 @@ def print_comparison(result: Comparison) -> None:
         table.add_column(heading, justify="right")
     for cca in result.ccas:
         mine = result.runs[result.runs["cca"] == cca]
-        cells = [_mean(mine[metric].astype(float).tolist(), digits) for metric, _, digits in COLUMNS]
-        table.add_row(cca, *cells)
+        table.add_row(cca, *outcome_cells(mine))
     console = wide_console()
     console.print(table)
     if result.several_flows:
@@ -117,11 +123,13 @@ def print_comparison(result: Comparison) -> None:
             continue
         ties = f" (tied with it: {', '.join(best[1:])})" if best[1:] else ""
         console.print(f"best for {requirement:>8}: {best[0] if best else 'undecided'}{ties}")
+    if published := beside(result):
+        print_beside([published], console)
 
 
 def outcome_cells(runs: pd.DataFrame) -> list[str]:
     """The columns of the table for these runs of one congestion control."""
-    return [_mean(runs[metric].astype(float).tolist(), digits) for metric, _, digits in COLUMNS]
+    return [mean_text(runs[metric], digits) for metric, _, digits in COLUMNS]
 
 
 def _shares(result: Comparison) -> Table:
@@ -137,14 +145,5 @@ def _shares(result: Comparison) -> Table:
         flows = shares[shares["cca"] == cca].to_dict("records")
         spelt = ", ".join(f"{flow['flow_cca']} {flow['goodput_mbps']:.2f}" for flow in flows)
         mine = result.runs[result.runs["cca"] == cca]
-        table.add_row(cca, spelt, _mean(mine["fairness"].tolist(), 3))
+        table.add_row(cca, spelt, mean_text(mine["fairness"], 3))
     return table
-
-
-def _mean(values: list[float], digits: int) -> str:
-    """Mean and half width of the 95 % interval, where there is one."""
-    from celltcp.statistics import estimate
-
-    found = estimate(values)
-    spread = f" ±{found.ci95:.{digits}f}" if found.ci95 is not None else ""
-    return f"{found.mean:.{digits}f}{spread}"

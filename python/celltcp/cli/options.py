@@ -13,6 +13,12 @@ from celltcp.engines import ENGINES
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
+#: Whether to keep a log of the radio.
+radio_log_option = click.option(
+    "--radio-log", is_flag=True, help="Record every TTI of the radio; some 2000 rows a second."
+)
+
+
 def complete_scenario(
     _context: click.Context, _parameter: click.Parameter, begun: str
 ) -> list[CompletionItem]:

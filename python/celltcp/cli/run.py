@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from celltcp.cli.options import scenario_options
+from celltcp.cli.options import radio_log_option, scenario_options
 from celltcp.cli.progress import progress_bar
 
 
@@ -16,6 +16,7 @@ from celltcp.cli.progress import progress_bar
     metavar="NAME",
     help="Congestion control; default that of the scenario.",
 )
+@radio_log_option
 @click.option("--out", metavar="DIR", help="Keep tables and the picture here.")
 @click.option("--pcap", metavar="FILE", help="Capture what the server sends and receives.")
 @click.option(
@@ -34,6 +35,7 @@ def run(
     engine: str,
     kernel: str | None,
     cca: str,
+    radio_log: bool,
     out: str | None,
     pcap: str | None,
     samples: str,
@@ -61,6 +63,7 @@ def run(
             samples=samples,
             out=folder,
             pcap=pcap,
+            radio_log=radio_log,
             progress=progress,
         )
     for flow in result.flows.to_dict("records"):

@@ -8,28 +8,104 @@ import click
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from matplotlib.figure import Figure
+
+    from celltcp.comparison import Comparison
+    from celltcp.single import SingleRun
 
 PLOTS = ("overview", "throughput-delay", "ecdf", "time-series", "startup")
 
 
 @click.command()
-@click.argument("folder", metavar="DIR")
+@click.argument("folders", metavar="DIR...", nargs=-1, required=True)
 @click.option(
     "--format", "form", type=click.Choice(["csv", "parquet", "iperf3-json", "qlog"]), help="Export."
 )
 @click.option("--plot", type=click.Choice(PLOTS), help="Draw a picture.")
 @click.option(
+    "--by-position",
+    "view",
+    flag_value="position",
+    help="Away from the base station (first DIR) and towards it (second DIR), at the same places.",
+)
+@click.option(
+    "--by-mcs",
+    "view",
+    flag_value="mcs",
+    help="Wasted transmission opportunities by modulation; needs a log of the radio.",
+)
+@click.option("--by-phase", "view", flag_value="phase", help="By phase of the way through the cell.")
+@click.option("--cca", metavar="LIST", help="Only these, in --by-position, --by-mcs and --by-phase.")
+@click.option(
     "--metric",
     default="goodput",
     show_default=True,
     type=click.Choice(["goodput", "rtt", "owd", "pm_balanced", "pm_delay"]),
-    help="Of the ecdf.",
+    help="Of the ecdf, --by-position and --by-phase.",
 )
 @click.option("--out", metavar="PLACE", help="Folder of the export or file of the picture.")
-def show(folder: str, form: str | None, plot: str | None, metric: str, out: str | None) -> None:
-    """Show the results in DIR again: table, pictures, exports."""
+def show(
+    folders: tuple[str, ...],
+    form: str | None,
+    plot: str | None,
+    view: str | None,
+    cca: str | None,
+    metric: str,
+    out: str | None,
+) -> None:
+    """Show the results in DIR again: table, pictures, exports.
+
+    --by-position, --by-mcs and --by-phase are for scenarios with a radio; each prints a table and draws
+    a picture. They take several results, the others one.
+    """
+    from pathlib import Path
+
+    from celltcp.ccas import chosen as chosen_ccas
+    from celltcp.comparison import Comparison
+    from celltcp.stored import load
+
+    chosen = [name for name, value in (("--format", form), ("--plot", plot)) if value]
+    if view:
+        if chosen:
+            raise click.UsageError(f"{chosen[0]} and --by-{view} do not go together")
+        results = [load(folder) for folder in folders]
+        comparisons = [
+            each if isinstance(each, Comparison) else Comparison(each.results) for each in results
+        ]
+        if cca:
+            comparisons = [each.only(chosen_ccas(cca, each.ccas)) for each in comparisons]
+        file = Path(out) if out else Path(folders[0]) / f"by-{view}.png"
+        _view(comparisons, view, metric, file)
+        return
+    if len(folders) > 1:
+        raise click.UsageError("several DIR go with --by-position, --by-mcs and --by-phase only")
+    _show(load(folders[0]), Path(folders[0]), form, plot, metric, out)
+
+
+def _view(results: list[Comparison], view: str, metric: str, file: Path) -> None:
+    from celltcp.cli.radio_views import view_phases, view_positions, view_schemes
+    from celltcp.export.text import must_be_writable
+    from celltcp.plots.style import save
+
+    must_be_writable(file)
+    draw: dict[str, Callable[[], Figure]] = {
+        "position": lambda: view_positions(results, metric),
+        "mcs": lambda: view_schemes(results),
+        "phase": lambda: view_phases(results, metric),
+    }
+    click.echo(f"picture: {save(draw[view](), file)}", err=True)
+
+
+def _show(
+    result: Comparison | SingleRun,
+    folder: Path,
+    form: str | None,
+    plot: str | None,
+    metric: str,
+    out: str | None,
+) -> None:
     from functools import partial
     from pathlib import Path
 
@@ -39,15 +115,13 @@ def show(folder: str, form: str | None, plot: str | None, metric: str, out: str 
     from celltcp.export.text import must_be_writable
     from celltcp.plots.style import save
     from celltcp.results import prepare_folder
-    from celltcp.stored import load
 
-    result = load(folder)
     if form:
-        target = prepare_folder(out or Path(folder) / form)
+        target = prepare_folder(out or folder / form)
         for file in FORMATS[form](result.results, target):
             click.echo(file)
     if plot:
-        file = Path(out) if out and not form else Path(folder) / f"{plot}.png"
+        file = Path(out) if out and not form else folder / f"{plot}.png"
         must_be_writable(file)
         if isinstance(result, Comparison):
             plots = result.plot

@@ -17,8 +17,10 @@ COLOURS = {
     "cubic": "#0072B2",
     "bbr": "#D55E00",
     "reno": "#009E73",
+    "westwood": "#CC79A7",
+    "illinois": "#E69F00",
 }
-MARKERS = {"cubic": "o", "bbr": "s", "reno": "^"}
+MARKERS = {"cubic": "o", "bbr": "s", "reno": "^", "westwood": "v", "illinois": "P"}
 _SPARE_COLOURS = ("#CC79A7", "#E69F00", "#56B4E9", "#000000")
 CAPACITY = "#D9D9D9"
 

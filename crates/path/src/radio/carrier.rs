@@ -18,7 +18,10 @@ use units::Duration;
 use crate::PlanError;
 
 /// The air interface of the scenario.
-pub(super) fn air(radio: &Radio) -> Result<Arc<AirInterface>, PlanError> {
+///
+/// # Errors
+/// If 3GPP has no such carrier.
+pub fn air_interface(radio: &Radio) -> Result<Arc<AirInterface>, PlanError> {
     let width_mhz = radio.width().map_or(0.0, |width| width.hertz() / 1e6);
     let carrier = match radio.technology {
         Technology::Lte => {

@@ -14,6 +14,7 @@ use radio::ran::{Channel, Config, User};
 use scenario::radio::{Radio, Ue};
 use scenario::{Cross, Scenario};
 
+pub use carrier::air_interface;
 pub(crate) use files::RadioFiles;
 
 use crate::PlanError;
@@ -36,7 +37,7 @@ pub(crate) fn plan<'a>(
     files: &'a RadioFiles,
     seed: u64,
 ) -> Result<RadioPlan<'a>, PlanError> {
-    let air = carrier::air(radio)?;
+    let air = air_interface(radio)?;
     let ttis = Ttis(air.tti());
     let frequency = channel::carrier(radio)?;
     let placed = radio.ues.iter().any(Ue::has_place);

@@ -26,15 +26,12 @@ impl Aggregation {
         }
     }
 
-    /// This one, or the largest that a region of so many elements holds.
-    const fn within(self, elements: u32) -> Option<Self> {
-        match elements {
-            0 => None,
-            1 => Some(Self::One),
-            2..=3 if self as u32 > 2 => Some(Self::Two),
-            4..=7 if self as u32 > 4 => Some(Self::Four),
-            _ => Some(self),
-        }
+    /// The largest up to this one that a region of so many elements has room for.
+    fn within(self, elements: u32) -> Self {
+        [Self::Eight, Self::Four, Self::Two]
+            .into_iter()
+            .find(|size| *size <= self && *size as u32 <= elements)
+            .unwrap_or(Self::One)
     }
 
     /// Candidates in a UE's search space (TS 36.213 Table 9.1.1-1).
@@ -73,16 +70,17 @@ impl Pdcch {
         self.blocked = 0;
     }
 
-    /// Places a message for the UE with that RNTI; false if all its candidates are taken. In a region
-    /// that is too small for the message as it should be, it is as long as fits.
+    /// Places a message for the UE with that RNTI; false if all its candidates are taken. A message
+    /// that is larger than the whole region gets the largest size that is not: narrow carriers
+    /// would never reach a UE with poor reception.
     pub fn place(&mut self, rnti: u16, aggregation: Aggregation) -> bool {
-        let fitting = aggregation.within(self.elements);
-        let Some(aggregation) = fitting else {
-            self.blocked += 1;
-            return false;
-        };
+        let aggregation = aggregation.within(self.elements);
         let size = aggregation as u32;
         let places = self.elements / size;
+        if places == 0 {
+            self.blocked += 1;
+            return false;
+        }
         let hash = search_space(rnti, self.subframe);
         for candidate in 0..aggregation.candidates().min(places) {
             let first = size * ((hash + candidate) % places);
@@ -144,14 +142,14 @@ mod tests {
         assert_eq!(pdcch.utilisation(), 0.0);
     }
 
-    /// A carrier of 5 MHz with one control symbol has three elements: whoever needs eight gets two.
+    /// 5 MHz with one control symbol: 3 elements.
     #[test]
-    fn a_small_region_still_carries_a_message() {
+    fn a_narrow_carrier_reaches_everybody_with_what_it_has() {
         let mut pdcch = Pdcch::new(3);
         pdcch.start(0);
         assert!(pdcch.place(1, Aggregation::Eight));
-        assert_eq!(pdcch.utilisation(), 2.0 / 3.0);
-        assert!(!pdcch.place(1, Aggregation::Eight));
+        assert_eq!(pdcch.taken.count_ones(), 2);
+        assert!(!Pdcch::new(0).place(1, Aggregation::Eight));
     }
 
     #[test]

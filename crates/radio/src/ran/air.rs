@@ -8,7 +8,7 @@ use units::Duration;
 
 use crate::channel::{Grid, ParameterError};
 use crate::mac::scheduler::Scheduler;
-use crate::phy::{ConfigError, LinkAdaptation, TransportFormat, lte, nr};
+use crate::phy::{ConfigError, LinkAdaptation, Modulation, TransportFormat, lte, nr};
 
 /// An LTE carrier in FDD.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -259,6 +259,16 @@ impl AirInterface {
     /// Length of a transmission time interval.
     pub fn tti(&self) -> Duration {
         self.tti
+    }
+
+    /// Thresholds of the downlink's link adaptation.
+    pub fn adaptation(&self) -> &LinkAdaptation {
+        &self.down.adaptation
+    }
+
+    /// Modulation of each scheme of the downlink.
+    pub fn modulations(&self) -> impl Iterator<Item = Modulation> {
+        (0..self.down.schemes()).map(|mcs| self.down.get(mcs, 1).modulation)
     }
 
     /// The resource blocks and the groups in which the channel is looked at.

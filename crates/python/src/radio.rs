@@ -1,0 +1,79 @@
+//! What is known of a carrier, and what phones have logged, for Python.
+
+use std::path::PathBuf;
+
+use ::radio::channel::PhoneLog;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use scenario::radio::{Reception, Sinr, Ue};
+
+use crate::refuse;
+
+/// Link adaptation of the downlink of the scenario that `text` holds: `cqi_sinr_db`, the effective SINR in
+/// dB that each CQI from 1 on needs, `bits_per_symbol` of each modulation and coding scheme, `tti_s` and
+/// `cqi_period_ttis`.
+#[pyfunction]
+pub(crate) fn link_adaptation<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyDict>> {
+    let scenario = scenario::Scenario::from_toml(text, "scenario", &[]).map_err(refuse)?;
+    let radio = scenario.radio.as_ref().ok_or_else(|| no_radio(&scenario))?;
+    let air = path::air_interface(radio).map_err(refuse)?;
+    let adaptation = air.adaptation();
+    let thresholds: Vec<f64> = (1..=15).map(|cqi| adaptation.sinr_db_of_cqi(cqi)).collect();
+    let bits: Vec<u32> = air
+        .modulations()
+        .map(::radio::phy::Modulation::bits_per_symbol)
+        .collect();
+    let known = PyDict::new(py);
+    known.set_item("cqi_sinr_db", thresholds)?;
+    known.set_item("bits_per_symbol", bits)?;
+    known.set_item("tti_s", air.tti().as_secs_f64())?;
+    let period = radio.downlink.cqi_period.as_nanos() / air.tti().as_nanos();
+    known.set_item("cqi_period_ttis", period)?;
+    Ok(known)
+}
+
+/// Mean SINR of the phone in the scenario that `text` holds: points of time in s and SINR in dB, with
+/// straight lines between them.
+#[pyfunction]
+pub(crate) fn mean_sinr(text: &str) -> PyResult<Vec<(f64, f64)>> {
+    let scenario = scenario::Scenario::from_toml(text, "scenario", &[]).map_err(refuse)?;
+    let radio = scenario.radio.as_ref().ok_or_else(|| no_radio(&scenario))?;
+    let phone = radio.ues.iter().find(|ue| ue.name == "phone");
+    match phone.map(Ue::reception) {
+        Some(Reception::Sinr(Sinr::Constant(ratio))) => Ok(vec![(0.0, ratio.get())]),
+        Some(Reception::Sinr(Sinr::Points(points))) => Ok(points
+            .iter()
+            .map(|point| (point.at.as_secs_f64(), point.sinr.get()))
+            .collect()),
+        _ => Err(refuse(format!(
+            "scenario {:?}: the mean SINR of the phone is not written as sinr in it: allowed is a ratio or a \
+             list of points",
+            scenario.name
+        ))),
+    }
+}
+
+/// What the phone log in `file` has per second: time in s, network such as `LTE`, SNR in dB and CQI where
+/// they are known.
+#[pyfunction]
+pub(crate) fn phone_log(file: PathBuf) -> PyResult<Vec<(f64, String, Option<f64>, Option<u8>)>> {
+    let name = file.display().to_string();
+    let text = std::fs::read_to_string(&file).map_err(|error| refuse(format!("{name}: {error}")))?;
+    let log = PhoneLog::read(&name, &text).map_err(refuse)?;
+    Ok(log
+        .samples()
+        .iter()
+        .map(|sample| {
+            let at = sample.at.as_nanos() as f64 * 1e-9;
+            (at, sample.network.clone(), sample.snr_db, sample.cqi)
+        })
+        .collect())
+}
+
+/// A scenario without a radio was asked for it.
+pub(crate) fn no_radio(scenario: &scenario::Scenario) -> PyErr {
+    refuse(format!(
+        "scenario {:?} has no radio: its access link is path.down and path.up",
+        scenario.name
+    ))
+}

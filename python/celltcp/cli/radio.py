@@ -1,0 +1,162 @@
+"""celltcp radio."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from celltcp.cli.progress import progress_bar
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from celltcp.radio.calibration.fading import Reports
+    from celltcp.radio.calibration.highway import Highway
+    from celltcp.radio.calibration.phone_logs import PhoneLogs
+
+
+@click.group()
+def radio() -> None:
+    """Look at the model of the radio."""
+
+
+@radio.command()
+@click.option("--runs", default=5, show_default=True, type=click.IntRange(1), help="Drives.")
+@click.option("--seed", default=1, show_default=True, type=click.IntRange(0))
+@click.option("--duration", metavar="TIME", help="Length of a drive; default that of highway/drive.")
+@click.option("--jobs", type=click.IntRange(1), help="Runs at a time; default all cores.")
+@click.option("--phone-logs", "logs", metavar="DIR", help="Logs of phones, as of 5Gdataset.")
+@click.option("--out", metavar="DIR", help="Keep tables and pictures here; resumes.")
+def calibrate(
+    runs: int,
+    seed: int,
+    duration: str | None,
+    jobs: int | None,
+    logs: str | None,
+    out: str | None,
+) -> None:
+    """Hold the radio against what was measured.
+
+    Downloads on a motorway (highway/drive) against published ones; CQI under three kinds of fading
+    against what was seen on a testbed; with --phone-logs, CQI by SNR against what phones logged.
+    """
+    from pathlib import Path
+
+    from celltcp.cli.console import wide_console
+    from celltcp.plots.calibration import draw_highway, draw_phone_logs, draw_reports
+    from celltcp.plots.style import save
+    from celltcp.radio.calibration.fading import reports
+    from celltcp.radio.calibration.highway import SCENARIO, drive
+    from celltcp.radio.calibration.phone_logs import read_folder
+    from celltcp.results import prepare_folder
+    from celltcp.scenarios import load_scenario
+
+    folder = prepare_folder(out) if out else None
+    phones = read_folder(Path(logs), load_scenario(SCENARIO).to_toml()) if logs else None
+    changes = [f"duration={duration}"] if duration else []
+    with progress_bar("driving") as progress:
+        highway = drive(runs, seed, changes=changes, jobs=jobs, out=folder, progress=progress)
+    with progress_bar("fading") as progress:
+        found = reports(seed, progress=progress)
+    console = wide_console(130)
+    print_highway(highway, console)
+    print_reports(found, console)
+    if phones:
+        print_phone_logs(phones, console)
+    if folder:
+        pictures = {"highway": draw_highway(highway), "cqi": draw_reports(found)}
+        if phones:
+            pictures["phone-logs"] = draw_phone_logs(phones)
+        for name, picture in pictures.items():
+            click.echo(f"picture: {save(picture, folder / f'{name}.png')}", err=True)
+
+
+def print_highway(found: Highway, console: Console) -> None:
+    """By SINR, then what was published beside what came out."""
+    from rich.table import Table
+
+    from celltcp.radio.opportunities import MODULATIONS
+
+    table = Table(title="highway/drive by mean SINR of a second; shares of transport blocks in %")
+    modulations = [name for name in MODULATIONS.values() if found.by_sinr[name].sum() > 0]
+    columns = {
+        **{name: name for name in modulations},
+        "bler": "BLER",
+        "first_decoded": "decoded\nat first",
+        "again_1": "2nd\nattempt",
+        "again_2": "3rd\nattempt",
+        "again_3": "4th and\nlater",
+    }
+    for heading in ("SINR, dB", "seconds, %", *columns.values(), "RTT,\nms"):
+        table.add_column(heading, justify="right")
+    for row in found.by_sinr.to_dict("records"):
+        parts = (_percent(row[column]) for column in ("seconds", *columns))
+        table.add_row(str(row["range"]), *parts, _number(row["rtt_ms"], 1))
+    console.print(table)
+    table = Table(title="Published figures and ours")
+    for heading in ("figure", "published", "here", "holds"):
+        table.add_column(heading, justify="left" if heading == "figure" else "right")
+    for figure in found.figures:
+        words = {True: "yes", False: "no", None: ""}
+        table.add_row(figure.name, figure.published, _number(figure.ours, 3), words[figure.holds])
+    console.print(table)
+    table = Table(title="Throughput of downloads of 20 MB, Mbit/s: mean ± standard deviation, median")
+    for heading in ("CCA", "published", "here", "downloads"):
+        table.add_column(heading, justify="left" if heading == "CCA" else "right")
+    for each in found.throughputs:
+        texts = [
+            f"{mean:.1f} ± {sd:.1f}, {median:.1f}" for mean, sd, median in (each.published, each.ours)
+        ]
+        table.add_row(each.cca, *texts, str(each.downloads))
+    console.print(table)
+    console.print(
+        "Published: Li, Chung, Jiang, Driving TCP congestion control algorithms on highway, 2017."
+    )
+
+
+def print_reports(found: list[Reports], console: Console) -> None:
+    """CQI under each kind of fading, and the relations between them."""
+    from rich.table import Table
+
+    from celltcp.radio.calibration.fading import SINR_DB, relations
+
+    table = Table(title=f"CQI reports at a mean SINR of {SINR_DB:g} dB; speeds in km/h")
+    for heading in ("fading", "mean", "standard deviation", "change from one to the next", "reports"):
+        table.add_column(heading, justify="left" if heading == "fading" else "right")
+    for each in found:
+        figures = (f"{value:.2f}" for value in (each.mean, each.sd, each.change))
+        table.add_row(each.model, *figures, str(len(each.cqi)))
+    console.print(table)
+    for relation, holds in relations(found).items():
+        console.print(f"{relation}: {'holds' if holds else 'does not hold'}")
+    console.print("Seen on a testbed: Atxutegi, PhD thesis, UPV/EHU, 2018, section 5.5.2, figure 5.23.")
+
+
+def print_phone_logs(found: PhoneLogs, console: Console) -> None:
+    """CQI by SNR of phones and ours."""
+    from rich.table import Table
+
+    from celltcp.radio.calibration.phone_logs import LEAST_S, NETWORK, median_distance
+
+    table = Table(
+        title=f"CQI by SNR: {found.files} phone logs, seconds on {NETWORK}, and our thresholds"
+    )
+    for heading in ("SNR, dB", "seconds", "lower quartile", "median", "upper quartile", "mean", "ours"):
+        table.add_column(heading, justify="right")
+    for row in found.by_snr.to_dict("records"):
+        quartiles = (f"{row[name]:.0f}" for name in ("low", "median", "high"))
+        table.add_row(
+            str(row["sinr_db"]), str(row["seconds"]), *quartiles, f"{row['mean']:.1f}", str(row["ours"])
+        )
+    console.print(table)
+    console.print(f"An SNR that was there for less than {LEAST_S} s is left out.")
+    console.print(f"ours less the phones' median, mean over the seconds: {median_distance(found):+.2f}")
+
+
+def _percent(value: float) -> str:
+    return _number(100 * value, 1)
+
+
+def _number(value: float, digits: int) -> str:
+    return "-" if value != value else f"{value:.{digits}f}"

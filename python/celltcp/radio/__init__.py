@@ -1,0 +1,1 @@
+"""What becomes of the radio under TCP: by place, by scheme, by phase."""

@@ -1,0 +1,1 @@
+"""The radio held against what was measured: on a motorway, under fading, by phones."""

@@ -1,0 +1,79 @@
+"""CQI under fading at one mean SINR (atxutegi2018-thesis section 5.5.2, figure 5.23)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celltcp._core import link_adaptation
+from celltcp.single import run
+
+#: Fading models by name, speeds in km/h, and the scenarios that have them.
+MODELS = {
+    "EVA60": "mobility/forward-60-4g",
+    "EVA120": "mobility/forward-120-4g",
+    "HST300": "mobility/forward-300-4g",
+}
+#: Mean SINR, dB.
+SINR_DB = 20.0
+
+
+@dataclass(frozen=True)
+class Reports:
+    """CQIs that a base station had of one phone, one per report."""
+
+    model: str
+    cqi: NDArray[np.int64]
+
+    @property
+    def mean(self) -> float:
+        """Mean of the reports."""
+        return float(self.cqi.mean())
+
+    @property
+    def sd(self) -> float:
+        """Their standard deviation."""
+        return float(self.cqi.std())
+
+    @property
+    def change(self) -> float:
+        """Mean distance from one report to the next."""
+        return float(np.abs(np.diff(self.cqi)).mean())
+
+
+def reports(
+    seed: int, duration: str = "60s", progress: Callable[[float], None] | None = None
+) -> list[Reports]:
+    """The reports under each model at a mean SINR of 20 dB."""
+    found = []
+    for number, (model, scenario) in enumerate(MODELS.items()):
+        one = run(
+            scenario,
+            seed=seed,
+            duration=duration,
+            set=[f"radio.ues.0.sinr={SINR_DB:g}dB"],
+            samples="off",
+            radio_log=True,
+        )
+        radio = one.radio
+        ttis = radio[(radio["ue"] == 0) & (radio["uplink"] == 0)].drop_duplicates("t_ns")
+        period = int(link_adaptation(str(one.results.about["scenario"]))["cqi_period_ttis"])
+        found.append(Reports(model, ttis["cqi"].to_numpy(dtype=np.int64)[::period]))
+        if progress:
+            progress((number + 1) / len(MODELS))
+    return found
+
+
+def relations(found: list[Reports]) -> dict[str, bool]:
+    """What was seen on the testbed, and whether it holds here."""
+    by = {each.model: each for each in found}
+    eva60, eva120, hst300 = (by[model] for model in MODELS)
+    return {
+        "EVA60 is higher than EVA120": eva60.mean > eva120.mean,
+        "EVA120 is higher than HST300": eva120.mean > hst300.mean,
+        "EVA60 varies more than EVA120": eva60.sd > eva120.sd,
+        "HST300 varies more than EVA120": hst300.sd > eva120.sd,
+    }

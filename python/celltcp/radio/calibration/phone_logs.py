@@ -1,0 +1,74 @@
+"""SNR and CQI as phones log them, beside our thresholds."""
+
+from __future__ import annotations
+
+import bisect
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from celltcp._core import CelltcpError, link_adaptation, phone_log
+
+#: The logs are of LTE and of 5G with an LTE anchor, whose SNR and CQI may belong to either.
+NETWORK = "LTE"
+
+#: A value of the SNR that was there for fewer seconds is left out: it says little.
+LEAST_S = 10
+
+
+@dataclass(frozen=True)
+class PhoneLogs:
+    """What the logs of a folder say."""
+
+    #: `sinr_db` (to the nearest dB), `seconds`, `low`, `median`, `high` (quartiles) and `mean` of the
+    #: CQI, and `ours`, that of a flat channel.
+    by_snr: pd.DataFrame
+    files: int
+
+
+def read_folder(folder: Path, scenario: str) -> PhoneLogs:
+    """Reads all logs (`.csv`) of `folder`; our thresholds are those of the carrier of a scenario.
+
+    Args:
+        folder: where the logs are.
+        scenario: as complete TOML.
+
+    Raises:
+        CelltcpError: if there is no log, or nothing in it that was on LTE.
+    """
+    files = sorted(folder.glob("*.csv"))
+    if not files:
+        raise CelltcpError(f"{folder}: holds no phone log (.csv)")
+    rows = [
+        (round(snr), cqi)
+        for file in files
+        for _, network, snr, cqi in phone_log(str(file))
+        if network == NETWORK and snr is not None and cqi is not None
+    ]
+    if not rows:
+        raise CelltcpError(f"{folder}: no line with SNR and CQI on {NETWORK}")
+    thresholds = link_adaptation(scenario)["cqi_sinr_db"]
+    data = pd.DataFrame(rows, columns=["sinr_db", "cqi"])
+    grouped = data.groupby("sinr_db")["cqi"]
+    found = pd.DataFrame(
+        {
+            "seconds": grouped.size(),
+            "low": grouped.quantile(0.25),
+            "median": grouped.median(),
+            "high": grouped.quantile(0.75),
+            "mean": grouped.mean(),
+        }
+    ).reset_index()
+    found = found[found["seconds"] >= LEAST_S]
+    if found.empty:
+        raise CelltcpError(f"{folder}: no SNR was there on {NETWORK} for {LEAST_S} s")
+    found.insert(6, "ours", [bisect.bisect_right(thresholds, snr) for snr in found["sinr_db"]])
+    return PhoneLogs(found, len(files))
+
+
+def median_distance(logs: PhoneLogs) -> float:
+    """Our CQI less the median of the phones, mean over the seconds."""
+    table = logs.by_snr
+    return float(np.average(table["ours"] - table["median"], weights=table["seconds"]))

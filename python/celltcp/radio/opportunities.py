@@ -1,0 +1,92 @@
+"""Transmission opportunities of the downlink, and those that were wasted, by scheme."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from celltcp._core import link_adaptation
+from celltcp.comparison import Comparison
+
+MODULATIONS = {2: "QPSK", 4: "16QAM", 6: "64QAM", 8: "256QAM"}
+
+
+def scheme_ranges(scenario: str) -> dict[str, tuple[int, int]]:
+    """First and last modulation and coding scheme of each modulation, by its name.
+
+    Args:
+        scenario: a complete scenario with a radio, as TOML.
+    """
+    bits = link_adaptation(scenario)["bits_per_symbol"]
+    ranges: dict[str, tuple[int, int]] = {}
+    for mcs, each in enumerate(bits):
+        name = MODULATIONS[each]
+        ranges[name] = (ranges.get(name, (mcs, mcs))[0], mcs)
+    return ranges
+
+
+def downlink_ttis(comparison: Comparison, *, whole: bool = False) -> pd.DataFrame:
+    """The phone's downlink while the first flow lives, or the whole run, with modulations."""
+    radio = comparison.radio
+    lengths = comparison.runs.set_index("run")["duration_s"]
+    times = radio["t_ns"] * 1e-9
+    # The interval that begins as the run ends is logged, too.
+    within = times < radio["run"].map(lengths)
+    mine = radio[(radio["uplink"] == 0) & (radio["ue"] == 0) & within].copy()
+    if not whole:
+        flows = comparison.flows.groupby("run").first()
+        times = times[mine.index]
+        end = flows["first_data_s"] + flows["duration_s"]
+        alive = (times >= mine["run"].map(flows["start_s"])) & (times < mine["run"].map(end))
+        mine = mine[alive].copy()
+    bits = link_adaptation(str(comparison.results.about["scenario"]))["bits_per_symbol"]
+    mine["modulation"] = np.array([MODULATIONS[each] for each in bits])[mine["mcs"]]
+    return mine
+
+
+def wasted(comparison: Comparison) -> pd.DataFrame:
+    """Wasted transmission opportunities by modulation and in total.
+
+    Columns `cca`, `run`, `modulation` (`"all"` for the total), `wasted_per_s`: TTIs in which the phone
+    could have been served and nothing waited for it, per second of TTIs with such schemes; `share`:
+    that of these among all TTIs.
+
+    Raises:
+        CelltcpError: if the results hold no log of the radio.
+    """
+    ttis = downlink_ttis(comparison)
+    tti_s = float(link_adaptation(str(comparison.results.about["scenario"]))["tti_s"])
+    rows = []
+    for (cca, run), mine in ttis.groupby(["cca", "run"], observed=True):
+        parts = [("all", mine), *mine.groupby("modulation")]
+        rows += [
+            {
+                "cca": cca,
+                "run": run,
+                "modulation": modulation,
+                "wasted_per_s": float(part["wasted"].mean()) / tti_s,
+                "share": len(part) / len(mine),
+            }
+            for modulation, part in parts
+        ]
+    return pd.DataFrame(rows)
+
+
+def scheme_statistics(comparison: Comparison) -> pd.DataFrame:
+    """Schemes of first transmissions per congestion control and run.
+
+    Columns `cca`, `run`, `mean`, `sd`, and `change`, the mean distance from one to the next.
+    """
+    ttis = downlink_ttis(comparison)
+    first = ttis[ttis["attempt"] == 1].sort_values(["run", "t_ns"])
+    rows = [
+        {
+            "cca": cca,
+            "run": run,
+            "mean": mine["mcs"].mean(),
+            "sd": mine["mcs"].std(),
+            "change": mine["mcs"].astype(int).diff().abs().mean(),
+        }
+        for (cca, run), mine in first.groupby(["cca", "run"], observed=True)
+    ]
+    return pd.DataFrame(rows)

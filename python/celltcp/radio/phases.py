@@ -1,0 +1,52 @@
+"""Goodput by phase of the way through a cell (atxutegi2018-thesis section 6.3)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from celltcp.comparison import Comparison
+from celltcp.radio.slots import mean_of, tested_slots
+from celltcp.radio.way import CONSTRAINED_DB, Way
+
+#: Length of the start-up, s.
+START_UP_S = 2.0
+
+#: Phases by movement, in the order of time.
+PHASES = {
+    "forward": ("start-up", "sustainer", "constrained"),
+    "backward": ("start-up", "constrained", "scaling"),
+}
+
+
+def by_phase(comparison: Comparison, metric: str = "goodput") -> pd.DataFrame:
+    """A metric per congestion control, run and phase: columns `cca`, `run`, `phase`, `value`.
+
+    The start-up is the first two seconds of the flow. The constrained area is where the mean SINR is
+    within 2.5 dB of its lowest. What is left is the sustainer when the phone moves away (forward), the
+    scaling when it comes closer (backward). Phases without slots are left out.
+
+    Raises:
+        CelltcpError: if the mean SINR is not written in the scenario, or neither falls nor rises.
+    """
+    way = Way.of(comparison.results)
+    slots = tested_slots(comparison)
+    begun = slots.groupby("run")["t_s"].transform("min")
+    names = PHASES[way.movement]
+    other = "sustainer" if way.movement == "forward" else "scaling"
+    slot_s = float(comparison.results.about["slot_s"])
+    slots["phase"] = np.select(
+        [
+            slots["t_s"] - begun < START_UP_S - slot_s / 2,
+            way.at(slots["t_s"] + slot_s / 2) < way.lowest_db + CONSTRAINED_DB,
+        ],
+        ["start-up", "constrained"],
+        other,
+    )
+    rows = [
+        {"cca": cca, "run": run, "phase": phase, "value": mean_of(mine, metric, slot_s)}
+        for (cca, run, phase), mine in slots.groupby(["cca", "run", "phase"], observed=True)
+    ]
+    found = pd.DataFrame(rows)
+    found["phase"] = pd.Categorical(found["phase"], names, ordered=True)
+    return found

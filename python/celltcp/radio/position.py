@@ -1,0 +1,56 @@
+"""Movement away from a base station and towards it, at the same places."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from celltcp._core import CelltcpError
+from celltcp.comparison import Comparison
+from celltcp.radio.slots import mean_of, tested_slots
+from celltcp.radio.way import Way
+
+
+def by_position(
+    forward: Comparison, backward: Comparison, metric: str = "goodput", step_db: float = 1.0
+) -> pd.DataFrame:
+    """A metric by mean SINR, which stands for the place.
+
+    Columns `movement`, `cca`, `run`, `sinr_db` (the middle of a range of `step_db`), `value`.
+
+    Raises:
+        CelltcpError: if the one does not move away, the other not closer, over the same SINRs.
+    """
+    ways = [Way.of(each.results) for each in (forward, backward)]
+    for way, each, movement in zip(ways, (forward, backward), ("forward", "backward"), strict=True):
+        if way.movement != movement:
+            raise CelltcpError(
+                f"{each.results.about['name']}: moves {way.movement}; give the forward results "
+                "first, then the backward ones"
+            )
+    ends = [(way.lowest_db, way.highest_db) for way in ways]
+    if ends[0] != ends[1]:
+        raise CelltcpError(
+            f"{backward.results.about['name']}: SINR from {ends[1][0]:g} to {ends[1][1]:g} dB; "
+            f"{forward.results.about['name']} has {ends[0][0]:g} to {ends[0][1]:g} dB; allowed are the "
+            "same"
+        )
+    rows = []
+    for way, each in zip(ways, (forward, backward), strict=True):
+        slots = tested_slots(each)
+        slot_s = float(each.results.about["slot_s"])
+        sinr = way.at(slots["t_s"] + slot_s / 2)
+        ranges = np.floor((sinr - way.lowest_db) / step_db)
+        last = np.ceil((way.highest_db - way.lowest_db) / step_db) - 1
+        slots["sinr_db"] = way.lowest_db + (np.minimum(ranges, last) + 0.5) * step_db
+        rows += [
+            {
+                "movement": way.movement,
+                "cca": cca,
+                "run": run,
+                "sinr_db": middle,
+                "value": mean_of(mine, metric, slot_s),
+            }
+            for (cca, run, middle), mine in slots.groupby(["cca", "run", "sinr_db"], observed=True)
+        ]
+    return pd.DataFrame(rows)

@@ -1,0 +1,35 @@
+"""Slots of the flow under test."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from celltcp.comparison import Comparison
+
+
+def tested_slots(comparison: Comparison) -> pd.DataFrame:
+    """The slots of the first flow of the scenario, those of parallel connections in one row.
+
+    Delivered bytes are sums; RTT and PM are means of the connections.
+    """
+    flows = comparison.flows
+    first = flows.groupby("run")["name"].transform("first") == flows["name"]
+    slots = comparison.slots.merge(flows.loc[first, ["run", "flow"]], on=["run", "flow"])
+    of_slots: dict[str, str] = {"delivered_bytes": "sum", **dict.fromkeys(MEANS.values(), "mean")}
+    return slots.groupby(["cca", "run", "t_s"], as_index=False, observed=True).agg(of_slots)
+
+
+#: Columns of slots of which means are taken, by the names that users give.
+MEANS = {
+    "rtt": "rtt_mean_ms",
+    "owd": "owd_mean_ms",
+    "pm_balanced": "pm_balanced",
+    "pm_delay": "pm_delay",
+}
+
+
+def mean_of(slots: pd.DataFrame, metric: str, slot_s: float) -> float:
+    """Goodput in Mbit/s over these slots, or the mean of another metric, NaN where it is undefined."""
+    if metric == "goodput":
+        return float(slots["delivered_bytes"].mean() * 8e-6 / slot_s)
+    return float(slots[MEANS[metric]].mean())
