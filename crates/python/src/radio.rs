@@ -53,12 +53,16 @@ pub(crate) fn mean_sinr(text: &str) -> PyResult<Vec<(f64, f64)>> {
     }
 }
 
+/// Time in s, network, SNR in dB, CQI.
+type LoggedSecond = (f64, String, Option<f64>, Option<u8>);
+
 /// What the phone log in `file` has per second: time in s, network such as `LTE`, SNR in dB and CQI where
 /// they are known.
 #[pyfunction]
-pub(crate) fn phone_log(file: PathBuf) -> PyResult<Vec<(f64, String, Option<f64>, Option<u8>)>> {
+pub(crate) fn phone_log(file: PathBuf) -> PyResult<Vec<LoggedSecond>> {
     let name = file.display().to_string();
-    let text = std::fs::read_to_string(&file).map_err(|error| refuse(format!("{name}: {error}")))?;
+    let text =
+        std::fs::read_to_string(&file).map_err(|error| refuse(format!("{name}: {error}")))?;
     let log = PhoneLog::read(&name, &text).map_err(refuse)?;
     Ok(log
         .samples()

@@ -25,6 +25,13 @@ def radio() -> None:
 @click.option("--runs", default=5, show_default=True, type=click.IntRange(1), help="Drives.")
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(0))
 @click.option("--duration", metavar="TIME", help="Length of a drive; default that of highway/drive.")
+@click.option(
+    "--set",
+    "overrides",
+    multiple=True,
+    metavar="FIELD=VALUE",
+    help="Override a field of highway/drive; may be repeated.",
+)
 @click.option("--jobs", type=click.IntRange(1), help="Runs at a time; default all cores.")
 @click.option("--phone-logs", "logs", metavar="DIR", help="Logs of phones, as of 5Gdataset.")
 @click.option("--out", metavar="DIR", help="Keep tables and pictures here; resumes.")
@@ -32,6 +39,7 @@ def calibrate(
     runs: int,
     seed: int,
     duration: str | None,
+    overrides: tuple[str, ...],
     jobs: int | None,
     logs: str | None,
     out: str | None,
@@ -54,7 +62,7 @@ def calibrate(
 
     folder = prepare_folder(out) if out else None
     phones = read_folder(Path(logs), load_scenario(SCENARIO).to_toml()) if logs else None
-    changes = [f"duration={duration}"] if duration else []
+    changes = [*overrides, *([f"duration={duration}"] if duration else [])]
     with progress_bar("driving") as progress:
         highway = drive(runs, seed, changes=changes, jobs=jobs, out=folder, progress=progress)
     with progress_bar("fading") as progress:

@@ -71,7 +71,7 @@ def view_schemes(results: Sequence[Comparison]) -> Figure:
     from celltcp.radio.opportunities import scheme_ranges, scheme_statistics, wasted
 
     picture = figure(6.5, 3.2 * len(results))
-    panels = picture.subplots(len(results), 1, squeeze=False)[:, 0]
+    panels = picture.subplots(len(results), 1, squeeze=False, sharey=True)[:, 0]
     console = wide_console()
     for each, axes in zip(results, panels, strict=True):
         found = wasted(each)

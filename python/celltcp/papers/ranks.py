@@ -21,10 +21,9 @@ _MOST_ORDERED = 7
 class RankCorrelation:
     """Spearman's rank correlation of our means with the published ones.
 
-    `low` and `high`: between these lie 95 % of what it is when both are measured again, by the bootstrap:
-    runs are drawn again with replacement, the same seeds for each congestion control, and the published
-    means normally within their own intervals. `chance` is the share of all orders that agree at least as
-    well.
+    Between `low` and `high` lie 95 % of what it is when both are measured again, by the bootstrap: runs
+    are drawn again with replacement, with the same seeds for all, and the published means
+    normally within their own intervals. `chance` is the share of all orders that agree as well.
     """
 
     rho: float
