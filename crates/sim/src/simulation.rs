@@ -62,6 +62,8 @@ pub struct Simulation {
     /// The flow of each connection, and what its receiver had got.
     owners: Vec<(usize, u64)>,
     deliveries: Vec<Delivery>,
+    /// Ends at which something has arrived in this moment.
+    readers: Vec<(u32, Side)>,
 }
 
 impl Simulation {
@@ -125,6 +127,7 @@ impl Simulation {
             switches: Switches::new(scenario),
             owners: Vec::new(),
             deliveries: Vec::new(),
+            readers: Vec::new(),
         })
     }
 
@@ -192,13 +195,23 @@ impl Simulation {
     fn run_path(&mut self) {
         let mut deliveries = core::mem::take(&mut self.deliveries);
         self.path.advance(self.now, &mut deliveries, &mut ());
+        // What comes in one moment, as from the radio, is there before an application gets to read.
+        self.readers.clear();
         for delivery in deliveries.drain(..) {
             let connection = delivery.packet.flow;
             let side = self.endpoints.side_at(connection, delivery.host);
             self.endpoints
                 .end(connection, side)
-                .on_segment(self.now, &delivery.packet.segment);
+                .take_segment(self.now, &delivery.packet.segment);
             self.after(connection, side, true);
+            if !self.readers.contains(&(connection, side)) {
+                self.readers.push((connection, side));
+            }
+        }
+        for index in 0..self.readers.len() {
+            let (connection, side) = self.readers[index];
+            self.endpoints.end(connection, side).on_read(self.now);
+            self.flush(connection, side);
         }
         self.deliveries = deliveries;
     }

@@ -185,8 +185,25 @@ impl Connection {
         self.sender.congestion.name()
     }
 
-    /// A segment arrived.
+    /// A segment arrived, and the application has read what it brought.
     pub fn on_segment(&mut self, now: Instant, segment: &Segment) {
+        self.take_segment(now, segment);
+        self.on_read(now);
+    }
+
+    /// The application reads all that has arrived in order.
+    pub fn on_read(&mut self, now: Instant) {
+        if let Some(receiver) = &mut self.receiver {
+            receiver.on_read();
+            if self.is_synchronised() {
+                self.flush(now);
+            }
+        }
+    }
+
+    /// A segment arrived; more may arrive in the same moment before the application gets to
+    /// [read](Self::on_read).
+    pub fn take_segment(&mut self, now: Instant, segment: &Segment) {
         match self.state {
             State::Closed => {}
             State::Listen => self.on_request(now, segment),

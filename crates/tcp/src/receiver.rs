@@ -46,6 +46,10 @@ pub(crate) struct Receiver {
     /// `rcv_nxt` when the last ACK was sent.
     acked: u64,
     ack_now: bool,
+    /// An ACK leaves when the application has read.
+    ack_on_read: bool,
+    /// Bytes in order that the application has not read.
+    waiting: u64,
     quick_acks: u32,
     started: bool,
     last_arrival: Instant,
@@ -81,6 +85,8 @@ impl Receiver {
             delayed_ack_timeout: config.delayed_ack_timeout,
             acked: first,
             ack_now: false,
+            ack_on_read: false,
+            waiting: 0,
             quick_acks: 0,
             started: false,
             last_arrival: Instant::ZERO,
@@ -204,9 +210,11 @@ impl Receiver {
             // RFC 5681 §4.2: a filled gap is acknowledged at once.
             self.ack_now = true;
         }
+        self.waiting += u64::from(len);
         if len < self.mss || segment.flags.contains(Flags::PSH) {
-            // The end of a message: the application has read it all (the kernel's `tcp_cleanup_rbuf`).
-            self.ack_now = true;
+            // The end of a message is acknowledged when the application has read it all (the kernel's
+            // `tcp_cleanup_rbuf`).
+            self.ack_on_read = true;
         }
         self.window.tune(now, self.rcv_nxt, self.reach_beyond());
         self.decide_on_ack(now);
@@ -219,10 +227,18 @@ impl Receiver {
     /// Whether an ACK leaves now, later, or merged with others (the kernel's `__tcp_ack_snd_check`).
     fn decide_on_ack(&mut self, now: Instant) {
         let unacked = self.rcv_nxt - self.acked;
-        if unacked > u64::from(self.mss) || self.quick_acks > 0 || !self.delayed_ack {
+        if self.quick_acks > 0 || !self.delayed_ack {
             self.ack_now = true;
+        } else if unacked > u64::from(self.mss) {
+            // Not while what has not been read would make the window smaller: then by the reader.
+            let held = self.held() + self.waiting;
+            if self.window.keeps(held, self.acked) {
+                self.ack_now = true;
+            } else {
+                self.ack_on_read = true;
+            }
         }
-        if self.ack_now {
+        if self.ack_now || self.ack_on_read {
             return;
         }
         if !self.out_of_order.is_empty() {
@@ -230,6 +246,12 @@ impl Receiver {
         } else if self.delayed_at == Instant::NEVER {
             self.delayed_at = now + self.ack_delay();
         }
+    }
+
+    /// The application has read all that is in order (the kernel's `tcp_cleanup_rbuf`).
+    pub(crate) fn on_read(&mut self) {
+        self.waiting = 0;
+        self.ack_now |= core::mem::take(&mut self.ack_on_read);
     }
 
     /// How long an ACK is held back: not longer than an RTT, where that is known (the kernel's
@@ -280,6 +302,7 @@ impl Receiver {
         }
         self.acked = self.rcv_nxt;
         self.ack_now = false;
+        self.ack_on_read = false;
         self.delayed_at = Instant::NEVER;
         self.compressed_at = Instant::NEVER;
         self.compressed = 0;

@@ -22,8 +22,15 @@ fn settled() -> (Receiver, u64, Instant) {
     (receiver, next + MSS, now)
 }
 
-/// A segment arrives; answers whether an ACK leaves at once.
+/// A segment arrives and is read; answers whether an ACK leaves at once.
 fn arrives(receiver: &mut Receiver, now: Instant, seq: u64, len: u64, flags: Flags) -> bool {
+    let before = arrives_unread(receiver, now, seq, len, flags);
+    receiver.on_read();
+    before || acknowledges(receiver, now)
+}
+
+/// A segment arrives; answers whether an ACK leaves before anybody has read it.
+fn arrives_unread(receiver: &mut Receiver, now: Instant, seq: u64, len: u64, flags: Flags) -> bool {
     let segment = Segment {
         len: len as u32,
         flags,
@@ -62,6 +69,20 @@ fn a_lone_full_segment_waits_and_the_next_one_waits_longer() {
         now = receiver.deadline();
         assert!(acknowledges(&mut receiver, now));
     }
+}
+
+/// Linux `__tcp_ack_snd_check`: while what has not been read would make the window smaller, segments that
+/// come together share the ACK of the reader.
+#[test]
+fn a_burst_is_acknowledged_once_when_it_has_been_read() {
+    let (mut receiver, mut next, now) = settled();
+    for _ in 0..7 {
+        assert!(!arrives_unread(&mut receiver, now, next, MSS, Flags::ACK));
+        next += MSS;
+    }
+    receiver.on_read();
+    assert!(acknowledges(&mut receiver, now));
+    assert!(!acknowledges(&mut receiver, now));
 }
 
 /// Linux `tcp_cleanup_rbuf`: the end of a message is acknowledged once it is read.

@@ -131,6 +131,14 @@ impl WindowTuning {
         true
     }
 
+    /// Whether the window that could be offered while `held` bytes wait is at least the one that was
+    /// offered with the ACK of all before `acked` (`__tcp_select_window` against `rcv_wnd`).
+    pub(super) fn keeps(&self, held: u64, acked: u64) -> bool {
+        let unit = 1_u64 << self.scale;
+        let free = self.space.saturating_sub(held).min(self.threshold);
+        free.next_multiple_of(unit) >= self.edge.saturating_sub(acked)
+    }
+
     /// The window field of a segment that leaves when `next` is expected and `held` bytes wait beyond a
     /// hole. The right edge never moves back (RFC 9293 §3.8.6.2).
     pub(super) fn field(&mut self, next: u64, held: u64) -> u16 {
