@@ -39,11 +39,7 @@ fn every_scenario_in_a_folder_runs() {
         let tables = run(&scenario(name, &["duration=2s", &cca]), 5);
         let row = first(&tables.flows);
         println!("{name} {cca}: {:.2} Mbit/s", row.goodput_mbps);
-        assert!(
-            row.goodput_mbps > 0.3,
-            "{name} {cca}: {}",
-            row.goodput_mbps
-        );
+        assert!(row.goodput_mbps > 0.3, "{name} {cca}: {}", row.goodput_mbps);
     }
 }
 
