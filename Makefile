@@ -24,8 +24,8 @@ test-kernel: setup
 lint: setup
 	cargo fmt --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-	$(BIN)/ruff check python tests
-	$(BIN)/ruff format --check python tests
+	$(BIN)/ruff check python studies tests
+	$(BIN)/ruff format --check python studies tests
 	$(BIN)/mypy
 	MYPYPATH=python $(BIN)/stubtest celltcp._core
 

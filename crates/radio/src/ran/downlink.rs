@@ -238,16 +238,8 @@ pub(super) fn transmit(
 ) -> BlockRecord {
     let air = &config.air;
     let (process, attempts) = (sending.process, user.down.attempts(sending.process));
-    let (mcs, prbs, format, payload) = {
-        let payload = user.down.payload(process);
-        let format = payload.format.expect("a process that sends has a format");
-        (
-            payload.mcs,
-            payload.prbs,
-            format,
-            payload.block.data_bytes() as u32,
-        )
-    };
+    let payload = user.down.payload(process);
+    let (mcs, format) = (payload.mcs, payload.format());
     let whole = sending.groups.count_ones() as usize == air.group_prbs.len();
     let sinr_db = if whole {
         effective_sinr_mi(&user.sinr_db, format.modulation)
@@ -279,15 +271,9 @@ pub(super) fn transmit(
     {
         drx.not_decoded(tti);
     }
-    BlockRecord {
-        mcs,
-        bytes: format.bits / 8,
-        payload,
-        attempt: attempts + 1,
-        bler: bler as f32,
-        decoded: reception == Reception::Decoded,
-        prbs,
-    }
+    user.down
+        .payload(process)
+        .record(attempts + 1, bler, reception)
 }
 
 /// Combines an attempt with those before it; returns the error rate.

@@ -234,16 +234,8 @@ fn transmit(
     (tti, now): (u64, Instant),
 ) -> BlockRecord {
     let attempts = user.up.attempts(process);
-    let (mcs, prbs, format, payload) = {
-        let payload = user.up.payload(process);
-        let format = payload.format.expect("a process that sends has a format");
-        (
-            payload.mcs,
-            payload.prbs,
-            format,
-            payload.block.data_bytes() as u32,
-        )
-    };
+    let payload = user.up.payload(process);
+    let (prbs, format) = (payload.prbs, payload.format());
     let sinr_db = user.uplink_sinr_db(now, config, u32::from(prbs));
     let version = VERSIONS[usize::from(attempts) % VERSIONS.len()];
     let mut bler = 0.0;
@@ -266,13 +258,7 @@ fn transmit(
         (tti, config.decoding),
     );
     user.prbs_now[1] += prbs;
-    BlockRecord {
-        mcs,
-        bytes: format.bits / 8,
-        payload,
-        attempt: attempts + 1,
-        bler: bler as f32,
-        decoded: reception == Reception::Decoded,
-        prbs,
-    }
+    user.up
+        .payload(process)
+        .record(attempts + 1, bler, reception)
 }

@@ -5,11 +5,12 @@ use std::collections::VecDeque;
 use units::{Decibel, Instant};
 
 use super::bearer::{Bearer, Fate};
+use super::report::BlockRecord;
 use super::{Access, AirInterface, Channel, Config, Direction, Load, User, UserId};
 use crate::channel::{Activity, NoiseFigure, SinrSource, thermal_noise_dbm};
 use crate::handover::Mobility;
 use crate::mac::drx::Drx;
-use crate::mac::harq::{self, Chance, Harq};
+use crate::mac::harq::{self, Chance, Harq, Reception};
 use crate::mac::uplink::{self, GRANT_TO_TRANSMISSION, Ledger};
 use crate::phy::{
     CqiReporter, OuterLoop, ReportConfig, SoftBuffer, TransportFormat, effective_sinr_mi,
@@ -25,6 +26,29 @@ pub(super) struct Payload {
     pub(super) prbs: u16,
     /// Bytes that the buffer status report in an uplink block tells of.
     pub(super) report: Option<u64>,
+}
+
+impl Payload {
+    /// How it goes on air.
+    ///
+    /// # Panics
+    /// If the process has never been filled.
+    pub(super) fn format(&self) -> TransportFormat {
+        self.format.expect("a process that sends has been filled")
+    }
+
+    /// What became of an attempt.
+    pub(super) fn record(&self, attempt: u8, bler: f64, reception: Reception) -> BlockRecord {
+        BlockRecord {
+            mcs: self.mcs,
+            bytes: self.format().bits / 8,
+            payload: self.block.data_bytes() as u32,
+            attempt,
+            bler: bler as f32,
+            decoded: reception == Reception::Decoded,
+            prbs: self.prbs,
+        }
+    }
 }
 
 pub(super) type Processes = Harq<Payload, Option<SoftBuffer>>;
