@@ -60,6 +60,15 @@ def test_every_plot_is_drawn(celltcp, tmp_path: Path) -> None:
         assert (tmp_path / "r" / f"{plot}.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.parametrize("command", [("compare", "--runs", "2"), ("run",)])
+def test_where_nothing_is_delivered_pictures_are_empty(celltcp, tmp_path: Path, command) -> None:
+    silent = 'path.down.steps=[{ at = "0s", rate = "0bit/s" }, { at = "50s", rate = "1Mbit/s" }]'
+    name, *more = command
+    done = celltcp(name, "outage", *more, "--set", silent, "--duration", "5s", "--out", "r")
+    assert done.returncode == 0, done.stderr
+    assert list((tmp_path / "r").glob("*.png"))
+
+
 def test_exports_hold_what_was_measured(celltcp, tmp_path: Path) -> None:
     assert celltcp("compare", "drive", *QUICK, "--out", "r").returncode == 0
     for form in ("csv", "parquet", "iperf3-json", "qlog"):

@@ -32,7 +32,7 @@ def draw_comparison_series(rates: Axes, delays: Axes, comparison: Comparison, se
         delays.plot(mine["t_s"], mine["rtt_mean_ms"], color=colour(cca), lw=0.9, label=cca)
     rates.set_ylabel("goodput, Mbit/s")
     # A filled hole hands over more in one slot than the link carries: such spikes are cut off.
-    rates.set_ylim(0, 1.25 * most)
+    rates.set_ylim(0, _headroom(most))
     rates.legend(ncols=4, loc="upper right")
     delays.set_ylabel(f"RTT, ms (seed {seed})")
     delays.set_ylim(bottom=0)
@@ -53,8 +53,7 @@ def draw_run_series(axes: list[Axes], single: SingleRun) -> None:
     pacing = samples["pacing_rate_bps"] * 1e-6
     rates.plot(times, pacing, color="#999999", lw=0.6, label="pacing rate")
     rates.plot(slots["t_s"], slots["goodput_mbps"], color=colour(cca), lw=1, label=f"{cca} goodput")
-    top = 1.25 * float(max(slots["capacity_mbps"].max(), slots["goodput_mbps"].max()))
-    rates.set_ylim(0, top)
+    rates.set_ylim(0, _headroom(float(slots[["capacity_mbps", "goodput_mbps"]].max().max())))
     rates.set_ylabel("Mbit/s")
     rates.legend(ncols=3, loc="upper right")
     delays.plot(times, samples["srtt_us"] * 1e-3, color="#999999", lw=0.8, label="srtt")
@@ -75,3 +74,8 @@ def draw_run_series(axes: list[Axes], single: SingleRun) -> None:
     windows.set_ylabel("segments")
     windows.set_xlabel("time, s")
     windows.legend(ncols=4, loc="upper right")
+
+
+def _headroom(most: float) -> float | None:
+    """Upper end of an axis for values up to `most`; none where nothing was ever sent."""
+    return 1.25 * most if most > 0 else None
