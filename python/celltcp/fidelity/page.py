@@ -13,7 +13,7 @@ from celltcp.fidelity.judgement import METRICS, Fidelity, Judgement
 from celltcp.fidelity.rows import COLUMNS, HEADINGS, LEGEND, cells, difference_text
 
 #: Folder of the pictures, from that of the page.
-IMAGES = Path("images/fidelity")
+IMAGES = Path("images")
 _MOST_TRAJECTORIES = 6
 
 
@@ -22,7 +22,7 @@ def write_page(fidelity: Fidelity, file: Path, command: str, causes: Sequence[Ca
 
     Args:
         fidelity: the judgements.
-        file: the Markdown file; the pictures go to images/fidelity in its folder.
+        file: the Markdown file; the pictures go to images in its folder, there into one of the page's name.
         command: the command that makes the page.
         causes: why cases are outside their bands.
     """
