@@ -17,6 +17,7 @@ from celltcp.campaign import Progress, jobs_for, run_jobs
 from celltcp.ccas import chosen as chosen_ccas
 from celltcp.engines import Engine
 from celltcp.engines import engine as find_engine
+from celltcp.radio.coverage import uncovered
 from celltcp.results import Results
 from celltcp.scenarios import load_scenario
 from celltcp.statistics import best_and_ties, estimate, paired_difference
@@ -187,7 +188,13 @@ class Comparison:
                 if cca != best[requirement] and "+" not in cca
             ],
             "recommendation": self.recommendation,
+            "warnings": self.warnings,
         }
+
+    @property
+    def warnings(self) -> list[str]:
+        """What makes the figures mean less than they seem to: UEs that no cell reached."""
+        return uncovered(self.results)
 
     def _series(self) -> list[tuple[str, dict[str, list[float]]]]:
         """Per congestion control the values of each metric, in the order of the seeds."""

@@ -111,6 +111,8 @@ def print_comparison(result: Comparison) -> None:
         table.add_row(cca, *outcome_cells(mine))
     console = wide_console()
     console.print(table)
+    for warning in result.warnings:
+        console.print(f"warning: {warning}", style="yellow", highlight=False)
     if result.several_flows:
         console.print("The table shows the first flow of each.")
         console.print(_shares(result))

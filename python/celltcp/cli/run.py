@@ -44,6 +44,7 @@ def run(
     from pathlib import Path
 
     from celltcp.export.text import must_be_writable
+    from celltcp.radio.coverage import uncovered
     from celltcp.results import prepare_folder
     from celltcp.single import run as run_once
 
@@ -73,6 +74,8 @@ def run(
             f"{flow['retransmissions']} retransmissions, {flow['timeouts']:.0f} time-outs, "
             f"PM balanced {flow['pm_balanced']:.3f} delay {flow['pm_delay']:.3f}"
         )
+    for warning in uncovered(result.results):
+        click.echo(f"warning: {warning}", err=True)
     if folder:
         from celltcp.plots.style import save
 

@@ -12,8 +12,6 @@ from celltcp.fidelity.data import read_text
 from celltcp.fidelity.judgement import METRICS, Fidelity, Judgement
 from celltcp.fidelity.rows import COLUMNS, HEADINGS, LEGEND, cells, difference_text
 
-#: Folder of the pictures, from that of the page.
-IMAGES = Path("images/fidelity")
 _MOST_TRAJECTORIES = 6
 
 
@@ -22,7 +20,7 @@ def write_page(fidelity: Fidelity, file: Path, command: str, causes: Sequence[Ca
 
     Args:
         fidelity: the judgements.
-        file: the Markdown file; the pictures go to images/fidelity in its folder.
+        file: the Markdown file; the pictures go to `images` beside it, there to a folder of its name.
         command: the command that makes the page.
         causes: why cases are outside their bands.
     """
@@ -30,26 +28,40 @@ def write_page(fidelity: Fidelity, file: Path, command: str, causes: Sequence[Ca
     from celltcp.plots.style import save
     from celltcp.results import prepare_folder
 
-    folder = prepare_folder(file.parent / IMAGES)
+    pictures = f"images/{file.stem}"
+    folder = prepare_folder(file.parent / pictures)
     save(draw_overview(fidelity), folder / "overview.png")
     shown = chosen_trajectories(fidelity.judgements)
     for number, judgement in enumerate(shown, 1):
         save(draw_trajectories(judgement, fidelity.seed), folder / f"trajectory-{number}.png")
-    return write_text(file, page_text(fidelity, command, causes, shown))
+    return write_text(file, page_text(fidelity, command, causes, shown, pictures))
 
 
 def page_text(
-    fidelity: Fidelity, command: str, causes: Sequence[Cause], shown: Sequence[Judgement]
+    fidelity: Fidelity,
+    command: str,
+    causes: Sequence[Cause],
+    shown: Sequence[Judgement],
+    pictures: str = "images",
 ) -> str:
-    """The page in Markdown; `shown` are the trajectories whose pictures are numbered from 1 on."""
+    """The page in Markdown; `shown` are the trajectories whose pictures are numbered from 1 on.
+
+    Args:
+        fidelity: the judgements.
+        command: the command that makes the page.
+        causes: why cases are outside their bands.
+        shown: what is drawn.
+        pictures: folder of the pictures, from that of the page.
+    """
+    overview = _picture(f"{pictures}/overview", "Differences of goodput and mean RTT per case")
     parts = [
         _head(fidelity, command),
         read_text("method.md"),
         _bands(fidelity),
         _outside(fidelity, causes),
-        _picture("## Overview\n\n", "Differences of goodput and mean RTT per case", "overview"),
+        f"## Overview\n\n{overview}",
         *_tables(fidelity),
-        _trajectories(fidelity, shown),
+        _trajectories(fidelity, shown, pictures),
     ]
     return "\n".join(part for part in parts if part)
 
@@ -128,9 +140,11 @@ def _tables(fidelity: Fidelity) -> list[str]:
     return [*tables, f"{LEGEND}\n"]
 
 
-def _trajectories(fidelity: Fidelity, shown: Sequence[Judgement]) -> str:
+def _trajectories(fidelity: Fidelity, shown: Sequence[Judgement], folder: str) -> str:
     pictures = [
-        _picture("", f"cwnd and RTT of {judgement.cca} on {judgement.case}", f"trajectory-{number}")
+        _picture(
+            f"{folder}/trajectory-{number}", f"cwnd and RTT of {judgement.cca} on {judgement.case}"
+        )
         for number, judgement in enumerate(shown, 1)
     ]
     lead = (
@@ -140,5 +154,5 @@ def _trajectories(fidelity: Fidelity, shown: Sequence[Judgement]) -> str:
     return "\n".join(["## Trajectories\n", lead, *pictures])
 
 
-def _picture(before: str, text: str, name: str) -> str:
-    return f"{before}![{text}]({IMAGES.as_posix()}/{name}.png)\n"
+def _picture(path: str, text: str) -> str:
+    return f"![{text}]({path}.png)\n"
