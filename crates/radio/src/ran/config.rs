@@ -21,7 +21,8 @@ pub struct Config {
     pub cells: usize,
     /// Who sends what in the downlink.
     pub downlink: Downlink,
-    /// Hybrid ARQ of the downlink; the uplink has the same, synchronous in LTE.
+    /// Hybrid ARQ of both directions; the uplink repeats a round trip after the attempt, or in the next
+    /// uplink interval.
     pub harq: harq::Config,
     /// TTIs from a transmission until its data are with RLC on the other side and its
     /// acknowledgement is on the way: 4 in LTE (TS 36.213 clause 7.3), what lies between an

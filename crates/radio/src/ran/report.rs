@@ -16,7 +16,7 @@ pub struct TtiRecord {
     pub direction: Direction,
     /// SINR over the whole carrier, the one a flat channel would need for as much information, in dB.
     pub sinr_db: f32,
-    /// CQI that the scheduler has; 0 for none, and in the uplink.
+    /// CQI that the scheduler of the downlink has; 0 for none.
     pub cqi: u8,
     /// What is sent; nothing if the user sends or gets nothing.
     pub block: Option<BlockRecord>,
