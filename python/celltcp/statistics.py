@@ -51,7 +51,8 @@ def best_and_ties(values: dict[str, Sequence[float]]) -> list[str]:
     """
     means = {name: estimate(series).mean for name, series in values.items()}
     known = [name for name in values if not math.isnan(means[name])]
-    if not known:
+    # Where nobody got anything, nobody is the best.
+    if not any(means[name] for name in known):
         return []
     best = max(known, key=lambda name: means[name])
     tied = [

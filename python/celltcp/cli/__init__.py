@@ -55,5 +55,8 @@ def main() -> None:
         sys.stderr.close()
         sys.exit(0)
     except (KeyboardInterrupt, click.Abort):
-        click.echo("celltcp: interrupted; with --out, the same command goes on from here", err=True)
+        kept = "--out" in sys.argv
+        click.echo(
+            f"celltcp: interrupted{'; the same command goes on from here' if kept else ''}", err=True
+        )
         sys.exit(130)

@@ -32,12 +32,14 @@ def draw_throughput_delay(axes: Axes, comparison: Comparison) -> None:
             lw=1.2,
             label=cca,
         )
-    axes.set_xscale("log")
+    if (comparison.runs["owd_p95_ms"] > 0).any():
+        axes.set_xscale("log")
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.invert_xaxis()
-    axes.set_ylim(bottom=0)
+    # Room above the best.
+    axes.set_ylim(0, 1.08 * axes.get_ylim()[1] or 1)
     axes.set_xlabel("95th percentile of one-way delay, ms (less is right)")
     axes.set_ylabel("goodput, Mbit/s")
     axes.legend()

@@ -38,6 +38,8 @@ def read_folder(folder: Path, scenario: str) -> PhoneLogs:
     Raises:
         CelltcpError: if there is no log, or nothing in it that was on LTE.
     """
+    if not folder.is_dir():
+        raise CelltcpError(f"{folder}: there is no such folder")
     files = sorted(folder.glob("*.csv"))
     if not files:
         raise CelltcpError(f"{folder}: holds no phone log (.csv)")
