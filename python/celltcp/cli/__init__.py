@@ -55,8 +55,6 @@ def main() -> None:
         sys.stderr.close()
         sys.exit(0)
     except (KeyboardInterrupt, click.Abort):
-        kept = "--out" in sys.argv
-        click.echo(
-            f"celltcp: interrupted{'; the same command goes on from here' if kept else ''}", err=True
-        )
+        hint = "; the same command goes on from here" if "--out" in sys.argv else ""
+        click.echo(f"celltcp: interrupted{hint}", err=True)
         sys.exit(130)

@@ -48,4 +48,5 @@ def draw_ecdf(axes: Axes, comparison: Comparison, metric: str) -> None:
     axes.set_ylim(0, 1)
     axes.set_xlabel(label)
     axes.set_ylabel("share of slots")
-    axes.legend()
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend()

@@ -37,4 +37,5 @@ def draw_startup(axes: Axes, comparison: Comparison, seconds: float) -> None:
     axes.set_ylim(bottom=0)
     axes.set_xlabel("time since the first data byte, s")
     axes.set_ylabel("delivered, MB")
-    axes.legend()
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend()
