@@ -9,6 +9,7 @@ import click
 from celltcp.cli.console import wide_console
 from celltcp.cli.means import mean_text
 from celltcp.cli.options import campaign_options, radio_log_option, scenario_options
+from celltcp.cli.outcome import check_json, draw, tell
 from celltcp.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -53,15 +54,10 @@ def compare(
     SCENARIO is a built-in name (celltcp scenarios lists them), a scenario file (.toml) or a link trace
     (.down, .csv). All congestion controls meet the same channel realisations.
     """
-    import json
-    from pathlib import Path
-
     from celltcp.comparison import compare as compare_all
-    from celltcp.export.text import must_be_writable, write_text
     from celltcp.results import prepare_folder
 
-    if json_file not in (None, "-"):
-        must_be_writable(Path(str(json_file)))
+    check_json(json_file)
     folder = prepare_folder(out) if out else None
     with progress_bar("comparing") as progress:
         result = compare_all(
@@ -79,19 +75,9 @@ def compare(
             radio_log=radio_log,
             progress=progress,
         )
-    document = json.dumps(result.to_json(), indent=1, allow_nan=False) + "\n"
-    if json_file == "-":
-        click.echo(document, nl=False)
-    else:
-        print_comparison(result)
-    if json_file not in (None, "-"):
-        write_text(Path(str(json_file)), document)
+    tell(result.to_json(), json_file, lambda: print_comparison(result))
     if folder:
-        from celltcp.plots.style import save
-
-        overview = result.plot.overview()
-        for ending in ("png", "svg"):
-            click.echo(f"picture: {save(overview, folder / f'overview.{ending}')}", err=True)
+        draw(result.plot.overview(), folder, "overview")
 
 
 def print_comparison(result: Comparison) -> None:

@@ -9,6 +9,7 @@ import click
 from celltcp.cli.compare import COLUMNS, outcome_cells
 from celltcp.cli.console import wide_console
 from celltcp.cli.options import campaign_options, scenario_options
+from celltcp.cli.outcome import check_json, draw, tell
 from celltcp.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -43,15 +44,10 @@ def sweep(
 
     With --out, the results of each value are in a folder of their own, which celltcp show takes.
     """
-    import json
-    from pathlib import Path
-
-    from celltcp.export.text import must_be_writable, write_text
     from celltcp.parameter_sweep import sweep as sweep_all
     from celltcp.results import prepare_folder
 
-    if json_file not in (None, "-"):
-        must_be_writable(Path(str(json_file)))
+    check_json(json_file)
     folder = prepare_folder(out) if out else None
     with progress_bar("sweeping") as progress:
         result = sweep_all(
@@ -69,19 +65,9 @@ def sweep(
             out=folder,
             progress=progress,
         )
-    document = json.dumps(result.to_json(), indent=1, allow_nan=False) + "\n"
-    if json_file == "-":
-        click.echo(document, nl=False)
-    else:
-        _print_sweep(result)
-    if json_file not in (None, "-"):
-        write_text(Path(str(json_file)), document)
+    tell(result.to_json(), json_file, lambda: _print_sweep(result))
     if folder:
-        from celltcp.plots.style import save
-
-        picture = result.plot()
-        for ending in ("png", "svg"):
-            click.echo(f"picture: {save(picture, folder / f'sweep.{ending}')}", err=True)
+        draw(result.plot(), folder, "sweep")
 
 
 def _print_sweep(result: Sweep) -> None:

@@ -1,0 +1,47 @@
+"""What a command leaves behind: its table or JSON, and pictures beside the results."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from matplotlib.figure import Figure
+
+
+def check_json(json_file: str | None) -> None:
+    """Makes sure, before anything runs, that the file of `--json` can be written."""
+    from pathlib import Path
+
+    from celltcp.export.text import must_be_writable
+
+    if json_file not in (None, "-"):
+        must_be_writable(Path(str(json_file)))
+
+
+def tell(document: dict[str, Any], json_file: str | None, show: Callable[[], None]) -> None:
+    """Prints the JSON if that was asked for, and else shows the table; writes the file of `--json`."""
+    import json
+    from pathlib import Path
+
+    from celltcp.export.text import write_text
+
+    text = json.dumps(document, indent=1, allow_nan=False) + "\n"
+    if json_file == "-":
+        click.echo(text, nl=False)
+    else:
+        show()
+    if json_file not in (None, "-"):
+        write_text(Path(str(json_file)), text)
+
+
+def draw(figure: Figure, folder: Path, name: str) -> None:
+    """Saves a picture as PNG and SVG, and says where."""
+    from celltcp.plots.style import save
+
+    for ending in ("png", "svg"):
+        click.echo(f"picture: {save(figure, folder / f'{name}.{ending}')}", err=True)
