@@ -3,6 +3,7 @@
 use radio::handover::{Config, MonitorConfig, RecoveryConfig, Trigger};
 use radio::rlc::Forwarding;
 use scenario::radio::{self as model, Handover, Radio};
+use units::Duration;
 
 /// Without a table in the scenario there is no handover, but links can fail.
 pub(super) fn handover(radio: &Radio) -> Config {
@@ -40,6 +41,12 @@ pub(super) fn handover(radio: &Radio) -> Config {
             context_fetch: failure.context_fetch,
         },
     }
+}
+
+/// How often UEs measure, whether or not it comes to a handover.
+pub(super) fn measurement_period(radio: &Radio) -> Duration {
+    let usual = Handover::default();
+    radio.handover.as_ref().unwrap_or(&usual).measurement_period
 }
 
 fn trigger(trigger: &model::Trigger) -> Trigger {

@@ -77,12 +77,7 @@ pub(crate) fn plan<'a>(
         uplink: carrier::uplink(radio, ttis)?,
         drx: carrier::drx(radio, ttis),
         handover: mobility::handover(radio),
-        measurement_period: radio
-            .handover
-            .as_ref()
-            .map_or(units::Duration::from_millis(200), |model| {
-                model.measurement_period
-            }),
+        measurement_period: mobility::measurement_period(radio),
         load: carrier::load(radio),
         users,
         log: radio.log,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use units::{Duration, Rate};
 
 use super::AirInterface;
-use crate::channel::{FadedSinr, Reception, SinrTrace};
+use crate::channel::{Activity, FadedSinr, Reception, SinrTrace};
 use crate::handover::{self, CellId};
 use crate::mac::scheduler::{Policy, SubbandRate};
 use crate::mac::{drx, harq, uplink};
@@ -179,6 +179,14 @@ impl Config {
     pub fn peak_rate(&self) -> Rate {
         let bytes = units::Bytes::new(u64::from(self.air.largest_block()));
         Rate::of(bytes, self.air.tti())
+    }
+
+    /// What of their power cells transmit, where each uses its share of the resource blocks.
+    pub(super) const fn activity<'a>(&self, shares: &'a [f32]) -> Activity<'a> {
+        match self.load {
+            Load::Full => Activity::Full,
+            Load::Actual => Activity::Shares(shares),
+        }
     }
 
     /// The cell that serves a user first is the strongest at the start.

@@ -6,8 +6,7 @@ use super::bearer::Fate;
 use super::cell::CellState;
 use super::report::ConnectionEvent;
 use super::user::UserState;
-use super::{Channel, Config, Load};
-use crate::channel::Activity;
+use super::{Channel, Config};
 use crate::handover::{Action, CellId, Measurement};
 use crate::phy::{Modulation, effective_sinr_mi};
 use crate::rlc::Forwarding;
@@ -65,10 +64,7 @@ fn measure(user: &UserState, config: &Config, now: Instant, activity: &[f32]) ->
     let Channel::Placed(reception) = &user.channel else {
         return Vec::new();
     };
-    let activity = match config.load {
-        Load::Full => Activity::Full,
-        Load::Actual => Activity::Shares(activity),
-    };
+    let activity = config.activity(activity);
     (0..config.cells)
         .map(|cell| Measurement {
             cell: cell as CellId,

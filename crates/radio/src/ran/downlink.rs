@@ -255,8 +255,7 @@ pub(super) fn transmit(
         bler = combine(soft, &format, version, sinr_db);
         bler
     });
-    if attempts == 0 && whole && std::ptr::eq(air.downlink(tti).map_or(&air.down, |f| f), &air.down)
-    {
+    if attempts == 0 && whole && format == *air.down.get(mcs, air.prbs()) {
         user.full_bler = Some((mcs, bler));
     }
     settle(

@@ -223,10 +223,7 @@ impl UserState {
         match &self.channel {
             Channel::Traced(source) => source.sinr_db(now, &mut self.sinr_db),
             Channel::Placed(reception) => {
-                let activity = match config.load {
-                    Load::Full => Activity::Full,
-                    Load::Actual => Activity::Shares(activity),
-                };
+                let activity = config.activity(activity);
                 let cell = self.mobility.serving() as usize;
                 reception.sinr_db(now, cell, activity, &mut self.sinr_db);
             }
