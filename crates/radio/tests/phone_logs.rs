@@ -1,23 +1,14 @@
 //! Real phone logs, where they are at hand.
 
-use std::path::PathBuf;
+#[path = "../../trace/tests/recordings/mod.rs"]
+mod recordings;
 
 use radio::channel::{FadedSinr, MeanSinr, PhoneLog, SinrSource};
+use recordings::recordings;
 use units::{Duration, Instant};
 
 fn logs() -> Option<Vec<(String, String)>> {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces/5gdataset");
-    let Ok(entries) = std::fs::read_dir(&root) else {
-        println!("skipped: no recordings at {}", root.display());
-        return None;
-    };
-    let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    let read = |path: PathBuf| {
-        let text = std::fs::read_to_string(&path).unwrap();
-        (path.file_name().unwrap().to_str().unwrap().to_owned(), text)
-    };
-    Some(files.into_iter().map(read).collect())
+    recordings("5gdataset")
 }
 
 const GAP: Duration = Duration::from_secs(5);

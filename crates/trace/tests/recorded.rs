@@ -1,26 +1,10 @@
 //! Real recordings, where they are at hand.
 
-use std::path::PathBuf;
+mod recordings;
 
+use recordings::recordings;
 use trace::{Direction, Format, Trace, parse};
 use units::Duration;
-
-fn recordings(folder: &str) -> Option<Vec<(String, String)>> {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("../../../shared/traces")
-        .join(folder);
-    let Ok(entries) = std::fs::read_dir(&root) else {
-        println!("skipped: no recordings at {}", root.display());
-        return None;
-    };
-    let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    let read = |path: PathBuf| {
-        let text = std::fs::read_to_string(&path).unwrap();
-        (path.file_name().unwrap().to_str().unwrap().to_owned(), text)
-    };
-    Some(files.into_iter().map(read).collect())
-}
 
 fn read(name: &str, text: &str) -> Trace {
     let format = Format::detect(name, text, Direction::Downlink);
