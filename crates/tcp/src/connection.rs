@@ -238,7 +238,7 @@ impl Connection {
             return;
         }
         if !receiver.is_acceptable(seq, u64::from(segment.sequence_len())) {
-            receiver.acknowledge_now();
+            receiver.on_outside_window(seq, u64::from(segment.sequence_len()));
             self.flush(now);
             return;
         }

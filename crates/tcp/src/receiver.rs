@@ -147,6 +147,16 @@ impl Receiver {
         seq + len >= self.acked.min(self.rcv_nxt) && seq <= self.window.edge()
     }
 
+    /// `len` numbers from `seq` arrived that are not acceptable: they are answered (RFC 9293 §3.10.7.4), and
+    /// old data is reported as a duplicate (RFC 2883 §4; the kernel's `tcp_send_dupack`).
+    pub(crate) fn on_outside_window(&mut self, seq: u64, len: u64) {
+        if len > 0 && seq < self.rcv_nxt {
+            self.duplicate = Some((seq, (seq + len).min(self.rcv_nxt)));
+            self.enter_quick_ack_mode(MAX_QUICK_ACKS);
+        }
+        self.ack_now = true;
+    }
+
     /// Payload of `segment` arrived, whose first number is `seq`. `echo_ms` is our own timestamp that came
     /// back with it.
     pub(crate) fn on_data(

@@ -85,6 +85,27 @@ fn a_burst_is_acknowledged_once_when_it_has_been_read() {
     assert!(!acknowledges(&mut receiver, now));
 }
 
+/// RFC 2883 §4, Linux `tcp_send_dupack`: what lies wholly before the last ACK is reported as well, so that
+/// a time-out that was not needed can be taken back.
+#[test]
+fn what_comes_again_long_after_it_was_acknowledged_is_reported() {
+    let (mut receiver, next, now) = settled();
+    for segment in 0..4 {
+        arrives(&mut receiver, now, next + segment * MSS, MSS, Flags::ACK);
+    }
+    assert!(acknowledges(
+        &mut receiver,
+        now + Duration::from_millis(200)
+    ));
+    receiver.acknowledge(3);
+    assert!(!receiver.is_acceptable(next, MSS));
+    receiver.on_outside_window(next, MSS);
+    assert!(receiver.ack_due(now));
+    let (number, sack) = receiver.acknowledge(4);
+    assert_eq!(number, next + 4 * MSS);
+    assert_eq!(sack.as_slice(), [(next as u32, (next + MSS) as u32)]);
+}
+
 /// Linux `tcp_cleanup_rbuf`: the end of a message is acknowledged once it is read.
 #[test]
 fn what_is_pushed_or_short_is_acknowledged_at_once() {
