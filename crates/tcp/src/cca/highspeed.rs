@@ -132,6 +132,7 @@ impl CongestionControl for HighSpeed {
     fn init(&mut self, window: &mut Window) {
         *self = Self::new(self.config);
         window.cwnd_clamp = window.cwnd_clamp.min(WIDEST);
+        window.cwnd = window.cwnd.min(window.cwnd_clamp);
     }
 
     fn ssthresh(&mut self, window: &mut Window) -> u32 {
