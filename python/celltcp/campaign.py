@@ -102,8 +102,9 @@ def run_jobs(
         )
         for name in TABLES
     }
-    if not len(tables["radio"]):
-        del tables["radio"]
+    for name in ("radio", "decisions", "estimates"):
+        if not len(tables[name]):
+            del tables[name]
     if parts:
         shutil.rmtree(parts, ignore_errors=True)
     return tables

@@ -14,9 +14,9 @@ import pyarrow.parquet as pq
 from celltcp._core import CelltcpError
 
 #: Tables of a campaign, each a Parquet file.
-TABLES = ("runs", "flows", "slots", "samples", "events", "radio")
+TABLES = ("runs", "flows", "slots", "samples", "events", "radio", "decisions", "estimates")
 #: Those that are there only if they were asked for.
-_OPTIONAL = ("samples", "radio")
+_OPTIONAL = ("samples", "radio", "decisions", "estimates")
 _META = b"celltcp"
 
 

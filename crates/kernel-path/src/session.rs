@@ -424,6 +424,8 @@ impl Session {
             slots: tables.slots,
             events: tables.events,
             radio: tables.radio,
+            decisions: tables.decisions,
+            estimates: tables.estimates,
         };
         self.ended = true;
         write_frame(&mut self.reports, &Report::Done(Box::new(outcome)))

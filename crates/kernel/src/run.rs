@@ -169,6 +169,8 @@ impl KernelRun {
             samples,
             events: outcome.events,
             radio: outcome.radio,
+            decisions: outcome.decisions,
+            estimates: outcome.estimates,
         })
     }
 

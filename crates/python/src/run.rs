@@ -9,7 +9,7 @@ use kernel::{KernelError, KernelRun, Parts};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use record::{Events, Flows, Runs, Samples, Slots, Ttis};
+use record::{Decisions, Estimates, Events, Flows, Runs, Samples, Slots, Ttis};
 use recorder::{Capture, Options, Tables};
 use sim::Simulation;
 use units::{Duration, Instant};
@@ -137,7 +137,7 @@ impl Run {
     }
 
     /// Ends the run: record batches by the names runs, flows, slots, samples (those not taken yet),
-    /// events and radio.
+    /// events, radio, decisions and estimates.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let mut guard = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
         let engine = guard
@@ -152,6 +152,16 @@ impl Run {
             ("samples", Samples::COLUMNS, tables.samples.into_columns()),
             ("events", Events::COLUMNS, tables.events.into_columns()),
             ("radio", Ttis::COLUMNS, tables.radio.into_columns()),
+            (
+                "decisions",
+                Decisions::COLUMNS,
+                tables.decisions.into_columns(),
+            ),
+            (
+                "estimates",
+                Estimates::COLUMNS,
+                tables.estimates.into_columns(),
+            ),
         ];
         for (name, infos, columns) in named {
             all.set_item(name, into_python(py, infos, columns)?)?;

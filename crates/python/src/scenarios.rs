@@ -19,7 +19,8 @@ pub(crate) struct Scenario {
 }
 
 impl Scenario {
-    fn load(inner: scenario::Scenario, directory: &Path) -> PyResult<Self> {
+    fn load(mut inner: scenario::Scenario, directory: &Path) -> PyResult<Self> {
+        inner.load_selection(directory).map_err(refuse)?;
         let traces = Traces::load(&inner, directory).map_err(refuse)?;
         Ok(Self {
             inner: Arc::new(inner),
@@ -96,16 +97,19 @@ impl Scenario {
         self.inner.randomness()
     }
 
-    /// The congestion controls of all flows, those that they switch to included, by the kernel's names.
+    /// The congestion controls of all flows, those that they switch to or may be given included, by the
+    /// kernel's names.
     #[getter]
-    fn ccas(&self) -> Vec<&'static str> {
-        let flows = self.inner.flows.iter();
-        flows
-            .flat_map(|flow| {
-                let later = flow.switch.iter().map(|switch| switch.to.name);
-                core::iter::once(flow.cca.name).chain(later)
-            })
-            .collect()
+    fn ccas(&self) -> PyResult<Vec<&'static str>> {
+        let mut all = Vec::new();
+        for flow in &self.inner.flows {
+            all.extend(flow.switch.iter().map(|switch| switch.to.name));
+            match flow.cca.auto() {
+                Some(auto) => all.extend(self.inner.policy(&auto).map_err(refuse)?.choices()),
+                None => all.push(flow.cca.name),
+            }
+        }
+        Ok(all)
     }
 
     /// The congestion controls of the flows with their parameters, joined by plus signs.
@@ -130,7 +134,14 @@ impl Scenario {
     /// a plus sign, of as many flows at the same time; missing ones are added.
     fn with_cca(&self, lineup: &str) -> PyResult<Self> {
         let lineup: Lineup = lineup.parse().map_err(refuse)?;
-        Ok(self.changed(|scenario| lineup.apply(scenario)))
+        let mut inner = (*self.inner).clone();
+        lineup.apply(&mut inner);
+        // What a command names counts from where it runs.
+        inner.load_selection(Path::new("")).map_err(refuse)?;
+        Ok(Self {
+            inner: Arc::new(inner),
+            traces: Arc::clone(&self.traces),
+        })
     }
 
     /// The same scenario with the state of connections sampled at every ACK (`"every-ack"`), never

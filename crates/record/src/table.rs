@@ -51,7 +51,7 @@ macro_rules! table {
         }
 
         #[doc = concat!("A row of [`", stringify!($table), "`].")]
-        #[derive(Clone, Debug, PartialEq)]
+        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
         pub struct $row {
             $(#[doc = $meaning] pub $name: $type,)+
         }

@@ -125,3 +125,48 @@ table! {
         queue_packets: u32 = "what waits for its first transmission, packets",
     }
 }
+
+table! {
+    /// Choices of the selectors of connections.
+    Decisions of DecisionRow {
+        flow: u32 = "number of the connection",
+        t_ns: u64 = "time, ns",
+        cause: String = "establishment, change, or return where a change made it worse",
+        from_cca: String = "congestion control before",
+        to_cca: String = "congestion control after",
+        reason: String = "why",
+        measures: String = "the features that led to it, as name=value",
+    }
+}
+
+table! {
+    /// What the estimators of a selector see, at the end of each slot.
+    Estimates of EstimateRow {
+        flow: u32 = "number of the connection",
+        t_s: f64 = "start of the slot, s",
+        using_cca: String = "congestion control in use at the end of the slot",
+        base_rtt_ms: f64 = "lowest RTT, ms; NaN before the first sample",
+        latency: String = "class of the base latency",
+        latency_confidence: f64 = "from 0 to 1",
+        capacity_mbps: f64 = "capacity of the path, payload, Mbit/s",
+        capacity_confidence: f64 = "from 0 to 1",
+        trend: f64 = "relative change of the capacity, 1/s",
+        trend_confidence: f64 = "from 0 to 1",
+        movement: String = "forward, static or backward",
+        movement_confidence: f64 = "from 0 to 1",
+        variability: f64 = "standard deviation of the capacity over its mean, the trend left out",
+        variability_confidence: f64 = "from 0 to 1",
+        queue_segments: f64 = "what waits at the bottleneck, segments",
+        queue_confidence: f64 = "from 0 to 1",
+        buffer_segments: f64 = "room of its buffer, segments; 0 while it has never been full",
+        buffer_confidence: f64 = "from 0 to 1",
+        window_limited: u32 = "1 if the receive window limits",
+        window_limited_confidence: f64 = "from 0 to 1",
+        random_loss: f64 = "share of segments lost while the queue was short",
+        random_loss_confidence: f64 = "from 0 to 1",
+        phase: String = "start-up, sustainer, constrained or scaling",
+        phase_confidence: f64 = "from 0 to 1",
+        speed: String = "class of the speed, km/h",
+        speed_confidence: f64 = "from 0 to 1",
+    }
+}

@@ -8,7 +8,7 @@ use ::radio::ran::{ConnectionEvent, TtiRecord, UserId};
 use net::{HostId, Kind, LinkId, Network, Observer, Packet};
 use path::Access;
 use record::{
-    EventRow, Events, FlowRow, Flows, Meter, Performance, SampleRow, Samples, SlotCounts,
+    DecisionRow, Decisions, EstimateRow, Estimates, EventRow, Events, FlowRow, Flows, Meter, Performance, Runs, SampleRow, Samples, SlotCounts,
     SlotInput, SlotRow, Slots, Ttis, Weights,
 };
 use tcp::cca::CaState;
@@ -73,6 +73,7 @@ pub struct Recorder {
     radio: Option<Ttis>,
     pub(crate) samples: Samples,
     events: Events,
+    selection: (Decisions, Estimates),
 }
 
 /// A new connection as the recorder needs to know it.
@@ -110,6 +111,7 @@ impl Recorder {
             radio: radio.then(Ttis::default),
             samples: Samples::default(),
             events: Events::default(),
+            selection: <(Decisions, Estimates)>::default(),
         }
     }
 
@@ -126,6 +128,16 @@ impl Recorder {
     /// A sender has changed its congestion control; `detail` says to which, and how.
     pub fn switched(&mut self, now: Instant, connection: u32, detail: String) {
         self.event(now, connection, "switch", detail);
+    }
+
+    /// A selector has chosen a congestion control.
+    pub fn decided(&mut self, decision: DecisionRow) {
+        self.selection.0.push(decision);
+    }
+
+    /// What a selector sees.
+    pub fn estimated(&mut self, estimate: EstimateRow) {
+        self.selection.1.push(estimate);
     }
 
     /// What waits at a bottleneck, bytes, and its capacity in the present slot, bit/s.
@@ -301,12 +313,8 @@ impl Recorder {
         });
     }
 
-    /// The tables of flows and slots, once the run has ended.
-    pub fn finish(
-        self,
-        end: Instant,
-        info: impl Fn(u32) -> SenderState,
-    ) -> (Flows, Slots, Events, Ttis) {
+    /// The tables but for that of runs, once the run has ended.
+    pub fn finish(self, end: Instant, info: impl Fn(u32) -> SenderState) -> Tables {
         let (mut flows, mut slots) = (Flows::default(), Slots::default());
         for (connection, mut watched) in (0..).zip(self.watched) {
             let mut pm = [(0.0, 0_u64); 2];
@@ -315,7 +323,17 @@ impl Recorder {
             }
             flows.push(summary(connection, watched, end, &info(connection), pm));
         }
-        (flows, slots, self.events, self.radio.unwrap_or_default())
+        let (decisions, estimates) = self.selection;
+        Tables {
+            runs: Runs::default(),
+            flows,
+            slots,
+            samples: self.samples,
+            events: self.events,
+            radio: self.radio.unwrap_or_default(),
+            decisions,
+            estimates,
+        }
     }
 }
 

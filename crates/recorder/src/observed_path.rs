@@ -5,7 +5,9 @@ use std::io::Write;
 use net::wire;
 use net::{Checker, Delivery, FlowPorts, Network, Observer, Packet, PcapTap};
 use path::{Plan, PlanError};
-use record::{Events, Flows, RunRow, Runs, Samples, Slots, Ttis};
+use record::{
+    Decisions, Estimates, Events, Flows, RunRow, Runs, Samples, Slots, Ttis,
+};
 use scenario::Scenario;
 use units::{Duration, Instant};
 
@@ -55,6 +57,10 @@ pub struct Tables {
     pub events: Events,
     /// A row per TTI and UE, where the scenario wants it.
     pub radio: Ttis,
+    /// A row per choice of a selector.
+    pub decisions: Decisions,
+    /// A row per slot and connection that has a selector.
+    pub estimates: Estimates,
 }
 
 /// What runs TCP.
@@ -205,7 +211,7 @@ impl ObservedPath {
         now: Instant,
         state: impl Fn(u32) -> SenderState,
     ) -> Result<Tables, ObservationError> {
-        let (mut recorder, (tap, checker)) = self.watch;
+        let (recorder, (tap, checker)) = self.watch;
         if let Some(tap) = tap {
             tap.finish()?;
         }
@@ -214,18 +220,14 @@ impl ObservedPath {
                 .verify_with(&self.network)
                 .map_err(|violation| ObservationError::Invariant(violation.to_string()))?;
         }
-        let samples = core::mem::take(&mut recorder.samples);
-        let (flows, slots, events, radio) = recorder.finish(now, state);
-        let mut runs = Runs::default();
-        runs.push(self.run);
-        Ok(Tables {
-            runs,
-            flows,
-            slots,
-            samples,
-            events,
-            radio,
-        })
+        let mut tables = recorder.finish(now, state);
+        tables.runs.push(self.run);
+        Ok(tables)
+    }
+
+    /// Start of the slot that ends at `now`.
+    pub fn slot_before(&self, now: Instant) -> Instant {
+        Instant::ZERO + now.since_start().saturating_sub(self.slot)
     }
 
     /// Bytes that wait at the bottleneck towards the phone or, if `uplink`, from it, and its capacity

@@ -1,6 +1,6 @@
 //! Between the engine and the path.
 
-use record::{Events, Flows, Runs, Samples, Slots, Ttis};
+use record::{Decisions, Estimates, Events, Flows, Runs, Samples, Slots, Ttis};
 use serde::{Deserialize, Serialize};
 
 /// What is to be run.
@@ -49,4 +49,8 @@ pub struct Outcome {
     pub events: Events,
     /// A row per TTI and UE, where the scenario wants it.
     pub radio: Ttis,
+    /// A row per choice of a selector.
+    pub decisions: Decisions,
+    /// A row per slot and connection that has a selector.
+    pub estimates: Estimates,
 }

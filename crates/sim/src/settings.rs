@@ -1,10 +1,12 @@
 //! From the words of a scenario to those of TCP.
 
 use scenario::{CcaChoice, Scenario, Tso};
+use select::Sample;
 use tcp::cca::reno::Reno;
 use tcp::cca::slow_start::Standard;
 use tcp::cca::{Cca, Congestion, HandOver, Pair, SettingError, Window, registry};
 use tcp::{Config, Connection};
+use units::Instant;
 use units::random::{Purpose, Stream};
 
 /// The settings of every host.
@@ -43,6 +45,9 @@ pub(crate) fn config(scenario: &Scenario) -> Config {
 /// # Errors
 /// If a setting cannot be.
 pub(crate) fn check(choice: &CcaChoice) -> Result<(), SettingError> {
+    if choice.auto().is_some() {
+        return Ok(());
+    }
     entry(choice).check(&choice.settings())
 }
 
@@ -88,6 +93,24 @@ pub(crate) fn ends(
         Connection::new(config.clone(), congestion, iss, offset)
     };
     Ok((end(sending, 0), end(receiving, 1)))
+}
+
+/// A sender as selectors see it.
+pub(crate) fn sample(now: Instant, mss: u32, info: &tcp::Info) -> Sample {
+    Sample {
+        at: now,
+        mss,
+        cwnd: info.cwnd,
+        inflight: info.inflight,
+        srtt: info.srtt,
+        min_rtt: info.min_rtt,
+        delivered: info.delivered,
+        retransmissions: info.retransmissions,
+        delivery_rate: info.delivery_rate,
+        app_limited: info.app_limited,
+        send_window: info.send_window,
+        slow_start: info.slow_start,
+    }
 }
 
 /// The word of a scenario for how a congestion control takes over.

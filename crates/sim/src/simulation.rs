@@ -4,11 +4,13 @@ use net::{Delivery, HostId};
 use path::{Plan, Traces};
 use record::Samples;
 use recorder::{Engine, Introduction, ObservationError, ObservedPath, Options, Tables};
-use scenario::{Flow, Scenario};
+use scenario::{CcaChoice, Flow, Scenario};
 use tcp::cca::{HandOver, SettingError};
 use tcp::{Config, State};
 use units::Instant;
-use workload::{Application, Command, Due, Switches};
+use workload::{
+    Application, Command, Due, Selection, SelectionError, Switches, decision_row,
+};
 
 use crate::endpoints::{Endpoints, Pair, Side};
 use crate::settings;
@@ -22,6 +24,9 @@ pub enum SimError {
     /// The scenario makes no path, or watching it has shown something wrong.
     #[error(transparent)]
     Path(#[from] ObservationError),
+    /// A congestion control cannot be selected.
+    #[error(transparent)]
+    Selection(#[from] SelectionError),
     /// A congestion control cannot be made.
     #[error("flow {flow:?}: {error}")]
     Cca {
@@ -59,6 +64,7 @@ pub struct Simulation {
     endpoints: Endpoints,
     flows: Vec<Running>,
     switches: Switches,
+    selection: Selection,
     /// The flow of each connection, and what its receiver had got.
     owners: Vec<(usize, u64)>,
     deliveries: Vec<Delivery>,
@@ -125,6 +131,7 @@ impl Simulation {
             endpoints: Endpoints::new(),
             flows,
             switches: Switches::new(scenario),
+            selection: Selection::new(scenario, seed)?,
             owners: Vec::new(),
             deliveries: Vec::new(),
             readers: Vec::new(),
@@ -148,7 +155,7 @@ impl Simulation {
             let on_path = self.path.next_event();
             let (timer, connection, side) = self.endpoints.next_timer();
             let (wakes, flow) = self.next_application();
-            let switch = self.switches.next_at();
+            let switch = self.switches.next_at().min(self.selection.next());
             let housekeeping = self.path.next_slot().min(self.next_sample);
             let next = on_path.min(timer).min(wakes).min(switch).min(housekeeping);
             if next > until {
@@ -164,7 +171,9 @@ impl Simulation {
             } else if wakes == next {
                 self.wake(flow);
             } else if let Some(due) = self.switches.pop(next) {
-                self.switch(&due);
+                self.switch_flow(&due);
+            } else if self.selection.next() == next {
+                self.select();
             } else {
                 self.housekeep();
             }
@@ -276,6 +285,7 @@ impl Simulation {
     fn complete(&mut self, flow: usize, connection: u32) {
         self.path.recorder().complete(self.now, connection);
         let running = &mut self.flows[flow];
+        self.selection.close(connection, &running.flow.to);
         running.connection = None;
         running.application.completed(self.now);
         self.endpoints.end(connection, Side::Sender).close(self.now);
@@ -308,22 +318,40 @@ impl Simulation {
     }
 
     /// A scheduled switch: those connections of the flow that are open get another congestion control.
-    fn switch(&mut self, due: &Due) {
+    fn switch_flow(&mut self, due: &Due) {
         let of_flow = self.flows.iter().filter(|each| each.number == due.flow);
         let open: Vec<u32> = of_flow.filter_map(|each| each.connection).collect();
         for connection in open {
-            let Ok(pair) = settings::cca(&due.to) else {
-                unreachable!("the congestion control of every switch was looked up at the start");
-            };
-            let how = settings::hand_over(due.how);
-            let sender = self.endpoints.end(connection, Side::Sender);
-            let handed = sender.switch(self.now, pair, how);
-            let detail = match how {
-                HandOver::Kernel => format!("{} kernel", due.to),
-                HandOver::Context => format!("{} context cwnd {}", due.to, handed.cwnd),
-            };
-            self.path.recorder().switched(self.now, connection, detail);
-            self.flush(connection, Side::Sender);
+            self.switch(connection, &due.to, settings::hand_over(due.how));
+        }
+    }
+
+    fn switch(&mut self, connection: u32, to: &CcaChoice, how: HandOver) {
+        let Ok(pair) = settings::cca(to) else {
+            unreachable!("the congestion control of every switch was looked up at the start");
+        };
+        let sender = self.endpoints.end(connection, Side::Sender);
+        let handed = sender.switch(self.now, pair, how);
+        let detail = match how {
+            HandOver::Kernel => format!("{to} kernel"),
+            HandOver::Context => format!("{to} context cwnd {}", handed.cwnd),
+        };
+        self.path.recorder().switched(self.now, connection, detail);
+        self.flush(connection, Side::Sender);
+    }
+
+    /// Shows the selectors their senders, and does what they say.
+    fn select(&mut self) {
+        let endpoints = &self.endpoints;
+        let mss = self.config.mss;
+        let changes = self.selection.look(self.now, |connection| {
+            let sender = &endpoints.pair(connection).sender;
+            Some((settings::sample(self.now, mss, &sender.info()), None))
+        });
+        for (connection, _, decision) in changes {
+            let row = decision_row(connection, &decision);
+            self.path.recorder().decided(row);
+            self.switch(connection, &CcaChoice::plain(decision.to), HandOver::Context);
         }
     }
 
@@ -331,7 +359,11 @@ impl Simulation {
     fn open(&mut self, flow: usize) {
         let running = &self.flows[flow];
         let number = self.owners.len() as u32;
-        let choice = self.switches.present(running.number);
+        let asked = self.switches.present(running.number);
+        let to = &running.flow.to;
+        let selected = self.selection.open(self.now, running.number, number, to, None);
+        let choice = selected.as_ref().map(|decision| CcaChoice::plain(decision.to));
+        let choice = choice.as_ref().unwrap_or(asked);
         let ends = settings::ends(&self.config, choice, self.seed, number);
         let Ok((mut sender, mut receiver)) = ends else {
             unreachable!("the congestion control of every flow was looked up at the start");
@@ -344,12 +376,15 @@ impl Simulation {
             Introduction {
                 name: running.flow.name.clone(),
                 ue: running.flow.to.clone(),
-                cca: choice.to_string(),
+                cca: asked.to_string(),
                 hosts,
                 mss: self.config.mss,
                 flow: running.number,
             },
         );
+        if let Some(decision) = selected {
+            self.path.recorder().decided(decision_row(number, &decision));
+        }
         let connection = self.endpoints.add(Pair {
             sender,
             receiver,
@@ -386,6 +421,10 @@ impl Simulation {
         if self.path.next_slot() <= self.now {
             let endpoints = &self.endpoints;
             self.path.end_slot(|connection| endpoints.state(connection));
+            let slot = self.path.slot_before(self.now);
+            for estimate in self.selection.estimates(slot) {
+                self.path.recorder().estimated(estimate);
+            }
         }
         if self.next_sample <= self.now {
             for connection in 0..self.owners.len() as u32 {

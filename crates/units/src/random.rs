@@ -35,6 +35,8 @@ pub enum Purpose {
     InitialSequence = 11,
     /// Sizes and pauses of an application.
     Workload = 12,
+    /// Choices of a selector of congestion controls.
+    Selection = 16,
     /// Angles and phases of the waves that make a fading channel.
     Fading = 13,
     /// Shadowing by buildings and terrain.

@@ -1,12 +1,14 @@
 //! What applications do, without sockets: an [`Application`] is told the time and the end of its
 //! transfers, and answers when to be called and what to do with its connection.
 
+mod selection;
 mod switches;
 
 use scenario::{Bulk, OnOff, Sequence, Workload};
 use units::random::{Purpose, Stream};
 use units::{Bytes, Duration, Instant, Rate};
 
+pub use selection::{Selection, SelectionError, decision_row};
 pub use switches::{Due, Switches};
 
 /// An application that writes at a rate does so in pieces of this size.

@@ -4,6 +4,7 @@ use core::str::FromStr;
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
+use select::Auto;
 use serde::de::{Error, MapAccess, Visitor, value::MapAccessDeserializer};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tcp::cca::{Cca, SettingError, Settings, registry};
@@ -34,18 +35,18 @@ pub fn cca_called(name: &str) -> Result<&'static Cca, String> {
             names().into_iter().chain(aliases),
         );
         format!(
-            "{name:?} is not a congestion control{}; allowed: {}",
+            "{name:?} is not a congestion control{}; allowed: auto, {}",
             suggested(near),
             names().join(", ")
         )
     })
 }
 
-/// A congestion control and what of its parameters differs from the default. Its text is as on the
-/// command line: `cubic:beta=0.8,hystart=off`.
+/// A congestion control and what of its parameters differs from the default, or `auto` and by what it is
+/// selected. Its text is as on the command line: `cubic:beta=0.8,hystart=off`, `auto:requirement=delay`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CcaChoice {
-    /// The kernel's name.
+    /// The kernel's name, or `auto`.
     pub name: &'static str,
     /// Parameters by name.
     pub parameters: BTreeMap<String, Parameter>,
@@ -66,6 +67,16 @@ impl CcaChoice {
         name: &str,
         parameters: impl IntoIterator<Item = (String, Parameter)>,
     ) -> Result<Self, String> {
+        if name.eq_ignore_ascii_case(Auto::NAME) {
+            let choice = Self {
+                name: Auto::NAME,
+                parameters: parameters.into_iter().collect(),
+            };
+            return match Auto::new(&choice.settings()) {
+                Ok(_) => Ok(choice),
+                Err(error) => Err(error.to_string()),
+            };
+        }
         let cca = cca_called(name)?;
         let checked = parameters.into_iter().map(|(parameter, value)| {
             let text = cca
@@ -80,6 +91,19 @@ impl CcaChoice {
         let checked = cca.check(&choice.settings());
         checked.map_err(|error| error.to_string())?;
         Ok(choice)
+    }
+
+    /// The congestion control called `name` in the catalogue, as it is by default.
+    pub fn plain(name: &'static str) -> Self {
+        Self {
+            name,
+            parameters: BTreeMap::new(),
+        }
+    }
+
+    /// What selects it, if it is not a congestion control but `auto`.
+    pub fn auto(&self) -> Option<Auto> {
+        (self.name == Auto::NAME).then(|| Auto::new(&self.settings()).unwrap_or_default())
     }
 
     /// The parameters as congestion controls read them.

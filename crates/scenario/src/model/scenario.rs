@@ -1,5 +1,7 @@
 //! The whole.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Duration;
@@ -41,6 +43,10 @@ pub struct Scenario {
     pub kernel: Kernel,
     /// Applications; default one that sends as much as it can from the server to the phone.
     pub flows: Vec<Flow>,
+    /// Texts of the policies and memories that the flows' `auto` name, by those names; what is not here is a
+    /// built-in policy or a file, whose text comes here when the scenario is loaded.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub selection: BTreeMap<String, String>,
 }
 
 impl Default for Scenario {
@@ -61,6 +67,7 @@ impl Default for Scenario {
                 name: "flow-1".to_owned(),
                 ..Flow::default()
             }],
+            selection: BTreeMap::new(),
         }
     }
 }

@@ -4,6 +4,7 @@ mod complete;
 mod deserialize;
 mod error;
 mod overrides;
+mod selection;
 mod tree;
 
 use std::path::Path as FilePath;

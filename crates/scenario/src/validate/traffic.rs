@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Duration};
 
 use super::{MayBeZero, Wrong, number, positive, within, wrong};
-use crate::model::{Cross, Distribution, Radio, Scenario, Switch, Workload};
+use crate::model::{Cross, Distribution, Flow, Radio, Scenario, Switch, Workload};
 use crate::text::Measure;
 
 /// An IP header without payload.
@@ -87,6 +87,7 @@ pub(super) fn check_flows(scenario: &Scenario) -> Result<(), Wrong> {
             return wrong(field("start"), flow.start, allowed);
         }
         switches(&field("switch"), &flow.switch, scenario.duration)?;
+        selected(&field(""), flow)?;
         workload(&field("workload"), &flow.workload)?;
     }
     Ok(())
@@ -104,6 +105,21 @@ fn switches(field: &str, switches: &[Switch], duration: Duration) -> Result<(), 
             return wrong(field, switch.at, allowed);
         }
         before = switch.at;
+    }
+    Ok(())
+}
+
+/// What is selected is not switched by the clock, and nothing is switched to `auto`.
+fn selected(field: &str, flow: &Flow) -> Result<(), Wrong> {
+    if flow.cca.auto().is_some() && !flow.switch.is_empty() {
+        let reason = "changes what auto selects; allowed: none with auto".to_owned();
+        return Err((format!("{field}switch"), reason));
+    }
+    for (index, switch) in flow.switch.iter().enumerate() {
+        if switch.to.auto().is_some() {
+            let field = format!("{field}switch.{index}.to");
+            return wrong(field, &switch.to, "congestion controls; auto is a flow's from its start");
+        }
     }
     Ok(())
 }

@@ -69,6 +69,10 @@ pub struct Info {
     pub undone: u64,
     /// Window that the other side offers, bytes.
     pub send_window: u64,
+    /// Whether the latest delivery-rate sample was limited by the application.
+    pub app_limited: bool,
+    /// Whether the window grows as in slow start.
+    pub slow_start: bool,
     /// When slow start was left for the first time, and the window then.
     pub slow_start_exit: Option<(Instant, u32)>,
 }
@@ -96,6 +100,8 @@ impl Connection {
             fast_recoveries: counts.fast_recoveries,
             undone: counts.undone,
             send_window: self.sender.snd_wnd(),
+            app_limited: w.app_limited,
+            slow_start: w.in_slow_start(),
             slow_start_exit: self.sender.congestion.slow_start_exit(),
         }
     }

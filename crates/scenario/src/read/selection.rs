@@ -1,0 +1,68 @@
+//! The policies and memories that flows name, read into the scenario.
+
+use std::path::Path;
+
+use select::policy::{BUILT_IN, builtin, builtin_text};
+use select::{Auto, Memory, Policy, PolicyError};
+
+use super::ScenarioError;
+use crate::model::Scenario;
+
+impl Scenario {
+    /// Reads the files of policies and memories that the flows' `auto` name; relative paths count from
+    /// `directory`. Built-in policies and what is there already are left alone.
+    ///
+    /// # Errors
+    /// If a file cannot be read, or is no policy or memory; the error names it and the field.
+    pub fn load_selection(&mut self, directory: &Path) -> Result<(), ScenarioError> {
+        for number in 0..self.flows.len() {
+            let Some(auto) = self.flows[number].cca.auto() else {
+                continue;
+            };
+            let place = self.name.clone();
+            let wrong = |message: String| ScenarioError {
+                place: place.clone(),
+                field: format!("flows.{number}.cca"),
+                message,
+            };
+            if builtin_text(&auto.policy).is_err() {
+                let text = self.text_of(&auto.policy, directory).map_err(&wrong)?;
+                let read = Policy::from_toml(&text, &auto.policy);
+                read.map_err(|error| wrong(error.to_string()))?;
+                self.selection.insert(auto.policy, text);
+            }
+            if let Some(file) = auto.memory {
+                let text = self.text_of(&file, directory).map_err(&wrong)?;
+                let read = Memory::from_toml(&text);
+                read.map_err(|error| wrong(format!("{file}: {error}")))?;
+                self.selection.insert(file, text);
+            }
+        }
+        Ok(())
+    }
+
+    /// The policy that a flow's `auto` means, if it has been loaded.
+    ///
+    /// # Errors
+    /// If there is none of that name, or it cannot be used.
+    pub fn policy(&self, auto: &Auto) -> Result<Policy, PolicyError> {
+        let policy = match self.selection.get(&auto.policy) {
+            Some(text) => Policy::from_toml(text, &auto.policy),
+            None => builtin(&auto.policy),
+        }?;
+        Ok(match auto.cca {
+            Some(cca) => policy.fixed_to(cca),
+            None => policy,
+        })
+    }
+
+    fn text_of(&self, file: &str, directory: &Path) -> Result<String, String> {
+        if let Some(text) = self.selection.get(file) {
+            return Ok(text.clone());
+        }
+        std::fs::read_to_string(directory.join(file)).map_err(|error| {
+            let built_in = BUILT_IN.map(|policy| policy.0).join(", ");
+            format!("{file:?} cannot be read: {error}; allowed: {built_in}, or a file")
+        })
+    }
+}

@@ -1,0 +1,51 @@
+//! The policies that come with celltcp.
+
+use super::{Policy, PolicyError};
+
+/// Name and text of each.
+pub const BUILT_IN: [(&str, &str); 5] = [
+    ("fixed", include_str!("../../policies/fixed.toml")),
+    (
+        "thesis-establishment",
+        include_str!("../../policies/thesis-establishment.toml"),
+    ),
+    (
+        "thesis-inflight",
+        include_str!("../../policies/thesis-inflight.toml"),
+    ),
+    ("rules", include_str!("../../policies/rules.toml")),
+    ("bpftune", include_str!("../../policies/bpftune.toml")),
+];
+
+/// The text of the built-in policy called `name`.
+///
+/// # Errors
+/// If there is none.
+pub fn builtin_text(name: &str) -> Result<&'static str, PolicyError> {
+    let found = BUILT_IN.iter().find(|policy| policy.0 == name);
+    found
+        .map(|policy| policy.1)
+        .ok_or_else(|| PolicyError::Unknown(name.to_owned()))
+}
+
+/// The built-in policy called `name`.
+///
+/// # Errors
+/// If there is none.
+pub fn builtin(name: &str) -> Result<Policy, PolicyError> {
+    Policy::from_toml(builtin_text(name)?, name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_built_in_policy_can_be_used() {
+        for (name, _) in BUILT_IN {
+            let policy = builtin(name).expect("a policy of ours");
+            assert_eq!(policy.name, name);
+            assert!(!policy.choices().is_empty());
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! What to do about what is seen: policies, which are files.
+
+mod builtin;
+mod cost;
+mod rules;
+mod table;
+mod ties;
+mod tree;
+mod tuning;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use builtin::{BUILT_IN, builtin, builtin_text};
+pub use cost::Cost;
+pub use rules::{Condition, Rule, Rules};
+pub use table::{Cell, Table};
+pub use ties::break_tie;
+pub use tree::{Leaf, Node, Tree, Trees};
+pub use tuning::Tuning;
+
+use crate::DEFAULT_CCA;
+use crate::estimators::View;
+use crate::features::Features;
+use crate::memory::Remembered;
+use crate::requirement::Requirement;
+
+/// Why a policy cannot be used.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum PolicyError {
+    /// There is no built-in policy of that name.
+    #[error("{0:?} is not a policy; allowed: {list}, or the file of one", list = BUILT_IN.map(|p| p.0).join(", "))]
+    Unknown(String),
+    /// The text is not that of a policy.
+    #[error("{origin}: {reason}")]
+    Text {
+        /// File, or name.
+        origin: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A field has a value that is not allowed.
+    #[error("{origin}: {field}: {reason}")]
+    Field {
+        /// File, or name.
+        origin: String,
+        /// The field.
+        field: String,
+        /// What is wrong, and what is allowed.
+        reason: String,
+    },
+}
+
+/// A policy, as its file has it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Policy {
+    /// Its name.
+    pub name: String,
+    /// What it does, in a sentence.
+    pub description: String,
+    /// Where it comes from: a paper, a program, or the training that made it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub source: String,
+    /// Congestion control where nothing is known; default cubic.
+    #[serde(default = "default_cca")]
+    pub default: String,
+    /// When to decide, and how stubbornly.
+    #[serde(default)]
+    pub tuning: Tuning,
+    /// How it chooses.
+    pub method: Method,
+}
+
+/// How a policy chooses.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// One for all times.
+    Fixed(Fixed),
+    /// By movement, speed, latency and phase.
+    Table(Table),
+    /// By rules, of which the first that holds counts.
+    Rules(Rules),
+    /// By trees that training has grown.
+    Tree(Trees),
+    /// By what congestion controls have cost on earlier connections to the destination.
+    Cost(Cost),
+}
+
+/// One congestion control for all times.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Fixed {
+    /// Its name.
+    pub cca: String,
+}
+
+fn default_cca() -> String {
+    DEFAULT_CCA.to_owned()
+}
+
+/// What a policy is asked about.
+#[derive(Clone, Copy, Debug)]
+pub struct Situation<'a> {
+    /// What the estimators see.
+    pub view: &'a View,
+    /// That in numbers.
+    pub features: &'a Features,
+    /// What is wanted.
+    pub requirement: Requirement,
+    /// The congestion control in use; `None` before there is one.
+    pub present: Option<&'static str>,
+    /// Whom the operator prefers among equals.
+    pub prefer: &'a [&'static str],
+    /// What is known of the destination.
+    pub known: Option<&'a Remembered>,
+    /// Bytes that the application will send, where it knows.
+    pub flow_size: Option<u64>,
+    /// A number from 0 to 1 drawn for this decision.
+    pub draw: f64,
+}
+
+/// What a policy answers.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Advice {
+    /// The congestion control that it would have.
+    pub to: &'static str,
+    /// What it expects to gain by that over the present one, in parts of the requirement's measure; `None`
+    /// where it cannot tell.
+    pub gain: Option<f64>,
+    /// Why.
+    pub reason: String,
+}
+
+/// The kernel's name of the congestion control called `name`.
+pub(crate) fn cca_named(name: &str) -> Result<&'static str, String> {
+    tcp::cca::registry::find(name)
+        .map(|cca| cca.name)
+        .ok_or_else(|| {
+            let mut all: Vec<_> = tcp::cca::registry::all().iter().map(|c| c.name).collect();
+            all.sort_unstable();
+            let all = all.join(", ");
+            format!("{name:?} is not a congestion control; allowed: {all}")
+        })
+}
+
+/// What is wrong with a field: its name, and why.
+pub(crate) type Wrong = (String, String);
+
+fn named(field: impl Into<String>, name: &str) -> Result<&'static str, Wrong> {
+    cca_named(name).map_err(|reason| (field.into(), reason))
+}
+
+impl Policy {
+    /// The policy in the text of a file; `origin` is what errors call it.
+    ///
+    /// # Errors
+    /// [`PolicyError`] names the field, its value and what is allowed.
+    pub fn from_toml(text: &str, origin: &str) -> Result<Self, PolicyError> {
+        let policy: Self = toml::from_str(text).map_err(|error| PolicyError::Text {
+            origin: origin.to_owned(),
+            reason: error.to_string().trim_end().to_owned(),
+        })?;
+        policy
+            .check()
+            .map_err(|(field, reason)| PolicyError::Field {
+                origin: origin.to_owned(),
+                field,
+                reason,
+            })?;
+        Ok(policy)
+    }
+
+    fn check(&self) -> Result<(), Wrong> {
+        named("default", &self.default)?;
+        self.tuning.check()?;
+        match &self.method {
+            Method::Fixed(fixed) => named("method.fixed.cca", &fixed.cca).map(drop),
+            Method::Table(table) => table.check(),
+            Method::Rules(rules) => rules.check(),
+            Method::Tree(trees) => trees.check(),
+            Method::Cost(cost) => cost.check(),
+        }
+    }
+
+    /// The congestion control where nothing is known.
+    pub fn default_cca(&self) -> &'static str {
+        cca_named(&self.default).unwrap_or(DEFAULT_CCA)
+    }
+
+    /// The policy, its choice replaced if it is a fixed one.
+    #[must_use]
+    pub fn fixed_to(mut self, cca: &'static str) -> Self {
+        if let Method::Fixed(fixed) = &mut self.method {
+            fixed.cca = cca.to_owned();
+        }
+        self
+    }
+
+    /// All congestion controls that it may choose.
+    pub fn choices(&self) -> Vec<&'static str> {
+        let names: Vec<&str> = match &self.method {
+            Method::Fixed(fixed) => vec![&fixed.cca],
+            Method::Table(table) => table.choices(),
+            Method::Rules(rules) => rules.choices(),
+            Method::Tree(trees) => trees.choices(),
+            Method::Cost(cost) => cost.choices(),
+        };
+        let mut found: Vec<_> = names
+            .into_iter()
+            .filter_map(|n| cca_named(n).ok())
+            .collect();
+        found.push(self.default_cca());
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// Whether it asks again after the establishment.
+    pub fn changes_in_flight(&self) -> bool {
+        match &self.method {
+            Method::Fixed(_) => false,
+            Method::Table(table) => table.has_phases(),
+            Method::Rules(_) | Method::Tree(_) => true,
+            Method::Cost(cost) => cost.loss_share.is_some(),
+        }
+    }
+
+    /// What it advises.
+    pub fn advise(&self, situation: &Situation<'_>) -> Advice {
+        let advice = match &self.method {
+            Method::Fixed(fixed) => Some(Advice {
+                to: cca_named(&fixed.cca).unwrap_or(DEFAULT_CCA),
+                gain: None,
+                reason: "fixed".to_owned(),
+            }),
+            Method::Table(table) => table.advise(situation),
+            Method::Rules(rules) => rules.advise(situation),
+            Method::Tree(trees) => trees.advise(situation),
+            Method::Cost(cost) => cost.advise(situation, self.default_cca()),
+        };
+        advice.unwrap_or_else(|| Advice {
+            to: situation.present.unwrap_or(self.default_cca()),
+            gain: None,
+            reason: "nothing is known that the policy decides by".to_owned(),
+        })
+    }
+}

@@ -1,0 +1,130 @@
+//! Explicit rules, of which the first that holds counts.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Advice, Situation, Wrong, break_tie, cca_named, named};
+use crate::features::{FEATURES, feature_called};
+
+/// Rules in the order in which they are tried.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Rules {
+    /// The rules.
+    pub rules: Vec<Rule>,
+}
+
+/// Whom to take when.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Rule {
+    /// For which requirements: goodput, balanced, delay.
+    pub requirements: Vec<String>,
+    /// All of these must hold.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub when: Vec<Condition>,
+    /// Whom to take, equally good ones in a list.
+    pub choose: Vec<String>,
+    /// Why.
+    pub because: String,
+}
+
+/// What must hold of a feature.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Condition {
+    /// Its name.
+    pub feature: String,
+    /// It is at least this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_least: Option<f64>,
+    /// It is less than this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub below: Option<f64>,
+}
+
+impl Condition {
+    fn holds(&self, situation: &Situation<'_>) -> bool {
+        let Some(index) = feature_called(&self.feature) else {
+            return false;
+        };
+        let value = situation.features.0[index];
+        self.at_least.is_none_or(|least| value >= least)
+            && self.below.is_none_or(|most| value < most)
+    }
+}
+
+/// That there is a feature of that name.
+pub(super) fn check_feature(field: String, name: &str) -> Result<usize, Wrong> {
+    feature_called(name).ok_or_else(|| {
+        let all: Vec<_> = FEATURES.iter().map(|feature| feature.name).collect();
+        let all = all.join(", ");
+        (field, format!("{name:?} is not a feature; allowed: {all}"))
+    })
+}
+
+/// That a requirement is one of the named ones.
+pub(super) fn check_requirement(field: String, name: &str) -> Result<(), Wrong> {
+    if ["goodput", "balanced", "delay"].contains(&name) {
+        return Ok(());
+    }
+    let reason = format!("{name:?} is not a requirement; allowed: goodput, balanced, delay");
+    Err((field, reason))
+}
+
+impl Rules {
+    pub(super) fn check(&self) -> Result<(), Wrong> {
+        for (number, rule) in self.rules.iter().enumerate() {
+            let field = |name: &str| format!("method.rules.rules[{number}].{name}");
+            for name in &rule.requirements {
+                check_requirement(field("requirements"), name)?;
+            }
+            for (position, condition) in rule.when.iter().enumerate() {
+                check_feature(
+                    field(&format!("when[{position}].feature")),
+                    &condition.feature,
+                )?;
+                if condition.at_least.is_none() && condition.below.is_none() {
+                    return Err((
+                        field(&format!("when[{position}]")),
+                        "has no bound; allowed: at_least, below, or both".to_owned(),
+                    ));
+                }
+            }
+            if rule.choose.is_empty() {
+                let reason = "the list is empty; allowed: one congestion control or more";
+                return Err((field("choose"), reason.to_owned()));
+            }
+            for name in &rule.choose {
+                named(field("choose"), name)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn choices(&self) -> Vec<&str> {
+        let rules = self.rules.iter();
+        rules
+            .flat_map(|rule| rule.choose.iter().map(String::as_str))
+            .collect()
+    }
+
+    /// What the first rule says that holds.
+    pub(super) fn advise(&self, situation: &Situation<'_>) -> Option<Advice> {
+        let requirement = situation.requirement.nearest_named().to_string();
+        let rule = self.rules.iter().find(|rule| {
+            rule.requirements.contains(&requirement)
+                && rule.when.iter().all(|condition| condition.holds(situation))
+        })?;
+        let tied: Vec<_> = rule
+            .choose
+            .iter()
+            .filter_map(|n| cca_named(n).ok())
+            .collect();
+        Some(Advice {
+            to: break_tie(&tied, situation.prefer, situation.present)?,
+            gain: None,
+            reason: rule.because.clone(),
+        })
+    }
+}

@@ -1,0 +1,112 @@
+//! Tables by movement, speed, latency, requirement and, where they change in flight, phase.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Advice, Situation, Wrong, break_tie, cca_named, named};
+use crate::estimate::{Latency, Movement, Phase, Speed};
+
+/// In a cell: several are equally good.
+const ANY: &str = "*";
+
+/// A table.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Table {
+    /// Whom an asterisk stands for.
+    pub equals: Vec<String>,
+    /// Its cells.
+    pub cells: Vec<Cell>,
+}
+
+/// Whom to take where.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Cell {
+    /// Where the quality goes.
+    pub movement: Movement,
+    /// Class of the speed.
+    pub speed: Speed,
+    /// Class of the latency.
+    pub latency: Latency,
+    /// The phase; any without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<Phase>,
+    /// Whom to take for the requirement goodput; an asterisk for several that are equally good.
+    pub goodput: String,
+    /// The same for balanced.
+    pub balanced: String,
+    /// The same for delay.
+    pub delay: String,
+}
+
+impl Cell {
+    fn all(&self) -> [(&'static str, &str); 3] {
+        [
+            ("goodput", &self.goodput),
+            ("balanced", &self.balanced),
+            ("delay", &self.delay),
+        ]
+    }
+}
+
+impl Table {
+    pub(super) fn check(&self) -> Result<(), Wrong> {
+        for (number, name) in self.equals.iter().enumerate() {
+            named(format!("method.table.equals[{number}]"), name)?;
+        }
+        for (number, cell) in self.cells.iter().enumerate() {
+            for (requirement, name) in cell.all() {
+                if name != ANY {
+                    named(format!("method.table.cells[{number}].{requirement}"), name)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn choices(&self) -> Vec<&str> {
+        let cells = self
+            .cells
+            .iter()
+            .flat_map(|cell| cell.all().map(|each| each.1));
+        let all = self.equals.iter().map(String::as_str).chain(cells);
+        all.filter(|name| *name != ANY).collect()
+    }
+
+    pub(super) fn has_phases(&self) -> bool {
+        self.cells.iter().any(|cell| cell.phase.is_some())
+    }
+
+    /// What the cell says; nothing where movement is not known, or the table has no such cell.
+    pub(super) fn advise(&self, situation: &Situation<'_>) -> Option<Advice> {
+        let view = situation.view;
+        if view.movement.confidence == 0.0 || view.latency.confidence == 0.0 {
+            return None;
+        }
+        let (movement, speed) = (view.movement.value, view.speed.value);
+        let (latency, phase) = (view.latency.value, view.phase.value);
+        let cell = self.cells.iter().find(|cell| {
+            (cell.movement, cell.speed, cell.latency) == (movement, speed, latency)
+                && cell.phase.is_none_or(|of| of == phase)
+        })?;
+        let requirement = situation.requirement.nearest_named().to_string();
+        let (_, name) = cell.all().into_iter().find(|each| each.0 == requirement)?;
+        let to = if name == ANY {
+            let tied: Vec<_> = self
+                .equals
+                .iter()
+                .filter_map(|n| cca_named(n).ok())
+                .collect();
+            break_tie(&tied, situation.prefer, situation.present)?
+        } else {
+            cca_named(name).ok()?
+        };
+        let phase = cell.phase.map_or(String::new(), |of| format!(", {of}"));
+        Some(Advice {
+            to,
+            gain: None,
+            reason: format!("{movement} at {speed} km/h, latency {latency}{phase}: {name}"),
+        })
+    }
+}

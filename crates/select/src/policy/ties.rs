@@ -1,0 +1,39 @@
+//! Who of equals is taken.
+
+use crate::DEFAULT_CCA;
+
+/// The one of `tied` that the operator prefers; else the one in use; else the system's default; else the
+/// first (atxutegi2018 §6.2). `None` of nobody.
+pub fn break_tie(
+    tied: &[&'static str],
+    prefer: &[&'static str],
+    present: Option<&'static str>,
+) -> Option<&'static str> {
+    let wanted = prefer.iter().copied().chain(present).chain([DEFAULT_CCA]);
+    wanted
+        .into_iter()
+        .find(|name| tied.contains(name))
+        .or(tied.first().copied())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::break_tie;
+
+    /// atxutegi2018 §6.2: the preference of the operator, the one in use, the default of the system.
+    #[test]
+    fn ties_are_broken_in_three_ways() {
+        let tied = ["bbr", "cubic", "reno"];
+        assert_eq!(
+            break_tie(&tied, &["vegas", "reno"], Some("bbr")),
+            Some("reno")
+        );
+        assert_eq!(break_tie(&tied, &[], Some("bbr")), Some("bbr"));
+        assert_eq!(break_tie(&tied, &[], Some("vegas")), Some("cubic"));
+        assert_eq!(
+            break_tie(&["illinois"], &[], Some("vegas")),
+            Some("illinois")
+        );
+        assert_eq!(break_tie(&[], &["bbr"], None), None);
+    }
+}

@@ -1,0 +1,192 @@
+//! Trees that training has grown.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::rules::{check_feature, check_requirement};
+use super::{Advice, Situation, Wrong, cca_named, named};
+use crate::features::{FEATURES, feature_called};
+
+/// A tree per requirement, and what they were trained on.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Trees {
+    /// The features that the training had; a build that has not all of them cannot use the policy.
+    pub features: Vec<String>,
+    /// The trees.
+    pub trees: Vec<Tree>,
+}
+
+/// A tree for one requirement; its first node is the root.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Tree {
+    /// goodput, balanced or delay.
+    pub requirement: String,
+    /// The nodes.
+    pub nodes: Vec<Node>,
+}
+
+/// A question, or an answer.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Node {
+    /// Go on below or from the threshold on.
+    Split(Split),
+    /// What is to be expected of each congestion control.
+    Leaf(Leaf),
+}
+
+/// A question.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Split {
+    /// The feature.
+    pub feature: String,
+    /// The threshold.
+    pub threshold: f64,
+    /// Number of the node where the feature is less.
+    pub below: usize,
+    /// Number of the node where it is not.
+    pub from: usize,
+}
+
+/// An answer.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Leaf {
+    /// Expected parts A, B and C of PM per congestion control.
+    pub parts: BTreeMap<String, [f64; 3]>,
+    /// Cases of the training that came here.
+    pub cases: u32,
+}
+
+impl Trees {
+    pub(super) fn check(&self) -> Result<(), Wrong> {
+        for (number, name) in self.features.iter().enumerate() {
+            check_feature(format!("method.tree.features[{number}]"), name)?;
+        }
+        for (number, tree) in self.trees.iter().enumerate() {
+            let field = |name: &str| format!("method.tree.trees[{number}].{name}");
+            check_requirement(field("requirement"), &tree.requirement)?;
+            tree.check(&self.features, &field)?;
+        }
+        if self.trees.is_empty() {
+            let reason = "the list is empty; allowed: one tree or more";
+            return Err(("method.tree.trees".to_owned(), reason.to_owned()));
+        }
+        Ok(())
+    }
+
+    pub(super) fn choices(&self) -> Vec<&str> {
+        let nodes = self.trees.iter().flat_map(|tree| &tree.nodes);
+        let leaves = nodes.filter_map(|node| match node {
+            Node::Leaf(leaf) => Some(leaf),
+            Node::Split(_) => None,
+        });
+        leaves
+            .flat_map(|leaf| leaf.parts.keys().map(String::as_str))
+            .collect()
+    }
+
+    /// The congestion control of which the tree expects most.
+    pub(super) fn advise(&self, situation: &Situation<'_>) -> Option<Advice> {
+        let requirement = situation.requirement.nearest_named().to_string();
+        let tree = self
+            .trees
+            .iter()
+            .find(|tree| tree.requirement == requirement)?;
+        let (leaf, path) = tree.descend(situation)?;
+        let weights = situation.requirement.weights();
+        let score = |parts: &[f64; 3]| weights.score(*parts);
+        // Of equals the first by the alphabet, so that the answer does not hang on rounding.
+        let (name, parts) = leaf.parts.iter().reduce(|best, each| {
+            if score(each.1) > score(best.1) {
+                each
+            } else {
+                best
+            }
+        })?;
+        let present = situation.present.and_then(|name| leaf.parts.get(name));
+        Some(Advice {
+            to: cca_named(name).ok()?,
+            gain: present.map(|present| score(parts) - score(present)),
+            reason: format!("{path}: {:.3} expected of {name}", score(parts)),
+        })
+    }
+}
+
+impl Tree {
+    fn check(&self, features: &[String], field: &dyn Fn(&str) -> String) -> Result<(), Wrong> {
+        if self.nodes.is_empty() {
+            let reason = "the list is empty; allowed: one node or more";
+            return Err((field("nodes"), reason.to_owned()));
+        }
+        for (number, node) in self.nodes.iter().enumerate() {
+            let field = |name: &str| field(&format!("nodes[{number}].{name}"));
+            match node {
+                Node::Split(split) => {
+                    if !features.contains(&split.feature) {
+                        let reason = format!(
+                            "{:?} is not among the features of the training; allowed: {}",
+                            split.feature,
+                            features.join(", ")
+                        );
+                        return Err((field("feature"), reason));
+                    }
+                    for (name, next) in [("below", split.below), ("from", split.from)] {
+                        // Upward only, so that every way ends.
+                        if next <= number || next >= self.nodes.len() {
+                            let last = self.nodes.len() - 1;
+                            let reason = format!(
+                                "{next} is not a later node; allowed: from {} to {last}",
+                                number + 1
+                            );
+                            return Err((field(name), reason));
+                        }
+                    }
+                }
+                Node::Leaf(leaf) => {
+                    if leaf.parts.is_empty() {
+                        let reason = "is empty; allowed: one congestion control or more";
+                        return Err((field("parts"), reason.to_owned()));
+                    }
+                    for (name, parts) in &leaf.parts {
+                        named(field("parts"), name)?;
+                        if parts.iter().any(|part| !(0.0..=1.0).contains(part)) {
+                            let reason = format!("{parts:?} of {name}; allowed: from 0 to 1");
+                            return Err((field("parts"), reason));
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The leaf of a situation, and the way there in words.
+    fn descend(&self, situation: &Situation<'_>) -> Option<(&Leaf, String)> {
+        let (mut number, mut path) = (0, String::new());
+        loop {
+            match self.nodes.get(number)? {
+                Node::Leaf(leaf) => return Some((leaf, path)),
+                Node::Split(split) => {
+                    let index = feature_called(&split.feature)?;
+                    let (value, name) = (situation.features.0[index], FEATURES[index].name);
+                    let (sign, next) = if value < split.threshold {
+                        ("<", split.below)
+                    } else {
+                        (">=", split.from)
+                    };
+                    if !path.is_empty() {
+                        path.push_str(", ");
+                    }
+                    path.push_str(&format!("{name} {value:.3} {sign} {}", split.threshold));
+                    number = next;
+                }
+            }
+        }
+    }
+}

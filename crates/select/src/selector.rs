@@ -1,0 +1,250 @@
+//! The selector beside one connection.
+
+use std::sync::Arc;
+
+use units::random::Stream;
+use units::Instant;
+
+use crate::auto::Auto;
+use crate::estimators::Watch;
+use crate::features::Features;
+use crate::memory::Remembered;
+use crate::outcome::Outcome;
+use crate::policy::{Advice, Policy, Situation};
+use crate::sample::{Hints, Sample};
+
+/// Why the congestion control is what it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cause {
+    /// Chosen for a new connection.
+    Establishment,
+    /// Changed, since another fits better.
+    Change,
+    /// Taken back, since the change made it worse.
+    Return,
+}
+
+impl Cause {
+    /// Its word in results.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Establishment => "establishment",
+            Self::Change => "change",
+            Self::Return => "return",
+        }
+    }
+}
+
+/// A choice that has been made.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Decision {
+    /// When.
+    pub at: Instant,
+    /// What was in use; the same as `to` at the establishment.
+    pub from: &'static str,
+    /// What is from here on.
+    pub to: &'static str,
+    /// What kind of choice.
+    pub cause: Cause,
+    /// Why.
+    pub reason: String,
+    /// What led to it.
+    pub features: Features,
+}
+
+/// What is known before the first sample.
+#[derive(Clone, Debug)]
+pub struct Start<'a> {
+    /// When the connection is set up.
+    pub at: Instant,
+    /// What is known of the destination.
+    pub known: Option<&'a Remembered>,
+    /// What the radio tells.
+    pub hints: Option<Hints>,
+    /// For what the policy draws.
+    pub draws: Stream,
+}
+
+/// A change that has still to prove itself.
+#[derive(Clone, Copy, Debug)]
+struct Trial {
+    from: &'static str,
+    since: Instant,
+    until: Instant,
+    before: (f64, f64, f64),
+}
+
+/// Chooses at the establishment, watches, decides, and goes back if it got worse.
+#[derive(Clone, Debug)]
+pub struct Selector {
+    policy: Arc<Policy>,
+    auto: Auto,
+    watch: Watch,
+    outcome: Outcome,
+    present: &'static str,
+    in_flight: bool,
+    next: Instant,
+    rest_until: Instant,
+    /// What the last decisions wanted, and how many in a row.
+    wanted: (&'static str, u32),
+    trial: Option<Trial>,
+    barred: Vec<(&'static str, Instant)>,
+    draws: Stream,
+    drawn: u64,
+}
+
+impl Selector {
+    /// A selector and its first decision.
+    pub fn new(policy: Arc<Policy>, auto: Auto, start: &Start<'_>) -> (Self, Decision) {
+        let mut watch = Watch::new();
+        if let Some(hints) = start.hints {
+            watch.hint(hints);
+        }
+        let tuning = policy.tuning;
+        let mut selector = Self {
+            outcome: Outcome::new(tuning.judge() * 2),
+            present: policy.default_cca(),
+            in_flight: policy.changes_in_flight(),
+            next: start.at + tuning.interval(),
+            rest_until: start.at,
+            wanted: ("", 0),
+            trial: None,
+            barred: Vec::new(),
+            draws: start.draws.clone(),
+            drawn: 0,
+            policy,
+            auto,
+            watch,
+        };
+        let (advice, features) = selector.ask(None, start.known);
+        selector.present = advice.to;
+        let decision = Decision {
+            at: start.at,
+            from: advice.to,
+            to: advice.to,
+            cause: Cause::Establishment,
+            reason: advice.reason,
+            features,
+        };
+        (selector, decision)
+    }
+
+    /// The congestion control in use.
+    pub fn present(&self) -> &'static str {
+        self.present
+    }
+
+    /// What the estimators see.
+    pub fn watch(&self) -> &Watch {
+        &self.watch
+    }
+
+    /// The next sample, and what the radio tells if it is asked; answers what is to be changed.
+    pub fn observe(&mut self, sample: &Sample, hints: Option<Hints>) -> Option<Decision> {
+        if let Some(hints) = hints.filter(|_| self.auto.hints) {
+            self.watch.hint(hints);
+        }
+        self.watch.observe(sample);
+        self.outcome.observe(sample.at, self.watch.view());
+        if !self.in_flight || sample.at < self.next || sample.srtt.is_zero() {
+            return None;
+        }
+        self.next = sample.at + self.policy.tuning.interval();
+        self.decide(sample.at)
+    }
+
+    fn ask(
+        &mut self,
+        present: Option<&'static str>,
+        known: Option<&Remembered>,
+    ) -> (Advice, Features) {
+        let view = self.watch.view();
+        let features = Features::of(view);
+        let draw = self.draws.at(self.drawn) as f64 / u64::MAX as f64;
+        self.drawn += 1;
+        let advice = self.policy.advise(&Situation {
+            view,
+            features: &features,
+            requirement: self.auto.requirement,
+            present,
+            prefer: &self.auto.prefer,
+            known,
+            flow_size: self.auto.flow_size,
+            draw,
+        });
+        (advice, features)
+    }
+
+    fn decide(&mut self, now: Instant) -> Option<Decision> {
+        if let Some(back) = self.judge(now) {
+            return Some(back);
+        }
+        self.barred.retain(|&(_, until)| until > now);
+        let (advice, features) = self.ask(Some(self.present), None);
+        let barred = self.barred.iter().any(|&(name, _)| name == advice.to);
+        let worth = advice
+            .gain
+            .is_none_or(|gain| gain >= self.policy.tuning.margin);
+        if advice.to == self.present || barred || !worth {
+            self.wanted = ("", 0);
+            return None;
+        }
+        let so_far = if self.wanted.0 == advice.to {
+            self.wanted.1
+        } else {
+            0
+        };
+        self.wanted = (advice.to, so_far + 1);
+        if self.wanted.1 < self.policy.tuning.agree || now < self.rest_until {
+            return None;
+        }
+        Some(self.change(now, advice, features))
+    }
+
+    fn change(&mut self, now: Instant, advice: Advice, features: Features) -> Decision {
+        let tuning = self.policy.tuning;
+        let from = core::mem::replace(&mut self.present, advice.to);
+        let since = now.saturating_since(Instant::ZERO + tuning.judge());
+        let before = self.outcome.mean(Instant::ZERO + since, now);
+        self.trial = before.map(|before| Trial {
+            from,
+            since: now + tuning.judge() / 2,
+            until: now + tuning.judge() + tuning.judge() / 2,
+            before,
+        });
+        self.rest_until = now + tuning.dwell();
+        self.wanted = ("", 0);
+        Decision {
+            at: now,
+            from,
+            to: advice.to,
+            cause: Cause::Change,
+            reason: advice.reason,
+            features,
+        }
+    }
+
+    /// Looks back at the last change once its time is over: the first half is left to settle.
+    fn judge(&mut self, now: Instant) -> Option<Decision> {
+        let trial = self.trial.filter(|trial| now >= trial.until)?;
+        self.trial = None;
+        let tuning = self.policy.tuning;
+        let after = self.outcome.mean(trial.since, trial.until)?;
+        let lost = Outcome::loss(self.auto.requirement, trial.before, after);
+        if lost <= tuning.tolerance {
+            return None;
+        }
+        let from = core::mem::replace(&mut self.present, trial.from);
+        self.barred.push((from, now + tuning.bar()));
+        self.rest_until = now + tuning.dwell();
+        self.wanted = ("", 0);
+        Some(Decision {
+            at: now,
+            from,
+            to: trial.from,
+            cause: Cause::Return,
+            reason: format!("{from} has lost {:.0} % of the measure", lost * 100.0),
+            features: Features::of(self.watch.view()),
+        })
+    }
+}

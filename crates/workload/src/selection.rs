@@ -1,0 +1,236 @@
+//! The selectors of the connections of a run.
+
+use std::sync::Arc;
+
+use record::{DecisionRow, EstimateRow};
+use scenario::Scenario;
+use select::{
+    Auto, Decision, FEATURES, Features, Hints, Memory, Policy, SAMPLE_INTERVAL, Sample, Selector, Start,
+};
+use units::random::{Purpose, Stream};
+use units::{Duration, Instant};
+
+/// A flow whose congestion control is selected.
+#[derive(Clone, Debug)]
+struct Selected {
+    policy: Arc<Policy>,
+    auto: Auto,
+}
+
+/// The selector of one connection.
+#[derive(Clone, Debug)]
+struct Beside {
+    connection: u32,
+    flow: usize,
+    selector: Selector,
+    last: Option<Sample>,
+}
+
+/// All selectors of a run, and what they remember of destinations.
+#[derive(Clone, Debug)]
+pub struct Selection {
+    flows: Vec<Option<Selected>>,
+    memory: Memory,
+    beside: Vec<Beside>,
+    next: Instant,
+    seed: u64,
+}
+
+/// Why flows cannot be given selectors.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("flow {flow:?}: {reason}")]
+pub struct SelectionError {
+    /// Name of the flow.
+    pub flow: String,
+    /// What is wrong with its policy or memory.
+    pub reason: String,
+}
+
+impl Selection {
+    /// Those of a scenario whose policies have been loaded.
+    ///
+    /// # Errors
+    /// [`SelectionError`] names the flow.
+    pub fn new(scenario: &Scenario, seed: u64) -> Result<Self, SelectionError> {
+        let mut memory = Memory::default();
+        let mut flows = Vec::new();
+        for flow in &scenario.flows {
+            let wrong = |reason| SelectionError {
+                flow: flow.name.clone(),
+                reason,
+            };
+            let Some(auto) = flow.cca.auto() else {
+                flows.push(None);
+                continue;
+            };
+            let policy = scenario.policy(&auto);
+            let policy = policy.map_err(|error| wrong(error.to_string()))?;
+            if let Some(text) = auto.memory.as_ref().and_then(|m| scenario.selection.get(m)) {
+                memory.extend(Memory::from_toml(text).map_err(wrong)?);
+            }
+            flows.push(Some(Selected {
+                policy: Arc::new(policy),
+                auto,
+            }));
+        }
+        Ok(Self {
+            flows,
+            memory,
+            beside: Vec::new(),
+            next: Instant::NEVER,
+            seed,
+        })
+    }
+
+    /// A connection of `flow` is set up to `destination`; answers its first congestion control if it is
+    /// selected.
+    pub fn open(
+        &mut self,
+        now: Instant,
+        flow: usize,
+        connection: u32,
+        destination: &str,
+        hints: Option<Hints>,
+    ) -> Option<Decision> {
+        let Selected { policy, auto } = self.flows[flow].clone()?;
+        let start = Start {
+            at: now,
+            known: self.memory.of(destination),
+            hints: hints.filter(|_| auto.hints),
+            draws: Stream::new(self.seed, Purpose::Selection, connection),
+        };
+        let (selector, decision) = Selector::new(policy, auto, &start);
+        self.beside.push(Beside {
+            connection,
+            flow,
+            selector,
+            last: None,
+        });
+        if self.next == Instant::NEVER {
+            self.next = now + SAMPLE_INTERVAL;
+        }
+        Some(decision)
+    }
+
+    /// The connection has ended: what it has found is remembered for the next one to `destination`.
+    pub fn close(&mut self, connection: u32, destination: &str) {
+        let Some(index) = self.position(connection) else {
+            return;
+        };
+        let ended = self.beside.swap_remove(index);
+        let again = ended.last.map_or(0.0, |last| {
+            last.retransmissions as f64 / last.delivered.max(1) as f64
+        });
+        let view = ended.selector.watch().view();
+        self.memory
+            .remember(destination, ended.selector.present(), view, again);
+        if self.beside.is_empty() {
+            self.next = Instant::NEVER;
+        }
+    }
+
+    /// When samples are due.
+    pub fn next(&self) -> Instant {
+        self.next
+    }
+
+    /// Shows every selector its sender; answers what is to be changed, by connection and flow.
+    pub fn look(
+        &mut self,
+        now: Instant,
+        mut sample: impl FnMut(u32) -> Option<(Sample, Option<Hints>)>,
+    ) -> Vec<(u32, usize, Decision)> {
+        while self.next <= now {
+            self.next += SAMPLE_INTERVAL;
+        }
+        let mut changes = Vec::new();
+        for beside in &mut self.beside {
+            let Some((sample, hints)) = sample(beside.connection) else {
+                continue;
+            };
+            beside.last = Some(sample);
+            if let Some(decision) = beside.selector.observe(&sample, hints) {
+                changes.push((beside.connection, beside.flow, decision));
+            }
+        }
+        changes
+    }
+
+    /// What all see at the end of the slot that began at `slot`.
+    pub fn estimates(&self, slot: Instant) -> impl Iterator<Item = EstimateRow> {
+        let rows = self.beside.iter();
+        rows.map(move |beside| estimate_row(slot, beside.connection, &beside.selector))
+    }
+
+    /// Whether the selector of any flow asks the radio.
+    pub fn asks_radio(&self) -> bool {
+        self.flows.iter().flatten().any(|flow| flow.auto.hints)
+    }
+
+    fn position(&self, connection: u32) -> Option<usize> {
+        self.beside
+            .iter()
+            .position(|beside| beside.connection == connection)
+    }
+}
+
+/// A decision as results have it.
+pub fn decision_row(connection: u32, decision: &Decision) -> DecisionRow {
+    DecisionRow {
+        flow: connection,
+        t_ns: decision.at.as_nanos(),
+        cause: decision.cause.word().to_owned(),
+        from_cca: decision.from.to_owned(),
+        to_cca: decision.to.to_owned(),
+        reason: decision.reason.clone(),
+        measures: measures(&decision.features),
+    }
+}
+
+fn measures(features: &Features) -> String {
+    let all: Vec<String> = FEATURES
+        .iter()
+        .zip(features.0)
+        .map(|(feature, value)| format!("{}={value:.4}", feature.name))
+        .collect();
+    all.join(" ")
+}
+
+fn estimate_row(slot: Instant, connection: u32, selector: &Selector) -> EstimateRow {
+    let view = selector.watch().view();
+    let milliseconds = |time: Duration| {
+        if time.is_zero() {
+            f64::NAN
+        } else {
+            time.as_secs_f64() * 1e3
+        }
+    };
+    EstimateRow {
+        flow: connection,
+        t_s: slot.as_secs_f64(),
+        using_cca: selector.present().to_owned(),
+        base_rtt_ms: milliseconds(view.base_rtt.value),
+        latency: view.latency.value.to_string(),
+        latency_confidence: view.latency.confidence,
+        capacity_mbps: view.capacity.value.as_mbps(),
+        capacity_confidence: view.capacity.confidence,
+        trend: view.trend.value,
+        trend_confidence: view.trend.confidence,
+        movement: view.movement.value.to_string(),
+        movement_confidence: view.movement.confidence,
+        variability: view.variability.value,
+        variability_confidence: view.variability.confidence,
+        queue_segments: view.queue.value,
+        queue_confidence: view.queue.confidence,
+        buffer_segments: view.buffer.value,
+        buffer_confidence: view.buffer.confidence,
+        window_limited: u32::from(view.window_limited.value),
+        window_limited_confidence: view.window_limited.confidence,
+        random_loss: view.random_loss.value,
+        random_loss_confidence: view.random_loss.confidence,
+        phase: view.phase.value.to_string(),
+        phase_confidence: view.phase.confidence,
+        speed: view.speed.value.to_string(),
+        speed_confidence: view.speed.confidence,
+    }
+}
