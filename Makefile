@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 TARGET := $(or $(CARGO_TARGET_DIR),target)/release
 ENGINE := python/celltcp/engine
-RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+RUST := $(shell find crates -name '*.rs' -o -name '*.toml') Cargo.toml Cargo.lock
 
 .PHONY: demo test test-kernel lint bench wheel setup lock clean
 

@@ -8,6 +8,7 @@ mod own_cca;
 mod radio;
 mod run;
 mod scenarios;
+mod selection;
 mod traces;
 
 use pyo3::create_exception;
@@ -41,6 +42,12 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(catalogue::describe_cca, module)?)?;
     module.add_function(wrap_pyfunction!(own_cca::register_cca, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::jain, module)?)?;
+    module.add_function(wrap_pyfunction!(selection::builtin_policies, module)?)?;
+    module.add_function(wrap_pyfunction!(selection::policy_text, module)?)?;
+    module.add_function(wrap_pyfunction!(selection::describe_policy, module)?)?;
+    module.add_function(wrap_pyfunction!(selection::policy_schema, module)?)?;
+    module.add_function(wrap_pyfunction!(selection::selection_features, module)?)?;
+    module.add_function(wrap_pyfunction!(selection::auto_parameters, module)?)?;
     module.add_function(wrap_pyfunction!(radio::link_adaptation, module)?)?;
     module.add_function(wrap_pyfunction!(radio::mean_sinr, module)?)?;
     module.add_function(wrap_pyfunction!(radio::phone_log, module)?)?;

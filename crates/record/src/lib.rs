@@ -14,6 +14,6 @@ pub use meter::{Meter, SlotCounts};
 pub use metrics::{Performance, SlotInput, Weights, jain};
 pub use table::{Column, ColumnInfo};
 pub use tables::{
-    DecisionRow, Decisions, EstimateRow, Estimates, EventRow, Events, FlowRow, Flows, RunRow, Runs, SampleRow, Samples, SlotRow, Slots, TtiRow,
-    Ttis,
+    DecisionRow, Decisions, EstimateRow, Estimates, EventRow, Events, FlowRow, Flows, RunRow, Runs,
+    SampleRow, Samples, SlotRow, Slots, TtiRow, Ttis,
 };

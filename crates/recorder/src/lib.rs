@@ -8,8 +8,8 @@ use ::radio::ran::{ConnectionEvent, TtiRecord, UserId};
 use net::{HostId, Kind, LinkId, Network, Observer, Packet};
 use path::Access;
 use record::{
-    DecisionRow, Decisions, EstimateRow, Estimates, EventRow, Events, FlowRow, Flows, Meter, Performance, Runs, SampleRow, Samples, SlotCounts,
-    SlotInput, SlotRow, Slots, Ttis, Weights,
+    DecisionRow, Decisions, EstimateRow, Estimates, EventRow, Events, FlowRow, Flows, Meter,
+    Performance, Runs, SampleRow, Samples, SlotCounts, SlotInput, SlotRow, Slots, Ttis, Weights,
 };
 use tcp::cca::CaState;
 use tcp::{Flags, unwrap};

@@ -5,9 +5,7 @@ use std::io::Write;
 use net::wire;
 use net::{Checker, Delivery, FlowPorts, Network, Observer, Packet, PcapTap};
 use path::{Plan, PlanError};
-use record::{
-    Decisions, Estimates, Events, Flows, RunRow, Runs, Samples, Slots, Ttis,
-};
+use record::{Decisions, Estimates, Events, Flows, RunRow, Runs, Samples, Slots, Ttis};
 use scenario::Scenario;
 use units::{Duration, Instant};
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use units::random::Stream;
 use units::Instant;
+use units::random::Stream;
 
 use crate::auto::Auto;
 use crate::estimators::Watch;

@@ -8,9 +8,7 @@ use scenario::{CcaChoice, Flow, Scenario};
 use tcp::cca::{HandOver, SettingError};
 use tcp::{Config, State};
 use units::Instant;
-use workload::{
-    Application, Command, Due, Selection, SelectionError, Switches, decision_row,
-};
+use workload::{Application, Command, Due, Selection, SelectionError, Switches, decision_row};
 
 use crate::endpoints::{Endpoints, Pair, Side};
 use crate::settings;
@@ -351,7 +349,11 @@ impl Simulation {
         for (connection, _, decision) in changes {
             let row = decision_row(connection, &decision);
             self.path.recorder().decided(row);
-            self.switch(connection, &CcaChoice::plain(decision.to), HandOver::Context);
+            self.switch(
+                connection,
+                &CcaChoice::plain(decision.to),
+                HandOver::Context,
+            );
         }
     }
 
@@ -361,8 +363,12 @@ impl Simulation {
         let number = self.owners.len() as u32;
         let asked = self.switches.present(running.number);
         let to = &running.flow.to;
-        let selected = self.selection.open(self.now, running.number, number, to, None);
-        let choice = selected.as_ref().map(|decision| CcaChoice::plain(decision.to));
+        let selected = self
+            .selection
+            .open(self.now, running.number, number, to, None);
+        let choice = selected
+            .as_ref()
+            .map(|decision| CcaChoice::plain(decision.to));
         let choice = choice.as_ref().unwrap_or(asked);
         let ends = settings::ends(&self.config, choice, self.seed, number);
         let Ok((mut sender, mut receiver)) = ends else {
@@ -383,7 +389,9 @@ impl Simulation {
             },
         );
         if let Some(decision) = selected {
-            self.path.recorder().decided(decision_row(number, &decision));
+            self.path
+                .recorder()
+                .decided(decision_row(number, &decision));
         }
         let connection = self.endpoints.add(Pair {
             sender,

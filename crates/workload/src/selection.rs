@@ -5,7 +5,8 @@ use std::sync::Arc;
 use record::{DecisionRow, EstimateRow};
 use scenario::Scenario;
 use select::{
-    Auto, Decision, FEATURES, Features, Hints, Memory, Policy, SAMPLE_INTERVAL, Sample, Selector, Start,
+    Auto, Decision, FEATURES, Features, Hints, Memory, Policy, SAMPLE_INTERVAL, Sample, Selector,
+    Start,
 };
 use units::random::{Purpose, Stream};
 use units::{Duration, Instant};

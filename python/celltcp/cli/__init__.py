@@ -17,6 +17,7 @@ from celltcp.cli.papers import papers
 from celltcp.cli.radio import radio
 from celltcp.cli.run import run
 from celltcp.cli.scenarios import scenarios
+from celltcp.cli.select import select
 from celltcp.cli.show import show
 from celltcp.cli.sweep import sweep
 from celltcp.cli.traces import traces
@@ -30,7 +31,7 @@ def celltcp() -> None:
 
 for command in (
     *(compare, sweep, run, cca, scenarios, traces, show),
-    *(papers, radio, fidelity, kernel, bench),
+    *(select, papers, radio, fidelity, kernel, bench),
 ):
     celltcp.add_command(command)
 

@@ -118,7 +118,11 @@ fn selected(field: &str, flow: &Flow) -> Result<(), Wrong> {
     for (index, switch) in flow.switch.iter().enumerate() {
         if switch.to.auto().is_some() {
             let field = format!("{field}switch.{index}.to");
-            return wrong(field, &switch.to, "congestion controls; auto is a flow's from its start");
+            return wrong(
+                field,
+                &switch.to,
+                "congestion controls; auto is a flow's from its start",
+            );
         }
     }
     Ok(())

@@ -172,6 +172,11 @@ impl Policy {
         Ok(policy)
     }
 
+    /// The JSON schema (draft 2020-12) of policy files.
+    pub fn schema() -> String {
+        format!("{:#}\n", schemars::schema_for!(Self).to_value())
+    }
+
     fn check(&self) -> Result<(), Wrong> {
         named("default", &self.default)?;
         self.tuning.check()?;

@@ -1,0 +1,66 @@
+//! Policies of selectors, for Python.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use select::policy::{BUILT_IN, Policy, builtin, builtin_text};
+use select::{Auto, FEATURES};
+
+use crate::refuse;
+
+/// The names of the built-in policies.
+#[pyfunction]
+pub(crate) fn builtin_policies() -> Vec<&'static str> {
+    BUILT_IN.map(|policy| policy.0).to_vec()
+}
+
+/// The file of the built-in policy called `name`.
+#[pyfunction]
+pub(crate) fn policy_text(name: &str) -> PyResult<&'static str> {
+    builtin_text(name).map_err(refuse)
+}
+
+/// Name, description, source and choices of a policy: of a built-in one by its name, or of the one in
+/// `text`, which errors call `name`.
+#[pyfunction]
+#[pyo3(signature = (name, text=None))]
+pub(crate) fn describe_policy<'py>(
+    py: Python<'py>,
+    name: &str,
+    text: Option<&str>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let policy = match text {
+        Some(text) => Policy::from_toml(text, name),
+        None => builtin(name),
+    }
+    .map_err(refuse)?;
+    let about = PyDict::new(py);
+    about.set_item("choices", policy.choices())?;
+    about.set_item("in_flight", policy.changes_in_flight())?;
+    about.set_item("name", policy.name)?;
+    about.set_item("description", policy.description)?;
+    about.set_item("source", policy.source)?;
+    Ok(about)
+}
+
+/// The JSON schema of policy files.
+#[pyfunction]
+pub(crate) fn policy_schema() -> String {
+    Policy::schema()
+}
+
+/// Name and meaning of the features that policies may look at.
+#[pyfunction]
+pub(crate) fn selection_features(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
+    PyList::new(
+        py,
+        FEATURES
+            .iter()
+            .map(|feature| (feature.name, feature.meaning)),
+    )
+}
+
+/// Name and meaning of the parameters of `auto`.
+#[pyfunction]
+pub(crate) fn auto_parameters(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
+    PyList::new(py, Auto::PARAMETERS)
+}

@@ -1,0 +1,16 @@
+"""celltcp select."""
+
+from __future__ import annotations
+
+import click
+
+from celltcp.cli.select.policies import policies
+
+
+@click.group()
+def select() -> None:
+    """Choose the congestion control: policies, their training and evaluation, and what selectors did."""
+
+
+for command in (policies,):
+    select.add_command(command)

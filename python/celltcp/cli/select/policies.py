@@ -1,0 +1,38 @@
+"""celltcp select policies."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option("--schema", is_flag=True, help="Print the JSON schema of policy files.")
+@click.option("--features", is_flag=True, help="List the features that rules and trees may look at.")
+def policies(name: str | None, schema: bool, features: bool) -> None:
+    """List the built-in policies, or print the file of the one called NAME, to change and use it.
+
+    --cca auto:policy=NAME takes a policy, --cca auto:policy=FILE one from a file.
+    """
+    from celltcp._core import (
+        auto_parameters,
+        builtin_policies,
+        describe_policy,
+        policy_schema,
+        policy_text,
+        selection_features,
+    )
+
+    if schema:
+        click.echo(policy_schema(), nl=False)
+    elif features:
+        for feature, meaning in selection_features():
+            click.echo(f"{feature:<16}{meaning}")
+    elif name is not None:
+        click.echo(policy_text(name), nl=False)
+    else:
+        for each in builtin_policies():
+            click.echo(f"{each:<22}{describe_policy(each)['description']}")
+        click.echo("\nParameters of auto, as in --cca auto:policy=rules,requirement=delay:")
+        for parameter, meaning in auto_parameters():
+            click.echo(f"  {parameter:<14}{meaning}")

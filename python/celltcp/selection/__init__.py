@@ -1,0 +1,1 @@
+"""Which congestion control fits: policies, their training, their evaluation, and what selectors did."""
