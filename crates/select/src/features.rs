@@ -13,7 +13,7 @@ pub struct Feature {
 }
 
 /// All features, in the order of [`Features`].
-pub static FEATURES: [Feature; 17] = [
+pub static FEATURES: [Feature; 18] = [
     Feature {
         name: "age",
         meaning: "time since the first sample, s",
@@ -98,6 +98,11 @@ pub static FEATURES: [Feature; 17] = [
         name: "speed",
         meaning: "speed that the radio tells, km/h; -1 without",
         of: |view| view.hints.speed_mps.map_or(-1.0, |mps| mps * 3.6),
+    },
+    Feature {
+        name: "flow_size",
+        meaning: "what the application will send, MB; 1000000 if it does not know",
+        of: |view| view.flow_size.map_or(1e6, |bytes| bytes as f64 / 1e6),
     },
 ];
 

@@ -97,6 +97,7 @@ impl Selector {
     /// A selector and its first decision.
     pub fn new(policy: Arc<Policy>, auto: Auto, start: &Start<'_>) -> (Self, Decision) {
         let mut watch = Watch::new();
+        watch.expect(auto.flow_size);
         if let Some(hints) = start.hints {
             watch.hint(hints);
         }
@@ -169,7 +170,6 @@ impl Selector {
             present,
             prefer: &self.auto.prefer,
             known,
-            flow_size: self.auto.flow_size,
             draw,
         });
         (advice, features)

@@ -63,6 +63,8 @@ pub struct View {
     pub mss: u32,
     /// What the radio tells.
     pub hints: Hints,
+    /// Bytes that the application will send, where it knows.
+    pub flow_size: Option<u64>,
 }
 
 impl View {
@@ -141,6 +143,11 @@ impl Watch {
     pub fn hint(&mut self, hints: Hints) {
         self.hints = hints;
         self.view.hints = hints;
+    }
+
+    /// The application knows how many bytes it will send.
+    pub fn expect(&mut self, flow_size: Option<u64>) {
+        self.view.flow_size = flow_size;
     }
 
     /// The next sample.

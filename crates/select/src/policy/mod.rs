@@ -115,8 +115,6 @@ pub struct Situation<'a> {
     pub prefer: &'a [&'static str],
     /// What is known of the destination.
     pub known: Option<&'a Remembered>,
-    /// Bytes that the application will send, where it knows.
-    pub flow_size: Option<u64>,
     /// A number from 0 to 1 drawn for this decision.
     pub draw: f64,
 }
