@@ -62,6 +62,9 @@ pub struct Policy {
     /// Where it comes from: a paper, a program, or the training that made it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub source: String,
+    /// Networks that it was trained on, by family or scenario.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trained_on: Vec<String>,
     /// Congestion control where nothing is known; default cubic.
     #[serde(default = "default_cca")]
     pub default: String,

@@ -5,12 +5,13 @@ from __future__ import annotations
 import click
 
 from celltcp.cli.select.policies import policies
+from celltcp.cli.select.train import train
 
 
 @click.group()
 def select() -> None:
-    """Choose the congestion control: policies, their training and evaluation, and what selectors did."""
+    """Choose the congestion control: policies, training, evaluation, and what selectors did."""
 
 
-for command in (policies,):
+for command in (policies, train):
     select.add_command(command)

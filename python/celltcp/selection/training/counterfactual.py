@@ -1,4 +1,4 @@
-"""What would have come of each congestion control: the same run up to a moment, and another from there on."""
+"""What would have come of each congestion control: the same run up to a moment, and then it."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from celltcp.selection.training.families import Network
 HORIZON_S = 6.0
 #: The same for the choice at the establishment, which is soon followed by another.
 START_HORIZON_S = 3.0
+#: What is measured: parts of PM, and what was delivered over what could have been.
+PARTS = ("a", "b", "c", "use")
 #: Runs whose tables are in memory at a time.
 _AT_ONCE = 400
 
@@ -74,17 +76,15 @@ counterfactual = '''{policy}'''
 
 @dataclass
 class Outcomes:
-    """Per point the features, and per point and congestion control the parts A, B, C and the use of capacity."""
+    """Per point its features, and per congestion control A, B, C and the use of the capacity."""
 
     points: list[Point] = field(default_factory=list)
     features: list[dict[str, float]] = field(default_factory=list)
     parts: list[dict[str, tuple[float, float, float, float]]] = field(default_factory=list)
 
 
-def moments(
-    networks: Iterable[Network], ccas: Sequence[str], each: int, seed: int
-) -> list[Point]:
-    """The establishment and `each` later moments of each network, under congestion controls drawn at random."""
+def moments(networks: Iterable[Network], ccas: Sequence[str], each: int, seed: int) -> list[Point]:
+    """The establishment and `each` later moments of each network, whoever is at work then."""
     points = []
     for network in networks:
         rng = np.random.default_rng([seed, network.seed])

@@ -1,0 +1,110 @@
+"""celltcp select train."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from celltcp.cli.progress import progress_bar
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from celltcp.selection.training import Training
+
+
+@click.command()
+@click.option("--scenarios", metavar="LIST", help="Families of networks to draw; default all.")
+@click.option("--requirement", metavar="LIST", help="goodput, balanced, delay; default all.")
+@click.option("--cca", metavar="LIST", help="Whom to choose from; default those of Linux.")
+@click.option(
+    "--runs", "each", default=12, show_default=True, type=click.IntRange(1), help="Networks each."
+)
+@click.option(
+    "--moments", default=5, show_default=True, type=click.IntRange(1), help="Moments of each."
+)
+@click.option("--leaves", default=8, show_default=True, type=click.IntRange(2), help="Most leaves.")
+@click.option(
+    "--least", default=20, show_default=True, type=click.IntRange(1), help="Fewest moments in one."
+)
+@click.option("--seed", default=1, show_default=True, type=click.IntRange(0))
+@click.option("--jobs", type=click.IntRange(1), help="Runs at a time; default all cores.")
+@click.option(
+    "--outcomes",
+    metavar="FILE",
+    help="Table of what came of each choice (Parquet): read if it is there, else written.",
+)
+@click.option("--out", required=True, metavar="FILE", help="The policy file, such as policy.toml.")
+def train(
+    scenarios: str | None,
+    requirement: str | None,
+    cca: str | None,
+    each: int,
+    moments: int,
+    leaves: int,
+    least: int,
+    seed: int,
+    jobs: int | None,
+    outcomes: str | None,
+    out: str,
+) -> None:
+    """Train a policy on networks drawn at random.
+
+    At moments of runs on these networks every congestion control takes over in a run of its own; a
+    shallow tree per requirement learns who does best from what the estimators saw.
+    """
+    from pathlib import Path
+
+    from celltcp.cli.console import wide_console
+    from celltcp.comparison import REQUIREMENTS
+    from celltcp.results import prepare_folder
+    from celltcp.selection.training import train as train_policy
+
+    file = Path(out)
+    prepare_folder(file.parent)
+    with progress_bar("training") as progress:
+        training = train_policy(
+            file.stem,
+            _listed(scenarios),
+            _listed(requirement) or tuple(REQUIREMENTS),
+            cca or (),
+            each=each,
+            moments_each=moments,
+            leaves=leaves,
+            least=least,
+            seed=seed,
+            jobs=jobs,
+            kept=Path(outcomes) if outcomes else None,
+            progress=progress,
+        )
+    partial = file.with_name(f".{file.name}")
+    partial.write_text(training.text, encoding="utf-8")
+    partial.rename(file)
+    print_training(training, wide_console())
+    click.echo(f"policy: {file}", err=True)
+
+
+def _listed(text: str | None) -> tuple[str, ...]:
+    return tuple(each.strip() for each in text.split(",")) if text else ()
+
+
+def print_training(training: Training, console: Console) -> None:
+    """How the trees do on families of networks that were left out."""
+    from rich.table import Table
+
+    table = Table(
+        title=f"Below the best choice of each of {training.cases} moments, on families left out"
+    )
+    table.add_column("family")
+    for tree in training.trees:
+        table.add_column(f"{tree.requirement}\ntree", justify="right")
+        table.add_column("\nbest single", justify="right")
+    for family in sorted(training.trees[0].regret):
+        cells = (
+            f"{value:.1%}"
+            for tree in training.trees
+            for value in (tree.regret[family], tree.regret_of_one[family])
+        )
+        table.add_row(family, *cells)
+    console.print(table)

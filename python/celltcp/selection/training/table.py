@@ -1,0 +1,75 @@
+"""Outcomes as a table, which can be kept and grown trees of again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from celltcp._core import CelltcpError
+from celltcp.selection.training.counterfactual import PARTS, Outcomes, Point
+from celltcp.selection.training.families import Network
+
+
+def write_outcomes(found: Outcomes, ccas: Sequence[str], file: Path) -> None:
+    """Writes a row per moment: network, moment, features, and the parts of each congestion control."""
+    rows = [
+        {
+            "family": point.network.family,
+            "network": point.network.number,
+            "seed": point.network.seed,
+            "before": point.before,
+            "at_s": point.at_s,
+            **{f"feature:{name}": value for name, value in features.items()},
+            **{
+                f"{part}:{cca}": value
+                for cca in ccas
+                for part, value in zip(PARTS, parts[cca], strict=True)
+            },
+        }
+        for point, features, parts in zip(found.points, found.features, found.parts, strict=True)
+    ]
+    partial = file.with_name(f".{file.name}")
+    pd.DataFrame(rows).to_parquet(partial, index=False)
+    partial.rename(file)
+
+
+def read_outcomes(file: Path, ccas: Sequence[str]) -> Outcomes:
+    """Reads what [`write_outcomes`] wrote.
+
+    Raises:
+        CelltcpError: if the file is not such a table, or lacks a congestion control.
+    """
+    try:
+        table = pd.read_parquet(file)
+        missing = [cca for cca in ccas if f"use:{cca}" not in table.columns]
+        if missing:
+            raise CelltcpError(f"{file}: has no outcomes of {', '.join(missing)}")
+        found = Outcomes()
+        for row in table.to_dict("records"):
+            network = Network(str(row["family"]), int(row["network"]), int(row["seed"]), "")
+            found.points.append(Point(network, str(row["before"]), float(row["at_s"])))
+            found.features.append(
+                {
+                    str(name).removeprefix("feature:"): float(value)
+                    for name, value in row.items()
+                    if str(name).startswith("feature:")
+                }
+            )
+            found.parts.append(
+                {
+                    cca: (
+                        float(row[f"a:{cca}"]),
+                        float(row[f"b:{cca}"]),
+                        float(row[f"c:{cca}"]),
+                        float(row[f"use:{cca}"]),
+                    )
+                    for cca in ccas
+                }
+            )
+    except (OSError, KeyError, ValueError) as error:
+        if isinstance(error, CelltcpError):
+            raise
+        raise CelltcpError(f"{file}: is no table of outcomes: {error}") from None
+    return found

@@ -1,0 +1,97 @@
+"""Training of policies: the same seed gives the same file, and the file can be used."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from celltcp import compare
+from celltcp._core import CelltcpError, describe_policy, selection_features
+from celltcp.selection.training import train
+from celltcp.selection.training.counterfactual import Outcomes, Point, moments
+from celltcp.selection.training.families import FAMILIES, Network, networks
+from celltcp.selection.training.fit import grow
+from celltcp.selection.training.table import read_outcomes, write_outcomes
+
+SMALL = {
+    "scenarios": ("lossy", "stepping"),
+    "cca": "cubic,bbr,vegas",
+    "each": 2,
+    "moments_each": 1,
+    "leaves": 3,
+    "least": 2,
+}
+
+
+def test_a_trained_policy_is_the_same_for_the_same_seed_and_can_be_used(tmp_path: Path) -> None:
+    kept = tmp_path / "outcomes.parquet"
+    first = train("small", **SMALL, kept=kept)
+    assert train("small", **SMALL).text == first.text
+    assert train("small", **SMALL, kept=kept).text == first.text
+    about = describe_policy("small", first.text)
+    assert set(about["choices"]) <= {"bbr", "cubic", "vegas"}
+    file = tmp_path / "small.toml"
+    file.write_text(first.text, encoding="utf-8")
+    found = compare("steady-5-18", cca=["cubic", f"auto:policy={file}"], runs=1, duration="5s")
+    assert found.results.tables["decisions"]["cause"][0].as_py() == "establishment"
+
+
+def test_every_family_draws_networks_that_can_be_run() -> None:
+    for network in networks(list(FAMILIES), 3, seed=5):
+        scenario = network.scenario("", 10.0)
+        assert scenario.duration_s == 10.0
+
+
+def test_moments_begin_with_the_establishment() -> None:
+    points = moments(networks(["lossy"], 2, seed=1), ["cubic", "bbr"], 3, seed=1)
+    assert [point.at_s == 0.0 for point in points] == [True, False, False, False] * 2
+
+
+def made_up(rule: str) -> Outcomes:
+    """Moments of two families where `rule` alone tells who is better."""
+    found = Outcomes()
+    rng = np.random.default_rng(1)
+    names = [name for name, _ in selection_features()]
+    for number in range(80):
+        features = {name: float(rng.random()) for name in names}
+        good, bad = (0.9, 0.9, 0.9, 0.9), (0.5, 0.5, 0.5, 0.5)
+        first = features[rule] < 0.5
+        found.points.append(Point(Network(f"family-{number % 2}", number, 1, ""), "cubic", 1.0))
+        found.features.append(features)
+        found.parts.append({"bbr": good if first else bad, "vegas": bad if first else good})
+    return found
+
+
+def test_a_tree_finds_the_feature_that_tells_and_does_well_on_a_family_left_out() -> None:
+    names = [name for name, _ in selection_features()]
+    tree = grow(made_up("variability"), "delay", ["bbr", "vegas"], names, leaves=2, least=5)
+    root = tree.nodes[0]
+    assert root["feature"] == "variability"
+    assert float(str(root["threshold"])) == pytest.approx(0.5, abs=0.1)
+    assert all(regret < 0.1 for regret in tree.regret.values())
+    assert all(regret > 0.1 for regret in tree.regret_of_one.values())
+
+
+def test_outcomes_come_back_from_their_file_as_they_were(tmp_path: Path) -> None:
+    found = made_up("queue")
+    file = tmp_path / "outcomes.parquet"
+    write_outcomes(found, ["bbr", "vegas"], file)
+    again = read_outcomes(file, ["bbr", "vegas"])
+    assert (again.features, again.parts) == (found.features, found.parts)
+    with pytest.raises(CelltcpError, match="no outcomes of cubic"):
+        read_outcomes(file, ["bbr", "cubic"])
+
+
+def test_what_cannot_be_trained_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CelltcpError, match="'nowhere' is no family; allowed: away"):
+        train("x", ["nowhere"])
+    with pytest.raises(CelltcpError, match="'speed' is not allowed; allowed: goodput"):
+        train("x", requirements=["speed"])
+    with pytest.raises(CelltcpError, match="too few to cross-validate"):
+        train("x", ["lossy"], cca="cubic,bbr", each=1, moments_each=1)
+    broken = tmp_path / "broken.parquet"
+    broken.write_text("no table", encoding="utf-8")
+    with pytest.raises(CelltcpError, match="broken.parquet: is no table of outcomes"):
+        train("x", cca="cubic,bbr", kept=broken)
