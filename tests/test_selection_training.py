@@ -93,5 +93,5 @@ def test_what_cannot_be_trained_is_refused(tmp_path: Path) -> None:
         train("x", ["lossy"], cca="cubic,bbr", each=1, moments_each=1)
     broken = tmp_path / "broken.parquet"
     broken.write_text("no table", encoding="utf-8")
-    with pytest.raises(CelltcpError, match="broken.parquet: is no table of outcomes"):
+    with pytest.raises(CelltcpError, match=r"broken\.parquet: is no table of outcomes"):
         train("x", cca="cubic,bbr", kept=broken)
