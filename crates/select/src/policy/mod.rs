@@ -232,9 +232,9 @@ impl Policy {
         }
     }
 
-    /// What it advises.
-    pub fn advise(&self, situation: &Situation<'_>) -> Advice {
-        let advice = match &self.method {
+    /// What it advises; `None` where nothing is known that it decides by.
+    pub fn advise(&self, situation: &Situation<'_>) -> Option<Advice> {
+        match &self.method {
             Method::Fixed(fixed) => Some(Advice {
                 to: cca_named(&fixed.cca).unwrap_or(DEFAULT_CCA),
                 gain: None,
@@ -244,11 +244,15 @@ impl Policy {
             Method::Rules(rules) => rules.advise(situation),
             Method::Tree(trees) => trees.advise(situation),
             Method::Cost(cost) => cost.advise(situation, self.default_cca()),
-        };
-        advice.unwrap_or_else(|| Advice {
-            to: situation.present.unwrap_or(self.default_cca()),
+        }
+    }
+
+    /// What is done where nothing is known that it decides by: what is there stays.
+    pub fn unknowing(&self, present: Option<&'static str>) -> Advice {
+        Advice {
+            to: present.unwrap_or(self.default_cca()),
             gain: None,
             reason: "nothing is known that the policy decides by".to_owned(),
-        })
+        }
     }
 }
