@@ -49,9 +49,9 @@ def view_positions(results: Sequence[Comparison], metric: str) -> Figure:
     ccas = [cca for cca in forward.ccas if cca in backward.ccas]
     if not ccas:
         raise CelltcpError(f"{names[0]} and {names[1]} have no congestion control in common")
-    names = cca_labels(ccas)
+    called = cca_labels(ccas)
     for cca in ccas:
-        table.add_column(f"{names[cca]}\nforward", justify="right")
+        table.add_column(f"{called[cca]}\nforward", justify="right")
         table.add_column("\nbackward", justify="right")
     for place in sorted(found["sinr_db"].unique(), reverse=True):
         here = found[found["sinr_db"] == place]

@@ -145,6 +145,17 @@ pub(crate) fn cca_named(name: &str) -> Result<&'static str, String> {
         })
 }
 
+/// What a reader of TOML says, after the number of the line.
+pub(crate) fn in_one_line(text: &str, error: &toml::de::Error) -> String {
+    let message = error.message().split_whitespace().collect::<Vec<_>>();
+    let message = message.join(" ");
+    let before = error.span().and_then(|span| text.get(..span.start));
+    match before {
+        Some(before) => format!("line {}: {message}", before.matches('\n').count() + 1),
+        None => message,
+    }
+}
+
 /// What is wrong with a field: its name, and why.
 pub(crate) type Wrong = (String, String);
 
@@ -160,7 +171,7 @@ impl Policy {
     pub fn from_toml(text: &str, origin: &str) -> Result<Self, PolicyError> {
         let policy: Self = toml::from_str(text).map_err(|error| PolicyError::Text {
             origin: origin.to_owned(),
-            reason: error.to_string().trim_end().to_owned(),
+            reason: in_one_line(text, &error),
         })?;
         policy
             .check()
