@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -39,7 +40,9 @@ class Job:
     @property
     def key(self) -> str:
         """Name of its folder among the finished parts: the same for the same run only."""
-        return f"{self.cca}-{self.seed}-{self.scenario.hash}-{self.engine.key}-{__version__}"
+        # Words of `auto` name files, whose paths have slashes.
+        cca = quote(self.cca, safe=":,=+")
+        return f"{cca}-{self.seed}-{self.scenario.hash}-{self.engine.key}-{__version__}"
 
 
 def jobs_for(
@@ -51,7 +54,8 @@ def jobs_for(
 ) -> list[Job]:
     """The runs of a campaign, congestion control by congestion control; run i has seed + i."""
     cases = [(scenario.with_cca(cca), cca, seed + i) for cca in ccas for i in range(runs)]
-    engine.require(sorted({cca for each, _, _ in cases for cca in each.ccas}))
+    for each, cca, _ in cases[::runs]:
+        engine.require(sorted(set(each.ccas)), cca)
     return [Job(number, cca, s, each, engine) for number, (each, cca, s) in enumerate(cases)]
 
 

@@ -72,6 +72,16 @@ class Comparison:
         return frame(self.results.radio)
 
     @property
+    def decisions(self) -> pd.DataFrame:
+        """When and why selectors chose which congestion control."""
+        return frame(self.results.decisions)
+
+    @property
+    def estimates(self) -> pd.DataFrame:
+        """What selectors saw of the network, per connection and slot."""
+        return frame(self.results.estimates)
+
+    @property
     def summary(self) -> pd.DataFrame:
         """Mean and half width of the 95 % interval (NaN without spread) per metric, a row per CCA."""
         rows: dict[str, dict[tuple[str, str], float]] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,13 +33,17 @@ class Engine:
         """The names of its congestion controls."""
         return list(self.kernel.ccas) if self.kernel else native_ccas()
 
-    def require(self, ccas: list[str]) -> None:
-        """Makes sure that it has these congestion controls."""
+    def require(self, ccas: Iterable[str], lineup: str = "") -> None:
+        """Makes sure that it has these congestion controls, which `lineup` has or may choose."""
         there = self.ccas
         for cca in ccas:
             if cca not in there:
                 who = f"kernel {self.kernel.version}" if self.kernel else "the native engine"
-                raise CelltcpError(f"cca: {who} does not have {cca!r}; allowed: {', '.join(there)}")
+                selects = any(flow.partition(":")[0] == "auto" for flow in lineup.split("+"))
+                chosen = f"{lineup} has or may choose {cca!r}, but " if selects else ""
+                what = "it" if chosen else repr(cca)
+                allowed = ", ".join(there)
+                raise CelltcpError(f"cca: {chosen}{who} does not have {what}; allowed: {allowed}")
 
     def start(
         self, scenario: Scenario, seed: int, *, pcap: str | None = None, check: bool = False

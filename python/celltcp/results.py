@@ -57,6 +57,32 @@ class Results:
             )
         return self.tables["radio"]
 
+    @property
+    def decisions(self) -> pa.Table:
+        """What selectors chose.
+
+        Raises:
+            CelltcpError: if nothing was selected.
+        """
+        return self._selected("decisions")
+
+    @property
+    def estimates(self) -> pa.Table:
+        """What selectors saw.
+
+        Raises:
+            CelltcpError: if nothing was selected.
+        """
+        return self._selected("estimates")
+
+    def _selected(self, table: str) -> pa.Table:
+        if table not in self.tables:
+            raise CelltcpError(
+                f"{self.about['name']}: these results hold no {table}, since no congestion control was "
+                "selected; --cca auto:policy=rules selects, auto:policy=fixed,cca=cubic only watches"
+            )
+        return self.tables[table]
+
 
 def prepare_folder(folder: str | Path) -> Path:
     """Makes the folder, or says why it cannot be written."""

@@ -54,6 +54,16 @@ class SingleRun:
         return frame(self.results.radio)
 
     @property
+    def decisions(self) -> pd.DataFrame:
+        """When and why selectors chose which congestion control."""
+        return frame(self.results.decisions)
+
+    @property
+    def estimates(self) -> pd.DataFrame:
+        """What selectors saw of the network, per connection and slot."""
+        return frame(self.results.estimates)
+
+    @property
     def plot(self) -> RunPlots:
         """Plots: `time_series()`."""
         from celltcp.plots import RunPlots

@@ -105,6 +105,10 @@ mod tests {
             },
             min_rtt_us: 50_000,
             mss: 1_000,
+            delivered: 5_000,
+            retransmissions: 0,
+            app_limited: false,
+            send_window: None,
         };
         let now = Instant::ZERO;
         let mut hold = Hold::new(now, &before);

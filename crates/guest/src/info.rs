@@ -3,7 +3,9 @@
 use std::io;
 use std::os::fd::AsFd;
 
+use select::Sample;
 use sidechannel::SenderReport;
+use units::{Duration, Instant, Rate};
 
 use crate::sockopt::tcp_option;
 
@@ -33,6 +35,11 @@ impl TcpInfo {
     }
 }
 
+/// Bit of `tcpi_delivery_rate_app_limited` in the byte that follows the window scales.
+const APP_LIMITED: u8 = 1;
+/// `tcpi_min_rtt` before the first sample (`tcp_min_rtt`).
+const NO_RTT: u32 = u32::MAX;
+
 /// A look at a sender.
 pub(crate) struct Look {
     pub(crate) report: SenderReport,
@@ -40,6 +47,38 @@ pub(crate) struct Look {
     pub(crate) min_rtt_us: u32,
     /// Payload bytes of a full segment.
     pub(crate) mss: u32,
+    /// `tcpi_delivered`, segments.
+    pub(crate) delivered: u32,
+    /// `tcpi_total_retrans`, segments.
+    pub(crate) retransmissions: u32,
+    /// Whether the latest delivery rate was limited by the application.
+    pub(crate) app_limited: bool,
+    /// `tcpi_snd_wnd`, bytes; kernels before 5.4 do not tell it.
+    pub(crate) send_window: Option<u32>,
+}
+
+impl Look {
+    /// The sender as selectors see it.
+    pub(crate) fn sample(&self, at: Instant) -> Sample {
+        let report = &self.report;
+        Sample {
+            at,
+            mss: self.mss,
+            cwnd: report.cwnd,
+            inflight: report.inflight,
+            srtt: Duration::from_micros(report.srtt_us.into()),
+            min_rtt: match self.min_rtt_us {
+                NO_RTT => Duration::MAX,
+                us => Duration::from_micros(us.into()),
+            },
+            delivered: self.delivered.into(),
+            retransmissions: self.retransmissions.into(),
+            delivery_rate: Rate::from_bits_per_second(report.delivery_rate.saturating_mul(8)),
+            app_limited: self.app_limited,
+            send_window: self.send_window.map_or(u64::MAX, u64::from),
+            slow_start: report.slow_start,
+        }
+    }
 }
 
 /// Looks at the sender of a connection; `bbr` tells whether BBR is at work.
@@ -69,6 +108,10 @@ pub(crate) fn look(socket: &impl AsFd, connection: u32, bbr: bool) -> io::Result
         },
         min_rtt_us: info.word(148),
         mss: info.word(16),
+        delivered: info.word(192),
+        retransmissions: info.word(100),
+        app_limited: info.byte(7) & APP_LIMITED != 0,
+        send_window: info.bytes(228).map(u32::from_ne_bytes),
     })
 }
 

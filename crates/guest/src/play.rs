@@ -1,5 +1,7 @@
 //! The loop of the guest: applications, sockets, samples and switches until the end of the run.
 
+mod selecting;
+
 use std::io;
 use std::net::TcpListener;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -11,9 +13,10 @@ use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use nix::time::clock_gettime;
 use scenario::{Flow, HandOver, Samples, Scenario, Workload};
+use select::DEFAULT_CCA;
 use sidechannel::{Answer, How, Message};
 use units::{Duration, Instant};
-use workload::{Application, Command, Due, Switches};
+use workload::{Application, Command, Due, Selection, Switches, decision_row};
 
 use crate::connection::{self, EndSettings, PIECE};
 use crate::counters;
@@ -100,6 +103,8 @@ pub(crate) struct Play<'a> {
     running: Vec<Running>,
     connections: Vec<Connection>,
     switches: Switches,
+    selection: Selection,
+    next_slot: Instant,
     sampling: Option<Duration>,
     next_sample: Instant,
     next_look: Instant,
@@ -159,6 +164,8 @@ impl<'a> Play<'a> {
             running,
             connections: Vec::new(),
             switches: Switches::new(scenario),
+            selection: Selection::new(scenario, seed).map_err(io::Error::other)?,
+            next_slot: Instant::ZERO + scenario.slot,
             sampling,
             next_sample: sampling.map_or(Instant::NEVER, |interval| Instant::ZERO + interval),
             next_look: Instant::ZERO + LOOK_INTERVAL,
@@ -173,7 +180,13 @@ impl<'a> Play<'a> {
             let host = play.host(&flow.from)?;
             host.enter()?;
             let address = host.address;
-            let cca = play.switches.present(number).name;
+            // A selected flow has none before its first connection.
+            let present = play.switches.present(number);
+            let cca = if present.auto().is_some() {
+                DEFAULT_CCA
+            } else {
+                present.name
+            };
             let socket =
                 connection::listener(address, number, cca, play.ends()).map_err(|error| {
                     io::Error::other(format!("flow {:?}: {cca}: {error}", flow.name))
@@ -256,6 +269,8 @@ impl<'a> Play<'a> {
             .min()
             .unwrap_or(Instant::NEVER)
             .min(self.switches.next_at())
+            .min(self.selection.next())
+            .min(self.next_slot)
             .min(self.next_look)
             .min(self.next_sample)
     }
@@ -269,7 +284,11 @@ impl<'a> Play<'a> {
         while let Some(due) = self.switches.pop(now) {
             self.switch(now, &due)?;
         }
+        if self.selection.next() <= now {
+            self.select(now)?;
+        }
         self.lift_holds(now)?;
+        self.tell_estimates(now)?;
         let sample = self.next_sample <= now;
         if sample || self.next_look <= now {
             self.look_at_senders(sample)?;
@@ -288,7 +307,7 @@ impl<'a> Play<'a> {
         match running.application.wake(now) {
             Command::Open(budget) => {
                 running.budget = budget;
-                return self.open(index);
+                return self.open(now, index);
             }
             Command::Write(bytes) => running.budget = running.budget.map(|budget| budget + bytes),
             Command::WriteEndlessly => running.budget = None,
@@ -301,18 +320,24 @@ impl<'a> Play<'a> {
         self.write(index)
     }
 
-    fn open(&mut self, index: usize) -> io::Result<()> {
+    fn open(&mut self, now: Instant, index: usize) -> io::Result<()> {
+        let decision = self.choose(now, index, self.connections.len() as u32)?;
         let running = &self.running[index];
         let (flow, number) = (running.number, self.connections.len());
         let (sender, receiver) = (self.host(&running.flow.from)?, self.host(&running.flow.to)?);
         // What ends only when the application says so ends with the stream.
         let finite = !matches!(running.flow.workload, Workload::OnOff(_));
-        let choice = self.switches.present(flow);
-        let cca = choice.name;
+        let asked = self.switches.present(flow);
+        let cca = decision.as_ref().map_or(asked.name, |decision| decision.to);
         self.device.tell(&Message::Open {
             flow: flow as u32,
-            cca: choice.to_string(),
+            cca: asked.to_string(),
         })?;
+        if let Some(decision) = &decision {
+            self.device
+                .tell(&Message::Decided(decision_row(number as u32, decision)))?;
+            sockopt::set_congestion(&self.listeners[flow], cca)?;
+        }
         receiver.enter()?;
         let ends = self.ends();
         let (own, to) = (receiver.address, sender.address);
@@ -349,9 +374,11 @@ impl<'a> Play<'a> {
             };
             let connection = &mut self.connections[number];
             // The listener may have got another one since.
-            let present = self.switches.present(flow).name;
-            if present != connection.cca {
-                connection.cca = present;
+            let present = self.switches.present(flow);
+            if present.auto().is_some() {
+                sockopt::set_congestion(&socket, connection.cca)?;
+            } else if present.name != connection.cca {
+                connection.cca = present.name;
                 sockopt::set_congestion(&socket, connection.cca)?;
             }
             watch(
@@ -420,6 +447,7 @@ impl<'a> Play<'a> {
             // The sender closes; the receiver does when it sees the end of the stream.
             ended.sender = None;
             let running = &mut self.running[ended.running];
+            self.selection.close(connection as u32, &running.flow.to);
             running.connection = None;
             running.application.completed(now);
         }
@@ -450,33 +478,45 @@ impl<'a> Play<'a> {
         let to = due.to.name;
         sockopt::set_congestion(&self.listeners[due.flow], to)?;
         for number in 0..self.connections.len() {
-            let of_flow = self.running[self.connections[number].running].number == due.flow;
-            let Some(before) = self.look(number)?.filter(|_| of_flow) else {
-                continue;
-            };
-            let connection = &mut self.connections[number];
-            let Some(socket) = &connection.sender else {
-                continue;
-            };
-            let how = match due.how {
-                HandOver::Kernel => How::Kernel,
-                HandOver::Context => {
-                    let hold = Hold::new(now, &before);
-                    let cwnd = hold.window();
-                    hold.apply(socket)?;
-                    connection.hold = Some(hold);
-                    How::Context { cwnd }
-                }
-            };
-            sockopt::set_congestion(socket, to)?;
-            connection.cca = to;
-            self.device.tell(&Message::Switched {
-                connection: number as u32,
-                to: to.to_owned(),
-                how,
-            })?;
+            if self.running[self.connections[number].running].number == due.flow {
+                self.switch_one(now, number, to, due.how)?;
+            }
         }
         Ok(())
+    }
+
+    /// Changes the congestion control of a connection, if its sender is there.
+    fn switch_one(
+        &mut self,
+        now: Instant,
+        number: usize,
+        to: &'static str,
+        how: HandOver,
+    ) -> io::Result<()> {
+        let Some(before) = self.look(number)? else {
+            return Ok(());
+        };
+        let connection = &mut self.connections[number];
+        let Some(socket) = &connection.sender else {
+            return Ok(());
+        };
+        let how = match how {
+            HandOver::Kernel => How::Kernel,
+            HandOver::Context => {
+                let hold = Hold::new(now, &before);
+                let cwnd = hold.window();
+                hold.apply(socket)?;
+                connection.hold = Some(hold);
+                How::Context { cwnd }
+            }
+        };
+        sockopt::set_congestion(socket, to)?;
+        connection.cca = to;
+        self.device.tell(&Message::Switched {
+            connection: number as u32,
+            to: to.to_owned(),
+            how,
+        })
     }
 
     fn lift_holds(&mut self, now: Instant) -> io::Result<()> {
@@ -499,6 +539,7 @@ impl<'a> Play<'a> {
 
     fn finish(mut self) -> io::Result<()> {
         self.look_at_senders(false)?;
+        self.tell_estimates(self.end)?;
         for (index, name) in self.names.iter().enumerate() {
             let of_host =
                 |each: &&(usize, &Connection)| self.running[each.1.running].flow.from == *name;

@@ -93,7 +93,8 @@ pub(crate) fn modules(scenario: &Scenario) -> Result<BTreeMap<String, String>, S
         let later = flow.switch.iter().map(|switch| &switch.to);
         core::iter::once(&flow.cca).chain(later)
     });
-    for choice in of_flows {
+    // What is selected has its usual parameters.
+    for choice in of_flows.filter(|choice| choice.auto().is_none()) {
         for (name, value) in &choice.parameters {
             let (parameter, text) = module_parameter(choice, name, value)?;
             let known = all.entry(parameter).or_insert_with(|| text.clone());

@@ -306,6 +306,17 @@ impl Session {
                     path.recorder().switched(time, connection, detail);
                 }
             }
+            Message::Decided(row) => {
+                if let Some(path) = self.path.as_mut() {
+                    path.recorder().decided(row);
+                }
+            }
+            Message::Estimated(rows) => {
+                if let Some(path) = self.path.as_mut() {
+                    rows.into_iter()
+                        .for_each(|row| path.recorder().estimated(row));
+                }
+            }
             Message::Counters {
                 connection,
                 loss_probes,
@@ -324,7 +335,10 @@ impl Session {
                     capacity_bps,
                 });
             }
-            Message::Hints { .. } => self.answer = Some(Answer::Hints(Vec::new())),
+            Message::Hints { host } => {
+                let path = self.path.as_ref().ok_or_else(no_run)?;
+                self.answer = Some(Answer::Hints(path.hints(time, HostId(host))));
+            }
             Message::End => self.finish()?,
             Message::Fail(reason) => return Err(io::Error::other(reason)),
         }

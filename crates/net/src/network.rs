@@ -1,6 +1,6 @@
 //! The whole path at work.
 
-use radio::ran::Ran;
+use radio::ran::{Direction, Ran, Told};
 use units::{Bytes, Deadlines, Instant};
 
 use crate::capacity::Carrier;
@@ -190,6 +190,18 @@ impl Network {
             (Medium::Radio(_), None) => Bytes::new(0),
             (Medium::Wire(link), _) => link.capacity(from, to),
         }
+    }
+
+    /// What the radio of `host` tells at `now`; nothing on a wire.
+    pub fn told(&self, host: HostId, now: Instant) -> Option<Told> {
+        let air = self.air.as_ref()?;
+        let user = self.links.iter().find_map(|link| match link {
+            Medium::Radio(link) if link.direction == Direction::Down && link.to == host => {
+                Some(link.user)
+            }
+            _ => None,
+        })?;
+        Some(air.ran.told(user, now))
     }
 
     /// Whether the capacity of `link` is known before it is used.

@@ -3,10 +3,11 @@
 use std::io::Write;
 
 use net::wire;
-use net::{Checker, Delivery, FlowPorts, Network, Observer, Packet, PcapTap};
+use net::{Checker, Delivery, FlowPorts, HostId, Network, Observer, Packet, PcapTap};
 use path::{Plan, PlanError};
 use record::{Decisions, Estimates, Events, Flows, RunRow, Runs, Samples, Slots, Ttis};
 use scenario::Scenario;
+use select::Hints;
 use units::{Duration, Instant};
 
 use crate::{Introduction, Recorder, SenderState};
@@ -221,6 +222,17 @@ impl ObservedPath {
         let mut tables = recorder.finish(now, state);
         tables.runs.push(self.run);
         Ok(tables)
+    }
+
+    /// What the radio of `host` tells at `now`; nothing on a wire.
+    pub fn hints(&self, now: Instant, host: HostId) -> Option<Hints> {
+        let told = self.network.told(host, now)?;
+        Some(Hints {
+            sinr_db: Some(told.sinr_db),
+            cqi: told.cqi.map(f64::from),
+            speed_mps: told.speed_mps,
+            sinr_trend: Some(told.sinr_trend_db_per_s),
+        })
     }
 
     /// Start of the slot that ends at `now`.

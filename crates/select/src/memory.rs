@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::estimators::View;
+use crate::policy::in_one_line;
 
 /// How a congestion control has done.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -52,7 +53,7 @@ impl Memory {
     /// # Errors
     /// What is wrong with it.
     pub fn from_toml(text: &str) -> Result<Self, String> {
-        toml::from_str(text).map_err(|error| error.to_string())
+        toml::from_str(text).map_err(|error| in_one_line(text, &error))
     }
 
     /// Takes over what another memory knows of other destinations.

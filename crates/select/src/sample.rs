@@ -1,5 +1,6 @@
 //! What a sender sees.
 
+use serde::{Deserialize, Serialize};
 use units::{Duration, Instant, Rate};
 
 /// Time between the samples of a sender: that of a daemon that asks for TCP_INFO, in every engine.
@@ -35,9 +36,9 @@ pub struct Sample {
 }
 
 /// What the radio side tells, where there is one that does.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Hints {
-    /// SINR, dB.
+    /// SINR, dB, the mean over fading.
     pub sinr_db: Option<f64>,
     /// CQI, from 0 to 15.
     pub cqi: Option<f64>,

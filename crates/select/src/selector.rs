@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use units::Instant;
 use units::random::Stream;
+use units::{Duration, Instant};
 
 use crate::auto::Auto;
 use crate::estimators::Watch;
@@ -16,7 +16,7 @@ use crate::sample::{Hints, Sample};
 /// Why the congestion control is what it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {
-    /// Chosen for a new connection.
+    /// Chosen for a new connection: before it sends or, if nothing was known then, at its first RTT sample.
     Establishment,
     /// Changed, since another fits better.
     Change,
@@ -40,7 +40,7 @@ impl Cause {
 pub struct Decision {
     /// When.
     pub at: Instant,
-    /// What was in use; the same as `to` at the establishment.
+    /// What was in use; the same as `to` if nothing was before, or it stays.
     pub from: &'static str,
     /// What is from here on.
     pub to: &'static str,
@@ -83,6 +83,9 @@ pub struct Selector {
     outcome: Outcome,
     present: &'static str,
     in_flight: bool,
+    /// Whether the choice for the new connection is still to be made: nothing was known that the policy
+    /// decides by.
+    open: bool,
     next: Instant,
     rest_until: Instant,
     /// What the last decisions wanted, and how many in a row.
@@ -101,11 +104,15 @@ impl Selector {
         if let Some(hints) = start.hints {
             watch.hint(hints);
         }
+        if let Some(known) = start.known.filter(|known| known.min_rtt_ms > 0.0) {
+            watch.expect(Duration::from_secs_f64(known.min_rtt_ms / 1e3));
+        }
         let tuning = policy.tuning;
         let mut selector = Self {
             outcome: Outcome::new(tuning.judge() * 2),
             present: policy.default_cca(),
             in_flight: policy.changes_in_flight(),
+            open: false,
             next: start.at + tuning.interval(),
             rest_until: start.at,
             wanted: ("", 0),
@@ -118,6 +125,8 @@ impl Selector {
             watch,
         };
         let (advice, features) = selector.ask(None, start.known);
+        selector.open = advice.is_none();
+        let advice = advice.unwrap_or_else(|| selector.policy.unknowing(None));
         selector.present = advice.to;
         let decision = Decision {
             at: start.at,
@@ -142,12 +151,21 @@ impl Selector {
 
     /// The next sample, and what the radio tells if it is asked; answers what is to be changed.
     pub fn observe(&mut self, sample: &Sample, hints: Option<Hints>) -> Option<Decision> {
+        self.watch.observe(sample);
+        // What the radio tells is taken for granted, whatever the samples say.
         if let Some(hints) = hints.filter(|_| self.auto.hints) {
             self.watch.hint(hints);
         }
-        self.watch.observe(sample);
         self.outcome.observe(sample.at, self.watch.view());
-        if !self.in_flight || sample.at < self.next || sample.srtt.is_zero() {
+        if sample.srtt.is_zero() {
+            return None;
+        }
+        if core::mem::take(&mut self.open)
+            && let Some(decision) = self.establish(sample.at)
+        {
+            return Some(decision);
+        }
+        if !self.in_flight || sample.at < self.next {
             return None;
         }
         self.next = sample.at + self.policy.tuning.interval();
@@ -158,7 +176,7 @@ impl Selector {
         &mut self,
         present: Option<&'static str>,
         known: Option<&Remembered>,
-    ) -> (Advice, Features) {
+    ) -> (Option<Advice>, Features) {
         let view = self.watch.view();
         let features = Features::of(view);
         let draw = self.draws.at(self.drawn) as f64 / u64::MAX as f64;
@@ -175,12 +193,29 @@ impl Selector {
         (advice, features)
     }
 
+    /// The choice for a new connection, made at its first RTT sample: next to nothing has been sent, so that
+    /// a change costs nothing and neither agreement nor rest is asked for.
+    fn establish(&mut self, now: Instant) -> Option<Decision> {
+        let (advice, features) = self.ask(Some(self.present), None);
+        let advice = advice?;
+        let from = core::mem::replace(&mut self.present, advice.to);
+        Some(Decision {
+            at: now,
+            from,
+            to: advice.to,
+            cause: Cause::Establishment,
+            reason: advice.reason,
+            features,
+        })
+    }
+
     fn decide(&mut self, now: Instant) -> Option<Decision> {
         if let Some(back) = self.judge(now) {
             return Some(back);
         }
         self.barred.retain(|&(_, until)| until > now);
         let (advice, features) = self.ask(Some(self.present), None);
+        let advice = advice.unwrap_or_else(|| self.policy.unknowing(Some(self.present)));
         let barred = self.barred.iter().any(|&(name, _)| name == advice.to);
         let worth = advice
             .gain

@@ -1,5 +1,7 @@
 //! Between the guest and the path.
 
+use record::{DecisionRow, EstimateRow};
+use select::Hints;
 use serde::{Deserialize, Serialize};
 
 /// What the guest tells or asks. What has an answer is read from the device right after it was written.
@@ -18,7 +20,7 @@ pub enum Message {
     Open {
         /// Number of its flow in the scenario.
         flow: u32,
-        /// Congestion control that its sender will have.
+        /// Congestion control that its sender was to have: its name, or `auto` and by what it is selected.
         cca: String,
     },
     /// The states of senders; with `sample` they become samples.
@@ -42,6 +44,10 @@ pub enum Message {
         /// How it was done.
         how: How,
     },
+    /// A selector has chosen.
+    Decided(DecisionRow),
+    /// What the selectors see at the end of a slot.
+    Estimated(Vec<EstimateRow>),
     /// Counters of a sender that only its whole host has.
     Counters {
         /// Number of the connection.
@@ -135,6 +141,6 @@ pub enum Answer {
         /// Its capacity in the present slot, bit/s at the IP layer.
         capacity_bps: u64,
     },
-    /// Measures of the radio by name, with their units; none on a path without a radio.
-    Hints(Vec<(String, f64)>),
+    /// What the radio of the host tells; none on a wire.
+    Hints(Option<Hints>),
 }

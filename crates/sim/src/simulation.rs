@@ -5,6 +5,7 @@ use path::{Plan, Traces};
 use record::Samples;
 use recorder::{Engine, Introduction, ObservationError, ObservedPath, Options, Tables};
 use scenario::{CcaChoice, Flow, Scenario};
+use select::{Cause, Hints};
 use tcp::cca::{HandOver, SettingError};
 use tcp::{Config, State};
 use units::Instant;
@@ -340,32 +341,44 @@ impl Simulation {
 
     /// Shows the selectors their senders, and does what they say.
     fn select(&mut self) {
-        let endpoints = &self.endpoints;
-        let mss = self.config.mss;
-        let changes = self.selection.look(self.now, |connection| {
-            let sender = &endpoints.pair(connection).sender;
-            Some((settings::sample(self.now, mss, &sender.info()), None))
+        let (now, mss) = (self.now, self.config.mss);
+        let (endpoints, path, asks) = (&self.endpoints, &self.path, self.selection.asks_radio());
+        let changes = self.selection.look(now, |connection| {
+            let pair = endpoints.pair(connection);
+            let hints = asks.then(|| path.hints(now, pair.hosts.1)).flatten();
+            Some((settings::sample(now, mss, &pair.sender.info()), hints))
         });
         for (connection, _, decision) in changes {
             let row = decision_row(connection, &decision);
             self.path.recorder().decided(row);
-            self.switch(
-                connection,
-                &CcaChoice::plain(decision.to),
-                HandOver::Context,
-            );
+            if decision.from == decision.to {
+                continue;
+            }
+            // A connection that has hardly begun has nothing to be handed over, and stays in slow start.
+            let how = match decision.cause {
+                Cause::Establishment => HandOver::Kernel,
+                Cause::Change | Cause::Return => HandOver::Context,
+            };
+            self.switch(connection, &CcaChoice::plain(decision.to), how);
         }
+    }
+
+    /// What the radio of a host tells, if anybody asks it.
+    fn hints(&self, host: HostId) -> Option<Hints> {
+        let asked = self.selection.asks_radio();
+        asked.then(|| self.path.hints(self.now, host)).flatten()
     }
 
     /// The receiver opens a connection to the sender.
     fn open(&mut self, flow: usize) {
         let running = &self.flows[flow];
         let number = self.owners.len() as u32;
+        let hints = self.hints(running.hosts.1);
         let asked = self.switches.present(running.number);
         let to = &running.flow.to;
         let selected = self
             .selection
-            .open(self.now, running.number, number, to, None);
+            .open(self.now, running.number, number, to, hints);
         let choice = selected
             .as_ref()
             .map(|decision| CcaChoice::plain(decision.to));

@@ -17,14 +17,16 @@ def cca(name: str | None, as_json: bool) -> None:
     """List the congestion controls, or tell all about the one called NAME.
 
     Parameters are set as in --cca cubic:hystart=off,beta=0.8,bbr or, in a scenario, as
-    cca = { name = "cubic", hystart = "off" }.
+    cca = { name = "cubic", hystart = "off" }. auto is not one of them, but selects and changes them.
     """
     import json
 
     from celltcp._core import describe_cca
     from celltcp.ccas import catalogue
 
-    if as_json:
+    if name == "auto" and not as_json:
+        _print_auto()
+    elif as_json:
         click.echo(json.dumps(describe_cca(name) if name else catalogue(), indent=1))
     elif name:
         _print_entry(describe_cca(name))
@@ -48,7 +50,33 @@ def _print_catalogue(entries: list[CcaEntry]) -> None:
             str(entry["year"]),
             entry["reference"],
         )
-    wide_console().print(table)
+    console = wide_console()
+    console.print(table)
+    console.print(
+        "--cca auto selects among them and changes them on the way; celltcp cca auto tells its "
+        "parameters, celltcp select policies by what it selects."
+    )
+
+
+def _print_auto() -> None:
+    """What `auto` is, and its parameters."""
+    from rich.table import Table
+
+    from celltcp._core import auto_parameters, builtin_policies
+    from celltcp.cli.console import wide_console
+
+    console = wide_console()
+    console.print(
+        "auto: a policy selects the congestion control of each connection and changes it on the way, "
+        "as in --cca auto:policy=rules,requirement=delay."
+    )
+    console.print(f"policies: {', '.join(builtin_policies())}, or a file")
+    table = Table()
+    table.add_column("parameter", no_wrap=True)
+    table.add_column("meaning", overflow="fold")
+    for parameter, meaning in auto_parameters():
+        table.add_row(parameter, meaning)
+    console.print(table)
 
 
 def _print_entry(entry: CcaEntry) -> None:

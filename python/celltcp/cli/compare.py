@@ -86,15 +86,17 @@ def print_comparison(result: Comparison) -> None:
 
     from celltcp.cli.published import print_beside
     from celltcp.papers.beside import beside
+    from celltcp.selection.labels import labels
 
     about = result.results.about
     table = Table(title=f"{about['name']}: mean and 95 % interval over {about['runs']} runs")
     table.add_column("CCA")
     for _, heading, _ in COLUMNS:
         table.add_column(heading, justify="right")
+    names = labels(result.ccas)
     for cca in result.ccas:
         mine = result.runs[result.runs["cca"] == cca]
-        table.add_row(cca, *outcome_cells(mine))
+        table.add_row(names[cca], *outcome_cells(mine))
     console = wide_console()
     console.print(table)
     for warning in result.warnings:
@@ -109,8 +111,9 @@ def print_comparison(result: Comparison) -> None:
     for requirement, best in result.recommendation.items():
         if not best and result.several_flows:
             continue
-        ties = f" (tied with it: {', '.join(best[1:])})" if best[1:] else ""
-        console.print(f"best for {requirement:>8}: {best[0] if best else 'undecided'}{ties}")
+        called = [names[cca] for cca in best]
+        ties = f" (tied with it: {', '.join(called[1:])})" if called[1:] else ""
+        console.print(f"best for {requirement:>8}: {called[0] if called else 'undecided'}{ties}")
     if published := beside(result):
         print_beside([published], console)
 
@@ -124,14 +127,20 @@ def _shares(result: Comparison) -> Table:
     """Goodput of each flow and Jain's index, where flows share the path."""
     from rich.table import Table
 
+    from celltcp.selection.labels import labels
+
     table = Table(title="Shares of the path while all flows run, and Jain's index of them (1 is fair)")
     table.add_column("CCA")
     table.add_column("goodput of each flow, Mbit/s")
     table.add_column("Jain's index", justify="right")
     shares = result.shares
+    names = labels(result.ccas)
+    flows_called = labels(shares["flow_cca"].unique())
     for cca in result.ccas:
         flows = shares[shares["cca"] == cca].to_dict("records")
-        spelt = ", ".join(f"{flow['flow_cca']} {flow['goodput_mbps']:.2f}" for flow in flows)
+        spelt = ", ".join(
+            f"{flows_called[flow['flow_cca']]} {flow['goodput_mbps']:.2f}" for flow in flows
+        )
         mine = result.runs[result.runs["cca"] == cca]
-        table.add_row(cca, spelt, mean_text(mine["fairness"], 3))
+        table.add_row(names[cca], spelt, mean_text(mine["fairness"], 3))
     return table

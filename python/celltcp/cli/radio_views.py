@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from celltcp._core import CelltcpError
 from celltcp.cli.console import wide_console
 from celltcp.cli.means import mean_text
+from celltcp.selection.labels import labels as cca_labels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,8 +49,9 @@ def view_positions(results: Sequence[Comparison], metric: str) -> Figure:
     ccas = [cca for cca in forward.ccas if cca in backward.ccas]
     if not ccas:
         raise CelltcpError(f"{names[0]} and {names[1]} have no congestion control in common")
+    called = cca_labels(ccas)
     for cca in ccas:
-        table.add_column(f"{cca}\nforward", justify="right")
+        table.add_column(f"{called[cca]}\nforward", justify="right")
         table.add_column("\nbackward", justify="right")
     for place in sorted(found["sinr_db"].unique(), reverse=True):
         here = found[found["sinr_db"] == place]
@@ -102,6 +104,7 @@ def _wasted_table(each: Comparison, found: pd.DataFrame, labels: dict[str, str])
     table.add_column("CCA")
     for label in labels.values():
         table.add_column(label, justify="right")
+    names = cca_labels(each.ccas)
     for cca in each.ccas:
         mine = found[found["cca"] == cca]
         cells = []
@@ -112,7 +115,7 @@ def _wasted_table(each: Comparison, found: pd.DataFrame, labels: dict[str, str])
                 continue
             share = f"\n({100 * part['share'].mean():.0f} %)" if modulation != "all" else ""
             cells.append(mean_text(part["wasted_per_s"], 1) + share)
-        table.add_row(cca, *cells)
+        table.add_row(names[cca], *cells)
     return table
 
 
@@ -124,9 +127,10 @@ def _scheme_table(each: Comparison, found: pd.DataFrame) -> Table:
     table.add_column("CCA")
     for heading in ("mean", "standard deviation", "change from one to the next"):
         table.add_column(heading, justify="right")
+    names = cca_labels(each.ccas)
     for cca in each.ccas:
         mine = found[found["cca"] == cca]
-        table.add_row(cca, *(mean_text(mine[column], 2) for column in ("mean", "sd", "change")))
+        table.add_row(names[cca], *(mean_text(mine[column], 2) for column in ("mean", "sd", "change")))
     return table
 
 
@@ -158,6 +162,7 @@ def view_phases(results: Sequence[Comparison], metric: str) -> Figure:
         table.add_column("CCA")
         for phase in phases:
             table.add_column(str(phase), justify="right")
+        names = cca_labels(each.ccas)
         for cca in each.ccas:
             mine = found[found["cca"] == cca]
             cells = []
@@ -165,7 +170,7 @@ def view_phases(results: Sequence[Comparison], metric: str) -> Figure:
                 theirs = published.get((str(phase), cca))
                 text = mean_text(mine.loc[mine["phase"] == phase, "value"], digits)
                 cells.append(text if theirs is None else f"{text} \\[{theirs:.{digits}f}]")
-            table.add_row(cca, *cells)
+            table.add_row(names[cca], *cells)
         console.print(table)
         draw_bars(axes, found, "phase", phases, published=published)
         axes.set_ylabel(heading)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from celltcp.cli.options import radio_log_option, scenario_options
 from celltcp.cli.progress import progress_bar
+
+if TYPE_CHECKING:
+    from celltcp.single import SingleRun
 
 
 @click.command()
@@ -46,6 +51,7 @@ def run(
     from celltcp.export.text import must_be_writable
     from celltcp.radio.coverage import uncovered
     from celltcp.results import prepare_folder
+    from celltcp.selection.labels import labels
     from celltcp.single import run as run_once
 
     folder = prepare_folder(out) if out else None
@@ -67,16 +73,45 @@ def run(
             radio_log=radio_log,
             progress=progress,
         )
+    names = labels(result.flows["cca"].unique())
     for flow in result.flows.to_dict("records"):
         click.echo(
-            f"{flow['name']} ({flow['cca']}): {flow['goodput_mbps']:.2f} Mbit/s, RTT mean "
+            f"{flow['name']} ({names[flow['cca']]}): {flow['goodput_mbps']:.2f} Mbit/s, RTT mean "
             f"{flow['rtt_mean_ms']:.1f} p95 {flow['rtt_p95_ms']:.1f} min {flow['rtt_min_ms']:.1f} ms, "
             f"{flow['retransmissions']} retransmissions, {flow['timeouts']:.0f} time-outs, "
             f"PM balanced {flow['pm_balanced']:.3f} delay {flow['pm_delay']:.3f}"
         )
+    if "decisions" in result.results.tables:
+        _print_decisions(result)
     for warning in uncovered(result.results):
         click.echo(f"warning: {warning}", err=True)
     if folder:
         from celltcp.plots.style import save
 
         click.echo(f"picture: {save(result.plot.time_series(), folder / 'run.png')}", err=True)
+
+
+def _print_decisions(result: SingleRun) -> None:
+    """When selectors chose what, and why."""
+    from rich.table import Table
+
+    from celltcp.cli.console import wide_console
+
+    flows = result.flows.set_index("flow")["name"]
+    table = Table(title="Decisions")
+    table.add_column("s", justify="right")
+    for heading in ("flow", "from", "to", "cause"):
+        table.add_column(heading, no_wrap=True)
+    table.add_column("why", overflow="fold")
+    for decision in result.decisions.to_dict("records"):
+        number = decision["flow"]
+        begun, to = decision["from_cca"], decision["to_cca"]
+        table.add_row(
+            f"{decision['t_ns'] * 1e-9:.2f}",
+            f"{number} ({flows[number]})",
+            "" if begun == to else begun,
+            to,
+            decision["cause"],
+            decision["reason"],
+        )
+    wide_console().print(table)

@@ -74,6 +74,8 @@ def _print_sweep(result: Sweep) -> None:
     """Means with intervals, a row per value and congestion control."""
     from rich.table import Table
 
+    from celltcp.selection.labels import labels
+
     about = next(iter(result.comparisons.values())).results.about
     table = Table(title=f"{about['name']}: mean and 95 % interval over {about['runs']} runs")
     table.add_column(result.field)
@@ -81,9 +83,10 @@ def _print_sweep(result: Sweep) -> None:
     for _, heading, _ in COLUMNS:
         table.add_column(heading, justify="right")
     for value, comparison in result.comparisons.items():
+        names = labels(comparison.ccas)
         for cca in comparison.ccas:
             mine = comparison.runs[comparison.runs["cca"] == cca]
-            table.add_row(value, cca, *outcome_cells(mine))
+            table.add_row(value, names[cca], *outcome_cells(mine))
         if len(comparison.ccas) > 1:
             table.add_section()
     wide_console().print(table)

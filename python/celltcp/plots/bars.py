@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from celltcp.plots.style import colour
+from celltcp.selection.labels import labels
 from celltcp.statistics import estimate
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ def draw_bars(
     """
     ccas = list(dict.fromkeys(found["cca"].astype(str)))
     width = 0.84 / len(ccas)
+    names = labels(ccas)
     for number, cca in enumerate(ccas):
         mine = found[found["cca"] == cca]
         for place, name in enumerate(groups):
@@ -41,7 +43,7 @@ def draw_bars(
                 yerr=each.ci95,
                 color=colour(cca),
                 error_kw={"lw": 0.8},
-                label=cca if place == 0 else None,
+                label=names[cca] if place == 0 else None,
             )
             if published and (name, cca) in published:
                 label = None if place or number else "published"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from celltcp.plots.distribution import METRICS
 from celltcp.plots.style import colour, figure
+from celltcp.selection.labels import labels
 from celltcp.statistics import estimate
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ def draw_positions(found: pd.DataFrame, metric: str, title: str) -> Figure:
     """Means with 95 % bands over the mean SINR; the best place is on the left."""
     picture = figure(7, 4)
     axes = picture.add_subplot()
+    names = labels(found["cca"].astype(str).unique())
     for (cca, movement), mine in found.groupby(["cca", "movement"], sort=False, observed=True):
         places = sorted(mine["sinr_db"].unique().tolist())
         estimates = [estimate(mine.loc[mine["sinr_db"] == at, "value"].tolist()) for at in places]
@@ -27,7 +29,8 @@ def draw_positions(found: pd.DataFrame, metric: str, title: str) -> Figure:
         low = [mean - width for mean, width in zip(means, half, strict=True)]
         high = [mean + width for mean, width in zip(means, half, strict=True)]
         line = _LINES[str(movement)]
-        axes.plot(places, means, line, color=colour(str(cca)), lw=1.6, label=f"{cca}, {movement}")
+        label = f"{names[str(cca)]}, {movement}"
+        axes.plot(places, means, line, color=colour(str(cca)), lw=1.6, label=label)
         axes.fill_between(places, low, high, color=colour(str(cca)), alpha=0.12, lw=0)
     axes.invert_xaxis()
     axes.set_ylim(bottom=0)

@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from celltcp.plots.style import colour
+from celltcp.selection.labels import labels
 
 if TYPE_CHECKING:
     from celltcp.comparison import Comparison
@@ -18,6 +19,7 @@ def draw_startup(axes: Axes, comparison: Comparison, seconds: float) -> None:
     slots, flows = comparison.slots, comparison.flows
     length = float(comparison.results.about["slot_s"])
     steps = np.arange(0, seconds + length / 2, length)
+    names = labels(comparison.ccas)
     for cca in comparison.ccas:
         curves = []
         for run, mine in slots[(slots["cca"] == cca) & (slots["flow"] == 0)].groupby("run"):
@@ -29,7 +31,7 @@ def draw_startup(axes: Axes, comparison: Comparison, seconds: float) -> None:
             continue
         stacked = np.array(curves)
         mean = stacked.mean(axis=0)
-        axes.plot(steps, mean, color=colour(cca), label=cca, lw=1.5)
+        axes.plot(steps, mean, color=colour(cca), label=names[cca], lw=1.5)
         if len(curves) > 1:
             spread = 1.96 * stacked.std(axis=0, ddof=1) / np.sqrt(len(curves))
             axes.fill_between(steps, mean - spread, mean + spread, color=colour(cca), alpha=0.2, lw=0)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 
 from celltcp.plots.style import colour, figure, marker
+from celltcp.selection.labels import labels
 
 if TYPE_CHECKING:
     from celltcp.parameter_sweep import Sweep
@@ -21,6 +22,7 @@ def draw_sweep(sweep: Sweep) -> Figure:
     summary = sweep.summary
     values = list(sweep.comparisons)
     ccas = list(dict.fromkeys(summary.index.get_level_values("cca")))
+    names = labels(ccas)
     for axes, (metric, label) in zip(picture.subplots(1, 2), _PANELS, strict=True):
         for cca in ccas:
             mine = summary.xs(cca, level="cca")
@@ -32,7 +34,7 @@ def draw_sweep(sweep: Sweep) -> Figure:
                 marker=marker(cca),
                 ms=4,
                 lw=1.2,
-                label=cca,
+                label=names[cca],
             )
         axes.set_xticks(range(len(values)), values)
         axes.set_xlabel(sweep.field)

@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from celltcp.plots.style import colour, marker
+from celltcp.selection.labels import labels
 from celltcp.statistics import estimate
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 def draw_throughput_delay(axes: Axes, comparison: Comparison) -> None:
     """A small point per run, a large one for the mean with the 95 % intervals as a cross."""
+    names = labels(comparison.ccas)
     for cca in comparison.ccas:
         runs = comparison.runs[comparison.runs["cca"] == cca]
         delay, goodput = runs["owd_p95_ms"].tolist(), runs["goodput_mbps"].tolist()
@@ -30,7 +32,7 @@ def draw_throughput_delay(axes: Axes, comparison: Comparison) -> None:
             marker=marker(cca),
             ms=7,
             lw=1.2,
-            label=cca,
+            label=names[cca],
         )
     if (comparison.runs["owd_p95_ms"] > 0).any():
         axes.set_xscale("log")

@@ -38,6 +38,14 @@ pub(super) fn fading(
     found.map(Some).map_err(PlanError::radio)
 }
 
+/// How fast a UE moves by its fading, where that says so: as speed, or as the Doppler shift of one.
+pub(super) fn speed_mps(radio: &Radio, ue: &Ue, carrier: Carrier) -> Option<f64> {
+    let fading = ue.fading.as_ref().or(radio.fading.as_ref())?;
+    let shift = || Some(fading.doppler?.hertz() * carrier.wavelength_m());
+    let speed = fading.speed.map(|speed| speed.metres_per_second());
+    speed.or_else(shift)
+}
+
 fn faded(
     fading: &Fading,
     (antennas, transmit_diversity): (u32, bool),

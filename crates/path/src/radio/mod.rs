@@ -62,6 +62,7 @@ pub(crate) fn plan<'a>(
         };
         users.push(User {
             channel,
+            speed_mps: channel::speed_mps(radio, ue, frequency),
             observed: ends.contains(name.as_str()),
         });
         nodes.push((name, ue.cross.as_slice()));

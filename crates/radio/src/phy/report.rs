@@ -120,6 +120,11 @@ impl CqiReporter {
         self.under_way.push_back(report);
     }
 
+    /// The latest report that the user has made, whether or not the scheduler has it.
+    pub fn made(&self) -> Option<&CqiReport> {
+        self.under_way.back().or(self.latest.as_ref())
+    }
+
     /// The latest report that the scheduler has in `tti`.
     pub fn latest(&mut self, tti: u64) -> Option<&CqiReport> {
         let delay = u64::from(self.config.delay);

@@ -149,6 +149,8 @@ pub enum Access {
 pub struct User {
     /// What it receives.
     pub channel: Channel,
+    /// How fast it moves where that does not follow from its place, m/s.
+    pub speed_mps: Option<f64>,
     /// Whether its capacity is followed and its TTIs are written down.
     pub observed: bool,
 }

@@ -12,6 +12,7 @@ mod connection;
 mod downlink;
 mod network;
 mod report;
+mod telling;
 mod uplink;
 mod user;
 
@@ -23,3 +24,4 @@ pub use config::{
 };
 pub use network::{Outcome, Ran};
 pub use report::{BlockRecord, ConnectionEvent, TtiRecord};
+pub use telling::Told;

@@ -7,7 +7,7 @@ use super::cell::CellState;
 use super::downlink::{self, Sending};
 use super::report::{BlockRecord, ConnectionEvent, TtiRecord};
 use super::user::UserState;
-use super::{Config, Direction, UserId, connection, uplink};
+use super::{Config, Direction, Told, UserId, connection, uplink};
 use crate::phy::{Modulation, effective_sinr_mi};
 
 /// What came of a TTI; its memory is reused.
@@ -102,6 +102,11 @@ impl Ran {
     /// Packets and bytes that wait for their first transmission.
     pub fn queued(&self, user: UserId, direction: Direction) -> (usize, u64) {
         self.users[user as usize].bearer.queued(direction)
+    }
+
+    /// What the radio of `user` tells at `now`.
+    pub fn told(&self, user: UserId, now: Instant) -> Told {
+        self.users[user as usize].told(now)
     }
 
     /// Packets that have been taken and whose fate is open.

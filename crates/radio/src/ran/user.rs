@@ -74,6 +74,8 @@ pub(super) struct UserState {
     pub(super) id: UserId,
     pub(super) observed: bool,
     pub(super) channel: Channel,
+    /// As the user was given it, m/s.
+    pub(super) speed_mps: Option<f64>,
     /// What the channel is like, by group, in dB.
     pub(super) sinr_db: Vec<f32>,
     sinr_of: Option<u64>,
@@ -177,6 +179,7 @@ impl UserState {
             id,
             observed: user.observed,
             channel: user.channel.clone(),
+            speed_mps: user.speed_mps,
             sinr_db: vec![0.0; air.grid.groups()],
             sinr_of: None,
             reporter: CqiReporter::new(reports, air.grid.prbs_per_group() as u32),

@@ -159,6 +159,7 @@ fn two_cells(forwarding: Forwarding, trigger: Option<Trigger>) -> Config {
     let reception = Reception::new(deployment, 0, way, None).unwrap();
     config.users = vec![User {
         channel: Channel::Placed(Box::new(reception)),
+        speed_mps: None,
         observed: true,
     }];
     config.cells = 2;

@@ -80,6 +80,7 @@ pub fn steady(sinr_db: f64) -> User {
     let trace = SinrTrace::new(vec![(Instant::ZERO, sinr_db)]).unwrap();
     User {
         channel: Channel::Traced(Box::new(FadedSinr::unfaded(trace))),
+        speed_mps: None,
         observed: true,
     }
 }
@@ -96,6 +97,7 @@ pub fn faded(config: &Config, number: u32, sinr_db: f64, fading: FadingConfig, s
     let channel = FadedSinr::new(trace, fading, Receiver::IDEAL, &grid).unwrap();
     User {
         channel: Channel::Traced(Box::new(channel)),
+        speed_mps: None,
         observed: true,
     }
 }

@@ -18,6 +18,8 @@ const LATENCY_BOUNDARY: Duration = Duration::from_millis(50);
 const START_UP: Duration = Duration::from_secs(2);
 /// Change of ln(capacity) per second below which the quality neither falls nor rises.
 const STANDING: f64 = 0.008;
+/// The same for the mean SINR, dB/s: a decibel is about a tenth of the capacity in the mobility scenarios.
+const STANDING_SINR: f64 = 0.08;
 /// Capacity below which conditions are poor, Mbit/s: that of 20 MHz within 2.5 dB of 0 dB, as the
 /// constrained area of atxutegi2018 §6.3.
 const CONSTRAINED_MBPS: f64 = 14.0;
@@ -142,7 +144,31 @@ impl Watch {
     /// What the radio tells, from here on.
     pub fn hint(&mut self, hints: Hints) {
         self.hints = hints;
-        self.view.hints = hints;
+        let view = &mut self.view;
+        view.hints = hints;
+        if let Some(mps) = hints.speed_mps {
+            view.speed = Estimate::new(Speed::of(mps), 1.0);
+        }
+        let Some(trend) = hints.sinr_trend else {
+            return;
+        };
+        let movement = match trend {
+            trend if trend < -STANDING_SINR => Movement::Forward,
+            trend if trend > STANDING_SINR => Movement::Backward,
+            _ => Movement::Static,
+        };
+        view.movement = Estimate::new(movement, 1.0);
+        view.phase.value = match view.phase.value {
+            Phase::Sustainer | Phase::Scaling if movement == Movement::Backward => Phase::Scaling,
+            Phase::Sustainer | Phase::Scaling => Phase::Sustainer,
+            early_or_poor => early_or_poor,
+        };
+    }
+
+    /// The lowest RTT that earlier connections had to the destination, until there are samples.
+    pub fn expect(&mut self, min_rtt: Duration) {
+        self.view.base_rtt = Estimate::new(min_rtt, 0.5);
+        self.view.latency = Estimate::new(latency_class(min_rtt), 0.5);
     }
 
     /// The application knows how many bytes it will send.
@@ -173,12 +199,7 @@ impl Watch {
         view.srtt = sample.srtt;
         view.slow_start = sample.slow_start;
         view.base_rtt = Estimate::new(sample.min_rtt, known);
-        let latency = if sample.min_rtt < LATENCY_BOUNDARY {
-            Latency::Low
-        } else {
-            Latency::Cellular
-        };
-        view.latency = Estimate::new(latency, 1.0);
+        view.latency = Estimate::new(latency_class(sample.min_rtt), 1.0);
         view.rate = self.bins.rate();
         view.retransmitted = self.bins.retransmitted();
         view.capacity = self.capacity.capacity();
@@ -207,6 +228,14 @@ impl Watch {
             _ => Phase::Sustainer,
         };
         view.phase = Estimate::new(phase, view.capacity.confidence);
+    }
+}
+
+fn latency_class(min_rtt: Duration) -> Latency {
+    if min_rtt < LATENCY_BOUNDARY {
+        Latency::Low
+    } else {
+        Latency::Cellular
     }
 }
 

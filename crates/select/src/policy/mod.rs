@@ -146,6 +146,17 @@ pub(crate) fn cca_named(name: &str) -> Result<&'static str, String> {
         })
 }
 
+/// What a reader of TOML says, after the number of the line.
+pub(crate) fn in_one_line(text: &str, error: &toml::de::Error) -> String {
+    let message = error.message().split_whitespace().collect::<Vec<_>>();
+    let message = message.join(" ");
+    let before = error.span().and_then(|span| text.get(..span.start));
+    match before {
+        Some(before) => format!("line {}: {message}", before.matches('\n').count() + 1),
+        None => message,
+    }
+}
+
 /// What is wrong with a field: its name, and why.
 pub(crate) type Wrong = (String, String);
 
@@ -161,7 +172,7 @@ impl Policy {
     pub fn from_toml(text: &str, origin: &str) -> Result<Self, PolicyError> {
         let policy: Self = toml::from_str(text).map_err(|error| PolicyError::Text {
             origin: origin.to_owned(),
-            reason: error.to_string().trim_end().to_owned(),
+            reason: in_one_line(text, &error),
         })?;
         policy
             .check()
@@ -233,9 +244,9 @@ impl Policy {
         }
     }
 
-    /// What it advises.
-    pub fn advise(&self, situation: &Situation<'_>) -> Advice {
-        let advice = match &self.method {
+    /// What it advises; `None` where nothing is known that it decides by.
+    pub fn advise(&self, situation: &Situation<'_>) -> Option<Advice> {
+        match &self.method {
             Method::Fixed(fixed) => Some(Advice {
                 to: cca_named(&fixed.cca).unwrap_or(DEFAULT_CCA),
                 gain: None,
@@ -245,11 +256,15 @@ impl Policy {
             Method::Rules(rules) => rules.advise(situation),
             Method::Tree(trees) => trees.advise(situation),
             Method::Cost(cost) => cost.advise(situation, self.default_cca()),
-        };
-        advice.unwrap_or_else(|| Advice {
-            to: situation.present.unwrap_or(self.default_cca()),
+        }
+    }
+
+    /// What is done where nothing is known that it decides by: what is there stays.
+    pub fn unknowing(&self, present: Option<&'static str>) -> Advice {
+        Advice {
+            to: present.unwrap_or(self.default_cca()),
             gain: None,
             reason: "nothing is known that the policy decides by".to_owned(),
-        })
+        }
     }
 }

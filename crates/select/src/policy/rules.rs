@@ -44,6 +44,22 @@ pub struct Condition {
 }
 
 impl Condition {
+    /// That its bounds are numbers with something between them.
+    fn check(&self) -> Result<(), (&'static str, String)> {
+        for (name, bound) in [("at_least", self.at_least), ("below", self.below)] {
+            if let Some(bound) = bound.filter(|bound| !bound.is_finite()) {
+                return Err((name, format!("{bound} is not allowed; allowed: numbers")));
+            }
+        }
+        match (self.at_least, self.below) {
+            (Some(least), Some(below)) if below <= least => Err((
+                "below",
+                format!("{below} is not allowed; allowed: more than at_least, {least}"),
+            )),
+            _ => Ok(()),
+        }
+    }
+
     fn holds(&self, situation: &Situation<'_>) -> bool {
         let Some(index) = feature_called(&self.feature) else {
             return false;
@@ -84,6 +100,9 @@ impl Rules {
                     field(&format!("when[{position}].feature")),
                     &condition.feature,
                 )?;
+                condition.check().map_err(|(bound, reason)| {
+                    (field(&format!("when[{position}].{bound}")), reason)
+                })?;
                 if condition.at_least.is_none() && condition.below.is_none() {
                     return Err((
                         field(&format!("when[{position}]")),

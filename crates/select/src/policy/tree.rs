@@ -136,6 +136,11 @@ impl Tree {
                         );
                         return Err((field("feature"), reason));
                     }
+                    if !split.threshold.is_finite() {
+                        let reason =
+                            format!("{} is not allowed; allowed: numbers", split.threshold);
+                        return Err((field("threshold"), reason));
+                    }
                     for (name, next) in [("below", split.below), ("from", split.from)] {
                         // Upward only, so that every way ends.
                         if next <= number || next >= self.nodes.len() {

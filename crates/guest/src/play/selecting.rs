@@ -1,0 +1,90 @@
+//! Flows whose congestion control is selected: what their selectors see, and what they say.
+
+use std::io;
+
+use scenario::HandOver;
+use select::{Cause, Decision, Hints, Sample};
+use sidechannel::{Answer, Message};
+use units::Instant;
+use workload::decision_row;
+
+use super::Play;
+
+impl Play<'_> {
+    /// The congestion control of a new connection of the flow that runs as number `index`, if it is
+    /// selected.
+    pub(super) fn choose(
+        &mut self,
+        now: Instant,
+        index: usize,
+        connection: u32,
+    ) -> io::Result<Option<Decision>> {
+        let hints = self.hints(index)?;
+        let running = &self.running[index];
+        let (flow, to) = (running.number, &running.flow.to);
+        Ok(self.selection.open(now, flow, connection, to, hints))
+    }
+
+    /// Shows the selectors their senders, and does what they say.
+    pub(super) fn select(&mut self, now: Instant) -> io::Result<()> {
+        let mut seen: Vec<Option<(Sample, Option<Hints>)>> = Vec::new();
+        for number in 0..self.connections.len() {
+            let index = self.connections[number].running;
+            let selected = self.running[index].flow.cca.auto().is_some();
+            let look = if selected { self.look(number)? } else { None };
+            seen.push(match look {
+                Some(look) => Some((look.sample(now), self.hints(index)?)),
+                None => None,
+            });
+        }
+        let changes = self
+            .selection
+            .look(now, |connection| seen[connection as usize]);
+        for (connection, _, decision) in changes {
+            self.device
+                .tell(&Message::Decided(decision_row(connection, &decision)))?;
+            if decision.from == decision.to {
+                continue;
+            }
+            // A connection that has hardly begun has nothing to be handed over, and a cap of its rate
+            // would cost it its slow start.
+            let how = match decision.cause {
+                Cause::Establishment => HandOver::Kernel,
+                Cause::Change | Cause::Return => HandOver::Context,
+            };
+            self.switch_one(now, connection as usize, decision.to, how)?;
+        }
+        Ok(())
+    }
+
+    /// Tells the path what selectors see at the ends of slots that have passed.
+    pub(super) fn tell_estimates(&mut self, now: Instant) -> io::Result<()> {
+        while self.next_slot <= now {
+            let begun = self.next_slot.since_start() - self.scenario.slot;
+            let rows: Vec<_> = self.selection.estimates(Instant::ZERO + begun).collect();
+            if !rows.is_empty() {
+                self.device.tell(&Message::Estimated(rows))?;
+            }
+            self.next_slot += self.scenario.slot;
+        }
+        Ok(())
+    }
+
+    /// What the radio of the host that a flow goes to tells, if anybody asks it.
+    fn hints(&mut self, index: usize) -> io::Result<Option<Hints>> {
+        let to = &self.running[index].flow.to;
+        let asked = self.running[index]
+            .flow
+            .cca
+            .auto()
+            .is_some_and(|auto| auto.hints);
+        let host = self.names.iter().position(|name| name == to);
+        let Some(host) = host.filter(|_| asked) else {
+            return Ok(None);
+        };
+        match self.device.ask(&Message::Hints { host: host as u32 })? {
+            Answer::Hints(hints) => Ok(hints),
+            _ => Err(io::Error::other("the path does not tell of the radio")),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The choice for a new connection: made at once if enough is known, and else at its first RTT sample.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use select::policy::builtin;
+use select::{Auto, Cause, Decision, Hints, Remembered, Sample, Selector, Start};
+use units::random::{Purpose, Stream};
+use units::{Duration, Instant, Rate};
+
+fn at(ms: u64) -> Instant {
+    Instant::ZERO + Duration::from_millis(ms)
+}
+
+fn selector(
+    policy: &str,
+    hints: Option<Hints>,
+    known: Option<&Remembered>,
+) -> (Selector, Decision) {
+    let words = [("requirement", "delay"), ("hints", "on")];
+    let settings: BTreeMap<String, String> = words
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .into();
+    let start = Start {
+        at: Instant::ZERO,
+        known,
+        hints,
+        draws: Stream::new(1, Purpose::Selection, 0),
+    };
+    let policy = Arc::new(builtin(policy).unwrap());
+    Selector::new(policy, Auto::new(&settings).unwrap(), &start)
+}
+
+/// A sender that has had its handshake and sent its first window.
+fn first_sample(at: Instant, rtt: Duration) -> Sample {
+    Sample {
+        at,
+        mss: 1_448,
+        cwnd: 10,
+        inflight: 10,
+        srtt: rtt,
+        min_rtt: if rtt.is_zero() { Duration::MAX } else { rtt },
+        delivered: 1,
+        retransmissions: 0,
+        delivery_rate: Rate::ZERO,
+        app_limited: false,
+        send_window: 65_535,
+        slow_start: true,
+    }
+}
+
+fn away_at_120() -> Hints {
+    Hints {
+        sinr_db: Some(15.0),
+        cqi: None,
+        speed_mps: Some(120.0 / 3.6),
+        sinr_trend: Some(-0.5),
+    }
+}
+
+/// atxutegi2018-thesis, table 6.1: forward, 120 km/h, 4G latency, delay.
+#[test]
+fn the_first_rtt_sample_completes_what_the_radio_tells() {
+    let hints = Some(away_at_120());
+    let (mut selector, first) = selector("thesis-establishment", hints, None);
+    assert_eq!((first.to, first.cause), ("cubic", Cause::Establishment));
+    let silent = first_sample(at(10), Duration::ZERO);
+    assert_eq!(selector.observe(&silent, hints), None);
+    let told = first_sample(at(90), Duration::from_millis(78));
+    let second = selector.observe(&told, hints).expect("an informed choice");
+    assert_eq!(second.cause, Cause::Establishment);
+    assert_eq!((second.at, second.from), (at(90), "cubic"));
+    assert!(second.reason.starts_with("forward at 120 km/h, latency 4g"));
+    assert_eq!(selector.present(), second.to);
+    let later = first_sample(at(100), Duration::from_millis(78));
+    assert_eq!(selector.observe(&later, hints), None);
+}
+
+#[test]
+fn a_remembered_rtt_completes_it_before_the_first_sample() {
+    let known = Remembered {
+        connections: 1,
+        min_rtt_ms: 20.0,
+        ..Remembered::default()
+    };
+    let hints = Some(away_at_120());
+    let (mut selector, first) = selector("thesis-establishment", hints, Some(&known));
+    assert!(first.reason.starts_with("forward at 120 km/h, latency low"));
+    let sample = first_sample(at(40), Duration::from_millis(78));
+    assert_eq!(selector.observe(&sample, hints), None);
+}
+
+/// Without the radio nobody knows the movement of a connection that has sent nothing.
+#[test]
+fn the_table_of_the_establishment_leaves_alone_what_it_cannot_tell() {
+    let (mut selector, first) = selector("thesis-establishment", None, None);
+    for step in 1..500 {
+        let sample = first_sample(at(10 * step), Duration::from_millis(78));
+        assert_eq!(selector.observe(&sample, None), None);
+    }
+    assert_eq!(selector.present(), first.to);
+}
+
+/// atxutegi2018-thesis, table 6.8: towards the base station there is scaling, and no sustainer.
+#[test]
+fn a_hint_decides_movement_and_phase_whatever_the_samples_say() {
+    let hints = Some(Hints {
+        sinr_trend: Some(0.5),
+        ..away_at_120()
+    });
+    let (mut selector, _) = selector("thesis-inflight", hints, None);
+    let rtt = Duration::from_millis(78);
+    for step in 1..400 {
+        let sample = Sample {
+            delivered: 30 * step,
+            inflight: 150,
+            srtt: rtt * 2,
+            min_rtt: rtt,
+            ..first_sample(at(10 * step), rtt)
+        };
+        selector.observe(&sample, hints);
+    }
+    let view = selector.watch().view();
+    assert_eq!(view.movement.value.word(), "backward");
+    assert_eq!(view.phase.value.word(), "scaling");
+    assert_eq!(view.speed.value.word(), "120");
+}

@@ -1,0 +1,43 @@
+"""Short words for selected congestion controls, in tables, legends and messages; data keep the text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import PurePath
+
+#: What `auto` means without parameters.
+_DEFAULTS = {"policy": "default", "requirement": "balanced", "hints": "off"}
+
+
+def labels(ccas: Iterable[str]) -> dict[str, str]:
+    """What to call each congestion control or line-up where there is little room.
+
+    `auto:policy=rules,requirement=delay` is `auto rules delay`; files go by their names without folder
+    and ending. Those that would be called the same keep their full text, as do all others.
+    """
+    short = {cca: "+".join(_label(flow) for flow in cca.split("+")) for cca in ccas}
+    taken = list(short.values())
+    return {cca: label if taken.count(label) == 1 else cca for cca, label in short.items()}
+
+
+def _label(cca: str) -> str:
+    name, _, text = cca.partition(":")
+    if name != "auto":
+        return cca
+    given = dict(setting.split("=", 1) for setting in text.split(",") if "=" in setting)
+    settings = {**_DEFAULTS, **given}
+    policy = PurePath(settings["policy"]).stem
+    words = [name, policy]
+    if policy == "fixed":
+        words.append(settings.get("cca", "cubic"))
+    if policy != "fixed" or "requirement" in given:
+        words.append(settings["requirement"])
+    if settings["hints"] == "on":
+        words.append("hints")
+    if "flow_size" in given:
+        words.append(given["flow_size"])
+    if "prefer" in given:
+        words.append(f"prefer {given['prefer']}")
+    if "memory" in given:
+        words.append(f"memory {PurePath(given['memory']).stem}")
+    return " ".join(words)

@@ -1,0 +1,98 @@
+"""Selected congestion controls on a real Linux kernel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import celltcp as ct
+from celltcp._core import native_ccas
+from celltcp.campaign import jobs_for, run_jobs
+from celltcp.engines import Engine
+from celltcp.scenarios import load_scenario
+
+RULES = "auto:policy=rules,requirement=delay"
+
+
+def run(
+    linux: Engine, cca: str, scenario: str, duration: str, changes: tuple[str, ...] = ()
+) -> dict[str, pa.Table]:
+    loaded = load_scenario(scenario, duration=duration, changes=changes)
+    return run_jobs(jobs_for(loaded, [cca], 1, 1, linux), workers=1)
+
+
+def told(tables: dict[str, pa.Table], name: str) -> pd.DataFrame:
+    return tables[name].to_pandas()
+
+
+def test_decisions_switch_the_connection_and_are_recorded(linux: Engine) -> None:
+    tables = run(linux, RULES, "mobility/forward-60-4g", "8s")
+    decisions = told(tables, "decisions")
+    assert decisions["cause"].iloc[0] == "establishment"
+    changes = decisions[decisions["from_cca"] != decisions["to_cca"]]
+    assert len(changes) >= 1
+    events = told(tables, "events")
+    switched = [detail.split()[0] for detail in events.loc[events["kind"] == "switch", "detail"]]
+    assert switched == list(changes["to_cca"])
+    assert told(tables, "flows")["cca"].iloc[0] == RULES
+
+
+def test_estimates_are_those_of_the_network(linux: Engine) -> None:
+    """A link of 20 Mbit/s with 68 ms, watched under CUBIC."""
+    tables = run(linux, "auto:policy=fixed,cca=cubic", "steady-20-68", "8s")
+    estimates = told(tables, "estimates")
+    slots = told(tables, "slots")
+    assert set(slots["t_s"]) <= set(estimates["t_s"])
+    assert len(estimates) == 80
+    later = estimates[estimates["t_s"] >= 4]
+    assert (later["base_rtt_ms"].between(68, 70)).all()
+    assert (later["capacity_mbps"].between(17, 20)).all()
+    assert (later["latency"] == "4g").all()
+    assert set(estimates["using_cca"]) == {"cubic"}
+
+
+def test_the_radio_hints_at_movement_and_speed(linux: Engine) -> None:
+    auto = "auto:policy=thesis-inflight,requirement=delay,hints=on"
+    tables = run(linux, auto, "mobility/backward-120-low", "2s")
+    informed = told(tables, "decisions").iloc[1]
+    assert informed["cause"] == "establishment"
+    assert informed["reason"].startswith("backward at 120 km/h, latency low, start-up")
+    assert set(told(tables, "estimates")["speed"]) == {"120"}
+
+
+def test_every_connection_gets_its_own_selector(linux: Engine) -> None:
+    changes = ("flows.0.workload.kind=sequence", "flows.0.workload.count=3")
+    tables = run(linux, RULES, "steady-20-68", "20s", changes)
+    first = told(tables, "decisions").drop_duplicates("flow")
+    assert list(first["flow"]) == [0, 1, 2]
+    assert (first["cause"] == "establishment").all()
+    estimates = told(tables, "estimates")
+    last = told(tables, "slots").groupby("flow")["t_s"].max()
+    assert (estimates.groupby("flow")["t_s"].max() <= last + 0.5).all()
+
+
+def test_policies_come_from_files(linux: Engine, tmp_path: Path) -> None:
+    text = 'name = "mine"\ndescription = "A test."\n[method.fixed]\ncca = "westwood"\n'
+    (tmp_path / "mine.toml").write_text(text)
+    tables = run(linux, f"auto:policy={tmp_path / 'mine.toml'}", "steady-20-68", "3s")
+    assert list(told(tables, "decisions")["to_cca"]) == ["westwood"]
+    assert told(tables, "flows")["goodput_mbps"].iloc[0] > 5
+
+
+def test_the_same_seed_gives_the_same_decisions(linux: Engine) -> None:
+    first, again = (run(linux, RULES, "mobility/forward-60-4g", "5s") for _ in range(2))
+    for name in ("decisions", "estimates", "slots"):
+        assert told(first, name).equals(told(again, name)), name
+
+
+def test_a_choice_that_the_kernel_lacks_is_refused(linux: Engine, tmp_path: Path) -> None:
+    text = 'name = "mine"\ndescription = "A test."\n[method.fixed]\ncca = "ledbat"\n'
+    (tmp_path / "mine.toml").write_text(text)
+    there = set(linux.ccas)
+    lacking = next(name for name in native_ccas() if name not in there)
+    (tmp_path / "mine.toml").write_text(text.replace("ledbat", lacking))
+    with pytest.raises(ct.CelltcpError, match=rf"mine\.toml has or may choose '{lacking}'"):
+        run(linux, f"auto:policy={tmp_path / 'mine.toml'}", "steady-20-68", "3s")

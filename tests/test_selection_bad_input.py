@@ -1,0 +1,114 @@
+"""Bad words of auto and bad files of policies: one line, exit code 2, nothing half-written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+HEAD = 'name = "mine"\ndescription = "A test."\n'
+FIXED = '[method.fixed]\ncca = "reno"\n'
+
+
+def tree(below: int, start: int, threshold: str = "1.0", feature: str = "age") -> str:
+    """A policy of one tree whose first node leads to the nodes `below` and `start`."""
+    return f"""{HEAD}
+[method.tree]
+features = ["{feature}"]
+
+[[method.tree.trees]]
+requirement = "delay"
+
+[[method.tree.trees.nodes]]
+feature = "{feature}"
+threshold = {threshold}
+below = {below}
+from = {start}
+
+[[method.tree.trees.nodes]]
+parts = {{ reno = [0.5, 0.5, 1.0] }}
+cases = 3
+"""
+
+
+def rule(condition: str) -> str:
+    """A policy of one rule under this condition."""
+    return f"""{HEAD}
+[[method.rules.rules]]
+requirements = ["delay"]
+when = [{{ {condition} }}]
+choose = ["reno"]
+because = "test"
+"""
+
+
+WORDS = {
+    "policy": ("policy=rulez", "rulez", "thesis-inflight"),
+    "missing file": ("policy=none.toml", "none.toml", "thesis-inflight"),
+    "parameter": ("polcy=rules", "polcy", "requirement"),
+    "requirement": ("policy=rules,requirement=speed", "requirement", '"speed"', "delay"),
+    "weights": ("policy=rules,requirement=1/2", "requirement", '"1/2"', "1/5/1"),
+    "hints": ("policy=rules,hints=maybe", "hints", "maybe", "on, off"),
+    "flow size": ("policy=rules,flow_size=big", "flow_size", "big", "20MB"),
+    "preferred": ("policy=rules,prefer=bbr/cubix", "prefer", '"cubix"', "reno"),
+    "fixed": ("policy=fixed,cca=cubix", "cca", '"cubix"', "reno"),
+    "memory": ("policy=bpftune,memory=none.toml", "none.toml"),
+    "no setting": ("rules", '"rules"', "parameter=value"),
+}
+
+FILES = {
+    "no toml": ("certainly no policy\n", "line 1"),
+    "empty": ("", "name"),
+    "unknown field": (f"{HEAD}colour = 3\n{FIXED}", "colour"),
+    "unknown method": (f'{HEAD}[method.dice]\ncca = "reno"\n', "dice", "fixed"),
+    "congestion control": (HEAD + FIXED.replace("reno", "cubix"), "method.fixed.cca", "cubix", "reno"),
+    "default": (f'{HEAD}default = "cubix"\n{FIXED}', "default", '"cubix"', "reno"),
+    "tuning": (f"{HEAD}{FIXED}[tuning]\ndwell = -1\n", "tuning.dwell", "-1", "from 0"),
+    "tuning without end": (f"{HEAD}{FIXED}[tuning]\njudge = inf\n", "tuning.judge", "inf", "from 0.1"),
+    "feature": (rule('feature = "weather", below = 1.0'), "when[0].feature", "weather", "base_rtt"),
+    "trained feature": (tree(1, 1, feature="weather"), "features[0]", "weather", "base_rtt"),
+    "loop": (tree(0, 1), "nodes[0].below", "0"),
+    "nowhere": (tree(1, 7), "nodes[0].from", "7"),
+    "threshold": (tree(1, 1, threshold="nan"), "nodes[0].threshold", "NaN"),
+    "bound": (rule('feature = "age", below = nan'), "when[0].below", "NaN"),
+    "no value between": (rule('feature = "age", at_least = 3.0, below = 2.0'), "when[0].below", "2"),
+}
+
+SWITCHES = {
+    "switch": (
+        'flows.0={cca={name="auto",policy="rules"},switch=[{at="5s",to="bbr"}]}',
+        "flows.0.switch",
+        "none with auto",
+    ),
+    "to": ('flows.0.switch=[{at="5s",to="auto:policy=rules"}]', "flows.0.switch.0.to", "auto"),
+}
+
+
+def check(done, tmp_path: Path, parts: tuple[str, ...]) -> None:
+    assert done.returncode == 2
+    lines = done.stderr.strip().splitlines()
+    assert len(lines) == 1, done.stderr
+    assert all(part in lines[0] for part in parts), lines[0]
+    assert not (tmp_path / "out").exists() or not list((tmp_path / "out").iterdir())
+
+
+@pytest.mark.parametrize("case", WORDS)
+def test_words_after_auto(celltcp, tmp_path: Path, case: str) -> None:
+    words, *parts = WORDS[case]
+    done = celltcp("compare", "drive", "--cca", f"auto:{words}", "--out", "out")
+    check(done, tmp_path, tuple(parts))
+
+
+@pytest.mark.parametrize("case", FILES)
+def test_files_of_policies(celltcp, tmp_path: Path, case: str) -> None:
+    text, *parts = FILES[case]
+    (tmp_path / "mine.toml").write_text(text)
+    done = celltcp("compare", "drive", "--cca", "auto:policy=mine.toml", "--out", "out")
+    check(done, tmp_path, ("mine.toml", *parts))
+
+
+@pytest.mark.parametrize("case", SWITCHES)
+def test_auto_and_switches(celltcp, tmp_path: Path, case: str) -> None:
+    change, *parts = SWITCHES[case]
+    done = celltcp("run", "drive", "--set", change)
+    check(done, tmp_path, tuple(parts))

@@ -1,0 +1,82 @@
+"""What the radio tells, and what the tables of the thesis make of it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+
+import pytest
+
+import celltcp as ct
+from celltcp._core import policy_text
+
+WAYS = ("forward", "backward")
+SPEEDS = ("60", "120", "300")
+LATENCIES = ("4g", "low")
+
+
+def cell(policy: str, movement: str, speed: str, latency: str, phase: str | None) -> dict[str, str]:
+    """The cell of a table."""
+    cells = tomllib.loads(policy_text(policy))["method"]["table"]["cells"]
+    wanted = {"movement": movement, "speed": speed, "latency": latency}
+    found = [
+        each
+        for each in cells
+        if all(each[key] == value for key, value in wanted.items())
+        and each.get("phase", phase) == phase
+    ]
+    assert len(found) == 1, wanted
+    return dict(found[0])
+
+
+@pytest.mark.parametrize("latency", LATENCIES)
+@pytest.mark.parametrize("speed", SPEEDS)
+@pytest.mark.parametrize("movement", WAYS)
+@pytest.mark.parametrize("policy", ["thesis-inflight", "thesis-establishment"])
+def test_the_first_choice_is_that_of_the_cell(
+    policy: str, movement: str, speed: str, latency: str
+) -> None:
+    """atxutegi2018-thesis, tables 6.1 and 6.8: movement and speed from the radio, latency from the
+    handshake."""
+    scenario = f"mobility/{movement}-{speed}-{latency}"
+    auto = f"auto:policy={policy},requirement=delay,hints=on"
+    result = ct.run(scenario, auto, duration="1s", samples="1ms")
+    decisions = result.decisions
+    assert list(decisions["cause"])[:2] == ["establishment"] * 2
+    ignorant, informed = decisions.iloc[0], decisions.iloc[1]
+    assert ignorant["to_cca"] == "cubic"
+    phase = "start-up" if policy == "thesis-inflight" else None
+    said = cell(policy, movement, speed, latency, phase)["delay"]
+    assert re.match(rf"{movement} at {speed} km/h, latency {latency}\b", informed["reason"])
+    if said != "*":
+        assert informed["to_cca"] == said
+    # Once the handshake is over, which on a radio takes the sender's SYN-ACK and a scheduling request: no
+    # more than the initial window has been sent.
+    before = result.samples[result.samples["t_ns"] <= informed["t_ns"]]
+    assert before["cwnd"].max() <= 20
+
+
+def test_speed_and_movement_are_those_of_the_scenario() -> None:
+    auto = "auto:policy=fixed,cca=cubic,hints=on"
+    result = ct.run("mobility/backward-120-4g", auto, duration="3s", samples="off")
+    estimates = result.estimates
+    assert set(estimates["speed"]) == {"120"}
+    assert set(estimates["movement"]) == {"backward"}
+    assert (estimates["movement_confidence"] == 1.0).all()
+
+
+def test_a_wire_gives_no_hints() -> None:
+    auto = "auto:policy=thesis-inflight,requirement=delay"
+    told = ct.run("steady-20-68", f"{auto},hints=on", duration="5s", samples="off")
+    silent = ct.run("steady-20-68", auto, duration="5s", samples="off")
+    for table in ("decisions", "estimates"):
+        ours, theirs = getattr(told, table), getattr(silent, table)
+        assert ours.drop(columns="cca").equals(theirs.drop(columns="cca")), table
+    assert (told.estimates["speed_confidence"] == 0).all()
+
+
+def test_without_hints_the_table_of_the_establishment_knows_nothing() -> None:
+    auto = "auto:policy=thesis-establishment,requirement=delay"
+    result = ct.run("mobility/forward-60-4g", auto, duration="3s", samples="off")
+    decisions = result.decisions
+    assert list(decisions["to_cca"]) == ["cubic"]
