@@ -6,15 +6,15 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from celltcp.selection.evaluate import evaluate
+    from celltcp.selection.evaluating import evaluate
     from celltcp.selection.evaluation import Evaluation
-    from celltcp.selection.explain import Explanation, explain
+    from celltcp.selection.explanation import Explanation, explain
 
 _HOMES = {
     "Evaluation": "celltcp.selection.evaluation",
-    "Explanation": "celltcp.selection.explain",
-    "evaluate": "celltcp.selection.evaluate",
-    "explain": "celltcp.selection.explain",
+    "Explanation": "celltcp.selection.explanation",
+    "evaluate": "celltcp.selection.evaluating",
+    "explain": "celltcp.selection.explanation",
 }
 
 __all__ = ["Evaluation", "Explanation", "evaluate", "explain"]

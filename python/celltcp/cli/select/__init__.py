@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from celltcp.cli.select.evaluate import evaluate
+from celltcp.cli.select.explain import explain
 from celltcp.cli.select.policies import policies
 
 
@@ -12,5 +14,5 @@ def select() -> None:
     """Choose the congestion control: policies, their training and evaluation, and what selectors did."""
 
 
-for command in (policies,):
+for command in (policies, evaluate, explain):
     select.add_command(command)
