@@ -39,7 +39,7 @@ class Job:
     @property
     def key(self) -> str:
         """Name of its folder among the finished parts: the same for the same run only."""
-        # Weights and files of policies have slashes; the hash of the scenario tells what they make equal.
+        # Weights and files of policies have slashes; the hash tells apart what that makes equal.
         cca = self.cca.replace("/", "_")
         return f"{cca}-{self.seed}-{self.scenario.hash}-{self.engine.key}-{__version__}"
 

@@ -73,7 +73,9 @@ def _draw_phases(axes: Axes, slots: pd.DataFrame, slot_s: float) -> None:
     length = float(slots["t_s"].max() - slots["t_s"].min()) + slot_s
     for row, (_, names) in enumerate(bands):
         values = names.to_numpy()
-        starts = np.flatnonzero(np.r_[True, values[1:] != values[:-1]]) if len(values) else []
+        if not len(values):
+            continue
+        starts = [0, *(np.flatnonzero(values[1:] != values[:-1]) + 1)]
         ends = [*starts[1:], len(values)]
         for start, end in zip(starts, ends, strict=False):
             begin = float(slots["t_s"].iloc[start])

@@ -144,10 +144,10 @@ def duels_of(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def checks_of(cases: pd.DataFrame) -> pd.DataFrame:
-    """One row per policy and requirement, and one per policy for all of them: counts of cases, and means.
+    """Counts of cases, and means: a row per policy and requirement, and one for all of them.
 
-    `better` counts cases whose mean is above that of the best in hindsight, `won` those in which that is
-    significant.
+    `better_than_best` counts cases with a mean above that of the best in hindsight, `won_best` those
+    in which that is significant.
     """
     rows = []
     for policy, mine in cases.groupby("policy", sort=False):

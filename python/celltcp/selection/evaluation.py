@@ -43,12 +43,12 @@ class Evaluation:
 
     @property
     def histories(self) -> pd.DataFrame:
-        """What policies with a memory knew at the start: `scenario`, `policy`, `memory` (a file's text)."""
+        """What policies with a memory knew at the start: `scenario`, `policy`, `memory` (text)."""
         return self._frames["histories"]
 
     @property
     def costs(self) -> pd.DataFrame | None:
-        """One row per change, as `celltcp.selection.switches.costs_of` has it, if that was asked for."""
+        """One row per change (`celltcp.selection.switches.costs_of`), if that was asked for."""
         return self._frames.get("costs")
 
     @cached_property
@@ -122,9 +122,7 @@ class Evaluation:
 
 
 def _rows(data: pd.DataFrame) -> list[dict[str, Any]]:
-    return [
-        {str(key): _plain(value) for key, value in row.items()} for row in data.to_dict("records")
-    ]
+    return [{str(key): _plain(value) for key, value in row.items()} for row in data.to_dict("records")]
 
 
 def _price(price: Price) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from celltcp._core import CelltcpError
+from celltcp._core import CelltcpError, lineups
 from celltcp.results import Results, read_results
 from celltcp.selection.truth import Agreement, agreements, beside
 
@@ -26,11 +26,12 @@ class Explanation:
         self.results = results
         #: Number of the run.
         self.run = run
-        runs = results.tables["runs"].to_pandas().set_index("run")
+        runs = results.tables["runs"].select(["run", "seed", "cca"]).to_pylist()
+        mine = next(row for row in runs if row["run"] == run)
         #: Seed of the run.
-        self.seed = int(runs.loc[run, "seed"])
+        self.seed = int(mine["seed"])
         #: What was asked for, such as `"auto:policy=rules"`.
-        self.cca = str(runs.loc[run, "cca"])
+        self.cca = str(mine["cca"])
 
     @property
     def name(self) -> str:
@@ -46,11 +47,11 @@ class Explanation:
         plain = mine[["from_cca", "to_cca", "cause", "reason"]].astype(str)
         plain.insert(0, "t_s", mine["t_ns"] * 1e-9)
         measures = [_measures(text) for text in mine["measures"].astype(str)]
-        return plain.join(pd.DataFrame(measures, index=plain.index))
+        return pd.concat([plain, pd.DataFrame(measures, index=plain.index)], axis=1)
 
     @cached_property
     def slots(self) -> pd.DataFrame:
-        """One row per slot: outcome, estimates, and what is true, as `celltcp.selection.truth` has it."""
+        """One row per slot: outcome, estimates, and what is true (`celltcp.selection.truth`)."""
         return beside(self.results, self.run)
 
     @property
@@ -109,6 +110,9 @@ def explain(
     runs = read.tables["runs"].select(["run", "cca"]).to_pylist()
     selected = {int(row["run"]): str(row["cca"]) for row in runs if row["run"] in decided}
     names = list(dict.fromkeys(selected.values()))
+    if cca is not None:
+        # Results have parameters in one order, whatever that was in the command.
+        cca = ",".join(lineups(cca))
     if cca is not None and cca not in names:
         raise CelltcpError(f"cca: {cca!r} was not selected in {place}; allowed: {'; '.join(names)}")
     if run is not None and run not in selected:

@@ -85,8 +85,9 @@ def earlier(tables: dict[str, pa.Table], jobs: Sequence[Job]) -> list[Earlier]:
 def memory_toml(connections: Sequence[Earlier], destination: str) -> str:
     """The memory file of a destination after these connections.
 
-    The cost of each is (RTT - lowest RTT) / lowest RTT + (highest rate - rate) / highest rate, lowest and
-    highest being those of the connections so far; costs are smoothed (oracle/bpftune, tcp_conn_tuner).
+    The cost of each is (RTT - lowest RTT) / lowest RTT + (highest rate - rate) / highest rate, lowest
+    and highest being those of the connections so far; costs are smoothed (oracle/bpftune,
+    tcp_conn_tuner).
     """
     known: dict[str, Any] = {"connections": 0, "min_rtt_ms": 0.0, "max_rate_mbps": 0.0}
     buffer = 0.0

@@ -44,7 +44,9 @@ class Kept:
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(parents=True)
         for name, data in frames.items():
-            pq.write_table(pa.Table.from_pandas(data, preserve_index=False), partial / f"{name}.parquet")
+            pq.write_table(
+                pa.Table.from_pandas(data, preserve_index=False), partial / f"{name}.parquet"
+            )
         partial.rename(self._folder / key)
 
     def clear(self) -> None:

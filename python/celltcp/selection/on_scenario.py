@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -155,8 +156,8 @@ def _causes(tables: dict[str, pa.Table]) -> dict[tuple[int, str], int]:
     """How many decisions of each cause each run has."""
     if "decisions" not in tables:
         return {}
-    counts = frame(tables["decisions"]).groupby(["run", "cause"], observed=True).size()
-    return {(int(run), str(cause)): int(count) for (run, cause), count in counts.items()}
+    decisions = tables["decisions"].select(["run", "cause"]).to_pylist()
+    return dict(Counter((int(row["run"]), str(row["cause"])) for row in decisions))
 
 
 def _decisions(plan: Plan, tables: dict[str, pa.Table]) -> pd.DataFrame:

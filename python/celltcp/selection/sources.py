@@ -81,11 +81,13 @@ def _meant(piece: str) -> list[tuple[str, bool]]:
     pattern = SETS.get(piece, piece)
     if any(sign in pattern for sign in "*?["):
         names = [name for name in scenario_names() if fnmatch.fnmatchcase(name, pattern)]
-        files = [file for file in sorted(glob.glob(pattern)) if file.endswith(_ENDINGS)]
+        # Unlike Path.glob, this takes absolute patterns.
+        there = sorted(glob.glob(pattern))  # noqa: PTH207
+        files = [file for file in there if file.endswith(_ENDINGS)]
         if not names and not files:
             raise CelltcpError(
-                f"scenarios: {piece!r} matches no built-in scenario and no file; celltcp scenarios lists "
-                "the built-in ones"
+                f"scenarios: {piece!r} matches no built-in scenario and no file; celltcp scenarios "
+                "lists the built-in ones"
             )
         return [(name, False) for name in (*names, *files)]
     if piece not in scenario_names() and Path(piece).is_dir():

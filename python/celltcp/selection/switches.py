@@ -185,8 +185,6 @@ def price_of(costs: pd.DataFrame) -> Price:
     )
 
 
-
-
 def packet_bytes(job: Job) -> int:
     """Size of a full packet at the IP layer, bytes."""
     return int(str(json.loads(job.scenario.to_json())["path"]["mtu"]).rstrip("B"))

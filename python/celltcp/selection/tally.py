@@ -37,7 +37,7 @@ def outcome(percent: float, verdict: str, switched: bool) -> str:
 
 
 def tally_of(runs: pd.DataFrame) -> pd.DataFrame:
-    """Cases per policy and outcome: against all congestion controls that stayed, and those of the thesis.
+    """Cases per policy and outcome, against all that stayed, and against those of the thesis.
 
     Columns: `policy`, `among` (`"all"` or `"thesis"`), `cases`, and the outcomes. The latter is there
     only if all five were run.

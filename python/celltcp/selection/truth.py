@@ -35,8 +35,9 @@ class Agreement:
 def beside(results: Results, run: int) -> pd.DataFrame:
     """Slots of the first connection of a run, with the estimates and what is true beside them.
 
-    `true_capacity_mbps` is the mean of the last second. `true_movement` and `true_phase` are there for scenarios whose phone has its mean SINR written in
-    them; the phase only if that never turns. The lowest RTT of the connection stands for the base RTT.
+    `true_capacity_mbps` is the mean of the last second. `true_movement` and `true_phase` are there for
+    scenarios whose phone has its mean SINR written in them; the phase only if that never turns. The
+    lowest RTT of the connection stands for the base RTT.
     """
     slots = _of(results, "slots", run)
     seen = _of(results, "estimates", run).drop(columns=["cca", "run", "flow"])
@@ -62,7 +63,9 @@ def beside(results: Results, run: int) -> pd.DataFrame:
 def agreements(both: pd.DataFrame) -> list[Agreement]:
     """How right the estimates of a run are, quantity by quantity."""
     found = [
-        _number(both, "capacity", "capacity_mbps_seen", "true_capacity_mbps", "mean of the last second"),
+        _number(
+            both, "capacity", "capacity_mbps_seen", "true_capacity_mbps", "mean of the last second"
+        ),
         _number(both, "queue", "queue_segments", "queue_packets", "at the bottleneck, end of slot"),
         _number(both, "base RTT", "base_rtt_ms", "true_base_rtt_ms", "lowest RTT of the run"),
     ]
@@ -98,4 +101,5 @@ def _of(results: Results, table: str, run: int) -> pd.DataFrame:
     """The rows of the first connection of a run."""
     data: pd.DataFrame = results.tables[table].to_pandas()
     mine = data[data["run"] == run]
-    return mine[mine["flow"] == mine["flow"].min()].reset_index(drop=True)
+    first: pd.DataFrame = mine[mine["flow"] == mine["flow"].min()].reset_index(drop=True)
+    return first

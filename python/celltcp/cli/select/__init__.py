@@ -11,7 +11,7 @@ from celltcp.cli.select.policies import policies
 
 @click.group()
 def select() -> None:
-    """Choose the congestion control: policies, their training and evaluation, and what selectors did."""
+    """Choose the congestion control: policies, their evaluation, and what selectors did."""
 
 
 for command in (policies, evaluate, explain):

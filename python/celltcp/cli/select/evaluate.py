@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,6 +12,8 @@ from celltcp.cli.progress import progress_bar
 from celltcp.engines import ENGINES
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pandas as pd
     from rich.console import Console
     from rich.table import Table
@@ -22,7 +24,10 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option(
-    "--policy", required=True, metavar="LIST", help="Built-in policies (celltcp select policies), files."
+    "--policy",
+    required=True,
+    metavar="LIST",
+    help="Built-in policies, or files.",
 )
 @click.option(
     "--scenarios",
@@ -32,7 +37,11 @@ if TYPE_CHECKING:
 )
 @click.option("--runs", default=10, show_default=True, type=click.IntRange(1))
 @click.option(
-    "--requirement", default="goodput,balanced,delay", show_default=True, metavar="LIST", help="What for."
+    "--requirement",
+    default="goodput,balanced,delay",
+    show_default=True,
+    metavar="LIST",
+    help="For what.",
 )
 @click.option(
     "--cca", default="all", show_default=True, metavar="LIST", help="Congestion controls that stay."
@@ -175,8 +184,8 @@ def _checks(checks: pd.DataFrame) -> Table:
     from rich.table import Table
 
     table = Table(
-        title="Over all cases. w/t/l: won, tied, lost; best: the best in hindsight over the runs of a case; "
-        "oracle: in each run"
+        title="Over all cases; w/t/l: won, tied, lost; "
+        "best: in hindsight over the runs of a case; oracle: in each run"
     )
     table.add_column("policy", overflow="fold")
     table.add_column("for")
@@ -278,7 +287,7 @@ def _share(found: Estimate) -> str:
     return f"{100 * found.mean:.2f}{half}"
 
 
-def _won(row: dict[str, object], rival: str) -> str:
+def _won(row: Mapping[Any, Any], rival: str) -> str:
     return "/".join(str(row[f"{verdict}_{rival}"]) for verdict in ("won", "tied", "lost"))
 
 

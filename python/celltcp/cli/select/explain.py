@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("folder", metavar="DIR")
-@click.option("--run", type=click.IntRange(0), metavar="N", help="Which run; default the first of each.")
+@click.option(
+    "--run", type=click.IntRange(0), metavar="N", help="Which run; default the first of each."
+)
 @click.option("--cca", metavar="LABEL", help="Only this one, such as auto:policy=rules.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the outcome as JSON; - prints it.")
 def explain(folder: str, run: int | None, cca: str | None, json_file: str | None) -> None:
@@ -64,7 +66,9 @@ def _decisions(explained: Explanation) -> Table:
 
     from celltcp.selection.explanation import MAIN_MEASURES
 
-    title = f"{explained.name}, {explained.cca}: decisions in run {explained.run}, seed {explained.seed}"
+    title = (
+        f"{explained.name}, {explained.cca}: decisions in run {explained.run}, seed {explained.seed}"
+    )
     table = Table(title=title)
     table.add_column("s", justify="right")
     for heading in ("from", "to", "cause"):
