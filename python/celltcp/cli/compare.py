@@ -94,7 +94,7 @@ def print_comparison(result: Comparison) -> None:
 
     about = result.results.about
     table = Table(title=f"{about['name']}: mean and 95 % interval over {about['runs']} runs")
-    table.add_column("CCA")
+    table.add_column("CCA", overflow="fold")
     for _, heading, _ in COLUMNS:
         table.add_column(heading, justify="right")
     for cca in result.ccas:

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from celltcp._core import CelltcpError
-from celltcp.plots.style import colour
+from celltcp.plots.style import colour, short
 
 if TYPE_CHECKING:
     from celltcp.comparison import Comparison
@@ -40,7 +40,7 @@ def draw_ecdf(axes: Axes, comparison: Comparison, metric: str) -> None:
         pooled = np.sort(np.concatenate(runs))
         grid = np.quantile(pooled, np.linspace(0, 1, 200))
         shares = np.array([np.searchsorted(run, grid, "right") / len(run) for run in runs])
-        axes.plot(grid, shares.mean(axis=0), color=colour(cca), label=cca, lw=1.5)
+        axes.plot(grid, shares.mean(axis=0), color=colour(cca), label=short(cca), lw=1.5)
         if len(runs) > 1:
             draws = np.random.default_rng(1).integers(len(runs), size=(_RESAMPLES, len(runs)))
             bands = np.quantile(shares[draws].mean(axis=1), [0.025, 0.975], axis=0)

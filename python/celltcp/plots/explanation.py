@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.patches import Patch
 
-from celltcp.plots.style import colour, figure, shade_capacity
+from celltcp.plots.style import colour, figure, shade_capacity, short
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,6 +28,9 @@ _GOODPUT, _SEEN = "#0072B2", "#D55E00"
 #: Names of changes that are nearer to each other than this share of the axis go into the next row.
 _NEAR = 0.055
 _NAME_ROWS = 3
+
+#: Width of a letter in a band, as a share of the axis.
+_LETTER = 0.009
 
 
 def draw_explanation(explained: Explanation) -> Figure:
@@ -52,29 +56,26 @@ def draw_explanation(explained: Explanation) -> Figure:
     queues.plot(times, slots["queue_segments"], color=_SEEN, lw=1, label="queue as seen")
     queues.set_ylabel("packets")
     for axes in (delays, queues):
-        axes.set_ylim(bottom=0)
+        # Room for the legend.
+        axes.set_ylim(0, 1.25 * axes.get_ylim()[1])
     _draw_phases(phases, slots, slot_s)
     phases.set_xlabel("time, s")
     phases.set_xlim(float(slots["t_s"].min()), float(times.max()))
     for axes in (rates, delays, queues):
-        axes.legend(ncols=3, loc="upper right", framealpha=0.7, frameon=True, edgecolor="none")
+        axes.legend(ncols=3, loc="upper right")
+    handles = [Patch(color=shade, label=name) for name, shade in _PHASES.items()]
+    picture.legend(handles=handles, ncols=len(handles), loc="outside lower center")
     _draw_changes([rates, delays, queues, phases], explained.decisions)
-    picture.suptitle(f"{explained.name}, {explained.cca}, seed {explained.seed}")
+    picture.suptitle(f"{explained.name}, {short(explained.cca)}, seed {explained.seed}")
     return picture
 
 
 def _draw_phases(axes: Axes, slots: pd.DataFrame, slot_s: float) -> None:
     """A band of phases as seen, and below it that of the true ones if they are known."""
-    bands = [("seen", slots["phase"].astype(str))]
-    if "true_phase" in slots:
-        bands.append(("true", slots["true_phase"].astype(str)))
-    else:
-        bands.append(("", slots["phase"].astype(str).iloc[:0]))
+    columns = [name for name in ("phase", "true_phase") if name in slots]
     length = float(slots["t_s"].max() - slots["t_s"].min()) + slot_s
-    for row, (_, names) in enumerate(bands):
-        values = names.to_numpy()
-        if not len(values):
-            continue
+    for row, column in enumerate(columns):
+        values = slots[column].astype(str).to_numpy()
         starts = [0, *(np.flatnonzero(values[1:] != values[:-1]) + 1)]
         ends = [*starts[1:], len(values)]
         for start, end in zip(starts, ends, strict=False):
@@ -82,10 +83,12 @@ def _draw_phases(axes: Axes, slots: pd.DataFrame, slot_s: float) -> None:
             width = float(slots["t_s"].iloc[end - 1]) + slot_s - begin
             name = str(values[start])
             axes.broken_barh([(begin, width)], (row - 0.4, 0.8), color=_PHASES[name], lw=0)
-            if width > 0.02 * length * len(name) ** 0.5 * 1.6:
+            # Names that have no room are in the legend.
+            if width > _LETTER * len(name) * length:
                 axes.text(begin + width / 2, row, name, ha="center", va="center", fontsize=7)
-    axes.set_yticks([0, 1], [f"{name} phase".strip() if name else "" for name, _ in bands])
-    axes.set_ylim(1.5, -0.5)
+    names = {"phase": "phase as seen", "true_phase": "true phase"}
+    axes.set_yticks(range(len(columns)), [names[column] for column in columns])
+    axes.set_ylim(len(columns) - 0.5, -0.5)
     axes.grid(visible=False)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from matplotlib.axes import Axes
 
-from celltcp.plots.style import colour, shade_capacity
+from celltcp.plots.style import colour, shade_capacity, short
 
 if TYPE_CHECKING:
     from celltcp.comparison import Comparison
@@ -28,8 +28,8 @@ def draw_comparison_series(rates: Axes, delays: Axes, comparison: Comparison, se
         if not most:
             shade_capacity(rates, mine["t_s"], mine["capacity_mbps"])
             most = float(mine["capacity_mbps"].max())
-        rates.plot(mine["t_s"], mine["goodput_mbps"], color=colour(cca), lw=0.9, label=cca)
-        delays.plot(mine["t_s"], mine["rtt_mean_ms"], color=colour(cca), lw=0.9, label=cca)
+        rates.plot(mine["t_s"], mine["goodput_mbps"], color=colour(cca), lw=0.9, label=short(cca))
+        delays.plot(mine["t_s"], mine["rtt_mean_ms"], color=colour(cca), lw=0.9, label=short(cca))
     rates.set_ylabel("goodput, Mbit/s")
     # A filled hole hands over more in one slot than the link carries: such spikes are cut off.
     rates.set_ylim(0, _headroom(most))
@@ -52,7 +52,9 @@ def draw_run_series(axes: list[Axes], single: SingleRun) -> None:
     shade_capacity(rates, slots["t_s"], slots["capacity_mbps"])
     pacing = samples["pacing_rate_bps"] * 1e-6
     rates.plot(times, pacing, color="#999999", lw=0.6, label="pacing rate")
-    rates.plot(slots["t_s"], slots["goodput_mbps"], color=colour(cca), lw=1, label=f"{cca} goodput")
+    rates.plot(
+        slots["t_s"], slots["goodput_mbps"], color=colour(cca), lw=1, label=f"{short(cca)} goodput"
+    )
     rates.set_ylim(0, _headroom(float(slots[["capacity_mbps", "goodput_mbps"]].max().max())))
     rates.set_ylabel("Mbit/s")
     rates.legend(ncols=3, loc="upper right")

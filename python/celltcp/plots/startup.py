@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.axes import Axes
 
-from celltcp.plots.style import colour
+from celltcp.plots.style import colour, short
 
 if TYPE_CHECKING:
     from celltcp.comparison import Comparison
@@ -29,7 +29,7 @@ def draw_startup(axes: Axes, comparison: Comparison, seconds: float) -> None:
             continue
         stacked = np.array(curves)
         mean = stacked.mean(axis=0)
-        axes.plot(steps, mean, color=colour(cca), label=cca, lw=1.5)
+        axes.plot(steps, mean, color=colour(cca), label=short(cca), lw=1.5)
         if len(curves) > 1:
             spread = 1.96 * stacked.std(axis=0, ddof=1) / np.sqrt(len(curves))
             axes.fill_between(steps, mean - spread, mean + spread, color=colour(cca), alpha=0.2, lw=0)

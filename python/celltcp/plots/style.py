@@ -46,6 +46,21 @@ def colour(cca: str) -> str:
     return COLOURS.get(cca) or _SPARE_COLOURS[sum(cca.encode()) % len(_SPARE_COLOURS)]
 
 
+def short(lineup: str) -> str:
+    """What legends call a congestion control: a selected one by its policy and what that is for."""
+    return "+".join(_short(cca) for cca in lineup.split("+"))
+
+
+def _short(cca: str) -> str:
+    name, _, words = cca.partition(":")
+    if name != "auto":
+        return cca
+    settings = dict(word.split("=", 1) for word in words.split(",") if word)
+    named = [settings.pop(key) for key in ("policy", "requirement", "cca") if key in settings]
+    rest = [f"{key}={value}" for key, value in settings.items()]
+    return " ".join([name, *named, *rest])
+
+
 def marker(cca: str) -> str:
     """The marker of a congestion control."""
     return MARKERS.get(cca, "D")

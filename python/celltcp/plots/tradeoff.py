@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
-from celltcp.plots.style import colour, marker
+from celltcp.plots.style import colour, marker, short
 from celltcp.statistics import estimate
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def draw_throughput_delay(axes: Axes, comparison: Comparison) -> None:
             marker=marker(cca),
             ms=7,
             lw=1.2,
-            label=cca,
+            label=short(cca),
         )
     if (comparison.runs["owd_p95_ms"] > 0).any():
         axes.set_xscale("log")

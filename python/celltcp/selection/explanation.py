@@ -47,7 +47,8 @@ class Explanation:
         plain = mine[["from_cca", "to_cca", "cause", "reason"]].astype(str)
         plain.insert(0, "t_s", mine["t_ns"] * 1e-9)
         measures = [_measures(text) for text in mine["measures"].astype(str)]
-        return pd.concat([plain, pd.DataFrame(measures, index=plain.index)], axis=1)
+        both: pd.DataFrame = plain.join(pd.DataFrame(measures, index=plain.index))
+        return both
 
     @cached_property
     def slots(self) -> pd.DataFrame:

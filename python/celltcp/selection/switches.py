@@ -99,8 +99,10 @@ def staying_jobs(source: Source, changes: Sequence[Change], engine: Engine) -> l
         if change.staying in jobs:
             continue
         switches = ", ".join(f'{{at = "{at}ns", to = "{to}"}}' for at, to in change.earlier)
-        # Two slots more than what is looked at, as that begins and ends with a slot.
-        end_ns = change.t_ns + round((_LOOKED_AT_S + 2 * source.scenario.slot_s) * 1e9)
+        # A slot more than what is looked at, which begins and ends with slots, as runs do.
+        slot_ns = round(source.scenario.slot_s * 1e9)
+        end_ns = (-(-(change.t_ns + round(_LOOKED_AT_S * 1e9)) // slot_ns) + 1) * slot_ns
+        end_ns = min(end_ns, round(source.scenario.duration_s * 1e9))
         changed = source.changed(
             f'flows.0.cca="{change.first}"', f"flows.0.switch=[{switches}]", f'duration="{end_ns}ns"'
         )

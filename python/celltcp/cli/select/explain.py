@@ -18,6 +18,16 @@ if TYPE_CHECKING:
     from celltcp.selection.truth import Agreement
 
 
+#: How tables call the main measures.
+_HEADINGS = {
+    "base_rtt": "base\nms",
+    "capacity": "capa-\ncity",
+    "movement": "move-\nment",
+    "queue_ratio": "queue\nratio",
+    "retransmitted": "sent\nagain",
+}
+
+
 @click.command()
 @click.argument("folder", metavar="DIR")
 @click.option(
@@ -72,10 +82,10 @@ def _decisions(explained: Explanation) -> Table:
     table = Table(title=title)
     table.add_column("s", justify="right")
     for heading in ("from", "to", "cause"):
-        table.add_column(heading)
+        table.add_column(heading, no_wrap=True)
     table.add_column("why")
     for name in MAIN_MEASURES:
-        table.add_column(name.replace("_", "\n"), justify="right")
+        table.add_column(_HEADINGS[name], justify="right")
     for row in explained.decisions.to_dict("records"):
         table.add_row(
             f"{row['t_s']:.2f}",
