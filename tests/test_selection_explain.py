@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import celltcp as ct
+from celltcp.plots.style import short
 from celltcp.selection import Explanation, explain
 from celltcp.selection.explanation import _spans
 from celltcp.selection.truth import agreements
@@ -131,3 +132,15 @@ def test_results_without_a_selector_are_refused(celltcp) -> None:
 
 def test_neighbours_are_told_as_spans() -> None:
     assert _spans([1, 2, 3, 5, 7, 8]) == "1 to 3, 5, 7 to 8"
+
+
+def test_legends_tell_a_policy_and_what_it_is_for() -> None:
+    assert short("auto:hints=on,policy=rules,requirement=delay") == "auto rules delay hints=on"
+    assert short("cubic:hystart=off+auto:policy=fixed,cca=nv") == "cubic:hystart=off+auto fixed nv"
+
+
+def test_weights_with_slashes_can_be_kept(tmp_path: Path) -> None:
+    weighed = "auto:policy=rules,requirement=1/5/1"
+    ct.compare("steady-5-18", cca=weighed, runs=1, duration="2s", out=tmp_path)
+    (told,) = explain(tmp_path, cca=weighed)
+    assert told.cca == weighed
