@@ -78,6 +78,11 @@ def compare(
     tell(result.to_json(), json_file, lambda: print_comparison(result))
     if folder:
         draw(result.plot.overview(), folder, "overview")
+        if "decisions" in result.results.tables:
+            from celltcp.cli.select.explain import draw_all
+            from celltcp.selection.explanation import explain
+
+            draw_all(explain(result.results), folder)
 
 
 def print_comparison(result: Comparison) -> None:
@@ -90,7 +95,7 @@ def print_comparison(result: Comparison) -> None:
 
     about = result.results.about
     table = Table(title=f"{about['name']}: mean and 95 % interval over {about['runs']} runs")
-    table.add_column("CCA")
+    table.add_column("CCA", overflow="fold")
     for _, heading, _ in COLUMNS:
         table.add_column(heading, justify="right")
     names = labels(result.ccas)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from celltcp.comparison import Comparison
 from celltcp.radio.slots import mean_of, tested_slots
@@ -19,12 +20,29 @@ PHASES = {
 }
 
 
-def by_phase(comparison: Comparison, metric: str = "goodput") -> pd.DataFrame:
-    """A metric per congestion control, run and phase: columns `cca`, `run`, `phase`, `value`.
+def phases_at(way: Way, times_s: pd.Series, begun_s: pd.Series | float) -> NDArray[np.str_]:
+    """The phase at times in s, those of middles of slots, of flows that began then.
 
     The start-up is the first two seconds of the flow. The constrained area is where the mean SINR is
     within 2.5 dB of its lowest. What is left is the sustainer when the phone moves away (forward), the
-    scaling when it comes closer (backward). Phases without slots are left out.
+    scaling when it comes closer (backward).
+
+    Raises:
+        CelltcpError: if the mean SINR neither only falls nor only rises.
+    """
+    other = "sustainer" if way.movement == "forward" else "scaling"
+    found: NDArray[np.str_] = np.select(
+        [times_s - begun_s < START_UP_S, way.at(times_s) < way.lowest_db + CONSTRAINED_DB],
+        ["start-up", "constrained"],
+        other,
+    )
+    return found
+
+
+def by_phase(comparison: Comparison, metric: str = "goodput") -> pd.DataFrame:
+    """A metric per congestion control, run and phase: columns `cca`, `run`, `phase`, `value`.
+
+    Phases are those of `phases_at`; those without slots are left out.
 
     Raises:
         CelltcpError: if the mean SINR is not written in the scenario, or neither falls nor rises.
@@ -33,16 +51,8 @@ def by_phase(comparison: Comparison, metric: str = "goodput") -> pd.DataFrame:
     slots = tested_slots(comparison)
     begun = slots.groupby("run")["t_s"].transform("min")
     names = PHASES[way.movement]
-    other = "sustainer" if way.movement == "forward" else "scaling"
     slot_s = float(comparison.results.about["slot_s"])
-    slots["phase"] = np.select(
-        [
-            slots["t_s"] - begun < START_UP_S - slot_s / 2,
-            way.at(slots["t_s"] + slot_s / 2) < way.lowest_db + CONSTRAINED_DB,
-        ],
-        ["start-up", "constrained"],
-        other,
-    )
+    slots["phase"] = phases_at(way, slots["t_s"] + slot_s / 2, begun)
     rows = [
         {"cca": cca, "run": run, "phase": phase, "value": mean_of(mine, metric, slot_s)}
         for (cca, run, phase), mine in slots.groupby(["cca", "run", "phase"], observed=True)

@@ -1,1 +1,29 @@
 """Which congestion control fits: policies, their training, their evaluation, and what selectors did."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from celltcp.selection.evaluating import evaluate
+    from celltcp.selection.evaluation import Evaluation
+    from celltcp.selection.explanation import Explanation, explain
+
+_HOMES = {
+    "Evaluation": "celltcp.selection.evaluation",
+    "Explanation": "celltcp.selection.explanation",
+    "evaluate": "celltcp.selection.evaluating",
+    "explain": "celltcp.selection.explanation",
+}
+
+__all__ = ["Evaluation", "Explanation", "evaluate", "explain"]
+
+
+def __getattr__(name: str) -> object:
+    """Imports what is asked for only then: pandas takes its time."""
+    if name in _HOMES:
+        value = getattr(importlib.import_module(_HOMES[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'celltcp.selection' has no attribute {name!r}")

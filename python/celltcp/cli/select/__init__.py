@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from celltcp.cli.select.evaluate import evaluate
+from celltcp.cli.select.explain import explain
 from celltcp.cli.select.policies import policies
 from celltcp.cli.select.train import train
 
@@ -13,5 +15,5 @@ def select() -> None:
     """Choose the congestion control: policies, training, evaluation, and what selectors did."""
 
 
-for command in (policies, train):
+for command in (policies, evaluate, explain, train):
     select.add_command(command)

@@ -1,0 +1,113 @@
+"""celltcp select explain."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from celltcp.cli.console import wide_console
+from celltcp.cli.outcome import check_json, draw, tell
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rich.table import Table
+
+    from celltcp.selection.explanation import Explanation
+    from celltcp.selection.truth import Agreement
+
+
+#: How tables call the main measures.
+_HEADINGS = {
+    "base_rtt": "base\nms",
+    "capacity": "capa-\ncity",
+    "movement": "move-\nment",
+    "queue_ratio": "queue\nratio",
+    "retransmitted": "sent\nagain",
+}
+
+
+@click.command()
+@click.argument("folder", metavar="DIR")
+@click.option(
+    "--run", type=click.IntRange(0), metavar="N", help="Which run; default the first of each."
+)
+@click.option("--cca", metavar="LABEL", help="Only this one, such as auto:policy=rules.")
+@click.option("--json", "json_file", metavar="FILE", help="Write the outcome as JSON; - prints it.")
+def explain(folder: str, run: int | None, cca: str | None, json_file: str | None) -> None:
+    """Tell what selectors did in the results in DIR, and why.
+
+    DIR holds results of celltcp compare or run with --cca auto... and --out. Pictures go there, too.
+    """
+    from pathlib import Path
+
+    from celltcp.results import prepare_folder
+    from celltcp.selection.explanation import explain as explain_all
+
+    check_json(json_file)
+    found = explain_all(folder, run, cca)
+    place = prepare_folder(folder)
+
+    def show() -> None:
+        for each in found:
+            _print(each)
+
+    tell({"runs": [each.to_json() for each in found]}, json_file, show)
+    draw_all(found, Path(place))
+
+
+def draw_all(found: list[Explanation], folder: Path) -> None:
+    """A picture of each: explain.png, explain-2.png and so on."""
+    for number, each in enumerate(found, 1):
+        draw(each.plot(), folder, "explain" if number == 1 else f"explain-{number}")
+
+
+def _print(explained: Explanation) -> None:
+    console = wide_console()
+    console.print(_decisions(explained))
+    under = ", ".join(f"{cca} {seconds:.1f} s" for cca, seconds in explained.time_under.items())
+    console.print(f"Time under each: {under}")
+    console.print(_agreements(explained.agreements))
+
+
+def _decisions(explained: Explanation) -> Table:
+    from rich.table import Table
+
+    from celltcp.selection.explanation import MAIN_MEASURES
+
+    title = (
+        f"{explained.name}, {explained.cca}: decisions in run {explained.run}, seed {explained.seed}"
+    )
+    table = Table(title=title)
+    table.add_column("s", justify="right")
+    for heading in ("from", "to", "cause"):
+        table.add_column(heading, no_wrap=True)
+    table.add_column("why")
+    for name in MAIN_MEASURES:
+        table.add_column(_HEADINGS[name], justify="right")
+    for row in explained.decisions.to_dict("records"):
+        table.add_row(
+            f"{row['t_s']:.2f}",
+            row["from_cca"],
+            row["to_cca"],
+            row["cause"],
+            row["reason"],
+            *(f"{row[name]:.3g}" for name in MAIN_MEASURES),
+        )
+    return table
+
+
+def _agreements(found: list[Agreement]) -> Table:
+    from rich.table import Table
+
+    table = Table(title="What the estimators saw against what is true")
+    table.add_column("estimate")
+    table.add_column("truth")
+    for heading in ("slots", "right, %", "median\nerror, %", "median\nbias, %"):
+        table.add_column(heading, justify="right")
+    for each in found:
+        shares = (each.right, each.error, each.bias)
+        cells = ["" if share is None else f"{100 * share:.1f}" for share in shares]
+        table.add_row(each.quantity, each.truth, str(each.slots), *cells)
+    return table

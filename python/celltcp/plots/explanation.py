@@ -1,0 +1,117 @@
+"""What a selector did in a run, on one time axis."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.patches import Patch
+
+from celltcp.plots.style import colour, figure, shade_capacity
+from celltcp.selection.labels import labels
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from celltcp.selection.explanation import Explanation
+
+#: Light colours of phases, which the names in the picture tell apart, too.
+_PHASES = {
+    "start-up": "#F0E442",
+    "sustainer": "#9BD5B9",
+    "constrained": "#F2B48C",
+    "scaling": "#9CCDEB",
+}
+_GOODPUT, _SEEN = "#0072B2", "#D55E00"
+
+#: Names of changes that are nearer to each other than this share of the axis go into the next row.
+_NEAR = 0.055
+_NAME_ROWS = 3
+
+#: Width of a letter in a band, as a share of the axis.
+_LETTER = 0.009
+
+
+def draw_explanation(explained: Explanation) -> Figure:
+    """Capacity and goodput, RTT, queue and phases, seen and true, with the changes as lines."""
+    slots = explained.slots
+    slot_s = float(explained.results.about["slot_s"])
+    picture = figure(8.5, 6.8)
+    rates, delays, queues, phases = picture.subplots(
+        4, 1, sharex=True, gridspec_kw={"height_ratios": [3, 2, 2, 1]}
+    )
+    times = slots["t_s"] + slot_s
+    shade_capacity(rates, slots["t_s"], slots["capacity_mbps"])
+    rates.plot(times, slots["goodput_mbps"], color=_GOODPUT, lw=1, label="goodput")
+    rates.plot(times, slots["capacity_mbps_seen"], color=_SEEN, lw=1, label="capacity as seen")
+    rates.set_ylabel("Mbit/s")
+    # A filled hole hands over more in one slot than the link carries: such spikes are cut off.
+    most = float(slots["capacity_mbps"].max())
+    rates.set_ylim(0, 1.25 * most if most > 0 else None)
+    delays.plot(times, slots["rtt_mean_ms"], color=_GOODPUT, lw=1, label="RTT")
+    delays.plot(times, slots["base_rtt_ms"], color=_SEEN, lw=1, label="base RTT as seen")
+    delays.set_ylabel("ms")
+    queues.plot(times, slots["queue_packets"], color=_GOODPUT, lw=1, label="queue")
+    queues.plot(times, slots["queue_segments"], color=_SEEN, lw=1, label="queue as seen")
+    queues.set_ylabel("packets")
+    for axes in (delays, queues):
+        # Room for the legend.
+        axes.set_ylim(0, 1.25 * axes.get_ylim()[1])
+    _draw_phases(phases, slots, slot_s)
+    phases.set_xlabel("time, s")
+    phases.set_xlim(float(slots["t_s"].min()), float(times.max()))
+    for axes in (rates, delays, queues):
+        axes.legend(ncols=3, loc="upper right")
+    handles = [Patch(color=shade, label=name) for name, shade in _PHASES.items()]
+    picture.legend(handles=handles, ncols=len(handles), loc="outside lower center")
+    _draw_changes([rates, delays, queues, phases], explained.decisions)
+    picture.suptitle(f"{explained.name}, {labels([explained.cca])[explained.cca]}, seed {explained.seed}")
+    return picture
+
+
+def _draw_phases(axes: Axes, slots: pd.DataFrame, slot_s: float) -> None:
+    """A band of phases as seen, and below it that of the true ones if they are known."""
+    columns = [name for name in ("phase", "true_phase") if name in slots]
+    length = float(slots["t_s"].max() - slots["t_s"].min()) + slot_s
+    for row, column in enumerate(columns):
+        values = slots[column].astype(str).to_numpy()
+        starts = [0, *(np.flatnonzero(values[1:] != values[:-1]) + 1)]
+        ends = [*starts[1:], len(values)]
+        for start, end in zip(starts, ends, strict=False):
+            begin = float(slots["t_s"].iloc[start])
+            width = float(slots["t_s"].iloc[end - 1]) + slot_s - begin
+            name = str(values[start])
+            axes.broken_barh([(begin, width)], (row - 0.4, 0.8), color=_PHASES[name], lw=0)
+            # Names that have no room are in the legend.
+            if width > _LETTER * len(name) * length:
+                axes.text(begin + width / 2, row, name, ha="center", va="center", fontsize=7)
+    names = {"phase": "phase as seen", "true_phase": "true phase"}
+    axes.set_yticks(range(len(columns)), [names[column] for column in columns])
+    axes.set_ylim(len(columns) - 0.5, -0.5)
+    axes.grid(visible=False)
+
+
+def _draw_changes(panels: list[Axes], decisions: pd.DataFrame) -> None:
+    """Lines through all panels, the names of who takes over above them."""
+    top = panels[0]
+    first, last = top.get_xlim()
+    ends = [-np.inf] * _NAME_ROWS
+    for row in decisions.to_dict("records"):
+        place = (row["t_s"] - first) / (last - first)
+        level = next((n for n in range(_NAME_ROWS) if place - ends[n] > _NEAR), int(np.argmin(ends)))
+        ends[level] = place + 0.008 * len(row["to_cca"])
+        style = "--" if row["cause"] == "return" else "-"
+        for axes in panels:
+            axes.axvline(row["t_s"], color="black", lw=0.8, ls=style, alpha=0.7)
+        top.annotate(
+            row["to_cca"],
+            (row["t_s"], 1.0),
+            xycoords=("data", "axes fraction"),
+            xytext=(1, 2 + 9 * level),
+            textcoords="offset points",
+            fontsize=8,
+            color=colour(row["to_cca"]),
+            annotation_clip=False,
+        )

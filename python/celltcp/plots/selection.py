@@ -1,0 +1,83 @@
+"""How much policies gain, case by case."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from celltcp.plots.style import figure
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from celltcp.selection.evaluation import Evaluation
+
+#: Colours and markers of policies, in the order in which they are given.
+_LOOKS = (("#0072B2", "o"), ("#D55E00", "s"), ("#009E73", "^"), ("#CC79A7", "v"), ("#E69F00", "D"))
+
+#: What is drawn: value, half of its interval, axis.
+_PANELS = (
+    ("gain", "gain_ci95", "gain over cubic, %"),
+    ("regret", "regret_ci95", "regret to the best in hindsight, %"),
+)
+
+
+def draw_cases(evaluation: Evaluation) -> Figure:
+    """Gain over CUBIC and regret to the best congestion control in hindsight, with 95 % intervals.
+
+    A row per case, one block per requirement; only policies that are evaluated, not those beside them.
+    """
+    policies = evaluation.about["policies"]
+    cases = evaluation.cases[evaluation.cases["policy"].isin(policies)]
+    requirements = [
+        each for each in evaluation.about["requirements"] if (cases["requirement"] == each).any()
+    ]
+    scenarios = list(dict.fromkeys(cases["scenario"]))
+    rows = len(scenarios) * (0.2 + 0.06 * len(policies))
+    picture = figure(8.5, 1.2 + len(requirements) * (0.35 + rows))
+    grid = picture.subplots(len(requirements), 2, squeeze=False, sharex="col", sharey=True)
+    for panels, requirement in zip(grid, requirements, strict=True):
+        mine = cases[cases["requirement"] == requirement]
+        for axes, (value, half, _) in zip(panels, _PANELS, strict=True):
+            _draw(axes, mine, scenarios, policies, (value, half))
+        panels[0].set_title(f"for {requirement}", loc="left")
+    for axes, (_, _, label) in zip(grid[-1], _PANELS, strict=True):
+        axes.set_xlabel(label)
+    grid[0, 0].set_yticks(range(len(scenarios)), [_short(name) for name in scenarios])
+    grid[0, 0].set_ylim(len(scenarios) - 0.5, -0.5)
+    handles, labels = grid[0, 0].get_legend_handles_labels()
+    picture.legend(handles, labels, loc="outside upper center", ncols=len(labels))
+    return picture
+
+
+def _draw(
+    axes: Axes,
+    cases: pd.DataFrame,
+    scenarios: list[str],
+    policies: list[str],
+    columns: tuple[str, str],
+) -> None:
+    value, half = columns
+    axes.axvline(0, color="black", lw=0.8)
+    for number, policy in enumerate(policies):
+        mine = cases[cases["policy"] == policy]
+        colour, marker = _LOOKS[number % len(_LOOKS)]
+        shift = (number - (len(policies) - 1) / 2) * 0.6 / len(policies)
+        axes.errorbar(
+            mine[value],
+            [scenarios.index(name) + shift for name in mine["scenario"]],
+            xerr=mine[half].fillna(0.0),
+            fmt=marker,
+            ms=4,
+            lw=1,
+            color=colour,
+            label=policy,
+        )
+    axes.grid(axis="y", alpha=0.15)
+
+
+def _short(name: str) -> str:
+    """The last two parts of a path, without its ending."""
+    kept = name.rsplit("/", 2)[-2:]
+    return "/".join([*kept[:-1], kept[-1].removesuffix(".toml").removesuffix(".csv")])

@@ -1,0 +1,89 @@
+"""What is compared: congestion controls from the start, and policies that select among them."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from celltcp._core import CelltcpError, builtin_policies, describe_policy, policy_text
+from celltcp.comparison import REQUIREMENTS
+
+#: What the operating system takes unless told otherwise.
+DEFAULT = "cubic"
+
+#: Policies that others are measured against.
+AGAINST = ("thesis-establishment", "thesis-inflight", "bpftune")
+
+#: Policies of which tables need movement and speed, which only the radio side knows.
+_HINTED = "thesis-"
+
+#: Name under which a scenario holds what earlier connections have found.
+HISTORY = "history"
+
+
+@dataclass(frozen=True)
+class PolicyUse:
+    """A policy for a requirement, as `auto` has it."""
+
+    policy: str
+    requirement: str
+    hints: bool
+    #: Congestion controls that a policy with a memory learns about; empty for one without.
+    learns: tuple[str, ...] = ()
+
+    @property
+    def cca(self) -> str:
+        """What stands for it in a list of congestion controls."""
+        words = [f"policy={self.policy}", f"requirement={self.requirement}"]
+        if self.hints:
+            words.append("hints=on")
+        if self.learns:
+            words.append(f"memory={HISTORY}")
+        return f"auto:{','.join(words)}"
+
+
+def uses(
+    policies: Sequence[str], requirements: Sequence[str], hints: bool, *, remember: bool = True
+) -> list[PolicyUse]:
+    """Every policy for every requirement, each once.
+
+    Args:
+        policies: built-in names, or files.
+        requirements: of `celltcp.comparison.REQUIREMENTS`.
+        hints: whether the radio is asked for all policies; those of the thesis always ask it.
+        remember: whether policies with a memory have one.
+
+    Raises:
+        CelltcpError: if there is no such policy or requirement, or it cannot be used.
+    """
+    for requirement in requirements:
+        if requirement not in REQUIREMENTS:
+            raise CelltcpError(
+                f"requirement: {requirement!r} is not evaluated; allowed: {', '.join(REQUIREMENTS)}"
+            )
+    learns = {policy: _learns(policy) if remember else () for policy in policies}
+    return [
+        PolicyUse(policy, requirement, hints or policy.startswith(_HINTED), learns[policy])
+        for policy in dict.fromkeys(policies)
+        for requirement in dict.fromkeys(requirements)
+    ]
+
+
+def _learns(policy: str) -> tuple[str, ...]:
+    """Candidates of a policy whose method is `cost`."""
+    if policy in builtin_policies():
+        text = policy_text(policy)
+    else:
+        try:
+            text = Path(policy).read_text("utf-8")
+        except (OSError, UnicodeDecodeError):
+            allowed = ", ".join(builtin_policies())
+            raise CelltcpError(
+                f"policy: {policy!r} is not a policy and no file that can be read; allowed: {allowed}, "
+                "or the file of one"
+            ) from None
+        describe_policy(policy, text)
+    method = tomllib.loads(text)["method"]
+    return tuple(method["cost"]["candidates"]) if "cost" in method else ()

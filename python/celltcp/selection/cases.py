@@ -1,0 +1,181 @@
+"""Cases: a policy for a requirement on a scenario, against congestion controls that stay."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from celltcp.comparison import REQUIREMENTS
+from celltcp.selection.candidates import DEFAULT
+from celltcp.statistics import Estimate, estimate, paired_difference
+
+#: What a policy is measured against in each case, beside other policies.
+RIVALS = ("default", "best", "oracle")
+
+#: Share of the best in hindsight from which on a case counts as having reached it.
+REACHED = 0.95
+
+#: Gain over the default in % from which on it counts as large, as in atxutegi2018-thesis section 6.3.4.
+LARGE = 5.0
+
+
+class Relative(NamedTuple):
+    """A paired difference in % of the mean of what it is compared with."""
+
+    percent: float
+    ci95: float
+    verdict: str
+
+
+def relative(mine: Sequence[float], other: Sequence[float]) -> Relative:
+    """`mine` against `other`, run by run over the same seeds: won, lost, or tied.
+
+    Tied means that the 95 % interval of the paired difference includes zero.
+    """
+    found: Estimate = paired_difference(mine, other)
+    level = estimate(other).mean
+    if math.isnan(found.mean) or not level:
+        return Relative(math.nan, math.nan, "tied")
+    verdict = "tied" if found.includes_zero else "won" if found.mean > 0 else "lost"
+    half = math.nan if found.ci95 is None else 100 * found.ci95 / level
+    return Relative(100 * found.mean / level, half, verdict)
+
+
+def cases_of(runs: pd.DataFrame) -> pd.DataFrame:
+    """One row per scenario, requirement and policy.
+
+    Gains and regrets are in % of the mean of what they are measured against: positive gains are good,
+    positive regrets bad. `best` is the congestion control with the highest mean over the runs, which
+    only hindsight knows; `oracle` has in each run the best one of that run.
+
+    Args:
+        runs: a row per run: `scenario`, `label`, `policy` and `requirement` (empty for congestion
+            controls that stay), `seed`, the metrics, `switches`, `returns`, `duration_s`.
+    """
+    rows = []
+    for scenario, here in runs.groupby("scenario", sort=False):
+        fixed = here[here["policy"] == ""]
+        selected = here[here["policy"] != ""]
+        for (requirement, policy), mine in selected.groupby(["requirement", "policy"], sort=False):
+            values = series(fixed, str(requirement))
+            rows.append(
+                {
+                    "scenario": scenario,
+                    "requirement": requirement,
+                    "policy": policy,
+                    **_case(values, mine, REQUIREMENTS[str(requirement)]),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def series(runs: pd.DataFrame, requirement: str) -> dict[str, list[float]]:
+    """Values of the requirement's metric by label, in the order of the seeds."""
+    metric = REQUIREMENTS[requirement]
+    ordered = runs.sort_values("seed")
+    return {
+        str(label): mine[metric].astype(float).tolist()
+        for label, mine in ordered.groupby("label", sort=False)
+    }
+
+
+def best_of(values: Mapping[str, Sequence[float]]) -> str:
+    """The one with the highest mean; the first of equals."""
+    means = {name: estimate(each).mean for name, each in values.items()}
+    return max(means, key=lambda name: -math.inf if math.isnan(means[name]) else means[name])
+
+
+def oracle_of(values: Mapping[str, Sequence[float]]) -> list[float]:
+    """The highest value of each run; NaN where none has one."""
+    table = np.array(list(values.values()), dtype=float)
+    filled = np.where(np.isnan(table), -np.inf, table).max(axis=0)
+    return [math.nan if value == -np.inf else float(value) for value in filled]
+
+
+def _case(fixed: Mapping[str, list[float]], mine: pd.DataFrame, metric: str) -> dict[str, object]:
+    mine = mine.sort_values("seed")
+    values = mine[metric].astype(float).tolist()
+    best = best_of(fixed)
+    rivals = {"default": fixed[DEFAULT], "best": fixed[best], "oracle": oracle_of(fixed)}
+    against = {name: relative(values, rivals[name]) for name in RIVALS}
+    minutes = mine["duration_s"].sum() / 60
+    return {
+        "metric": metric,
+        "mean": estimate(values).mean,
+        "default_mean": estimate(fixed[DEFAULT]).mean,
+        "best_cca": best,
+        "best_mean": estimate(fixed[best]).mean,
+        "oracle_mean": estimate(rivals["oracle"]).mean,
+        "gain": against["default"].percent,
+        "gain_ci95": against["default"].ci95,
+        "regret": -against["best"].percent,
+        "regret_ci95": against["best"].ci95,
+        "oracle_regret": -against["oracle"].percent,
+        **{f"against_{name}": found.verdict for name, found in against.items()},
+        "switches_per_min": float(mine["switches"].sum() / minutes),
+        "returns_per_min": float(mine["returns"].sum() / minutes),
+        "switched": bool(mine["switches"].any()),
+    }
+
+
+def duels_of(runs: pd.DataFrame) -> pd.DataFrame:
+    """Every policy against every congestion control that stays and every other policy, case by case.
+
+    Columns: `scenario`, `requirement`, `policy`, `rival`, `percent`, `ci95`, `verdict`.
+    """
+    rows = []
+    for (scenario, requirement), mine in runs[runs["policy"] != ""].groupby(
+        ["scenario", "requirement"], sort=False
+    ):
+        fixed = runs[(runs["scenario"] == scenario) & (runs["policy"] == "")]
+        stay = series(fixed, str(requirement))
+        select = series(mine.assign(label=mine["policy"]), str(requirement))
+        for policy, values in select.items():
+            rivals = {**stay, **{name: each for name, each in select.items() if name != policy}}
+            for rival, theirs in rivals.items():
+                found = relative(values, theirs)
+                place = {"scenario": scenario, "requirement": requirement}
+                rows.append({**place, "policy": policy, "rival": rival, **found._asdict()})
+    return pd.DataFrame(rows)
+
+
+def checks_of(cases: pd.DataFrame) -> pd.DataFrame:
+    """Counts of cases, and means: a row per policy and requirement, and one for all of them.
+
+    `better_than_best` counts cases with a mean above that of the best in hindsight, `won_best` those
+    in which that is significant.
+    """
+    rows = []
+    for policy, mine in cases.groupby("policy", sort=False):
+        parts = list(mine.groupby("requirement", sort=False))
+        for requirement, part in [*parts, *([("all", mine)] if len(parts) > 1 else [])]:
+            rows.append({"policy": policy, "requirement": requirement, **_checks(part)})
+    return pd.DataFrame(rows)
+
+
+def _checks(part: pd.DataFrame) -> dict[str, object]:
+    counts = {
+        f"{verdict}_{rival}": int((part[f"against_{rival}"] == verdict).sum())
+        for rival in RIVALS
+        for verdict in ("won", "tied", "lost")
+    }
+    gain = estimate(part["gain"].tolist())
+    regret = estimate(part["regret"].tolist())
+    return {
+        "cases": len(part),
+        "gain": gain.mean,
+        "gain_ci95": math.nan if gain.ci95 is None else gain.ci95,
+        "regret": regret.mean,
+        "regret_ci95": math.nan if regret.ci95 is None else regret.ci95,
+        "oracle_regret": estimate(part["oracle_regret"].tolist()).mean,
+        "large_gains": int((part["gain"] > LARGE).sum()),
+        "reached_best": int((part["mean"] >= REACHED * part["best_mean"]).sum()),
+        "better_than_best": int((part["mean"] > part["best_mean"]).sum()),
+        **counts,
+        "switches_per_min": float(part["switches_per_min"].mean()),
+        "returns_per_min": float(part["returns_per_min"].mean()),
+    }

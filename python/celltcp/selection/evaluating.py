@@ -1,0 +1,139 @@
+"""Evaluating policies: against congestion controls that stay, against hindsight, against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from celltcp import __version__
+from celltcp._core import CelltcpError
+from celltcp.campaign import Progress
+from celltcp.ccas import chosen as chosen_ccas
+from celltcp.comparison import REQUIREMENTS
+from celltcp.engines import engine as find_engine
+from celltcp.results import prepare_folder
+from celltcp.selection.candidates import AGAINST, DEFAULT, uses
+from celltcp.selection.evaluation import Evaluation
+from celltcp.selection.kept import Frames, Kept
+from celltcp.selection.on_scenario import Plan, on_scenario
+from celltcp.selection.sources import Sources, sources_of
+
+
+def evaluate(
+    policy: str | Sequence[str],
+    scenarios: str | Sequence[str],
+    runs: int = 10,
+    requirement: str | Sequence[str] = tuple(REQUIREMENTS),
+    cca: str | Sequence[str] = "all",
+    *,
+    against: str | Sequence[str] = AGAINST,
+    hints: bool = False,
+    history: int = 4,
+    switches: bool = False,
+    seed: int = 1,
+    jobs: int | None = None,
+    engine: str = "native",
+    kernel: str | None = None,
+    set: Mapping[str, object] | Sequence[str] = (),  # noqa: A002 - as on the command line
+    out: str | Path | None = None,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Runs policies and congestion controls that stay over the same channel realisations.
+
+    Args:
+        policy: policies, built-in ones by name or files.
+        scenarios: as for `celltcp.selection.sources.sources_of`.
+        runs: runs of each; run i has `seed + i`.
+        requirement: of goodput, balanced and delay, those that policies are to serve.
+        cca: congestion controls that stay, from which hindsight chooses; CUBIC is always one of them.
+        against: policies that run beside the ones that are evaluated.
+        hints: whether all policies ask the radio; those of the thesis always do.
+        history: earlier connections to the destination for policies with a memory; these have their
+            candidates in turn, and seeds that are not evaluated.
+        switches: whether to find out what changes cost, which takes a run more for every change.
+        seed: of the first run.
+        jobs: runs at a time; all cores unless given.
+        engine: `"native"` or `"kernel"`.
+        kernel: version of the kernel.
+        set: scenario fields to override in all scenarios.
+        out: folder to keep finished runs in while it goes on, and to save to.
+        progress: called with the share that is done.
+
+    Raises:
+        CelltcpError: if something that was given cannot be used.
+    """
+    if runs < 1:
+        raise CelltcpError(f"runs: {runs} is not a number from 1 on")
+    if history < 0:
+        raise CelltcpError(f"history: {history} is not a number from 0 on")
+    policies = _names(policy)
+    compared = list(dict.fromkeys([*policies, *_names(against)]))
+    requirements = _names(requirement)
+    for name, given in (("policy", policies), ("requirement", requirements)):
+        if not given:
+            raise CelltcpError(f"{name}: give one at least")
+    wanted = uses(compared, requirements, hints, remember=history > 0)
+    chosen_engine = find_engine(engine, kernel)
+    fixed = chosen_ccas(cca, chosen_engine.ccas)
+    other = next((each for each in fixed if "+" in each or each.startswith("auto")), None)
+    if other is not None:
+        raise CelltcpError(f"cca: {other!r} does not stay one; allowed: single names, all")
+    found = sources_of(scenarios, set)
+    staying = tuple(dict.fromkeys([DEFAULT, *fixed]))
+    plan = Plan(staying, tuple(wanted), runs, seed, history, switches, chosen_engine, jobs)
+    # Whatever cannot be run is told before anything is.
+    for source in found.sources:
+        plan.check(source)
+    folder = prepare_folder(out) if out is not None else None
+    kept = Kept(folder)
+    frames = _all(found, plan, kept, folder, progress)
+    told = {
+        "version": __version__,
+        "engine": chosen_engine.key,
+        "policies": policies,
+        "against": compared[len(policies) :],
+        "requirements": list(dict.fromkeys(requirements)),
+        "cca": list(staying),
+        "hints": {use.policy: use.hints for use in wanted},
+        "history": {use.policy: history for use in wanted if use.learns},
+        "scenarios": {source.name: source.scenario.hash for source in found.sources},
+        "left_out": list(found.left_out),
+        "runs": runs,
+        "seed": seed,
+    }
+    evaluation = Evaluation(frames, told)
+    if folder is not None:
+        evaluation.save(folder)
+        kept.clear()
+    return evaluation
+
+
+def _all(
+    found: Sources, plan: Plan, kept: Kept, folder: Path | None, progress: Progress | None
+) -> Frames:
+    """The frames of all scenarios, joined."""
+    total = sum(source.scenario.duration_s for source in found.sources)
+    frames: list[Frames] = []
+    done = 0.0
+    for source in found.sources:
+        length = source.scenario.duration_s
+
+        def reach(share: float, done: float = done, length: float = length) -> None:
+            if progress:
+                progress((done + share * length) / total)
+
+        frames.append(on_scenario(source, plan, kept, folder, reach))
+        done += length
+    joined: Frames = {}
+    for name in frames[0]:
+        parts = [each[name] for each in frames if not each[name].empty]
+        joined[name] = pd.concat(parts, ignore_index=True) if parts else frames[0][name]
+    return joined
+
+
+def _names(given: str | Sequence[str]) -> list[str]:
+    """Each name of a list, or of one text with commas, once."""
+    pieces = given.split(",") if isinstance(given, str) else given
+    return list(dict.fromkeys(piece.strip() for piece in pieces if piece.strip()))

@@ -1,0 +1,136 @@
+"""The outcome of an evaluation."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pyarrow as pa
+
+from celltcp.results import prepare_folder, write_atomically
+from celltcp.selection.cases import cases_of, checks_of, duels_of
+from celltcp.selection.kept import Frames
+from celltcp.selection.switches import Price, price_of
+from celltcp.selection.tally import PUBLISHED, RULE, tally_of
+from celltcp.statistics import Estimate
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class Evaluation:
+    """Policies on scenarios: runs, cases, checks, tally, and what changes cost."""
+
+    def __init__(self, frames: Frames, about: Mapping[str, Any]) -> None:
+        #: How it was made: policies, scenarios with their hashes, seeds, histories, what was left out.
+        self.about = dict(about)
+        self._frames = frames
+
+    @property
+    def runs(self) -> pd.DataFrame:
+        """One row per run; `policy` and `requirement` are empty for congestion controls that stay."""
+        return self._frames["runs"]
+
+    @property
+    def decisions(self) -> pd.DataFrame:
+        """One row per decision of a selector."""
+        return self._frames["decisions"]
+
+    @property
+    def histories(self) -> pd.DataFrame:
+        """What policies with a memory knew at the start: `scenario`, `policy`, `memory` (text)."""
+        return self._frames["histories"]
+
+    @property
+    def costs(self) -> pd.DataFrame | None:
+        """One row per change (`celltcp.selection.switches.costs_of`), if that was asked for."""
+        return self._frames.get("costs")
+
+    @cached_property
+    def cases(self) -> pd.DataFrame:
+        """One row per scenario, requirement and policy: gain, regret and verdicts."""
+        return cases_of(self.runs)
+
+    @cached_property
+    def duels(self) -> pd.DataFrame:
+        """Every policy against every congestion control that stays and every other policy, by case."""
+        return duels_of(self.runs)
+
+    @cached_property
+    def checks(self) -> pd.DataFrame:
+        """Counts of cases and means over them, per policy and requirement."""
+        return checks_of(self.cases)
+
+    @cached_property
+    def tally(self) -> pd.DataFrame:
+        """Cases per policy and outcome, as atxutegi2018-thesis section 6.3.4 counts them."""
+        return tally_of(self.runs)
+
+    @property
+    def prices(self) -> dict[str, Price]:
+        """What changes cost on average, by policy; empty if that was not asked for."""
+        costs = self.costs
+        if costs is None or costs.empty:
+            return {}
+        return {str(policy): price_of(mine) for policy, mine in costs.groupby("policy", sort=False)}
+
+    def plot(self) -> Figure:
+        """Gain over the default and regret to the best in hindsight, case by case."""
+        from celltcp.plots.selection import draw_cases
+
+        return draw_cases(self)
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything but the runs' decisions; the same for the same seeds."""
+        return {
+            **self.about,
+            "tally_rule": RULE,
+            "tally_published": PUBLISHED,
+            "tally": _rows(self.tally),
+            "checks": _rows(self.checks),
+            "cases": _rows(self.cases),
+            "duels": _rows(self.duels),
+            "switches": {policy: _price(price) for policy, price in self.prices.items()},
+            "histories": _rows(self.histories),
+            "runs_table": _rows(self.runs),
+        }
+
+    def save(self, folder: str | Path) -> Path:
+        """Writes each table as a Parquet file into `folder`."""
+        target = prepare_folder(folder)
+        meta = {b"celltcp": json.dumps(self.about, sort_keys=True).encode()}
+        tables = {
+            **self._frames,
+            "cases": self.cases,
+            "duels": self.duels,
+            "checks": self.checks,
+            "tally": self.tally,
+        }
+        for name, data in tables.items():
+            table = pa.Table.from_pandas(data, preserve_index=False)
+            known = table.schema.metadata or {}
+            write_atomically(table.replace_schema_metadata({**known, **meta}), target, name)
+        return target
+
+    def _repr_html_(self) -> str:
+        return str(self.checks.to_html(float_format="{:.3g}".format))
+
+
+def _rows(data: pd.DataFrame) -> list[dict[str, Any]]:
+    return [{str(key): _plain(value) for key, value in row.items()} for row in data.to_dict("records")]
+
+
+def _price(price: Price) -> dict[str, Any]:
+    return {
+        name: {"mean": _plain(value.mean), "ci95": value.ci95} if isinstance(value, Estimate) else value
+        for name, value in vars(price).items()
+    }
+
+
+def _plain(value: Any) -> Any:
+    return None if isinstance(value, float) and math.isnan(value) else value

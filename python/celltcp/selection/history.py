@@ -1,0 +1,129 @@
+"""What earlier connections to a destination have found, for policies that remember."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+
+from celltcp.campaign import Job
+from celltcp.comparison import frame
+from celltcp.engines import Engine
+from celltcp.selection.candidates import HISTORY
+from celltcp.selection.sources import Source
+
+#: Seeds of earlier connections are so far from those that are evaluated.
+FAR = 1_000_000
+
+#: How much a new cost moves the smoothed one (oracle/bpftune, tcp_conn_tuner).
+_LEARNING_RATE = 0.25
+
+#: The delivery rate of a connection is that of its last second.
+_LAST_S = 1.0
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """How a connection to the destination ended."""
+
+    cca: str
+    #: Lowest RTT, ms.
+    rtt_ms: float
+    #: Delivery rate at the end, Mbit/s.
+    rate_mbps: float
+    #: Capacity as the sender saw it at the end, Mbit/s.
+    capacity_mbps: float
+    #: Room of the bottleneck's buffer as the sender saw it, segments.
+    buffer_segments: float
+    #: Share of what was delivered that was sent again.
+    retransmitted: float
+
+
+def earlier_jobs(
+    source: Source, candidates: Sequence[str], count: int, seed: int, engine: Engine
+) -> list[Job]:
+    """Connections before those that are evaluated: the candidates in turn, each with a seed of its own.
+
+    They keep their congestion control and their estimators run, so that they end as connections under a
+    selector do.
+    """
+    jobs = []
+    for number in range(count):
+        cca = f"auto:policy=fixed,cca={candidates[number % len(candidates)]}"
+        jobs.append(Job(number, cca, seed + FAR + number, source.scenario.with_cca(cca), engine))
+    return jobs
+
+
+def earlier(tables: dict[str, pa.Table], jobs: Sequence[Job]) -> list[Earlier]:
+    """How the connections of these jobs ended, in their order."""
+    flows, slots = frame(tables["flows"]), frame(tables["slots"])
+    seen = frame(tables["estimates"]) if "estimates" in tables else None
+    found = []
+    for job in jobs:
+        flow = flows[flows["run"] == job.number].iloc[0]
+        mine = slots[(slots["run"] == job.number) & (slots["flow"] == flow["flow"])]
+        last = mine[mine["t_s"] > mine["t_s"].max() - _LAST_S]
+        view = _last(seen, job.number)
+        delivered = flow["segments"] - flow["retransmissions"]
+        found.append(
+            Earlier(
+                job.cca.rpartition("=")[2],
+                float(flow["rtt_min_ms"]),
+                float(last["goodput_mbps"].mean()),
+                float(view.get("capacity_mbps", 0.0)),
+                float(view.get("buffer_segments", 0.0)),
+                float(flow["retransmissions"] / max(delivered, 1)),
+            )
+        )
+    return found
+
+
+def memory_toml(connections: Sequence[Earlier], destination: str) -> str:
+    """The memory file of a destination after these connections.
+
+    The cost of each is (RTT - lowest RTT) / lowest RTT + (highest rate - rate) / highest rate, lowest
+    and highest being those of the connections so far; costs are smoothed (oracle/bpftune,
+    tcp_conn_tuner).
+    """
+    known: dict[str, Any] = {"connections": 0, "min_rtt_ms": 0.0, "max_rate_mbps": 0.0}
+    buffer = 0.0
+    tried: dict[str, tuple[int, float]] = {}
+    for each in (each for each in connections if each.rtt_ms > 0):
+        known["connections"] += 1
+        known["min_rtt_ms"] = min(known["min_rtt_ms"] or each.rtt_ms, each.rtt_ms)
+        known["max_rate_mbps"] = max(known["max_rate_mbps"], each.rate_mbps)
+        known["capacity_mbps"] = each.capacity_mbps
+        known["buffer_segments"] = buffer = max(buffer, each.buffer_segments)
+        known["retransmitted"] = each.retransmitted
+        lowest, highest = known["min_rtt_ms"], known["max_rate_mbps"]
+        slower = (highest - each.rate_mbps) / highest if highest else 0.0
+        cost = (each.rtt_ms - lowest) / lowest + slower
+        before, smoothed = tried.get(each.cca, (0, cost))
+        tried[each.cca] = (before + 1, smoothed + _LEARNING_RATE * (cost - smoothed))
+    lines = [f"[destinations.{json.dumps(destination)}]"]
+    lines += [f"{name} = {value!r}" for name, value in known.items()]
+    for cca, (count, cost) in tried.items():
+        lines.append(f"[destinations.{json.dumps(destination)}.ccas.{cca}]")
+        lines += [f"connections = {count}", f"cost = {cost!r}"]
+    return "\n".join(lines) + "\n"
+
+
+def remembering(source: Source, memory: str) -> Source:
+    """The scenario with this memory in it, under the name that policies are given."""
+    change = f"selection.{HISTORY}={json.dumps(memory)}"
+    return Source(source.name, source.changed(change), (*source.changes, change))
+
+
+def destination_of(source: Source) -> str:
+    """The node that the first flow of the scenario ends at, which is what memories call it."""
+    return str(json.loads(source.scenario.to_json())["flows"][0]["to"])
+
+
+def _last(seen: pd.DataFrame | None, run: int) -> dict[str, float]:
+    """The last estimates of a run, for those engines that record them."""
+    mine = None if seen is None else seen[seen["run"] == run]
+    return {} if mine is None or mine.empty else dict(mine.iloc[-1])

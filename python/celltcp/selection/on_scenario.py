@@ -1,0 +1,182 @@
+"""Everything that an evaluation runs on one scenario, summed up."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+
+from celltcp.campaign import Job, Progress, run_jobs
+from celltcp.comparison import REQUIREMENTS, Comparison, about, frame
+from celltcp.engines import Engine
+from celltcp.results import Results
+from celltcp.selection.candidates import PolicyUse
+from celltcp.selection.history import (
+    destination_of,
+    earlier,
+    earlier_jobs,
+    memory_toml,
+    remembering,
+)
+from celltcp.selection.kept import Frames, Kept
+from celltcp.selection.sources import Source
+from celltcp.selection.switches import changes_in, costs_of, staying_jobs
+
+#: Columns of runs that are kept.
+_KEPT = ("seed", *REQUIREMENTS.values(), "rtt_mean_ms", "rtt_p95_ms", "retransmissions", "duration_s")
+
+#: Share of the progress that is left for replays.
+_REPLAYS = 0.3
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is run on each scenario."""
+
+    fixed: tuple[str, ...]
+    uses: tuple[PolicyUse, ...]
+    runs: int
+    seed: int
+    #: Earlier connections for policies with a memory.
+    history: int
+    #: Whether it is found out what changes cost.
+    switches: bool
+    engine: Engine
+    workers: int | None
+
+    def check(self, source: Source) -> None:
+        """Makes sure that all of it can run on this scenario.
+
+        Raises:
+            CelltcpError: if a policy or a congestion control cannot.
+        """
+        forgetful = remembering(source, "")
+        _jobs(source, self.fixed, self)
+        _jobs(forgetful, [use.cca for use in self.uses], self)
+
+
+def on_scenario(
+    source: Source, plan: Plan, kept: Kept, folder: Path | None, progress: Progress | None
+) -> Frames:
+    """The frames `runs`, `decisions`, `histories` and, if asked for, `costs` of one scenario."""
+    memories: dict[tuple[str, ...], str] = {}
+    for use in plan.uses:
+        if use.learns and use.learns not in memories:
+            memories[use.learns] = _memory(source, use.learns, plan)
+    jobs = _jobs(source, plan.fixed, plan)
+    for use in plan.uses:
+        place = remembering(source, memories[use.learns]) if use.learns else source
+        jobs += _jobs(place, [use.cca], plan, len(jobs))
+    key = kept.key([source.name, str(plan.switches), *(job.key for job in jobs)])
+    frames = kept.read(key)
+    if frames is None:
+        frames = _run(source, plan, jobs, folder, progress)
+        histories = [
+            {"policy": use.policy, "memory": memories[use.learns]}
+            for use in plan.uses
+            if use.learns and use.requirement == plan.uses[0].requirement
+        ]
+        frames["histories"] = pd.DataFrame(histories, columns=["policy", "memory"])
+        for each in frames.values():
+            each.insert(0, "scenario", source.name)
+        kept.write(key, frames)
+    if progress:
+        progress(1.0)
+    return frames
+
+
+def _jobs(source: Source, labels: Iterable[str], plan: Plan, first: int = 0) -> list[Job]:
+    """All runs of these congestion controls, numbered from `first`."""
+    jobs: list[Job] = []
+    for label in labels:
+        changed = source.scenario.with_cca(label)
+        plan.engine.require(sorted(set(changed.ccas)))
+        for run in range(plan.runs):
+            number = first + len(jobs)
+            jobs.append(Job(number, label, plan.seed + run, changed, plan.engine))
+    return jobs
+
+
+def _memory(source: Source, candidates: Sequence[str], plan: Plan) -> str:
+    jobs = earlier_jobs(source, candidates, plan.history, plan.seed, plan.engine)
+    tables = run_jobs(jobs, workers=plan.workers)
+    return memory_toml(earlier(tables, jobs), destination_of(source))
+
+
+def _run(
+    source: Source, plan: Plan, jobs: Sequence[Job], folder: Path | None, progress: Progress | None
+) -> Frames:
+    scale = 1 - _REPLAYS if plan.switches else 1.0
+
+    def first(share: float) -> None:
+        if progress:
+            progress(scale * share)
+
+    def second(share: float) -> None:
+        if progress:
+            progress(scale + (1 - scale) * share)
+
+    tables = run_jobs(jobs, workers=plan.workers, folder=folder, progress=first)
+    frames = {"runs": _summary(source, plan, tables), "decisions": _decisions(plan, tables)}
+    if plan.switches:
+        changes = changes_in(tables, jobs)
+        del tables
+        replays = staying_jobs(source, changes, plan.engine)
+        place = folder / "staying" if folder else None
+        stayed = (
+            run_jobs(replays, workers=plan.workers, folder=place, progress=second) if replays else None
+        )
+        frames["costs"] = _named(costs_of(changes, stayed, replays), plan, "label")
+    return frames
+
+
+def _summary(source: Source, plan: Plan, tables: dict[str, pa.Table]) -> pd.DataFrame:
+    """A row per run."""
+    labels = [*plan.fixed, *(use.cca for use in plan.uses)]
+    told = about(source.scenario, labels, plan.runs, plan.seed, plan.engine)
+    found = Comparison(Results(tables, told)).runs
+    causes = _causes(tables)
+    counted = {
+        column: [causes.get((run, cause), 0) for run in found["run"]]
+        for column, cause in (("changes", "change"), ("returns", "return"))
+    }
+    summary = found[list(_KEPT)].assign(
+        switches=[a + b for a, b in zip(counted["changes"], counted["returns"], strict=True)],
+        returns=counted["returns"],
+    )
+    summary.insert(0, "label", found["cca"].astype(str))
+    return _named(summary, plan, "label")
+
+
+def _causes(tables: dict[str, pa.Table]) -> dict[tuple[int, str], int]:
+    """How many decisions of each cause each run has."""
+    if "decisions" not in tables:
+        return {}
+    decisions = tables["decisions"].select(["run", "cause"]).to_pylist()
+    return dict(Counter((int(row["run"]), str(row["cause"])) for row in decisions))
+
+
+def _decisions(plan: Plan, tables: dict[str, pa.Table]) -> pd.DataFrame:
+    """A row per decision, with the seed of its run."""
+    columns = ["seed", "flow", "t_ns", "cause", "from_cca", "to_cca", "reason", "measures"]
+    if "decisions" not in tables:
+        return pd.DataFrame(columns=["policy", "requirement", *columns])
+    found = frame(tables["decisions"])
+    seeds = frame(tables["runs"]).set_index("run")["seed"]
+    found["seed"] = found["run"].map(seeds)
+    return _named(found, plan, "cca")[["policy", "requirement", *columns]]
+
+
+def _named(found: pd.DataFrame, plan: Plan, label: str) -> pd.DataFrame:
+    """The rows with the policy and the requirement of their label; both empty for what stays."""
+    names = {use.cca: use for use in plan.uses}
+    if found.empty:
+        return found
+    labels = found[label].astype(str)
+    policies = [names[each].policy if each in names else "" for each in labels]
+    requirements = [names[each].requirement if each in names else "" for each in labels]
+    return found.assign(policy=policies, requirement=requirements)

@@ -1,0 +1,106 @@
+"""The scenarios that a selection is evaluated on: names, files, folders of recordings, sets."""
+
+from __future__ import annotations
+
+import fnmatch
+import glob
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from celltcp._core import CelltcpError, Scenario
+from celltcp.scenarios import TRACE_ENDINGS, load_scenario, override_texts, scenario_names
+
+#: Sets of built-in scenarios: the 12 mobility scenarios of atxutegi2018-thesis chapter 6, which with 3
+#: requirements are its 36 cases.
+SETS = {"thesis36": "mobility/*"}
+
+#: Endings of files that are scenarios; a trace of the uplink goes with that of the downlink.
+_ENDINGS = (".toml", *(ending for ending in TRACE_ENDINGS if ending != ".up"))
+
+
+@dataclass(frozen=True)
+class Source:
+    """A scenario that has been loaded, and how to load it with other changes."""
+
+    #: Built-in name, or path of its file.
+    name: str
+    scenario: Scenario
+    changes: tuple[str, ...] = ()
+
+    def changed(self, *changes: str) -> Scenario:
+        """The same scenario with further fields overridden, as `"field=value"`."""
+        return _load(self.name, (*self.changes, *changes))
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What a list of scenarios comes to."""
+
+    sources: tuple[Source, ...]
+    #: Files in folders that could not be loaded, and why.
+    left_out: tuple[str, ...]
+
+
+def sources_of(
+    given: str | Sequence[str], changes: Mapping[str, object] | Sequence[str] = ()
+) -> Sources:
+    """The scenarios that a list names, each once.
+
+    Args:
+        given: built-in names, scenario files, link traces, folders of them, patterns such as
+            `"mobility/*"`, and `"thesis36"`, as a list or in one text with commas.
+        changes: scenario fields to override in all of them.
+
+    Raises:
+        CelltcpError: if something named is no scenario, or nothing is left.
+    """
+    texts = tuple(override_texts(changes))
+    pieces = given.split(",") if isinstance(given, str) else list(given)
+    names: dict[str, bool] = {}
+    for piece in (each.strip() for each in pieces):
+        if piece:
+            for name, in_folder in _meant(piece):
+                names.setdefault(name, in_folder)
+    found, left_out = [], []
+    for name, in_folder in names.items():
+        try:
+            found.append(Source(name, _load(name, texts), texts))
+        except CelltcpError as error:
+            if not in_folder:
+                raise
+            left_out.append(str(error) if name in str(error) else f"{name}: {error}")
+    if not found:
+        reason = f"; {left_out[0]}" if left_out else ""
+        raise CelltcpError(f"scenarios: {given!r} names no scenario that can be loaded{reason}")
+    return Sources(tuple(found), tuple(left_out))
+
+
+def _meant(piece: str) -> list[tuple[str, bool]]:
+    """Names of scenarios, and whether they were found in a folder."""
+    pattern = SETS.get(piece, piece)
+    if any(sign in pattern for sign in "*?["):
+        names = [name for name in scenario_names() if fnmatch.fnmatchcase(name, pattern)]
+        # Unlike Path.glob, this takes absolute patterns.
+        there = sorted(glob.glob(pattern))  # noqa: PTH207
+        files = [file for file in there if file.endswith(_ENDINGS)]
+        if not names and not files:
+            raise CelltcpError(
+                f"scenarios: {piece!r} matches no built-in scenario and no file; celltcp scenarios "
+                "lists the built-in ones"
+            )
+        return [(name, False) for name in (*names, *files)]
+    if piece not in scenario_names() and Path(piece).is_dir():
+        files = [str(file) for file in sorted(Path(piece).rglob("*")) if file.name.endswith(_ENDINGS)]
+        if not files:
+            raise CelltcpError(
+                f"scenarios: {piece}: the folder holds no file that ends in {', '.join(_ENDINGS)}"
+            )
+        return [(file, True) for file in files]
+    return [(piece, False)]
+
+
+def _load(name: str, changes: Sequence[str]) -> Scenario:
+    beside = Path(name).with_suffix(".up")
+    uplink = beside if name.endswith(".down") and beside.is_file() else None
+    return load_scenario(name, uplink=uplink, changes=changes)

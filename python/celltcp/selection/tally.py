@@ -1,0 +1,65 @@
+"""The tally of atxutegi2018-thesis section 6.3.4: what selection is worth, case by case."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from celltcp.comparison import REQUIREMENTS
+from celltcp.selection.cases import LARGE, best_of, relative, series
+
+#: What a case may come to.
+OUTCOMES = ("one from the start", "over 5 %", "up to 5 %", "worse")
+
+#: What the thesis counted in its 36 cases.
+PUBLISHED = {"one from the start": 11, "over 5 %": 10, "up to 5 %": 13, "worse": 2}
+
+#: The congestion controls among which the thesis chose.
+THESIS_CCAS = ("cubic", "reno", "bbr", "westwood", "illinois")
+
+#: How a case is sorted.
+RULE = (
+    "A policy is measured against the best single congestion control in hindsight, by means. "
+    "One from the start: it changed nothing in any run of the case, and is no worse than that one "
+    "(the paired interval includes zero, or it is better). Else its mean is over 5 % higher, higher by "
+    "up to 5 %, or not higher, which is worse."
+)
+
+
+def outcome(percent: float, verdict: str, switched: bool) -> str:
+    """What a case comes to, from the gain over the best single congestion control."""
+    if not switched and verdict != "lost":
+        return OUTCOMES[0]
+    if percent > LARGE:
+        return OUTCOMES[1]
+    return OUTCOMES[2] if percent > 0 else OUTCOMES[3]
+
+
+def tally_of(runs: pd.DataFrame) -> pd.DataFrame:
+    """Cases per policy and outcome, against all that stayed, and against those of the thesis.
+
+    Columns: `policy`, `among` (`"all"` or `"thesis"`), `cases`, and the outcomes. The latter is there
+    only if all five were run.
+    """
+    fixed = runs[runs["policy"] == ""]
+    among: dict[str, Sequence[str]] = {"all": list(dict.fromkeys(fixed["label"]))}
+    if set(THESIS_CCAS) <= set(among["all"]) and set(THESIS_CCAS) != set(among["all"]):
+        among["thesis"] = THESIS_CCAS
+    rows = []
+    for policy, mine in runs[runs["policy"] != ""].groupby("policy", sort=False):
+        for name, ccas in among.items():
+            found = _outcomes(mine, fixed[fixed["label"].isin(ccas)])
+            counts = {each: found.count(each) for each in OUTCOMES}
+            rows.append({"policy": policy, "among": name, "cases": len(found), **counts})
+    return pd.DataFrame(rows)
+
+
+def _outcomes(mine: pd.DataFrame, fixed: pd.DataFrame) -> list[str]:
+    found = []
+    for (scenario, requirement), case in mine.groupby(["scenario", "requirement"], sort=False):
+        stay = series(fixed[fixed["scenario"] == scenario], str(requirement))
+        values = case.sort_values("seed")[REQUIREMENTS[str(requirement)]].astype(float).tolist()
+        against = relative(values, stay[best_of(stay)])
+        found.append(outcome(against.percent, against.verdict, bool(case["switches"].any())))
+    return found

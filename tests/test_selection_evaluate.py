@@ -1,0 +1,302 @@
+"""Evaluating policies: arithmetic on made-up numbers, and small evaluations."""
+
+import json
+import tomllib
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from celltcp import CelltcpError, Scenario
+from celltcp.engines import engine
+from celltcp.selection import evaluate
+from celltcp.selection.cases import cases_of, checks_of, duels_of, relative
+from celltcp.selection.history import Earlier, earlier, earlier_jobs, memory_toml, remembering
+from celltcp.selection.kept import Kept
+from celltcp.selection.sources import sources_of
+from celltcp.selection.tally import OUTCOMES, outcome, tally_of
+
+QUICK = ("--runs", "2", "--cca", "cubic,reno", "--set", "duration=3s")
+
+#: Changes from Reno to CUBIC after two seconds and back after five.
+ALTERNATING = """
+name = "alternating"
+description = "By the age of the connection."
+[tuning]
+interval = 0.1
+dwell = 0.5
+agree = 1
+tolerance = 1.0
+[[method.rules.rules]]
+requirements = ["goodput", "balanced", "delay"]
+when = [{ feature = "age", at_least = 2.0, below = 5.0 }]
+choose = ["cubic"]
+because = "middle"
+[[method.rules.rules]]
+requirements = ["goodput", "balanced", "delay"]
+choose = ["reno"]
+because = "start and end"
+"""
+
+
+def made_up(
+    selected: list[float], switches: int, cubic: list[float], reno: list[float]
+) -> pd.DataFrame:
+    """Runs of a case for goodput with a policy and two congestion controls that stay."""
+    rows = []
+    for label, policy, values in (("cubic", "", cubic), ("reno", "", reno), ("auto:p", "p", selected)):
+        for seed, value in enumerate(values):
+            rows.append(
+                {
+                    "scenario": "s",
+                    "label": label,
+                    "policy": policy,
+                    "requirement": "goodput" if policy else "",
+                    "seed": seed,
+                    "goodput_mbps": value,
+                    "pm_balanced": 0.5,
+                    "pm_delay": 0.5,
+                    "switches": switches if policy else 0,
+                    "returns": 0,
+                    "duration_s": 30.0,
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def test_gain_and_regret_are_paired_and_in_percent_of_the_rival() -> None:
+    # The best on average is Reno; the oracle has 12 and 12.
+    case = cases_of(made_up([11.0, 11.5], 2, cubic=[8.0, 12.0], reno=[12.0, 11.0])).iloc[0]
+    assert case["best_cca"] == "reno"
+    assert case["gain"] == pytest.approx(100 * 1.25 / 10)
+    assert case["regret"] == pytest.approx(100 * 0.25 / 11.5)
+    assert case["oracle_mean"] == 12
+    assert case["oracle_regret"] == pytest.approx(100 * 0.75 / 12)
+    assert case["switches_per_min"] == 4
+    # Student's t at 95 % for two values is 12.7: intervals are wide, nothing is decided.
+    assert [case[f"against_{name}"] for name in ("default", "best", "oracle")] == ["tied"] * 3
+
+
+def test_a_verdict_needs_an_interval_without_zero() -> None:
+    assert relative([11.0, 12.1, 13.0], [10.0, 11.0, 12.0]).verdict == "won"
+    assert relative([9.0, 10.1, 11.0], [10.0, 11.0, 12.0]).verdict == "lost"
+    assert relative([9.0, 12.0, 12.5], [10.0, 11.0, 12.0]).verdict == "tied"
+    assert relative([10.0, 11.0], [10.0, 11.0]).verdict == "tied"
+
+
+def test_checks_count_the_cases() -> None:
+    good = made_up([21.0, 22.1, 23.0], 1, cubic=[20.0, 21.0, 22.0], reno=[10.0, 11.0, 12.0])
+    bad = made_up([9.0, 10.1, 11.0], 1, cubic=[20.0, 21.0, 22.0], reno=[10.0, 11.0, 12.0])
+    both = pd.concat([good, bad.assign(scenario="t")], ignore_index=True)
+    checks = checks_of(cases_of(both)).iloc[0]
+    counted = {name: checks[name] for name in ("cases", "won_default", "lost_default", "won_best")}
+    assert counted == {"cases": 2, "won_default": 1, "lost_default": 1, "won_best": 1}
+    assert (checks["reached_best"], checks["better_than_best"], checks["large_gains"]) == (1, 1, 0)
+    duels = duels_of(both).set_index(["scenario", "rival"])["verdict"]
+    assert duels["t", "cubic"] == "lost"
+    assert duels["t", "reno"] == "lost"
+    assert duels["s", "reno"] == "won"
+
+
+@pytest.mark.parametrize(
+    ("percent", "verdict", "switched", "expected"),
+    [
+        (0.0, "tied", False, "one from the start"),
+        (-1.0, "tied", False, "one from the start"),
+        (-1.0, "lost", False, "worse"),
+        (-0.1, "tied", True, "worse"),
+        (0.1, "tied", True, "up to 5 %"),
+        (5.0, "won", True, "up to 5 %"),
+        (5.1, "won", True, "over 5 %"),
+        (6.0, "won", False, "one from the start"),
+    ],
+)
+def test_the_tally_sorts_by_the_gain_over_the_best_single_one(
+    percent: float, verdict: str, switched: bool, expected: str
+) -> None:
+    assert outcome(percent, verdict, switched) == expected
+
+
+def test_the_tally_sorts_every_case_once() -> None:
+    cases = [
+        made_up([20.0, 21.0, 22.0], 0, cubic=[20.0, 21.0, 22.0], reno=[10.0, 11.0, 12.0]),
+        made_up([22.0, 23.1, 24.2], 1, cubic=[20.0, 21.0, 22.0], reno=[10.0, 11.0, 12.0]),
+        made_up([20.5, 21.6, 22.2], 1, cubic=[20.0, 21.0, 22.0], reno=[10.0, 11.0, 12.0]),
+        made_up([19.0, 20.0, 21.3], 1, cubic=[20.0, 21.0, 22.0], reno=[10.0, 11.0, 12.0]),
+    ]
+    runs = pd.concat([case.assign(scenario=str(n)) for n, case in enumerate(cases)])
+    tally = tally_of(runs)
+    assert len(tally) == 1
+    assert [tally.iloc[0][each] for each in OUTCOMES] == [1, 1, 1, 1]
+
+
+def test_costs_remembered_are_those_of_bpftune() -> None:
+    """The first of a kind counts in full, later ones by a quarter (oracle/bpftune)."""
+
+    def ended(cca: str, rtt_ms: float, rate_mbps: float) -> Earlier:
+        return Earlier(cca, rtt_ms, rate_mbps, 20.0, 30.0, 0.01)
+
+    text = memory_toml(
+        [ended("cubic", 50, 10), ended("bbr", 50, 8), ended("cubic", 60, 5), ended("reno", 0, 0)],
+        "phone",
+    )
+    known = tomllib.loads(text)["destinations"]["phone"]
+    assert (known["connections"], known["min_rtt_ms"], known["max_rate_mbps"]) == (3, 50, 10)
+    assert known["ccas"]["bbr"] == {"connections": 1, "cost": pytest.approx(0.2)}
+    assert known["ccas"]["cubic"] == {"connections": 2, "cost": pytest.approx(0.25 * (0.2 + 0.5))}
+
+
+def test_an_earlier_history_decides_for_bpftune() -> None:
+    source = sources_of("steady-20-68", {"duration": "3s"}).sources[0]
+    costly = Earlier("cubic", 100, 5, 20, 0, 0.0)
+    cheap = Earlier("htcp", 50, 20, 20, 0, 0.0)
+    rest = [Earlier("bbr", 90, 5, 20, 0, 0.0), Earlier("dctcp", 90, 5, 20, 0, 0.0)]
+    place = remembering(source, memory_toml([cheap, costly, *rest], "phone"))
+    chosen = place.scenario.with_cca("auto:policy=bpftune,memory=history")
+    run = engine().start(chosen, 1)
+    run.advance(chosen.duration_s)
+    decisions = pa.record_batch(run.finish()["decisions"])
+    assert decisions["to_cca"].to_pylist()[0] == "htcp"
+
+
+def test_earlier_connections_take_turns_on_seeds_that_are_not_evaluated() -> None:
+    source = sources_of("steady-20-68", {"duration": "3s"}).sources[0]
+    jobs = earlier_jobs(source, ["cubic", "bbr"], 3, 1, engine())
+    assert [job.cca.rpartition("=")[2] for job in jobs] == ["cubic", "bbr", "cubic"]
+    assert len({job.seed for job in jobs}) == 3
+    assert min(job.seed for job in jobs) > 1000
+    from celltcp.campaign import run_jobs
+
+    for each in earlier(run_jobs(jobs), jobs):
+        assert 68 <= each.rtt_ms < 80
+        assert 5 < each.rate_mbps <= 20
+
+
+def test_folders_hold_what_can_be_loaded_and_the_rest_is_told(tmp_path: Path) -> None:
+    (tmp_path / "good.down").write_text("".join(f"{t}\n" for t in range(1, 2000)))
+    (tmp_path / "bad.down").write_text("no trace\n")
+    (tmp_path / "notes.txt").write_text("not even tried\n")
+    found = sources_of(str(tmp_path))
+    assert [Path(source.name).name for source in found.sources] == ["good.down"]
+    assert len(found.left_out) == 1
+    assert "bad.down" in found.left_out[0]
+
+
+def test_the_set_of_the_thesis_are_its_mobility_scenarios() -> None:
+    names = [source.name for source in sources_of("thesis36").sources]
+    assert len(names) == 12
+    assert set(names) == {source.name for source in sources_of("mobility/*").sources}
+
+
+@pytest.fixture(scope="module")
+def alternating(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("policies") / "alternating.toml"
+    file.write_text(ALTERNATING)
+    return file
+
+
+def test_staying_has_the_same_past_as_the_change_that_it_is_measured_by(alternating: Path) -> None:
+    found = evaluate(
+        str(alternating),
+        "steady-20-68",
+        runs=2,
+        requirement="goodput",
+        cca="cubic,reno",
+        against=(),
+        switches=True,
+        set={"duration": "8s"},
+    )
+    costs = found.costs
+    assert costs is not None
+    assert list(costs["to_cca"]) == ["cubic", "reno"] * 2
+    assert costs["replayed"].all()
+    assert costs["lost_staying"].between(0, 1).all()
+    price = found.prices[str(alternating)]
+    assert (price.changes, price.replayed) == (4, 4)
+    assert (found.cases["switches_per_min"] == 2 * 60 / 8).all()
+
+
+def test_an_interrupted_evaluation_goes_on_where_it_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def again() -> dict[str, object]:
+        return evaluate(
+            "rules",
+            "steady-5-18,steady-20-68",
+            runs=1,
+            requirement="delay",
+            cca="cubic",
+            against=(),
+            set={"duration": "2s"},
+            out=tmp_path,
+        ).to_json()
+
+    whole = again()
+    assert not (tmp_path / "finished").exists()
+    monkeypatch.setattr(Kept, "clear", lambda _self: None)
+    again()
+    started: list[int] = []
+    monkeypatch.setattr("celltcp.selection.on_scenario.run_jobs", lambda *_a, **_k: started.append(1))
+    assert again() == whole
+    assert not started
+
+
+def test_the_command_prints_tables_and_keeps_them(celltcp, tmp_path: Path) -> None:
+    done = celltcp(
+        "select", "evaluate", "--policy", "rules", "--scenarios", "steady-5-18,steady-20-68", *QUICK,
+        "--out", "out", "--json", "outcome.json",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert max(len(line) for line in done.stdout.splitlines()) <= 120
+    assert "bpftune remembers 4 earlier connections" in done.stdout
+    assert "thesis-inflight asks the radio" in done.stdout
+    told = json.loads((tmp_path / "outcome.json").read_text())
+    # Two scenarios, three requirements, the policy and the three beside it.
+    assert len(told["cases"]) == 2 * 3 * 4
+    assert told["tally_published"] == {
+        "one from the start": 11,
+        "over 5 %": 10,
+        "up to 5 %": 13,
+        "worse": 2,
+    }
+    assert pq.read_table(tmp_path / "out" / "cases.parquet").num_rows == len(told["cases"])
+    assert (tmp_path / "out" / "cases.png").stat().st_size > 10_000
+    assert (tmp_path / "out" / "cases.svg").is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (("--policy", "nonsense", "--scenarios", "steady-5-18"), "bpftune"),
+        (("--policy", "rules", "--scenarios", "nowhere/*"), "'nowhere/*' matches"),
+        (("--policy", "rules", "--scenarios", "steady-5-19"), "did you mean"),
+        (
+            ("--policy", "rules", "--scenarios", "steady-5-18", "--requirement", "fun"),
+            "goodput, balanced",
+        ),
+        (("--policy", "rules", "--scenarios", "steady-5-18", "--cca", "cubic+bbr"), "'cubic+bbr'"),
+        (("--policy", "", "--scenarios", "steady-5-18"), "policy: give one"),
+    ],
+)
+def test_what_cannot_be_evaluated_is_refused(
+    celltcp, tmp_path: Path, arguments: tuple[str, ...], part: str
+) -> None:
+    done = celltcp("select", "evaluate", *arguments, "--out", "out")
+    assert done.returncode == 2
+    assert part in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not list(tmp_path.glob("out/*"))
+
+
+def test_an_empty_folder_is_no_scenario(tmp_path: Path) -> None:
+    with pytest.raises(CelltcpError, match="holds no file"):
+        sources_of(str(tmp_path))
+
+
+def test_sources_can_be_loaded_with_further_changes() -> None:
+    source = sources_of("steady-20-68", {"duration": "3s"}).sources[0]
+    changed = source.changed('flows.0.cca="bbr"')
+    assert isinstance(changed, Scenario)
+    assert (changed.lineup, changed.duration_s) == ("bbr", 3.0)

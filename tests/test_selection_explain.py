@@ -1,0 +1,140 @@
+"""What selectors did, told from results."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import celltcp as ct
+from celltcp.selection import Explanation, explain
+from celltcp.selection.explanation import _spans
+from celltcp.selection.truth import agreements
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A short way through a cell, with CUBIC and two policies."""
+    folder = tmp_path_factory.mktemp("kept")
+    ct.compare(
+        "mobility/forward-300-low",
+        cca="cubic,auto:policy=rules,requirement=balanced,auto:policy=fixed,cca=nv",
+        runs=2,
+        out=folder,
+    )
+    return folder
+
+
+def test_decisions_are_told_with_what_led_to_them(kept: Path) -> None:
+    ruled, fixed = explain(kept)
+    assert [each.seed for each in (ruled, fixed)] == [1, 1]
+    first = ruled.decisions.iloc[0]
+    assert (first["cause"], first["to_cca"]) == ("establishment", "bbr")
+    assert list(ruled.decisions["from_cca"][1:]) == list(ruled.decisions["to_cca"][:-1])
+    assert ruled.decisions["age"].is_monotonic_increasing
+    assert list(fixed.decisions["to_cca"]) == ["nv"]
+
+
+def test_time_is_shared_among_the_congestion_controls_in_use(kept: Path) -> None:
+    ruled, fixed = explain(kept)
+    lived = len(ruled.slots) * 0.1
+    assert ruled.time_under.sum() == pytest.approx(lived)
+    assert set(ruled.time_under.index) <= set(ruled.decisions["to_cca"])
+    assert fixed.time_under.to_dict() == {"nv": pytest.approx(len(fixed.slots) * 0.1)}
+
+
+def test_truth_is_that_of_the_mean_sinr(kept: Path) -> None:
+    slots = explain(kept)[0].slots
+    assert set(slots["true_movement"]) == {"forward"}
+    # 300 km/h: two seconds of start-up, two seconds of the constrained area at the end.
+    assert list(dict.fromkeys(slots["true_phase"])) == ["start-up", "sustainer", "constrained"]
+    assert (slots["true_phase"] == "constrained").sum() == pytest.approx(20, abs=1)
+
+
+def test_agreement_is_counted_by_slots() -> None:
+    both = pd.DataFrame(
+        {
+            "capacity_mbps_seen": [9.0, 11.0, 0.0, 12.0],
+            "true_capacity_mbps": [10.0, 10.0, 10.0, 10.0],
+            "queue_segments": [0.0] * 4,
+            "queue_packets": [1] * 4,
+            "base_rtt_ms": [50.0] * 4,
+            "true_base_rtt_ms": [40.0] * 4,
+            "movement": ["forward", "static", "forward", "forward"],
+            "true_movement": ["forward"] * 4,
+        }
+    )
+    capacity, queue, base, movement = agreements(both)
+    assert (capacity.slots, queue.slots) == (3, 0)
+    assert capacity.error == pytest.approx(0.1)
+    assert capacity.bias == pytest.approx(0.1)
+    assert base.bias == pytest.approx(0.25)
+    assert movement.right == 0.75
+
+
+def test_one_run_or_one_selector_can_be_asked_for(kept: Path) -> None:
+    (second,) = explain(kept, run=3)
+    assert isinstance(second, Explanation)
+    assert (second.run, second.seed) == (3, 2)
+    (fixed,) = explain(kept, cca="auto:policy=fixed,cca=nv")
+    assert fixed.run == 4
+
+
+def test_the_command_tells_and_draws(celltcp, kept: Path) -> None:
+    done = celltcp("select", "explain", str(kept), "--json", "told.json")
+    assert done.returncode == 0, done.stderr
+    assert max(len(line) for line in done.stdout.splitlines()) <= 120
+    assert "establishment" in done.stdout
+    for name in ("explain.png", "explain.svg", "explain-2.png"):
+        assert (kept / name).stat().st_size > 10_000
+
+
+def test_comparisons_with_selectors_get_the_picture(celltcp, tmp_path: Path) -> None:
+    done = celltcp(
+        "compare", "steady-20-68", "--cca", "cubic,auto:policy=rules", "--runs", "1",
+        "--duration", "3s", "--out", "out",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out" / "explain.png").stat().st_size > 10_000
+    done = celltcp("select", "explain", "out", "--json", "-")
+    (run,) = json.loads(done.stdout)["runs"]
+    # A link of a constant rate: nothing is known of a mean SINR.
+    assert [each["quantity"] for each in run["agreements"]] == ["capacity", "queue", "base RTT"]
+    assert run["agreements"][0]["error"] < 0.1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (("--run", "0"), "allowed: 2 to 5"),
+        (("--cca", "auto:policy=rules"), "auto:cca=nv,policy=fixed"),
+        (("--run", "2", "--cca", "auto:policy=fixed,cca=nv"), "not of"),
+    ],
+)
+def test_what_is_not_there_is_refused(
+    celltcp, kept: Path, arguments: tuple[str, ...], part: str
+) -> None:
+    done = celltcp("select", "explain", str(kept), *arguments)
+    assert done.returncode == 2
+    assert part in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_results_without_a_selector_are_refused(celltcp) -> None:
+    celltcp(
+        "compare", "steady-5-18", "--cca", "cubic", "--runs", "1", "--duration", "2s", "--out", "out"
+    )
+    done = celltcp("select", "explain", "out")
+    assert done.returncode == 2
+    assert "no congestion control was selected" in done.stderr
+
+
+def test_neighbours_are_told_as_spans() -> None:
+    assert _spans([1, 2, 3, 5, 7, 8]) == "1 to 3, 5, 7 to 8"
+
+
+def test_weights_with_slashes_can_be_kept(tmp_path: Path) -> None:
+    weighed = "auto:policy=rules,requirement=1/5/1"
+    ct.compare("steady-5-18", cca=weighed, runs=1, duration="2s", out=tmp_path)
+    (told,) = explain(tmp_path, cca=weighed)
+    assert told.cca == weighed
