@@ -105,7 +105,7 @@ impl Selector {
             watch.hint(hints);
         }
         if let Some(known) = start.known.filter(|known| known.min_rtt_ms > 0.0) {
-            watch.expect(Duration::from_secs_f64(known.min_rtt_ms / 1e3));
+            watch.recall(Duration::from_secs_f64(known.min_rtt_ms / 1e3));
         }
         let tuning = policy.tuning;
         let mut selector = Self {

@@ -5,80 +5,184 @@ use std::collections::VecDeque;
 use units::Rate;
 
 use super::bins::Bin;
+use super::line::{Line, Point};
 use crate::estimate::Estimate;
 
-/// A queue stood in a bin whose RTT was this many times the lowest: what was delivered is the capacity.
-const QUEUED: f64 = 1.1;
 /// Bins of the present capacity: a second.
 const PRESENT: usize = 10;
-/// Bins that the trend is fitted to: ten seconds.
-const FITTED: usize = 100;
+/// Bins that trends are fitted to, the short ones first: 5 s are enough for what changes fast, 20 s are
+/// needed for what changes slowly.
+const SPANS: [usize; 3] = [50, 100, 200];
+/// Bins that are kept.
+const KEPT: usize = SPANS[SPANS.len() - 1];
+/// Bins after which a capacity that has not been seen since means little: 5 s, in which at 300 km/h a third
+/// of it may be gone.
+const FORGOTTEN: f64 = 50.0;
+/// Least deviation of ln(rate) of a bin: at 20 Mbit/s, a bin has 170 segments, and ACKs come in bursts of
+/// about ten.
+const LEAST_DEVIATION: f64 = 0.05;
+/// Change of ln(capacity) per second below which the quality stays: half of that of 20 dB at 0.25 dB/s,
+/// 60 km/h, where by Shannon a dB is 0.23/ln(101) = 0.05.
+pub(super) const STANDING: f64 = 0.006;
+
+/// Where the capacity goes.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct Trend {
+    /// Change of ln(capacity) per second.
+    pub(super) slope: f64,
+    /// Its standard error.
+    pub(super) error: f64,
+    /// Probability that it falls, stays, rises; all 0 where nothing is known.
+    pub(super) chances: [f64; 3],
+    /// Change of the capacity, Mbit/s per second.
+    pub(super) mbps_per_second: f64,
+    /// Standard deviation of the capacity over its mean, about the trend.
+    pub(super) variability: f64,
+    /// Share of the bins of the span that were seen with a queue.
+    pub(super) known: f64,
+}
+
+impl Trend {
+    /// That of a line: with a t-distribution taken as normal, since there are 50 points or more.
+    fn of(line: &Line, known: f64) -> Self {
+        let error = line.error.max(f64::MIN_POSITIVE);
+        let falls = normal((-STANDING - line.slope) / error);
+        let rises = normal((line.slope - STANDING) / error);
+        Self {
+            slope: line.slope,
+            error: line.error,
+            mbps_per_second: line.slope * line.middle.exp() * 1e-6,
+            chances: [falls, (1.0 - falls - rises).max(0.0), rises],
+            variability: line.deviation,
+            known,
+        }
+    }
+
+    /// How well the slope is known: by its error, against what is not worth mentioning.
+    pub(super) fn confidence(&self) -> f64 {
+        if self.known > 0.0 {
+            STANDING / (STANDING + self.error)
+        } else {
+            0.0
+        }
+    }
+
+    /// Probability of what is most probable.
+    pub(super) fn surest(&self) -> f64 {
+        self.chances.iter().copied().fold(0.0, f64::max)
+    }
+}
+
+/// The standard normal distribution.
+pub(super) fn normal(z: f64) -> f64 {
+    0.5 * libm::erfc(-z / core::f64::consts::SQRT_2)
+}
+
+/// A bin, as the trend sees it.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    point: Point,
+    standing: f64,
+}
 
 /// Capacity level, trend and variability.
 #[derive(Clone, Debug)]
 pub(super) struct CapacityEstimator {
-    /// Seconds and ln(bit/s) of bins, and whether a queue stood.
-    bins: VecDeque<(f64, f64, bool)>,
+    bins: VecDeque<Seen>,
+    /// Last capacity that was seen with a queue, ln(bit/s).
+    known: Option<f64>,
+    /// Bins since then.
+    unseen: f64,
+    trend: Trend,
 }
 
 impl CapacityEstimator {
     pub(super) fn new() -> Self {
         Self {
-            bins: VecDeque::with_capacity(FITTED + 1),
+            bins: VecDeque::with_capacity(KEPT + 1),
+            known: None,
+            unseen: 0.0,
+            trend: Trend::default(),
         }
     }
 
     pub(super) fn observe(&mut self, bin: &Bin) {
-        let bits = bin.rate.bits_per_second().max(1) as f64;
-        let queued = bin.rtt_ratio > QUEUED;
-        self.bins
-            .push_back((bin.at.as_secs_f64(), bits.ln(), queued));
-        if self.bins.len() > FITTED {
+        let y = (bin.rate.bits_per_second().max(10_000) as f64).ln();
+        // A rate without a queue is a lower bound. Where it exceeds what the capacity was, it is news.
+        let beyond = self.known.is_some_and(|known| y > known);
+        let weight = if beyond {
+            bin.standing.max(0.5)
+        } else {
+            bin.standing
+        };
+        self.unseen = if bin.standing > 0.5 {
+            0.0
+        } else {
+            self.unseen + 1.0
+        };
+        if bin.standing > 0.0 {
+            let known = self.known.unwrap_or(y);
+            self.known = Some(known + bin.standing / PRESENT as f64 * (y - known));
+        }
+        let x = bin.at.as_secs_f64();
+        self.bins.push_back(Seen {
+            point: Point { x, y, weight },
+            standing: bin.standing,
+        });
+        if self.bins.len() > KEPT {
             self.bins.pop_front();
         }
+        self.trend = self.fit();
     }
 
-    /// Mean rate of the last second's bins with a queue; else the fastest of them, which is a lower bound.
+    /// Mean rate of the last second's bins with a queue. Without one, the last that was seen with one: had the
+    /// capacity fallen below the rate since, a queue would stand. If the rate is beyond that, the rate.
     pub(super) fn capacity(&self) -> Estimate<Rate> {
         let present = || self.bins.iter().rev().take(PRESENT);
-        let queued: Vec<f64> = present().filter(|b| b.2).map(|b| b.1.exp()).collect();
-        let (bits, confidence) = if queued.is_empty() {
-            (present().map(|b| b.1.exp()).fold(0.0, f64::max), 0.2)
+        let trust: f64 = present().map(|bin| bin.standing).sum();
+        let (bits, confidence) = if trust < 1.0 {
+            let count = present().count().max(1) as f64;
+            let rate = present().map(|bin| bin.point.y.exp()).sum::<f64>() / count;
+            let known = self.known.map_or(0.0, f64::exp);
+            let aged = (-self.unseen / FORGOTTEN).exp();
+            (
+                rate.max(known),
+                if self.known.is_some() {
+                    0.5 * aged
+                } else {
+                    0.0
+                },
+            )
         } else {
-            let share = queued.len() as f64 / PRESENT as f64;
-            (queued.iter().sum::<f64>() / queued.len() as f64, share)
+            let sum: f64 = present().map(|bin| bin.standing * bin.point.y.exp()).sum();
+            (sum / trust, 0.5 + 0.5 * trust / PRESENT as f64)
         };
         Estimate::new(Rate::from_bits_per_second(bits as u64), confidence)
     }
 
-    /// Slope of the line through ln(rate) by least squares, 1/s.
-    pub(super) fn trend(&self) -> Estimate<f64> {
-        let fit = self.fit();
-        Estimate::new(fit.0, fit.2)
+    pub(super) fn trend(&self) -> &Trend {
+        &self.trend
     }
 
-    /// Standard deviation about that line.
-    pub(super) fn variability(&self) -> Estimate<f64> {
-        let fit = self.fit();
-        Estimate::new(fit.1, fit.2)
-    }
-
-    fn fit(&self) -> (f64, f64, f64) {
-        let points = || self.bins.iter().map(|b| (b.0, b.1));
-        let n = self.bins.len() as f64;
-        if n < 10.0 {
-            return (0.0, 0.0, 0.0);
+    /// The surest of the spans; of spans that are equally sure, the shortest.
+    fn fit(&self) -> Trend {
+        let mut best = Trend::default();
+        for span in SPANS {
+            let skipped = self.bins.len().saturating_sub(span);
+            let points = self.bins.iter().skip(skipped).map(|bin| bin.point);
+            let standing = self.bins.iter().skip(skipped).map(|bin| bin.standing);
+            let known = standing.sum::<f64>() / span as f64;
+            let Some(line) = Line::through(points, LEAST_DEVIATION) else {
+                continue;
+            };
+            let trend = Trend::of(&line, known);
+            if trend.surest() > best.surest() {
+                best = trend;
+            }
+            if self.bins.len() <= span || best.surest() > 0.99 {
+                break;
+            }
         }
-        let mean_t = points().map(|p| p.0).sum::<f64>() / n;
-        let mean_y = points().map(|p| p.1).sum::<f64>() / n;
-        let (mut tt, mut ty, mut yy) = (0.0, 0.0, 0.0);
-        for (t, y) in points() {
-            tt += (t - mean_t) * (t - mean_t);
-            ty += (t - mean_t) * (y - mean_y);
-            yy += (y - mean_y) * (y - mean_y);
-        }
-        let slope = if tt > 0.0 { ty / tt } else { 0.0 };
-        let rest = (yy - slope * ty).max(0.0) / n;
-        (slope, rest.sqrt(), n / FITTED as f64)
+        best
     }
 }

@@ -2,7 +2,10 @@
 
 mod bins;
 mod capacity;
+mod line;
 mod queue;
+mod radio;
+mod window;
 
 use units::{Duration, Instant, Rate};
 
@@ -11,18 +14,14 @@ use crate::sample::{Hints, Sample};
 use bins::Bins;
 use capacity::CapacityEstimator;
 use queue::QueueEstimator;
+use window::WindowEstimator;
 
-/// Half-way, by ratio, between the 18 ms and 68 ms of atxutegi2018 §5.
+/// About half-way, by ratio, between the 18 ms and 68 ms of atxutegi2018 §5, each with the 15 ms of the radio.
 const LATENCY_BOUNDARY: Duration = Duration::from_millis(50);
-/// Length of the start-up phase (atxutegi2018 §6.3).
-const START_UP: Duration = Duration::from_secs(2);
-/// Change of ln(capacity) per second below which the quality neither falls nor rises.
-const STANDING: f64 = 0.008;
-/// The same for the mean SINR, dB/s: a decibel is about a tenth of the capacity in the mobility scenarios.
-const STANDING_SINR: f64 = 0.08;
-/// Capacity below which conditions are poor, Mbit/s: that of 20 MHz within 2.5 dB of 0 dB, as the
-/// constrained area of atxutegi2018 §6.3.
-const CONSTRAINED_MBPS: f64 = 14.0;
+/// Deviation of the logarithm of the lowest RTT from that of the path: jitter that never was absent.
+const LATENCY_DEVIATION: f64 = 0.2;
+/// Bins without a queue after which the lowest RTT is half certain.
+const CALM: f64 = 2.0;
 
 /// What a connection looks like from its sender.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -112,6 +111,7 @@ pub struct Watch {
     bins: Bins,
     capacity: CapacityEstimator,
     queue: QueueEstimator,
+    window: WindowEstimator,
     hints: Hints,
     view: View,
 }
@@ -131,6 +131,7 @@ impl Watch {
             bins: Bins::new(),
             capacity: CapacityEstimator::new(),
             queue: QueueEstimator::new(),
+            window: WindowEstimator::default(),
             hints: Hints::default(),
             view: View::default(),
         }
@@ -144,31 +145,18 @@ impl Watch {
     /// What the radio tells, from here on.
     pub fn hint(&mut self, hints: Hints) {
         self.hints = hints;
+        let trend = self.capacity.trend();
         let view = &mut self.view;
         view.hints = hints;
-        if let Some(mps) = hints.speed_mps {
-            view.speed = Estimate::new(Speed::of(mps), 1.0);
-        }
-        let Some(trend) = hints.sinr_trend else {
-            return;
-        };
-        let movement = match trend {
-            trend if trend < -STANDING_SINR => Movement::Forward,
-            trend if trend > STANDING_SINR => Movement::Backward,
-            _ => Movement::Static,
-        };
-        view.movement = Estimate::new(movement, 1.0);
-        view.phase.value = match view.phase.value {
-            Phase::Sustainer | Phase::Scaling if movement == Movement::Backward => Phase::Scaling,
-            Phase::Sustainer | Phase::Scaling => Phase::Sustainer,
-            early_or_poor => early_or_poor,
-        };
+        view.movement = radio::movement(trend, &hints);
+        view.speed = radio::speed(trend, view.movement, &hints);
+        view.phase = radio::phase(view.age, view.capacity, view.movement, &hints);
     }
 
     /// The lowest RTT that earlier connections had to the destination, until there are samples.
-    pub fn expect(&mut self, min_rtt: Duration) {
+    pub fn recall(&mut self, min_rtt: Duration) {
         self.view.base_rtt = Estimate::new(min_rtt, 0.5);
-        self.view.latency = Estimate::new(latency_class(min_rtt), 0.5);
+        self.view.latency = latency(min_rtt);
     }
 
     /// The application knows how many bytes it will send.
@@ -182,7 +170,10 @@ impl Watch {
             return;
         }
         let begun = *self.begun.get_or_insert(sample.at);
-        self.queue.observe(sample, self.last.as_ref(), &self.view);
+        let rate = self.view.rate.bits_per_second() as f64 / 8.0 / f64::from(sample.mss.max(1));
+        let floor = self.bins.floor();
+        self.queue.observe(sample, self.last.as_ref(), rate, floor);
+        self.window.observe(sample);
         if let Some(bin) = self.bins.observe(sample) {
             self.capacity.observe(&bin);
         }
@@ -191,58 +182,42 @@ impl Watch {
     }
 
     fn refresh(&mut self, sample: &Sample, age: Duration) {
-        let seconds = age.as_secs_f64();
-        let known = (seconds / 1.0).min(1.0);
+        let trend = self.capacity.trend();
         let view = &mut self.view;
         view.age = age;
         view.mss = sample.mss;
         view.srtt = sample.srtt;
         view.slow_start = sample.slow_start;
-        view.base_rtt = Estimate::new(sample.min_rtt, known);
-        view.latency = Estimate::new(latency_class(sample.min_rtt), 1.0);
+        let calm = self.bins.calm();
+        view.base_rtt = Estimate::new(sample.min_rtt, calm / (calm + CALM));
+        view.latency = latency(sample.min_rtt);
         view.rate = self.bins.rate();
         view.retransmitted = self.bins.retransmitted();
         view.capacity = self.capacity.capacity();
-        view.trend = self.capacity.trend();
-        view.variability = self.capacity.variability();
         view.queue = self.queue.queue();
         view.buffer = self.queue.buffer();
         view.random_loss = self.queue.random_loss();
-        view.window_limited = window_limited(sample);
-        let trend = view.trend.value;
-        let movement = match trend {
-            trend if trend < -STANDING => Movement::Forward,
-            trend if trend > STANDING => Movement::Backward,
-            _ => Movement::Static,
-        };
-        view.movement = Estimate::new(movement, view.trend.confidence);
-        view.speed = match self.hints.speed_mps {
-            Some(mps) => Estimate::new(Speed::of(mps), 1.0),
-            None => Estimate::new(Speed::default(), 0.0),
-        };
-        let poor = view.capacity.value.as_mbps() < CONSTRAINED_MBPS;
-        let phase = match movement {
-            _ if age < START_UP => Phase::StartUp,
-            _ if poor => Phase::Constrained,
-            Movement::Backward => Phase::Scaling,
-            _ => Phase::Sustainer,
-        };
-        view.phase = Estimate::new(phase, view.capacity.confidence);
+        view.window_limited = self.window.limited();
+        view.movement = radio::movement(trend, &self.hints);
+        view.trend = Estimate::new(trend.slope, trend.confidence());
+        view.variability = Estimate::new(trend.variability, trend.known);
+        view.speed = radio::speed(trend, view.movement, &self.hints);
+        view.phase = radio::phase(age, view.capacity, view.movement, &self.hints);
     }
 }
 
-fn latency_class(min_rtt: Duration) -> Latency {
-    if min_rtt < LATENCY_BOUNDARY {
+/// The class, as certain as the lowest RTT is away from the boundary.
+fn latency(min_rtt: Duration) -> Estimate<Latency> {
+    let away = (min_rtt.as_secs_f64() / LATENCY_BOUNDARY.as_secs_f64())
+        .max(f64::MIN_POSITIVE)
+        .ln();
+    let class = if away < 0.0 {
         Latency::Low
     } else {
         Latency::Cellular
-    }
-}
-
-/// The receive window limits where it is all in flight, and the congestion window would allow more.
-fn window_limited(sample: &Sample) -> Estimate<bool> {
-    let flying = u64::from(sample.inflight) * u64::from(sample.mss);
-    let full = flying + u64::from(sample.mss) > sample.send_window;
-    let allowed = u64::from(sample.cwnd) * u64::from(sample.mss) > sample.send_window;
-    Estimate::new(full && allowed, 1.0)
+    };
+    Estimate::new(
+        class,
+        libm::erf(away.abs() / LATENCY_DEVIATION / core::f64::consts::SQRT_2),
+    )
 }

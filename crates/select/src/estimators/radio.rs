@@ -1,0 +1,121 @@
+//! What trend and capacity say of the radio: movement, speed, phase.
+
+use units::{Duration, Rate};
+
+use super::capacity::{Trend, normal};
+use crate::estimate::{Estimate, Movement, Phase, Speed};
+use crate::sample::Hints;
+
+/// Length of the start-up phase (atxutegi2018 §6.3).
+const START_UP: Duration = Duration::from_secs(2);
+/// Capacity below which conditions are poor, Mbit/s: that of the fastest scheme with QPSK, MCS 9, on the
+/// 20 MHz of atxutegi2018: 15.84 Mbit/s (TS 36.213 table 7.1.7.2.1-1), one block in ten sent twice, without
+/// headers.
+const CONSTRAINED_MBPS: f64 = 15.84 * 0.9 * 1448.0 / 1500.0;
+/// Deviation of ln(capacity) from what belongs to a place: fading, and the estimate's own.
+const CONSTRAINED_DEVIATION: f64 = 0.1;
+/// SINR below which conditions are poor, dB: within 2.5 dB of the 5 dB at the edge of the cell of
+/// atxutegi2018 §6.3.
+const CONSTRAINED_DB: f64 = 7.5;
+/// Deviation of a report of SINR from its mean, dB: reports have steps of about 2 dB, as CQI has, and fade.
+const REPORTED_DEVIATION_DB: f64 = 2.0;
+/// Mbit/s that a dB is worth on 20 MHz: 0.6 of Shannon's 0.332 bit/s/Hz (TR 36.942 annex A) on 18 MHz, a
+/// quarter of which is for control and reference symbols.
+const MBPS_PER_DB: f64 = 0.6 * 0.332 * 18.0 * 0.75;
+/// Deviation of the logarithm of that: carriers of 10 MHz or 40 are two of it away.
+const CARRIER_DEVIATION: f64 = 0.35;
+/// Change of the mean SINR at 60 km/h, dB/s: 15 dB in 1000 m (atxutegi2018 §4.4.3).
+const DB_PER_SECOND: f64 = 0.25;
+/// Confidence in what the radio tells: of the present, but the next second may be different.
+const TOLD: f64 = 0.95;
+
+/// Confidence in what has this probability among `kinds` kinds: 0 where all are as probable.
+fn confidence(chance: f64, kinds: f64) -> f64 {
+    (chance * kinds - 1.0) / (kinds - 1.0)
+}
+
+/// Where the quality goes.
+pub(super) fn movement(trend: &Trend, hints: &Hints) -> Estimate<Movement> {
+    if let Some(change) = hints.sinr_trend {
+        // Half of the slowest change that has a name.
+        let movement = match change {
+            change if change < -DB_PER_SECOND / 2.0 => Movement::Forward,
+            change if change > DB_PER_SECOND / 2.0 => Movement::Backward,
+            _ => Movement::Static,
+        };
+        return Estimate::new(movement, TOLD);
+    }
+    let [falls, stays, rises] = trend.chances;
+    let surest = trend.surest();
+    let movement = match surest {
+        _ if surest == stays => Movement::Static,
+        _ if surest == falls => Movement::Forward,
+        _ if surest == rises => Movement::Backward,
+        _ => Movement::Static,
+    };
+    Estimate::new(movement, confidence(surest, 3.0))
+}
+
+/// Class of the speed: what the radio tells, or what would change SINR as fast on 20 MHz.
+pub(super) fn speed(trend: &Trend, movement: Estimate<Movement>, hints: &Hints) -> Estimate<Speed> {
+    if let Some(mps) = hints.speed_mps {
+        return Estimate::new(Speed::of(mps), TOLD);
+    }
+    if movement.value == Movement::Static {
+        return Estimate::new(Speed::default(), 0.0);
+    }
+    let (change, known) = match hints.sinr_trend {
+        Some(change) => (change, TOLD),
+        None => (trend.mbps_per_second / MBPS_PER_DB, movement.confidence),
+    };
+    let times = (change.abs() / DB_PER_SECOND).max(f64::MIN_POSITIVE).ln();
+    let relative = if hints.sinr_trend.is_some() {
+        CARRIER_DEVIATION / 2.0
+    } else {
+        (trend.error / trend.slope).hypot(CARRIER_DEVIATION)
+    };
+    // Half-way, by ratio, between 60, 120 and 300 km/h.
+    let slow = normal((2.0_f64.sqrt().ln() - times) / relative);
+    let fast = normal((10.0_f64.sqrt().ln() - times) / relative) - slow;
+    let all = [
+        (Speed::Slow, slow),
+        (Speed::Fast, fast),
+        (Speed::VeryFast, 1.0 - slow - fast),
+    ];
+    let most = all.into_iter().reduce(|a, b| if b.1 > a.1 { b } else { a });
+    let (class, chance) = most.unwrap_or_default();
+    Estimate::new(class, known * confidence(chance, 3.0))
+}
+
+/// Where the connection is on its way.
+pub(super) fn phase(
+    age: Duration,
+    capacity: Estimate<Rate>,
+    movement: Estimate<Movement>,
+    hints: &Hints,
+) -> Estimate<Phase> {
+    if age < START_UP {
+        return Estimate::new(Phase::StartUp, 1.0);
+    }
+    let (poor, known) = match hints.sinr_db {
+        Some(sinr) => (
+            normal((CONSTRAINED_DB - sinr) / REPORTED_DEVIATION_DB),
+            TOLD,
+        ),
+        None => {
+            let ratio = (CONSTRAINED_MBPS / capacity.value.as_mbps().max(1e-3)).ln();
+            (normal(ratio / CONSTRAINED_DEVIATION), capacity.confidence)
+        }
+    };
+    if poor > 0.5 {
+        return Estimate::new(Phase::Constrained, known * confidence(poor, 2.0));
+    }
+    let phase = match movement.value {
+        Movement::Backward => Phase::Scaling,
+        Movement::Forward | Movement::Static => Phase::Sustainer,
+    };
+    Estimate::new(
+        phase,
+        known * confidence(1.0 - poor, 2.0) * movement.confidence,
+    )
+}
