@@ -181,49 +181,47 @@ def _cases(policy: str, cases: pd.DataFrame, runs: int) -> Table:
 
 
 def _checks(checks: pd.DataFrame) -> Table:
+    """Counts and means over cases, a block per policy."""
+    from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
     table = Table(
         title="Over all cases; w/t/l: won, tied, lost; "
-        "best: in hindsight over the runs of a case; oracle: in each run"
+        "best: in hindsight over the runs of a case; oracle: in each run",
+        box=SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
     )
-    table.add_column("policy", overflow="fold")
-    table.add_column("for")
+    table.add_column("policy,\n  for", overflow="fold")
     headings = (
         "cases",
-        "gain, %",
-        "regret, %",
+        "gain over\ncubic, %",
+        "regret to\nbest, %",
         "cubic\nw/t/l",
         "gain\n>5 %",
         ">=95 %\nof best",
         "best\nw/t/l",
         "above\nbest",
         "oracle\nw/t/l",
-        "switches\n/min",
-        "returns\n/min",
+        "switches,\nreturns /min",
     )
     for heading in headings:
         table.add_column(heading, justify="right")
-    before = None
-    for row in checks.to_dict("records"):
-        if before not in (None, row["policy"]):
-            table.add_section()
-        table.add_row(
-            row["policy"] if row["policy"] != before else "",
-            row["requirement"],
-            str(row["cases"]),
-            _percent(row["gain"], row["gain_ci95"]),
-            _percent(row["regret"], row["regret_ci95"]),
-            _won(row, "default"),
-            str(row["large_gains"]),
-            str(row["reached_best"]),
-            _won(row, "best"),
-            str(row["better_than_best"]),
-            _won(row, "oracle"),
-            f"{row['switches_per_min']:.1f}",
-            f"{row['returns_per_min']:.1f}",
-        )
-        before = row["policy"]
+    for policy, rows in checks.groupby("policy", sort=False):
+        table.add_row(str(policy))
+        for row in rows.to_dict("records"):
+            table.add_row(
+                f"  {row['requirement']}",
+                str(row["cases"]),
+                _percent(row["gain"], row["gain_ci95"]),
+                _percent(row["regret"], row["regret_ci95"]),
+                _won(row, "default"),
+                str(row["large_gains"]),
+                str(row["reached_best"]),
+                _won(row, "best"),
+                str(row["better_than_best"]),
+                _won(row, "oracle"),
+                f"{row['switches_per_min']:.1f}, {row['returns_per_min']:.1f}",
+            )
     return table
 
 
