@@ -149,22 +149,28 @@ def print_evaluation(result: Evaluation) -> None:
 
 
 def _cases(policy: str, cases: pd.DataFrame, runs: int) -> Table:
+    from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    table = Table(title=f"{policy}: cases, {runs} runs each; means with paired 95 % intervals")
+    from celltcp.selection.sources import short_name
+
+    table = Table(
+        title=f"{policy}: cases, {runs} runs each; means with paired 95 % intervals",
+        box=SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+    )
     table.add_column("scenario", overflow="fold")
-    table.add_column("for")
+    table.add_column("for", no_wrap=True)
     for heading in ("mean", "gain over\ncubic, %", "regret to\nbest, %", "best"):
         table.add_column(heading, justify="right")
     for heading in ("cubic", "best", "oracle"):
         table.add_column(f"vs\n{heading}")
-    table.add_column("switches\n/min", justify="right")
-    table.add_column("returns\n/min", justify="right")
+    table.add_column("switches,\nreturns /min", justify="right")
     before = None
     for row in cases.to_dict("records"):
         digits = 2 if row["requirement"] == "goodput" else 3
         table.add_row(
-            row["scenario"] if row["scenario"] != before else "",
+            short_name(row["scenario"]) if row["scenario"] != before else "",
             row["requirement"],
             f"{row['mean']:.{digits}f}",
             _percent(row["gain"], row["gain_ci95"]),
@@ -173,8 +179,7 @@ def _cases(policy: str, cases: pd.DataFrame, runs: int) -> Table:
             row["against_default"],
             row["against_best"],
             row["against_oracle"],
-            f"{row['switches_per_min']:.1f}",
-            f"{row['returns_per_min']:.1f}",
+            f"{row['switches_per_min']:.1f}, {row['returns_per_min']:.1f}",
         )
         before = row["scenario"]
     return table
@@ -231,11 +236,13 @@ def _duels(result: Evaluation) -> Table:
 
     evaluated = result.about["policies"]
     duels = result.duels
-    table = Table(title="Cases won/tied/lost, and mean difference in %")
+    table = Table(title="Won/tied/lost, mean difference, %")
     table.add_column("against")
     for policy in evaluated:
         table.add_column(policy, justify="right")
     for rival, theirs in duels.groupby("rival", sort=False):
+        if [str(rival)] == evaluated:
+            continue
         cells = []
         for policy in evaluated:
             mine = theirs[theirs["policy"] == policy]
