@@ -276,12 +276,16 @@ def _tally(result: Evaluation) -> Table:
 def _print_prices(result: Evaluation, console: Console) -> None:
     """What changes cost, if that was found out."""
     for policy, price in result.prices.items():
+        held = (
+            f"goodput {price.goodput_change.mean:+.1f} % where the capacity held "
+            f"({price.capacity_held} changes)"
+            if price.capacity_held
+            else "the capacity never held"
+        )
         console.print(
             f"{policy}: {price.changes} changes; sent again in the second after: "
             f"{_share(price.lost)} %, had it stayed {_share(price.lost_staying)} %, "
-            f"difference {_share(price.extra)} points ({price.replayed} replayed); "
-            f"goodput {price.goodput_change.mean:+.1f} % where the capacity held "
-            f"({price.capacity_held} changes)"
+            f"difference {_share(price.extra)} points ({price.replayed} replayed); {held}"
         )
     if result.costs is not None and not result.prices:
         console.print("No selector changed anything.")
