@@ -15,7 +15,7 @@ from celltcp.selection import evaluate
 from celltcp.selection.cases import cases_of, checks_of, duels_of, relative
 from celltcp.selection.history import Earlier, earlier, earlier_jobs, memory_toml, remembering
 from celltcp.selection.kept import Kept
-from celltcp.selection.sources import sources_of
+from celltcp.selection.sources import short_name, sources_of
 from celltcp.selection.tally import OUTCOMES, outcome, tally_of
 
 QUICK = ("--runs", "2", "--cca", "cubic,reno", "--set", "duration=3s")
@@ -300,3 +300,8 @@ def test_sources_can_be_loaded_with_further_changes() -> None:
     changed = source.changed('flows.0.cca="bbr"')
     assert isinstance(changed, Scenario)
     assert (changed.lineup, changed.duration_s) == ("bbr", 3.0)
+
+
+def test_recordings_have_short_names() -> None:
+    assert short_name("/traces/lte/drive.v2.down") == "lte/drive.v2"
+    assert short_name("mobility/forward-60-4g") == "mobility/forward-60-4g"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from celltcp.plots.style import figure
+from celltcp.selection.sources import short_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,9 +35,9 @@ def draw_cases(evaluation: Evaluation) -> Figure:
         each for each in evaluation.about["requirements"] if (cases["requirement"] == each).any()
     ]
     scenarios = list(dict.fromkeys(cases["scenario"]))
-    rows = len(scenarios) * (0.2 + 0.06 * len(policies))
-    picture = figure(8.5, 1.2 + len(requirements) * (0.35 + rows))
-    grid = picture.subplots(len(requirements), 2, squeeze=False, sharex="col", sharey=True)
+    rows = len(scenarios) * (0.14 + 0.06 * len(policies))
+    picture = figure(8.5, 1.2 + len(requirements) * (0.6 + rows))
+    grid = picture.subplots(len(requirements), 2, squeeze=False, sharey=True)
     for panels, requirement in zip(grid, requirements, strict=True):
         mine = cases[cases["requirement"] == requirement]
         for axes, (value, half, _) in zip(panels, _PANELS, strict=True):
@@ -44,7 +45,7 @@ def draw_cases(evaluation: Evaluation) -> Figure:
         panels[0].set_title(f"for {requirement}", loc="left")
     for axes, (_, _, label) in zip(grid[-1], _PANELS, strict=True):
         axes.set_xlabel(label)
-    grid[0, 0].set_yticks(range(len(scenarios)), [_short(name) for name in scenarios])
+    grid[0, 0].set_yticks(range(len(scenarios)), [short_name(name) for name in scenarios])
     grid[0, 0].set_ylim(len(scenarios) - 0.5, -0.5)
     handles, labels = grid[0, 0].get_legend_handles_labels()
     picture.legend(handles, labels, loc="outside upper center", ncols=len(labels))
@@ -75,9 +76,3 @@ def _draw(
             label=policy,
         )
     axes.grid(axis="y", alpha=0.15)
-
-
-def _short(name: str) -> str:
-    """The last two parts of a path, without its ending."""
-    kept = name.rsplit("/", 2)[-2:]
-    return "/".join([*kept[:-1], kept[-1].removesuffix(".toml").removesuffix(".csv")])

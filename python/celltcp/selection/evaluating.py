@@ -88,7 +88,7 @@ def evaluate(
         plan.check(source)
     folder = prepare_folder(out) if out is not None else None
     kept = Kept(folder)
-    frames = _all(found, plan, kept, folder, progress)
+    frames = _all(found, plan, kept, progress)
     told = {
         "version": __version__,
         "engine": chosen_engine.key,
@@ -110,9 +110,7 @@ def evaluate(
     return evaluation
 
 
-def _all(
-    found: Sources, plan: Plan, kept: Kept, folder: Path | None, progress: Progress | None
-) -> Frames:
+def _all(found: Sources, plan: Plan, kept: Kept, progress: Progress | None) -> Frames:
     """The frames of all scenarios, joined."""
     total = sum(source.scenario.duration_s for source in found.sources)
     frames: list[Frames] = []
@@ -124,7 +122,7 @@ def _all(
             if progress:
                 progress((done + share * length) / total)
 
-        frames.append(on_scenario(source, plan, kept, folder, reach))
+        frames.append(on_scenario(source, plan, kept, reach))
         done += length
     joined: Frames = {}
     for name in frames[0]:

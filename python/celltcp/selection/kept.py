@@ -25,6 +25,10 @@ class Kept:
         """Names what these texts describe."""
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
+    def place(self, name: str) -> Path | None:
+        """Where runs of an unfinished scenario are kept."""
+        return self._folder / name if self._folder else None
+
     def read(self, key: str) -> Frames | None:
         """The frames that were kept under the key, if they are whole."""
         if self._folder is None or not (self._folder / key).is_dir():

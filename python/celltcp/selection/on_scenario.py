@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
@@ -59,9 +58,7 @@ class Plan:
         _jobs(forgetful, [use.cca for use in self.uses], self)
 
 
-def on_scenario(
-    source: Source, plan: Plan, kept: Kept, folder: Path | None, progress: Progress | None
-) -> Frames:
+def on_scenario(source: Source, plan: Plan, kept: Kept, progress: Progress | None) -> Frames:
     """The frames `runs`, `decisions`, `histories` and, if asked for, `costs` of one scenario."""
     memories: dict[tuple[str, ...], str] = {}
     for use in plan.uses:
@@ -74,7 +71,7 @@ def on_scenario(
     key = kept.key([source.name, str(plan.switches), *(job.key for job in jobs)])
     frames = kept.read(key)
     if frames is None:
-        frames = _run(source, plan, jobs, folder, progress)
+        frames = _run(source, plan, jobs, kept, progress)
         histories = [
             {"policy": use.policy, "memory": memories[use.learns]}
             for use in plan.uses
@@ -108,7 +105,7 @@ def _memory(source: Source, candidates: Sequence[str], plan: Plan) -> str:
 
 
 def _run(
-    source: Source, plan: Plan, jobs: Sequence[Job], folder: Path | None, progress: Progress | None
+    source: Source, plan: Plan, jobs: Sequence[Job], kept: Kept, progress: Progress | None
 ) -> Frames:
     scale = 1 - _REPLAYS if plan.switches else 1.0
 
@@ -120,16 +117,16 @@ def _run(
         if progress:
             progress(scale + (1 - scale) * share)
 
-    tables = run_jobs(jobs, workers=plan.workers, folder=folder, progress=first)
+    tables = run_jobs(jobs, workers=plan.workers, folder=kept.place("runs"), progress=first)
     frames = {"runs": _summary(source, plan, tables), "decisions": _decisions(plan, tables)}
     if plan.switches:
         changes = changes_in(tables, jobs)
         del tables
         replays = staying_jobs(source, changes, plan.engine)
-        place = folder / "staying" if folder else None
-        stayed = (
-            run_jobs(replays, workers=plan.workers, folder=place, progress=second) if replays else None
-        )
+        stayed = None
+        if replays:
+            place = kept.place("staying")
+            stayed = run_jobs(replays, workers=plan.workers, folder=place, progress=second)
         frames["costs"] = _named(costs_of(changes, stayed, replays), plan, "label")
     return frames
 

@@ -76,6 +76,13 @@ def sources_of(
     return Sources(tuple(found), tuple(left_out))
 
 
+def short_name(name: str) -> str:
+    """What tables and pictures call a source: the last two parts of its name, without the ending."""
+    parts = name.rsplit("/", 2)[-2:]
+    ending = next((each for each in _ENDINGS if name.endswith(each)), "")
+    return "/".join(parts).removesuffix(ending)
+
+
 def _meant(piece: str) -> list[tuple[str, bool]]:
     """Names of scenarios, and whether they were found in a folder."""
     pattern = SETS.get(piece, piece)

@@ -163,7 +163,8 @@ class Price:
     lost_staying: Estimate
     #: The difference, change by change.
     extra: Estimate
-    #: Changes after which the capacity was no lower than before, and what the goodput then did, in %.
+    #: Changes after which the capacity was no lower than before, and what the goodput then did, in %
+    #: of the mean before.
     capacity_held: int
     goodput_change: Estimate
 
@@ -171,11 +172,10 @@ class Price:
 def price_of(costs: pd.DataFrame) -> Price:
     """Means over changes, those without a replay left out of the losses."""
     same = costs[costs["replayed"]]
-    held = costs[
-        (costs["capacity_after_mbps"] >= costs["capacity_before_mbps"])
-        & (costs["goodput_before_mbps"] > 0)
-    ]
-    change = 100 * (held["goodput_after_mbps"] / held["goodput_before_mbps"] - 1)
+    held = costs[costs["capacity_after_mbps"] >= costs["capacity_before_mbps"]]
+    # Single ratios have no mean where next to nothing came through before.
+    before = held["goodput_before_mbps"]
+    change = 100 * (held["goodput_after_mbps"] - before) / before.mean()
     return Price(
         len(costs),
         len(same),

@@ -149,22 +149,28 @@ def print_evaluation(result: Evaluation) -> None:
 
 
 def _cases(policy: str, cases: pd.DataFrame, runs: int) -> Table:
+    from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    table = Table(title=f"{policy}: cases, {runs} runs each; means with paired 95 % intervals")
+    from celltcp.selection.sources import short_name
+
+    table = Table(
+        title=f"{policy}: cases, {runs} runs each; means with paired 95 % intervals",
+        box=SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+    )
     table.add_column("scenario", overflow="fold")
-    table.add_column("for")
+    table.add_column("for", no_wrap=True)
     for heading in ("mean", "gain over\ncubic, %", "regret to\nbest, %", "best"):
         table.add_column(heading, justify="right")
     for heading in ("cubic", "best", "oracle"):
         table.add_column(f"vs\n{heading}")
-    table.add_column("switches\n/min", justify="right")
-    table.add_column("returns\n/min", justify="right")
+    table.add_column("switches,\nreturns /min", justify="right")
     before = None
     for row in cases.to_dict("records"):
         digits = 2 if row["requirement"] == "goodput" else 3
         table.add_row(
-            row["scenario"] if row["scenario"] != before else "",
+            short_name(row["scenario"]) if row["scenario"] != before else "",
             row["requirement"],
             f"{row['mean']:.{digits}f}",
             _percent(row["gain"], row["gain_ci95"]),
@@ -173,57 +179,54 @@ def _cases(policy: str, cases: pd.DataFrame, runs: int) -> Table:
             row["against_default"],
             row["against_best"],
             row["against_oracle"],
-            f"{row['switches_per_min']:.1f}",
-            f"{row['returns_per_min']:.1f}",
+            f"{row['switches_per_min']:.1f}, {row['returns_per_min']:.1f}",
         )
         before = row["scenario"]
     return table
 
 
 def _checks(checks: pd.DataFrame) -> Table:
+    """Counts and means over cases, a block per policy."""
+    from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
     table = Table(
         title="Over all cases; w/t/l: won, tied, lost; "
-        "best: in hindsight over the runs of a case; oracle: in each run"
+        "best: in hindsight over the runs of a case; oracle: in each run",
+        box=SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
     )
-    table.add_column("policy", overflow="fold")
-    table.add_column("for")
+    table.add_column("policy,\n  for", overflow="fold")
     headings = (
         "cases",
-        "gain, %",
-        "regret, %",
+        "gain over\ncubic, %",
+        "regret to\nbest, %",
         "cubic\nw/t/l",
         "gain\n>5 %",
         ">=95 %\nof best",
         "best\nw/t/l",
         "above\nbest",
         "oracle\nw/t/l",
-        "switches\n/min",
-        "returns\n/min",
+        "switches,\nreturns /min",
     )
     for heading in headings:
         table.add_column(heading, justify="right")
-    before = None
-    for row in checks.to_dict("records"):
-        if before not in (None, row["policy"]):
-            table.add_section()
-        table.add_row(
-            row["policy"] if row["policy"] != before else "",
-            row["requirement"],
-            str(row["cases"]),
-            _percent(row["gain"], row["gain_ci95"]),
-            _percent(row["regret"], row["regret_ci95"]),
-            _won(row, "default"),
-            str(row["large_gains"]),
-            str(row["reached_best"]),
-            _won(row, "best"),
-            str(row["better_than_best"]),
-            _won(row, "oracle"),
-            f"{row['switches_per_min']:.1f}",
-            f"{row['returns_per_min']:.1f}",
-        )
-        before = row["policy"]
+    for policy, rows in checks.groupby("policy", sort=False):
+        table.add_row(str(policy))
+        for row in rows.to_dict("records"):
+            table.add_row(
+                f"  {row['requirement']}",
+                str(row["cases"]),
+                _percent(row["gain"], row["gain_ci95"]),
+                _percent(row["regret"], row["regret_ci95"]),
+                _won(row, "default"),
+                str(row["large_gains"]),
+                str(row["reached_best"]),
+                _won(row, "best"),
+                str(row["better_than_best"]),
+                _won(row, "oracle"),
+                f"{row['switches_per_min']:.1f}, {row['returns_per_min']:.1f}",
+            )
     return table
 
 
@@ -233,11 +236,13 @@ def _duels(result: Evaluation) -> Table:
 
     evaluated = result.about["policies"]
     duels = result.duels
-    table = Table(title="Cases won/tied/lost, and mean difference in %")
+    table = Table(title="Won/tied/lost, mean difference, %")
     table.add_column("against")
     for policy in evaluated:
         table.add_column(policy, justify="right")
     for rival, theirs in duels.groupby("rival", sort=False):
+        if [str(rival)] == evaluated:
+            continue
         cells = []
         for policy in evaluated:
             mine = theirs[theirs["policy"] == policy]
@@ -271,12 +276,16 @@ def _tally(result: Evaluation) -> Table:
 def _print_prices(result: Evaluation, console: Console) -> None:
     """What changes cost, if that was found out."""
     for policy, price in result.prices.items():
+        held = (
+            f"goodput {price.goodput_change.mean:+.1f} % where the capacity held "
+            f"({price.capacity_held} changes)"
+            if price.capacity_held
+            else "the capacity never held"
+        )
         console.print(
             f"{policy}: {price.changes} changes; sent again in the second after: "
             f"{_share(price.lost)} %, had it stayed {_share(price.lost_staying)} %, "
-            f"difference {_share(price.extra)} points ({price.replayed} replayed); "
-            f"goodput {price.goodput_change.mean:+.1f} % where the capacity held "
-            f"({price.capacity_held} changes)"
+            f"difference {_share(price.extra)} points ({price.replayed} replayed); {held}"
         )
     if result.costs is not None and not result.prices:
         console.print("No selector changed anything.")
