@@ -253,6 +253,8 @@ impl Policy {
                 reason: "fixed".to_owned(),
             }),
             Method::Table(table) => table.advise(situation),
+            // Without any RTT all features are those of nothing.
+            Method::Rules(_) | Method::Tree(_) if situation.view.base_rtt.value.is_zero() => None,
             Method::Rules(rules) => rules.advise(situation),
             Method::Tree(trees) => trees.advise(situation),
             Method::Cost(cost) => cost.advise(situation, self.default_cca()),

@@ -142,7 +142,8 @@ def _features(point: Point, decisions: pd.DataFrame) -> dict[str, float] | None:
     row = decisions[decisions["cause"] == cause]
     if row.empty:
         return None
-    pairs = (each.split("=") for each in str(row["measures"].iloc[0]).split())
+    # Of the choices for a new connection the last one: it is made once there is an RTT.
+    pairs = (each.split("=") for each in str(row["measures"].iloc[-1]).split())
     return {name: float(value) for name, value in pairs}
 
 

@@ -1,0 +1,178 @@
+//! When a selector changes its mind, and when it does not.
+
+use std::sync::Arc;
+
+use select::policy::{Tuning, builtin};
+use select::{Auto, Cause, DEFAULT_CCA, Decision, Policy, Requirement, Sample, Selector, Start};
+use units::random::{Purpose, Stream};
+use units::{Duration, Instant, Rate};
+
+const RULES: &str = r#"
+name = "by-queue"
+description = "Vegas where a queue stands, else Illinois."
+[tuning]
+TUNING
+[[method.rules.rules]]
+requirements = ["goodput", "balanced", "delay"]
+when = [{ feature = "queue_ratio", at_least = 0.5 }]
+choose = ["vegas"]
+because = "a queue stands"
+[[method.rules.rules]]
+requirements = ["goodput", "balanced", "delay"]
+choose = ["illinois"]
+because = "no queue stands"
+"#;
+
+fn by_queue(tuning: &str) -> Policy {
+    Policy::from_toml(&RULES.replace("TUNING", tuning), "by-queue").expect("a policy")
+}
+
+fn selector(policy: Policy, requirement: Requirement) -> (Selector, Decision) {
+    let auto = Auto {
+        requirement,
+        ..Auto::default()
+    };
+    let start = Start {
+        at: Instant::ZERO,
+        known: None,
+        hints: None,
+        draws: Stream::new(1, Purpose::Selection, 0),
+    };
+    Selector::new(Arc::new(policy), auto, &start)
+}
+
+/// A sender on a path of 50 ms that delivers 1000 segments a second, its RTT as given.
+fn sample(ms: u64, rtt_ms: u64) -> Sample {
+    Sample {
+        at: Instant::ZERO + Duration::from_millis(ms),
+        mss: 1_448,
+        cwnd: rtt_ms as u32,
+        inflight: rtt_ms as u32,
+        srtt: Duration::from_millis(rtt_ms),
+        min_rtt: Duration::from_millis(50),
+        delivered: ms,
+        retransmissions: 0,
+        delivery_rate: Rate::from_mbps(11.6),
+        app_limited: false,
+        send_window: 1 << 20,
+        slow_start: false,
+    }
+}
+
+/// Shows samples of every 10 ms from `from` to `to`; answers what was decided.
+fn watch(selector: &mut Selector, from: u64, to: u64, rtt: impl Fn(u64) -> u64) -> Vec<Decision> {
+    let times = (from / 10..to / 10).map(|n| n * 10);
+    times
+        .filter_map(|ms| selector.observe(&sample(ms, rtt(ms)), None))
+        .collect()
+}
+
+#[test]
+fn without_any_sample_there_is_the_default() {
+    for name in [
+        "rules",
+        "thesis-establishment",
+        "thesis-inflight",
+        "bpftune",
+    ] {
+        let (selector, decision) = selector(builtin(name).unwrap(), Requirement::Delay);
+        assert_eq!(decision.to, DEFAULT_CCA, "{name}");
+        assert_eq!(decision.cause, Cause::Establishment);
+        assert_eq!(selector.present(), DEFAULT_CCA);
+    }
+}
+
+#[test]
+fn a_change_takes_agreement_and_rest() {
+    let (mut selector, _) = selector(
+        by_queue("interval = 0.5\nagree = 3\ndwell = 5.0"),
+        Requirement::Goodput,
+    );
+    // The choice for the new connection is made at the first sample.
+    let first = watch(&mut selector, 0, 10, |_| 50);
+    assert_eq!(
+        (first[0].cause, first[0].to),
+        (Cause::Establishment, "illinois")
+    );
+    // One decision in ten that sees a queue is not enough.
+    let blips = watch(&mut selector, 10, 20_000, |ms| {
+        if ms % 5_000 < 500 { 100 } else { 50 }
+    });
+    assert_eq!(blips, []);
+    // A queue that stands is, at the third decision.
+    let changes = watch(&mut selector, 20_000, 24_000, |_| 100);
+    assert_eq!(changes.len(), 1);
+    assert_eq!((changes[0].from, changes[0].to), ("illinois", "vegas"));
+    assert_eq!(changes[0].reason, "a queue stands");
+    let at = changes[0].at.as_secs_f64();
+    assert!((21.0..22.5).contains(&at), "{at}");
+    // It is gone at once, but the new one is left in peace for five seconds.
+    let back = watch(&mut selector, 24_000, 30_000, |_| 50);
+    assert_eq!(back.len(), 1);
+    assert!(back[0].at >= changes[0].at + Duration::from_secs(5));
+}
+
+#[test]
+fn what_made_it_worse_is_taken_back_and_not_tried_again_for_a_while() {
+    let tuning = "interval = 0.5\nagree = 1\ndwell = 1.0\njudge = 2.0\ntolerance = 0.2\nbar = 10.0";
+    let (mut selector, _) = selector(by_queue(tuning), Requirement::Delay);
+    assert!(watch(&mut selector, 0, 5_000, |_| 50)[0].to == "illinois");
+    // Vegas is asked for, and the queue grows to thrice the RTT under it.
+    let decisions = watch(&mut selector, 5_000, 14_000, |ms| {
+        if ms < 6_000 { 100 } else { 300 }
+    });
+    let causes: Vec<_> = decisions.iter().map(|d| (d.cause, d.to)).collect();
+    assert_eq!(
+        causes,
+        [(Cause::Change, "vegas"), (Cause::Return, "illinois")]
+    );
+    assert!(
+        decisions[1].reason.starts_with("vegas has lost"),
+        "{}",
+        decisions[1].reason
+    );
+    let barred_until = decisions[1].at + Duration::from_secs(10);
+    let again = watch(&mut selector, 14_000, 30_000, |_| 300);
+    assert_eq!(again[0].to, "vegas");
+    assert!(again[0].at >= barred_until);
+}
+
+#[test]
+fn a_change_after_which_nothing_is_worse_stays() {
+    let tuning = "interval = 0.5\nagree = 5\ndwell = 1.0\ntolerance = 0.2";
+    let (mut selector, _) = selector(by_queue(tuning), Requirement::Delay);
+    watch(&mut selector, 0, 5_000, |_| 50);
+    let decisions = watch(&mut selector, 5_000, 20_000, |_| 100);
+    assert_eq!(decisions.len(), 1);
+    assert_eq!(selector.present(), "vegas");
+}
+
+#[test]
+fn the_same_samples_lead_to_the_same_decisions() {
+    let run = || {
+        let (mut selector, first) = selector(builtin("rules").unwrap(), Requirement::Balanced);
+        let rest = watch(&mut selector, 0, 30_000, |ms| 50 + (ms / 7) % 150);
+        (first, rest)
+    };
+    assert_eq!(run(), run());
+}
+
+#[test]
+fn tuning_has_bounds() {
+    let wrong = |line: &str| {
+        let text = RULES.replace("TUNING", line);
+        Policy::from_toml(&text, "mine.toml")
+            .unwrap_err()
+            .to_string()
+    };
+    assert_eq!(
+        wrong("agree = 0"),
+        "mine.toml: tuning.agree: 0 is not allowed; allowed: from 1 to 100"
+    );
+    assert_eq!(
+        wrong("interval = 0.0"),
+        "mine.toml: tuning.interval: 0 is not allowed; allowed: from 0.01 to 60"
+    );
+    assert!(wrong("dwel = 1.0").contains("unknown field `dwel`"));
+    assert_eq!(Tuning::default().agree, 2);
+}
