@@ -131,7 +131,7 @@ fn unacknowledged_mode_loses_what_harq_gives_up() {
 }
 
 /// Two cells 1000 m apart, a user on its way from one to the other at 30 m/s.
-fn two_cells(forwarding: Forwarding, trigger: Option<Trigger>) -> Config {
+pub fn two_cells(forwarding: Forwarding, trigger: Option<Trigger>) -> Config {
     let mut config = lte(50, vec![]);
     let site = |site: u32, x: f64| CellSite {
         site,

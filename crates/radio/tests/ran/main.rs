@@ -3,3 +3,4 @@
 mod cells;
 mod lab;
 mod single_user;
+mod telling;
