@@ -10,11 +10,15 @@ use crate::sample::Sample;
 const BIN: Duration = Duration::from_millis(100);
 /// Bins over which rates are smoothed: a second.
 const SMOOTHED: usize = 10;
-/// Above the lowest smoothed RTT by this share, a queue may stand: less is the jitter of HARQ and of grants
-/// (one retransmission in ten is 8 ms of LTE, 0.8 ms on average, or 2 % of a low RTT; and as much upward).
-const JITTER: f64 = 0.04;
-/// Above it by so much more, a queue certainly stands.
-const CERTAIN: f64 = 0.08;
+/// What a queue of the radio adds to the RTT while it is empty half of the time, s: transmission intervals
+/// of 1 ms, and a block in ten that comes 8 ms later, make packets wait that long on average.
+const RADIO_WAIT: f64 = 1.2e-3;
+/// The same where there is no jitter: two segments, which one ACK acknowledges.
+const WIRED_WAIT_SEGMENTS: f64 = 2.0;
+/// RTT without a queue less the lowest one, from which on there is the jitter of a radio, s.
+const RADIO_JITTER: f64 = 1e-3;
+/// Deviation of ln(rate) of a bin from that of the capacity even where a queue always stands.
+const DEVIATION: f64 = 0.07;
 /// Share of a pipe that must at least be in flight where a queue stands: whoever has cut the window below
 /// that is emptying the queue, as BBR does to see the lowest RTT.
 const FILLED: f64 = 0.75;
@@ -29,7 +33,9 @@ pub(crate) struct Bin {
     pub(crate) at: Instant,
     /// Segments delivered per second, as a rate of payload.
     pub(crate) rate: Rate,
-    /// How surely a queue stood all the time, so that the rate is the capacity: from 0 to 1.
+    /// Share of the time for which a queue stood, so that the path was used.
+    pub(crate) used: f64,
+    /// How well that is known: from 0 to 1.
     pub(crate) standing: f64,
     delivered: u64,
     retransmissions: u64,
@@ -44,7 +50,7 @@ pub(crate) struct Bins {
     count: u32,
     slow_start: bool,
     app_limited: bool,
-    /// Lowest mean of the smoothed RTT in a bin, s: what the RTT is without a queue, jitter included.
+    /// Lowest smoothed RTT, s: what the RTT is without a queue, jitter included.
     floor: f64,
     /// Bins without a queue.
     calm: u32,
@@ -68,7 +74,13 @@ impl Bins {
     /// Takes a sample; answers the bin that it ends.
     pub(crate) fn observe(&mut self, sample: &Sample) -> Option<Bin> {
         let start = *self.start.get_or_insert(*sample);
-        self.sums.0 += sample.srtt.as_secs_f64();
+        let srtt = sample.srtt.as_secs_f64();
+        self.floor = self
+            .floor
+            .min(srtt)
+            .max(sample.min_rtt.as_secs_f64())
+            .max(1e-6);
+        self.sums.0 += srtt;
         self.sums.1 += f64::from(sample.inflight);
         self.count += 1;
         self.slow_start |= sample.slow_start;
@@ -79,10 +91,12 @@ impl Bins {
         }
         let delivered = sample.delivered.saturating_sub(start.delivered);
         let retransmissions = sample.retransmissions.saturating_sub(start.retransmissions);
+        let (used, standing) = self.standing(sample, delivered as f64 / length.as_secs_f64());
         let bin = Bin {
             at: sample.at,
             rate: Rate::of(Bytes::new(delivered * u64::from(sample.mss)), length),
-            standing: self.standing(sample, delivered as f64 / length.as_secs_f64()),
+            used,
+            standing,
             delivered,
             retransmissions,
         };
@@ -96,28 +110,34 @@ impl Bins {
         Some(bin)
     }
 
-    /// How surely a queue stood in the present bin, in which so many segments arrived per second.
-    fn standing(&mut self, sample: &Sample, rate: f64) -> f64 {
-        let (srtt, inflight) = (
-            self.sums.0 / f64::from(self.count),
-            self.sums.1 / f64::from(self.count),
-        );
-        self.floor = self
-            .floor
-            .min(srtt)
-            .max(sample.min_rtt.as_secs_f64())
-            .max(1e-6);
-        if self.app_limited || inflight < FILLED * rate * self.floor {
-            return 0.0;
-        }
-        let excess = srtt / self.floor - 1.0;
-        if excess < JITTER {
+    /// For what share of the present bin, in which so many segments arrived per second, a queue stood, and how
+    /// well that is known.
+    ///
+    /// A queue that is empty for a share u of the time makes packets wait for about w/u, where w is what they
+    /// wait for if it is hardly ever there: that of M/M/1, and that of radio links too, whose packets wait
+    /// for whole transmission intervals. The error of w is w itself.
+    fn standing(&mut self, sample: &Sample, rate: f64) -> (f64, f64) {
+        let count = f64::from(self.count);
+        let (srtt, inflight) = (self.sums.0 / count, self.sums.1 / count);
+        let min_rtt = sample.min_rtt.as_secs_f64();
+        let waiting = srtt - self.floor;
+        let jitter = ((self.floor - min_rtt) / RADIO_JITTER).clamp(0.0, 1.0);
+        let radio = RADIO_WAIT * jitter;
+        let wait = radio.max(WIRED_WAIT_SEGMENTS / rate.max(1.0));
+        if waiting <= wait {
             self.calm = self.calm.saturating_add(1);
+            return (0.0, 0.0);
         }
-        if self.slow_start {
-            return f64::from(u8::from(excess > SLOW_START_QUEUE));
+        let used = 1.0 - radio / waiting;
+        let burst = self.slow_start && waiting < SLOW_START_QUEUE * self.floor;
+        if self.app_limited || burst || inflight < FILLED * rate * self.floor {
+            return (used, 0.0);
         }
-        ((excess - JITTER) / CERTAIN).clamp(0.0, 1.0)
+        let error = wait * wait / (waiting * waiting * (1.0 - wait / waiting));
+        (
+            used,
+            1.0 / (1.0 + (error / DEVIATION) * (error / DEVIATION)),
+        )
     }
 
     /// Mean delivery rate of the last second.

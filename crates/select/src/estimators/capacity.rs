@@ -21,6 +21,12 @@ const FORGOTTEN: f64 = 50.0;
 /// Least deviation of ln(rate) of a bin: at 20 Mbit/s, a bin has 170 segments, and ACKs come in bursts of
 /// about ten.
 const LEAST_DEVIATION: f64 = 0.05;
+/// By what ln(rate) must exceed what was known: two deviations of a bin.
+const NEWS: f64 = 0.1;
+/// What such a bin counts: the capacity may be more.
+const BEYOND: f64 = 0.5;
+/// Share of the time below which a queue says nothing of the capacity.
+const LEAST_USED: f64 = 0.1;
 /// Change of ln(capacity) per second below which the quality stays: half of that of 20 dB at 0.25 dB/s,
 /// 60 km/h, where by Shannon a dB is 0.23/ln(101) = 0.05.
 pub(super) const STANDING: f64 = 0.006;
@@ -107,20 +113,20 @@ impl CapacityEstimator {
     }
 
     pub(super) fn observe(&mut self, bin: &Bin) {
-        let y = (bin.rate.bits_per_second().max(10_000) as f64).ln();
+        let rate = (bin.rate.bits_per_second().max(10_000) as f64).ln();
         // A rate without a queue is a lower bound. Where it exceeds what the capacity was, it is news.
-        let beyond = self.known.is_some_and(|known| y > known);
-        let weight = if beyond {
-            bin.standing.max(0.5)
+        let beyond = self.known.is_some_and(|known| rate > known + NEWS);
+        let (y, weight) = if beyond && bin.standing < BEYOND {
+            (rate, BEYOND)
         } else {
-            bin.standing
+            (rate - bin.used.max(LEAST_USED).ln(), bin.standing)
         };
         self.unseen = if bin.standing > 0.5 {
             0.0
         } else {
             self.unseen + 1.0
         };
-        if bin.standing > 0.0 {
+        if bin.standing > 0.5 {
             let known = self.known.unwrap_or(y);
             self.known = Some(known + bin.standing / PRESENT as f64 * (y - known));
         }
