@@ -10,6 +10,8 @@ use crate::sample::Sample;
 const BIN: Duration = Duration::from_millis(100);
 /// Bins over which rates are smoothed: a second.
 const SMOOTHED: usize = 10;
+/// Bins over which what packets wait is averaged, since it jumps by 8 ms with each block that comes twice.
+const LATELY: usize = 5;
 /// What a queue of the radio adds to the RTT while it is empty half of the time, s: transmission intervals
 /// of 1 ms, and a block in ten that comes 8 ms later, make packets wait that long on average.
 const RADIO_WAIT: f64 = 1.2e-3;
@@ -19,9 +21,8 @@ const WIRED_WAIT_SEGMENTS: f64 = 2.0;
 const RADIO_JITTER: f64 = 1e-3;
 /// Deviation of ln(rate) of a bin from that of the capacity even where a queue always stands.
 const DEVIATION: f64 = 0.07;
-/// Share of a pipe that must at least be in flight where a queue stands: whoever has cut the window below
-/// that is emptying the queue, as BBR does to see the lowest RTT.
-const FILLED: f64 = 0.75;
+/// Error of an RTT by Little's law, of the RTT without a queue: the rate of a bin is good to a twentieth.
+const LITTLE: f64 = 0.1;
 /// Slow start sends bursts of twice the rate, which queue without filling the pipe: there, only a queue of
 /// half an RTT counts.
 const SLOW_START_QUEUE: f64 = 0.5;
@@ -52,6 +53,8 @@ pub(crate) struct Bins {
     app_limited: bool,
     /// Lowest smoothed RTT, s: what the RTT is without a queue, jitter included.
     floor: f64,
+    /// Of the last bins: mean RTT above the floor, s, segments in flight, segments per second.
+    lately: VecDeque<[f64; 3]>,
     /// Bins without a queue.
     calm: u32,
     last: VecDeque<Bin>,
@@ -66,6 +69,7 @@ impl Bins {
             slow_start: false,
             app_limited: false,
             floor: f64::INFINITY,
+            lately: VecDeque::with_capacity(LATELY),
             calm: 0,
             last: VecDeque::with_capacity(SMOOTHED + 1),
         }
@@ -119,10 +123,15 @@ impl Bins {
     fn standing(&mut self, sample: &Sample, rate: f64) -> (f64, f64) {
         let count = f64::from(self.count);
         let (srtt, inflight) = (self.sums.0 / count, self.sums.1 / count);
-        let min_rtt = sample.min_rtt.as_secs_f64();
-        let waiting = srtt - self.floor;
-        let jitter = ((self.floor - min_rtt) / RADIO_JITTER).clamp(0.0, 1.0);
-        let radio = RADIO_WAIT * jitter;
+        if self.lately.len() == LATELY {
+            self.lately.pop_front();
+        }
+        let now = srtt - self.floor;
+        self.lately.push_back([now, inflight, rate.max(1.0)]);
+        let sum = |of: usize| self.lately.iter().map(|each| each[of]).sum::<f64>();
+        let waiting = sum(0) / self.lately.len() as f64;
+        let jitter = (self.floor - sample.min_rtt.as_secs_f64()) / RADIO_JITTER;
+        let radio = RADIO_WAIT * jitter.clamp(0.0, 1.0);
         let wait = radio.max(WIRED_WAIT_SEGMENTS / rate.max(1.0));
         if waiting <= wait {
             self.calm = self.calm.saturating_add(1);
@@ -130,7 +139,11 @@ impl Bins {
         }
         let used = 1.0 - radio / waiting;
         let burst = self.slow_start && waiting < SLOW_START_QUEUE * self.floor;
-        if self.app_limited || burst || inflight < FILLED * rate * self.floor {
+        // By Little's law, what is in flight over the rate is the RTT that it really has: the smoothed one is
+        // late where the window has just been cut.
+        let real = (inflight / rate.max(1.0)).min(sum(1) / sum(2)) - self.floor;
+        let late = now < waiting / 2.0 || real < waiting / 2.0 - LITTLE * self.floor;
+        if self.app_limited || burst || late {
             return (used, 0.0);
         }
         let error = wait * wait / (waiting * waiting * (1.0 - wait / waiting));

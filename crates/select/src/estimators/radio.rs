@@ -19,9 +19,9 @@ const CONSTRAINED_DEVIATION: f64 = 0.1;
 const CONSTRAINED_DB: f64 = 7.5;
 /// Deviation of a report of SINR from its mean, dB: reports have steps of about 2 dB, as CQI has, and fade.
 const REPORTED_DEVIATION_DB: f64 = 2.0;
-/// Mbit/s that a dB is worth on 20 MHz: 0.6 of Shannon's 0.332 bit/s/Hz (TR 36.942 annex A) on 18 MHz, a
-/// quarter of which is for control and reference symbols.
-const MBPS_PER_DB: f64 = 0.6 * 0.332 * 18.0 * 0.75;
+/// Mbit/s that a dB is worth on 20 MHz: 0.6 of Shannon's 0.332 bit/s/Hz (TR 36.942 annex A) on 18 MHz, a fifth
+/// of which is for control.
+const MBPS_PER_DB: f64 = 0.6 * 0.332 * 18.0 * 0.8;
 /// Deviation of the logarithm of that: carriers of 10 MHz or 40 are two of it away.
 const CARRIER_DEVIATION: f64 = 0.35;
 /// Change of the mean SINR at 60 km/h, dB/s: 15 dB in 1000 m (atxutegi2018 §4.4.3).
