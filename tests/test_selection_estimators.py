@@ -29,6 +29,14 @@ def test_windows_are_of_5_s_after_the_first_5_s(accuracy) -> None:
     assert answers["movement"] == 5 * 2 * 3 * 2
 
 
+def test_every_congestion_control_is_in_the_table(accuracy) -> None:
+    movement = accuracy.table[accuracy.table["estimator"] == "movement"]
+    assert set(movement["cca"]) == {"cubic", "vegas", "bbr"}
+    assert (
+        movement["answers"].sum() == accuracy.overall.set_index("estimator").loc["movement", "answers"]
+    )
+
+
 def test_who_is_sure_is_right_more_often(accuracy) -> None:
     phase = accuracy.answers[accuracy.answers["estimator"] == "phase"]
     sure = phase["confidence"] > 0.8

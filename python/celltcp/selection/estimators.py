@@ -119,19 +119,21 @@ def check_estimators(
         raise CelltcpError(
             f"cca: {with_parameters[0]!r} has parameters; allowed: plain names, and auto with its own"
         )
-    watched = {_watched(name): name for name in named}
+    watched = [_watched(name) for name in named]
     found: list[pd.DataFrame] = []
     for number, scenario in enumerate(scenarios):
         comparison = compare(
             scenario,
-            cca=list(watched),
+            cca=watched,
             runs=runs,
             seed=seed,
             jobs=jobs,
             out=Path(out) / scenario.replace("/", "-") if out else None,
             progress=_part(progress, number, len(scenarios)),
         )
-        found.extend(_answers(comparison, watched))
+        # Comparisons spell the words after auto in their own order.
+        spelt = dict(zip(comparison.ccas, named, strict=True))
+        found.extend(_answers(comparison, spelt))
     about = {"scenarios": list(scenarios), "cca": named, "runs": runs, "seed": seed}
     return Accuracy(pd.concat(found, ignore_index=True), tuple(named), about)
 
@@ -152,7 +154,7 @@ def _shares(answers: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     return grouped.agg(right="mean", answers="size").reset_index()
 
 
-def _answers(comparison: Comparison, watched: dict[str, str]) -> Iterator[pd.DataFrame]:
+def _answers(comparison: Comparison, names: dict[str, str]) -> Iterator[pd.DataFrame]:
     """Per estimator whether it was right each time that it was asked."""
     if "estimates" not in comparison.results.tables:
         return
@@ -165,7 +167,7 @@ def _answers(comparison: Comparison, watched: dict[str, str]) -> Iterator[pd.Dat
     end = seen["t_s"] + float(comparison.results.about["slot_s"])
     age = end - begun
     settled = age > SETTLED_S
-    cca = seen["cca"].map(watched)
+    cca = seen["cca"].map(names)
 
     def judged(estimator: str, asked: pd.Series, right: pd.Series) -> pd.DataFrame:
         return pd.DataFrame(

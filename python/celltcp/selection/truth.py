@@ -36,7 +36,7 @@ class Truth:
 
     @property
     def movement(self) -> str | None:
-        """Whether the mean SINR only falls, only rises or stays; without a radio, whether the link does."""
+        """Whether the mean SINR falls, rises or stays; without a radio, whether the link stays."""
         if self._way is None:
             capacity = self._comparison.slots["capacity_mbps"]
             return "static" if float(capacity.std()) <= 1e-6 * float(capacity.mean()) else None
