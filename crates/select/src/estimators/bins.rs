@@ -12,8 +12,8 @@ const BIN: Duration = Duration::from_millis(100);
 const SMOOTHED: usize = 10;
 /// Bins over which what packets wait is averaged, since it jumps by 8 ms with each block that comes twice.
 const LATELY: usize = 5;
-/// What a queue of the radio adds to the RTT while it is empty half of the time, s: transmission intervals
-/// of 1 ms, and a block in ten that comes 8 ms later, make packets wait that long on average.
+/// What packets wait for on average where hardly a queue stands, s, above the lowest RTT: half a transmission
+/// interval of 1 ms, and in one block of ten 8 ms until it comes again.
 const RADIO_WAIT: f64 = 1.2e-3;
 /// The same where there is no jitter: two segments, which one ACK acknowledges.
 const WIRED_WAIT_SEGMENTS: f64 = 2.0;

@@ -72,12 +72,15 @@ def _print(accuracy: Accuracy) -> None:
     from rich.table import Table
 
     console = wide_console()
+    asked = list(accuracy.overall["estimator"])
     by_cca = Table(title="Right answers of estimators, %, and how many")
-    for heading in ("estimator", "family", *accuracy.ccas):
-        by_cca.add_column(heading, justify="left" if heading in ("estimator", "family") else "right")
-    for (estimator, family), rows in accuracy.table.groupby(["estimator", "family"], sort=True):
-        cells = rows.set_index("cca")
-        by_cca.add_row(str(estimator), str(family), *(_cell(cells, name) for name in accuracy.ccas))
+    for heading in ("family", "CCA", *asked):
+        by_cca.add_column(heading, justify="left" if heading in ("family", "CCA") else "right")
+    for family, rows in accuracy.table.groupby("family", sort=True):
+        for cca in accuracy.ccas:
+            cells = rows[rows["cca"] == cca].set_index("estimator")
+            by_cca.add_row(str(family), cca, *(_cell(cells, each) for each in asked))
+        by_cca.add_section()
     console.print(by_cca)
     console.print(_by_confidence(accuracy))
 
