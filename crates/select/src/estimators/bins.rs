@@ -14,7 +14,7 @@ const SMOOTHED: usize = 10;
 const LATELY: usize = 5;
 /// What packets wait for on average where hardly a queue stands, s, above the lowest RTT: half a transmission
 /// interval of 1 ms, and in one block of ten 8 ms until it comes again.
-const RADIO_WAIT: f64 = 1.2e-3;
+const RADIO_WAIT: f64 = 0.5e-3 + 0.1 * 8e-3;
 /// The same where there is no jitter: two segments, which one ACK acknowledges.
 const WIRED_WAIT_SEGMENTS: f64 = 2.0;
 /// RTT without a queue less the lowest one, from which on there is the jitter of a radio, s.
