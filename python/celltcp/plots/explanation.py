@@ -67,7 +67,9 @@ def draw_explanation(explained: Explanation) -> Figure:
     handles = [Patch(color=shade, label=name) for name, shade in _PHASES.items()]
     picture.legend(handles=handles, ncols=len(handles), loc="outside lower center")
     _draw_changes([rates, delays, queues, phases], explained.decisions)
-    picture.suptitle(f"{explained.name}, {labels([explained.cca])[explained.cca]}, seed {explained.seed}")
+    picture.suptitle(
+        f"{explained.name}, {labels([explained.cca])[explained.cca]}, seed {explained.seed}"
+    )
     return picture
 
 

@@ -10,14 +10,19 @@ use crate::sample::Sample;
 const BIN: Duration = Duration::from_millis(100);
 /// Bins over which rates are smoothed: a second.
 const SMOOTHED: usize = 10;
-/// Above the lowest smoothed RTT by this share, a queue may stand: less is the jitter of HARQ and of grants
-/// (one retransmission in ten is 8 ms of LTE, 0.8 ms on average, or 2 % of a low RTT; and as much upward).
-const JITTER: f64 = 0.04;
-/// Above it by so much more, a queue certainly stands.
-const CERTAIN: f64 = 0.08;
-/// Share of a pipe that must at least be in flight where a queue stands: whoever has cut the window below
-/// that is emptying the queue, as BBR does to see the lowest RTT.
-const FILLED: f64 = 0.75;
+/// Bins over which what packets wait is averaged, since it jumps by 8 ms with each block that comes twice.
+const LATELY: usize = 5;
+/// What packets wait for on average where hardly a queue stands, s, above the lowest RTT: half a transmission
+/// interval of 1 ms, and in one block of ten 8 ms until it comes again.
+const RADIO_WAIT: f64 = 0.5e-3 + 0.1 * 8e-3;
+/// The same where there is no jitter: two segments, which one ACK acknowledges.
+const WIRED_WAIT_SEGMENTS: f64 = 2.0;
+/// RTT without a queue less the lowest one, from which on there is the jitter of a radio, s.
+const RADIO_JITTER: f64 = 1e-3;
+/// Deviation of ln(rate) of a bin from that of the capacity even where a queue always stands.
+const DEVIATION: f64 = 0.07;
+/// Error of an RTT by Little's law, of the RTT without a queue: the rate of a bin is good to a twentieth.
+const LITTLE: f64 = 0.1;
 /// Slow start sends bursts of twice the rate, which queue without filling the pipe: there, only a queue of
 /// half an RTT counts.
 const SLOW_START_QUEUE: f64 = 0.5;
@@ -29,7 +34,9 @@ pub(crate) struct Bin {
     pub(crate) at: Instant,
     /// Segments delivered per second, as a rate of payload.
     pub(crate) rate: Rate,
-    /// How surely a queue stood all the time, so that the rate is the capacity: from 0 to 1.
+    /// Share of the time for which a queue stood, so that the path was used.
+    pub(crate) used: f64,
+    /// How well that is known: from 0 to 1.
     pub(crate) standing: f64,
     delivered: u64,
     retransmissions: u64,
@@ -44,8 +51,10 @@ pub(crate) struct Bins {
     count: u32,
     slow_start: bool,
     app_limited: bool,
-    /// Lowest mean of the smoothed RTT in a bin, s: what the RTT is without a queue, jitter included.
+    /// Lowest smoothed RTT, s: what the RTT is without a queue, jitter included.
     floor: f64,
+    /// Of the last bins: mean RTT above the floor, s, segments in flight, segments per second.
+    lately: VecDeque<[f64; 3]>,
     /// Bins without a queue.
     calm: u32,
     last: VecDeque<Bin>,
@@ -60,6 +69,7 @@ impl Bins {
             slow_start: false,
             app_limited: false,
             floor: f64::INFINITY,
+            lately: VecDeque::with_capacity(LATELY),
             calm: 0,
             last: VecDeque::with_capacity(SMOOTHED + 1),
         }
@@ -68,7 +78,13 @@ impl Bins {
     /// Takes a sample; answers the bin that it ends.
     pub(crate) fn observe(&mut self, sample: &Sample) -> Option<Bin> {
         let start = *self.start.get_or_insert(*sample);
-        self.sums.0 += sample.srtt.as_secs_f64();
+        let srtt = sample.srtt.as_secs_f64();
+        self.floor = self
+            .floor
+            .min(srtt)
+            .max(sample.min_rtt.as_secs_f64())
+            .max(1e-6);
+        self.sums.0 += srtt;
         self.sums.1 += f64::from(sample.inflight);
         self.count += 1;
         self.slow_start |= sample.slow_start;
@@ -79,10 +95,12 @@ impl Bins {
         }
         let delivered = sample.delivered.saturating_sub(start.delivered);
         let retransmissions = sample.retransmissions.saturating_sub(start.retransmissions);
+        let (used, standing) = self.standing(sample, delivered as f64 / length.as_secs_f64());
         let bin = Bin {
             at: sample.at,
             rate: Rate::of(Bytes::new(delivered * u64::from(sample.mss)), length),
-            standing: self.standing(sample, delivered as f64 / length.as_secs_f64()),
+            used,
+            standing,
             delivered,
             retransmissions,
         };
@@ -96,28 +114,43 @@ impl Bins {
         Some(bin)
     }
 
-    /// How surely a queue stood in the present bin, in which so many segments arrived per second.
-    fn standing(&mut self, sample: &Sample, rate: f64) -> f64 {
-        let (srtt, inflight) = (
-            self.sums.0 / f64::from(self.count),
-            self.sums.1 / f64::from(self.count),
-        );
-        self.floor = self
-            .floor
-            .min(srtt)
-            .max(sample.min_rtt.as_secs_f64())
-            .max(1e-6);
-        if self.app_limited || inflight < FILLED * rate * self.floor {
-            return 0.0;
+    /// For what share of the present bin, in which so many segments arrived per second, a queue stood, and how
+    /// well that is known.
+    ///
+    /// A queue that is empty for a share u of the time makes packets wait for about w/u, where w is what they
+    /// wait for if it is hardly ever there: that of M/M/1, and that of radio links too, whose packets wait
+    /// for whole transmission intervals. The error of w is w itself.
+    fn standing(&mut self, sample: &Sample, rate: f64) -> (f64, f64) {
+        let count = f64::from(self.count);
+        let (srtt, inflight) = (self.sums.0 / count, self.sums.1 / count);
+        if self.lately.len() == LATELY {
+            self.lately.pop_front();
         }
-        let excess = srtt / self.floor - 1.0;
-        if excess < JITTER {
+        let now = srtt - self.floor;
+        self.lately.push_back([now, inflight, rate.max(1.0)]);
+        let sum = |of: usize| self.lately.iter().map(|each| each[of]).sum::<f64>();
+        let waiting = sum(0) / self.lately.len() as f64;
+        let jitter = (self.floor - sample.min_rtt.as_secs_f64()) / RADIO_JITTER;
+        let radio = RADIO_WAIT * jitter.clamp(0.0, 1.0);
+        let wait = radio.max(WIRED_WAIT_SEGMENTS / rate.max(1.0));
+        if waiting <= wait {
             self.calm = self.calm.saturating_add(1);
+            return (0.0, 0.0);
         }
-        if self.slow_start {
-            return f64::from(u8::from(excess > SLOW_START_QUEUE));
+        let used = 1.0 - radio / waiting;
+        let burst = self.slow_start && waiting < SLOW_START_QUEUE * self.floor;
+        // By Little's law, what is in flight over the rate is the RTT that it really has: the smoothed one is
+        // late where the window has just been cut.
+        let real = (inflight / rate.max(1.0)).min(sum(1) / sum(2)) - self.floor;
+        let late = now < waiting / 2.0 || real < waiting / 2.0 - LITTLE * self.floor;
+        if self.app_limited || burst || late {
+            return (used, 0.0);
         }
-        ((excess - JITTER) / CERTAIN).clamp(0.0, 1.0)
+        let error = wait * wait / (waiting * waiting * (1.0 - wait / waiting));
+        (
+            used,
+            1.0 / (1.0 + (error / DEVIATION) * (error / DEVIATION)),
+        )
     }
 
     /// Mean delivery rate of the last second.

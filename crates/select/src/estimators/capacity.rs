@@ -13,6 +13,8 @@ const PRESENT: usize = 10;
 /// Bins that trends are fitted to, the short ones first: 5 s are enough for what changes fast, 20 s are
 /// needed for what changes slowly.
 const SPANS: [usize; 3] = [50, 100, 200];
+/// Bins after which trends are fitted again: decisions are rarer.
+const REFIT: usize = 2;
 /// Bins that are kept.
 const KEPT: usize = SPANS[SPANS.len() - 1];
 /// Bins after which a capacity that has not been seen since means little: 5 s, in which at 300 km/h a third
@@ -21,6 +23,12 @@ const FORGOTTEN: f64 = 50.0;
 /// Least deviation of ln(rate) of a bin: at 20 Mbit/s, a bin has 170 segments, and ACKs come in bursts of
 /// about ten.
 const LEAST_DEVIATION: f64 = 0.05;
+/// By what ln(rate) must exceed what was known: two deviations of a bin.
+const NEWS: f64 = 0.1;
+/// What such a bin counts: the capacity may be more.
+const BEYOND: f64 = 0.5;
+/// Share of the time below which a queue says nothing of the capacity.
+const LEAST_USED: f64 = 0.1;
 /// Change of ln(capacity) per second below which the quality stays: half of that of 20 dB at 0.25 dB/s,
 /// 60 km/h, where by Shannon a dB is 0.23/ln(101) = 0.05.
 pub(super) const STANDING: f64 = 0.006;
@@ -93,6 +101,8 @@ pub(super) struct CapacityEstimator {
     known: Option<f64>,
     /// Bins since then.
     unseen: f64,
+    /// Bins since the trend was fitted.
+    since_fit: usize,
     trend: Trend,
 }
 
@@ -102,37 +112,48 @@ impl CapacityEstimator {
             bins: VecDeque::with_capacity(KEPT + 1),
             known: None,
             unseen: 0.0,
+            since_fit: 0,
             trend: Trend::default(),
         }
     }
 
     pub(super) fn observe(&mut self, bin: &Bin) {
-        let y = (bin.rate.bits_per_second().max(10_000) as f64).ln();
+        let rate = (bin.rate.bits_per_second().max(10_000) as f64).ln();
         // A rate without a queue is a lower bound. Where it exceeds what the capacity was, it is news.
-        let beyond = self.known.is_some_and(|known| y > known);
-        let weight = if beyond {
-            bin.standing.max(0.5)
+        let beyond = self.known.is_some_and(|known| rate > known + NEWS);
+        let correction = -bin.used.max(LEAST_USED).ln();
+        let (y, weight) = if beyond && bin.standing < BEYOND {
+            (rate, BEYOND)
         } else {
-            bin.standing
+            (rate + correction, bin.standing)
         };
         self.unseen = if bin.standing > 0.5 {
             0.0
         } else {
             self.unseen + 1.0
         };
-        if bin.standing > 0.0 {
+        if bin.standing > 0.5 {
             let known = self.known.unwrap_or(y);
             self.known = Some(known + bin.standing / PRESENT as f64 * (y - known));
         }
         let x = bin.at.as_secs_f64();
         self.bins.push_back(Seen {
-            point: Point { x, y, weight },
+            point: Point {
+                x,
+                y,
+                weight,
+                correction,
+            },
             standing: bin.standing,
         });
         if self.bins.len() > KEPT {
             self.bins.pop_front();
         }
-        self.trend = self.fit();
+        self.since_fit += 1;
+        if self.since_fit == REFIT {
+            self.since_fit = 0;
+            self.trend = self.fit();
+        }
     }
 
     /// Mean rate of the last second's bins with a queue. Without one, the last that was seen with one: had the

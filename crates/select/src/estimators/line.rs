@@ -15,7 +15,12 @@ pub(super) struct Point {
     pub(super) x: f64,
     pub(super) y: f64,
     pub(super) weight: f64,
+    /// What of the value is a correction that may be wrong.
+    pub(super) correction: f64,
 }
+
+/// Part of the rise of corrections by which the slope may be wrong.
+const DOUBT: f64 = 0.5;
 
 /// A line by weighted least squares.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -61,6 +66,7 @@ impl Line {
         };
         let inflation = (1.0 + alike) / (1.0 - alike);
         let error = fit.deviation.max(least) * (inflation / fit.spread).sqrt();
+        let error = error.hypot(DOUBT * fit.corrected);
         Some(Self {
             slope: fit.slope,
             error,
@@ -76,6 +82,8 @@ struct Fit {
     x: f64,
     y: f64,
     slope: f64,
+    /// Slope of the corrections.
+    corrected: f64,
     deviation: f64,
     /// Sum of weights times squared distances from the mean x.
     spread: f64,
@@ -86,22 +94,24 @@ impl Fit {
         points: impl Iterator<Item = Point> + Clone,
         trust: impl Fn(&Point) -> f64,
     ) -> Option<Self> {
-        let (mut n, mut x, mut y) = (0.0, 0.0, 0.0);
+        let (mut n, mut x, mut y, mut z) = (0.0, 0.0, 0.0, 0.0);
         for point in points.clone() {
             let weight = point.weight * trust(&point);
             n += weight;
             x += weight * point.x;
             y += weight * point.y;
+            z += weight * point.correction;
         }
         if n < FEWEST {
             return None;
         }
-        (x, y) = (x / n, y / n);
-        let (mut xx, mut xy, mut yy) = (0.0, 0.0, 0.0);
+        (x, y, z) = (x / n, y / n, z / n);
+        let (mut xx, mut xy, mut yy, mut xz) = (0.0, 0.0, 0.0, 0.0);
         for point in points {
             let weight = point.weight * trust(&point);
             xx += weight * (point.x - x) * (point.x - x);
             xy += weight * (point.x - x) * (point.y - y);
+            xz += weight * (point.x - x) * (point.correction - z);
             yy += weight * (point.y - y) * (point.y - y);
         }
         if xx <= 0.0 {
@@ -113,6 +123,7 @@ impl Fit {
             x,
             y,
             slope,
+            corrected: xz / xx,
             deviation,
             spread: xx,
         })

@@ -19,13 +19,20 @@ const CONSTRAINED_DEVIATION: f64 = 0.1;
 const CONSTRAINED_DB: f64 = 7.5;
 /// Deviation of a report of SINR from its mean, dB: reports have steps of about 2 dB, as CQI has, and fade.
 const REPORTED_DEVIATION_DB: f64 = 2.0;
-/// Mbit/s that a dB is worth on 20 MHz: 0.6 of Shannon's 0.332 bit/s/Hz (TR 36.942 annex A) on 18 MHz, a
-/// quarter of which is for control and reference symbols.
-const MBPS_PER_DB: f64 = 0.6 * 0.332 * 18.0 * 0.75;
+/// Mbit/s that a dB is worth on 20 MHz: 0.6 of Shannon's 0.332 bit/s/Hz (TR 36.942 annex A) on 18 MHz, a fifth
+/// of which is for control.
+const MBPS_PER_DB: f64 = 0.6 * 0.332 * 18.0 * 0.8;
 /// Deviation of the logarithm of that: carriers of 10 MHz or 40 are two of it away.
 const CARRIER_DEVIATION: f64 = 0.35;
 /// Change of the mean SINR at 60 km/h, dB/s: 15 dB in 1000 m (atxutegi2018 §4.4.3).
 const DB_PER_SECOND: f64 = 0.25;
+/// Change between that of 60 and of 120 km/h, half-way by ratio, in times that of 60 km/h.
+const SLOW_BELOW: f64 = 1.414;
+/// The same between 120 and 300 km/h.
+const FAST_BELOW: f64 = 3.162;
+/// What a dB is worth at 300 km/h, of what it is worth otherwise: the channel is known once per slot of
+/// 0.5 ms, in which it has changed so far that above some 12 dB nothing is gained.
+const FASTEST_WORTH: f64 = 0.5;
 /// Confidence in what the radio tells: of the present, but the next second may be different.
 const TOLD: f64 = 0.95;
 
@@ -69,14 +76,15 @@ pub(super) fn speed(trend: &Trend, movement: Estimate<Movement>, hints: &Hints) 
         None => (trend.mbps_per_second / MBPS_PER_DB, movement.confidence),
     };
     let times = (change.abs() / DB_PER_SECOND).max(f64::MIN_POSITIVE).ln();
-    let relative = if hints.sinr_trend.is_some() {
-        CARRIER_DEVIATION / 2.0
-    } else {
-        (trend.error / trend.slope).hypot(CARRIER_DEVIATION)
+    let (relative, fast_below) = match hints.sinr_trend {
+        Some(_) => (CARRIER_DEVIATION / 2.0, FAST_BELOW),
+        None => {
+            let error = (trend.error / trend.slope).hypot(CARRIER_DEVIATION);
+            (error, FAST_BELOW * FASTEST_WORTH.sqrt())
+        }
     };
-    // Half-way, by ratio, between 60, 120 and 300 km/h.
-    let slow = normal((2.0_f64.sqrt().ln() - times) / relative);
-    let fast = normal((10.0_f64.sqrt().ln() - times) / relative) - slow;
+    let slow = normal((SLOW_BELOW.ln() - times) / relative);
+    let fast = normal((fast_below.ln() - times) / relative) - slow;
     let all = [
         (Speed::Slow, slow),
         (Speed::Fast, fast),

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from celltcp.selection.training.fit import WEIGHTS, Grown
+from celltcp.selection.training.fit import DEFAULT_CCA, WEIGHTS, Grown
 
-#: Congestion controls that a leaf names: the best of its cases by the requirement's measure.
-_NAMED = 6
+#: Congestion controls that a leaf names: the best of its cases by the requirement's measure, and the
+#: system's default, so that it is known what leaving that is expected to gain.
+_NAMED = 5
 
 
 def policy_text(
@@ -67,5 +68,7 @@ def _node(number: int, node: dict[str, object], requirement: str) -> str:
         return sum(weight * part for weight, part in zip(weights, parts[cca], strict=True))
 
     best = sorted(parts, key=score, reverse=True)[:_NAMED]
+    if DEFAULT_CCA in parts and DEFAULT_CCA not in best:
+        best.append(DEFAULT_CCA)
     spelt = ", ".join(f"{cca} = {parts[cca]}" for cca in best)
     return f"    {{ cases = {node['cases']}, parts = {{ {spelt} }} }}, # {number}"

@@ -1,0 +1,109 @@
+//! A sender over one bottleneck, as a fluid: what TCP_INFO would tell of it every 10 ms.
+
+use select::{SAMPLE_INTERVAL, Sample};
+use units::{Duration, Instant, Rate};
+
+/// Payload of a segment, bytes.
+pub const MSS: u32 = 1_448;
+/// Length of a step, s.
+const STEP: f64 = 0.01;
+
+/// Segments per second of a rate.
+pub fn segments(mbps: f64) -> f64 {
+    mbps * 1e6 / 8.0 / f64::from(MSS)
+}
+
+/// How the window changes.
+#[derive(Clone, Copy, Debug)]
+pub enum Window {
+    /// A segment per RTT, halved by a loss, as Reno.
+    Reno,
+    /// So many segments in the queue, as delay-based congestion controls keep them.
+    Queue(f64),
+    /// So many segments per second more, whatever happens.
+    Growing(f64),
+}
+
+/// A path and a window on it.
+pub struct Flow {
+    /// RTT without a queue, s.
+    pub base: f64,
+    /// Room of the buffer, segments.
+    pub buffer: f64,
+    /// Share of segments lost at random.
+    pub loss: f64,
+    /// Window of the receiver, bytes.
+    pub receive_window: u64,
+    /// The congestion control.
+    pub window: Window,
+    /// Congestion window at the start, segments.
+    pub cwnd: f64,
+}
+
+impl Default for Flow {
+    fn default() -> Self {
+        Self {
+            base: 0.068,
+            buffer: 300.0,
+            loss: 0.0,
+            receive_window: 1 << 30,
+            window: Window::Reno,
+            cwnd: 100.0,
+        }
+    }
+}
+
+impl Flow {
+    /// Its samples over `seconds`, `mbps` being the capacity at a time in s.
+    pub fn samples(mut self, seconds: f64, mbps: impl Fn(f64) -> f64) -> Vec<Sample> {
+        let (mut delivered, mut again, mut due, mut rest) = (0.0, 0_u64, 0.0, 0.0);
+        let mut samples = Vec::new();
+        for step in 1..=(seconds / STEP) as u64 {
+            let capacity = segments(mbps(step as f64 * STEP));
+            let receiver = self.receive_window as f64 / f64::from(MSS);
+            // The first RTT is without a queue: nothing is sent before it but the handshake.
+            let handshake = step as f64 * STEP < self.base;
+            let inflight = self
+                .cwnd
+                .min(receiver)
+                .min(if handshake { 10.0 } else { f64::MAX });
+            let queue = (inflight - capacity * self.base).max(0.0);
+            let rate = capacity.min(inflight / self.base);
+            let rtt = self.base + queue.min(self.buffer) / capacity;
+            delivered += rate * STEP;
+            due += self.loss * rate * STEP;
+            rest -= STEP;
+            let overflows = queue > self.buffer;
+            if overflows || due >= 1.0 {
+                again += 1;
+                due = (due - 1.0).max(0.0);
+                // Once per RTT.
+                if rest <= 0.0 && matches!(self.window, Window::Reno) {
+                    self.cwnd = (self.cwnd / 2.0).max(2.0);
+                    rest = rtt;
+                }
+            }
+            match self.window {
+                Window::Reno if inflight >= self.cwnd => self.cwnd += STEP / rtt,
+                Window::Reno => {}
+                Window::Queue(kept) => self.cwnd = capacity * self.base + kept,
+                Window::Growing(by) => self.cwnd += by * STEP,
+            }
+            samples.push(Sample {
+                at: Instant::ZERO + SAMPLE_INTERVAL * step,
+                mss: MSS,
+                cwnd: self.cwnd as u32,
+                inflight: inflight as u32,
+                srtt: Duration::from_secs_f64(rtt),
+                min_rtt: Duration::from_secs_f64(self.base),
+                delivered: delivered as u64,
+                retransmissions: again,
+                delivery_rate: Rate::from_bits_per_second((rate * 8.0 * f64::from(MSS)) as u64),
+                app_limited: false,
+                send_window: self.receive_window,
+                slow_start: false,
+            });
+        }
+        samples
+    }
+}

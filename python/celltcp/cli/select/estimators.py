@@ -1,0 +1,108 @@
+"""celltcp select estimators."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from celltcp.cli.console import wide_console
+from celltcp.cli.outcome import check_json, tell
+from celltcp.cli.progress import progress_bar
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.table import Table
+
+    from celltcp.selection.estimators import Accuracy
+
+
+@click.command()
+@click.option("--scenarios", metavar="LIST", help="Names or files; default the 12 mobility/*.")
+@click.option(
+    "--cca",
+    metavar="LIST",
+    help="Names, or auto with its parameters; default nine and auto:policy=rules.",
+)
+@click.option("--runs", default=5, show_default=True, type=click.IntRange(1))
+@click.option("--seed", default=1, show_default=True, type=click.IntRange(0))
+@click.option("--jobs", type=click.IntRange(1), help="Runs at a time; default all cores.")
+@click.option("--out", metavar="DIR", help="Keep the results of each scenario here.")
+@click.option("--json", "json_file", metavar="FILE", help="Write the outcome as JSON; - prints it.")
+def estimators(
+    scenarios: str | None,
+    cca: str | None,
+    runs: int,
+    seed: int,
+    jobs: int | None,
+    out: str | None,
+    json_file: str | None,
+) -> None:
+    """Show how often the estimators of selectors are right.
+
+    Every congestion control runs with estimators beside it. Movement, speed and latency are asked at
+    the end of each 5 s after the first 5 s, the others in each slot. What is true is what the simulator
+    knows.
+    """
+    from celltcp.results import prepare_folder
+    from celltcp.selection.estimators import DEFAULT_CCAS, DEFAULT_SCENARIOS, check_estimators
+
+    check_json(json_file)
+    folder = prepare_folder(out) if out else None
+    names = DEFAULT_SCENARIOS if scenarios is None else _listed(scenarios)
+    with progress_bar("estimating") as progress:
+        accuracy = check_estimators(
+            names,
+            cca=DEFAULT_CCAS if cca is None else cca,
+            runs=runs,
+            seed=seed,
+            jobs=jobs,
+            out=folder,
+            progress=progress,
+        )
+    tell(accuracy.to_json(), json_file, lambda: _print(accuracy))
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(each.strip() for each in text.split(",") if each.strip()))
+
+
+def _print(accuracy: Accuracy) -> None:
+    """Shares that were right, by family and congestion control, then by confidence."""
+    from rich.table import Table
+
+    console = wide_console()
+    asked = list(accuracy.overall["estimator"])
+    by_cca = Table(title="Right answers of estimators, %, and how many")
+    for heading in ("family", "CCA", *asked):
+        by_cca.add_column(heading, justify="left" if heading in ("family", "CCA") else "right")
+    for family, rows in accuracy.table.groupby("family", sort=True):
+        for cca in accuracy.ccas:
+            cells = rows[rows["cca"] == cca].set_index("estimator")
+            by_cca.add_row(str(family), cca, *(_cell(cells, each) for each in asked))
+        by_cca.add_section()
+    console.print(by_cca)
+    console.print(_by_confidence(accuracy))
+
+
+def _by_confidence(accuracy: Accuracy) -> Table:
+    from rich.table import Table
+
+    table = Table(title="Right answers by confidence, %, and how many")
+    found = accuracy.by_confidence
+    ranges = list(dict.fromkeys(found["confidence"].sort_values()))
+    for heading in ("estimator", "all", *ranges):
+        table.add_column(heading, justify="left" if heading == "estimator" else "right")
+    overall = accuracy.overall.set_index("estimator")
+    for estimator, rows in found.groupby("estimator", sort=True):
+        cells = rows.set_index("confidence")
+        shares = (_cell(cells, each) for each in ranges)
+        table.add_row(str(estimator), _cell(overall, str(estimator)), *shares)
+    return table
+
+
+def _cell(rows: pd.DataFrame, key: str) -> str:
+    if key not in rows.index:
+        return ""
+    row = rows.loc[key]
+    return f"{100 * row['right']:.0f} ({row['answers']:.0f})"

@@ -1,0 +1,211 @@
+"""How often the estimators of selectors are right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from celltcp._core import CelltcpError
+from celltcp.campaign import Progress
+from celltcp.ccas import chosen
+from celltcp.comparison import Comparison, compare, frame
+from celltcp.engines import engine
+from celltcp.scenarios import scenario_names
+from celltcp.selection.scenario_truth import Truth
+
+#: Scenarios that are run unless others are named: the 12 ways through a cell.
+DEFAULT_SCENARIOS = tuple(name for name in scenario_names() if name.startswith("mobility/"))
+
+#: Congestion controls that are run unless others are named: those that fill buffers, those that heed
+#: delay, one with a model of the path, and one that changes.
+DEFAULT_CCAS = (
+    *("cubic", "reno", "illinois", "westwood", "bbr", "nv", "vegas", "lp", "cdg"),
+    "auto:policy=rules",
+)
+
+#: Length of a window, s: what an estimator says at its end counts.
+WINDOW_S = 5.0
+
+#: Time after which windows begin, and capacity and queue count, s.
+SETTLED_S = 5.0
+
+#: Confidences are sorted by these bounds.
+CONFIDENCES = (0.0, 0.5, 0.8, 0.95, 1.0)
+
+#: An estimate of the capacity is right within this factor.
+CAPACITY_FACTOR = 1.2
+
+#: An estimate of buffer or queue is right within this factor.
+LENGTH_FACTOR = 1.5
+
+#: Queues of so many packets or fewer do not count: they are those of one transmission interval.
+SHORT_QUEUE = 30
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """Answers of estimators: columns estimator, family, scenario, cca, right, confidence."""
+
+    answers: pd.DataFrame
+    ccas: tuple[str, ...]
+    about: dict[str, Any]
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """Share that was right and number of answers, per estimator, family and congestion control."""
+        return _shares(self.answers, ["estimator", "family", "cca"])
+
+    @property
+    def overall(self) -> pd.DataFrame:
+        """The same per estimator."""
+        return _shares(self.answers, ["estimator"])
+
+    @property
+    def by_confidence(self) -> pd.DataFrame:
+        """The same per estimator and range of its confidence."""
+        ranges = pd.cut(self.answers["confidence"], list(CONFIDENCES), include_lowest=True)
+        labels = ranges.cat.rename_categories(
+            [f"to {most:g}" for most in CONFIDENCES[1:]],
+        )
+        return _shares(self.answers.assign(confidence=labels), ["estimator", "confidence"])
+
+    def to_json(self) -> dict[str, Any]:
+        """All three tables; the same for the same seeds."""
+        return {
+            **self.about,
+            "overall": self.overall.to_dict("records"),
+            "by_confidence": self.by_confidence.to_dict("records"),
+            "table": self.table.to_dict("records"),
+        }
+
+
+def check_estimators(
+    scenarios: Sequence[str] = DEFAULT_SCENARIOS,
+    cca: Sequence[str] | str = DEFAULT_CCAS,
+    runs: int = 5,
+    seed: int = 1,
+    *,
+    jobs: int | None = None,
+    out: str | Path | None = None,
+    progress: Progress | None = None,
+) -> Accuracy:
+    """Runs congestion controls with estimators beside them, and compares these with the truth.
+
+    Args:
+        scenarios: built-in names or files.
+        cca: congestion controls; a plain name is kept for all of a run.
+        runs: runs of each; run i has `seed + i`.
+        seed: of the first run.
+        jobs: runs at a time; all cores unless given.
+        out: folder for the results of each scenario, in a folder of its own.
+        progress: called with the share that is done.
+
+    Raises:
+        CelltcpError: if something that was given cannot be used.
+    """
+    if not scenarios:
+        raise CelltcpError("scenarios: give one scenario at least")
+    named = chosen(cca, engine().ccas)
+    if several := [name for name in named if "+" in name]:
+        raise CelltcpError(
+            f"cca: {several[0]!r} is several flows; allowed: one congestion control each"
+        )
+    with_parameters = [name for name in named if ":" in name and not name.startswith("auto:")]
+    if with_parameters:
+        raise CelltcpError(
+            f"cca: {with_parameters[0]!r} has parameters; allowed: plain names, and auto with its own"
+        )
+    watched = [_watched(name) for name in named]
+    found: list[pd.DataFrame] = []
+    for number, scenario in enumerate(scenarios):
+        comparison = compare(
+            scenario,
+            cca=watched,
+            runs=runs,
+            seed=seed,
+            jobs=jobs,
+            out=Path(out) / scenario.replace("/", "-") if out else None,
+            progress=_part(progress, number, len(scenarios)),
+        )
+        # Comparisons spell the words after auto in their own order.
+        spelt = dict(zip(comparison.ccas, named, strict=True))
+        found.extend(_answers(comparison, spelt))
+    about = {"scenarios": list(scenarios), "cca": named, "runs": runs, "seed": seed}
+    return Accuracy(pd.concat(found, ignore_index=True), tuple(named), about)
+
+
+def _watched(name: str) -> str:
+    """The congestion control with estimators beside it."""
+    return name if name.startswith("auto") else f"auto:policy=fixed,cca={name}"
+
+
+def _part(progress: Progress | None, number: int, of: int) -> Progress | None:
+    if progress is None:
+        return None
+    return lambda share: progress((number + share) / of)
+
+
+def _shares(answers: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    grouped = answers.groupby(by, observed=True, sort=True)["right"]
+    return grouped.agg(right="mean", answers="size").reset_index()
+
+
+def _answers(comparison: Comparison, names: dict[str, str]) -> Iterator[pd.DataFrame]:
+    """Per estimator whether it was right each time that it was asked."""
+    if "estimates" not in comparison.results.tables:
+        return
+    truth = Truth(comparison)
+    name = str(comparison.results.about["name"])
+    slots = comparison.slots.drop(columns="cca")
+    seen = frame(comparison.results.tables["estimates"]).merge(slots, on=["run", "flow", "t_s"])
+    # One flow is watched; what of it is in a row stands at the end of the slot.
+    begun = seen.groupby("run")["t_s"].transform("min")
+    end = seen["t_s"] + float(comparison.results.about["slot_s"])
+    age = end - begun
+    settled = age > SETTLED_S
+    cca = seen["cca"].map(names)
+
+    def judged(estimator: str, asked: pd.Series, right: pd.Series) -> pd.DataFrame:
+        return pd.DataFrame(
+            {
+                "estimator": estimator,
+                "family": name.split("-", 1)[0],
+                "scenario": name,
+                "cca": cca[asked],
+                "right": right[asked].astype(bool),
+                "confidence": seen.loc[asked, _CONFIDENCE[estimator]].astype(float),
+            }
+        )
+
+    windows = settled & (((end + 1e-6) // WINDOW_S) > ((seen["t_s"] + 1e-6) // WINDOW_S))
+    windows &= end > SETTLED_S + WINDOW_S - 1e-6
+    for estimator in ("movement", "speed", "latency"):
+        if (true := getattr(truth, estimator)) is not None:
+            yield judged(estimator, windows, seen[estimator] == true)
+    if (phases := truth.phases(end, begun)) is not None:
+        yield judged("phase", age > 0, seen["phase"] == phases)
+    capacity = seen["capacity_mbps_y"]
+    right = _within(seen["capacity_mbps_x"], capacity, CAPACITY_FACTOR)
+    yield judged("capacity", settled & (capacity > 0), right)
+    queued = settled & (seen["queue_packets"] > SHORT_QUEUE)
+    yield judged("queue", queued, _within(seen["queue_segments"], seen["queue_packets"], LENGTH_FACTOR))
+    if truth.buffer is not None:
+        full = seen["buffer_segments"] > 0
+        yield judged("buffer", full, _within(seen["buffer_segments"], truth.buffer, LENGTH_FACTOR))
+
+
+#: The column of each estimator's confidence.
+_CONFIDENCE = {
+    name: f"{name}_confidence"
+    for name in ("movement", "speed", "latency", "phase", "capacity", "queue", "buffer")
+}
+
+
+def _within(values: pd.Series, truth: pd.Series | float, factor: float) -> pd.Series:
+    """Whether values are within a factor of the truth."""
+    right: pd.Series = (values / truth).between(1 / factor, factor)
+    return right

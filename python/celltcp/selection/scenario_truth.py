@@ -1,0 +1,90 @@
+"""What the estimators of a selector should have seen: the simulator knows."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from celltcp._core import CelltcpError
+from celltcp.comparison import Comparison
+from celltcp.radio.phases import START_UP_S
+from celltcp.radio.way import CONSTRAINED_DB, Way
+
+#: Classes of the speed, km/h.
+SPEEDS_KMH = (60.0, 120.0, 300.0)
+
+#: RTT of the wired part between the classes low, 18 ms, and 4g, 68 ms: half-way by ratio.
+LATENCY_BOUNDARY_MS = (18.0 * 68.0) ** 0.5
+
+_UNITS_MS = {"s": 1e3, "ms": 1.0, "us": 1e-3}
+
+
+class Truth:
+    """What is true of a scenario; None where it does not say."""
+
+    def __init__(self, comparison: Comparison) -> None:
+        self._comparison = comparison
+        self._scenario = tomllib.loads(str(comparison.results.about["scenario"]))
+        try:
+            self._way: Way | None = Way.of(comparison.results)
+        except CelltcpError:
+            self._way = None
+
+    @property
+    def movement(self) -> str | None:
+        """Whether the mean SINR falls, rises or stays; without a radio, whether the link stays."""
+        if self._way is None:
+            capacity = self._comparison.slots["capacity_mbps"]
+            return "static" if float(capacity.std()) <= 1e-6 * float(capacity.mean()) else None
+        if len(set(self._way.sinr_db)) == 1:
+            return "static"
+        try:
+            return self._way.movement
+        except CelltcpError:
+            return None
+
+    @property
+    def speed(self) -> str | None:
+        """Class of the speed of the fading, where the phone moves."""
+        given = re.fullmatch(r"([\d.]+)\s*km/h", str(self._radio("fading", "speed")))
+        if self.movement in ("static", None) or given is None:
+            return None
+        ratio = np.abs(np.log(np.array(SPEEDS_KMH) / float(given[1])))
+        return f"{SPEEDS_KMH[int(ratio.argmin())]:.0f}"
+
+    @property
+    def latency(self) -> str | None:
+        """Class of the RTT of the wired part."""
+        given = re.fullmatch(r"([\d.]+)\s*(s|ms|us)", str(self._scenario.get("path", {}).get("rtt")))
+        if given is None:
+            return None
+        return "low" if float(given[1]) * _UNITS_MS[given[2]] < LATENCY_BOUNDARY_MS else "4g"
+
+    @property
+    def buffer(self) -> float | None:
+        """Room of the bottleneck's buffer, packets."""
+        path = self._scenario.get("path", {})
+        told = path.get("buffer") if self._way is None else self._radio("rlc", "buffer")
+        given = re.fullmatch(r"(\d+)\s*packets", str(told))
+        return float(given[1]) if given else None
+
+    def phases(self, ends_s: pd.Series, begun_s: pd.Series) -> NDArray[np.str_] | None:
+        """The phase at each of these times, of flows that began then."""
+        if self._way is None or self.movement not in ("forward", "backward"):
+            return None
+        found: NDArray[np.str_] = np.select(
+            [
+                (ends_s - begun_s).to_numpy() < START_UP_S,
+                self._way.at(ends_s) < self._way.lowest_db + CONSTRAINED_DB,
+            ],
+            ["start-up", "constrained"],
+            "sustainer" if self.movement == "forward" else "scaling",
+        )
+        return found
+
+    def _radio(self, section: str, field: str) -> object:
+        return self._scenario.get("radio", {}).get(section, {}).get(field)

@@ -1,0 +1,82 @@
+"""How often the estimators of selectors are right."""
+
+import json
+
+import pytest
+
+from celltcp.selection.estimators import check_estimators
+
+SCENARIOS = ("mobility/forward-120-low", "mobility/backward-120-4g")
+
+
+@pytest.fixture(scope="module")
+def accuracy():
+    return check_estimators(SCENARIOS, "cubic,vegas,bbr", runs=2)
+
+
+def test_movement_latency_phase_capacity_and_buffer_are_seen(accuracy) -> None:
+    right = accuracy.overall.set_index("estimator")["right"]
+    assert right["movement"] >= 0.9
+    assert right["latency"] == 1
+    assert right["phase"] >= 0.8
+    assert right["capacity"] >= 0.8
+    assert right["buffer"] >= 0.9
+
+
+def test_windows_are_of_5_s_after_the_first_5_s(accuracy) -> None:
+    """30 s have five of them; two scenarios, three congestion controls, two runs."""
+    answers = accuracy.overall.set_index("estimator")["answers"]
+    assert answers["movement"] == 5 * 2 * 3 * 2
+
+
+def test_every_congestion_control_is_in_the_table(accuracy) -> None:
+    movement = accuracy.table[accuracy.table["estimator"] == "movement"]
+    assert set(movement["cca"]) == {"cubic", "vegas", "bbr"}
+    assert (
+        movement["answers"].sum() == accuracy.overall.set_index("estimator").loc["movement", "answers"]
+    )
+
+
+def test_who_is_sure_is_right_more_often(accuracy) -> None:
+    phase = accuracy.answers[accuracy.answers["estimator"] == "phase"]
+    sure = phase["confidence"] > 0.8
+    assert phase.loc[sure, "right"].mean() > phase.loc[~sure, "right"].mean()
+
+
+def test_a_phone_that_stays_is_seen_to_stay() -> None:
+    found = check_estimators(["static/mid-cell", "steady-20-68"], "cubic,reno,bbr", runs=1)
+    assert found.overall.set_index("estimator").loc["movement", "right"] > 0.9
+
+
+def test_the_command_prints_a_table_and_json(celltcp) -> None:
+    small = (
+        "--scenarios",
+        "mobility/backward-300-low",
+        "--cca",
+        "cubic,auto:policy=rules",
+        "--runs",
+        "1",
+    )
+    done = celltcp("select", "estimators", *small)
+    assert done.returncode == 0, done.stderr
+    assert "movement" in done.stdout
+    told = json.loads(celltcp("select", "estimators", *small, "--json", "-").stdout)
+    assert told["cca"] == ["cubic", "auto:policy=rules"]
+    assert {row["estimator"] for row in told["overall"]} >= {"movement", "phase", "capacity"}
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "part"),
+    [
+        ("--scenarios", "mobility/sideways", "mobility/sideways"),
+        ("--scenarios", ",", "one scenario at least"),
+        ("--cca", "cubic+bbr", "several flows"),
+        ("--cca", "cubic:hystart=off", "has parameters"),
+        ("--cca", "qubic", "qubic"),
+    ],
+)
+def test_what_cannot_be_used_is_told_in_a_line(celltcp, option: str, value: str, part: str) -> None:
+    done = celltcp("select", "estimators", option, value, "--runs", "1", "--out", "out")
+    assert done.returncode == 2
+    assert part in done.stderr
+    assert "Traceback" not in done.stderr
