@@ -50,8 +50,8 @@ def test_the_first_choice_is_that_of_the_cell(
     assert re.match(rf"{movement} at {speed} km/h, latency {latency}\b", informed["reason"])
     if said != "*":
         assert informed["to_cca"] == said
-    # Once the handshake is over, which on a radio takes the sender's SYN-ACK and a scheduling request: no
-    # more than the initial window has been sent.
+    # Once the handshake is over, which on a radio takes the sender's SYN-ACK and a scheduling request:
+    # no more than the initial window has been sent.
     before = result.samples[result.samples["t_ns"] <= informed["t_ns"]]
     assert before["cwnd"].max() <= 20
 

@@ -53,7 +53,6 @@ fn decisions(c: &mut Criterion) {
                     present: Some("cubic"),
                     prefer: &[],
                     known: None,
-                    flow_size: None,
                     draw: 0.5,
                 })
             });

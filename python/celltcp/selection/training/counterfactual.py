@@ -14,9 +14,9 @@ from celltcp.engines import Engine
 from celltcp.selection.training.families import Network
 
 #: Time over which the outcome is measured, s.
-HORIZON_S = 6.0
+HORIZON_S = 10.0
 #: The same for the choice at the establishment, which is soon followed by another.
-START_HORIZON_S = 3.0
+START_HORIZON_S = 4.0
 #: What is measured: parts of PM, and what was delivered over what could have been.
 PARTS = ("a", "b", "c", "use")
 #: Runs whose tables are in memory at a time.

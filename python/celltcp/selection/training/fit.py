@@ -14,6 +14,12 @@ from celltcp.selection.training.counterfactual import Outcomes
 
 Matrix = NDArray[np.float64]
 
+#: The congestion control of a system that nobody has changed; leaving it has to be worth it.
+DEFAULT_CCA = "cubic"
+
+#: Standard errors by which another must be better than that over the moments of a leaf, to be named there.
+_SURE = 2.0
+
 #: Weights of A, B and C per requirement; goodput counts what was delivered over what could have been.
 WEIGHTS: dict[str, tuple[float, float, float]] = {
     "goodput": (1.0, 0.0, 0.0),
@@ -84,14 +90,16 @@ def grow(
         tree = _fit(seen[train], measured[train], leaves, least)
         family = str(families[test][0])
         best = measured[test].max(axis=1)
-        chosen = np.argmax(_leaf_means(tree, seen[train], measured[train], seen[test]), axis=1)
+        known = _known(tree, seen[train], measured[train], ccas)
+        chosen = [known[int(leaf)] for leaf in tree.apply(seen[test])]
         got = measured[test][np.arange(len(test)), chosen]
         regret[family] = float(1 - got.sum() / best.sum())
         one = int(np.argmax(measured[train].mean(axis=0)))
         of_one[family] = float(1 - measured[test][:, one].sum() / best.sum())
     tree = _fit(seen, measured, leaves, least)
     parts = _parts(found, requirement, ccas)
-    return Grown(requirement, _nodes(tree, seen, parts, ccas, features), regret, of_one)
+    nodes = _nodes(tree, seen, parts, _better(tree, seen, measured, ccas), ccas, features)
+    return Grown(requirement, nodes, regret, of_one)
 
 
 def _fit(seen: Matrix, measured: Matrix, leaves: int, least: int) -> DecisionTreeRegressor:
@@ -101,17 +109,40 @@ def _fit(seen: Matrix, measured: Matrix, leaves: int, least: int) -> DecisionTre
     return tree
 
 
-def _leaf_means(tree: DecisionTreeRegressor, seen: Matrix, measured: Matrix, asked: Matrix) -> Matrix:
-    """Mean measure of each congestion control in the leaf that each of `asked` comes to."""
+def _better(
+    tree: DecisionTreeRegressor, seen: Matrix, measured: Matrix, ccas: Sequence[str]
+) -> dict[int, NDArray[np.bool_]]:
+    """Per leaf, who is surely better there than the default, which is itself among them."""
     leaves = tree.apply(seen)
-    means = {leaf: measured[leaves == leaf].mean(axis=0) for leaf in np.unique(leaves)}
-    return np.array([means[leaf] for leaf in tree.apply(asked)])
+    if DEFAULT_CCA not in ccas:
+        return {int(leaf): np.ones(len(ccas), dtype=bool) for leaf in np.unique(leaves)}
+    default = list(ccas).index(DEFAULT_CCA)
+    found = {}
+    for leaf in np.unique(leaves):
+        mine = measured[leaves == leaf]
+        gain = mine - mine[:, [default]]
+        error = gain.std(axis=0, ddof=1) / np.sqrt(len(mine)) if len(mine) > 1 else np.inf
+        sure = gain.mean(axis=0) > _SURE * error
+        sure[default] = True
+        found[int(leaf)] = sure
+    return found
+
+
+def _known(
+    tree: DecisionTreeRegressor, seen: Matrix, measured: Matrix, ccas: Sequence[str]
+) -> dict[int, int]:
+    """Per leaf, the number of the congestion control that the policy takes there."""
+    leaves = tree.apply(seen)
+    better = _better(tree, seen, measured, ccas)
+    means = {int(leaf): measured[leaves == leaf].mean(axis=0) for leaf in np.unique(leaves)}
+    return {leaf: int(np.argmax(np.where(better[leaf], means[leaf], -np.inf))) for leaf in means}
 
 
 def _nodes(
     tree: DecisionTreeRegressor,
     seen: Matrix,
     parts: Matrix,
+    better: Mapping[int, NDArray[np.bool_]],
     ccas: Sequence[str],
     features: Sequence[str],
 ) -> list[dict[str, object]]:
@@ -126,6 +157,7 @@ def _nodes(
             means: Mapping[str, list[float]] = {
                 cca: [round(float(part), 4) for part in parts[mine, column].mean(axis=0)]
                 for column, cca in enumerate(ccas)
+                if better[number][column]
             }
             nodes.append({"cases": int(mine.sum()), "parts": means})
         else:
