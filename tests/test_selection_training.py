@@ -46,7 +46,8 @@ def test_every_family_draws_networks_that_can_be_run() -> None:
 
 def test_moments_begin_with_the_establishment() -> None:
     points = moments(networks(["lossy"], 2, seed=1), ["cubic", "bbr"], 3, seed=1)
-    assert [point.at_s == 0.0 for point in points] == [True, False, False, False] * 2
+    assert [point.at_s == 0.0 for point in points] == [True, True, False, False, False] * 2
+    assert [point.size_mb is None for point in points] == [True, False, True, True, True] * 2
 
 
 def made_up(rule: str) -> Outcomes:

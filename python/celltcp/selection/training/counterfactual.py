@@ -15,7 +15,9 @@ from celltcp.selection.training.families import Network
 
 #: Time over which the outcome is measured, s.
 HORIZON_S = 10.0
-#: The same for the choice at the establishment, which is soon followed by another.
+#: Longest time for which a flow of known size is looked at, s.
+SHORT_FLOW_S = 12.0
+#: The same as the first for the choice at the establishment, which is soon followed by another.
 START_HORIZON_S = 4.0
 #: What is measured: parts of PM, and what was delivered over what could have been.
 PARTS = ("a", "b", "c", "use")
@@ -34,15 +36,19 @@ tolerance = 1.0
 
 @dataclass(frozen=True)
 class Point:
-    """A moment of a run: the network, the congestion control until then, and when."""
+    """A moment of a run: the network, the congestion control until then, and when; of what a flow sends."""
 
     network: Network
     before: str
     at_s: float
+    #: What the flow sends, MB, which the sender knows; None for as much as it can.
+    size_mb: float | None = None
 
     @property
     def horizon_s(self) -> float:
         """Time over which the outcome is measured, s."""
+        if self.size_mb is not None:
+            return SHORT_FLOW_S
         return START_HORIZON_S if self.at_s == 0.0 else HORIZON_S
 
     def job(self, number: int, cca: str, engine: Engine) -> Job:
@@ -63,9 +69,14 @@ requirements = ["balanced"]
 choose = ["{before}"]
 because = "the moment has not come"
 """
+        words, workload = "", ""
+        if self.size_mb is not None:
+            words = f', flow_size = "{self.size_mb:.3f}MB"'
+            workload = f'workload = {{ kind = "bulk", bytes = "{self.size_mb:.3f}MB" }}'
         flows = f"""
 [[flows]]
-cca = {{ name = "auto", policy = "counterfactual" }}
+cca = {{ name = "auto", policy = "counterfactual"{words} }}
+{workload}
 [selection]
 counterfactual = '''{policy}'''
 """
@@ -84,11 +95,16 @@ class Outcomes:
 
 
 def moments(networks: Iterable[Network], ccas: Sequence[str], each: int, seed: int) -> list[Point]:
-    """The establishment and `each` later moments of each network, whoever is at work then."""
+    """The establishment and `each` later moments of each network, whoever is at work then.
+
+    The establishment once more for a flow of known size.
+    """
     points = []
     for network in networks:
         rng = np.random.default_rng([seed, network.seed])
         points.append(Point(network, "", 0.0))
+        size = float(np.round(np.exp(rng.uniform(np.log(0.05), np.log(10.0))), 3))
+        points.append(Point(network, "", 0.0, size))
         for _ in range(each):
             at = float(np.round(np.exp(rng.uniform(np.log(0.5), np.log(20.0))), 1))
             points.append(Point(network, str(rng.choice(list(ccas))), at))

@@ -17,7 +17,7 @@ Matrix = NDArray[np.float64]
 #: The congestion control of a system that nobody has changed; leaving it has to be worth it.
 DEFAULT_CCA = "cubic"
 
-#: Standard errors by which another must be better than that over the moments of a leaf, to be named there.
+#: Standard errors by which another must be better than that over the moments of a leaf, to be named.
 _SURE = 2.0
 
 #: Weights of A, B and C per requirement; goodput counts what was delivered over what could have been.

@@ -21,6 +21,7 @@ def write_outcomes(found: Outcomes, ccas: Sequence[str], file: Path) -> None:
             "seed": point.network.seed,
             "before": point.before,
             "at_s": point.at_s,
+            "size_mb": point.size_mb,
             **{f"feature:{name}": value for name, value in features.items()},
             **{
                 f"{part}:{cca}": value
@@ -49,7 +50,8 @@ def read_outcomes(file: Path, ccas: Sequence[str]) -> Outcomes:
         found = Outcomes()
         for row in table.to_dict("records"):
             network = Network(str(row["family"]), int(row["network"]), int(row["seed"]), "")
-            found.points.append(Point(network, str(row["before"]), float(row["at_s"])))
+            size = None if pd.isna(row["size_mb"]) else float(row["size_mb"])
+            found.points.append(Point(network, str(row["before"]), float(row["at_s"]), size))
             found.features.append(
                 {
                     str(name).removeprefix("feature:"): float(value)

@@ -16,8 +16,8 @@ from celltcp.selection.training.fit import Grown, grow
 from celltcp.selection.training.policy_file import policy_text
 from celltcp.selection.training.table import read_outcomes, write_outcomes
 
-#: Features that only some senders have, or that would let the tree know the training by heart.
-LEFT_OUT = ("sinr", "speed", "flow_size")
+#: Features of the radio, which only some senders are told.
+LEFT_OUT = ("sinr", "speed")
 
 
 @dataclass(frozen=True)
