@@ -36,7 +36,7 @@ tolerance = 1.0
 
 @dataclass(frozen=True)
 class Point:
-    """A moment of a run: the network, the congestion control until then, and when; of what a flow sends."""
+    """A moment of a run: the network, the congestion control until then, and when."""
 
     network: Network
     before: str
