@@ -22,7 +22,7 @@ START_HORIZON_S = 4.0
 #: What is measured: parts of PM, and what was delivered over what could have been.
 PARTS = ("a", "b", "c", "use")
 #: Runs whose tables are in memory at a time.
-_AT_ONCE = 400
+_AT_ONCE = 96
 
 #: What takes effect at once and is never taken back, as a counterfactual must.
 _OBEDIENT = """

@@ -13,12 +13,18 @@ from sklearn.tree import DecisionTreeRegressor
 from celltcp.selection.training.counterfactual import Outcomes
 
 Matrix = NDArray[np.float64]
+Leaves = NDArray[np.int64]
+Names = NDArray[np.str_]
+Flags = NDArray[np.bool_]
 
 #: The congestion control of a system that nobody has changed; leaving it has to be worth it.
 DEFAULT_CCA = "cubic"
 
 #: Standard errors by which another must be better than that over the moments of a leaf, to be named.
 _SURE = 2.0
+
+#: Moments of a family in a leaf from which on it counts by itself.
+_ENOUGH = 8
 
 #: Weights of A, B and C per requirement; goodput counts what was delivered over what could have been.
 WEIGHTS: dict[str, tuple[float, float, float]] = {
@@ -85,20 +91,24 @@ def grow(
     seen = np.array([[each[name] for name in features] for each in found.features])
     measured = scores(found, requirement, ccas)
     families = np.array([point.network.family for point in found.points])
+    default = list(ccas).index(DEFAULT_CCA) if DEFAULT_CCA in ccas else None
     regret, of_one = {}, {}
     for train, test in LeaveOneGroupOut().split(seen, groups=families):
         tree = _fit(seen[train], measured[train], leaves, least)
         family = str(families[test][0])
         best = measured[test].max(axis=1)
-        known = _known(tree, seen[train], measured[train], ccas)
-        chosen = [known[int(leaf)] for leaf in tree.apply(seen[test])]
+        leaves_seen = tree.apply(seen[train])
+        better = _better(leaves_seen, measured[train], families[train], default)
+        taken = _taken(leaves_seen, measured[train], better)
+        chosen = [taken[int(leaf)] for leaf in tree.apply(seen[test])]
         got = measured[test][np.arange(len(test)), chosen]
         regret[family] = float(1 - got.sum() / best.sum())
         one = int(np.argmax(measured[train].mean(axis=0)))
         of_one[family] = float(1 - measured[test][:, one].sum() / best.sum())
     tree = _fit(seen, measured, leaves, least)
     parts = _parts(found, requirement, ccas)
-    nodes = _nodes(tree, seen, parts, _better(tree, seen, measured, ccas), ccas, features)
+    better = _better(tree.apply(seen), measured, families, default)
+    nodes = _nodes(tree, seen, parts, better, ccas, features)
     return Grown(requirement, nodes, regret, of_one)
 
 
@@ -109,40 +119,49 @@ def _fit(seen: Matrix, measured: Matrix, leaves: int, least: int) -> DecisionTre
     return tree
 
 
-def _better(
-    tree: DecisionTreeRegressor, seen: Matrix, measured: Matrix, ccas: Sequence[str]
-) -> dict[int, NDArray[np.bool_]]:
-    """Per leaf, who is surely better there than the default, which is itself among them."""
-    leaves = tree.apply(seen)
-    if DEFAULT_CCA not in ccas:
-        return {int(leaf): np.ones(len(ccas), dtype=bool) for leaf in np.unique(leaves)}
-    default = list(ccas).index(DEFAULT_CCA)
+def _better(leaves: Leaves, measured: Matrix, families: Names, default: int | None) -> dict[int, Flags]:
+    """Per leaf, who may be taken there: the default, and whoever is surely better than it.
+
+    That is over all moments; and in no family of networks with enough of them may it be surely worse.
+    """
     found = {}
     for leaf in np.unique(leaves):
-        mine = measured[leaves == leaf]
-        gain = mine - mine[:, [default]]
-        error = gain.std(axis=0, ddof=1) / np.sqrt(len(mine)) if len(mine) > 1 else np.inf
-        sure = gain.mean(axis=0) > _SURE * error
-        sure[default] = True
-        found[int(leaf)] = sure
+        mine = leaves == leaf
+        if default is None:
+            found[int(leaf)] = np.ones(measured.shape[1], dtype=bool)
+            continue
+        gain = measured[mine] - measured[mine][:, [default]]
+        better = _mean_over_error(gain) > _SURE
+        for family in np.unique(families[mine]):
+            own = gain[families[mine] == family]
+            if len(own) >= _ENOUGH:
+                better &= _mean_over_error(own) > -_SURE
+        better[default] = True
+        found[int(leaf)] = better
     return found
 
 
-def _known(
-    tree: DecisionTreeRegressor, seen: Matrix, measured: Matrix, ccas: Sequence[str]
-) -> dict[int, int]:
+def _mean_over_error(values: Matrix) -> Matrix:
+    """Mean of each column over its standard error; without spread, infinite or zero by the sign."""
+    mean = values.mean(axis=0)
+    if len(values) < 2:
+        return np.zeros_like(mean)
+    error = values.std(axis=0, ddof=1) / np.sqrt(len(values))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.where(error > 0, mean / error, np.sign(mean) * np.inf))
+
+
+def _taken(leaves: Leaves, measured: Matrix, better: Mapping[int, Flags]) -> dict[int, int]:
     """Per leaf, the number of the congestion control that the policy takes there."""
-    leaves = tree.apply(seen)
-    better = _better(tree, seen, measured, ccas)
-    means = {int(leaf): measured[leaves == leaf].mean(axis=0) for leaf in np.unique(leaves)}
-    return {leaf: int(np.argmax(np.where(better[leaf], means[leaf], -np.inf))) for leaf in means}
+    means = {leaf: measured[leaves == leaf].mean(axis=0) for leaf in better}
+    return {leaf: int(np.argmax(np.where(better[leaf], means[leaf], -np.inf))) for leaf in better}
 
 
 def _nodes(
     tree: DecisionTreeRegressor,
     seen: Matrix,
     parts: Matrix,
-    better: Mapping[int, NDArray[np.bool_]],
+    better: Mapping[int, Flags],
     ccas: Sequence[str],
     features: Sequence[str],
 ) -> list[dict[str, object]]:
