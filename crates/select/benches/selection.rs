@@ -51,6 +51,7 @@ fn decisions(c: &mut Criterion) {
                     features: &features,
                     requirement: Requirement::Balanced,
                     present: Some("cubic"),
+                    established: true,
                     prefer: &[],
                     known: None,
                     draw: 0.5,

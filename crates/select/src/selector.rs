@@ -112,7 +112,7 @@ impl Selector {
             outcome: Outcome::new(tuning.judge() * 2),
             present: policy.default_cca(),
             in_flight: policy.changes_in_flight(),
-            open: false,
+            open: true,
             next: start.at + tuning.interval(),
             rest_until: start.at,
             wanted: ("", 0),
@@ -160,10 +160,12 @@ impl Selector {
         if sample.srtt.is_zero() {
             return None;
         }
-        if core::mem::take(&mut self.open)
-            && let Some(decision) = self.establish(sample.at)
-        {
-            return Some(decision);
+        if self.open {
+            let decision = self.establish(sample.at);
+            self.open = false;
+            if decision.is_some() {
+                return decision;
+            }
         }
         if !self.in_flight || sample.at < self.next {
             return None;
@@ -186,6 +188,7 @@ impl Selector {
             features: &features,
             requirement: self.auto.requirement,
             present,
+            established: !self.open,
             prefer: &self.auto.prefer,
             known,
             draw,
@@ -217,10 +220,7 @@ impl Selector {
         let (advice, features) = self.ask(Some(self.present), None);
         let advice = advice.unwrap_or_else(|| self.policy.unknowing(Some(self.present)));
         let barred = self.barred.iter().any(|&(name, _)| name == advice.to);
-        let worth = advice
-            .gain
-            .is_none_or(|gain| gain >= self.policy.tuning.margin);
-        if advice.to == self.present || barred || !worth {
+        if advice.to == self.present || barred {
             self.wanted = ("", 0);
             return None;
         }

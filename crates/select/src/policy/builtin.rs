@@ -3,7 +3,8 @@
 use super::{Policy, PolicyError};
 
 /// Name and text of each.
-pub const BUILT_IN: [(&str, &str); 5] = [
+pub const BUILT_IN: [(&str, &str); 6] = [
+    ("default", include_str!("../../policies/default.toml")),
     ("fixed", include_str!("../../policies/fixed.toml")),
     (
         "thesis-establishment",

@@ -71,7 +71,6 @@ impl Cost {
             };
             return Some(Advice {
                 to,
-                gain: None,
                 reason: format!("{:.1} % of segments sent again", share * 100.0),
             });
         }
@@ -79,7 +78,6 @@ impl Cost {
         if known.connections < self.min_connections {
             return Some(Advice {
                 to: default,
-                gain: None,
                 reason: format!("{} earlier connections are too few", known.connections),
             });
         }
@@ -98,7 +96,6 @@ impl Cost {
             let to = all[((share * all.len() as f64) as usize).min(all.len() - 1)];
             return Some(Advice {
                 to,
-                gain: None,
                 reason: "at random, to learn".to_owned(),
             });
         }
@@ -106,7 +103,6 @@ impl Cost {
         let to = all.into_iter().min_by(|a, b| cost(a).total_cmp(&cost(b)))?;
         Some(Advice {
             to,
-            gain: None,
             reason: format!("lowest cost so far, {:.3}", cost(to)),
         })
     }

@@ -114,6 +114,9 @@ pub struct Situation<'a> {
     pub requirement: Requirement,
     /// The congestion control in use; `None` before there is one.
     pub present: Option<&'static str>,
+    /// Whether the connection has been given its congestion control; else the one in use is the default that
+    /// it began with.
+    pub established: bool,
     /// Whom the operator prefers among equals.
     pub prefer: &'a [&'static str],
     /// What is known of the destination.
@@ -127,9 +130,6 @@ pub struct Situation<'a> {
 pub struct Advice {
     /// The congestion control that it would have.
     pub to: &'static str,
-    /// What it expects to gain by that over the present one, in parts of the requirement's measure; `None`
-    /// where it cannot tell.
-    pub gain: Option<f64>,
     /// Why.
     pub reason: String,
 }
@@ -249,7 +249,6 @@ impl Policy {
         match &self.method {
             Method::Fixed(fixed) => Some(Advice {
                 to: cca_named(&fixed.cca).unwrap_or(DEFAULT_CCA),
-                gain: None,
                 reason: "fixed".to_owned(),
             }),
             Method::Table(table) => table.advise(situation),
@@ -265,7 +264,6 @@ impl Policy {
     pub fn unknowing(&self, present: Option<&'static str>) -> Advice {
         Advice {
             to: present.unwrap_or(self.default_cca()),
-            gain: None,
             reason: "nothing is known that the policy decides by".to_owned(),
         }
     }

@@ -142,7 +142,6 @@ impl Rules {
             .collect();
         Some(Advice {
             to: break_tie(&tied, situation.prefer, situation.present)?,
-            gain: None,
             reason: rule.because.clone(),
         })
     }

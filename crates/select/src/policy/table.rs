@@ -105,7 +105,6 @@ impl Table {
         let phase = cell.phase.map_or(String::new(), |of| format!(", {of}"));
         Some(Advice {
             to,
-            gain: None,
             reason: format!("{movement} at {speed} km/h, latency {latency}{phase}: {name}"),
         })
     }

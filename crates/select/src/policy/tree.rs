@@ -25,6 +25,12 @@ pub struct Trees {
 pub struct Tree {
     /// goodput, balanced or delay.
     pub requirement: String,
+    /// What a change in flight must be expected to gain, in parts of the requirement's measure; default 0.
+    #[serde(default)]
+    pub margin: f64,
+    /// What leaving the default for a new connection must be expected to gain; default 0.
+    #[serde(default)]
+    pub start_margin: f64,
     /// The nodes.
     pub nodes: Vec<Node>,
 }
@@ -57,7 +63,9 @@ pub struct Split {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Leaf {
-    /// Expected parts A, B and C of PM per congestion control.
+    /// Whom to choose from.
+    pub take: Vec<String>,
+    /// Expected parts A, B and C of PM per congestion control, whether it may be taken or only be in use.
     pub parts: BTreeMap<String, [f64; 3]>,
     /// Cases of the training that came here.
     pub cases: u32,
@@ -87,7 +95,7 @@ impl Trees {
             Node::Split(_) => None,
         });
         leaves
-            .flat_map(|leaf| leaf.parts.keys().map(String::as_str))
+            .flat_map(|leaf| leaf.take.iter().map(String::as_str))
             .collect()
     }
 
@@ -102,24 +110,51 @@ impl Trees {
         let weights = situation.requirement.weights();
         let score = |parts: &[f64; 3]| weights.score(*parts);
         // Of equals the first by the alphabet, so that the answer does not hang on rounding.
-        let (name, parts) = leaf.parts.iter().reduce(|best, each| {
+        let all = leaf
+            .take
+            .iter()
+            .filter_map(|name| leaf.parts.get_key_value(name));
+        let (name, parts) = all.reduce(|best, each| {
             if score(each.1) > score(best.1) {
                 each
             } else {
                 best
             }
         })?;
-        let present = situation.present.and_then(|name| leaf.parts.get(name));
+        let (present, gain) = match situation.present.map(|name| (name, leaf.parts.get(name))) {
+            Some((present, Some(known))) => (present, score(parts) - score(known)),
+            _ => (cca_named(name).ok()?, 0.0),
+        };
+        let margin = if situation.established {
+            tree.margin
+        } else {
+            tree.start_margin
+        };
+        let expected = format!("{path}: {:.3} expected of {name}", score(parts));
+        if gain < margin && present != name {
+            return Some(Advice {
+                to: cca_named(present).ok()?,
+                reason: format!(
+                    "{expected}, {:.3} of {present}: too little",
+                    score(parts) - gain
+                ),
+            });
+        }
         Some(Advice {
             to: cca_named(name).ok()?,
-            gain: present.map(|present| score(parts) - score(present)),
-            reason: format!("{path}: {:.3} expected of {name}", score(parts)),
+            reason: expected,
         })
     }
 }
 
 impl Tree {
     fn check(&self, features: &[String], field: &dyn Fn(&str) -> String) -> Result<(), Wrong> {
+        for (name, margin) in [("margin", self.margin), ("start_margin", self.start_margin)] {
+            if !(0.0..=1.0).contains(&margin) {
+                let reason = format!("{margin} is not allowed; allowed: from 0 to 1");
+                return Err((field(name), reason));
+            }
+        }
         if self.nodes.is_empty() {
             let reason = "the list is empty; allowed: one node or more";
             return Err((field("nodes"), reason.to_owned()));
@@ -154,9 +189,16 @@ impl Tree {
                     }
                 }
                 Node::Leaf(leaf) => {
-                    if leaf.parts.is_empty() {
+                    if leaf.take.is_empty() {
                         let reason = "is empty; allowed: one congestion control or more";
-                        return Err((field("parts"), reason.to_owned()));
+                        return Err((field("take"), reason.to_owned()));
+                    }
+                    for name in &leaf.take {
+                        named(field("take"), name)?;
+                        if !leaf.parts.contains_key(name) {
+                            let reason = format!("{name:?} is not among parts");
+                            return Err((field("take"), reason));
+                        }
                     }
                     for (name, parts) in &leaf.parts {
                         named(field("parts"), name)?;

@@ -16,9 +16,6 @@ pub struct Tuning {
     pub dwell: f64,
     /// Decisions in a row that must agree before a change; default 2.
     pub agree: u32,
-    /// What a change must be expected to gain, where the policy can tell, in parts of the requirement's
-    /// measure; default 0.02.
-    pub margin: f64,
     /// Time before and after a change over which it is judged, s; default 2.
     pub judge: f64,
     /// Loss of the requirement's measure after a change, in parts of it, that makes it go back; default 0.2.
@@ -33,7 +30,6 @@ impl Default for Tuning {
             interval: 0.5,
             dwell: 2.0,
             agree: 2,
-            margin: 0.02,
             judge: 2.0,
             tolerance: 0.2,
             bar: 20.0,
@@ -46,7 +42,6 @@ impl Tuning {
         let bounds = [
             ("interval", self.interval, 0.01, 60.0),
             ("dwell", self.dwell, 0.0, 3600.0),
-            ("margin", self.margin, 0.0, 1.0),
             ("judge", self.judge, 0.1, 60.0),
             ("tolerance", self.tolerance, 0.0, 1.0),
             ("bar", self.bar, 0.0, 3600.0),

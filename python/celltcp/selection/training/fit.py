@@ -176,9 +176,9 @@ def _nodes(
             means: Mapping[str, list[float]] = {
                 cca: [round(float(part), 4) for part in parts[mine, column].mean(axis=0)]
                 for column, cca in enumerate(ccas)
-                if better[number][column]
             }
-            nodes.append({"cases": int(mine.sum()), "parts": means})
+            take = [cca for column, cca in enumerate(ccas) if better[number][column]]
+            nodes.append({"cases": int(mine.sum()), "take": take, "parts": means})
         else:
             nodes.append(
                 {

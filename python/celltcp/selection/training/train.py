@@ -88,7 +88,11 @@ def train(
         found = outcomes(points, ccas, native, workers=jobs, progress=progress)
         if kept is not None:
             write_outcomes(found, ccas, kept)
-    return _grown(name, found, requirements, ccas, leaves, least)
+    command = (
+        f"celltcp select train --runs {each} --moments {moments_each} --leaves {leaves} "
+        f"--least {least} --seed {seed}"
+    )
+    return _grown(name, found, requirements, ccas, leaves, least, command)
 
 
 def _grown(
@@ -98,6 +102,7 @@ def _grown(
     ccas: Sequence[str],
     leaves: int,
     least: int,
+    command: str,
 ) -> Training:
     families = sorted({point.network.family for point in found.points})
     if len(families) < 2 or len(found.points) < 2 * least:
@@ -113,7 +118,7 @@ def _grown(
     text = policy_text(
         name,
         "Trees that have learnt from networks drawn at random who does best from what a sender sees.",
-        f"celltcp select train, {len(found.points)} moments",
+        command,
         features,
         families,
         trees,
