@@ -15,7 +15,7 @@ from celltcp.ccas import chosen
 from celltcp.comparison import Comparison, compare, frame
 from celltcp.engines import engine
 from celltcp.scenarios import scenario_names
-from celltcp.selection.scenario_truth import Truth
+from celltcp.selection.truth import Truth
 
 #: Scenarios that are run unless others are named: the 12 ways through a cell.
 DEFAULT_SCENARIOS = tuple(name for name in scenario_names() if name.startswith("mobility/"))
@@ -158,7 +158,7 @@ def _answers(comparison: Comparison, names: dict[str, str]) -> Iterator[pd.DataF
     """Per estimator whether it was right each time that it was asked."""
     if "estimates" not in comparison.results.tables:
         return
-    truth = Truth(comparison)
+    truth = Truth(comparison.results)
     name = str(comparison.results.about["name"])
     slots = comparison.slots.drop(columns="cca")
     seen = frame(comparison.results.tables["estimates"]).merge(slots, on=["run", "flow", "t_s"])

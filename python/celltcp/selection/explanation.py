@@ -11,7 +11,7 @@ import pandas as pd
 
 from celltcp._core import CelltcpError, lineups
 from celltcp.results import Results, read_results
-from celltcp.selection.truth import Agreement, agreements, beside
+from celltcp.selection.agreement import Agreement, agreements, beside
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,7 +53,7 @@ class Explanation:
 
     @cached_property
     def slots(self) -> pd.DataFrame:
-        """One row per slot: outcome, estimates, and what is true (`celltcp.selection.truth`)."""
+        """One row per slot: outcome, estimates, and what is true (`agreement.beside`)."""
         return beside(self.results, self.run)
 
     @property
