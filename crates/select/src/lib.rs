@@ -23,7 +23,7 @@ pub use auto::{Auto, AutoError};
 pub use estimate::{Estimate, Latency, Movement, Phase, Speed};
 pub use estimators::{View, Watch};
 pub use features::{FEATURES, Feature, Features, feature_called};
-pub use memory::{Memory, Remembered, Tried};
+pub use memory::{Ending, Memory, Remembered, Tried};
 pub use outcome::Outcome;
 pub use policy::{Advice, Policy, PolicyError, Situation};
 pub use requirement::{Requirement, Weights};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use record::{DecisionRow, EstimateRow};
 use scenario::Scenario;
 use select::{
-    Auto, Decision, FEATURES, Features, Hints, Memory, Policy, SAMPLE_INTERVAL, Sample, Selector,
-    Start,
+    Auto, Decision, Ending, FEATURES, Features, Hints, Memory, Policy, SAMPLE_INTERVAL, Sample,
+    Selector, Start,
 };
 use units::random::{Purpose, Stream};
 use units::{Duration, Instant};
@@ -122,9 +122,9 @@ impl Selection {
         let again = ended.last.map_or(0.0, |last| {
             last.retransmissions as f64 / last.delivered.max(1) as f64
         });
-        let view = ended.selector.watch().view();
+        let (cca, view) = (ended.selector.present(), ended.selector.watch().view());
         self.memory
-            .remember(destination, ended.selector.present(), view, again);
+            .remember(destination, &Ending::of(cca, view, again));
         if self.beside.is_empty() {
             self.next = Instant::NEVER;
         }
