@@ -11,7 +11,7 @@ table! {
         engine: String = "what ran TCP: native or kernel",
         kernel_version: String = "version of the Linux kernel; empty for the native engine",
         version: String = "version of celltcp",
-        policy: String = "selection policy; empty without one",
+        policy: String = "policies by which auto selects, joined by plus signs; empty without one",
         duration_s: f64 = "length of the run, s",
         trace_offset_s: f64 = "where in its traces the run began, s",
         start_jitter_s: f64 = "how much later than written the flows started, s",
