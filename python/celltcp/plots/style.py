@@ -25,20 +25,18 @@ COLOURS = {
     "illinois": "#E69F00",
 }
 MARKERS = {"cubic": "o", "bbr": "s", "reno": "^", "westwood": "v", "illinois": "P"}
-#: Of those without a colour of their own: what is left of that palette, then of Tol's muted one.
+#: Of those without a colour of their own: two of that palette, then of Tol's muted one.
 _SPARE_COLOURS = (
-    *("#56B4E9", "#000000"),
-    *(
-        "#332288",
-        "#88CCEE",
-        "#44AA99",
-        "#117733",
-        "#999933",
-        "#DDCC77",
-        "#CC6677",
-        "#882255",
-        "#AA4499",
-    ),
+    "#56B4E9",
+    "#000000",
+    "#332288",
+    "#44AA99",
+    "#117733",
+    "#999933",
+    "#DDCC77",
+    "#CC6677",
+    "#882255",
+    "#AA4499",
 )
 #: Where those run out, hues follow each other at the golden ratio, which leaves them far apart.
 _GOLDEN = 0.618

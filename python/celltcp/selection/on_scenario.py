@@ -91,7 +91,7 @@ def _jobs(source: Source, labels: Iterable[str], plan: Plan, first: int = 0) -> 
     jobs: list[Job] = []
     for label in labels:
         changed = source.scenario.with_cca(label)
-        plan.engine.require(sorted(set(changed.ccas)))
+        plan.engine.require(sorted(set(changed.ccas)), label)
         for run in range(plan.runs):
             number = first + len(jobs)
             jobs.append(Job(number, label, plan.seed + run, changed, plan.engine))
