@@ -146,7 +146,7 @@ table! {
         t_s: f64 = "start of the slot, s",
         using_cca: String = "congestion control in use at the end of the slot",
         base_rtt_ms: f64 = "lowest RTT, ms; NaN before the first sample",
-        latency: String = "class of the base latency",
+        latency: String = "class of the base latency: low or 4g",
         latency_confidence: f64 = "from 0 to 1",
         capacity_mbps: f64 = "capacity of the path, payload, Mbit/s",
         capacity_confidence: f64 = "from 0 to 1",
@@ -166,7 +166,7 @@ table! {
         random_loss_confidence: f64 = "from 0 to 1",
         phase: String = "start-up, sustainer, constrained or scaling",
         phase_confidence: f64 = "from 0 to 1",
-        speed: String = "class of the speed, km/h",
+        speed: String = "class of the speed: 60, 120 or 300 km/h",
         speed_confidence: f64 = "from 0 to 1",
     }
 }
