@@ -52,7 +52,8 @@ WORDS = {
     "flow size": ("policy=rules,flow_size=big", "flow_size", "big", "20MB"),
     "preferred": ("policy=rules,prefer=bbr/cubix", "prefer", '"cubix"', "reno"),
     "fixed": ("policy=fixed,cca=cubix", "cca", '"cubix"', "reno"),
-    "memory": ("policy=bpftune,memory=none.toml", "none.toml"),
+    "fixed what selects": ("policy=rules,cca=bbr", "cca", '"bbr"', '"rules"', "fixed"),
+    "memory": ("policy=bpftune,memory=none.toml", "none.toml", "the file of a memory"),
     "no setting": ("rules", '"rules"', "parameter=value"),
 }
 
@@ -71,6 +72,21 @@ FILES = {
     "nowhere": (tree(1, 7), "nodes[0].from", "7"),
     "threshold": (tree(1, 1, threshold="nan"), "nodes[0].threshold", "NaN"),
     "bound": (rule('feature = "age", below = nan'), "when[0].below", "NaN"),
+    "asterisk": (
+        f"""{HEAD}
+[method.table]
+equals = []
+[[method.table.cells]]
+movement = "static"
+speed = "60"
+latency = "4g"
+goodput = "reno"
+balanced = "reno"
+delay = "*"
+""",
+        "cells[0].delay",
+        "method.table.equals",
+    ),
     "no value between": (rule('feature = "age", at_least = 3.0, below = 2.0'), "when[0].below", "2"),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,8 @@ def test_a_comparison_shows_labels_and_keeps_the_text(celltcp, tmp_path: Path) -
     assert set(result.estimates["cca"]) == {kept}
     # A row per slot of each run.
     assert len(result.estimates) == 2 * round(4 / result.results.about["slot_s"])
+    policies = result.results.tables["runs"].select(["cca", "policy"]).to_pylist()
+    assert {row["cca"]: row["policy"] for row in policies} == {"cubic": "", kept: "rules"}
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "iperf3-json", "qlog"])
@@ -102,3 +105,6 @@ def test_the_catalogue_mentions_auto(celltcp) -> None:
     assert told.returncode == 0
     assert "flow_size" in told.stdout
     assert "thesis-inflight" in told.stdout
+    listed = json.loads(celltcp("cca", "auto", "--json").stdout)
+    assert "thesis-inflight" in listed["policies"]
+    assert "hints" in [parameter["name"] for parameter in listed["parameters"]]

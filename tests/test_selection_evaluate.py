@@ -10,10 +10,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from celltcp import CelltcpError, Scenario
+from celltcp._core import memory_text
 from celltcp.engines import engine
 from celltcp.selection import evaluate
 from celltcp.selection.cases import cases_of, checks_of, duels_of, relative
-from celltcp.selection.history import Earlier, earlier, earlier_jobs, memory_toml, remembering
+from celltcp.selection.history import Earlier, earlier, earlier_jobs, remembering
 from celltcp.selection.kept import Kept
 from celltcp.selection.sources import short_name, sources_of
 from celltcp.selection.tally import OUTCOMES, outcome, tally_of
@@ -138,9 +139,9 @@ def test_costs_remembered_are_those_of_bpftune() -> None:
     def ended(cca: str, rtt_ms: float, rate_mbps: float) -> Earlier:
         return Earlier(cca, rtt_ms, rate_mbps, 20.0, 30.0, 0.01)
 
-    text = memory_toml(
-        [ended("cubic", 50, 10), ended("bbr", 50, 8), ended("cubic", 60, 5), ended("reno", 0, 0)],
+    text = memory_text(
         "phone",
+        [ended("cubic", 50, 10), ended("bbr", 50, 8), ended("cubic", 60, 5), ended("reno", 0, 0)],
     )
     known = tomllib.loads(text)["destinations"]["phone"]
     assert (known["connections"], known["min_rtt_ms"], known["max_rate_mbps"]) == (3, 50, 10)
@@ -153,7 +154,7 @@ def test_an_earlier_history_decides_for_bpftune() -> None:
     costly = Earlier("cubic", 100, 5, 20, 0, 0.0)
     cheap = Earlier("htcp", 50, 20, 20, 0, 0.0)
     rest = [Earlier("bbr", 90, 5, 20, 0, 0.0), Earlier("dctcp", 90, 5, 20, 0, 0.0)]
-    place = remembering(source, memory_toml([cheap, costly, *rest], "phone"))
+    place = remembering(source, memory_text("phone", [cheap, costly, *rest]))
     chosen = place.scenario.with_cca("auto:policy=bpftune,memory=history")
     run = engine().start(chosen, 1)
     run.advance(chosen.duration_s)

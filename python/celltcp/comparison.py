@@ -177,10 +177,7 @@ class Comparison:
             "scenario": self.results.about["name"],
             "scenario_hash": self.results.about["hash"],
             "randomness": self.randomness,
-            "runs": [
-                {key: _plain(value) for key, value in row.items()}
-                for row in self.runs.to_dict("records")
-            ],
+            "runs": json_rows(self.runs),
             "summary": [
                 {"cca": cca, **{metric: _interval(values) for metric, values in metrics.items()}}
                 for cca, metrics in series.items()
@@ -295,6 +292,18 @@ def frame(table: pa.Table) -> pd.DataFrame:
     return data
 
 
+def json_rows(data: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows of a table as JSON has them."""
+    return [
+        {str(key): json_value(value) for key, value in row.items()} for row in data.to_dict("records")
+    ]
+
+
+def json_value(value: Any) -> Any:
+    """A value as JSON has it, which knows neither NaN nor infinity: None for these."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def _runs(results: Results) -> pd.DataFrame:
     """One row per run: the flow under test, which is the first of the scenario, and how fair all are.
 
@@ -348,15 +357,11 @@ def _weighted(flows: Sequence[dict[str, Any]], metric: str) -> float:
     return math.fsum(flow[metric] * flow["segments"] for flow in known) / float(segments)
 
 
-def _plain(value: Any) -> Any:
-    return None if isinstance(value, float) and math.isnan(value) else value
-
-
 def _interval(values: Sequence[float]) -> dict[str, float | None]:
     found = estimate(values)
-    return {"mean": _plain(found.mean), "ci95": found.ci95}
+    return {"mean": json_value(found.mean), "ci95": found.ci95}
 
 
 def _difference(best: Sequence[float], other: Sequence[float]) -> dict[str, Any]:
     found = paired_difference(best, other)
-    return {"mean": _plain(found.mean), "ci95": found.ci95, "tied": found.includes_zero}
+    return {"mean": json_value(found.mean), "ci95": found.ci95, "tied": found.includes_zero}

@@ -1,23 +1,26 @@
 //! The loop of the guest: applications, sockets, samples and switches until the end of the run.
 
+mod opening;
 mod selecting;
+mod source;
+mod switching;
 
 use std::io;
 use std::net::TcpListener;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 
-use net::wire;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use nix::sys::socket::{Shutdown, shutdown};
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use nix::time::clock_gettime;
-use scenario::{Flow, HandOver, Samples, Scenario, Workload};
+use scenario::{Flow, Samples, Scenario};
 use select::DEFAULT_CCA;
-use sidechannel::{Answer, How, Message};
+use sidechannel::{Answer, Message};
 use units::{Duration, Instant};
-use workload::{Application, Command, Due, Selection, Switches, decision_row};
+use workload::{Application, Command, Selection, Switches};
 
+use self::source::{Source, watch};
 use crate::connection::{self, EndSettings, PIECE};
 use crate::counters;
 use crate::device::Device;
@@ -25,44 +28,11 @@ use crate::hold::Hold;
 use crate::host::Host;
 use crate::info::{Look, look};
 use crate::receiver::Receivers;
-use crate::sockopt;
 
 /// The states of senders are looked at as often as this, or more often if samples are.
 const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 /// A sample per ACK cannot be had from sockets; this often instead.
 const DENSE_INTERVAL: Duration = Duration::from_millis(1);
-
-/// Whose event it is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Source {
-    Timer,
-    Listener(usize),
-    Receivers,
-    Sender(usize),
-}
-
-impl Source {
-    /// Kind and number in the 64 bits that epoll keeps.
-    fn pack(self) -> u64 {
-        let (kind, number) = match self {
-            Self::Timer => (0, 0),
-            Self::Listener(number) => (1, number),
-            Self::Receivers => (2, 0),
-            Self::Sender(number) => (3, number),
-        };
-        kind << 32 | number as u64
-    }
-
-    fn unpack(data: u64) -> Self {
-        let number = (data & 0xffff_ffff) as usize;
-        match data >> 32 {
-            0 => Self::Timer,
-            1 => Self::Listener(number),
-            2 => Self::Receivers,
-            _ => Self::Sender(number),
-        }
-    }
-}
 
 /// One flow of the scenario at work.
 struct Running {
@@ -320,81 +290,6 @@ impl<'a> Play<'a> {
         self.write(index)
     }
 
-    fn open(&mut self, now: Instant, index: usize) -> io::Result<()> {
-        let decision = self.choose(now, index, self.connections.len() as u32)?;
-        let running = &self.running[index];
-        let (flow, number) = (running.number, self.connections.len());
-        let (sender, receiver) = (self.host(&running.flow.from)?, self.host(&running.flow.to)?);
-        // What ends only when the application says so ends with the stream.
-        let finite = !matches!(running.flow.workload, Workload::OnOff(_));
-        let asked = self.switches.present(flow);
-        let cca = decision.as_ref().map_or(asked.name, |decision| decision.to);
-        self.device.tell(&Message::Open {
-            flow: flow as u32,
-            cca: asked.to_string(),
-        })?;
-        if let Some(decision) = &decision {
-            self.device
-                .tell(&Message::Decided(decision_row(number as u32, decision)))?;
-            sockopt::set_congestion(&self.listeners[flow], cca)?;
-        }
-        receiver.enter()?;
-        let ends = self.ends();
-        let (own, to) = (receiver.address, sender.address);
-        // What needs ECN asks for it, and has marks echoed one by one, on its own side only.
-        let both_ends = tcp::cca::cca_by_name(cca).is_ok_and(|(cca, _)| cca.needs_ecn());
-        let cca_there = both_ends.then_some(cca);
-        let socket = connection::open(own, to, flow, number as u32, cca_there, ends)?;
-        self.receivers.start(
-            number,
-            socket,
-            self.running[index].budget.filter(|_| finite),
-        )?;
-        self.connections.push(Connection {
-            running: index,
-            sender: None,
-            asks_for_room: false,
-            cca,
-            hold: None,
-        });
-        self.running[index].connection = Some(number);
-        Ok(())
-    }
-
-    fn accept(&mut self, flow: usize) -> io::Result<()> {
-        while let Some((socket, port)) = connection::accept(&self.listeners[flow])? {
-            let is_it = |(number, each): &(usize, &Connection)| {
-                each.sender.is_none()
-                    && self.running[each.running].number == flow
-                    && wire::client_port(*number as u32) == port
-            };
-            let found = self.connections.iter().enumerate().rev().find(is_it);
-            let Some((number, _)) = found else {
-                continue;
-            };
-            let connection = &mut self.connections[number];
-            // The listener may have got another one since.
-            let present = self.switches.present(flow);
-            if present.auto().is_some() {
-                sockopt::set_congestion(&socket, connection.cca)?;
-            } else if present.name != connection.cca {
-                connection.cca = present.name;
-                sockopt::set_congestion(&socket, connection.cca)?;
-            }
-            watch(
-                &self.epoll,
-                &socket,
-                EpollFlags::EPOLLOUT,
-                Source::Sender(number),
-            )?;
-            connection.asks_for_room = true;
-            connection.sender = Some(socket);
-            let running = connection.running;
-            self.write(running)?;
-        }
-        Ok(())
-    }
-
     /// Writes what the application has and the connection takes.
     fn write(&mut self, index: usize) -> io::Result<()> {
         let running = &mut self.running[index];
@@ -474,69 +369,6 @@ impl<'a> Play<'a> {
         self.device.tell(&Message::States { sample, states })
     }
 
-    fn switch(&mut self, now: Instant, due: &Due) -> io::Result<()> {
-        let to = due.to.name;
-        sockopt::set_congestion(&self.listeners[due.flow], to)?;
-        for number in 0..self.connections.len() {
-            if self.running[self.connections[number].running].number == due.flow {
-                self.switch_one(now, number, to, due.how)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Changes the congestion control of a connection, if its sender is there.
-    fn switch_one(
-        &mut self,
-        now: Instant,
-        number: usize,
-        to: &'static str,
-        how: HandOver,
-    ) -> io::Result<()> {
-        let Some(before) = self.look(number)? else {
-            return Ok(());
-        };
-        let connection = &mut self.connections[number];
-        let Some(socket) = &connection.sender else {
-            return Ok(());
-        };
-        let how = match how {
-            HandOver::Kernel => How::Kernel,
-            HandOver::Context => {
-                let hold = Hold::new(now, &before);
-                let cwnd = hold.window();
-                hold.apply(socket)?;
-                connection.hold = Some(hold);
-                How::Context { cwnd }
-            }
-        };
-        sockopt::set_congestion(socket, to)?;
-        connection.cca = to;
-        self.device.tell(&Message::Switched {
-            connection: number as u32,
-            to: to.to_owned(),
-            how,
-        })
-    }
-
-    fn lift_holds(&mut self, now: Instant) -> io::Result<()> {
-        for connection in &mut self.connections {
-            let Some(hold) = connection.hold.as_mut().filter(|hold| hold.next() <= now) else {
-                continue;
-            };
-            let goes_on = hold.advance();
-            match &connection.sender {
-                Some(socket) if goes_on => hold.apply(socket)?,
-                Some(socket) => sockopt::cap_pacing_rate(socket, u64::MAX)?,
-                None => {}
-            }
-            if !goes_on {
-                connection.hold = None;
-            }
-        }
-        Ok(())
-    }
-
     fn finish(mut self) -> io::Result<()> {
         self.look_at_senders(false)?;
         self.tell_estimates(self.end)?;
@@ -553,10 +385,6 @@ impl<'a> Play<'a> {
         }
         self.device.tell(&Message::End)
     }
-}
-
-fn watch(epoll: &Epoll, file: &impl AsFd, flags: EpollFlags, source: Source) -> io::Result<()> {
-    Ok(epoll.add(file, EpollEvent::new(flags, source.pack()))?)
 }
 
 /// The kernel's monotonic time.

@@ -46,6 +46,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(selection::policy_text, module)?)?;
     module.add_function(wrap_pyfunction!(selection::describe_policy, module)?)?;
     module.add_function(wrap_pyfunction!(selection::policy_schema, module)?)?;
+    module.add_function(wrap_pyfunction!(selection::memory_text, module)?)?;
     module.add_function(wrap_pyfunction!(selection::selection_features, module)?)?;
     module.add_function(wrap_pyfunction!(selection::auto_parameters, module)?)?;
     module.add_function(wrap_pyfunction!(radio::link_adaptation, module)?)?;

@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use select::policy::{BUILT_IN, Policy, builtin, builtin_text};
-use select::{Auto, FEATURES};
+use select::{Auto, Ending, FEATURES, Memory};
 
 use crate::refuse;
 
@@ -40,6 +40,37 @@ pub(crate) fn describe_policy<'py>(
     about.set_item("description", policy.description)?;
     about.set_item("source", policy.source)?;
     Ok(about)
+}
+
+/// How an earlier connection has ended, as `celltcp.selection.history.Earlier` tells it.
+#[derive(FromPyObject)]
+pub(crate) struct Earlier {
+    cca: String,
+    rtt_ms: f64,
+    rate_mbps: f64,
+    capacity_mbps: f64,
+    buffer_segments: f64,
+    retransmitted: f64,
+}
+
+/// The memory file of `destination` after these connections, in their order.
+#[pyfunction]
+pub(crate) fn memory_text(destination: &str, connections: Vec<Earlier>) -> String {
+    let mut memory = Memory::default();
+    for each in &connections {
+        memory.remember(
+            destination,
+            &Ending {
+                cca: &each.cca,
+                min_rtt_ms: each.rtt_ms,
+                rate_mbps: each.rate_mbps,
+                capacity_mbps: each.capacity_mbps,
+                buffer_segments: each.buffer_segments,
+                retransmitted: each.retransmitted,
+            },
+        );
+    }
+    memory.to_toml()
 }
 
 /// The JSON schema of policy files.

@@ -11,7 +11,7 @@ table! {
         engine: String = "what ran TCP: native or kernel",
         kernel_version: String = "version of the Linux kernel; empty for the native engine",
         version: String = "version of celltcp",
-        policy: String = "selection policy; empty without one",
+        policy: String = "policies by which auto selects, joined by plus signs; empty without one",
         duration_s: f64 = "length of the run, s",
         trace_offset_s: f64 = "where in its traces the run began, s",
         start_jitter_s: f64 = "how much later than written the flows started, s",
@@ -146,7 +146,7 @@ table! {
         t_s: f64 = "start of the slot, s",
         using_cca: String = "congestion control in use at the end of the slot",
         base_rtt_ms: f64 = "lowest RTT, ms; NaN before the first sample",
-        latency: String = "class of the base latency",
+        latency: String = "class of the base latency: low or 4g",
         latency_confidence: f64 = "from 0 to 1",
         capacity_mbps: f64 = "capacity of the path, payload, Mbit/s",
         capacity_confidence: f64 = "from 0 to 1",
@@ -166,7 +166,7 @@ table! {
         random_loss_confidence: f64 = "from 0 to 1",
         phase: String = "start-up, sustainer, constrained or scaling",
         phase_confidence: f64 = "from 0 to 1",
-        speed: String = "class of the speed, km/h",
+        speed: String = "class of the speed: 60, 120 or 300 km/h",
         speed_confidence: f64 = "from 0 to 1",
     }
 }

@@ -73,7 +73,8 @@ pub struct Recorder {
     radio: Option<Ttis>,
     pub(crate) samples: Samples,
     events: Events,
-    selection: (Decisions, Estimates),
+    decisions: Decisions,
+    estimates: Estimates,
 }
 
 /// A new connection as the recorder needs to know it.
@@ -111,7 +112,8 @@ impl Recorder {
             radio: radio.then(Ttis::default),
             samples: Samples::default(),
             events: Events::default(),
-            selection: <(Decisions, Estimates)>::default(),
+            decisions: Decisions::default(),
+            estimates: Estimates::default(),
         }
     }
 
@@ -132,12 +134,12 @@ impl Recorder {
 
     /// A selector has chosen a congestion control.
     pub fn decided(&mut self, decision: DecisionRow) {
-        self.selection.0.push(decision);
+        self.decisions.push(decision);
     }
 
     /// What a selector sees.
     pub fn estimated(&mut self, estimate: EstimateRow) {
-        self.selection.1.push(estimate);
+        self.estimates.push(estimate);
     }
 
     /// What waits at a bottleneck, bytes, and its capacity in the present slot, bit/s.
@@ -323,7 +325,6 @@ impl Recorder {
             }
             flows.push(summary(connection, watched, end, &info(connection), pm));
         }
-        let (decisions, estimates) = self.selection;
         Tables {
             runs: Runs::default(),
             flows,
@@ -331,8 +332,8 @@ impl Recorder {
             samples: self.samples,
             events: self.events,
             radio: self.radio.unwrap_or_default(),
-            decisions,
-            estimates,
+            decisions: self.decisions,
+            estimates: self.estimates,
         }
     }
 }

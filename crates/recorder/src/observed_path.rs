@@ -126,7 +126,7 @@ impl ObservedPath {
                 engine: engine.name.to_owned(),
                 kernel_version: engine.kernel_version,
                 version: env!("CARGO_PKG_VERSION").to_owned(),
-                policy: String::new(),
+                policy: scenario.policies().join("+"),
                 duration_s: scenario.duration.as_secs_f64(),
                 trace_offset_s: plan.trace_offset.as_secs_f64(),
                 start_jitter_s: plan.start_jitter.as_secs_f64(),

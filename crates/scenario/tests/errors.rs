@@ -99,7 +99,7 @@ fn an_unknown_congestion_control_comes_with_the_nearest() {
         complaint("[[flows]]\ncca = \"cubik\""),
         format!(
             "bad.toml:2: flows.0.cca: \"cubik\" is not a congestion control; did you mean \
-             \"cubic\"?; allowed: {all}"
+             \"cubic\"?; allowed: auto, {all}"
         )
     );
     let unknown = complaint("[[flows]]\ncca = { name = \"cubic\", betta = 0.5 }");

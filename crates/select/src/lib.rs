@@ -5,8 +5,8 @@
 //! - A [`Selector`] lives beside one connection, asks its policy and answers [`Decision`]s.
 //! - A [`Memory`] keeps what past connections have found, per destination.
 //!
-//! Nothing here reads a clock, a socket or a file: the same code runs beside the native TCP, in the guest of
-//! the kernel engine and in a daemon.
+//! Nothing here reads a clock, a socket or a file: the same code runs beside the native TCP and in the guest
+//! of the kernel engine.
 
 mod auto;
 mod estimate;
@@ -22,9 +22,8 @@ mod selector;
 pub use auto::{Auto, AutoError};
 pub use estimate::{Estimate, Latency, Movement, Phase, Speed};
 pub use estimators::{View, Watch};
-pub use features::{FEATURES, Feature, Features, feature_called};
-pub use memory::{Memory, Remembered, Tried};
-pub use outcome::Outcome;
+pub use features::{FEATURES, Feature, Features};
+pub use memory::{Ending, Memory, Remembered, Tried};
 pub use policy::{Advice, Policy, PolicyError, Situation};
 pub use requirement::{Requirement, Weights};
 pub use sample::{Hints, SAMPLE_INTERVAL, Sample};

@@ -44,7 +44,38 @@ pub struct Memory {
     destinations: BTreeMap<String, Remembered>,
 }
 
-/// How much a new cost moves the smoothed one.
+/// How a connection has ended.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Ending<'a> {
+    /// Its congestion control.
+    pub cca: &'a str,
+    /// Lowest RTT, ms; 0 if there never was a sample, so that there is nothing to remember.
+    pub min_rtt_ms: f64,
+    /// Delivery rate at the end, Mbit/s.
+    pub rate_mbps: f64,
+    /// Capacity at the end, Mbit/s.
+    pub capacity_mbps: f64,
+    /// Room of the bottleneck's buffer, segments; 0 if it was never full.
+    pub buffer_segments: f64,
+    /// Share of segments sent again over its whole life.
+    pub retransmitted: f64,
+}
+
+impl<'a> Ending<'a> {
+    /// That of a connection under `cca` that looks like `view`.
+    pub fn of(cca: &'a str, view: &View, retransmitted: f64) -> Self {
+        Self {
+            cca,
+            min_rtt_ms: view.base_rtt.value.as_secs_f64() * 1e3,
+            rate_mbps: view.rate.as_mbps(),
+            capacity_mbps: view.capacity.value.as_mbps(),
+            buffer_segments: view.buffer.value,
+            retransmitted,
+        }
+    }
+}
+
+/// How much a new cost moves the smoothed one (oracle/bpftune, tcp_conn_tuner).
 const LEARNING_RATE: f64 = 0.25;
 
 impl Memory {
@@ -66,27 +97,33 @@ impl Memory {
         self.destinations.get(destination)
     }
 
-    /// A connection to `destination` under `cca` has ended as `view`, having sent this share of its segments
-    /// again over its whole life.
-    pub fn remember(&mut self, destination: &str, cca: &str, view: &View, retransmitted: f64) {
-        if view.base_rtt.value.is_zero() {
+    /// The text of its file.
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self).unwrap_or_else(|error| unreachable!("numbers by name: {error}"))
+    }
+
+    /// A connection to `destination` has ended.
+    ///
+    /// Its cost is (RTT - lowest RTT) / lowest RTT + (highest rate - rate) / highest rate, lowest and highest
+    /// being those of the connections so far (oracle/bpftune, tcp_conn_tuner).
+    pub fn remember(&mut self, destination: &str, ending: &Ending<'_>) {
+        if ending.min_rtt_ms <= 0.0 {
             return;
         }
         let known = self.destinations.entry(destination.to_owned()).or_default();
-        let rtt = view.base_rtt.value.as_secs_f64() * 1e3;
-        let rate = view.rate.as_mbps();
+        let (rtt, rate) = (ending.min_rtt_ms, ending.rate_mbps);
         known.connections += 1;
         known.min_rtt_ms = match known.min_rtt_ms {
             0.0 => rtt,
             before => before.min(rtt),
         };
         known.max_rate_mbps = known.max_rate_mbps.max(rate);
-        known.capacity_mbps = view.capacity.value.as_mbps();
-        known.buffer_segments = known.buffer_segments.max(view.buffer.value);
-        known.retransmitted = retransmitted;
+        known.capacity_mbps = ending.capacity_mbps;
+        known.buffer_segments = known.buffer_segments.max(ending.buffer_segments);
+        known.retransmitted = ending.retransmitted;
         let cost = (rtt - known.min_rtt_ms) / known.min_rtt_ms
             + (known.max_rate_mbps - rate) / known.max_rate_mbps.max(f64::MIN_POSITIVE);
-        let tried = known.ccas.entry(cca.to_owned()).or_default();
+        let tried = known.ccas.entry(ending.cca.to_owned()).or_default();
         tried.connections += 1;
         tried.cost += (cost - tried.cost)
             * if tried.connections == 1 {
@@ -94,5 +131,43 @@ impl Memory {
             } else {
                 LEARNING_RATE
             };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ending(cca: &str, min_rtt_ms: f64, rate_mbps: f64) -> Ending<'_> {
+        Ending {
+            cca,
+            min_rtt_ms,
+            rate_mbps,
+            capacity_mbps: 20.0,
+            buffer_segments: 30.0,
+            retransmitted: 0.01,
+        }
+    }
+
+    /// oracle/bpftune, tcp_conn_tuner: the first cost counts in full, later ones by a quarter.
+    #[test]
+    fn costs_are_smoothed_and_survive_their_file() {
+        let mut memory = Memory::default();
+        let endings = [
+            ending("cubic", 50.0, 10.0),
+            ending("bbr", 50.0, 8.0),
+            ending("cubic", 60.0, 5.0),
+            ending("reno", 0.0, 0.0),
+        ];
+        endings
+            .iter()
+            .for_each(|ending| memory.remember("a phone", ending));
+        let known = memory.of("a phone").expect("remembered");
+        assert_eq!(known.connections, 3);
+        let cost = |cca: &str| known.ccas[cca].cost;
+        assert!((cost("bbr") - 0.2).abs() < 1e-12);
+        assert!((cost("cubic") - 0.25 * (0.2 + 0.5)).abs() < 1e-12);
+        assert!(!known.ccas.contains_key("reno"));
+        assert_eq!(Memory::from_toml(&memory.to_toml()), Ok(memory));
     }
 }

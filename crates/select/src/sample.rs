@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use units::{Duration, Instant, Rate};
 
-/// Time between the samples of a sender: that of a daemon that asks for TCP_INFO, in every engine.
+/// Time between the samples of a sender, in every engine: often enough to see each RTT of a mobile network, and
+/// seldom enough to ask sockets for TCP_INFO.
 pub const SAMPLE_INTERVAL: Duration = Duration::from_millis(10);
 
 /// A sender at one moment, as TCP_INFO tells it.

@@ -9,7 +9,7 @@ use crate::auto::Auto;
 use crate::estimators::Watch;
 use crate::features::Features;
 use crate::memory::Remembered;
-use crate::outcome::Outcome;
+use crate::outcome::{Measure, Outcome};
 use crate::policy::{Advice, Policy, Situation};
 use crate::sample::{Hints, Sample};
 
@@ -68,10 +68,13 @@ pub struct Start<'a> {
 /// A change that has still to prove itself.
 #[derive(Clone, Copy, Debug)]
 struct Trial {
+    /// Whom it took over from.
     from: &'static str,
+    /// When the time begins and ends over which it is judged.
     since: Instant,
     until: Instant,
-    before: (f64, f64, f64),
+    /// What came before it.
+    before: Measure,
 }
 
 /// Chooses at the establishment, watches, decides, and goes back if it got worse.
@@ -86,11 +89,14 @@ pub struct Selector {
     /// Whether the choice for the new connection is still to be made: nothing was known that the policy
     /// decides by.
     open: bool,
+    /// When the next decision is due.
     next: Instant,
+    /// Before this, the one in use is left in peace.
     rest_until: Instant,
     /// What the last decisions wanted, and how many in a row.
     wanted: (&'static str, u32),
     trial: Option<Trial>,
+    /// Who has made it worse, and until when they are not tried again.
     barred: Vec<(&'static str, Instant)>,
     draws: Stream,
     drawn: u64,

@@ -1,7 +1,9 @@
 //! The native engine: hosts with our TCP on a path, in virtual time.
 
 mod endpoints;
+mod error;
 mod settings;
 mod simulation;
 
-pub use simulation::{SimError, Simulation};
+pub use error::SimError;
+pub use simulation::Simulation;

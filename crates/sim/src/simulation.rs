@@ -1,40 +1,19 @@
 //! One run: the loop from one event to the next.
 
+mod selecting;
+
 use net::{Delivery, HostId};
 use path::{Plan, Traces};
 use record::Samples;
 use recorder::{Engine, Introduction, ObservationError, ObservedPath, Options, Tables};
 use scenario::{CcaChoice, Flow, Scenario};
-use select::{Cause, Hints};
-use tcp::cca::{HandOver, SettingError};
 use tcp::{Config, State};
 use units::Instant;
-use workload::{Application, Command, Due, Selection, SelectionError, Switches, decision_row};
+use workload::{Application, Command, Selection, Switches, decision_row};
 
 use crate::endpoints::{Endpoints, Pair, Side};
+use crate::error::SimError;
 use crate::settings;
-
-/// Why a run cannot be made, or went wrong.
-#[derive(Debug, thiserror::Error)]
-pub enum SimError {
-    /// The scenario sets what only the kernel has.
-    #[error("kernel: the native engine has no sysctls and no modules; take --engine kernel")]
-    Kernel,
-    /// The scenario makes no path, or watching it has shown something wrong.
-    #[error(transparent)]
-    Path(#[from] ObservationError),
-    /// A congestion control cannot be selected.
-    #[error(transparent)]
-    Selection(#[from] SelectionError),
-    /// A congestion control cannot be made.
-    #[error("flow {flow:?}: {error}")]
-    Cca {
-        /// The flow.
-        flow: String,
-        /// What is wrong with it.
-        error: SettingError,
-    },
-}
 
 /// One flow of the scenario at work.
 struct Running {
@@ -314,59 +293,6 @@ impl Simulation {
             self.write(flow);
             self.flush(connection, Side::Sender);
         }
-    }
-
-    /// A scheduled switch: those connections of the flow that are open get another congestion control.
-    fn switch_flow(&mut self, due: &Due) {
-        let of_flow = self.flows.iter().filter(|each| each.number == due.flow);
-        let open: Vec<u32> = of_flow.filter_map(|each| each.connection).collect();
-        for connection in open {
-            self.switch(connection, &due.to, settings::hand_over(due.how));
-        }
-    }
-
-    fn switch(&mut self, connection: u32, to: &CcaChoice, how: HandOver) {
-        let Ok(pair) = settings::cca(to) else {
-            unreachable!("the congestion control of every switch was looked up at the start");
-        };
-        let sender = self.endpoints.end(connection, Side::Sender);
-        let handed = sender.switch(self.now, pair, how);
-        let detail = match how {
-            HandOver::Kernel => format!("{to} kernel"),
-            HandOver::Context => format!("{to} context cwnd {}", handed.cwnd),
-        };
-        self.path.recorder().switched(self.now, connection, detail);
-        self.flush(connection, Side::Sender);
-    }
-
-    /// Shows the selectors their senders, and does what they say.
-    fn select(&mut self) {
-        let (now, mss) = (self.now, self.config.mss);
-        let (endpoints, path, asks) = (&self.endpoints, &self.path, self.selection.asks_radio());
-        let changes = self.selection.look(now, |connection| {
-            let pair = endpoints.pair(connection);
-            let hints = asks.then(|| path.hints(now, pair.hosts.1)).flatten();
-            Some((settings::sample(now, mss, &pair.sender.info()), hints))
-        });
-        for (connection, _, decision) in changes {
-            let row = decision_row(connection, &decision);
-            self.path.recorder().decided(row);
-            if decision.from == decision.to {
-                continue;
-            }
-            // A connection that has hardly begun has nothing to be handed over, and stays in slow start.
-            let how = match decision.cause {
-                Cause::Establishment => HandOver::Kernel,
-                Cause::Change | Cause::Return => HandOver::Context,
-            };
-            self.switch(connection, &CcaChoice::plain(decision.to), how);
-        }
-    }
-
-    /// What the radio of a host tells, if anybody asks it.
-    fn hints(&self, host: HostId) -> Option<Hints> {
-        let asked = self.selection.asks_radio();
-        asked.then(|| self.path.hints(self.now, host)).flatten()
     }
 
     /// The receiver opens a connection to the sender.

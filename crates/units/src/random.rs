@@ -35,14 +35,14 @@ pub enum Purpose {
     InitialSequence = 11,
     /// Sizes and pauses of an application.
     Workload = 12,
-    /// Choices of a selector of congestion controls.
-    Selection = 16,
     /// Angles and phases of the waves that make a fading channel.
     Fading = 13,
     /// Shadowing by buildings and terrain.
     Shadowing = 14,
     /// Whether a base station is in sight.
     LineOfSight = 15,
+    /// Choices of a selector of congestion controls.
+    Selection = 16,
     /// Whether a transport block of the radio is decoded.
     HarqDecoding = 30,
     /// Errors of the feedback on transport blocks.

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use record::{DecisionRow, EstimateRow};
-use scenario::Scenario;
+use scenario::{HandOver, Scenario};
 use select::{
-    Auto, Decision, FEATURES, Features, Hints, Memory, Policy, SAMPLE_INTERVAL, Sample, Selector,
-    Start,
+    Auto, Cause, Decision, Ending, FEATURES, Features, Hints, Memory, Policy, SAMPLE_INTERVAL,
+    Sample, Selector, Start,
 };
 use units::random::{Purpose, Stream};
 use units::{Duration, Instant};
@@ -22,7 +22,6 @@ struct Selected {
 #[derive(Clone, Debug)]
 struct Beside {
     connection: u32,
-    flow: usize,
     selector: Selector,
     last: Option<Sample>,
 }
@@ -103,7 +102,6 @@ impl Selection {
         let (selector, decision) = Selector::new(policy, auto, &start);
         self.beside.push(Beside {
             connection,
-            flow,
             selector,
             last: None,
         });
@@ -122,9 +120,9 @@ impl Selection {
         let again = ended.last.map_or(0.0, |last| {
             last.retransmissions as f64 / last.delivered.max(1) as f64
         });
-        let view = ended.selector.watch().view();
+        let (cca, view) = (ended.selector.present(), ended.selector.watch().view());
         self.memory
-            .remember(destination, ended.selector.present(), view, again);
+            .remember(destination, &Ending::of(cca, view, again));
         if self.beside.is_empty() {
             self.next = Instant::NEVER;
         }
@@ -135,26 +133,26 @@ impl Selection {
         self.next
     }
 
-    /// Shows every selector its sender; answers what is to be changed, by connection and flow.
+    /// Shows every selector its sender; answers what has been decided, by connection.
     pub fn look(
         &mut self,
         now: Instant,
         mut sample: impl FnMut(u32) -> Option<(Sample, Option<Hints>)>,
-    ) -> Vec<(u32, usize, Decision)> {
+    ) -> Vec<(u32, Decision)> {
         while self.next <= now {
             self.next += SAMPLE_INTERVAL;
         }
-        let mut changes = Vec::new();
+        let mut decisions = Vec::new();
         for beside in &mut self.beside {
             let Some((sample, hints)) = sample(beside.connection) else {
                 continue;
             };
             beside.last = Some(sample);
             if let Some(decision) = beside.selector.observe(&sample, hints) {
-                changes.push((beside.connection, beside.flow, decision));
+                decisions.push((beside.connection, decision));
             }
         }
-        changes
+        decisions
     }
 
     /// What all see at the end of the slot that began at `slot`.
@@ -172,6 +170,16 @@ impl Selection {
         self.beside
             .iter()
             .position(|beside| beside.connection == connection)
+    }
+}
+
+/// How the congestion control of a decision takes over.
+pub fn hand_over(cause: Cause) -> HandOver {
+    match cause {
+        // A connection that has hardly begun has nothing to be handed over: it stays in slow start, which a
+        // cap of its rate would cost it.
+        Cause::Establishment => HandOver::Kernel,
+        Cause::Change | Cause::Return => HandOver::Context,
     }
 }
 

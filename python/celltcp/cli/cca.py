@@ -24,8 +24,8 @@ def cca(name: str | None, as_json: bool) -> None:
     from celltcp._core import describe_cca
     from celltcp.ccas import catalogue
 
-    if name == "auto" and not as_json:
-        _print_auto()
+    if name == "auto":
+        _print_auto(as_json)
     elif as_json:
         click.echo(json.dumps(describe_cca(name) if name else catalogue(), indent=1))
     elif name:
@@ -58,13 +58,20 @@ def _print_catalogue(entries: list[CcaEntry]) -> None:
     )
 
 
-def _print_auto() -> None:
+def _print_auto(as_json: bool) -> None:
     """What `auto` is, and its parameters."""
+    import json
+
     from rich.table import Table
 
     from celltcp._core import auto_parameters, builtin_policies
     from celltcp.cli.console import wide_console
 
+    if as_json:
+        parameters = [{"name": name, "meaning": meaning} for name, meaning in auto_parameters()]
+        told = {"name": "auto", "policies": builtin_policies(), "parameters": parameters}
+        click.echo(json.dumps(told, indent=1))
+        return
     console = wide_console()
     console.print(
         "auto: a policy selects the congestion control of each connection and changes it on the way, "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from celltcp.plots.style import colour
+from celltcp.plots.style import colours
 from celltcp.selection.labels import labels
 from celltcp.statistics import estimate
 
@@ -30,7 +30,7 @@ def draw_bars(
     """
     ccas = list(dict.fromkeys(found["cca"].astype(str)))
     width = 0.84 / len(ccas)
-    names = labels(ccas)
+    names, shades = labels(ccas), colours(ccas)
     for number, cca in enumerate(ccas):
         mine = found[found["cca"] == cca]
         for place, name in enumerate(groups):
@@ -41,7 +41,7 @@ def draw_bars(
                 each.mean,
                 0.94 * width,
                 yerr=each.ci95,
-                color=colour(cca),
+                color=shades[cca],
                 error_kw={"lw": 0.8},
                 label=names[cca] if place == 0 else None,
             )

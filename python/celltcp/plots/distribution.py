@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from celltcp._core import CelltcpError
-from celltcp.plots.style import colour
+from celltcp.plots.style import colours
 from celltcp.selection.labels import labels
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def draw_ecdf(axes: Axes, comparison: Comparison, metric: str) -> None:
     column, label = METRICS[metric]
     slots = comparison.slots
     flow = slots["flow"] == 0
-    names = labels(comparison.ccas)
+    names, shades = labels(comparison.ccas), colours(comparison.ccas)
     for cca in comparison.ccas:
         mine = slots[flow & (slots["cca"] == cca)]
         runs = [np.sort(run[column].dropna().to_numpy()) for _, run in mine.groupby("run")]
@@ -42,11 +42,11 @@ def draw_ecdf(axes: Axes, comparison: Comparison, metric: str) -> None:
         pooled = np.sort(np.concatenate(runs))
         grid = np.quantile(pooled, np.linspace(0, 1, 200))
         shares = np.array([np.searchsorted(run, grid, "right") / len(run) for run in runs])
-        axes.plot(grid, shares.mean(axis=0), color=colour(cca), label=names[cca], lw=1.5)
+        axes.plot(grid, shares.mean(axis=0), color=shades[cca], label=names[cca], lw=1.5)
         if len(runs) > 1:
             draws = np.random.default_rng(1).integers(len(runs), size=(_RESAMPLES, len(runs)))
             bands = np.quantile(shares[draws].mean(axis=1), [0.025, 0.975], axis=0)
-            axes.fill_between(grid, *bands, color=colour(cca), alpha=0.2, lw=0)
+            axes.fill_between(grid, *bands, color=shades[cca], alpha=0.2, lw=0)
     axes.set_ylim(0, 1)
     axes.set_xlabel(label)
     axes.set_ylabel("share of slots")

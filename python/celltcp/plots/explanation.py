@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.patches import Patch
 
-from celltcp.plots.style import colour, figure, shade_capacity
+from celltcp.plots.style import colours, figure, shade_capacity
 from celltcp.selection.labels import labels
 
 if TYPE_CHECKING:
@@ -100,6 +100,7 @@ def _draw_changes(panels: list[Axes], decisions: pd.DataFrame) -> None:
     top = panels[0]
     first, last = top.get_xlim()
     ends = [-np.inf] * _NAME_ROWS
+    shades = colours(decisions["to_cca"])
     for row in decisions.to_dict("records"):
         place = (row["t_s"] - first) / (last - first)
         level = next((n for n in range(_NAME_ROWS) if place - ends[n] > _NEAR), int(np.argmin(ends)))
@@ -114,6 +115,6 @@ def _draw_changes(panels: list[Axes], decisions: pd.DataFrame) -> None:
             xytext=(1, 2 + 9 * level),
             textcoords="offset points",
             fontsize=8,
-            color=colour(row["to_cca"]),
+            color=shades[row["to_cca"]],
             annotation_clip=False,
         )

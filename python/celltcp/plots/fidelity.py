@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from celltcp.plots.style import CAPACITY, colour, figure, marker
+from celltcp.plots.style import CAPACITY, colour, colours, figure, marker
 
 if TYPE_CHECKING:
     from celltcp.fidelity import Fidelity, Judgement
@@ -68,6 +68,7 @@ def _draw_differences(
     bands = [judgement.differences[metric].band or 0.0 for judgement in fidelity.judgements]
     edge = _BANDS_SHOWN * max(bands)
     labelled: set[str] = set()
+    shades = colours(ccas)
     for judgement in fidelity.judgements:
         found = judgement.differences[metric]
         cca = judgement.cca
@@ -84,7 +85,7 @@ def _draw_differences(
             x,
             place,
             xerr=None if beyond or found.ci95 is None else found.ci95,
-            color=colour(cca),
+            color=shades[cca],
             marker=marker(cca),
             ms=4 if len(ccas) < 6 else 2.5,
             lw=1,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from celltcp.plots.style import colour, figure
+from celltcp.plots.style import colours, figure
 from celltcp.statistics import estimate
 
 if TYPE_CHECKING:
@@ -32,8 +32,9 @@ def draw_beside(found: Sequence[Beside]) -> Figure:
 
 
 def _draw(axes: Axes, each: Beside) -> None:
+    shades = colours(theirs.cca for theirs in each.published)
     for place, theirs in enumerate(each.published):
-        shade = colour(theirs.cca)
+        shade = shades[theirs.cca]
         ours = estimate(each.ours[theirs.cca])
         means = {-0.2: ("white", theirs.goodput_mbps, theirs.ci95), 0.2: (shade, ours.mean, ours.ci95)}
         for side, (fill, mean, half) in means.items():

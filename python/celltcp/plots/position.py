@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from celltcp.plots.distribution import METRICS
-from celltcp.plots.style import colour, figure
+from celltcp.plots.style import colours, figure
 from celltcp.selection.labels import labels
 from celltcp.statistics import estimate
 
@@ -20,7 +20,8 @@ def draw_positions(found: pd.DataFrame, metric: str, title: str) -> Figure:
     """Means with 95 % bands over the mean SINR; the best place is on the left."""
     picture = figure(7, 4)
     axes = picture.add_subplot()
-    names = labels(found["cca"].astype(str).unique())
+    ccas = found["cca"].astype(str).unique()
+    names, shades = labels(ccas), colours(ccas)
     for (cca, movement), mine in found.groupby(["cca", "movement"], sort=False, observed=True):
         places = sorted(mine["sinr_db"].unique().tolist())
         estimates = [estimate(mine.loc[mine["sinr_db"] == at, "value"].tolist()) for at in places]
@@ -30,8 +31,8 @@ def draw_positions(found: pd.DataFrame, metric: str, title: str) -> Figure:
         high = [mean + width for mean, width in zip(means, half, strict=True)]
         line = _LINES[str(movement)]
         label = f"{names[str(cca)]}, {movement}"
-        axes.plot(places, means, line, color=colour(str(cca)), lw=1.6, label=label)
-        axes.fill_between(places, low, high, color=colour(str(cca)), alpha=0.12, lw=0)
+        axes.plot(places, means, line, color=shades[str(cca)], lw=1.6, label=label)
+        axes.fill_between(places, low, high, color=shades[str(cca)], alpha=0.12, lw=0)
     axes.invert_xaxis()
     axes.set_ylim(bottom=0)
     axes.set_xlabel(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from matplotlib.axes import Axes
 
-from celltcp.plots.style import colour, shade_capacity
+from celltcp.plots.style import colour, colours, shade_capacity
 from celltcp.selection.labels import labels
 
 if TYPE_CHECKING:
@@ -23,15 +23,15 @@ def draw_comparison_series(rates: Axes, delays: Axes, comparison: Comparison, se
     numbers = comparison.results.tables["runs"].to_pandas()
     slots = comparison.slots
     most = 0.0
-    names = labels(comparison.ccas)
+    names, shades = labels(comparison.ccas), colours(comparison.ccas)
     for cca in comparison.ccas:
         run = numbers[(numbers["cca"] == cca) & (numbers["seed"] == seed)]["run"].iloc[0]
         mine = slots[(slots["run"] == run) & (slots["flow"] == 0)]
         if not most:
             shade_capacity(rates, mine["t_s"], mine["capacity_mbps"])
             most = float(mine["capacity_mbps"].max())
-        rates.plot(mine["t_s"], mine["goodput_mbps"], color=colour(cca), lw=0.9, label=names[cca])
-        delays.plot(mine["t_s"], mine["rtt_mean_ms"], color=colour(cca), lw=0.9)
+        rates.plot(mine["t_s"], mine["goodput_mbps"], color=shades[cca], lw=0.9, label=names[cca])
+        delays.plot(mine["t_s"], mine["rtt_mean_ms"], color=shades[cca], lw=0.9)
     rates.set_ylabel("goodput, Mbit/s")
     # A filled hole hands over more in one slot than the link carries: such spikes are cut off.
     rates.set_ylim(0, _headroom(most))

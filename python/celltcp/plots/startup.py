@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.axes import Axes
 
-from celltcp.plots.style import colour
+from celltcp.plots.style import colours
 from celltcp.selection.labels import labels
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ def draw_startup(axes: Axes, comparison: Comparison, seconds: float) -> None:
     slots, flows = comparison.slots, comparison.flows
     length = float(comparison.results.about["slot_s"])
     steps = np.arange(0, seconds + length / 2, length)
-    names = labels(comparison.ccas)
+    names, shades = labels(comparison.ccas), colours(comparison.ccas)
     for cca in comparison.ccas:
         curves = []
         for run, mine in slots[(slots["cca"] == cca) & (slots["flow"] == 0)].groupby("run"):
@@ -31,10 +31,10 @@ def draw_startup(axes: Axes, comparison: Comparison, seconds: float) -> None:
             continue
         stacked = np.array(curves)
         mean = stacked.mean(axis=0)
-        axes.plot(steps, mean, color=colour(cca), label=names[cca], lw=1.5)
+        axes.plot(steps, mean, color=shades[cca], label=names[cca], lw=1.5)
         if len(curves) > 1:
             spread = 1.96 * stacked.std(axis=0, ddof=1) / np.sqrt(len(curves))
-            axes.fill_between(steps, mean - spread, mean + spread, color=colour(cca), alpha=0.2, lw=0)
+            axes.fill_between(steps, mean - spread, mean + spread, color=shades[cca], alpha=0.2, lw=0)
     axes.set_xlim(0, seconds)
     axes.set_ylim(bottom=0)
     axes.set_xlabel("time since the first data byte, s")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from colorsys import hsv_to_rgb
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 if TYPE_CHECKING:
@@ -21,7 +25,21 @@ COLOURS = {
     "illinois": "#E69F00",
 }
 MARKERS = {"cubic": "o", "bbr": "s", "reno": "^", "westwood": "v", "illinois": "P"}
-_SPARE_COLOURS = ("#CC79A7", "#E69F00", "#56B4E9", "#000000")
+#: Of those without a colour of their own: two of that palette, then of Tol's muted one.
+_SPARE_COLOURS = (
+    "#56B4E9",
+    "#000000",
+    "#332288",
+    "#44AA99",
+    "#117733",
+    "#999933",
+    "#DDCC77",
+    "#CC6677",
+    "#882255",
+    "#AA4499",
+)
+#: Where those run out, hues follow each other at the golden ratio, which leaves them far apart.
+_GOLDEN = 0.618
 CAPACITY = "#D9D9D9"
 
 _SETTINGS: dict[str, Any] = {
@@ -41,9 +59,29 @@ def figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), layout="constrained")
 
 
+def colours(ccas: Iterable[str]) -> dict[str, str]:
+    """A colour for each congestion control or line-up of a picture, no two alike.
+
+    Each has the colour of `colour` unless one before it has that.
+    """
+    found: dict[str, str] = {}
+    for cca in dict.fromkeys(ccas):
+        own = COLOURS.get(cca)
+        found[cca] = own or next(each for each in _spare(cca) if each not in found.values())
+    return found
+
+
+def _spare(cca: str) -> Iterator[str]:
+    """Colours for one that has none of its own, in its own order."""
+    first = sum(cca.encode()) % len(_SPARE_COLOURS)
+    yield from _SPARE_COLOURS[first:] + _SPARE_COLOURS[:first]
+    for number in count():
+        yield to_hex(hsv_to_rgb(number * _GOLDEN % 1, 0.6, 0.8))
+
+
 def colour(cca: str) -> str:
-    """The colour of a congestion control."""
-    return COLOURS.get(cca) or _SPARE_COLOURS[sum(cca.encode()) % len(_SPARE_COLOURS)]
+    """The colour of a congestion control that is alone in a picture."""
+    return colours([cca])[cca]
 
 
 def marker(cca: str) -> str:

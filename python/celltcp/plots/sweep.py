@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
-from celltcp.plots.style import colour, figure, marker
+from celltcp.plots.style import colours, figure, marker
 from celltcp.selection.labels import labels
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def draw_sweep(sweep: Sweep) -> Figure:
     summary = sweep.summary
     values = list(sweep.comparisons)
     ccas = list(dict.fromkeys(summary.index.get_level_values("cca")))
-    names = labels(ccas)
+    names, shades = labels(ccas), colours(ccas)
     for axes, (metric, label) in zip(picture.subplots(1, 2), _PANELS, strict=True):
         for cca in ccas:
             mine = summary.xs(cca, level="cca")
@@ -30,7 +30,7 @@ def draw_sweep(sweep: Sweep) -> Figure:
                 [values.index(value) for value in mine.index],
                 mine[metric, "mean"],
                 yerr=mine[metric, "ci95"].fillna(0.0),
-                color=colour(cca),
+                color=shades[cca],
                 marker=marker(cca),
                 ms=4,
                 lw=1.2,

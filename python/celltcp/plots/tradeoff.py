@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
-from celltcp.plots.style import colour, marker
+from celltcp.plots.style import colours, marker
 from celltcp.selection.labels import labels
 from celltcp.statistics import estimate
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 def draw_throughput_delay(axes: Axes, comparison: Comparison) -> None:
     """A small point per run, a large one for the mean with the 95 % intervals as a cross."""
-    names = labels(comparison.ccas)
+    names, shades = labels(comparison.ccas), colours(comparison.ccas)
     for cca in comparison.ccas:
         runs = comparison.runs[comparison.runs["cca"] == cca]
         delay, goodput = runs["owd_p95_ms"].tolist(), runs["goodput_mbps"].tolist()
-        axes.scatter(delay, goodput, s=9, alpha=0.35, color=colour(cca), marker=marker(cca), lw=0)
+        axes.scatter(delay, goodput, s=9, alpha=0.35, color=shades[cca], marker=marker(cca), lw=0)
         x, y = estimate(delay), estimate(goodput)
         axes.errorbar(
             x.mean,
             y.mean,
             xerr=min(x.ci95 or 0.0, 0.95 * x.mean),
             yerr=y.ci95 or 0.0,
-            color=colour(cca),
+            color=shades[cca],
             marker=marker(cca),
             ms=7,
             lw=1.2,

@@ -21,7 +21,7 @@ PHASES = {
 
 
 def phases_at(way: Way, times_s: pd.Series, begun_s: pd.Series | float) -> NDArray[np.str_]:
-    """The phase at times in s, those of middles of slots, of flows that began then.
+    """The phase at these times, s, of flows that began then.
 
     The start-up is the first two seconds of the flow. The constrained area is where the mean SINR is
     within 2.5 dB of its lowest. What is left is the sustainer when the phone moves away (forward), the

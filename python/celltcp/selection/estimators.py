@@ -15,7 +15,8 @@ from celltcp.ccas import chosen
 from celltcp.comparison import Comparison, compare, frame
 from celltcp.engines import engine
 from celltcp.scenarios import scenario_names
-from celltcp.selection.scenario_truth import Truth
+from celltcp.selection.sources import names_of
+from celltcp.selection.truth import Truth
 
 #: Scenarios that are run unless others are named: the 12 ways through a cell.
 DEFAULT_SCENARIOS = tuple(name for name in scenario_names() if name.startswith("mobility/"))
@@ -84,7 +85,7 @@ class Accuracy:
 
 
 def check_estimators(
-    scenarios: Sequence[str] = DEFAULT_SCENARIOS,
+    scenarios: Sequence[str] | str = DEFAULT_SCENARIOS,
     cca: Sequence[str] | str = DEFAULT_CCAS,
     runs: int = 5,
     seed: int = 1,
@@ -96,7 +97,7 @@ def check_estimators(
     """Runs congestion controls with estimators beside them, and compares these with the truth.
 
     Args:
-        scenarios: built-in names or files.
+        scenarios: built-in names or files, as a list or in one text with commas.
         cca: congestion controls; a plain name is kept for all of a run.
         runs: runs of each; run i has `seed + i`.
         seed: of the first run.
@@ -107,6 +108,7 @@ def check_estimators(
     Raises:
         CelltcpError: if something that was given cannot be used.
     """
+    scenarios = names_of(scenarios)
     if not scenarios:
         raise CelltcpError("scenarios: give one scenario at least")
     named = chosen(cca, engine().ccas)
@@ -134,7 +136,7 @@ def check_estimators(
         # Comparisons spell the words after auto in their own order.
         spelt = dict(zip(comparison.ccas, named, strict=True))
         found.extend(_answers(comparison, spelt))
-    about = {"scenarios": list(scenarios), "cca": named, "runs": runs, "seed": seed}
+    about = {"scenarios": scenarios, "cca": named, "runs": runs, "seed": seed}
     return Accuracy(pd.concat(found, ignore_index=True), tuple(named), about)
 
 
@@ -158,7 +160,7 @@ def _answers(comparison: Comparison, names: dict[str, str]) -> Iterator[pd.DataF
     """Per estimator whether it was right each time that it was asked."""
     if "estimates" not in comparison.results.tables:
         return
-    truth = Truth(comparison)
+    truth = Truth(comparison.results)
     name = str(comparison.results.about["name"])
     slots = comparison.slots.drop(columns="cca")
     seen = frame(comparison.results.tables["estimates"]).merge(slots, on=["run", "flow", "t_s"])

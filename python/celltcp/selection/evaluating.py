@@ -18,7 +18,7 @@ from celltcp.selection.candidates import AGAINST, DEFAULT, uses
 from celltcp.selection.evaluation import Evaluation
 from celltcp.selection.kept import Frames, Kept
 from celltcp.selection.on_scenario import Plan, on_scenario
-from celltcp.selection.sources import Sources, sources_of
+from celltcp.selection.sources import Sources, names_of, sources_of
 
 
 def evaluate(
@@ -68,9 +68,9 @@ def evaluate(
         raise CelltcpError(f"runs: {runs} is not a number from 1 on")
     if history < 0:
         raise CelltcpError(f"history: {history} is not a number from 0 on")
-    policies = _names(policy)
-    compared = list(dict.fromkeys([*policies, *_names(against)]))
-    requirements = _names(requirement)
+    policies = names_of(policy)
+    compared = list(dict.fromkeys([*policies, *names_of(against)]))
+    requirements = names_of(requirement)
     for name, given in (("policy", policies), ("requirement", requirements)):
         if not given:
             raise CelltcpError(f"{name}: give one at least")
@@ -129,9 +129,3 @@ def _all(found: Sources, plan: Plan, kept: Kept, progress: Progress | None) -> F
         parts = [each[name] for each in frames if not each[name].empty]
         joined[name] = pd.concat(parts, ignore_index=True) if parts else frames[0][name]
     return joined
-
-
-def _names(given: str | Sequence[str]) -> list[str]:
-    """Each name of a list, or of one text with commas, once."""
-    pieces = given.split(",") if isinstance(given, str) else given
-    return list(dict.fromkeys(piece.strip() for piece in pieces if piece.strip()))

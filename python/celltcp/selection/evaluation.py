@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import pyarrow as pa
 
+from celltcp.comparison import json_rows, json_value
 from celltcp.results import prepare_folder, write_atomically
 from celltcp.selection.cases import cases_of, checks_of, duels_of
 from celltcp.selection.kept import Frames
@@ -91,13 +91,13 @@ class Evaluation:
             **self.about,
             "tally_rule": RULE,
             "tally_published": PUBLISHED,
-            "tally": _rows(self.tally),
-            "checks": _rows(self.checks),
-            "cases": _rows(self.cases),
-            "duels": _rows(self.duels),
+            "tally": json_rows(self.tally),
+            "checks": json_rows(self.checks),
+            "cases": json_rows(self.cases),
+            "duels": json_rows(self.duels),
             "switches": {policy: _price(price) for policy, price in self.prices.items()},
-            "histories": _rows(self.histories),
-            "runs_table": _rows(self.runs),
+            "histories": json_rows(self.histories),
+            "runs_table": json_rows(self.runs),
         }
 
     def save(self, folder: str | Path) -> Path:
@@ -121,16 +121,10 @@ class Evaluation:
         return str(self.checks.to_html(float_format="{:.3g}".format))
 
 
-def _rows(data: pd.DataFrame) -> list[dict[str, Any]]:
-    return [{str(key): _plain(value) for key, value in row.items()} for row in data.to_dict("records")]
-
-
 def _price(price: Price) -> dict[str, Any]:
     return {
-        name: {"mean": _plain(value.mean), "ci95": value.ci95} if isinstance(value, Estimate) else value
+        name: {"mean": json_value(value.mean), "ci95": value.ci95}
+        if isinstance(value, Estimate)
+        else value
         for name, value in vars(price).items()
     }
-
-
-def _plain(value: Any) -> Any:
-    return None if isinstance(value, float) and math.isnan(value) else value

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from celltcp._core import CelltcpError, lineups
+from celltcp.comparison import json_rows
 from celltcp.results import Results, read_results
-from celltcp.selection.truth import Agreement, agreements, beside
+from celltcp.selection.agreement import Agreement, agreements, beside
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,7 +53,7 @@ class Explanation:
 
     @cached_property
     def slots(self) -> pd.DataFrame:
-        """One row per slot: outcome, estimates, and what is true (`celltcp.selection.truth`)."""
+        """One row per slot: outcome, estimates, and what is true (`agreement.beside`)."""
         return beside(self.results, self.run)
 
     @property
@@ -81,10 +81,7 @@ class Explanation:
             "cca": self.cca,
             "run": self.run,
             "seed": self.seed,
-            "decisions": [
-                {str(key): _plain(value) for key, value in row.items()}
-                for row in self.decisions.to_dict("records")
-            ],
+            "decisions": json_rows(self.decisions),
             "agreements": [vars(each) for each in self.agreements],
             "time_under_s": {str(cca): float(value) for cca, value in self.time_under.items()},
         }
@@ -135,11 +132,6 @@ def _measures(text: str) -> dict[str, float]:
     """The features that led to a decision, which results hold as `name=value`."""
     pairs = (piece.split("=", 1) for piece in text.split())
     return {name: float(value) for name, value in pairs}
-
-
-def _plain(value: Any) -> Any:
-    """JSON has neither NaN nor infinity."""
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _spans(numbers: list[int]) -> str:

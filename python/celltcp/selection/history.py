@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -18,9 +17,6 @@ from celltcp.selection.sources import Source
 
 #: Seeds of earlier connections are so far from those that are evaluated.
 FAR = 1_000_000
-
-#: How much a new cost moves the smoothed one (oracle/bpftune, tcp_conn_tuner).
-_LEARNING_RATE = 0.25
 
 #: The delivery rate of a connection is that of its last second.
 _LAST_S = 1.0
@@ -80,36 +76,6 @@ def earlier(tables: dict[str, pa.Table], jobs: Sequence[Job]) -> list[Earlier]:
             )
         )
     return found
-
-
-def memory_toml(connections: Sequence[Earlier], destination: str) -> str:
-    """The memory file of a destination after these connections.
-
-    The cost of each is (RTT - lowest RTT) / lowest RTT + (highest rate - rate) / highest rate, lowest
-    and highest being those of the connections so far; costs are smoothed (oracle/bpftune,
-    tcp_conn_tuner).
-    """
-    known: dict[str, Any] = {"connections": 0, "min_rtt_ms": 0.0, "max_rate_mbps": 0.0}
-    buffer = 0.0
-    tried: dict[str, tuple[int, float]] = {}
-    for each in (each for each in connections if each.rtt_ms > 0):
-        known["connections"] += 1
-        known["min_rtt_ms"] = min(known["min_rtt_ms"] or each.rtt_ms, each.rtt_ms)
-        known["max_rate_mbps"] = max(known["max_rate_mbps"], each.rate_mbps)
-        known["capacity_mbps"] = each.capacity_mbps
-        known["buffer_segments"] = buffer = max(buffer, each.buffer_segments)
-        known["retransmitted"] = each.retransmitted
-        lowest, highest = known["min_rtt_ms"], known["max_rate_mbps"]
-        slower = (highest - each.rate_mbps) / highest if highest else 0.0
-        cost = (each.rtt_ms - lowest) / lowest + slower
-        before, smoothed = tried.get(each.cca, (0, cost))
-        tried[each.cca] = (before + 1, smoothed + _LEARNING_RATE * (cost - smoothed))
-    lines = [f"[destinations.{json.dumps(destination)}]"]
-    lines += [f"{name} = {value!r}" for name, value in known.items()]
-    for cca, (count, cost) in tried.items():
-        lines.append(f"[destinations.{json.dumps(destination)}.ccas.{cca}]")
-        lines += [f"connections = {count}", f"cost = {cost!r}"]
-    return "\n".join(lines) + "\n"
 
 
 def remembering(source: Source, memory: str) -> Source:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import pandas as pd
 import pyarrow as pa
 
+from celltcp._core import memory_text
 from celltcp.campaign import Job, Progress, run_jobs
 from celltcp.comparison import REQUIREMENTS, Comparison, about, frame
 from celltcp.engines import Engine
@@ -18,7 +19,6 @@ from celltcp.selection.history import (
     destination_of,
     earlier,
     earlier_jobs,
-    memory_toml,
     remembering,
 )
 from celltcp.selection.kept import Frames, Kept
@@ -91,7 +91,7 @@ def _jobs(source: Source, labels: Iterable[str], plan: Plan, first: int = 0) -> 
     jobs: list[Job] = []
     for label in labels:
         changed = source.scenario.with_cca(label)
-        plan.engine.require(sorted(set(changed.ccas)))
+        plan.engine.require(sorted(set(changed.ccas)), label)
         for run in range(plan.runs):
             number = first + len(jobs)
             jobs.append(Job(number, label, plan.seed + run, changed, plan.engine))
@@ -101,7 +101,7 @@ def _jobs(source: Source, labels: Iterable[str], plan: Plan, first: int = 0) -> 
 def _memory(source: Source, candidates: Sequence[str], plan: Plan) -> str:
     jobs = earlier_jobs(source, candidates, plan.history, plan.seed, plan.engine)
     tables = run_jobs(jobs, workers=plan.workers)
-    return memory_toml(earlier(tables, jobs), destination_of(source))
+    return memory_text(destination_of(source), earlier(tables, jobs))
 
 
 def _run(

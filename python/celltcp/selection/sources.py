@@ -56,12 +56,10 @@ def sources_of(
         CelltcpError: if something named is no scenario, or nothing is left.
     """
     texts = tuple(override_texts(changes))
-    pieces = given.split(",") if isinstance(given, str) else list(given)
     names: dict[str, bool] = {}
-    for piece in (each.strip() for each in pieces):
-        if piece:
-            for name, in_folder in _meant(piece):
-                names.setdefault(name, in_folder)
+    for piece in names_of(given):
+        for name, in_folder in _meant(piece):
+            names.setdefault(name, in_folder)
     found, left_out = [], []
     for name, in_folder in names.items():
         try:
@@ -74,6 +72,12 @@ def sources_of(
         reason = f"; {left_out[0]}" if left_out else ""
         raise CelltcpError(f"scenarios: {given!r} names no scenario that can be loaded{reason}")
     return Sources(tuple(found), tuple(left_out))
+
+
+def names_of(given: str | Sequence[str]) -> list[str]:
+    """Each name of a list, or of one text with commas, once."""
+    pieces = given.split(",") if isinstance(given, str) else given
+    return list(dict.fromkeys(piece.strip() for piece in pieces if piece.strip()))
 
 
 def short_name(name: str) -> str:

@@ -1,105 +1,98 @@
-"""What the simulator knows of what estimators see."""
+"""What is true of what the estimators of selectors see: the simulator knows."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+import tomllib
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from celltcp._core import CelltcpError
 from celltcp.radio.phases import phases_at
 from celltcp.radio.way import Way
 from celltcp.results import Results
 
-#: The capacity is compared with that of the last second, over which estimators take theirs.
-_SMOOTHED_S = 1.0
+#: Classes of the speed, km/h.
+SPEEDS_KMH = (60.0, 120.0, 300.0)
+
+#: RTT of the wired part between the classes low, 18 ms, and 4g, 68 ms: half-way by ratio.
+LATENCY_BOUNDARY_MS = (18.0 * 68.0) ** 0.5
+
+#: The movement at a time is the change of the mean SINR over this time around it, s: a slot.
+_AROUND_S = 0.1
+
+_UNITS_MS = {"s": 1e3, "ms": 1.0, "us": 1e-3}
 
 
-@dataclass(frozen=True)
-class Agreement:
-    """How far the estimates of one quantity are from what is true."""
+class Truth:
+    """What is true of the scenario of these results; None where it does not say."""
 
-    quantity: str
-    #: What is true.
-    truth: str
-    #: Slots in which both are known.
-    slots: int
-    #: Share of slots in which a class was right; None for numbers.
-    right: float | None = None
-    #: Medians of the error and of its size, in parts of the true value; None for classes.
-    bias: float | None = None
-    error: float | None = None
+    def __init__(self, results: Results) -> None:
+        self._results = results
+        self._scenario = tomllib.loads(str(results.about["scenario"]))
+        try:
+            self._way: Way | None = Way.of(results)
+        except CelltcpError:
+            self._way = None
 
+    @property
+    def movement(self) -> str | None:
+        """Whether the mean SINR falls, rises or stays; without a radio, whether the link stays."""
+        if self._way is None:
+            capacity = self._results.tables["slots"]["capacity_mbps"].to_numpy()
+            return "static" if float(capacity.std()) <= 1e-6 * float(capacity.mean()) else None
+        if len(set(self._way.sinr_db)) == 1:
+            return "static"
+        try:
+            return self._way.movement
+        except CelltcpError:
+            return None
 
-def beside(results: Results, run: int) -> pd.DataFrame:
-    """Slots of the first connection of a run, with the estimates and what is true beside them.
+    def movements(self, times_s: pd.Series) -> NDArray[np.str_] | None:
+        """The same at each of these times, s, also where the way turns; None without a mean SINR."""
+        if self._way is None:
+            return None
+        change = self._way.at(times_s + _AROUND_S / 2) - self._way.at(times_s - _AROUND_S / 2)
+        found: NDArray[np.str_] = np.select(
+            [change < -1e-9, change > 1e-9], ["forward", "backward"], "static"
+        )
+        return found
 
-    `true_capacity_mbps` is the mean of the last second. `true_movement` and `true_phase` are there for
-    scenarios whose phone has its mean SINR written in them; the phase only if that never turns. The
-    lowest RTT of the connection stands for the base RTT.
-    """
-    slots = _of(results, "slots", run)
-    seen = _of(results, "estimates", run).drop(columns=["cca", "run", "flow"])
-    flows = _of(results, "flows", run)
-    both = slots.merge(seen, on="t_s", suffixes=("", "_seen"), validate="one_to_one")
-    slot_s = float(results.about["slot_s"])
-    smoothed = both["capacity_mbps"].rolling(round(_SMOOTHED_S / slot_s), min_periods=1).mean()
-    both["true_capacity_mbps"] = smoothed
-    both["true_base_rtt_ms"] = float(flows["rtt_min_ms"].iloc[0])
-    middle = both["t_s"] + slot_s / 2
-    try:
-        way = Way.of(results)
-    except CelltcpError:
-        return both
-    both["true_movement"] = _movement(way, middle)
-    try:
-        both["true_phase"] = phases_at(way, middle, float(both["t_s"].min()))
-    except CelltcpError:
-        return both
-    return both
+    def phases(self, times_s: pd.Series, begun_s: pd.Series | float) -> NDArray[np.str_] | None:
+        """The phase at each of these times, s, of flows that began then; None where the way turns."""
+        if self._way is None:
+            return None
+        try:
+            return phases_at(self._way, times_s, begun_s)
+        except CelltcpError:
+            return None
 
+    @property
+    def speed(self) -> str | None:
+        """Class of the speed of the fading, where the phone moves."""
+        given = re.fullmatch(r"([\d.]+)\s*km/h", str(self._radio("fading", "speed")))
+        if self.movement in ("static", None) or given is None:
+            return None
+        ratio = np.abs(np.log(np.array(SPEEDS_KMH) / float(given[1])))
+        return f"{SPEEDS_KMH[int(ratio.argmin())]:.0f}"
 
-def agreements(both: pd.DataFrame) -> list[Agreement]:
-    """How right the estimates of a run are, quantity by quantity."""
-    found = [
-        _number(
-            both, "capacity", "capacity_mbps_seen", "true_capacity_mbps", "mean of the last second"
-        ),
-        _number(both, "queue", "queue_segments", "queue_packets", "at the bottleneck, end of slot"),
-        _number(both, "base RTT", "base_rtt_ms", "true_base_rtt_ms", "lowest RTT of the run"),
-    ]
-    for quantity, truth in (("movement", "of the mean SINR"), ("phase", "from the mean SINR")):
-        if f"true_{quantity}" in both:
-            right = (both[quantity].astype(str) == both[f"true_{quantity}"]).mean()
-            found.append(Agreement(quantity, truth, len(both), right=float(right)))
-    return found
+    @property
+    def latency(self) -> str | None:
+        """Class of the RTT of the wired part."""
+        given = re.fullmatch(r"([\d.]+)\s*(s|ms|us)", str(self._scenario.get("path", {}).get("rtt")))
+        if given is None:
+            return None
+        return "low" if float(given[1]) * _UNITS_MS[given[2]] < LATENCY_BOUNDARY_MS else "4g"
 
+    @property
+    def buffer(self) -> float | None:
+        """Room of the bottleneck's buffer, packets."""
+        path = self._scenario.get("path", {})
+        told = path.get("buffer") if self._way is None else self._radio("rlc", "buffer")
+        given = re.fullmatch(r"(\d+)\s*packets", str(told))
+        return float(given[1]) if given else None
 
-def _number(both: pd.DataFrame, quantity: str, seen: str, true: str, truth: str) -> Agreement:
-    known = both[(both[seen] > 0) & (both[true] > 0)]
-    error = known[seen] / known[true] - 1
-    if error.empty:
-        return Agreement(quantity, truth, 0)
-    return Agreement(
-        quantity,
-        truth,
-        len(known),
-        bias=float(error.median()),
-        error=float(error.abs().median()),
-    )
-
-
-def _movement(way: Way, times_s: pd.Series) -> list[str]:
-    """`"forward"`, `"static"` or `"backward"` at each time."""
-    change = way.at(times_s + 0.05) - way.at(times_s - 0.05)
-    names = np.select([change < -1e-9, change > 1e-9], ["forward", "backward"], "static")
-    return [str(name) for name in names]
-
-
-def _of(results: Results, table: str, run: int) -> pd.DataFrame:
-    """The rows of the first connection of a run."""
-    data: pd.DataFrame = results.tables[table].to_pandas()
-    mine = data[data["run"] == run]
-    first: pd.DataFrame = mine[mine["flow"] == mine["flow"].min()].reset_index(drop=True)
-    return first
+    def _radio(self, section: str, field: str) -> object:
+        return self._scenario.get("radio", {}).get(section, {}).get(field)

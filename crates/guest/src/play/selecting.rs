@@ -2,11 +2,10 @@
 
 use std::io;
 
-use scenario::HandOver;
-use select::{Cause, Decision, Hints, Sample};
+use select::{Decision, Hints, Sample};
 use sidechannel::{Answer, Message};
 use units::Instant;
-use workload::decision_row;
+use workload::{decision_row, hand_over};
 
 use super::Play;
 
@@ -37,21 +36,16 @@ impl Play<'_> {
                 None => None,
             });
         }
-        let changes = self
+        let decisions = self
             .selection
             .look(now, |connection| seen[connection as usize]);
-        for (connection, _, decision) in changes {
+        for (connection, decision) in decisions {
             self.device
                 .tell(&Message::Decided(decision_row(connection, &decision)))?;
             if decision.from == decision.to {
                 continue;
             }
-            // A connection that has hardly begun has nothing to be handed over, and a cap of its rate
-            // would cost it its slow start.
-            let how = match decision.cause {
-                Cause::Establishment => HandOver::Kernel,
-                Cause::Change | Cause::Return => HandOver::Context,
-            };
+            let how = hand_over(decision.cause);
             self.switch_one(now, connection as usize, decision.to, how)?;
         }
         Ok(())

@@ -27,17 +27,23 @@ fn suggested(near: Option<&str>) -> String {
 /// # Errors
 /// If there is none of that name.
 pub fn cca_called(name: &str) -> Result<&'static Cca, String> {
+    looked_up(name, &[])
+}
+
+/// The same; errors tell of what is allowed `besides`.
+fn looked_up(name: &str, besides: &[&'static str]) -> Result<&'static Cca, String> {
     registry::find(name).ok_or_else(|| {
         let all = registry::all();
         let aliases = all.iter().flat_map(|cca| cca.aliases.iter().copied());
+        let allowed: Vec<&str> = besides.iter().copied().chain(names()).collect();
         let near = nearest(
             &name.to_ascii_lowercase(),
-            names().into_iter().chain(aliases),
+            allowed.iter().copied().chain(aliases),
         );
         format!(
-            "{name:?} is not a congestion control{}; allowed: auto, {}",
+            "{name:?} is not a congestion control{}; allowed: {}",
             suggested(near),
-            names().join(", ")
+            allowed.join(", ")
         )
     })
 }
@@ -77,7 +83,7 @@ impl CcaChoice {
                 Err(error) => Err(error.to_string()),
             };
         }
-        let cca = cca_called(name)?;
+        let cca = looked_up(name, &[Auto::NAME])?;
         let checked = parameters.into_iter().map(|(parameter, value)| {
             let text = cca
                 .canonical(&parameter, &value.to_string())

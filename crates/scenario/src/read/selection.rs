@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use select::policy::{BUILT_IN, builtin, builtin_text};
+use select::policy::{BUILT_IN, Method, builtin, builtin_text};
 use select::{Auto, Memory, Policy, PolicyError};
 
 use super::ScenarioError;
@@ -26,13 +26,24 @@ impl Scenario {
                 message,
             };
             if builtin_text(&auto.policy).is_err() {
-                let text = self.text_of(&auto.policy, directory).map_err(&wrong)?;
-                let read = Policy::from_toml(&text, &auto.policy);
-                read.map_err(|error| wrong(error.to_string()))?;
-                self.selection.insert(auto.policy, text);
+                let built_in = BUILT_IN.map(|policy| policy.0).join(", ");
+                let text = self.text_of(&auto.policy, directory, &format!("{built_in}, or a file"));
+                self.selection
+                    .insert(auto.policy.clone(), text.map_err(&wrong)?);
+            }
+            let policy = self.policy(&auto);
+            let policy = policy.map_err(|error| wrong(error.to_string()))?;
+            if let Some(cca) = auto.cca
+                && !matches!(policy.method, Method::Fixed(_))
+            {
+                return Err(wrong(format!(
+                    "auto: cca: {cca:?} with policy {:?}, which selects; allowed: with policy fixed only",
+                    auto.policy
+                )));
             }
             if let Some(file) = auto.memory {
-                let text = self.text_of(&file, directory).map_err(&wrong)?;
+                let allowed = "the file of a memory";
+                let text = self.text_of(&file, directory, allowed).map_err(&wrong)?;
                 let read = Memory::from_toml(&text);
                 read.map_err(|error| wrong(format!("{file}: {error}")))?;
                 self.selection.insert(file, text);
@@ -56,13 +67,22 @@ impl Scenario {
         })
     }
 
-    fn text_of(&self, file: &str, directory: &Path) -> Result<String, String> {
+    /// The policies that the flows' `auto` name, each once.
+    pub fn policies(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        for auto in self.flows.iter().filter_map(|flow| flow.cca.auto()) {
+            if !names.contains(&auto.policy) {
+                names.push(auto.policy);
+            }
+        }
+        names
+    }
+
+    fn text_of(&self, file: &str, directory: &Path, allowed: &str) -> Result<String, String> {
         if let Some(text) = self.selection.get(file) {
             return Ok(text.clone());
         }
-        std::fs::read_to_string(directory.join(file)).map_err(|error| {
-            let built_in = BUILT_IN.map(|policy| policy.0).join(", ");
-            format!("{file:?} cannot be read: {error}; allowed: {built_in}, or a file")
-        })
+        std::fs::read_to_string(directory.join(file))
+            .map_err(|error| format!("{file:?} cannot be read: {error}; allowed: {allowed}"))
     }
 }

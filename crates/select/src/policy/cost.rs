@@ -6,11 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::{Advice, Situation, Wrong, cca_named, named};
 use crate::memory::Remembered;
 
-/// Costs per destination; [`Remembered`] keeps them.
-///
-/// The cost of a connection is (RTT - lowest RTT) / lowest RTT + (highest rate - rate) / highest rate, lowest
-/// and highest being those of all connections to the destination. While there were few of these, the only
-/// choice is another congestion control for a connection that loses much.
+/// Costs per destination; [`Memory::remember`](crate::Memory::remember) computes them, [`Remembered`] keeps
+/// them. While there were few connections, the only choice is another congestion control for one that loses
+/// much.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cost {

@@ -15,10 +15,10 @@ pub use builtin::{BUILT_IN, builtin, builtin_text};
 pub use cost::Cost;
 pub use rules::{Condition, Rule, Rules};
 pub use table::{Cell, Table};
-pub use ties::break_tie;
-pub use tree::{Leaf, Node, Tree, Trees};
+pub use tree::{Leaf, Node, Split, Tree, Trees};
 pub use tuning::Tuning;
 
+use self::ties::break_tie;
 use crate::DEFAULT_CCA;
 use crate::estimators::View;
 use crate::features::Features;

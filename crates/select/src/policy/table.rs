@@ -57,8 +57,13 @@ impl Table {
         }
         for (number, cell) in self.cells.iter().enumerate() {
             for (requirement, name) in cell.all() {
+                let field = format!("method.table.cells[{number}].{requirement}");
                 if name != ANY {
-                    named(format!("method.table.cells[{number}].{requirement}"), name)?;
+                    named(field, name)?;
+                } else if self.equals.is_empty() {
+                    let reason = "\"*\" stands for nobody, as method.table.equals is empty; allowed: \
+                                  a congestion control";
+                    return Err((field, reason.to_owned()));
                 }
             }
         }

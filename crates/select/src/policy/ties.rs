@@ -4,7 +4,7 @@ use crate::DEFAULT_CCA;
 
 /// The one of `tied` that the operator prefers; else the one in use; else the system's default; else the
 /// first (atxutegi2018 §6.2). `None` of nobody.
-pub fn break_tie(
+pub(super) fn break_tie(
     tied: &[&'static str],
     prefer: &[&'static str],
     present: Option<&'static str>,

@@ -49,10 +49,9 @@ def estimators(
 
     check_json(json_file)
     folder = prepare_folder(out) if out else None
-    names = DEFAULT_SCENARIOS if scenarios is None else _listed(scenarios)
     with progress_bar("estimating") as progress:
         accuracy = check_estimators(
-            names,
+            DEFAULT_SCENARIOS if scenarios is None else scenarios,
             cca=DEFAULT_CCAS if cca is None else cca,
             runs=runs,
             seed=seed,
@@ -61,10 +60,6 @@ def estimators(
             progress=progress,
         )
     tell(accuracy.to_json(), json_file, lambda: _print(accuracy))
-
-
-def _listed(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(each.strip() for each in text.split(",") if each.strip()))
 
 
 def _print(accuracy: Accuracy) -> None:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
+    from celltcp.selection.agreement import Agreement
     from celltcp.selection.explanation import Explanation
-    from celltcp.selection.truth import Agreement
 
 
 #: How tables call the main measures.

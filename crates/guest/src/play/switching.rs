@@ -1,0 +1,77 @@
+//! Connections that get another congestion control, and what holds them back at first.
+
+use std::io;
+
+use scenario::HandOver;
+use sidechannel::{How, Message};
+use units::Instant;
+use workload::Due;
+
+use super::Play;
+use crate::hold::Hold;
+use crate::sockopt;
+
+impl Play<'_> {
+    pub(super) fn switch(&mut self, now: Instant, due: &Due) -> io::Result<()> {
+        let to = due.to.name;
+        sockopt::set_congestion(&self.listeners[due.flow], to)?;
+        for number in 0..self.connections.len() {
+            if self.running[self.connections[number].running].number == due.flow {
+                self.switch_one(now, number, to, due.how)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Changes the congestion control of a connection, if its sender is there.
+    pub(super) fn switch_one(
+        &mut self,
+        now: Instant,
+        number: usize,
+        to: &'static str,
+        how: HandOver,
+    ) -> io::Result<()> {
+        let Some(before) = self.look(number)? else {
+            return Ok(());
+        };
+        let connection = &mut self.connections[number];
+        let Some(socket) = &connection.sender else {
+            return Ok(());
+        };
+        let how = match how {
+            HandOver::Kernel => How::Kernel,
+            HandOver::Context => {
+                let hold = Hold::new(now, &before);
+                let cwnd = hold.window();
+                hold.apply(socket)?;
+                connection.hold = Some(hold);
+                How::Context { cwnd }
+            }
+        };
+        sockopt::set_congestion(socket, to)?;
+        connection.cca = to;
+        self.device.tell(&Message::Switched {
+            connection: number as u32,
+            to: to.to_owned(),
+            how,
+        })
+    }
+
+    pub(super) fn lift_holds(&mut self, now: Instant) -> io::Result<()> {
+        for connection in &mut self.connections {
+            let Some(hold) = connection.hold.as_mut().filter(|hold| hold.next() <= now) else {
+                continue;
+            };
+            let goes_on = hold.advance();
+            match &connection.sender {
+                Some(socket) if goes_on => hold.apply(socket)?,
+                Some(socket) => sockopt::cap_pacing_rate(socket, u64::MAX)?,
+                None => {}
+            }
+            if !goes_on {
+                connection.hold = None;
+            }
+        }
+        Ok(())
+    }
+}

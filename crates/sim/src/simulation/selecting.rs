@@ -1,0 +1,62 @@
+//! Congestion controls that change in flight: by the clock, and as selectors say.
+
+use net::HostId;
+use scenario::CcaChoice;
+use select::Hints;
+use tcp::cca::HandOver;
+use workload::{Due, decision_row, hand_over};
+
+use super::Simulation;
+use crate::endpoints::Side;
+use crate::settings;
+
+impl Simulation {
+    /// A scheduled switch: those connections of the flow that are open get another congestion control.
+    pub(super) fn switch_flow(&mut self, due: &Due) {
+        let of_flow = self.flows.iter().filter(|each| each.number == due.flow);
+        let open: Vec<u32> = of_flow.filter_map(|each| each.connection).collect();
+        for connection in open {
+            self.switch(connection, &due.to, settings::hand_over(due.how));
+        }
+    }
+
+    fn switch(&mut self, connection: u32, to: &CcaChoice, how: HandOver) {
+        let Ok(pair) = settings::cca(to) else {
+            unreachable!("the congestion control of every switch was looked up at the start");
+        };
+        let sender = self.endpoints.end(connection, Side::Sender);
+        let handed = sender.switch(self.now, pair, how);
+        let detail = match how {
+            HandOver::Kernel => format!("{to} kernel"),
+            HandOver::Context => format!("{to} context cwnd {}", handed.cwnd),
+        };
+        self.path.recorder().switched(self.now, connection, detail);
+        self.flush(connection, Side::Sender);
+    }
+
+    /// Shows the selectors their senders, and does what they say.
+    pub(super) fn select(&mut self) {
+        let (now, mss) = (self.now, self.config.mss);
+        let (endpoints, path, asks) = (&self.endpoints, &self.path, self.selection.asks_radio());
+        let decisions = self.selection.look(now, |connection| {
+            let pair = endpoints.pair(connection);
+            let hints = asks.then(|| path.hints(now, pair.hosts.1)).flatten();
+            Some((settings::sample(now, mss, &pair.sender.info()), hints))
+        });
+        for (connection, decision) in decisions {
+            let row = decision_row(connection, &decision);
+            self.path.recorder().decided(row);
+            if decision.from == decision.to {
+                continue;
+            }
+            let how = settings::hand_over(hand_over(decision.cause));
+            self.switch(connection, &CcaChoice::plain(decision.to), how);
+        }
+    }
+
+    /// What the radio of a host tells, if anybody asks it.
+    pub(super) fn hints(&self, host: HostId) -> Option<Hints> {
+        let asked = self.selection.asks_radio();
+        asked.then(|| self.path.hints(self.now, host)).flatten()
+    }
+}

@@ -1,0 +1,25 @@
+"""Colours of congestion controls in pictures."""
+
+from __future__ import annotations
+
+from celltcp.ccas import catalogue
+from celltcp.plots.style import COLOURS, colour, colours
+
+RULES = [f"auto:policy=rules,requirement={each}" for each in ("goodput", "balanced", "delay")]
+
+
+def test_no_two_in_a_picture_are_alike() -> None:
+    everybody = [*(entry["name"] for entry in catalogue()), *RULES, "cubic:hystart=off", "cubic+bbr"]
+    found = colours(everybody)
+    assert list(found) == everybody
+    assert len(set(found.values())) == len(everybody)
+
+
+def test_colours_do_not_depend_on_who_is_beside_unless_they_would_clash() -> None:
+    """Those that pictures are made of most have colours of their own."""
+    assert {cca: colours(["vegas", *RULES, cca])[cca] for cca in COLOURS} == COLOURS
+    assert colours(["cubic", "vegas"])["vegas"] == colour("vegas")
+
+
+def test_one_named_twice_has_one_colour() -> None:
+    assert colours(["nv", "nv"]) == {"nv": colour("nv")}
