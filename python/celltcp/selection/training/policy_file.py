@@ -12,8 +12,8 @@ _NAMED = 5
 
 #: What a change in flight, and leaving the default at the start, must be expected to gain.
 #: Goodput: a window that was handed over takes longer than the horizon of the training to fill a deep
-#: buffer again; where nothing is lost at random, CUBIC that stays delivers some 7 % more than CUBIC that
-#: has just taken over. Delay: who keeps the queue empty and stays is better by as much than who takes over.
+#: buffer again; where nothing is lost at random, CUBIC that stays delivers some 7 % more than CUBIC
+#: that has just taken over. Delay: who keeps the queue empty and stays is better by as much.
 _MARGINS = {"goodput": (0.07, 0.05), "balanced": (0.02, 0.0), "delay": (0.08, 0.0)}
 
 
