@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import pandas as pd
 import pyarrow as pa
@@ -20,6 +21,14 @@ from celltcp.statistics import Estimate, estimate
 _LOOKED_AT_S = 1.0
 
 
+class TakeOver(NamedTuple):
+    """Another congestion control takes over, as scenarios have it in `switch`."""
+
+    t_ns: int
+    to_cca: str
+    how: str
+
+
 @dataclass(frozen=True)
 class Change:
     """A change that a selector made, and what followed."""
@@ -30,9 +39,9 @@ class Change:
     cause: str
     from_cca: str
     to_cca: str
-    #: Who was there at the establishment, and who took over when, before this change.
+    #: Who was there at the establishment, and what was done before this change.
     first: str
-    earlier: tuple[tuple[int, str], ...]
+    earlier: tuple[TakeOver, ...]
     #: Share of the packets of the second after the change that were sent again.
     lost: float
     goodput_before_mbps: float
@@ -49,7 +58,11 @@ class Change:
 
 
 def changes_in(tables: dict[str, pa.Table], jobs: Sequence[Job]) -> list[Change]:
-    """The changes of first connections in these runs, but for those too near to the ends."""
+    """The changes of first connections in these runs, but for those too near to the ends.
+
+    What is chosen at the first RTT sample changes nothing that has been under way; it is no change, but
+    part of what was done before one, and takes over as in the kernel.
+    """
     if "decisions" not in tables:
         return []
     decisions = frame(tables["decisions"])
@@ -64,9 +77,13 @@ def changes_in(tables: dict[str, pa.Table], jobs: Sequence[Job]) -> list[Change]
         if not later:
             continue
         here = _Slots(slots[slots["run"] == run], job.scenario.slot_s, packet_bytes(job))
-        earlier: tuple[tuple[int, str], ...] = ()
+        earlier: tuple[TakeOver, ...] = ()
         for each in later:
-            t_ns, to_cca = int(each["t_ns"]), str(each["to_cca"])
+            t_ns, to_cca, cause = int(each["t_ns"]), str(each["to_cca"]), str(each["cause"])
+            if cause == "establishment":
+                if to_cca != each["from_cca"]:
+                    earlier = (*earlier, TakeOver(t_ns, to_cca, "kernel"))
+                continue
             seconds = here.around(t_ns)
             if seconds is not None:
                 before, after = seconds
@@ -75,7 +92,7 @@ def changes_in(tables: dict[str, pa.Table], jobs: Sequence[Job]) -> list[Change]
                         job.cca,
                         job.seed,
                         t_ns,
-                        str(each["cause"]),
+                        cause,
                         str(each["from_cca"]),
                         to_cca,
                         str(first["to_cca"]),
@@ -88,7 +105,7 @@ def changes_in(tables: dict[str, pa.Table], jobs: Sequence[Job]) -> list[Change]
                         here.past(t_ns),
                     )
                 )
-            earlier = (*earlier, (t_ns, to_cca))
+            earlier = (*earlier, TakeOver(t_ns, to_cca, "context"))
     return found
 
 
@@ -98,7 +115,9 @@ def staying_jobs(source: Source, changes: Sequence[Change], engine: Engine) -> l
     for change in changes:
         if change.staying in jobs:
             continue
-        switches = ", ".join(f'{{at = "{at}ns", to = "{to}"}}' for at, to in change.earlier)
+        switches = ", ".join(
+            f'{{at = "{at}ns", to = "{to}", how = "{how}"}}' for at, to, how in change.earlier
+        )
         # A slot more than what is looked at, which begins and ends with slots, as runs do.
         slot_ns = round(source.scenario.slot_s * 1e9)
         end_ns = (-(-(change.t_ns + round(_LOOKED_AT_S * 1e9)) // slot_ns) + 1) * slot_ns
