@@ -25,13 +25,15 @@ if TYPE_CHECKING:
 @click.command()
 @click.option(
     "--policy",
-    required=True,
+    default="default",
+    show_default=True,
     metavar="LIST",
     help="Built-in policies, or files.",
 )
 @click.option(
     "--scenarios",
-    required=True,
+    default="thesis36",
+    show_default=True,
     metavar="LIST",
     help="Built-in names, files, folders of recordings, patterns such as 'mobility/*', thesis36.",
 )
