@@ -26,6 +26,7 @@ below = {below}
 from = {start}
 
 [[method.tree.trees.nodes]]
+take = ["reno"]
 parts = {{ reno = [0.5, 0.5, 1.0] }}
 cases = 3
 """

@@ -35,14 +35,28 @@ pub struct Tree {
     pub nodes: Vec<Node>,
 }
 
-/// A question, or an answer.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+/// A question, or an answer: the one has a feature, the other has parts.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Node {
     /// Go on below or from the threshold on.
     Split(Split),
     /// What is to be expected of each congestion control.
     Leaf(Leaf),
+}
+
+impl<'de> Deserialize<'de> for Node {
+    /// By the field that tells which it is, so that an error names what is wrong with that one.
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        use serde::de::Error;
+        let table = toml::Table::deserialize(deserializer)?;
+        if table.contains_key("feature") {
+            Split::deserialize(table).map(Self::Split)
+        } else {
+            Leaf::deserialize(table).map(Self::Leaf)
+        }
+        .map_err(|error| D::Error::custom(error.message()))
+    }
 }
 
 /// A question.
