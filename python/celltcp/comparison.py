@@ -44,11 +44,33 @@ METRICS = (
 REQUIREMENTS = {"goodput": "goodput_mbps", "balanced": "pm_balanced", "delay": "pm_delay"}
 
 
-class Comparison:
-    """The outcome of a comparison: runs, means with intervals, recommendation, plots."""
+class Recorded:
+    """Results, and those of their tables that are there only if something wrote them."""
 
     def __init__(self, results: Results) -> None:
         self.results = results
+
+    @property
+    def radio(self) -> pd.DataFrame:
+        """The radio, per TTI and direction, if it was logged."""
+        return frame(self.results.radio)
+
+    @property
+    def decisions(self) -> pd.DataFrame:
+        """When and why selectors chose which congestion control."""
+        return frame(self.results.decisions)
+
+    @property
+    def estimates(self) -> pd.DataFrame:
+        """What selectors saw of the network, per connection and slot."""
+        return frame(self.results.estimates)
+
+
+class Comparison(Recorded):
+    """The outcome of a comparison: runs, means with intervals, recommendation, plots."""
+
+    def __init__(self, results: Results) -> None:
+        super().__init__(results)
         self.runs = _runs(results)
 
     @property
@@ -65,21 +87,6 @@ class Comparison:
     def flows(self) -> pd.DataFrame:
         """One row per run and connection."""
         return frame(self.results.tables["flows"])
-
-    @property
-    def radio(self) -> pd.DataFrame:
-        """The radio of each run, per TTI and direction, if it was logged."""
-        return frame(self.results.radio)
-
-    @property
-    def decisions(self) -> pd.DataFrame:
-        """When and why selectors chose which congestion control."""
-        return frame(self.results.decisions)
-
-    @property
-    def estimates(self) -> pd.DataFrame:
-        """What selectors saw of the network, per connection and slot."""
-        return frame(self.results.estimates)
 
     @property
     def summary(self) -> pd.DataFrame:

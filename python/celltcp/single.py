@@ -12,7 +12,7 @@ from celltcp._core import CelltcpError, Scenario
 from celltcp.campaign import Progress, jobs_for, run_jobs
 from celltcp.ccas import OWN
 from celltcp.ccas import chosen as chosen_ccas
-from celltcp.comparison import about, frame
+from celltcp.comparison import Recorded, about, frame
 from celltcp.engines import engine as find_engine
 from celltcp.results import Results, prepare_folder
 from celltcp.sample_file import SampleFile
@@ -22,11 +22,8 @@ if TYPE_CHECKING:
     from celltcp.plots import RunPlots
 
 
-class SingleRun:
+class SingleRun(Recorded):
     """The outcome of one run."""
-
-    def __init__(self, results: Results) -> None:
-        self.results = results
 
     @property
     def flows(self) -> pd.DataFrame:
@@ -47,21 +44,6 @@ class SingleRun:
     def events(self) -> pd.DataFrame:
         """What happened: connections, states of loss recovery, time-outs."""
         return frame(self.results.tables["events"])
-
-    @property
-    def radio(self) -> pd.DataFrame:
-        """The radio, per TTI and direction, if it was logged."""
-        return frame(self.results.radio)
-
-    @property
-    def decisions(self) -> pd.DataFrame:
-        """When and why selectors chose which congestion control."""
-        return frame(self.results.decisions)
-
-    @property
-    def estimates(self) -> pd.DataFrame:
-        """What selectors saw of the network, per connection and slot."""
-        return frame(self.results.estimates)
 
     @property
     def plot(self) -> RunPlots:

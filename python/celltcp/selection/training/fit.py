@@ -10,15 +10,13 @@ from numpy.typing import NDArray
 from sklearn.model_selection import LeaveOneGroupOut
 from sklearn.tree import DecisionTreeRegressor
 
+from celltcp.selection.candidates import DEFAULT
 from celltcp.selection.training.counterfactual import Outcomes
 
 Matrix = NDArray[np.float64]
 Leaves = NDArray[np.int64]
 Names = NDArray[np.str_]
 Flags = NDArray[np.bool_]
-
-#: The congestion control of a system that nobody has changed; leaving it has to be worth it.
-DEFAULT_CCA = "cubic"
 
 #: Standard errors by which another must be better than that over the moments of a leaf, to be named.
 _SURE = 2.0
@@ -91,7 +89,7 @@ def grow(
     seen = np.array([[each[name] for name in features] for each in found.features])
     measured = scores(found, requirement, ccas)
     families = np.array([point.network.family for point in found.points])
-    default = list(ccas).index(DEFAULT_CCA) if DEFAULT_CCA in ccas else None
+    default = list(ccas).index(DEFAULT) if DEFAULT in ccas else None
     regret, of_one = {}, {}
     for train, test in LeaveOneGroupOut().split(seen, groups=families):
         tree = _fit(seen[train], measured[train], leaves, least)
