@@ -187,9 +187,12 @@ impl Simulation {
         for delivery in deliveries.drain(..) {
             let connection = delivery.packet.flow;
             let side = self.endpoints.side_at(connection, delivery.host);
-            self.endpoints
-                .end(connection, side)
-                .take_segment(self.now, &delivery.packet.segment);
+            let end = self.endpoints.end(connection, side);
+            let before = end.state();
+            end.take_segment(self.now, &delivery.packet.segment);
+            if before == State::SynReceived && end.state() == State::Established {
+                self.greet(connection);
+            }
             self.after(connection, side, true);
             if !self.readers.contains(&(connection, side)) {
                 self.readers.push((connection, side));

@@ -26,6 +26,13 @@ struct Beside {
     last: Option<Sample>,
 }
 
+impl Beside {
+    fn observe(&mut self, sample: &Sample, hints: Option<Hints>) -> Option<Decision> {
+        self.last = Some(*sample);
+        self.selector.observe(sample, hints)
+    }
+}
+
 /// All selectors of a run, and what they remember of destinations.
 #[derive(Clone, Debug)]
 pub struct Selection {
@@ -147,12 +154,21 @@ impl Selection {
             let Some((sample, hints)) = sample(beside.connection) else {
                 continue;
             };
-            beside.last = Some(sample);
-            if let Some(decision) = beside.selector.observe(&sample, hints) {
-                decisions.push((beside.connection, decision));
-            }
+            let decision = beside.observe(&sample, hints);
+            decisions.extend(decision.map(|decision| (beside.connection, decision)));
         }
         decisions
+    }
+
+    /// The handshake of a connection is over, and nothing has been sent yet: shows its selector the sender.
+    pub fn greet(
+        &mut self,
+        connection: u32,
+        sample: &Sample,
+        hints: Option<Hints>,
+    ) -> Option<Decision> {
+        let index = self.position(connection)?;
+        self.beside[index].observe(sample, hints)
     }
 
     /// What all see at the end of the slot that began at `slot`.

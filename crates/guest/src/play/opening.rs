@@ -85,6 +85,9 @@ impl Play<'_> {
             connection.asks_for_room = true;
             connection.sender = Some(socket);
             let running = connection.running;
+            if present.auto().is_some() {
+                self.greet(number)?;
+            }
             self.write(running)?;
         }
         Ok(())

@@ -40,15 +40,33 @@ impl Play<'_> {
             .selection
             .look(now, |connection| seen[connection as usize]);
         for (connection, decision) in decisions {
-            self.device
-                .tell(&Message::Decided(decision_row(connection, &decision)))?;
-            if decision.from == decision.to {
-                continue;
-            }
-            let how = hand_over(decision.cause);
-            self.switch_one(now, connection as usize, decision.to, how)?;
+            self.obey(now, connection, &decision)?;
         }
         Ok(())
+    }
+
+    /// The handshake is over: shows the selector its sender before that sends anything.
+    pub(super) fn greet(&mut self, number: usize) -> io::Result<()> {
+        let Some(look) = self.look(number)? else {
+            return Ok(());
+        };
+        let now = self.now()?;
+        let hints = self.hints(self.connections[number].running)?;
+        let connection = number as u32;
+        match self.selection.greet(connection, &look.sample(now), hints) {
+            Some(decision) => self.obey(now, connection, &decision),
+            None => Ok(()),
+        }
+    }
+
+    fn obey(&mut self, now: Instant, connection: u32, decision: &Decision) -> io::Result<()> {
+        self.device
+            .tell(&Message::Decided(decision_row(connection, decision)))?;
+        if decision.from == decision.to {
+            return Ok(());
+        }
+        let how = hand_over(decision.cause);
+        self.switch_one(now, connection as usize, decision.to, how)
     }
 
     /// Tells the path what selectors see at the ends of slots that have passed.

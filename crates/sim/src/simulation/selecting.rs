@@ -2,7 +2,7 @@
 
 use net::HostId;
 use scenario::CcaChoice;
-use select::Hints;
+use select::{Decision, Hints};
 use tcp::cca::HandOver;
 use workload::{Due, decision_row, hand_over};
 
@@ -44,11 +44,24 @@ impl Simulation {
             Some((settings::sample(now, mss, &pair.sender.info()), hints))
         });
         for (connection, decision) in decisions {
-            let row = decision_row(connection, &decision);
-            self.path.recorder().decided(row);
-            if decision.from == decision.to {
-                continue;
-            }
+            self.obey(connection, &decision);
+        }
+    }
+
+    /// The handshake is over: shows the selector its sender before that sends anything.
+    pub(super) fn greet(&mut self, connection: u32) {
+        let pair = self.endpoints.pair(connection);
+        let sample = settings::sample(self.now, self.config.mss, &pair.sender.info());
+        let hints = self.hints(pair.hosts.1);
+        if let Some(decision) = self.selection.greet(connection, &sample, hints) {
+            self.obey(connection, &decision);
+        }
+    }
+
+    fn obey(&mut self, connection: u32, decision: &Decision) {
+        let row = decision_row(connection, decision);
+        self.path.recorder().decided(row);
+        if decision.from != decision.to {
             let how = settings::hand_over(hand_over(decision.cause));
             self.switch(connection, &CcaChoice::plain(decision.to), how);
         }
