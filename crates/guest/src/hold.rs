@@ -10,7 +10,7 @@
 use std::io;
 use std::os::fd::AsFd;
 
-use tcp::cca::modelled_window;
+use tcp::cca::{modelled_window, used_window};
 use units::{Duration, Instant};
 
 use crate::info::Look;
@@ -37,15 +37,16 @@ impl Hold {
         let report = &before.report;
         let srtt = Duration::from_micros(report.srtt_us.max(1).into());
         let min_rtt = Duration::from_micros(before.min_rtt_us.max(1).into());
-        let window = modelled_window(report.cwnd, srtt, min_rtt);
+        let used = used_window(report.cwnd, before.unacked, before.app_limited);
+        let window = modelled_window(used, srtt, min_rtt);
         let per_second = |segments: u64, time: Duration| {
             let bytes = u128::from(segments) * u128::from(before.mss) * 1_000_000_000;
             (bytes / u128::from(time.as_nanos().max(1))) as u64
         };
         // In these rounds the path delivers its share of the old window, and so much less is sent that
         // the modelled window is left.
-        let delivered = DRAIN_ROUNDS * u64::from(report.cwnd);
-        let excess = u64::from(report.cwnd.saturating_sub(window));
+        let delivered = DRAIN_ROUNDS * u64::from(used);
+        let excess = u64::from(used.saturating_sub(window));
         Self {
             window,
             cap: per_second(delivered.saturating_sub(excess), srtt * DRAIN_ROUNDS).max(1),
@@ -103,6 +104,7 @@ mod tests {
                 timeouts: None,
                 slow_start: false,
             },
+            unacked: 200,
             min_rtt_us: 50_000,
             mss: 1_000,
             delivered: 5_000,

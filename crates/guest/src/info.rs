@@ -43,6 +43,8 @@ const NO_RTT: u32 = u32::MAX;
 /// A look at a sender.
 pub(crate) struct Look {
     pub(crate) report: SenderReport,
+    /// `tcpi_unacked`, segments.
+    pub(crate) unacked: u32,
     /// Lowest RTT, us.
     pub(crate) min_rtt_us: u32,
     /// Payload bytes of a full segment.
@@ -106,6 +108,7 @@ pub(crate) fn look(socket: &impl AsFd, connection: u32, bbr: bool) -> io::Result
             timeouts: info.bytes(240).map(u16::from_ne_bytes),
             slow_start,
         },
+        unacked,
         min_rtt_us: info.word(148),
         mss: info.word(16),
         delivered: info.word(192),

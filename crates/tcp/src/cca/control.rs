@@ -4,7 +4,7 @@ use units::{Bytes, Duration, Rate};
 
 use super::{
     Ack, AckKind, AckSample, CaState, CongestionControl, Event, HandOver, Lost, Pair, RateSample,
-    SlowStart, Window, modelled_window,
+    SlowStart, Window, modelled_window, used_window,
 };
 
 /// What one congestion control hands to the next on a live connection: the transport protocol
@@ -185,7 +185,8 @@ impl Congestion {
         if how == HandOver::Kernel || w.srtt.is_zero() {
             return present;
         }
-        let cwnd = modelled_window(w.cwnd, w.srtt, w.min_rtt);
+        let used = used_window(w.cwnd, w.packets_out, w.app_limited);
+        let cwnd = modelled_window(used, w.srtt, w.min_rtt);
         let bytes = Bytes::new(u64::from(cwnd) * u64::from(w.mss));
         Context {
             cwnd,

@@ -2,6 +2,9 @@
 
 use units::Duration;
 
+/// Segments of an initial window (RFC 6928 section 2).
+const INITIAL_WINDOW: u32 = 10;
+
 /// How a congestion control takes over a live connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HandOver {
@@ -13,9 +16,20 @@ pub enum HandOver {
     Context,
 }
 
+/// The window that a connection makes use of, segments: what is out, where pacing and not the window holds
+/// it back, as BBR's does at half its window. What an application leaves unused says nothing of the path,
+/// and less than an initial window is not taken for one.
+pub fn used_window(cwnd: u32, packets_out: u32, app_limited: bool) -> u32 {
+    if app_limited {
+        cwnd
+    } else {
+        cwnd.min(packets_out.max(INITIAL_WINDOW))
+    }
+}
+
 /// The window that fills the path without a queue: the present one, less the share of it that waits
 /// (atxutegi2018 eq. 6.3, CWND = sCWND / (sD / Dmin); the smoothed RTT stands for the mean delay sD and
-/// the window at the moment for sCWND). At least two segments; unchanged before the first RTT sample.
+/// the [used window](used_window) for sCWND). At least two segments; unchanged before the first RTT sample.
 pub fn modelled_window(cwnd: u32, srtt: Duration, min_rtt: Duration) -> u32 {
     if srtt.is_zero() || min_rtt >= srtt {
         return cwnd;
@@ -26,8 +40,18 @@ pub fn modelled_window(cwnd: u32, srtt: Duration, min_rtt: Duration) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::modelled_window;
+    use super::{modelled_window, used_window};
     use units::Duration;
+
+    /// BBR in its cruise has half its window in flight.
+    #[test]
+    fn only_what_is_used_of_a_window_is_handed_over() {
+        assert_eq!(used_window(200, 100, false), 100);
+        assert_eq!(used_window(200, 210, false), 200);
+        assert_eq!(used_window(200, 0, true), 200);
+        assert_eq!(used_window(200, 3, false), 10);
+        assert_eq!(used_window(4, 3, false), 4);
+    }
 
     /// The example of the thesis: 100 segments, 150 ms over a base of 60 ms.
     #[test]

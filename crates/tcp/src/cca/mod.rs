@@ -40,7 +40,7 @@ pub mod yeah;
 
 pub use about::{Build, Cca, Family, Pair};
 pub use control::{Congestion, Context};
-pub use handover::{HandOver, modelled_window};
+pub use handover::{HandOver, modelled_window, used_window};
 pub use parameters::{Parameter, SettingError, Settings};
 pub use registry::{UnknownCca, cca_by_name};
 pub use slow_start::SlowStart;
