@@ -140,3 +140,75 @@ def test_weights_with_slashes_can_be_kept(tmp_path: Path) -> None:
     ct.compare("steady-5-18", cca=weighed, runs=1, duration="2s", out=tmp_path)
     (told,) = explain(tmp_path, cca=weighed)
     assert told.cca == weighed
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """CUBIC and a selector on one path; the selector is the second flow."""
+    folder = tmp_path_factory.mktemp("shared")
+    ct.compare("steady-20-68", "cubic+auto:policy=fixed,cca=nv", 2, duration="6s", out=folder)
+    return folder
+
+
+def test_outcome_and_estimates_are_of_the_same_connection(shared: Path) -> None:
+    (told,) = explain(shared)
+    assert (told.connection.number, told.connection.name) == (1, "flow-2")
+    assert told.others is None
+    slots = ct.load(shared).slots
+    mine = slots[(slots["run"] == 0) & (slots["flow"] == 1)]
+    for measure in ("goodput_mbps", "rtt_mean_ms"):
+        assert list(told.slots[measure]) == pytest.approx(list(mine[measure]), nan_ok=True)
+    assert told.to_json()["flow"] == 1
+    with pytest.raises(ct.CelltcpError, match=r"connection 0 of run 0 .* has no selector.* allowed: 1"):
+        explain(shared, flow=0)
+
+
+def test_of_several_selectors_one_is_told_and_the_others_are_named(celltcp, tmp_path: Path) -> None:
+    both = "auto:policy=rules+auto:policy=fixed,cca=nv"
+    ct.compare("steady-20-68", both, 1, duration="4s", out=tmp_path / "r")
+    done = celltcp("select", "explain", "r")
+    assert done.returncode == 0, done.stderr
+    assert "Shown is connection 0; others with a selector: 1 (flow-2)" in done.stdout
+    other = celltcp("select", "explain", "r", "--flow", "1")
+    assert "others with a selector: 0 (flow-1)" in other.stdout
+    assert "Time under each: nv" in other.stdout
+
+
+def test_of_a_sequence_the_longest_connection_is_told(tmp_path: Path) -> None:
+    ct.compare(
+        "startup/operator-2", "cubic+auto:policy=fixed,cca=reno", 1, duration="12s", out=tmp_path
+    )
+    (told,) = explain(tmp_path)
+    lived = {each.number: each.slots for each in told.connections}
+    assert len(lived) > 3
+    assert lived[told.connection.number] == max(lived.values())
+    assert told.others is not None
+    assert f"the longest of {len(lived)} of short" in told.others
+    last = max(lived)
+    assert explain(tmp_path, flow=last)[0].slots["flow"].unique().tolist() == [last]
+
+
+def test_a_connection_of_less_than_a_slot_has_no_picture(celltcp, tmp_path: Path) -> None:
+    done = celltcp(
+        "compare", "steady-20-68", "--cca", "auto", "--runs", "1", "--duration", "100ms",
+        "--out", "out",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "no picture of decisions" in done.stderr
+    assert "Traceback" not in done.stderr
+    done = celltcp("select", "explain", "out")
+    assert done.returncode == 2
+    assert "100 ms" in done.stderr
+
+
+def test_the_run_of_a_seed_can_be_asked_for(kept: Path) -> None:
+    told = explain(kept, seed=2)
+    assert [(each.run, each.seed) for each in told] == [(3, 2), (5, 2)]
+
+
+def test_auto_alone_means_the_only_one(shared: Path, kept: Path, tmp_path: Path) -> None:
+    ct.compare("steady-20-68", "cubic,auto:policy=rules", 1, duration="2s", out=tmp_path)
+    assert explain(tmp_path, cca="auto")[0].cca == "auto:policy=rules"
+    assert explain(shared, cca="auto")[0].connection.number == 1
+    with pytest.raises(ct.CelltcpError, match="any of several.*; auto:cca=nv,policy=fixed"):
+        explain(kept, cca="auto")

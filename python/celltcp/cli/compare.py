@@ -13,6 +13,8 @@ from celltcp.cli.outcome import check_json, draw, tell
 from celltcp.cli.progress import progress_bar
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pandas as pd
     from rich.table import Table
 
@@ -79,10 +81,19 @@ def compare(
     if folder:
         draw(result.plot.overview(), folder, "overview")
         if "decisions" in result.results.tables:
-            from celltcp.cli.select.explain import draw_all
-            from celltcp.selection.explanation import explain
+            _draw_explained(result, folder)
 
-            draw_all(explain(result.results), folder)
+
+def _draw_explained(result: Comparison, folder: Path) -> None:
+    """The pictures of what selectors did, unless their connections were too short for one."""
+    from celltcp._core import CelltcpError
+    from celltcp.cli.select.explain import draw_all
+    from celltcp.selection.explanation import explain
+
+    try:
+        draw_all(explain(result.results), folder)
+    except CelltcpError as none:
+        click.echo(f"no picture of decisions: {none}", err=True)
 
 
 def print_comparison(result: Comparison) -> None:

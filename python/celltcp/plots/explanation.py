@@ -8,7 +8,6 @@ import numpy as np
 from matplotlib.patches import Patch
 
 from celltcp.plots.style import colours, figure, shade_capacity
-from celltcp.selection.labels import labels
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,9 +66,7 @@ def draw_explanation(explained: Explanation) -> Figure:
     handles = [Patch(color=shade, label=name) for name, shade in _PHASES.items()]
     picture.legend(handles=handles, ncols=len(handles), loc="outside lower center")
     _draw_changes([rates, delays, queues, phases], explained.decisions)
-    picture.suptitle(
-        f"{explained.name}, {labels([explained.cca])[explained.cca]}, seed {explained.seed}"
-    )
+    picture.suptitle(explained.title)
     return picture
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pandas as pd
+import pyarrow.compute as pc
 
 from celltcp.results import Results
 from celltcp.selection.truth import Truth
@@ -29,17 +30,17 @@ class Agreement:
     error: float | None = None
 
 
-def beside(results: Results, run: int) -> pd.DataFrame:
-    """Slots of the first connection of a run, with the estimates and what is true beside them.
+def beside(results: Results, run: int, flow: int) -> pd.DataFrame:
+    """Slots of a connection of a run, with the estimates and what is true beside them.
 
     Estimates are those of the end of each slot, and so is what is true. `true_capacity_mbps` is the
     mean of the last second. `true_movement` and `true_phase` are there for scenarios whose phone has
     its mean SINR written in them; the phase only if that never turns. The lowest RTT of the connection
     stands for the base RTT.
     """
-    slots = _of(results, "slots", run)
-    seen = _of(results, "estimates", run).drop(columns=["cca", "run", "flow"])
-    flows = _of(results, "flows", run)
+    slots = _of(results, "slots", run, flow)
+    seen = _of(results, "estimates", run, flow).drop(columns=["cca", "run", "flow"])
+    flows = _of(results, "flows", run, flow)
     both = slots.merge(seen, on="t_s", suffixes=("", "_seen"), validate="one_to_one")
     slot_s = float(results.about["slot_s"])
     smoothed = both["capacity_mbps"].rolling(round(_SMOOTHED_S / slot_s), min_periods=1).mean()
@@ -86,9 +87,8 @@ def _number(both: pd.DataFrame, quantity: str, seen: str, true: str, truth: str)
     )
 
 
-def _of(results: Results, table: str, run: int) -> pd.DataFrame:
-    """The rows of the first connection of a run."""
-    data: pd.DataFrame = results.tables[table].to_pandas()
-    mine = data[data["run"] == run]
-    first: pd.DataFrame = mine[mine["flow"] == mine["flow"].min()].reset_index(drop=True)
-    return first
+def _of(results: Results, table: str, run: int, flow: int) -> pd.DataFrame:
+    """The rows of a connection of a run."""
+    mine = (pc.field("run") == run) & (pc.field("flow") == flow)
+    data: pd.DataFrame = results.tables[table].filter(mine).to_pandas()
+    return data

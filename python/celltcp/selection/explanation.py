@@ -7,11 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+import pyarrow.compute as pc
 
 from celltcp._core import CelltcpError, lineups
 from celltcp.comparison import json_rows
 from celltcp.results import Results, read_results
 from celltcp.selection.agreement import Agreement, agreements, beside
+from celltcp.selection.connections import Connection, main_one, selected_in
+from celltcp.selection.labels import labels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,18 +24,44 @@ MAIN_MEASURES = ("base_rtt", "capacity", "movement", "queue_ratio", "retransmitt
 
 
 class Explanation:
-    """One run with a selector: its decisions, what it saw, what was true. Of the first connection."""
+    """One connection with a selector: its decisions, what it saw, what was true."""
 
-    def __init__(self, results: Results, run: int) -> None:
+    def __init__(self, results: Results, run: int, flow: int | None = None) -> None:
+        """Takes connection `flow` of a run, or `connections.main_one` of it.
+
+        Raises:
+            CelltcpError: if there is no such run, or the connection had no selector.
+        """
         self.results = results
         #: Number of the run.
         self.run = run
         runs = results.tables["runs"].select(["run", "seed", "cca"]).to_pylist()
-        mine = next(row for row in runs if row["run"] == run)
+        mine = next((row for row in runs if row["run"] == run), None)
+        if mine is None:
+            raise CelltcpError(f"run: {run} is not in {self.name}; allowed: 0 to {len(runs) - 1}")
         #: Seed of the run.
         self.seed = int(mine["seed"])
-        #: What was asked for, such as `"auto:policy=rules"`.
+        #: What was asked for, such as `"auto:policy=rules"`, or the line-up of several flows.
         self.cca = str(mine["cca"])
+        #: All connections of the run with a selector.
+        self.connections = selected_in(results, run)
+        if not self.connections:
+            raise CelltcpError(
+                f"{self.name}: no connection of run {run} with a selector lived for a slot of "
+                f"{1000 * float(results.about['slot_s']):g} ms, so there is nothing to tell"
+            )
+        #: The one that is explained.
+        self.connection = main_one(self.connections) if flow is None else self._numbered(flow)
+
+    def _numbered(self, flow: int) -> Connection:
+        for each in self.connections:
+            if each.number == flow:
+                return each
+        allowed = _spans([each.number for each in self.connections])
+        raise CelltcpError(
+            f"flow: connection {flow} of run {self.run} ({self.cca}) has no selector in {self.name}; "
+            f"allowed: {allowed}"
+        )
 
     @property
     def name(self) -> str:
@@ -43,8 +72,8 @@ class Explanation:
     def decisions(self) -> pd.DataFrame:
         """One row per decision: `t_s`, `from_cca`, `to_cca`, `cause`, `reason`, and all features."""
         table: pd.DataFrame = self.results.tables["decisions"].to_pandas()
-        mine = table[table["run"] == self.run]
-        mine = mine[mine["flow"] == mine["flow"].min()].sort_values("t_ns", ignore_index=True)
+        mine = table[(table["run"] == self.run) & (table["flow"] == self.connection.number)]
+        mine = mine.sort_values("t_ns", ignore_index=True)
         plain = mine[["from_cca", "to_cca", "cause", "reason"]].astype(str)
         plain.insert(0, "t_s", mine["t_ns"] * 1e-9)
         measures = [_measures(text) for text in mine["measures"].astype(str)]
@@ -54,7 +83,30 @@ class Explanation:
     @cached_property
     def slots(self) -> pd.DataFrame:
         """One row per slot: outcome, estimates, and what is true (`agreement.beside`)."""
-        return beside(self.results, self.run)
+        return beside(self.results, self.run, self.connection.number)
+
+    @property
+    def title(self) -> str:
+        """Scenario, what was asked for, run, and connection where there are several."""
+        called = labels([self.cca])[self.cca]
+        title = f"{self.name}, {called}, seed {self.seed}"
+        if len(self.results.tables["flows"].filter(pc.field("run") == self.run)) > 1:
+            title += f", connection {self.connection.number} ({self.connection.name})"
+        return title
+
+    @property
+    def others(self) -> str | None:
+        """Which other connections of the run have a selector, and why this one is shown; None if none."""
+        rest = [each for each in self.connections if each != self.connection]
+        if not rest:
+            return None
+        shown = self.connection
+        same = [each for each in self.connections if each.name == shown.name]
+        longest = len(same) > 1 and shown == main_one(same)
+        kept = f", the longest of {len(same)} of {shown.name}" if longest else ""
+        names = {each.name: [mine.number for mine in rest if mine.name == each.name] for each in rest}
+        told = "; ".join(f"{_spans(numbers)} ({name})" for name, numbers in names.items())
+        return f"Shown is connection {shown.number}{kept}; others with a selector: {told}"
 
     @property
     def agreements(self) -> list[Agreement]:
@@ -81,6 +133,10 @@ class Explanation:
             "cca": self.cca,
             "run": self.run,
             "seed": self.seed,
+            "flow": self.connection.number,
+            "flow_name": self.connection.name,
+            "flow_cca": self.connection.cca,
+            "flows_selected": [each.number for each in self.connections],
             "decisions": json_rows(self.decisions),
             "agreements": [vars(each) for each in self.agreements],
             "time_under_s": {str(cca): float(value) for cca, value in self.time_under.items()},
@@ -88,14 +144,22 @@ class Explanation:
 
 
 def explain(
-    results: str | Path | Results, run: int | None = None, cca: str | None = None
+    results: str | Path | Results,
+    run: int | None = None,
+    cca: str | None = None,
+    *,
+    flow: int | None = None,
+    seed: int | None = None,
 ) -> list[Explanation]:
     """What selectors did in stored results.
 
     Args:
         results: a folder, or results that were read.
-        run: number of the run; the first one of each selected congestion control unless given.
-        cca: only this one, as it was asked for (`"auto:policy=rules"`).
+        run: number of the run, counted over all congestion controls.
+        cca: only this one, as it was asked for (`"auto:policy=rules"`); `"auto"` for the only one that
+            was selected.
+        flow: number of the connection; that of `connections.main_one` unless given.
+        seed: seed of the run of each selected congestion control; the first unless given.
 
     Raises:
         CelltcpError: if nothing was selected in these results, or not in that run or by that name.
@@ -108,24 +172,46 @@ def explain(
             f"{place}: these results have no table {missing[0]}: no congestion control was selected; "
             "allowed: results of --cca auto..."
         )
+    if run is not None and seed is not None:
+        raise CelltcpError("run: a run and a seed do not go together; allowed: one of them")
     decided = set(read.tables["decisions"]["run"].to_pylist())
-    runs = read.tables["runs"].select(["run", "cca"]).to_pylist()
-    selected = {int(row["run"]): str(row["cca"]) for row in runs if row["run"] in decided}
+    runs = read.tables["runs"].select(["run", "seed", "cca"]).to_pylist()
+    runs = [row for row in runs if row["run"] in decided]
+    selected = {int(row["run"]): str(row["cca"]) for row in runs}
     names = list(dict.fromkeys(selected.values()))
     if cca is not None:
-        # Results have parameters in one order, whatever that was in the command.
-        cca = ",".join(lineups(cca))
-    if cca is not None and cca not in names:
-        raise CelltcpError(f"cca: {cca!r} was not selected in {place}; allowed: {'; '.join(names)}")
+        cca = _meant(cca, names, place)
     if run is not None and run not in selected:
         allowed = _spans(sorted(selected))
         raise CelltcpError(f"run: {run} has no selector in {place}; allowed: {allowed}")
     if run is not None:
         if cca not in (None, selected[run]):
             raise CelltcpError(f"run: {run} is one of {selected[run]!r}, not of {cca!r}")
-        return [Explanation(read, run)]
-    firsts = {name: min(number for number in selected if selected[number] == name) for name in names}
-    return [Explanation(read, firsts[name]) for name in names if cca in (None, name)]
+        return [Explanation(read, run, flow)]
+    seeds = sorted({int(row["seed"]) for row in runs})
+    if seed is not None and seed not in seeds:
+        raise CelltcpError(f"seed: {seed} is not in {place}; allowed: {_spans(seeds)}")
+    found = []
+    for name in [cca] if cca is not None else names:
+        mine = [row for row in runs if row["cca"] == name and seed in (None, row["seed"])]
+        found += [Explanation(read, int(row["run"]), flow) for row in mine[:1]]
+    return found
+
+
+def _meant(cca: str, names: list[str], place: str) -> str:
+    """Which of the selected ones was meant.
+
+    Raises:
+        CelltcpError: if it is none of them, or could be several.
+    """
+    # Results have parameters in one order, whatever that was in the command.
+    spelt = ",".join(lineups(cca))
+    if spelt in names:
+        return spelt
+    if spelt == "auto" and len(names) == 1:
+        return names[0]
+    problem = "could be any of several" if spelt == "auto" else "was not selected"
+    raise CelltcpError(f"cca: {cca!r} {problem} in {place}; allowed: {'; '.join(names)}")
 
 
 def _measures(text: str) -> dict[str, float]:

@@ -31,11 +31,32 @@ _HEADINGS = {
 @click.command()
 @click.argument("folder", metavar="DIR")
 @click.option(
-    "--run", type=click.IntRange(0), metavar="N", help="Which run; default the first of each."
+    "--seed", type=click.IntRange(0), metavar="N", help="The run with this seed; default the first."
 )
-@click.option("--cca", metavar="LABEL", help="Only this one, such as auto:policy=rules.")
+@click.option(
+    "--run",
+    type=click.IntRange(0),
+    metavar="N",
+    help="The run with this number, as tables have it: counted from 0 over all CCAs.",
+)
+@click.option(
+    "--flow",
+    type=click.IntRange(0),
+    metavar="N",
+    help="The connection with this number; default the longest of the first flow with a selector.",
+)
+@click.option(
+    "--cca", metavar="LABEL", help="Only this one, such as auto:policy=rules; auto if it is the only."
+)
 @click.option("--json", "json_file", metavar="FILE", help="Write the outcome as JSON; - prints it.")
-def explain(folder: str, run: int | None, cca: str | None, json_file: str | None) -> None:
+def explain(
+    folder: str,
+    seed: int | None,
+    run: int | None,
+    flow: int | None,
+    cca: str | None,
+    json_file: str | None,
+) -> None:
     """Tell what selectors did in the results in DIR, and why.
 
     DIR holds results of celltcp compare or run with --cca auto... and --out. Pictures go there, too.
@@ -46,7 +67,7 @@ def explain(folder: str, run: int | None, cca: str | None, json_file: str | None
     from celltcp.selection.explanation import explain as explain_all
 
     check_json(json_file)
-    found = explain_all(folder, run, cca)
+    found = explain_all(folder, run, cca, flow=flow, seed=seed)
     place = prepare_folder(folder)
 
     def show() -> None:
@@ -65,6 +86,8 @@ def draw_all(found: list[Explanation], folder: Path) -> None:
 
 def _print(explained: Explanation) -> None:
     console = wide_console()
+    if explained.others:
+        console.print(f"{explained.others}; --flow shows another.", markup=False)
     console.print(_decisions(explained))
     under = ", ".join(f"{cca} {seconds:.1f} s" for cca, seconds in explained.time_under.items())
     console.print(f"Time under each: {under}")
@@ -76,10 +99,7 @@ def _decisions(explained: Explanation) -> Table:
 
     from celltcp.selection.explanation import MAIN_MEASURES
 
-    title = (
-        f"{explained.name}, {explained.cca}: decisions in run {explained.run}, seed {explained.seed}"
-    )
-    table = Table(title=title)
+    table = Table(title=f"{explained.title}: decisions")
     table.add_column("s", justify="right")
     for heading in ("from", "to", "cause"):
         table.add_column(heading, no_wrap=True)

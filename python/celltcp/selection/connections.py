@@ -1,0 +1,60 @@
+"""Connections of stored results that had a selector."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pyarrow.compute as pc
+
+from celltcp.results import Results
+
+
+@dataclass(frozen=True)
+class Connection:
+    """A connection with decisions, and slots in which it lived."""
+
+    #: Its number in the run, as the column `flow` of the tables has it.
+    number: int
+    #: Name of the flow of the scenario that it belongs to; the connections of a sequence share it.
+    name: str
+    #: What was asked for, such as `"auto:policy=rules"`.
+    cca: str
+    #: Slots in which it lived.
+    slots: int
+
+    def __str__(self) -> str:
+        return f"{self.number} ({self.name}, {self.cca})"
+
+
+def selected_in(results: Results, run: int) -> list[Connection]:
+    """The connections of a run with a selector that lived for a slot at least, in their order."""
+    here = pc.field("run") == run
+    decided = set(results.tables["decisions"].filter(here)["flow"].to_pylist())
+    lived = _slots(results, "slots", run)
+    lived &= _slots(results, "estimates", run)
+    slots = Counter(flow for flow, _ in lived)
+    flows = results.tables["flows"].filter(here).select(["flow", "name", "cca"]).to_pylist()
+    found = [
+        Connection(int(flow["flow"]), str(flow["name"]), str(flow["cca"]), slots[flow["flow"]])
+        for flow in flows
+        if flow["flow"] in decided and flow["flow"] in slots
+    ]
+    return sorted(found, key=lambda each: each.number)
+
+
+def main_one(connections: Sequence[Connection]) -> Connection:
+    """The one that is shown unless another is asked for.
+
+    It is of the first flow that has a selector; of several connections of that flow it is the one that
+    lived longest, the first of equals.
+    """
+    first = connections[0].name
+    return max((each for each in connections if each.name == first), key=lambda each: each.slots)
+
+
+def _slots(results: Results, table: str, run: int) -> set[tuple[int, float]]:
+    """Connections and slots that the table tells of."""
+    rows = results.tables[table].filter(pc.field("run") == run).select(["flow", "t_s"]).to_pydict()
+    return set(zip(rows["flow"], rows["t_s"], strict=True))
