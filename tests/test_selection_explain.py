@@ -188,7 +188,7 @@ def test_of_a_sequence_the_longest_connection_is_told(tmp_path: Path) -> None:
     assert explain(tmp_path, flow=last)[0].slots["flow"].unique().tolist() == [last]
 
 
-def test_a_connection_of_less_than_a_slot_has_no_picture(celltcp, tmp_path: Path) -> None:
+def test_a_connection_of_less_than_a_slot_has_no_picture(celltcp) -> None:
     done = celltcp(
         "compare", "steady-20-68", "--cca", "auto", "--runs", "1", "--duration", "100ms",
         "--out", "out",
@@ -210,5 +210,5 @@ def test_auto_alone_means_the_only_one(shared: Path, kept: Path, tmp_path: Path)
     ct.compare("steady-20-68", "cubic,auto:policy=rules", 1, duration="2s", out=tmp_path)
     assert explain(tmp_path, cca="auto")[0].cca == "auto:policy=rules"
     assert explain(shared, cca="auto")[0].connection.number == 1
-    with pytest.raises(ct.CelltcpError, match="any of several.*; auto:cca=nv,policy=fixed"):
+    with pytest.raises(ct.CelltcpError, match=r"any of several.*; auto:cca=nv,policy=fixed"):
         explain(kept, cca="auto")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import threading
@@ -26,6 +27,10 @@ Progress = Callable[[float], None]
 #: A run is advanced in so many pieces, between which it can be interrupted.
 _PIECES = 300
 
+#: Congestion controls with longer names than this go by their begin and a digest, as names of files
+#: have at most 255 bytes.
+_LONGEST = 100
+
 
 @dataclass(frozen=True)
 class Job:
@@ -42,6 +47,9 @@ class Job:
         """Name of its folder among the finished parts: the same for the same run only."""
         # Words of `auto` name files, whose paths have slashes.
         cca = quote(self.cca, safe=":,=+")
+        if len(cca) > _LONGEST:
+            digest = hashlib.sha256(self.cca.encode()).hexdigest()[:16]
+            cca = f"{cca[: _LONGEST - len(digest) - 1]}-{digest}"
         return f"{cca}-{self.seed}-{self.scenario.hash}-{self.engine.key}-{__version__}"
 
 

@@ -18,7 +18,7 @@ from celltcp.ccas import chosen as chosen_ccas
 from celltcp.engines import Engine
 from celltcp.engines import engine as find_engine
 from celltcp.radio.coverage import uncovered
-from celltcp.results import Results
+from celltcp.results import Results, require_own
 from celltcp.scenarios import load_scenario
 from celltcp.statistics import best_and_ties, estimate, paired_difference
 
@@ -262,6 +262,8 @@ def compare(
     """
     if runs < 1:
         raise CelltcpError(f"runs: {runs} is not a number from 1 on")
+    if out is not None:
+        require_own(out, "compare")
     chosen_engine = find_engine(engine, kernel)
     loaded = load_scenario(scenario, uplink=uplink, duration=duration, changes=set)
     if radio_log:

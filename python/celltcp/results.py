@@ -19,6 +19,15 @@ TABLES = ("runs", "flows", "slots", "samples", "events", "radio", "decisions", "
 _OPTIONAL = ("samples", "radio", "decisions", "estimates")
 _META = b"celltcp"
 
+#: Folder in which an evaluation keeps what it has finished.
+UNFINISHED = "finished"
+
+#: What the tables of commands are, of which some have the same names.
+_KINDS = {
+    "evaluate": "an evaluation of policies (celltcp select evaluate)",
+    "compare": "results of celltcp compare or run",
+}
+
 
 @dataclass
 class Results:
@@ -84,6 +93,36 @@ class Results:
         return self.tables[table]
 
 
+def require_own(folder: str | Path, command: str) -> None:
+    """Makes sure that a command's tables will not replace those of an evaluation, or the other way.
+
+    Args:
+        folder: where the tables are to go; it need not be there.
+        command: `"evaluate"`, or one of those that keep runs.
+
+    Raises:
+        CelltcpError: if the folder holds what the others keep.
+    """
+    there = _holds(Path(folder))
+    if there is not None and (there == "evaluate") != (command == "evaluate"):
+        raise CelltcpError(
+            f"{folder}: holds {_KINDS[there]}, which the tables of {command} would replace; "
+            "allowed: a folder of their own"
+        )
+
+
+def _holds(folder: Path) -> str | None:
+    """Whether a folder has results of `"evaluate"` or of `"compare"` and the like; None if neither."""
+    if (folder / UNFINISHED).is_dir():
+        return "evaluate"
+    try:
+        meta = pq.read_schema(folder / "runs.parquet").metadata or {}
+    except (pa.ArrowInvalid, OSError):
+        return None
+    # Only evaluations have policies that were evaluated.
+    return "evaluate" if "policies" in json.loads(meta.get(_META, b"{}")) else "compare"
+
+
 def prepare_folder(folder: str | Path) -> Path:
     """Makes the folder, or says why it cannot be written."""
     target = Path(folder)
@@ -113,6 +152,11 @@ def read_results(folder: str | Path) -> Results:
     source = Path(folder)
     if not source.is_dir():
         raise CelltcpError(f"{source}: there is no such folder")
+    if _holds(source) == "evaluate":
+        raise CelltcpError(
+            f"{source}: holds {_KINDS['evaluate']}, whose tables are Parquet files, such as "
+            f"cases.parquet; allowed here: {_KINDS['compare']}"
+        )
     tables = {}
     for name in TABLES:
         file = source / f"{name}.parquet"

@@ -14,7 +14,7 @@ from celltcp.ccas import OWN
 from celltcp.ccas import chosen as chosen_ccas
 from celltcp.comparison import Recorded, about, frame
 from celltcp.engines import engine as find_engine
-from celltcp.results import Results, prepare_folder
+from celltcp.results import Results, prepare_folder, require_own
 from celltcp.sample_file import SampleFile
 from celltcp.scenarios import load_scenario
 
@@ -97,6 +97,8 @@ def run(
     Raises:
         CelltcpError: if something that was given cannot be used.
     """
+    if out is not None:
+        require_own(out, "run")
     loaded = load_scenario(scenario, uplink=uplink, duration=duration, changes=set)
     if radio_log:
         loaded = loaded.with_radio_log()

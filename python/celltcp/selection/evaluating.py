@@ -13,7 +13,7 @@ from celltcp.campaign import Progress
 from celltcp.ccas import chosen as chosen_ccas
 from celltcp.comparison import REQUIREMENTS
 from celltcp.engines import engine as find_engine
-from celltcp.results import prepare_folder
+from celltcp.results import prepare_folder, require_own
 from celltcp.selection.candidates import AGAINST, DEFAULT, uses
 from celltcp.selection.evaluation import Evaluation
 from celltcp.selection.kept import Frames, Kept
@@ -86,6 +86,8 @@ def evaluate(
     # Whatever cannot be run is told before anything is.
     for source in found.sources:
         plan.check(source)
+    if out is not None:
+        require_own(out, "evaluate")
     folder = prepare_folder(out) if out is not None else None
     kept = Kept(folder)
     frames = _all(found, plan, kept, progress)

@@ -96,7 +96,7 @@ class Explanation:
 
     @property
     def others(self) -> str | None:
-        """Which other connections of the run have a selector, and why this one is shown; None if none."""
+        """Which other connections have a selector, and why this one is shown; None without others."""
         rest = [each for each in self.connections if each != self.connection]
         if not rest:
             return None

@@ -11,6 +11,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from celltcp.results import UNFINISHED
+
 #: Data frames of a scenario, by name.
 Frames = dict[str, pd.DataFrame]
 
@@ -19,7 +21,7 @@ class Kept:
     """A folder with the data frames of each finished scenario; nothing is kept without a folder."""
 
     def __init__(self, folder: Path | None) -> None:
-        self._folder = folder / "finished" if folder else None
+        self._folder = folder / UNFINISHED if folder else None
 
     def key(self, parts: Iterable[str]) -> str:
         """Names what these texts describe."""

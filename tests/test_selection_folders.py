@@ -1,0 +1,73 @@
+"""Evaluations and comparisons have tables of the same names, and folders of their own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import celltcp as ct
+from celltcp.campaign import jobs_for
+from celltcp.engines import engine
+from celltcp.results import UNFINISHED
+from celltcp.scenarios import load_scenario
+
+COMPARE = ("compare", "steady-5-18", "--cca", "cubic", "--runs", "1", "--duration", "2s")
+RUN = ("run", "steady-5-18", "--cca", "cubic", "--duration", "2s")
+EVALUATE = (
+    *("select", "evaluate", "--policy", "rules", "--scenarios", "steady-5-18", "--runs", "1"),
+    *("--cca", "cubic", "--against", "", "--requirement", "goodput", "--set", "duration=2s"),
+)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
+@pytest.mark.parametrize(("first", "then"), [(COMPARE, EVALUATE), (EVALUATE, COMPARE), (EVALUATE, RUN)])
+def test_what_is_there_is_not_replaced(celltcp, tmp_path: Path, first, then) -> None:
+    assert celltcp(*first, "--out", "out").returncode == 0
+    before = contents(tmp_path / "out")
+    done = celltcp(*then, "--out", "out")
+    assert done.returncode == 2
+    assert done.stderr.startswith("celltcp: out: holds ")
+    assert len(done.stderr.splitlines()) == 1
+    assert contents(tmp_path / "out") == before
+
+
+def test_its_own_are(celltcp, tmp_path: Path) -> None:
+    for command in (COMPARE, RUN, COMPARE):
+        assert celltcp(*command, "--out", "runs").returncode == 0
+    for _ in range(2):
+        assert celltcp(*EVALUATE, "--out", "cases").returncode == 0
+    assert (tmp_path / "cases" / "cases.parquet").is_file()
+
+
+def test_an_evaluation_that_was_interrupted_counts(tmp_path: Path) -> None:
+    (tmp_path / UNFINISHED).mkdir()
+    with pytest.raises(ct.CelltcpError, match="an evaluation of policies"):
+        ct.compare("steady-5-18", "cubic", 1, duration="2s", out=tmp_path)
+
+
+@pytest.mark.parametrize("command", [("show", "out"), ("select", "explain", "out")])
+def test_a_folder_of_an_evaluation_is_told(celltcp, command) -> None:
+    celltcp(*EVALUATE, "--out", "out")
+    done = celltcp(*command)
+    assert done.returncode == 2
+    assert "holds an evaluation of policies (celltcp select evaluate)" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_policies_may_have_long_paths(tmp_path: Path) -> None:
+    folder = tmp_path / "/".join("deep" * 10 for _ in range(6))
+    folder.mkdir(parents=True)
+    fixed = 'name = "mine"\ndescription = "A test."\n[method.fixed]\ncca = "reno"\n'
+    ccas = []
+    for name in ("one.toml", "two.toml"):
+        (folder / name).write_text(fixed)
+        ccas.append(f"auto:policy={folder / name}")
+    result = ct.compare("steady-5-18", ccas, 1, duration="2s", out=tmp_path / "out")
+    assert len(result.ccas) == 2
+    jobs = jobs_for(load_scenario("steady-5-18"), ccas, 1, 1, engine())
+    assert len({job.key for job in jobs}) == 2
+    assert max(len(job.key) for job in jobs) < 250
