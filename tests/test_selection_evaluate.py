@@ -1,6 +1,7 @@
 """Evaluating policies: arithmetic on made-up numbers, and small evaluations."""
 
 import json
+import math
 import tomllib
 from pathlib import Path
 
@@ -11,8 +12,10 @@ import pytest
 
 from celltcp import CelltcpError, Scenario
 from celltcp._core import memory_text
+from celltcp.cli.console import wide_console
+from celltcp.cli.select.prices import print_prices
 from celltcp.engines import engine
-from celltcp.selection import evaluate
+from celltcp.selection import Evaluation, evaluate
 from celltcp.selection.cases import cases_of, checks_of, duels_of, relative
 from celltcp.selection.history import Earlier, earlier, earlier_jobs, remembering
 from celltcp.selection.kept import Kept
@@ -217,6 +220,79 @@ def test_staying_has_the_same_past_as_the_change_that_it_is_measured_by(alternat
     price = found.prices[str(alternating)]
     assert (price.changes, price.replayed) == (4, 4)
     assert (found.cases["switches_per_min"] == 2 * 60 / 8).all()
+
+
+#: Changes from Reno to CUBIC before the connection has lived for a second, and back after three.
+EARLY = ALTERNATING.replace("at_least = 2.0, below = 5.0", "at_least = 0.4, below = 3.0")
+
+
+def test_changes_without_a_second_before_or_after_are_measured_as_far_as_can_be(tmp_path: Path) -> None:
+    (tmp_path / "early.toml").write_text(EARLY)
+    policy = str(tmp_path / "early.toml")
+    found = evaluate(
+        policy,
+        "steady-20-68",
+        runs=1,
+        requirement="goodput",
+        cca="cubic",
+        against=(),
+        switches=True,
+        set={"duration": "3500ms"},
+        out=tmp_path / "out",
+    )
+    costs = found.costs
+    assert costs is not None
+    early, late = costs.to_dict("records")
+    assert early["t_s"] < 1 < 2.5 < late["t_s"]
+    # It has been shown a past to replay, and no whole second of it.
+    assert (early["unmeasured"], early["replayed"]) == ("", True)
+    assert math.isnan(early["goodput_before_mbps"])
+    assert late["unmeasured"] == "less than 1 s before the end of the connection"
+    told = found.to_json()["switches"][policy]
+    counts = {name: told[name] for name in ("changes", "measured", "early", "replayed", "unmeasured")}
+    assert counts == {
+        "changes": 2,
+        "measured": 1,
+        "early": 1,
+        "replayed": 1,
+        "unmeasured": {"less than 1 s before the end of the connection": 1},
+    }
+
+
+def test_changes_that_are_not_measured_are_told(celltcp, tmp_path: Path) -> None:
+    (tmp_path / "early.toml").write_text(EARLY)
+    done = celltcp(
+        "select", "evaluate", "--policy", "early.toml", "--scenarios", "steady-20-68", "--runs", "1",
+        "--requirement", "goodput", "--cca", "cubic", "--against", "thesis-establishment",
+        "--set", "duration=3500ms", "--switches",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    told = " ".join(done.stdout.split())
+    assert "early.toml: 2 changes; sent again in the second after: " in told
+    assert "goodput of 1 of 2 not measured: less than 1 s after the start" in told
+    assert "1 of 2 not measured: less than 1 s before the end" in told
+    assert "thesis-establishment: no changes" in told
+
+
+def test_without_replays_it_is_told_what_was_sent_again(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = {
+        "policy": ["p", "p"],
+        "unmeasured": ["", ""],
+        "replayed": [False, False],
+        "lost": [0.02, 0.04],
+        "lost_staying": [math.nan, math.nan],
+        "goodput_before_mbps": [10.0, 10.0],
+        "goodput_after_mbps": [9.0, 11.0],
+        "capacity_before_mbps": [20.0, 20.0],
+        "capacity_after_mbps": [20.0, 10.0],
+    }
+    told = {"engine": "kernel-7.3", "policies": ["p"], "against": []}
+    print_prices(Evaluation({"costs": pd.DataFrame(rows)}, told), wide_console(200))
+    first, second = capsys.readouterr().out.strip().splitlines()
+    assert first.startswith("p: 2 changes; sent again in the second after: 3.00 ±")
+    assert first.endswith("; goodput -10.0 % where the capacity held (1 changes)")
+    assert "--engine native" in second
+    assert "nan" not in first + second
 
 
 def test_an_interrupted_evaluation_goes_on_where_it_stopped(

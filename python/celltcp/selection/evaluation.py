@@ -15,7 +15,7 @@ from celltcp.comparison import json_rows, json_value
 from celltcp.results import prepare_folder, write_atomically
 from celltcp.selection.cases import cases_of, checks_of, duels_of
 from celltcp.selection.kept import Frames
-from celltcp.selection.switches import Price, price_of
+from celltcp.selection.prices import Price, price_of
 from celltcp.selection.tally import PUBLISHED, RULE, tally_of
 from celltcp.statistics import Estimate
 
@@ -73,7 +73,7 @@ class Evaluation:
 
     @property
     def prices(self) -> dict[str, Price]:
-        """What changes cost on average, by policy; empty if that was not asked for."""
+        """What changes cost on average, by policy that made one; empty if that was not asked for."""
         costs = self.costs
         if costs is None or costs.empty:
             return {}

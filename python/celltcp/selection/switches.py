@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,10 +15,13 @@ from celltcp.campaign import Job
 from celltcp.comparison import frame
 from celltcp.engines import Engine
 from celltcp.selection.sources import Source
-from celltcp.statistics import Estimate, estimate
 
 #: Over which time a change is looked at, s.
 _LOOKED_AT_S = 1.0
+
+#: Why changes are not measured.
+_LATER = "not of the first connection"
+_NEAR_END = "less than 1 s before the end of the connection"
 
 
 class TakeOver(NamedTuple):
@@ -42,7 +45,10 @@ class Change:
     #: Who was there at the establishment, and what was done before this change.
     first: str
     earlier: tuple[TakeOver, ...]
-    #: Share of the packets of the second after the change that were sent again.
+    #: Why nothing is known of what followed; empty if it is.
+    unmeasured: str
+    #: Share of the packets of the second after the change that were sent again; NaN if unmeasured, as
+    #: are the others, and those of before also where there is no whole second before.
     lost: float
     goodput_before_mbps: float
     goodput_after_mbps: float
@@ -58,62 +64,72 @@ class Change:
 
 
 def changes_in(tables: dict[str, pa.Table], jobs: Sequence[Job]) -> list[Change]:
-    """The changes of first connections in these runs, but for those too near to the ends.
+    """The changes in these runs; those that cannot be measured say why.
 
     What is chosen at the first RTT sample changes nothing that has been under way; it is no change, but
     part of what was done before one, and takes over as in the kernel.
     """
     if "decisions" not in tables:
         return []
-    decisions = frame(tables["decisions"])
+    decisions = frame(tables["decisions"]).sort_values(["run", "flow", "t_ns"])
     slots = frame(tables["slots"])
     slots = slots[slots["flow"] == 0]
     found: list[Change] = []
     numbered = {job.number: job for job in jobs}
-    mine = decisions[decisions["flow"] == 0].sort_values(["run", "t_ns"])
-    for run, rows in mine.groupby("run", sort=True):
-        job = numbered[int(str(run))]
-        first, *later = rows.to_dict("records")
-        if not later:
+    for run, mine in decisions.groupby("run", sort=True):
+        if not (mine["cause"] != "establishment").any():
             continue
+        job = numbered[int(str(run))]
         here = _Slots(slots[slots["run"] == run], job.scenario.slot_s, packet_bytes(job))
-        earlier: tuple[TakeOver, ...] = ()
-        for each in later:
-            t_ns, to_cca, cause = int(each["t_ns"]), str(each["to_cca"]), str(each["cause"])
-            if cause == "establishment":
-                if to_cca != each["from_cca"]:
-                    earlier = (*earlier, TakeOver(t_ns, to_cca, "kernel"))
-                continue
-            seconds = here.around(t_ns)
-            if seconds is not None:
-                before, after = seconds
-                found.append(
-                    Change(
-                        job.cca,
-                        job.seed,
-                        t_ns,
-                        cause,
-                        str(each["from_cca"]),
-                        to_cca,
-                        str(first["to_cca"]),
-                        earlier,
-                        here.lost(after),
-                        float(before["goodput_mbps"].mean()),
-                        float(after["goodput_mbps"].mean()),
-                        float(before["capacity_mbps"].mean()),
-                        float(after["capacity_mbps"].mean()),
-                        here.past(t_ns),
-                    )
-                )
-            earlier = (*earlier, TakeOver(t_ns, to_cca, "context"))
+        for flow, rows in mine.groupby("flow", sort=True):
+            found += _changes(rows, job, here if flow == 0 else None)
     return found
 
 
+def _changes(decisions: pd.DataFrame, job: Job, slots: _Slots | None) -> Iterator[Change]:
+    """The changes of one connection, whose slots are known for the first of a run only."""
+    first, *later = decisions.to_dict("records")
+    earlier: tuple[TakeOver, ...] = ()
+    for each in later:
+        t_ns, to_cca, cause = int(each["t_ns"]), str(each["to_cca"]), str(each["cause"])
+        if cause == "establishment":
+            if to_cca != each["from_cca"]:
+                earlier = (*earlier, TakeOver(t_ns, to_cca, "kernel"))
+            continue
+        before = slots.before(t_ns) if slots else None
+        after = slots.after(t_ns) if slots else None
+        yield Change(
+            job.cca,
+            job.seed,
+            t_ns,
+            cause,
+            str(each["from_cca"]),
+            to_cca,
+            str(first["to_cca"]),
+            earlier,
+            _LATER if slots is None else _NEAR_END if after is None else "",
+            slots.lost(after) if slots and after is not None else math.nan,
+            _mean(before, "goodput_mbps"),
+            _mean(after, "goodput_mbps"),
+            _mean(before, "capacity_mbps"),
+            _mean(after, "capacity_mbps"),
+            slots.past(t_ns) if slots else (0, 0, 0),
+        )
+        earlier = (*earlier, TakeOver(t_ns, to_cca, "context"))
+
+
+def _mean(slots: pd.DataFrame | None, column: str) -> float:
+    return math.nan if slots is None else float(slots[column].mean())
+
+
 def staying_jobs(source: Source, changes: Sequence[Change], engine: Engine) -> list[Job]:
-    """Runs in which each change was not made, and none after it; one for changes that share it."""
+    """Runs in which each change was not made, and none after it; one for changes that share it.
+
+    Only the native engine goes the same way up to the change: without one there are none.
+    """
     jobs: dict[tuple[object, ...], Job] = {}
     for change in changes:
-        if change.staying in jobs:
+        if change.unmeasured or change.staying in jobs or engine.name != "native":
             continue
         switches = ", ".join(
             f'{{at = "{at}ns", to = "{to}", how = "{how}"}}' for at, to, how in change.earlier
@@ -135,22 +151,23 @@ def costs_of(
 ) -> pd.DataFrame:
     """One row per change: what was lost in the second after it, and what staying would have lost.
 
-    `replayed` tells whether the run that stays has the same past to the byte; if not, `lost_staying` is
-    NaN.
+    `unmeasured` says why nothing is known of a change, if so. `replayed` tells whether there is a run
+    that stays and has the same past to the byte; if not, `lost_staying` is NaN.
     """
-    order = list(dict.fromkeys(change.staying for change in changes))
-    slots = frame(tables["slots"]) if tables else pd.DataFrame()
-    slots = slots[slots["flow"] == 0] if tables else slots
-    stays = {
-        key: _Slots(slots[slots["run"] == job.number], job.scenario.slot_s, packet_bytes(job))
-        for key, job in zip(order, jobs, strict=True)
-    }
+    order = dict.fromkeys(change.staying for change in changes if not change.unmeasured)
+    stays: dict[tuple[object, ...], _Slots] = {}
+    if tables:
+        slots = frame(tables["slots"])
+        slots = slots[slots["flow"] == 0]
+        for key, job in zip(order, jobs, strict=True):
+            mine = slots[slots["run"] == job.number]
+            stays[key] = _Slots(mine, job.scenario.slot_s, packet_bytes(job))
     rows = []
     for change in changes:
-        stay = stays[change.staying]
-        seconds = stay.around(change.t_ns)
-        same = seconds is not None and stay.past(change.t_ns) == change.past
-        lost = stay.lost(seconds[1]) if seconds is not None and same else math.nan
+        stay = None if change.unmeasured else stays.get(change.staying)
+        after = stay.after(change.t_ns) if stay else None
+        same = stay is not None and after is not None and stay.past(change.t_ns) == change.past
+        lost = stay.lost(after) if stay and after is not None and same else math.nan
         rows.append(
             {
                 "label": change.label,
@@ -159,6 +176,7 @@ def costs_of(
                 "cause": change.cause,
                 "from_cca": change.from_cca,
                 "to_cca": change.to_cca,
+                "unmeasured": change.unmeasured,
                 "lost": change.lost,
                 "lost_staying": lost,
                 "replayed": same,
@@ -169,41 +187,6 @@ def costs_of(
             }
         )
     return pd.DataFrame(rows)
-
-
-@dataclass(frozen=True)
-class Price:
-    """What changes cost on average."""
-
-    changes: int
-    replayed: int
-    #: Share of packets sent again in the second after a change, and if it had not been made.
-    lost: Estimate
-    lost_staying: Estimate
-    #: The difference, change by change.
-    extra: Estimate
-    #: Changes after which the capacity was no lower than before, and what the goodput then did, in %
-    #: of the mean before.
-    capacity_held: int
-    goodput_change: Estimate
-
-
-def price_of(costs: pd.DataFrame) -> Price:
-    """Means over changes, those without a replay left out of the losses."""
-    same = costs[costs["replayed"]]
-    held = costs[costs["capacity_after_mbps"] >= costs["capacity_before_mbps"]]
-    # Single ratios have no mean where next to nothing came through before.
-    before = held["goodput_before_mbps"]
-    change = 100 * (held["goodput_after_mbps"] - before) / before.mean()
-    return Price(
-        len(costs),
-        len(same),
-        estimate(same["lost"].tolist()),
-        estimate(same["lost_staying"].tolist()),
-        estimate((same["lost"] - same["lost_staying"]).tolist()),
-        len(held),
-        estimate(change.tolist()),
-    )
 
 
 def packet_bytes(job: Job) -> int:
@@ -217,16 +200,22 @@ class _Slots:
     def __init__(self, slots: pd.DataFrame, slot_s: float, packet: int) -> None:
         self._slots = slots.set_index((slots["t_s"] / slot_s).round().astype(int))
         self._slot_s = slot_s
+        self._second = round(_LOOKED_AT_S / slot_s)
         self._packet = packet
 
-    def around(self, t_ns: int) -> tuple[pd.DataFrame, pd.DataFrame] | None:
-        """The seconds before and after, in whole slots; none if one is not all there."""
-        count = round(_LOOKED_AT_S / self._slot_s)
-        exact = t_ns * 1e-9 / self._slot_s
-        begin, end = math.ceil(exact - 1e-9), math.floor(exact + 1e-9)
-        before = self._slots.loc[end - count : end - 1]
-        after = self._slots.loc[begin : begin + count - 1]
-        return (before, after) if len(before) == len(after) == count else None
+    def before(self, t_ns: int) -> pd.DataFrame | None:
+        """The second before, in whole slots; none if it is not all there."""
+        end = math.floor(t_ns * 1e-9 / self._slot_s + 1e-9)
+        return self._whole(end - self._second, end)
+
+    def after(self, t_ns: int) -> pd.DataFrame | None:
+        """The second after, in whole slots; none if it is not all there."""
+        begin = math.ceil(t_ns * 1e-9 / self._slot_s - 1e-9)
+        return self._whole(begin, begin + self._second)
+
+    def _whole(self, begin: int, end: int) -> pd.DataFrame | None:
+        found = self._slots.loc[begin : end - 1]
+        return found if len(found) == end - begin else None
 
     def lost(self, slots: pd.DataFrame) -> float:
         """Segments sent again over packets that arrived and those, in full packets."""
