@@ -9,6 +9,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.selection.labels import labels
+from celltcp.selection.used import used_in
 
 RULES = "auto:policy=rules,requirement=balanced"
 
@@ -108,3 +109,38 @@ def test_the_catalogue_mentions_auto(celltcp) -> None:
     listed = json.loads(celltcp("cca", "auto", "--json").stdout)
     assert "thesis-inflight" in listed["policies"]
     assert "hints" in [parameter["name"] for parameter in listed["parameters"]]
+
+
+def test_comparisons_tell_what_selectors_used(celltcp) -> None:
+    """Made of the tables by hand: changes of one run, and the time that each was in use."""
+    cca = "auto:policy=rules,requirement=delay"
+    result = ct.compare("mobility/forward-300-low", f"cubic,{cca}", 2)
+    causes = result.decisions["cause"].value_counts()
+    under = result.estimates["using_cca"].value_counts(normalize=True)
+    (told,) = result.to_json()["selection"]
+    assert told["changes_per_run"] == (causes.get("change", 0) + causes.get("return", 0)) / 2 > 0
+    assert told["time_under"] == pytest.approx(under.to_dict())
+    done = celltcp("compare", "mobility/forward-300-low", "--cca", f"cubic,{cca}", "--runs", "2")
+    line = next(each for each in done.stdout.splitlines() if "changes per run" in each)
+    assert line.startswith(f"auto rules delay: {told['changes_per_run']:.1f} changes per run, ")
+    assert f"time under {under.index[0]} {100 * under.iloc[0]:.0f} %" in line
+
+
+def test_what_is_selected_is_told_per_flow() -> None:
+    result = ct.compare("steady-20-68", "cubic+auto:policy=fixed,cca=nv,cubic", 1, duration="2s")
+    (told,) = used_in(result.results)
+    assert (told.lineup, told.flow) == (result.ccas[0], "flow-2")
+    assert (told.changes, told.shares) == (0, {"nv": 1.0})
+    assert str(told) == "no changes; time under nv 100 %"
+
+
+def test_without_a_selector_nothing_is_told() -> None:
+    assert "selection" not in ct.compare("steady-20-68", "cubic", 1, duration="1s").to_json()
+
+
+def test_the_picture_of_a_run_marks_the_decisions() -> None:
+    result = ct.run("mobility/forward-300-low", RULES, duration="5s")
+    rates = result.plot.time_series().axes[0]
+    marks = [line.get_xdata()[0] for line in rates.lines if line.get_xdata()[0] == line.get_xdata()[-1]]
+    assert marks == pytest.approx(list(result.decisions["t_ns"] * 1e-9))
+    assert {text.get_text() for text in rates.texts} == set(result.decisions["to_cca"])

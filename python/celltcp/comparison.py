@@ -20,6 +20,7 @@ from celltcp.engines import engine as find_engine
 from celltcp.radio.coverage import uncovered
 from celltcp.results import Results, require_own
 from celltcp.scenarios import load_scenario
+from celltcp.selection.used import used_in
 from celltcp.statistics import best_and_ties, estimate, paired_difference
 
 if TYPE_CHECKING:
@@ -178,6 +179,7 @@ class Comparison(Recorded):
     def to_json(self) -> dict[str, Any]:
         """Runs, summary, paired differences and recommendation; the same for the same seeds."""
         series = dict(self._series())
+        selected = used_in(self.results)
         best = {name: ccas[0] for name, ccas in self.recommendation.items() if ccas}
         return {
             "version": self.results.about["version"],
@@ -202,6 +204,7 @@ class Comparison(Recorded):
                 if cca != best[requirement] and "+" not in cca
             ],
             "recommendation": self.recommendation,
+            **({"selection": [each.to_json() for each in selected]} if selected else {}),
             "warnings": self.warnings,
         }
 

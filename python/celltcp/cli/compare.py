@@ -103,6 +103,7 @@ def print_comparison(result: Comparison) -> None:
     from celltcp.cli.published import print_beside
     from celltcp.papers.beside import beside
     from celltcp.selection.labels import labels
+    from celltcp.selection.used import used_in
 
     about = result.results.about
     table = Table(title=f"{about['name']}: mean and 95 % interval over {about['runs']} runs")
@@ -120,6 +121,9 @@ def print_comparison(result: Comparison) -> None:
     if result.several_flows:
         console.print("The table shows the first flow of each.")
         console.print(_shares(result))
+    for used in used_in(result.results):
+        flow = f", {used.flow}" if "+" in used.lineup else ""
+        console.print(f"{names[used.lineup]}{flow}: {used}", markup=False)
     if not result.randomness:
         console.print(
             "This scenario has no randomness: runs differ only where a CCA draws lots, as BBR does."

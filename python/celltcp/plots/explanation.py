@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.patches import Patch
 
-from celltcp.plots.style import colours, figure, shade_capacity
+from celltcp.plots.changes import draw_changes
+from celltcp.plots.style import figure, shade_capacity
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,10 +25,6 @@ _PHASES = {
     "scaling": "#9CCDEB",
 }
 _GOODPUT, _SEEN = "#0072B2", "#D55E00"
-
-#: Names of changes that are nearer to each other than this share of the axis go into the next row.
-_NEAR = 0.055
-_NAME_ROWS = 3
 
 #: Width of a letter in a band, as a share of the axis.
 _LETTER = 0.009
@@ -65,7 +62,7 @@ def draw_explanation(explained: Explanation) -> Figure:
         axes.legend(ncols=3, loc="upper right")
     handles = [Patch(color=shade, label=name) for name, shade in _PHASES.items()]
     picture.legend(handles=handles, ncols=len(handles), loc="outside lower center")
-    _draw_changes([rates, delays, queues, phases], explained.decisions)
+    draw_changes([rates, delays, queues, phases], explained.decisions)
     picture.suptitle(explained.title)
     return picture
 
@@ -90,28 +87,3 @@ def _draw_phases(axes: Axes, slots: pd.DataFrame, slot_s: float) -> None:
     axes.set_yticks(range(len(columns)), [names[column] for column in columns])
     axes.set_ylim(len(columns) - 0.5, -0.5)
     axes.grid(visible=False)
-
-
-def _draw_changes(panels: list[Axes], decisions: pd.DataFrame) -> None:
-    """Lines through all panels, the names of who takes over above them."""
-    top = panels[0]
-    first, last = top.get_xlim()
-    ends = [-np.inf] * _NAME_ROWS
-    shades = colours(decisions["to_cca"])
-    for row in decisions.to_dict("records"):
-        place = (row["t_s"] - first) / (last - first)
-        level = next((n for n in range(_NAME_ROWS) if place - ends[n] > _NEAR), int(np.argmin(ends)))
-        ends[level] = place + 0.008 * len(row["to_cca"])
-        style = "--" if row["cause"] == "return" else "-"
-        for axes in panels:
-            axes.axvline(row["t_s"], color="black", lw=0.8, ls=style, alpha=0.7)
-        top.annotate(
-            row["to_cca"],
-            (row["t_s"], 1.0),
-            xycoords=("data", "axes fraction"),
-            xytext=(1, 2 + 9 * level),
-            textcoords="offset points",
-            fontsize=8,
-            color=shades[row["to_cca"]],
-            annotation_clip=False,
-        )

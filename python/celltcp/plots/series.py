@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from matplotlib.axes import Axes
 
+from celltcp.plots.changes import draw_changes
 from celltcp.plots.style import colour, colours, shade_capacity
 from celltcp.selection.labels import labels
 
@@ -77,6 +78,11 @@ def draw_run_series(axes: list[Axes], single: SingleRun) -> None:
     windows.set_ylabel("segments")
     windows.set_xlabel("time, s")
     windows.legend(ncols=4, loc="upper right")
+    if "decisions" in single.results.tables:
+        decisions = single.decisions
+        decisions = decisions[decisions["flow"] == 0]
+        decisions = decisions.assign(t_s=decisions["t_ns"] * 1e-9).sort_values("t_s")
+        draw_changes(axes, decisions)
 
 
 def _headroom(most: float) -> float | None:
