@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -57,6 +58,8 @@ def test_agreement_is_counted_by_slots() -> None:
     both = pd.DataFrame(
         {
             "capacity_mbps_seen": [9.0, 11.0, 0.0, 12.0],
+            "capacity_confidence": [1.0, 1.0, 1.0, 1.0],
+            "queue_confidence": [1.0] * 4,
             "true_capacity_mbps": [10.0, 10.0, 10.0, 10.0],
             "queue_segments": [0.0] * 4,
             "queue_packets": [1] * 4,
@@ -72,6 +75,35 @@ def test_agreement_is_counted_by_slots() -> None:
     assert capacity.bias == pytest.approx(0.1)
     assert base.bias == pytest.approx(0.25)
     assert movement.right == 0.75
+
+
+def test_numbers_that_the_estimator_is_not_sure_of_do_not_count() -> None:
+    both = pd.DataFrame(
+        {
+            "capacity_mbps_seen": [99.0, 11.0, 60.0],
+            "capacity_confidence": [0.0, 0.5, 0.49],
+            "true_capacity_mbps": [10.0] * 3,
+            "queue_segments": [4.0, 5.0, 5.0],
+            "queue_confidence": [0.2, 0.9, 0.9],
+            "queue_packets": [8, 10, 10],
+            "base_rtt_ms": [50.0] * 3,
+            "true_base_rtt_ms": [40.0] * 3,
+        }
+    )
+    capacity, queue, base = agreements(both)
+    assert (capacity.slots, capacity.of, queue.slots, base.slots) == (1, 3, 2, 3)
+    assert capacity.error == pytest.approx(0.1)
+
+
+def test_the_picture_is_faint_where_the_estimator_is_not_sure(kept: Path) -> None:
+    told = explain(kept)[0]
+    rates = told.plot().axes[0]
+    (faint,) = (line for line in rates.lines if line.get_alpha() == 0.25)
+    strong = next(line for line in rates.lines if line.get_label() == "capacity as seen")
+    unsure = (told.slots["capacity_confidence"] < 0.5).to_numpy()
+    assert 0 < unsure.sum() < len(unsure)
+    assert np.isnan(strong.get_ydata()[unsure]).all()
+    assert np.array_equal(faint.get_ydata()[unsure], told.slots["capacity_mbps_seen"][unsure])
 
 
 def test_one_run_or_one_selector_can_be_asked_for(kept: Path) -> None:

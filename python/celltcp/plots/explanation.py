@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from celltcp.plots.changes import draw_changes
 from celltcp.plots.style import figure, shade_capacity
+from celltcp.selection.agreement import CONFIDENT
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -25,6 +28,12 @@ _PHASES = {
     "scaling": "#9CCDEB",
 }
 _GOODPUT, _SEEN = "#0072B2", "#D55E00"
+
+#: How strong estimates are drawn of which the estimator is not sure.
+_FAINT = 0.25
+
+#: Upper end of an axis over its highest value: above that is the legend.
+_ROOM = 1.35
 
 #: Width of a letter in a band, as a share of the axis.
 _LETTER = 0.009
@@ -41,30 +50,38 @@ def draw_explanation(explained: Explanation) -> Figure:
     times = slots["t_s"] + slot_s
     shade_capacity(rates, slots["t_s"], slots["capacity_mbps"])
     rates.plot(times, slots["goodput_mbps"], color=_GOODPUT, lw=1, label="goodput")
-    rates.plot(times, slots["capacity_mbps_seen"], color=_SEEN, lw=1, label="capacity as seen")
+    _draw_seen(rates, times, slots, "capacity_mbps_seen", "capacity")
     rates.set_ylabel("Mbit/s")
     # A filled hole hands over more in one slot than the link carries: such spikes are cut off.
     most = float(slots["capacity_mbps"].max())
-    rates.set_ylim(0, 1.25 * most if most > 0 else None)
+    rates.set_ylim(0, _ROOM * most if most > 0 else None)
     delays.plot(times, slots["rtt_mean_ms"], color=_GOODPUT, lw=1, label="RTT")
     delays.plot(times, slots["base_rtt_ms"], color=_SEEN, lw=1, label="base RTT as seen")
     delays.set_ylabel("ms")
     queues.plot(times, slots["queue_packets"], color=_GOODPUT, lw=1, label="queue")
-    queues.plot(times, slots["queue_segments"], color=_SEEN, lw=1, label="queue as seen")
+    _draw_seen(queues, times, slots, "queue_segments", "queue")
     queues.set_ylabel("packets")
     for axes in (delays, queues):
-        # Room for the legend.
-        axes.set_ylim(0, 1.25 * axes.get_ylim()[1])
+        axes.set_ylim(0, _ROOM * axes.get_ylim()[1])
     _draw_phases(phases, slots, slot_s)
     phases.set_xlabel("time, s")
     phases.set_xlim(float(slots["t_s"].min()), float(times.max()))
     for axes in (rates, delays, queues):
         axes.legend(ncols=3, loc="upper right")
-    handles = [Patch(color=shade, label=name) for name, shade in _PHASES.items()]
+    doubtful = f"as seen, confidence below {CONFIDENT:g}"
+    handles: list[Artist] = [Patch(color=shade, label=name) for name, shade in _PHASES.items()]
+    handles.append(Line2D([], [], color=_SEEN, lw=1, alpha=_FAINT, label=doubtful))
     picture.legend(handles=handles, ncols=len(handles), loc="outside lower center")
     draw_changes([rates, delays, queues, phases], explained.decisions)
     picture.suptitle(explained.title)
     return picture
+
+
+def _draw_seen(axes: Axes, times: pd.Series, slots: pd.DataFrame, column: str, name: str) -> None:
+    """An estimate over time; faint where its confidence is low."""
+    sure = slots[column].where(slots[f"{name}_confidence"] >= CONFIDENT)
+    axes.plot(times, slots[column], color=_SEEN, lw=1, alpha=_FAINT)
+    axes.plot(times, sure, color=_SEEN, lw=1, label=f"{name} as seen")
 
 
 def _draw_phases(axes: Axes, slots: pd.DataFrame, slot_s: float) -> None:

@@ -13,6 +13,9 @@ from celltcp.selection.truth import Truth
 #: The capacity is compared with that of the last second, over which estimators take theirs.
 _SMOOTHED_S = 1.0
 
+#: Numbers of which an estimator is less sure than this, which is even odds, are not held against truth.
+CONFIDENT = 0.5
+
 
 @dataclass(frozen=True)
 class Agreement:
@@ -21,8 +24,10 @@ class Agreement:
     quantity: str
     #: What is true.
     truth: str
-    #: Slots in which both are known.
+    #: Slots in which both are known, and the estimator is sure enough of a number.
     slots: int
+    #: All slots of the connection.
+    of: int
     #: Share of slots in which a class was right; None for numbers.
     right: float | None = None
     #: Medians of the error and of its size, in parts of the true value; None for classes.
@@ -59,29 +64,40 @@ def beside(results: Results, run: int, flow: int) -> pd.DataFrame:
 
 def agreements(both: pd.DataFrame) -> list[Agreement]:
     """How right the estimates of a run are, quantity by quantity."""
+    capacity = both[both["capacity_confidence"] >= CONFIDENT]
+    queue = both[both["queue_confidence"] >= CONFIDENT]
+    lived = len(both)
     found = [
         _number(
-            both, "capacity", "capacity_mbps_seen", "true_capacity_mbps", "mean of the last second"
+            *("capacity", "mean of the last second", lived),
+            *(capacity["capacity_mbps_seen"], capacity["true_capacity_mbps"]),
         ),
-        _number(both, "queue", "queue_segments", "queue_packets", "at the bottleneck, end of slot"),
-        _number(both, "base RTT", "base_rtt_ms", "true_base_rtt_ms", "lowest RTT of the run"),
+        _number(
+            *("queue", "at the bottleneck, end of slot", lived),
+            *(queue["queue_segments"], queue["queue_packets"]),
+        ),
+        _number(
+            *("base RTT", "lowest RTT of the run", lived),
+            *(both["base_rtt_ms"], both["true_base_rtt_ms"]),
+        ),
     ]
     for quantity, truth in (("movement", "of the mean SINR"), ("phase", "from the mean SINR")):
         if f"true_{quantity}" in both:
             right = (both[quantity].astype(str) == both[f"true_{quantity}"]).mean()
-            found.append(Agreement(quantity, truth, len(both), right=float(right)))
+            found.append(Agreement(quantity, truth, lived, lived, right=float(right)))
     return found
 
 
-def _number(both: pd.DataFrame, quantity: str, seen: str, true: str, truth: str) -> Agreement:
-    known = both[(both[seen] > 0) & (both[true] > 0)]
-    error = known[seen] / known[true] - 1
+def _number(quantity: str, truth: str, lived: int, seen: pd.Series, true: pd.Series) -> Agreement:
+    known = (seen > 0) & (true > 0)
+    error = seen[known] / true[known] - 1
     if error.empty:
-        return Agreement(quantity, truth, 0)
+        return Agreement(quantity, truth, 0, lived)
     return Agreement(
         quantity,
         truth,
-        len(known),
+        len(error),
+        lived,
         bias=float(error.median()),
         error=float(error.abs().median()),
     )

@@ -121,7 +121,12 @@ def _decisions(explained: Explanation) -> Table:
 def _agreements(found: list[Agreement]) -> Table:
     from rich.table import Table
 
-    table = Table(title="What the estimators saw against what is true")
+    from celltcp.selection.agreement import CONFIDENT
+
+    table = Table(
+        title="What the estimators saw against what is true; "
+        f"numbers with a confidence below {CONFIDENT:g} left out"
+    )
     table.add_column("estimate")
     table.add_column("truth")
     for heading in ("slots", "right, %", "median\nerror, %", "median\nbias, %"):
@@ -129,5 +134,5 @@ def _agreements(found: list[Agreement]) -> Table:
     for each in found:
         shares = (each.right, each.error, each.bias)
         cells = ["" if share is None else f"{100 * share:.1f}" for share in shares]
-        table.add_row(each.quantity, each.truth, str(each.slots), *cells)
+        table.add_row(each.quantity, each.truth, f"{each.slots} of {each.of}", *cells)
     return table
