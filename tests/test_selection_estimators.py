@@ -1,10 +1,14 @@
 """How often the estimators of selectors are right."""
 
 import json
+from pathlib import Path
 
+import pandas as pd
 import pytest
+from rich.console import Console
 
-from celltcp.selection.estimators import check_estimators
+from celltcp.cli.select.estimators import print_accuracy
+from celltcp.selection.estimators import Accuracy, check_estimators
 
 SCENARIOS = ("mobility/forward-120-low", "mobility/backward-120-4g")
 
@@ -63,6 +67,37 @@ def test_the_command_prints_a_table_and_json(celltcp) -> None:
     told = json.loads(celltcp("select", "estimators", *small, "--json", "-").stdout)
     assert told["cca"] == ["cubic", "auto:policy=rules"]
     assert {row["estimator"] for row in told["overall"]} >= {"movement", "phase", "capacity"}
+
+
+def test_names_can_be_read_at_100_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    ccas = ("illinois", "auto:policy=thesis-inflight,requirement=balanced")
+    told = ("buffer", "capacity", "latency", "movement", "phase", "queue", "speed")
+    rows = [
+        {"estimator": each, "family": family, "cca": cca, "right": True, "confidence": 0.6}
+        for each in told
+        for family in ("mobility/backward", "static/testing")
+        for cca in ccas
+    ]
+    answers = pd.DataFrame(rows * 9_999)
+    print_accuracy(Accuracy(answers, ccas, {"left_out": []}), Console(width=100))
+    printed = capsys.readouterr().out
+    for name in ("mobility/backward", "static/testing", "illinois", *told):
+        assert name in printed
+    assert "…" not in printed
+    # Longer than what is left: folded, not cut.
+    for word in ("auto", "thesis-inflight", "balanced"):
+        assert word in printed
+    assert "100 (9999)" in printed
+    assert "100 (40k)" in printed
+
+
+def test_scenarios_can_be_patterns_and_folders(tmp_path: Path) -> None:
+    (tmp_path / "good.down").write_text("".join(f"{t}\n" for t in range(1, 7000)))
+    (tmp_path / "bad.down").write_text("no trace\n")
+    given = f"steady-20-*,{tmp_path}"
+    found = check_estimators(given, "cubic", runs=1, out=tmp_path / "kept").about
+    assert found["scenarios"] == ["steady-20-18", "steady-20-68", str(tmp_path / "good.down")]
+    assert [reason for reason in found["left_out"] if "bad.down" in reason] == found["left_out"] != []
 
 
 @pytest.mark.parametrize(

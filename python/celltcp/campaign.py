@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import threading
@@ -18,7 +17,7 @@ import pyarrow.parquet as pq
 from celltcp import __version__
 from celltcp._core import CelltcpError, Scenario
 from celltcp.engines import Engine
-from celltcp.results import TABLES, prepare_folder
+from celltcp.results import TABLES, part_of_file_name, prepare_folder
 from celltcp.sample_file import SampleFile, number_rows
 
 #: Called with the share of the campaign that is done, from 0 to 1.
@@ -26,10 +25,6 @@ Progress = Callable[[float], None]
 
 #: A run is advanced in so many pieces, between which it can be interrupted.
 _PIECES = 300
-
-#: Congestion controls with longer names than this go by their begin and a digest, as names of files
-#: have at most 255 bytes.
-_LONGEST = 100
 
 
 @dataclass(frozen=True)
@@ -46,10 +41,7 @@ class Job:
     def key(self) -> str:
         """Name of its folder among the finished parts: the same for the same run only."""
         # Words of `auto` name files, whose paths have slashes.
-        cca = quote(self.cca, safe=":,=+")
-        if len(cca) > _LONGEST:
-            digest = hashlib.sha256(self.cca.encode()).hexdigest()[:16]
-            cca = f"{cca[: _LONGEST - len(digest) - 1]}-{digest}"
+        cca = part_of_file_name(quote(self.cca, safe=":,=+"))
         return f"{cca}-{self.seed}-{self.scenario.hash}-{self.engine.key}-{__version__}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from dataclasses import dataclass, field
@@ -18,6 +19,9 @@ TABLES = ("runs", "flows", "slots", "samples", "events", "radio", "decisions", "
 #: Those that are there only if they were asked for.
 _OPTIONAL = ("samples", "radio", "decisions", "estimates")
 _META = b"celltcp"
+
+#: Longest text that goes into the name of a file as it is.
+_LONGEST = 100
 
 #: Folder in which an evaluation keeps what it has finished.
 UNFINISHED = "finished"
@@ -134,6 +138,17 @@ def prepare_folder(folder: str | Path) -> Path:
     except OSError as error:
         raise CelltcpError(f"{target}: cannot be written: {error.strerror}") from None
     return target
+
+
+def part_of_file_name(text: str) -> str:
+    """A text as part of the name of a file or folder, which have at most 255 bytes.
+
+    A long one goes by its begin and a digest of all of it.
+    """
+    if len(text) <= _LONGEST:
+        return text
+    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+    return f"{text[: _LONGEST - len(digest) - 1]}-{digest}"
 
 
 def write_atomically(table: pa.Table, folder: Path, name: str) -> None:

@@ -14,8 +14,9 @@ from celltcp.campaign import Progress
 from celltcp.ccas import chosen
 from celltcp.comparison import Comparison, compare, frame
 from celltcp.engines import engine
+from celltcp.results import part_of_file_name
 from celltcp.scenarios import scenario_names
-from celltcp.selection.sources import names_of
+from celltcp.selection.sources import names_of, sources_of
 from celltcp.selection.truth import Truth
 
 #: Scenarios that are run unless others are named: the 12 ways through a cell.
@@ -97,7 +98,7 @@ def check_estimators(
     """Runs congestion controls with estimators beside them, and compares these with the truth.
 
     Args:
-        scenarios: built-in names or files, as a list or in one text with commas.
+        scenarios: as for `celltcp.selection.sources.sources_of`.
         cca: congestion controls; a plain name is kept for all of a run.
         runs: runs of each; run i has `seed + i`.
         seed: of the first run.
@@ -108,9 +109,9 @@ def check_estimators(
     Raises:
         CelltcpError: if something that was given cannot be used.
     """
-    scenarios = names_of(scenarios)
-    if not scenarios:
+    if not names_of(scenarios):
         raise CelltcpError("scenarios: give one scenario at least")
+    there = sources_of(scenarios)
     named = chosen(cca, engine().ccas)
     if several := [name for name in named if "+" in name]:
         raise CelltcpError(
@@ -123,20 +124,27 @@ def check_estimators(
         )
     watched = [_watched(name) for name in named]
     found: list[pd.DataFrame] = []
-    for number, scenario in enumerate(scenarios):
+    for number, source in enumerate(there.sources):
+        name = part_of_file_name(source.name.replace("/", "-"))
         comparison = compare(
-            scenario,
+            source.scenario,
             cca=watched,
             runs=runs,
             seed=seed,
             jobs=jobs,
-            out=Path(out) / scenario.replace("/", "-") if out else None,
-            progress=_part(progress, number, len(scenarios)),
+            out=Path(out) / name if out else None,
+            progress=_part(progress, number, len(there.sources)),
         )
         # Comparisons spell the words after auto in their own order.
         spelt = dict(zip(comparison.ccas, named, strict=True))
         found.extend(_answers(comparison, spelt))
-    about = {"scenarios": scenarios, "cca": named, "runs": runs, "seed": seed}
+    about = {
+        "scenarios": [source.name for source in there.sources],
+        "left_out": list(there.left_out),
+        "cca": named,
+        "runs": runs,
+        "seed": seed,
+    }
     return Accuracy(pd.concat(found, ignore_index=True), tuple(named), about)
 
 

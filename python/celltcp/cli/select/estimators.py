@@ -12,13 +12,18 @@ from celltcp.cli.progress import progress_bar
 
 if TYPE_CHECKING:
     import pandas as pd
+    from rich.console import Console
     from rich.table import Table
 
     from celltcp.selection.estimators import Accuracy
 
 
 @click.command()
-@click.option("--scenarios", metavar="LIST", help="Names or files; default the 12 mobility/*.")
+@click.option(
+    "--scenarios",
+    metavar="LIST",
+    help="Names, files, folders of recordings, patterns such as 'static/*'; default mobility/*.",
+)
 @click.option(
     "--cca",
     metavar="LIST",
@@ -59,31 +64,32 @@ def estimators(
             out=folder,
             progress=progress,
         )
-    tell(accuracy.to_json(), json_file, lambda: _print(accuracy))
+    tell(accuracy.to_json(), json_file, lambda: print_accuracy(accuracy, wide_console()))
 
 
-def _print(accuracy: Accuracy) -> None:
+def print_accuracy(accuracy: Accuracy, console: Console) -> None:
     """Shares that were right, by family and congestion control, then by confidence."""
-    from rich.table import Table
+    from celltcp.selection.labels import labels
 
-    console = wide_console()
     asked = list(accuracy.overall["estimator"])
-    by_cca = Table(title="Right answers of estimators, %, and how many")
-    for heading in ("family", "CCA", *asked):
-        by_cca.add_column(heading, justify="left" if heading in ("family", "CCA") else "right")
+    names = labels(accuracy.ccas)
+    by_cca = _table("Right answers of estimators, %, and how many")
+    by_cca.add_column("family,\n  CCA", overflow="fold")
+    for heading in asked:
+        by_cca.add_column(heading, justify="right", no_wrap=True)
     for family, rows in accuracy.table.groupby("family", sort=True):
+        by_cca.add_row(str(family))
         for cca in accuracy.ccas:
             cells = rows[rows["cca"] == cca].set_index("estimator")
-            by_cca.add_row(str(family), cca, *(_cell(cells, each) for each in asked))
-        by_cca.add_section()
+            by_cca.add_row(f"  {names[cca]}", *(_cell(cells, each) for each in asked))
     console.print(by_cca)
     console.print(_by_confidence(accuracy))
+    for reason in accuracy.about["left_out"]:
+        console.print(f"left out: {reason}", style="yellow", markup=False)
 
 
 def _by_confidence(accuracy: Accuracy) -> Table:
-    from rich.table import Table
-
-    table = Table(title="Right answers by confidence, %, and how many")
+    table = _table("Right answers by confidence, %, and how many")
     found = accuracy.by_confidence
     ranges = list(dict.fromkeys(found["confidence"].sort_values()))
     for heading in ("estimator", "all", *ranges):
@@ -96,8 +102,18 @@ def _by_confidence(accuracy: Accuracy) -> Table:
     return table
 
 
+def _table(title: str) -> Table:
+    """A table with a space between columns, so that many fit."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    return Table(title=title, box=SIMPLE_HEAD, padding=0, show_edge=False)
+
+
 def _cell(rows: pd.DataFrame, key: str) -> str:
     if key not in rows.index:
         return ""
-    row = rows.loc[key]
-    return f"{100 * row['right']:.0f} ({row['answers']:.0f})"
+    row = rows.loc[key].to_dict()
+    count = row["answers"]
+    short = f"{count / 1000:.0f}k" if count >= 10_000 else f"{count:.0f}"
+    return f"{100 * row['right']:.0f} ({short})"
