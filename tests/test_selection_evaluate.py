@@ -21,6 +21,7 @@ from celltcp.selection.history import Earlier, earlier, earlier_jobs, rememberin
 from celltcp.selection.kept import Kept
 from celltcp.selection.sources import short_name, sources_of
 from celltcp.selection.tally import OUTCOMES, outcome, tally_of
+from made_up import made_up
 
 QUICK = ("--runs", "2", "--cca", "cubic,reno", "--set", "duration=3s")
 
@@ -43,31 +44,6 @@ requirements = ["goodput", "balanced", "delay"]
 choose = ["reno"]
 because = "start and end"
 """
-
-
-def made_up(
-    selected: list[float], switches: int, cubic: list[float], reno: list[float]
-) -> pd.DataFrame:
-    """Runs of a case for goodput with a policy and two congestion controls that stay."""
-    rows = []
-    for label, policy, values in (("cubic", "", cubic), ("reno", "", reno), ("auto:p", "p", selected)):
-        for seed, value in enumerate(values):
-            rows.append(
-                {
-                    "scenario": "s",
-                    "label": label,
-                    "policy": policy,
-                    "requirement": "goodput" if policy else "",
-                    "seed": seed,
-                    "goodput_mbps": value,
-                    "pm_balanced": 0.5,
-                    "pm_delay": 0.5,
-                    "switches": switches if policy else 0,
-                    "returns": 0,
-                    "duration_s": 30.0,
-                }
-            )
-    return pd.DataFrame(rows)
 
 
 def test_gain_and_regret_are_paired_and_in_percent_of_the_rival() -> None:

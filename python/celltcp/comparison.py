@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,14 @@ from celltcp.ccas import chosen as chosen_ccas
 from celltcp.engines import Engine
 from celltcp.engines import engine as find_engine
 from celltcp.radio.coverage import uncovered
+from celltcp.requirements import REQUIREMENTS as REQUIREMENTS
+from celltcp.requirements import (
+    Weights,
+    metric_of,
+    required_in,
+    weighted_pm,
+    weights_among,
+)
 from celltcp.results import Results, require_own
 from celltcp.scenarios import load_scenario
 from celltcp.selection.used import used_in
@@ -40,9 +48,6 @@ METRICS = (
     "pm_balanced",
     "pm_delay",
 )
-
-#: The metric by which each requirement ranks; more is better.
-REQUIREMENTS = {"goodput": "goodput_mbps", "balanced": "pm_balanced", "delay": "pm_delay"}
 
 
 class Recorded:
@@ -70,9 +75,18 @@ class Recorded:
 class Comparison(Recorded):
     """The outcome of a comparison: runs, means with intervals, recommendation, plots."""
 
-    def __init__(self, results: Results) -> None:
+    def __init__(self, results: Results, requirements: Iterable[str] = ()) -> None:
+        """Takes results, and requirements that matter beside the named ones and those of selectors."""
         super().__init__(results)
-        self.runs = _runs(results)
+        own = required_in(results.about["cca"])
+        #: The requirements by which congestion controls are ranked, and the metric of each.
+        self.requirements = {
+            each: metric_of(each) for each in dict.fromkeys([*REQUIREMENTS, *requirements, *own])
+        }
+        weights = weights_among(self.requirements)
+        #: What is compared, in the order of the table.
+        self.metrics = (*METRICS, *(each.metric for each in weights))
+        self.runs = _runs(results, weights)
 
     @property
     def ccas(self) -> list[str]:
@@ -111,7 +125,7 @@ class Comparison(Recorded):
         series = {cca: values for cca, values in self._series() if "+" not in cca}
         return {
             requirement: best_and_ties({cca: values[metric] for cca, values in series.items()})
-            for requirement, metric in REQUIREMENTS.items()
+            for requirement, metric in self.requirements.items()
         }
 
     @property
@@ -198,7 +212,7 @@ class Comparison(Recorded):
                     "other": cca,
                     **_difference(series[best[requirement]][metric], series[cca][metric]),
                 }
-                for requirement, metric in REQUIREMENTS.items()
+                for requirement, metric in self.requirements.items()
                 if requirement in best
                 for cca in series
                 if cca != best[requirement] and "+" not in cca
@@ -218,7 +232,9 @@ class Comparison(Recorded):
         series = []
         for cca in self.ccas:
             mine = self.runs[self.runs["cca"] == cca].sort_values("seed")
-            series.append((cca, {metric: mine[metric].astype(float).tolist() for metric in METRICS}))
+            series.append(
+                (cca, {metric: mine[metric].astype(float).tolist() for metric in self.metrics})
+            )
         return series
 
     def _repr_html_(self) -> str:
@@ -316,13 +332,15 @@ def json_value(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _runs(results: Results) -> pd.DataFrame:
+def _runs(results: Results, weights: Sequence[Weights]) -> pd.DataFrame:
     """One row per run: the flow under test, which is the first of the scenario, and how fair all are.
 
     Parallel connections of that flow add up: goodput and retransmissions as sums, RTTs and PM as
     means weighted by segments, the 95th percentile as the largest.
     """
     flows = results.tables["flows"].to_pylist()
+    for each in weights:
+        _add_pm(results, flows, each)
     shares = _together(results).groupby("run")["goodput_mbps"].apply(list).to_dict()
     rows = []
     for run in results.tables["runs"].to_pylist():
@@ -342,11 +360,20 @@ def _runs(results: Results) -> pd.DataFrame:
                 "retransmissions": sum(flow["retransmissions"] for flow in tested),
                 "pm_balanced": _weighted(tested, "pm_balanced"),
                 "pm_delay": _weighted(tested, "pm_delay"),
+                **{each.metric: _weighted(tested, each.metric) for each in weights},
                 "fairness": jain(shares.get(run["run"], [])),
                 "duration_s": run["duration_s"],
             }
         )
     return pd.DataFrame(rows)
+
+
+def _add_pm(results: Results, flows: list[dict[str, Any]], weights: Weights) -> None:
+    """Adds PM with these weights to each connection: the mean over its slots."""
+    slots: pd.DataFrame = results.tables["slots"].select(["run", "flow", "a", "b", "c"]).to_pandas()
+    means = weighted_pm(slots, weights).groupby([slots["run"], slots["flow"]]).mean()
+    for flow in flows:
+        flow[weights.metric] = float(means.get((flow["run"], flow["flow"]), math.nan))
 
 
 def _together(results: Results) -> pd.DataFrame:

@@ -102,18 +102,21 @@ def print_comparison(result: Comparison) -> None:
 
     from celltcp.cli.published import print_beside
     from celltcp.papers.beside import beside
+    from celltcp.requirements import REQUIREMENTS
     from celltcp.selection.labels import labels
     from celltcp.selection.used import used_in
 
     about = result.results.about
     table = Table(title=f"{about['name']}: mean and 95 % interval over {about['runs']} runs")
     table.add_column("CCA", overflow="fold")
-    for _, heading, _ in COLUMNS:
+    asked = [name for name in result.requirements if name not in REQUIREMENTS]
+    for heading in (*(heading for _, heading, _ in COLUMNS), *(f"PM\n{name}" for name in asked)):
         table.add_column(heading, justify="right")
     names = labels(result.ccas)
     for cca in result.ccas:
         mine = result.runs[result.runs["cca"] == cca]
-        table.add_row(names[cca], *outcome_cells(mine))
+        weighed = [mean_text(mine[result.requirements[name]], 3) for name in asked]
+        table.add_row(names[cca], *outcome_cells(mine), *weighed)
     console = wide_console()
     console.print(table)
     for warning in result.warnings:

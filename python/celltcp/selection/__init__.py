@@ -9,15 +9,18 @@ if TYPE_CHECKING:
     from celltcp.selection.evaluating import evaluate
     from celltcp.selection.evaluation import Evaluation
     from celltcp.selection.explanation import Explanation, explain
+    from celltcp.selection.training import Training, train
 
 _HOMES = {
     "Evaluation": "celltcp.selection.evaluation",
     "Explanation": "celltcp.selection.explanation",
+    "Training": "celltcp.selection.training",
     "evaluate": "celltcp.selection.evaluating",
     "explain": "celltcp.selection.explanation",
+    "train": "celltcp.selection.training",
 }
 
-__all__ = ["Evaluation", "Explanation", "evaluate", "explain"]
+__all__ = ["Evaluation", "Explanation", "Training", "evaluate", "explain", "train"]
 
 
 def __getattr__(name: str) -> object:

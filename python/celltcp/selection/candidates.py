@@ -6,18 +6,16 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from celltcp._core import CelltcpError, builtin_policies, describe_policy, policy_text
-from celltcp.comparison import REQUIREMENTS
+from celltcp.requirements import requirement_of
 
 #: What the operating system takes unless told otherwise.
 DEFAULT = "cubic"
 
 #: Policies that others are measured against.
 AGAINST = ("thesis-establishment", "thesis-inflight", "bpftune")
-
-#: Policies of which tables need movement and speed, which only the radio side knows.
-_HINTED = "thesis-"
 
 #: Name under which a scenario holds what earlier connections have found.
 HISTORY = "history"
@@ -51,28 +49,27 @@ def uses(
 
     Args:
         policies: built-in names, or files.
-        requirements: of `celltcp.comparison.REQUIREMENTS`.
-        hints: whether the radio is asked for all policies; those of the thesis always ask it.
+        requirements: of `celltcp.requirements.REQUIREMENTS`, or weights such as `"1/5/1"`.
+        hints: whether the radio is asked for all policies; those that are tables always ask it.
         remember: whether policies with a memory have one.
 
     Raises:
         CelltcpError: if there is no such policy or requirement, or it cannot be used.
     """
-    for requirement in requirements:
-        if requirement not in REQUIREMENTS:
-            raise CelltcpError(
-                f"requirement: {requirement!r} is not evaluated; allowed: {', '.join(REQUIREMENTS)}"
-            )
-    learns = {policy: _learns(policy) if remember else () for policy in policies}
-    return [
-        PolicyUse(policy, requirement, hints or policy.startswith(_HINTED), learns[policy])
-        for policy in dict.fromkeys(policies)
-        for requirement in dict.fromkeys(requirements)
-    ]
+    spelt = dict.fromkeys(requirement_of(each) for each in requirements)
+    found = []
+    for policy in dict.fromkeys(policies):
+        method = _method(policy)
+        cost = method.get("cost") if remember else None
+        learns = tuple(cost["candidates"]) if cost else ()
+        # Tables go by movement and speed, which only the radio side knows.
+        asks = hints or "table" in method
+        found += [PolicyUse(policy, requirement, asks, learns) for requirement in spelt]
+    return found
 
 
-def _learns(policy: str) -> tuple[str, ...]:
-    """Candidates of a policy whose method is `cost`."""
+def _method(policy: str) -> dict[str, Any]:
+    """What a policy has under `method`: the name of the method, and its fields."""
     if policy in builtin_policies():
         text = policy_text(policy)
     else:
@@ -85,5 +82,5 @@ def _learns(policy: str) -> tuple[str, ...]:
                 "or the file of one"
             ) from None
         describe_policy(policy, text)
-    method = tomllib.loads(text)["method"]
-    return tuple(method["cost"]["candidates"]) if "cost" in method else ()
+    method: dict[str, Any] = tomllib.loads(text)["method"]
+    return method

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from celltcp.comparison import REQUIREMENTS
+from celltcp.requirements import metric_of
 from celltcp.selection.candidates import DEFAULT
 from celltcp.statistics import Estimate, estimate, paired_difference
 
@@ -67,7 +67,7 @@ def cases_of(runs: pd.DataFrame) -> pd.DataFrame:
                     "scenario": scenario,
                     "requirement": requirement,
                     "policy": policy,
-                    **_case(values, mine, REQUIREMENTS[str(requirement)]),
+                    **_case(values, mine, metric_of(str(requirement))),
                 }
             )
     return pd.DataFrame(rows)
@@ -75,7 +75,7 @@ def cases_of(runs: pd.DataFrame) -> pd.DataFrame:
 
 def series(runs: pd.DataFrame, requirement: str) -> dict[str, list[float]]:
     """Values of the requirement's metric by label, in the order of the seeds."""
-    metric = REQUIREMENTS[requirement]
+    metric = metric_of(requirement)
     ordered = runs.sort_values("seed")
     return {
         str(label): mine[metric].astype(float).tolist()

@@ -11,8 +11,8 @@ from celltcp import __version__
 from celltcp._core import CelltcpError
 from celltcp.campaign import Progress
 from celltcp.ccas import chosen as chosen_ccas
-from celltcp.comparison import REQUIREMENTS
 from celltcp.engines import engine as find_engine
+from celltcp.requirements import REQUIREMENTS
 from celltcp.results import prepare_folder, require_own
 from celltcp.selection.candidates import AGAINST, DEFAULT, uses
 from celltcp.selection.evaluation import Evaluation
@@ -46,10 +46,11 @@ def evaluate(
         policy: policies, built-in ones by name or files.
         scenarios: as for `celltcp.selection.sources.sources_of`.
         runs: runs of each; run i has `seed + i`.
-        requirement: of goodput, balanced and delay, those that policies are to serve.
+        requirement: what policies are to serve: goodput, balanced, delay, or weights of PM such as
+            `"1/5/1"`.
         cca: congestion controls that stay, from which hindsight chooses; CUBIC is always one of them.
         against: policies that run beside the ones that are evaluated.
-        hints: whether all policies ask the radio; those of the thesis always do.
+        hints: whether all policies ask the radio; those that are tables always do.
         history: earlier connections to the destination for policies with a memory; these have their
             candidates in turn, and seeds that are not evaluated.
         switches: whether to find out what changes cost, which takes a run more for every change.
@@ -96,7 +97,7 @@ def evaluate(
         "engine": chosen_engine.key,
         "policies": policies,
         "against": compared[len(policies) :],
-        "requirements": list(dict.fromkeys(requirements)),
+        "requirements": list(dict.fromkeys(use.requirement for use in wanted)),
         "cca": list(staying),
         "hints": {use.policy: use.hints for use in wanted},
         "history": {use.policy: history for use in wanted if use.learns},

@@ -14,6 +14,7 @@ import pyarrow as pa
 from celltcp.comparison import json_rows, json_value
 from celltcp.results import prepare_folder, write_atomically
 from celltcp.selection.cases import cases_of, checks_of, duels_of
+from celltcp.selection.constants import best_for_all_of
 from celltcp.selection.kept import Frames
 from celltcp.selection.prices import Price, price_of
 from celltcp.selection.tally import PUBLISHED, RULE, tally_of
@@ -67,6 +68,11 @@ class Evaluation:
         return checks_of(self.cases)
 
     @cached_property
+    def best_for_all(self) -> pd.DataFrame:
+        """The congestion control with the lowest mean regret over all cases, per requirement."""
+        return best_for_all_of(self.runs)
+
+    @cached_property
     def tally(self) -> pd.DataFrame:
         """Cases per policy and outcome, as atxutegi2018-thesis section 6.3.4 counts them."""
         return tally_of(self.runs)
@@ -93,6 +99,7 @@ class Evaluation:
             "tally_published": PUBLISHED,
             "tally": json_rows(self.tally),
             "checks": json_rows(self.checks),
+            "best_for_all": json_rows(self.best_for_all),
             "cases": json_rows(self.cases),
             "duels": json_rows(self.duels),
             "switches": {policy: _price(price) for policy, price in self.prices.items()},
@@ -109,6 +116,7 @@ class Evaluation:
             "cases": self.cases,
             "duels": self.duels,
             "checks": self.checks,
+            "best_for_all": self.best_for_all,
             "tally": self.tally,
         }
         for name, data in tables.items():

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from celltcp._core import memory_text
 from celltcp.campaign import Job, Progress, run_jobs
-from celltcp.comparison import REQUIREMENTS, Comparison, about, frame
+from celltcp.comparison import Comparison, about, frame
 from celltcp.engines import Engine
 from celltcp.results import Results
 from celltcp.selection.candidates import PolicyUse
@@ -26,7 +26,7 @@ from celltcp.selection.sources import Source
 from celltcp.selection.switches import changes_in, costs_of, staying_jobs
 
 #: Columns of runs that are kept.
-_KEPT = ("seed", *REQUIREMENTS.values(), "rtt_mean_ms", "rtt_p95_ms", "retransmissions", "duration_s")
+_KEPT = ("rtt_mean_ms", "rtt_p95_ms", "retransmissions", "duration_s")
 
 #: Share of the progress that is left for replays.
 _REPLAYS = 0.3
@@ -135,13 +135,14 @@ def _summary(source: Source, plan: Plan, tables: dict[str, pa.Table]) -> pd.Data
     """A row per run."""
     labels = [*plan.fixed, *(use.cca for use in plan.uses)]
     told = about(source.scenario, labels, plan.runs, plan.seed, plan.engine)
-    found = Comparison(Results(tables, told)).runs
+    comparison = Comparison(Results(tables, told), [use.requirement for use in plan.uses])
+    found = comparison.runs
     causes = _causes(tables)
     counted = {
         column: [causes.get((run, cause), 0) for run in found["run"]]
         for column, cause in (("changes", "change"), ("returns", "return"))
     }
-    summary = found[list(_KEPT)].assign(
+    summary = found[["seed", *comparison.requirements.values(), *_KEPT]].assign(
         switches=[a + b for a, b in zip(counted["changes"], counted["returns"], strict=True)],
         returns=counted["returns"],
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from celltcp.comparison import REQUIREMENTS
+from celltcp.requirements import metric_of
 from celltcp.selection.cases import LARGE, best_of, relative, series
 
 #: What a case may come to.
@@ -59,7 +59,7 @@ def _outcomes(mine: pd.DataFrame, fixed: pd.DataFrame) -> list[str]:
     found = []
     for (scenario, requirement), case in mine.groupby(["scenario", "requirement"], sort=False):
         stay = series(fixed[fixed["scenario"] == scenario], str(requirement))
-        values = case.sort_values("seed")[REQUIREMENTS[str(requirement)]].astype(float).tolist()
+        values = case.sort_values("seed")[metric_of(str(requirement))].astype(float).tolist()
         against = relative(values, stay[best_of(stay)])
         found.append(outcome(against.percent, against.verdict, bool(case["switches"].any())))
     return found

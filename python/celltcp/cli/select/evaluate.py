@@ -31,7 +31,7 @@ from celltcp.engines import ENGINES
     default="goodput,balanced,delay",
     show_default=True,
     metavar="LIST",
-    help="For what.",
+    help="For what; also weights of use/delay/losses such as 1/5/1.",
 )
 @click.option(
     "--cca", default="all", show_default=True, metavar="LIST", help="Congestion controls that stay."
@@ -43,7 +43,7 @@ from celltcp.engines import ENGINES
     metavar="LIST",
     help="Policies that run beside; '' for none.",
 )
-@click.option("--hints", is_flag=True, help="Ask the radio; thesis-* always do.")
+@click.option("--hints", is_flag=True, help="Ask the radio; policies that are tables always do.")
 @click.option(
     "--history",
     default=4,

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from celltcp.selection import Evaluation
 
 
+#: What to know of a single run.
+_ONE_RUN = "there is no interval, any difference decides who won"
+
+
 def print_evaluation(result: Evaluation) -> None:
     """Tables of cases, checks and the tally, and what to know about them."""
     console = wide_console()
@@ -23,7 +27,7 @@ def print_evaluation(result: Evaluation) -> None:
     shown = result.cases[result.cases["policy"].isin(about["policies"])]
     for policy, cases in shown.groupby("policy", sort=False):
         console.print(_cases(str(policy), cases, about["runs"]))
-    console.print(_checks(result.checks))
+    console.print(_checks(result.checks, result.best_for_all, about["runs"]))
     console.print(_duels(result))
     console.print(_tally(result))
     print_prices(result, console)
@@ -44,8 +48,13 @@ def _cases(policy: str, cases: pd.DataFrame, runs: int) -> Table:
 
     from celltcp.selection.sources import short_name
 
+    how = (
+        f"1 run each: {_ONE_RUN}"
+        if runs == 1
+        else f"{runs} runs each; means with paired 95 % intervals"
+    )
     table = Table(
-        title=f"{policy}: cases, {runs} runs each; means with paired 95 % intervals",
+        title=f"{policy}: cases, {how}",
         box=SIMPLE_HEAD,
         padding=(0, 1, 0, 0),
     )
@@ -75,14 +84,15 @@ def _cases(policy: str, cases: pd.DataFrame, runs: int) -> Table:
     return table
 
 
-def _checks(checks: pd.DataFrame) -> Table:
-    """Counts and means over cases, a block per policy."""
+def _checks(checks: pd.DataFrame, best_for_all: pd.DataFrame, runs: int) -> Table:
+    """Counts and means over cases, a block per policy, and the best that never changes."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
     table = Table(
-        title="Over all cases; w/t/l: won, tied, lost; "
-        "best: in hindsight over the runs of a case; oracle: in each run",
+        title="Over all cases; w/t/l: won, tied, lost; best: in hindsight over the runs of a case; "
+        "oracle: in each run; best one for all: the lowest mean regret, also in hindsight"
+        + (f"; 1 run each, {_ONE_RUN}" if runs == 1 else ""),
         box=SIMPLE_HEAD,
         padding=(0, 1, 0, 0),
     )
@@ -104,20 +114,26 @@ def _checks(checks: pd.DataFrame) -> Table:
     for policy, rows in checks.groupby("policy", sort=False):
         table.add_row(str(policy))
         for row in rows.to_dict("records"):
-            table.add_row(
-                f"  {row['requirement']}",
-                str(row["cases"]),
-                _percent(row["gain"], row["gain_ci95"]),
-                _percent(row["regret"], row["regret_ci95"]),
-                _won(row, "default"),
-                str(row["large_gains"]),
-                str(row["reached_best"]),
-                _won(row, "best"),
-                str(row["better_than_best"]),
-                _won(row, "oracle"),
-                f"{row['switches_per_min']:.1f}, {row['returns_per_min']:.1f}",
-            )
+            table.add_row(f"  {row['requirement']}", *_check_cells(row))
+    table.add_row("best one for all cases")
+    for row in best_for_all.to_dict("records"):
+        table.add_row(f"  {row['requirement']}: {row['policy']}", *_check_cells(row))
     return table
+
+
+def _check_cells(row: Mapping[Any, Any]) -> list[str]:
+    return [
+        str(row["cases"]),
+        _percent(row["gain"], row["gain_ci95"]),
+        _percent(row["regret"], row["regret_ci95"]),
+        _won(row, "default"),
+        str(row["large_gains"]),
+        str(row["reached_best"]),
+        _won(row, "best"),
+        str(row["better_than_best"]),
+        _won(row, "oracle"),
+        f"{row['switches_per_min']:.1f}, {row['returns_per_min']:.1f}",
+    ]
 
 
 def _duels(result: Evaluation) -> Table:

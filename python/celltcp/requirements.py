@@ -1,0 +1,85 @@
+"""What applications want: which metric ranks, and PM with other weights than the tables have."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import pandas as pd
+
+from celltcp._core import CelltcpError
+
+#: The metric by which each requirement ranks; more is better.
+REQUIREMENTS = {"goodput": "goodput_mbps", "balanced": "pm_balanced", "delay": "pm_delay"}
+
+
+class Weights(NamedTuple):
+    """Weights of the parts of PM (atxutegi2018 §4.1): use of the capacity, delay, losses."""
+
+    alpha: float
+    beta: float
+    gamma: float
+
+    def __str__(self) -> str:
+        return "/".join(str(int(each)) if each.is_integer() else str(each) for each in self)
+
+    @property
+    def metric(self) -> str:
+        """Name of PM with these weights among the metrics."""
+        return f"pm_{self}"
+
+
+def requirement_of(text: str) -> str:
+    """A requirement in the one way of writing it: `"delay"`, or weights as `"1/5/1"`.
+
+    Raises:
+        CelltcpError: if it is neither a named one nor three weights.
+    """
+    if text in REQUIREMENTS:
+        return text
+    try:
+        weights = Weights(*map(float, text.split("/")))
+    except (TypeError, ValueError):
+        weights = Weights(math.nan, math.nan, math.nan)
+    if not all(0 <= each < math.inf for each in weights) or not any(weights):
+        raise CelltcpError(
+            f"requirement: {text!r} is none; allowed: {', '.join(REQUIREMENTS)}, "
+            "or weights of use/delay/losses such as 1/5/1"
+        )
+    return str(weights)
+
+
+def metric_of(requirement: str) -> str:
+    """The metric that ranks for a requirement, as `requirement_of` writes it."""
+    return REQUIREMENTS.get(requirement) or f"pm_{requirement}"
+
+
+def weights_among(requirements: Iterable[str]) -> list[Weights]:
+    """The weights among these requirements, each once."""
+    found = (each for each in requirements if each not in REQUIREMENTS)
+    return [Weights(*map(float, each.split("/"))) for each in dict.fromkeys(found)]
+
+
+def required_in(lineups: Iterable[str]) -> list[str]:
+    """The requirements that selectors in these line-ups are given, each once."""
+    given = [
+        match[1]
+        for lineup in lineups
+        for flow in lineup.split("+")
+        if flow.startswith("auto:") and (match := re.search(r"[:,]requirement=([^,]+)", flow))
+    ]
+    return list(dict.fromkeys(requirement_of(each) for each in given))
+
+
+def weighted_pm(slots: pd.DataFrame, weights: Weights) -> pd.Series:
+    """PM of each slot with these weights, from its parts `a`, `b` and `c`.
+
+    Undefined parts are left out together with their weights; NaN where none with a weight is defined.
+    """
+    parts = slots[["a", "b", "c"]]
+    shares = parts.notna() * list(weights)
+    total = shares.sum(axis=1)
+    found: pd.Series = (parts.fillna(0.0) * shares).sum(axis=1) / total.where(total > 0)
+    return found

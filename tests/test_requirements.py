@@ -1,0 +1,75 @@
+"""PM with weights of one's own."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import pytest
+
+from celltcp import CelltcpError, compare
+from celltcp.comparison import Comparison
+from celltcp.requirements import Weights, required_in, requirement_of, weighted_pm
+from celltcp.selection import evaluate
+
+
+def test_pm_with_weights_is_that_of_the_tables_for_theirs() -> None:
+    """Against what the native part computes."""
+    result = compare("mobility/forward-300-low", "cubic,bbr", 1)
+    for weights, known in ((Weights(1, 1, 1), "pm_balanced"), (Weights(2, 20, 2), "pm_delay")):
+        ours = weighted_pm(result.slots, weights)
+        assert ours.tolist() == pytest.approx(result.slots[known].tolist(), nan_ok=True)
+    again = Comparison(result.results, ["1/1/1", "1/10/1"]).runs
+    assert again["pm_1/1/1"].tolist() == pytest.approx(result.runs["pm_balanced"].tolist())
+    assert again["pm_1/10/1"].tolist() == pytest.approx(result.runs["pm_delay"].tolist())
+
+
+def test_undefined_parts_are_left_out_with_their_weights() -> None:
+    nan = math.nan
+    slots = pd.DataFrame(
+        {"a": [0.5, nan, nan, nan], "b": [0.2, 0.2, 0.2, nan], "c": [1.0, 1.0, nan, nan]}
+    )
+    pm = weighted_pm(slots, Weights(1, 5, 2)).tolist()
+    assert pm == pytest.approx([(0.5 + 1 + 2) / 8, 3 / 7, 0.2, nan], nan_ok=True)
+    assert math.isnan(weighted_pm(slots, Weights(1, 0, 1))[2])
+
+
+@pytest.mark.parametrize("wrong", ["fast", "1/2", "0/0/0", "1/-1/1", "1/inf/1", "1/2/3/4", "nan/1/1"])
+def test_what_is_no_requirement_is_refused(wrong: str) -> None:
+    with pytest.raises(CelltcpError, match=r"goodput, balanced, delay, or weights .* such as 1/5/1"):
+        requirement_of(wrong)
+
+
+def test_weights_are_written_in_one_way() -> None:
+    assert requirement_of("1.0/05/0.5") == "1/5/0.5"
+    lineups = ["cubic", "cubic+auto:policy=rules,requirement=2.0/1/1", "auto:requirement=delay"]
+    assert required_in(lineups) == ["2/1/1", "delay"]
+
+
+def test_policies_are_evaluated_for_weights() -> None:
+    found = evaluate("rules", "mobility/forward-300-low", 2, "delay,1/10/1", "cubic,bbr", against=())
+    delay, weighed = found.cases.to_dict("records")
+    assert (delay["requirement"], weighed["requirement"]) == ("delay", "1/10/1")
+    # The same weights under another name.
+    assert weighed["best_cca"] == delay["best_cca"]
+    for mean in ("mean", "best_mean", "default_mean"):
+        assert weighed[mean] == pytest.approx(delay[mean])
+
+
+def test_comparisons_have_the_pm_that_a_selector_is_asked_for(celltcp) -> None:
+    done = celltcp(
+        "compare", "steady-20-68", "--cca", "cubic,auto:policy=rules,requirement=1/5/1", "--runs", "1",
+        "--duration", "3s",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert max(len(line) for line in done.stdout.splitlines()) <= 120
+    assert "best for    1/5/1: " in done.stdout
+
+
+def test_other_comparisons_do_not() -> None:
+    plain = compare("steady-20-68", "cubic,bbr", 1, duration="3s")
+    assert "1/5/1" not in plain.recommendation
+    assert "pm_1/5/1" not in plain.runs
+    weighed = Comparison(plain.results, ["1/5/1"])
+    assert set(weighed.recommendation) == {"goodput", "balanced", "delay", "1/5/1"}
+    assert weighed.summary["pm_1/5/1"]["mean"].notna().all()
