@@ -15,3 +15,10 @@ def mean_text(values: Iterable[float], digits: int) -> str:
         return "-"
     spread = f" ±{found.ci95:.{digits}f}" if found.ci95 is not None else ""
     return f"{found.mean:.{digits}f}{spread}"
+
+
+def percent_text(value: float, half: float) -> str:
+    """A percentage with its interval, where there is one."""
+    if value != value:
+        return "-"
+    return f"{value:+.1f}" + (f" ±{half:.1f}" if half == half else "")
