@@ -22,7 +22,9 @@ def made_up(scenario: str, **engines: dict[str, float | list[float]]) -> pd.Data
     rows = []
     for engine, ccas in engines.items():
         for cca, above in ccas.items():
-            values = above if isinstance(above, list) else [above + (0.01 * above) * s for s in (0, 1, 2)]
+            values = (
+                above if isinstance(above, list) else [above + (0.01 * above) * s for s in (0, 1, 2)]
+            )
             for seed, (channel, value) in enumerate(zip(CHANNEL, values, strict=True)):
                 row = {"engine": engine, "scenario": scenario, "label": cca, "seed": seed}
                 rows.append({**row, "goodput_mbps": channel + value, "pm_balanced": 0.5 + value / 100})

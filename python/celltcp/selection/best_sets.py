@@ -13,6 +13,12 @@ from celltcp.engines import ENGINES
 from celltcp.selection.cases import Relative, relative, series
 from celltcp.statistics import best_and_ties, estimate
 
+#: What a case is.
+_CASE = ["scenario", "requirement"]
+
+#: Where nobody got anything there is no best to be compared with.
+_UNDEFINED = Relative(math.nan, math.nan, "tied")
+
 
 def standings_of(runs: pd.DataFrame, requirements: Sequence[str]) -> pd.DataFrame:
     """How every congestion control does in every case, a scenario and a requirement, under each engine.
@@ -51,10 +57,6 @@ def standings_of(runs: pd.DataFrame, requirements: Sequence[str]) -> pd.DataFram
     return pd.DataFrame(rows)
 
 
-#: Where nobody got anything there is no best to be compared with.
-_UNDEFINED = Relative(math.nan, math.nan, "tied")
-
-
 def overlaps_of(standings: pd.DataFrame) -> pd.DataFrame:
     """One row per case: the best of each engine, and whether the two sets overlap.
 
@@ -64,7 +66,7 @@ def overlaps_of(standings: pd.DataFrame) -> pd.DataFrame:
     difference of the best of that engine to the best of the other one, under the other one, in %.
     """
     rows: list[dict[str, Any]] = []
-    for (scenario, requirement), case in standings.groupby(["scenario", "requirement"], sort=False):
+    for (scenario, requirement), case in standings.groupby(_CASE, sort=False):
         native, kernel = (_best(case, engine) for engine in ENGINES)
         both = [cca for cca in native if cca in kernel]
         rows.append(
@@ -96,29 +98,29 @@ def differences_of(standings: pd.DataFrame) -> pd.DataFrame:
     `kernel`, `kernel_ci95`). Worst first: cases without overlap before the others, then by the largest
     difference of a case, then by that of each under the engine in which it is not best.
     """
-    cases: list[tuple[bool, float, list[dict[str, Any]]]] = []
-    for (scenario, requirement), case in standings.groupby(["scenario", "requirement"], sort=False):
-        sides = {engine: case[case["engine"] == engine].set_index("cca") for engine in ENGINES}
-        sets = {engine: set(_best(case, engine)) for engine in ENGINES}
-        overlap = bool(sets["native"] & sets["kernel"])
-        rows = []
-        for only, other in (ENGINES, ENGINES[::-1]):
-            for cca in _best(case, only):
-                if cca in sets[other]:
-                    continue
-                row = {"scenario": scenario, "requirement": requirement, "overlap": overlap}
-                row |= {"cca": cca, "only": only}
-                for engine, side in sides.items():
-                    row[engine] = float(side.loc[cca, "to_best"])
-                    row[f"{engine}_ci95"] = float(side.loc[cca, "to_best_ci95"])
-                rows.append((_size(row[other]), row))
-        if rows:
-            rows.sort(key=lambda each: -each[0])
-            cases.append((overlap, -rows[0][0], [row for _, row in rows]))
-    cases.sort(key=lambda case: case[:2])
-    columns = ["scenario", "requirement", "overlap", "cca", "only"]
-    columns += [f"{engine}{part}" for engine in ENGINES for part in ("", "_ci95")]
-    return pd.DataFrame([row for _, _, rows in cases for row in rows], columns=columns)
+    key = [*_CASE, "cca", "engine"]
+    sides = standings.set_index(key)[["best", "to_best", "to_best_ci95"]].unstack("engine")
+    best, to_best, half = sides["best"], sides["to_best"], sides["to_best_ci95"]
+    both = best["native"] & best["kernel"]
+    # One that is undefined is larger than all.
+    elsewhere = to_best["kernel"].where(best["native"], to_best["native"])
+    size = elsewhere.abs().fillna(math.inf)
+    columns = {
+        "overlap": both.groupby(level=_CASE).transform("any"),
+        "only": best["native"].map({True: "native", False: "kernel"}),
+        "native": to_best["native"],
+        "native_ci95": half["native"],
+        "kernel": to_best["kernel"],
+        "kernel_ci95": half["kernel"],
+        "size": size,
+    }
+    listed = pd.DataFrame(columns)[best["native"] != best["kernel"]]
+    listed["worst"] = listed.groupby(level=_CASE)["size"].transform("max")
+    order = {"overlap": True, "worst": False, "scenario": True, "requirement": True, "size": False}
+    shown = [*_CASE, "cca", *columns]
+    shown.remove("size")
+    listed = listed.reset_index().sort_values(list(order), ascending=list(order.values()))
+    return pd.DataFrame(listed[shown].reset_index(drop=True))
 
 
 def summary_of(overlaps: pd.DataFrame) -> pd.DataFrame:
@@ -165,8 +167,3 @@ def _under(case: pd.DataFrame, engine: str, chosen: Sequence[str]) -> float:
         return math.nan
     mine = case[(case["engine"] == engine) & (case["cca"] == chosen[0])]
     return float(mine["to_best"].iloc[0])
-
-
-def _size(percent: float) -> float:
-    """How large a difference is; one that is undefined is larger than all."""
-    return math.inf if math.isnan(percent) else abs(percent)

@@ -63,7 +63,9 @@ class Kept:
             shutil.rmtree(self._folder, ignore_errors=True)
 
 
-def save_frames(frames: Mapping[str, pd.DataFrame], about: Mapping[str, Any], folder: str | Path) -> Path:
+def save_frames(
+    frames: Mapping[str, pd.DataFrame], about: Mapping[str, Any], folder: str | Path
+) -> Path:
     """Writes each data frame as a Parquet file into the folder; each holds how it was made."""
     target = prepare_folder(folder)
     meta = {b"celltcp": json.dumps(about, sort_keys=True).encode()}

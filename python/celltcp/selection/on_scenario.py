@@ -86,9 +86,7 @@ def on_scenario(source: Source, plan: Plan, kept: Kept, progress: Progress | Non
     return frames
 
 
-def on_sources(
-    sources: Sequence[Source], plan: Plan, kept: Kept, progress: Progress | None
-) -> Frames:
+def on_sources(sources: Sequence[Source], plan: Plan, kept: Kept, progress: Progress | None) -> Frames:
     """The frames of all scenarios, joined."""
     total = sum(source.scenario.duration_s for source in sources)
     frames: list[Frames] = []

@@ -106,9 +106,9 @@ def print_overlap(found: Overlap) -> None:
         console.print(f"left out: {reason}", style="yellow", markup=False)
     overall = found.summary.iloc[-1]
     console.print(
-        f"celltcp {about['version']} against Linux {about['kernel_version']}, {about['runs']} runs each: "
-        f"the best overlap in {overall['overlap']} of {overall['cases']} cases, "
-        f"{100 * overall['share']:.0f} %",
+        f"celltcp {about['version']} against Linux {about['kernel_version']}, "
+        f"{about['runs']} runs each: the best overlap in {overall['overlap']} of "
+        f"{overall['cases']} cases, {100 * overall['share']:.0f} %",
         soft_wrap=True,
     )
 
@@ -159,7 +159,7 @@ def _differences(differences: pd.DataFrame) -> Table:
     table.add_column("scenario", overflow="fold")
     for heading in ("for", "CCA", "best\nunder"):
         table.add_column(heading, no_wrap=True)
-    for heading in ("native,\n% to its best", "kernel,\n% to its best"):
+    for heading in ("native:\n% to its best", "kernel:\n% to its best"):
         table.add_column(heading, justify="right")
     before = None
     for row in differences.to_dict("records"):
@@ -192,13 +192,13 @@ def _summary(summary: pd.DataFrame) -> Table:
         "overlap",
         "%",
         "by\nchance, %",
-        "mean size\nnative",
-        "\nkernel",
-        "\nboth",
+        "mean sizes:\nnative",
+        "kernel",
+        "both",
         "same\nbest",
-        "best of native\nin set of kernel",
-        "best of kernel\nin set of native",
-        "best of native\non kernel, %",
+        "best of\nnative in\nkernel's",
+        "best of\nkernel in\nnative's",
+        "best of\nnative on\nkernel, %",
     )
     for heading in headings:
         table.add_column(heading, justify="right")
