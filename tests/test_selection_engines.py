@@ -1,6 +1,7 @@
 """Whether engines find the same best congestion controls: sets on made-up runs, and what is refused."""
 
 import math
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -150,3 +151,14 @@ def test_the_summary_of_several_requirements_ends_with_all_of_them() -> None:
 )
 def test_large_sets_overlap_by_chance(ccas: int, first: int, second: int, expected: float) -> None:
     assert by_chance(ccas, first, second) == pytest.approx(expected)
+
+
+def test_without_a_kernel_it_is_told_how_to_get_one(
+    celltcp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty"))
+    done = celltcp("select", "engines", "--scenarios", "steady-20-68", "--out", "out")
+    assert done.returncode == 2
+    assert "celltcp kernel build" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not list(tmp_path.glob("out/*"))
