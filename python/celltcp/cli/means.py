@@ -17,8 +17,10 @@ def mean_text(values: Iterable[float], digits: int) -> str:
     return f"{found.mean:.{digits}f}{spread}"
 
 
-def percent_text(value: float, half: float) -> str:
+def percent_text(value: float, half: float, digits: int = 1) -> str:
     """A percentage with its interval, where there is one."""
-    if value != value:
+    if math.isnan(value):
         return "-"
-    return f"{value:+.1f}" + (f" ±{half:.1f}" if half == half else "")
+    # A zero without a minus sign: -0.0 says nothing.
+    text = f"{round(value, digits) + 0.0:+.{digits}f}"
+    return text if math.isnan(half) else f"{text} ±{half:.{digits}f}"

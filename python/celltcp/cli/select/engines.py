@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     from celltcp.selection.engines import Overlap
 
+#: Names of scenarios up to this length are not folded.
+_NAME = 30
+
 
 @click.command()
 @click.option(
@@ -124,12 +127,13 @@ def _cases(cases: pd.DataFrame) -> Table:
         box=SIMPLE_HEAD,
         padding=(0, 1, 0, 0),
     )
-    table.add_column("scenario", overflow="fold")
+    longest = max(len(short_name(name)) for name in cases["scenario"])
+    table.add_column("scenario", overflow="fold", no_wrap=longest <= _NAME)
     table.add_column("for", no_wrap=True)
     table.add_column("best\nnative", no_wrap=True)
     table.add_column("best\nkernel", no_wrap=True)
     for heading in ("in both", "native only", "kernel only"):
-        table.add_column(heading, ratio=1)
+        table.add_column(heading)
     before = None
     for row in cases.to_dict("records"):
         native, kernel, both = (list(row[name]) for name in ("native", "kernel", "both"))
@@ -169,8 +173,8 @@ def _differences(differences: pd.DataFrame) -> Table:
             row["requirement"] if case != before else "",
             row["cca"],
             row["only"],
-            percent_text(row["native"], row["native_ci95"]),
-            percent_text(row["kernel"], row["kernel_ci95"]),
+            percent_text(row["native"], row["native_ci95"], 2),
+            percent_text(row["kernel"], row["kernel_ci95"], 2),
             style="" if row["overlap"] else "bold",
         )
         before = case
