@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from celltcp._core import CelltcpError, builtin_policies, describe_policy, policy_text
+from celltcp.ccas import chosen
 from celltcp.comparison import REQUIREMENTS
 
 #: What the operating system takes unless told otherwise.
@@ -44,6 +45,36 @@ class PolicyUse:
         return f"auto:{','.join(words)}"
 
 
+def staying(given: str | Sequence[str], there: Sequence[str]) -> list[str]:
+    """Congestion controls of a list that stay for all of a run.
+
+    Args:
+        given: single names with their parameters, as for `celltcp.ccas.chosen`.
+        there: what `"all"` stands for.
+
+    Raises:
+        CelltcpError: if there is no such congestion control, or it is no single one that stays.
+    """
+    named = chosen(given, there)
+    other = next((each for each in named if "+" in each or each.startswith("auto")), None)
+    if other is not None:
+        raise CelltcpError(f"cca: {other!r} does not stay one; allowed: single names, all")
+    return named
+
+
+def check_requirements(requirements: Sequence[str]) -> None:
+    """Makes sure that these are requirements of `celltcp.comparison.REQUIREMENTS`.
+
+    Raises:
+        CelltcpError: if one is not.
+    """
+    for requirement in requirements:
+        if requirement not in REQUIREMENTS:
+            raise CelltcpError(
+                f"requirement: {requirement!r} is not evaluated; allowed: {', '.join(REQUIREMENTS)}"
+            )
+
+
 def uses(
     policies: Sequence[str], requirements: Sequence[str], hints: bool, *, remember: bool = True
 ) -> list[PolicyUse]:
@@ -58,11 +89,7 @@ def uses(
     Raises:
         CelltcpError: if there is no such policy or requirement, or it cannot be used.
     """
-    for requirement in requirements:
-        if requirement not in REQUIREMENTS:
-            raise CelltcpError(
-                f"requirement: {requirement!r} is not evaluated; allowed: {', '.join(REQUIREMENTS)}"
-            )
+    check_requirements(requirements)
     learns = {policy: _learns(policy) if remember else () for policy in policies}
     return [
         PolicyUse(policy, requirement, hints or policy.startswith(_HINTED), learns[policy])

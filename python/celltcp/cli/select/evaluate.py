@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from celltcp.cli.console import wide_console
+from celltcp.cli.means import percent_text
 from celltcp.cli.outcome import check_json, draw, tell
 from celltcp.cli.progress import progress_bar
 from celltcp.engines import ENGINES
@@ -175,8 +176,8 @@ def _cases(policy: str, cases: pd.DataFrame, runs: int) -> Table:
             short_name(row["scenario"]) if row["scenario"] != before else "",
             row["requirement"],
             f"{row['mean']:.{digits}f}",
-            _percent(row["gain"], row["gain_ci95"]),
-            _percent(row["regret"], row["regret_ci95"]),
+            percent_text(row["gain"], row["gain_ci95"]),
+            percent_text(row["regret"], row["regret_ci95"]),
             row["best_cca"],
             row["against_default"],
             row["against_best"],
@@ -219,8 +220,8 @@ def _checks(checks: pd.DataFrame) -> Table:
             table.add_row(
                 f"  {row['requirement']}",
                 str(row["cases"]),
-                _percent(row["gain"], row["gain_ci95"]),
-                _percent(row["regret"], row["regret_ci95"]),
+                percent_text(row["gain"], row["gain_ci95"]),
+                percent_text(row["regret"], row["regret_ci95"]),
                 _won(row, "default"),
                 str(row["large_gains"]),
                 str(row["reached_best"]),
@@ -300,10 +301,3 @@ def _share(found: Estimate) -> str:
 
 def _won(row: Mapping[Any, Any], rival: str) -> str:
     return "/".join(str(row[f"{verdict}_{rival}"]) for verdict in ("won", "tied", "lost"))
-
-
-def _percent(value: float, half: float) -> str:
-    """A percentage with its interval, where there is one."""
-    if value != value:
-        return "-"
-    return f"{value:+.1f}" + (f" ±{half:.1f}" if half == half else "")
