@@ -68,7 +68,7 @@ class Point:
         return HORIZON_S if self.size_mb is None else SHORT_FLOW_S
 
     def job(self, number: int, cca: str, engine: Engine, successor: Successor | None) -> Job:
-        """The run that has `cca` from this moment on; after the start, until the successor changes it."""
+        """The run that has `cca` from this moment on; after the start, until the successor changes."""
         in_flight = _flight_policy(self.before, cca, self.at_s)
         text = successor.text(cca) if successor else in_flight
         scenario = self._scenario(text)
