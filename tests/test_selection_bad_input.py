@@ -8,6 +8,12 @@ import pytest
 
 HEAD = 'name = "mine"\ndescription = "A test."\n'
 FIXED = '[method.fixed]\ncca = "reno"\n'
+LEAF = """
+[[method.tree.trees.nodes]]
+take = ["reno"]
+parts = { reno = [0.5, 0.5, 1.0] }
+cases = 3
+"""
 
 
 def tree(below: int, start: int, threshold: str = "1.0", feature: str = "age") -> str:
@@ -18,18 +24,14 @@ features = ["{feature}"]
 
 [[method.tree.trees]]
 requirement = "delay"
+moment = "flight"
 
 [[method.tree.trees.nodes]]
 feature = "{feature}"
 threshold = {threshold}
 below = {below}
 from = {start}
-
-[[method.tree.trees.nodes]]
-take = ["reno"]
-parts = {{ reno = [0.5, 0.5, 1.0] }}
-cases = 3
-"""
+{LEAF}"""
 
 
 def rule(condition: str) -> str:
@@ -71,6 +73,13 @@ FILES = {
     "trained feature": (tree(1, 1, feature="weather"), "features[0]", "weather", "base_rtt"),
     "loop": (tree(0, 1), "nodes[0].below", "0"),
     "nowhere": (tree(1, 7), "nodes[0].from", "7"),
+    "out of reach": (tree(1, 1) + LEAF, "nodes[2]", "no node leads here"),
+    "moment twice": (
+        tree(1, 1) + tree(1, 1).split("]\n\n", 1)[1],
+        "trees[1].moment",
+        "start and flight",
+    ),
+    "moment": (tree(1, 1).replace('"flight"', '"later"'), "later", "start", "flight"),
     "threshold": (tree(1, 1, threshold="nan"), "nodes[0].threshold", "NaN"),
     "bound": (rule('feature = "age", below = nan'), "when[0].below", "NaN"),
     "asterisk": (

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import celltcp as ct
 from celltcp.campaign import jobs_for
 from celltcp.engines import engine
-from celltcp.results import UNFINISHED
+from celltcp.results import UNFINISHED, require_own
 from celltcp.scenarios import load_scenario
+from celltcp.selection.kept import save_frames
 
 COMPARE = ("compare", "steady-5-18", "--cca", "cubic", "--runs", "1", "--duration", "2s")
 RUN = ("run", "steady-5-18", "--cca", "cubic", "--duration", "2s")
@@ -45,8 +47,19 @@ def test_its_own_are(celltcp, tmp_path: Path) -> None:
 
 def test_an_evaluation_that_was_interrupted_counts(tmp_path: Path) -> None:
     (tmp_path / UNFINISHED).mkdir()
-    with pytest.raises(ct.CelltcpError, match="an evaluation of policies"):
+    with pytest.raises(ct.CelltcpError, match="what celltcp select evaluate or engines has begun"):
         ct.compare("steady-5-18", "cubic", 1, duration="2s", out=tmp_path)
+    for command in ("evaluate", "engines"):
+        require_own(tmp_path, command)
+
+
+def test_comparisons_of_engines_are_told_apart(tmp_path: Path) -> None:
+    told = {"requirements": ["delay"], "kernel_version": "7.3"}
+    save_frames({"runs": pd.DataFrame({"seed": [1]})}, told, tmp_path)
+    require_own(tmp_path, "engines")
+    for command in ("evaluate", "compare", "run"):
+        with pytest.raises(ct.CelltcpError, match=r"a comparison of engines \(celltcp"):
+            require_own(tmp_path, command)
 
 
 @pytest.mark.parametrize("command", [("show", "out"), ("select", "explain", "out")])

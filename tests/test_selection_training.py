@@ -5,14 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from celltcp import compare
 from celltcp._core import CelltcpError, describe_policy, selection_features
 from celltcp.selection.training import train
-from celltcp.selection.training.counterfactual import Outcomes, Point, moments
+from celltcp.selection.training.counterfactual import (
+    Outcomes,
+    Point,
+    Successor,
+    flight_points,
+    start_points,
+)
 from celltcp.selection.training.families import FAMILIES, Network, networks
 from celltcp.selection.training.fit import grow
+from celltcp.selection.training.margins import best_harmless
 from celltcp.selection.training.table import read_outcomes, write_outcomes
 
 SMALL = {
@@ -20,6 +28,7 @@ SMALL = {
     "cca": "cubic,bbr,vegas",
     "each": 2,
     "moments_each": 1,
+    "whole_each": 2,
     "leaves": 3,
     "least": 2,
 }
@@ -29,7 +38,9 @@ def test_a_trained_policy_is_the_same_for_the_same_seed_and_can_be_used(tmp_path
     kept = tmp_path / "outcomes.parquet"
     first = train("small", **SMALL, kept=kept)
     assert train("small", **SMALL).text == first.text
+    measured = kept.read_bytes()
     assert train("small", **SMALL, kept=kept).text == first.text
+    assert kept.read_bytes() == measured
     about = describe_policy("small", first.text)
     assert set(about["choices"]) <= {"bbr", "cubic", "vegas"}
     file = tmp_path / "small.toml"
@@ -44,10 +55,17 @@ def test_every_family_draws_networks_that_can_be_run() -> None:
         assert scenario.duration_s == 10.0
 
 
-def test_moments_begin_with_the_establishment() -> None:
-    points = moments(networks(["lossy"], 2, seed=1), ["cubic", "bbr"], 3, seed=1)
-    assert [point.at_s == 0.0 for point in points] == [True, True, False, False, False] * 2
-    assert [point.size_mb is None for point in points] == [True, False, True, True, True] * 2
+def test_moments_in_flight_come_after_the_start_and_those_of_the_start_know_what_follows() -> None:
+    drawn = list(networks(["lossy"], 2, seed=1))
+    flight = flight_points(drawn, ["cubic", "bbr"], 3, seed=1)
+    assert len(flight) == 6
+    assert all(0.5 <= point.at_s <= 20.0 and point.before for point in flight)
+    successor = Successor("delay", lambda cca: f"starts with {cca}")
+    start = start_points(drawn, successor, seed=1)
+    assert [point.size_mb is None for point in start] == [True, False] * 2
+    assert {(point.at_s, point.requirement, point.then) for point in start} == {
+        (0.0, "delay", successor.digest)
+    }
 
 
 def made_up(rule: str) -> Outcomes:
@@ -67,7 +85,7 @@ def made_up(rule: str) -> Outcomes:
 
 def test_a_tree_finds_the_feature_that_tells_and_does_well_on_a_family_left_out() -> None:
     names = [name for name, _ in selection_features()]
-    tree = grow(made_up("variability"), "delay", ["bbr", "vegas"], names, leaves=2, least=5)
+    tree = grow(made_up("variability"), "delay", "flight", ["bbr", "vegas"], names, leaves=2, least=5)
     root = tree.nodes[0]
     assert root["feature"] == "variability"
     assert float(str(root["threshold"])) == pytest.approx(0.5, abs=0.1)
@@ -90,9 +108,42 @@ def test_what_cannot_be_trained_is_refused(tmp_path: Path) -> None:
         train("x", ["nowhere"])
     with pytest.raises(CelltcpError, match="'speed' is not allowed; allowed: goodput"):
         train("x", requirements=["speed"])
-    with pytest.raises(CelltcpError, match="too few to cross-validate"):
-        train("x", ["lossy"], cca="cubic,bbr", each=1, moments_each=1)
+    for scenarios in (["lossy"], ["lossy", "stepping"]):
+        with pytest.raises(CelltcpError, match="too few to cross-validate"):
+            train("x", scenarios, cca="cubic,bbr", each=1, moments_each=1)
     broken = tmp_path / "broken.parquet"
     broken.write_text("no table", encoding="utf-8")
     with pytest.raises(CelltcpError, match=r"broken\.parquet: is no table of outcomes"):
         train("x", cca="cubic,bbr", kept=broken)
+
+
+def test_a_training_that_was_interrupted_goes_on_from_what_it_has_measured(tmp_path: Path) -> None:
+    kept = tmp_path / "outcomes.parquet"
+    whole = train("small", **SMALL).text
+
+    def interrupt(doing: str, _: float) -> None:
+        if doing == "goodput, start":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train("small", **SMALL, kept=kept, progress=interrupt)
+    assert read_outcomes(kept, ["bbr", "cubic", "vegas"]).points
+    stages = set()
+    again = train("small", **SMALL, kept=kept, progress=lambda doing, _: stages.add(doing))
+    assert again.text == whole
+    assert "in flight" not in stages
+
+
+def test_margins_that_harm_a_family_are_not_taken_however_well_they_do_elsewhere() -> None:
+    rows = pd.MultiIndex.from_product([["away", "lossy"], range(4)], names=["family", "network"])
+    measures = pd.DataFrame(
+        {
+            "cubic": [0.8, 0.81, 0.8, 0.79, 0.1, 0.11, 0.1, 0.12],
+            "bold": [0.7, 0.71, 0.69, 0.7, 0.9, 0.9, 0.9, 0.9],
+            "careful": [0.8, 0.82, 0.8, 0.8, 0.5, 0.5, 0.5, 0.5],
+            "never": [0.8, 0.81, 0.8, 0.79, 0.1, 0.11, 0.1, 0.12],
+        },
+        index=rows,
+    )
+    assert best_harmless(measures) == "careful"
+    assert best_harmless(measures.drop(columns="careful")) == "never"

@@ -23,14 +23,22 @@ _META = b"celltcp"
 #: Longest text that goes into the name of a file as it is.
 _LONGEST = 100
 
-#: Folder in which an evaluation keeps what it has finished.
+#: Folder for what is finished while an evaluation of policies or engines goes on.
 UNFINISHED = "finished"
 
-#: What the tables of commands are, of which some have the same names.
+#: Results of commands that keep runs.
+_RUNS = "runs"
+
+#: What the tables in a folder are, of which some have the same names.
 _KINDS = {
     "evaluate": "an evaluation of policies (celltcp select evaluate)",
-    "compare": "results of celltcp compare or run",
+    "engines": "a comparison of engines (celltcp select engines)",
+    UNFINISHED: "what celltcp select evaluate or engines has begun",
+    _RUNS: "results of celltcp compare or run",
 }
+
+#: What kinds of tables say of how they were made and others do not.
+_SIGNS = {"evaluate": "policies", "engines": "requirements"}
 
 
 @dataclass
@@ -98,17 +106,19 @@ class Results:
 
 
 def require_own(folder: str | Path, command: str) -> None:
-    """Makes sure that a command's tables will not replace those of an evaluation, or the other way.
+    """Makes sure that a command's tables will not replace those of another that have the same names.
 
     Args:
         folder: where the tables are to go; it need not be there.
-        command: `"evaluate"`, or one of those that keep runs.
+        command: `"evaluate"`, `"engines"`, or one of those that keep runs.
 
     Raises:
         CelltcpError: if the folder holds what the others keep.
     """
     there = _holds(Path(folder))
-    if there is not None and (there == "evaluate") != (command == "evaluate"):
+    mine = command if command in _KINDS else _RUNS
+    begun = there == UNFINISHED and mine != _RUNS
+    if there is not None and there != mine and not begun:
         raise CelltcpError(
             f"{folder}: holds {_KINDS[there]}, which the tables of {command} would replace; "
             "allowed: a folder of their own"
@@ -116,15 +126,14 @@ def require_own(folder: str | Path, command: str) -> None:
 
 
 def _holds(folder: Path) -> str | None:
-    """Whether a folder has results of `"evaluate"` or of `"compare"` and the like; None if neither."""
-    if (folder / UNFINISHED).is_dir():
-        return "evaluate"
+    """What a folder has, as `_KINDS` has it; None if nothing."""
     try:
         meta = pq.read_schema(folder / "runs.parquet").metadata or {}
     except (pa.ArrowInvalid, OSError):
-        return None
-    # Only evaluations have policies that were evaluated.
-    return "evaluate" if "policies" in json.loads(meta.get(_META, b"{}")) else "compare"
+        return UNFINISHED if (folder / UNFINISHED).is_dir() else None
+    told = json.loads(meta.get(_META, b"{}"))
+    # Only evaluations have policies; of the others only comparisons of engines are for requirements.
+    return next((kind for kind, key in _SIGNS.items() if key in told), _RUNS)
 
 
 def prepare_folder(folder: str | Path) -> Path:
@@ -167,10 +176,11 @@ def read_results(folder: str | Path) -> Results:
     source = Path(folder)
     if not source.is_dir():
         raise CelltcpError(f"{source}: there is no such folder")
-    if _holds(source) == "evaluate":
+    kind = _holds(source)
+    if kind not in (None, _RUNS):
         raise CelltcpError(
-            f"{source}: holds {_KINDS['evaluate']}, whose tables are Parquet files, such as "
-            f"cases.parquet; allowed here: {_KINDS['compare']}"
+            f"{source}: holds {_KINDS[kind]}, whose tables are Parquet files, such as cases.parquet; "
+            f"allowed here: {_KINDS[_RUNS]}"
         )
     tables = {}
     for name in TABLES:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 
@@ -43,7 +43,7 @@ def estimate(values: Sequence[float]) -> Estimate:
     return Estimate(mean, quantile * math.sqrt(variance / len(known)))
 
 
-def best_and_ties(values: dict[str, Sequence[float]]) -> list[str]:
+def best_and_ties(values: Mapping[str, Sequence[float]]) -> list[str]:
     """Names with the highest mean: the best first, then those that are tied with it.
 
     Values are paired by position (the same seed, the same channel). A name is tied with the best if

@@ -15,3 +15,12 @@ def mean_text(values: Iterable[float], digits: int) -> str:
         return "-"
     spread = f" ±{found.ci95:.{digits}f}" if found.ci95 is not None else ""
     return f"{found.mean:.{digits}f}{spread}"
+
+
+def percent_text(value: float, half: float, digits: int = 1) -> str:
+    """A percentage with its interval, where there is one."""
+    if math.isnan(value):
+        return "-"
+    # A zero without a minus sign: -0.0 says nothing.
+    text = f"{round(value, digits) + 0.0:+.{digits}f}"
+    return text if math.isnan(half) else f"{text} ±{half:.{digits}f}"

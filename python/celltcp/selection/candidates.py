@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from celltcp._core import CelltcpError, builtin_policies, describe_policy, policy_text
-from celltcp.requirements import requirement_of
+from celltcp.ccas import chosen
+from celltcp.requirements import REQUIREMENTS, requirement_of
 
 #: What the operating system takes unless told otherwise.
 DEFAULT = "cubic"
@@ -40,6 +41,36 @@ class PolicyUse:
         if self.learns:
             words.append(f"memory={HISTORY}")
         return f"auto:{','.join(words)}"
+
+
+def staying(given: str | Sequence[str], there: Sequence[str]) -> list[str]:
+    """Congestion controls of a list that stay for all of a run.
+
+    Args:
+        given: single names with their parameters, as for `celltcp.ccas.chosen`.
+        there: what `"all"` stands for.
+
+    Raises:
+        CelltcpError: if there is no such congestion control, or it is no single one that stays.
+    """
+    named = chosen(given, there)
+    other = next((each for each in named if "+" in each or each.startswith("auto")), None)
+    if other is not None:
+        raise CelltcpError(f"cca: {other!r} does not stay one; allowed: single names, all")
+    return named
+
+
+def check_requirements(requirements: Sequence[str]) -> None:
+    """Makes sure that these are requirements of `celltcp.requirements.REQUIREMENTS`.
+
+    Raises:
+        CelltcpError: if one is not.
+    """
+    for requirement in requirements:
+        if requirement not in REQUIREMENTS:
+            raise CelltcpError(
+                f"requirement: {requirement!r} is not evaluated; allowed: {', '.join(REQUIREMENTS)}"
+            )
 
 
 def uses(

@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import pandas as pd
-
 from celltcp import __version__
 from celltcp._core import CelltcpError
 from celltcp.campaign import Progress
-from celltcp.ccas import chosen as chosen_ccas
 from celltcp.engines import engine as find_engine
 from celltcp.requirements import REQUIREMENTS
 from celltcp.results import prepare_folder, require_own
-from celltcp.selection.candidates import AGAINST, DEFAULT, uses
+from celltcp.selection.candidates import AGAINST, DEFAULT, staying, uses
 from celltcp.selection.evaluation import Evaluation
-from celltcp.selection.kept import Frames, Kept
-from celltcp.selection.on_scenario import Plan, on_scenario
-from celltcp.selection.sources import Sources, names_of, sources_of
+from celltcp.selection.kept import Kept
+from celltcp.selection.on_scenario import Plan, on_sources
+from celltcp.selection.sources import names_of, sources_of
 
 
 def evaluate(
@@ -77,13 +74,9 @@ def evaluate(
             raise CelltcpError(f"{name}: give one at least")
     wanted = uses(compared, requirements, hints, remember=history > 0)
     chosen_engine = find_engine(engine, kernel)
-    fixed = chosen_ccas(cca, chosen_engine.ccas)
-    other = next((each for each in fixed if "+" in each or each.startswith("auto")), None)
-    if other is not None:
-        raise CelltcpError(f"cca: {other!r} does not stay one; allowed: single names, all")
+    fixed = tuple(dict.fromkeys([DEFAULT, *staying(cca, chosen_engine.ccas)]))
     found = sources_of(scenarios, set)
-    staying = tuple(dict.fromkeys([DEFAULT, *fixed]))
-    plan = Plan(staying, tuple(wanted), runs, seed, history, switches, chosen_engine, jobs)
+    plan = Plan(fixed, tuple(wanted), runs, seed, history, switches, chosen_engine, jobs)
     # Whatever cannot be run is told before anything is.
     for source in found.sources:
         plan.check(source)
@@ -91,14 +84,14 @@ def evaluate(
         require_own(out, "evaluate")
     folder = prepare_folder(out) if out is not None else None
     kept = Kept(folder)
-    frames = _all(found, plan, kept, progress)
+    frames = on_sources(found.sources, plan, kept, progress)
     told = {
         "version": __version__,
         "engine": chosen_engine.key,
         "policies": policies,
         "against": compared[len(policies) :],
         "requirements": list(dict.fromkeys(use.requirement for use in wanted)),
-        "cca": list(staying),
+        "cca": list(fixed),
         "hints": {use.policy: use.hints for use in wanted},
         "history": {use.policy: history for use in wanted if use.learns},
         "scenarios": {source.name: source.scenario.hash for source in found.sources},
@@ -111,24 +104,3 @@ def evaluate(
         evaluation.save(folder)
         kept.clear()
     return evaluation
-
-
-def _all(found: Sources, plan: Plan, kept: Kept, progress: Progress | None) -> Frames:
-    """The frames of all scenarios, joined."""
-    total = sum(source.scenario.duration_s for source in found.sources)
-    frames: list[Frames] = []
-    done = 0.0
-    for source in found.sources:
-        length = source.scenario.duration_s
-
-        def reach(share: float, done: float = done, length: float = length) -> None:
-            if progress:
-                progress((done + share * length) / total)
-
-        frames.append(on_scenario(source, plan, kept, reach))
-        done += length
-    joined: Frames = {}
-    for name in frames[0]:
-        parts = [each[name] for each in frames if not each[name].empty]
-        joined[name] = pd.concat(parts, ignore_index=True) if parts else frames[0][name]
-    return joined

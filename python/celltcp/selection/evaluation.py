@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-import pyarrow as pa
 
 from celltcp.comparison import json_rows, json_value
-from celltcp.results import prepare_folder, write_atomically
 from celltcp.selection.cases import cases_of, checks_of, duels_of
 from celltcp.selection.constants import best_for_all_of
-from celltcp.selection.kept import Frames
+from celltcp.selection.kept import Frames, save_frames
 from celltcp.selection.prices import Price, price_of
 from celltcp.selection.tally import PUBLISHED, RULE, tally_of
 from celltcp.statistics import Estimate
@@ -109,8 +106,6 @@ class Evaluation:
 
     def save(self, folder: str | Path) -> Path:
         """Writes each table as a Parquet file into `folder`."""
-        target = prepare_folder(folder)
-        meta = {b"celltcp": json.dumps(self.about, sort_keys=True).encode()}
         tables = {
             **self._frames,
             "cases": self.cases,
@@ -119,11 +114,7 @@ class Evaluation:
             "best_for_all": self.best_for_all,
             "tally": self.tally,
         }
-        for name, data in tables.items():
-            table = pa.Table.from_pandas(data, preserve_index=False)
-            known = table.schema.metadata or {}
-            write_atomically(table.replace_schema_metadata({**known, **meta}), target, name)
-        return target
+        return save_frames(tables, self.about, folder)
 
     def _repr_html_(self) -> str:
         return str(self.checks.to_html(float_format="{:.3g}".format))

@@ -1,17 +1,19 @@
-"""What an evaluation has finished so far, kept so that an interrupted one goes on where it stopped."""
+"""What an evaluation keeps: what it has finished so far, to go on where it stopped, and its outcome."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from celltcp.results import UNFINISHED
+from celltcp.results import UNFINISHED, prepare_folder, write_atomically
 
 #: Data frames of a scenario, by name.
 Frames = dict[str, pd.DataFrame]
@@ -59,3 +61,16 @@ class Kept:
         """The evaluation is finished: its own tables hold everything."""
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def save_frames(
+    frames: Mapping[str, pd.DataFrame], about: Mapping[str, Any], folder: str | Path
+) -> Path:
+    """Writes each data frame as a Parquet file into the folder; each holds how it was made."""
+    target = prepare_folder(folder)
+    meta = {b"celltcp": json.dumps(about, sort_keys=True).encode()}
+    for name, data in frames.items():
+        table = pa.Table.from_pandas(data, preserve_index=False)
+        known = table.schema.metadata or {}
+        write_atomically(table.replace_schema_metadata({**known, **meta}), target, name)
+    return target

@@ -86,6 +86,27 @@ def on_scenario(source: Source, plan: Plan, kept: Kept, progress: Progress | Non
     return frames
 
 
+def on_sources(sources: Sequence[Source], plan: Plan, kept: Kept, progress: Progress | None) -> Frames:
+    """The frames of all scenarios, joined."""
+    total = sum(source.scenario.duration_s for source in sources)
+    frames: list[Frames] = []
+    done = 0.0
+    for source in sources:
+        length = source.scenario.duration_s
+
+        def reach(share: float, done: float = done, length: float = length) -> None:
+            if progress:
+                progress((done + share * length) / total)
+
+        frames.append(on_scenario(source, plan, kept, reach))
+        done += length
+    joined: Frames = {}
+    for name in frames[0]:
+        parts = [each[name] for each in frames if not each[name].empty]
+        joined[name] = pd.concat(parts, ignore_index=True) if parts else frames[0][name]
+    return joined
+
+
 def _jobs(source: Source, labels: Iterable[str], plan: Plan, first: int = 0) -> list[Job]:
     """All runs of these congestion controls, numbered from `first`."""
     jobs: list[Job] = []

@@ -15,7 +15,7 @@ pub use builtin::{BUILT_IN, builtin, builtin_text};
 pub use cost::Cost;
 pub use rules::{Condition, Rule, Rules};
 pub use table::{Cell, Table};
-pub use tree::{Leaf, Node, Split, Tree, Trees};
+pub use tree::{Leaf, Moment, Node, Split, Tree, Trees};
 pub use tuning::Tuning;
 
 use self::ties::break_tie;
@@ -239,7 +239,8 @@ impl Policy {
         match &self.method {
             Method::Fixed(_) => false,
             Method::Table(table) => table.has_phases(),
-            Method::Rules(_) | Method::Tree(_) => true,
+            Method::Rules(_) => true,
+            Method::Tree(trees) => trees.change_in_flight(),
             Method::Cost(cost) => cost.loss_share.is_some(),
         }
     }

@@ -9,7 +9,7 @@ use super::rules::{check_feature, check_requirement};
 use super::{Advice, Situation, Wrong, cca_named, named};
 use crate::features::{FEATURES, feature_called};
 
-/// A tree per requirement, and what they were trained on.
+/// A tree per requirement and moment, and what they were trained on.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Trees {
@@ -19,18 +19,28 @@ pub struct Trees {
     pub trees: Vec<Tree>,
 }
 
-/// A tree for one requirement; its first node is the root.
+/// When a tree is asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Moment {
+    /// For a new connection, of which little is known.
+    Start,
+    /// For one that runs.
+    Flight,
+}
+
+/// A tree for one requirement and moment; its first node is the root.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tree {
     /// goodput, balanced or delay.
     pub requirement: String,
-    /// What a change in flight must be expected to gain, in parts of the requirement's measure; default 0.
+    /// start or flight.
+    pub moment: Moment,
+    /// What a change, or at the start another than the default, must be expected to gain, in parts of the
+    /// requirement's measure; default 0.
     #[serde(default)]
     pub margin: f64,
-    /// What leaving the default for a new connection must be expected to gain; default 0.
-    #[serde(default)]
-    pub start_margin: f64,
     /// The nodes.
     pub nodes: Vec<Node>,
 }
@@ -94,6 +104,16 @@ impl Trees {
             let field = |name: &str| format!("method.tree.trees[{number}].{name}");
             check_requirement(field("requirement"), &tree.requirement)?;
             tree.check(&self.features, &field)?;
+            let same = |other: &Tree| {
+                (&other.requirement, other.moment) == (&tree.requirement, tree.moment)
+            };
+            if self.trees[..number].iter().any(same) {
+                let reason = format!(
+                    "{:?} has this tree already; allowed: one for each of start and flight",
+                    tree.requirement
+                );
+                return Err((field("moment"), reason));
+            }
         }
         if self.trees.is_empty() {
             let reason = "the list is empty; allowed: one tree or more";
@@ -113,13 +133,23 @@ impl Trees {
             .collect()
     }
 
+    /// Whether there is anything to be asked of a connection that runs.
+    pub(super) fn change_in_flight(&self) -> bool {
+        self.trees.iter().any(|tree| tree.moment == Moment::Flight)
+    }
+
     /// The congestion control of which the tree expects most.
     pub(super) fn advise(&self, situation: &Situation<'_>) -> Option<Advice> {
         let requirement = situation.requirement.nearest_named().to_string();
+        let moment = if situation.established {
+            Moment::Flight
+        } else {
+            Moment::Start
+        };
         let tree = self
             .trees
             .iter()
-            .find(|tree| tree.requirement == requirement)?;
+            .find(|tree| tree.requirement == requirement && tree.moment == moment)?;
         let (leaf, path) = tree.descend(situation)?;
         let weights = situation.requirement.weights();
         let score = |parts: &[f64; 3]| weights.score(*parts);
@@ -139,13 +169,8 @@ impl Trees {
             Some((present, Some(known))) => (present, score(parts) - score(known)),
             _ => (cca_named(name).ok()?, 0.0),
         };
-        let margin = if situation.established {
-            tree.margin
-        } else {
-            tree.start_margin
-        };
         let expected = format!("{path}: {:.3} expected of {name}", score(parts));
-        if gain < margin && present != name {
+        if gain < tree.margin && present != name {
             return Some(Advice {
                 to: cca_named(present).ok()?,
                 reason: format!(
@@ -161,19 +186,38 @@ impl Trees {
     }
 }
 
+/// A number with four digits that count, so that it stands on the right side of a threshold.
+fn spelt(value: f64) -> String {
+    let magnitude = if value == 0.0 {
+        0.0
+    } else {
+        value.abs().log10().floor()
+    };
+    let decimals = (3.0 - magnitude).clamp(0.0, 9.0) as usize;
+    let text = format!("{value:.decimals$}");
+    if decimals == 0 {
+        return text;
+    }
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
 impl Tree {
     fn check(&self, features: &[String], field: &dyn Fn(&str) -> String) -> Result<(), Wrong> {
-        for (name, margin) in [("margin", self.margin), ("start_margin", self.start_margin)] {
-            if !(0.0..=1.0).contains(&margin) {
-                let reason = format!("{margin} is not allowed; allowed: from 0 to 1");
-                return Err((field(name), reason));
-            }
+        if !(0.0..=1.0).contains(&self.margin) {
+            let reason = format!("{} is not allowed; allowed: from 0 to 1", self.margin);
+            return Err((field("margin"), reason));
         }
         if self.nodes.is_empty() {
             let reason = "the list is empty; allowed: one node or more";
             return Err((field("nodes"), reason.to_owned()));
         }
+        let mut reached = vec![false; self.nodes.len()];
+        reached[0] = true;
         for (number, node) in self.nodes.iter().enumerate() {
+            if !reached[number] {
+                let reason = "no node leads here; allowed: nodes that an earlier one names";
+                return Err((field(&format!("nodes[{number}]")), reason.to_owned()));
+            }
             let field = |name: &str| field(&format!("nodes[{number}].{name}"));
             match node {
                 Node::Split(split) => {
@@ -200,6 +244,7 @@ impl Tree {
                             );
                             return Err((field(name), reason));
                         }
+                        reached[next] = true;
                     }
                 }
                 Node::Leaf(leaf) => {
@@ -244,7 +289,11 @@ impl Tree {
                     if !path.is_empty() {
                         path.push_str(", ");
                     }
-                    path.push_str(&format!("{name} {value:.3} {sign} {}", split.threshold));
+                    path.push_str(&format!(
+                        "{name} {} {sign} {}",
+                        spelt(value),
+                        split.threshold
+                    ));
                     number = next;
                 }
             }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from celltcp.cli.select.engines import engines
 from celltcp.cli.select.estimators import estimators
 from celltcp.cli.select.evaluate import evaluate
 from celltcp.cli.select.explain import explain
@@ -16,5 +17,5 @@ def select() -> None:
     """Choose the congestion control: policies, training, evaluation, and what selectors did."""
 
 
-for command in (policies, estimators, evaluate, explain, train):
+for command in (policies, estimators, engines, evaluate, explain, train):
     select.add_command(command)

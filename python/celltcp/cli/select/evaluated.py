@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from celltcp.cli.console import wide_console
+from celltcp.cli.means import percent_text
 from celltcp.cli.select.prices import print_prices
 
 if TYPE_CHECKING:
@@ -72,8 +73,8 @@ def _cases(policy: str, cases: pd.DataFrame, runs: int) -> Table:
             short_name(row["scenario"]) if row["scenario"] != before else "",
             row["requirement"],
             f"{row['mean']:.{digits}f}",
-            _percent(row["gain"], row["gain_ci95"]),
-            _percent(row["regret"], row["regret_ci95"]),
+            percent_text(row["gain"], row["gain_ci95"]),
+            percent_text(row["regret"], row["regret_ci95"]),
             row["best_cca"],
             row["against_default"],
             row["against_best"],
@@ -124,8 +125,8 @@ def _checks(checks: pd.DataFrame, best_for_all: pd.DataFrame, runs: int) -> Tabl
 def _check_cells(row: Mapping[Any, Any]) -> list[str]:
     return [
         str(row["cases"]),
-        _percent(row["gain"], row["gain_ci95"]),
-        _percent(row["regret"], row["regret_ci95"]),
+        percent_text(row["gain"], row["gain_ci95"]),
+        percent_text(row["regret"], row["regret_ci95"]),
         _won(row, "default"),
         str(row["large_gains"]),
         str(row["reached_best"]),
@@ -181,10 +182,3 @@ def _tally(result: Evaluation) -> Table:
 
 def _won(row: Mapping[Any, Any], rival: str) -> str:
     return "/".join(str(row[f"{verdict}_{rival}"]) for verdict in ("won", "tied", "lost"))
-
-
-def _percent(value: float, half: float) -> str:
-    """A percentage with its interval, where there is one."""
-    if value != value:
-        return "-"
-    return f"{value:+.1f}" + (f" ±{half:.1f}" if half == half else "")

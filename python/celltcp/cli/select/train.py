@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from celltcp.cli.progress import progress_bar
+from celltcp.cli.progress import stages_bar
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,6 +24,13 @@ if TYPE_CHECKING:
 @click.option(
     "--moments", default=5, show_default=True, type=click.IntRange(1), help="Moments of each."
 )
+@click.option(
+    "--whole",
+    default=4,
+    show_default=True,
+    type=click.IntRange(2),
+    help="Networks each for whole runs: to find the margins, and others to see what came of it.",
+)
 @click.option("--leaves", default=8, show_default=True, type=click.IntRange(2), help="Most leaves.")
 @click.option(
     "--least", default=20, show_default=True, type=click.IntRange(1), help="Fewest moments in one."
@@ -33,7 +40,8 @@ if TYPE_CHECKING:
 @click.option(
     "--outcomes",
     metavar="FILE",
-    help="Table of what came of each choice (Parquet): read if it is there, else written.",
+    help="Table of what came of each choice (Parquet), which goes on from what is in it; "
+    "default the name of the policy with .parquet.",
 )
 @click.option("--out", required=True, metavar="FILE", help="The policy file, such as policy.toml.")
 def train(
@@ -42,6 +50,7 @@ def train(
     cca: str | None,
     each: int,
     moments: int,
+    whole: int,
     leaves: int,
     least: int,
     seed: int,
@@ -56,14 +65,19 @@ def train(
     """
     from pathlib import Path
 
+    from celltcp._core import CelltcpError
     from celltcp.cli.console import wide_console
     from celltcp.comparison import REQUIREMENTS
     from celltcp.results import prepare_folder
     from celltcp.selection.training import train as train_policy
 
     file = Path(out)
-    prepare_folder(file.parent)
-    with progress_bar("training") as progress:
+    kept = Path(outcomes) if outcomes else file.with_suffix(".parquet")
+    for each_file in (file, kept):
+        if each_file.is_dir():
+            raise CelltcpError(f"{each_file}: is a folder; allowed: a file")
+        prepare_folder(each_file.parent)
+    with stages_bar() as progress:
         training = train_policy(
             file.stem,
             _listed(scenarios),
@@ -71,11 +85,12 @@ def train(
             cca or (),
             each=each,
             moments_each=moments,
+            whole_each=whole,
             leaves=leaves,
             least=least,
             seed=seed,
             jobs=jobs,
-            kept=Path(outcomes) if outcomes else None,
+            kept=kept,
             progress=progress,
         )
     partial = file.with_name(f".{file.name}")
@@ -83,6 +98,7 @@ def train(
     partial.rename(file)
     print_training(training, wide_console())
     click.echo(f"policy: {file}", err=True)
+    click.echo(f"outcomes: {kept}", err=True)
 
 
 def _listed(text: str | None) -> tuple[str, ...]:
@@ -90,7 +106,7 @@ def _listed(text: str | None) -> tuple[str, ...]:
 
 
 def print_training(training: Training, console: Console) -> None:
-    """How the trees do on families of networks that were left out."""
+    """How the trees do on families of networks that were left out, and the policy in whole runs."""
     from rich.table import Table
 
     table = Table(
@@ -98,8 +114,8 @@ def print_training(training: Training, console: Console) -> None:
     )
     table.add_column("family")
     for tree in training.trees:
-        table.add_column(f"{tree.requirement}\ntree", justify="right")
-        table.add_column("\nbest single", justify="right")
+        table.add_column(f"{tree.requirement}\n{tree.moment}\ntree", justify="right")
+        table.add_column("\n\none", justify="right")
     for family in sorted(training.trees[0].regret):
         cells = (
             f"{value:.1%}"
@@ -108,3 +124,12 @@ def print_training(training: Training, console: Console) -> None:
         )
         table.add_row(family, *cells)
     console.print(table)
+    whole = Table(title="Below the best of each network, whole runs on networks not learnt from")
+    whole.add_column("for")
+    rows = list(training.losses.items())
+    labels = sorted(rows[0][1], key=lambda label: sum(lost[label] for _, lost in rows))
+    for label in labels:
+        whole.add_column(label, justify="right")
+    for requirement, lost in rows:
+        whole.add_row(requirement, *(f"{lost[label]:.1%}" for label in labels))
+    console.print(whole)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
+from celltcp._core import Scenario
 from celltcp.campaign import Job, run_jobs
 from celltcp.comparison import frame
 from celltcp.engines import Engine
@@ -17,8 +20,6 @@ from celltcp.selection.training.families import Network
 HORIZON_S = 10.0
 #: Longest time for which a flow of known size is looked at, s.
 SHORT_FLOW_S = 12.0
-#: The same as the first for the choice at the establishment, which is soon followed by another.
-START_HORIZON_S = 4.0
 #: What is measured: parts of PM, and what was delivered over what could have been.
 PARTS = ("a", "b", "c", "use")
 #: Runs whose tables are in memory at a time.
@@ -35,6 +36,20 @@ tolerance = 1.0
 
 
 @dataclass(frozen=True)
+class Successor:
+    """The policy that a connection goes on with after its start."""
+
+    requirement: str
+    #: Text of its file for a congestion control that each connection starts with.
+    text: Callable[[str], str]
+
+    @property
+    def digest(self) -> str:
+        """The same for the same policy only."""
+        return hashlib.sha256(self.text("").encode()).hexdigest()[:12]
+
+
+@dataclass(frozen=True)
 class Point:
     """A moment of a run: the network, the congestion control until then, and when."""
 
@@ -43,35 +58,27 @@ class Point:
     at_s: float
     #: What the flow sends, MB, which the sender knows; None for as much as it can.
     size_mb: float | None = None
+    #: Where it is the start, for what and how the policy goes on.
+    requirement: str = ""
+    then: str = ""
 
     @property
     def horizon_s(self) -> float:
         """Time over which the outcome is measured, s."""
-        if self.size_mb is not None:
-            return SHORT_FLOW_S
-        return START_HORIZON_S if self.at_s == 0.0 else HORIZON_S
+        return HORIZON_S if self.size_mb is None else SHORT_FLOW_S
 
-    def job(self, number: int, cca: str, engine: Engine) -> Job:
-        """The run that has `cca` from this moment on."""
-        before = cca if self.at_s == 0.0 else self.before
-        policy = f"""
-name = "counterfactual"
-description = "One congestion control until a moment, another from there on."
-default = "{before}"
-{_OBEDIENT}
-[[method.rules.rules]]
-requirements = ["balanced"]
-when = [{{ feature = "age", at_least = {self.at_s} }}]
-choose = ["{cca}"]
-because = "the moment has come"
-[[method.rules.rules]]
-requirements = ["balanced"]
-choose = ["{before}"]
-because = "the moment has not come"
-"""
-        words, workload = "", ""
+    def job(self, number: int, cca: str, engine: Engine, successor: Successor | None) -> Job:
+        """The run that has `cca` from this moment on; after the start, until the successor changes."""
+        in_flight = _flight_policy(self.before, cca, self.at_s)
+        text = successor.text(cca) if successor else in_flight
+        scenario = self._scenario(text)
+        return Job(number, f"{cca}@{self.at_s}", self.network.seed, scenario, engine)
+
+    def _scenario(self, policy: str) -> Scenario:
+        words = f', requirement = "{self.requirement}"' if self.requirement else ""
+        workload = ""
         if self.size_mb is not None:
-            words = f', flow_size = "{self.size_mb:.3f}MB"'
+            words += f', flow_size = "{self.size_mb:.3f}MB"'
             workload = f'workload = {{ kind = "bulk", bytes = "{self.size_mb:.3f}MB" }}'
         flows = f"""
 [[flows]]
@@ -80,9 +87,25 @@ cca = {{ name = "auto", policy = "counterfactual"{words} }}
 [selection]
 counterfactual = '''{policy}'''
 """
-        duration = self.at_s + self.horizon_s + 1.0
-        scenario = self.network.scenario(flows, duration)
-        return Job(number, f"{cca}@{self.at_s}", self.network.seed, scenario, engine)
+        return self.network.scenario(flows, self.at_s + self.horizon_s + 1.0)
+
+
+def _flight_policy(before: str, cca: str, at_s: float) -> str:
+    return f"""
+name = "counterfactual"
+description = "One congestion control until a moment, another from there on."
+default = "{before}"
+{_OBEDIENT}
+[[method.rules.rules]]
+requirements = ["balanced"]
+when = [{{ feature = "age", at_least = {at_s} }}]
+choose = ["{cca}"]
+because = "the moment has come"
+[[method.rules.rules]]
+requirements = ["balanced"]
+choose = ["{before}"]
+because = "the moment has not come"
+"""
 
 
 @dataclass
@@ -93,21 +116,47 @@ class Outcomes:
     features: list[dict[str, float]] = field(default_factory=list)
     parts: list[dict[str, tuple[float, float, float, float]]] = field(default_factory=list)
 
+    def extend(self, other: Outcomes) -> None:
+        """Adds those of another."""
+        self.points += other.points
+        self.features += other.features
+        self.parts += other.parts
 
-def moments(networks: Iterable[Network], ccas: Sequence[str], each: int, seed: int) -> list[Point]:
-    """The establishment and `each` later moments of each network, whoever is at work then.
+    def of(self, wanted: Iterable[Point]) -> Outcomes:
+        """Those of the points that are wanted, in their order; what has none is left out."""
+        places = {point: place for place, point in enumerate(self.points)}
+        found = Outcomes()
+        for point in wanted:
+            if (place := places.get(point)) is not None:
+                found.points.append(point)
+                found.features.append(self.features[place])
+                found.parts.append(self.parts[place])
+        return found
 
-    The establishment once more for a flow of known size.
-    """
+
+def flight_points(
+    networks: Iterable[Network], ccas: Sequence[str], each: int, seed: int
+) -> list[Point]:
+    """`each` moments of each network, whoever is at work then."""
     points = []
     for network in networks:
         rng = np.random.default_rng([seed, network.seed])
-        points.append(Point(network, "", 0.0))
-        size = float(np.round(np.exp(rng.uniform(np.log(0.05), np.log(10.0))), 3))
-        points.append(Point(network, "", 0.0, size))
         for _ in range(each):
             at = float(np.round(np.exp(rng.uniform(np.log(0.5), np.log(20.0))), 1))
             points.append(Point(network, str(rng.choice(list(ccas))), at))
+    return points
+
+
+def start_points(networks: Iterable[Network], successor: Successor, seed: int) -> list[Point]:
+    """The establishment on each network, and once more for a flow of known size."""
+    points = []
+    for network in networks:
+        rng = np.random.default_rng([seed, network.seed, 1])
+        size = float(np.round(np.exp(rng.uniform(np.log(0.05), np.log(10.0))), 3))
+        points += [
+            Point(network, "", 0.0, flow_size, successor.requirement, successor.digest)
+            for flow_size in (None, size)
+        ]
     return points
 
 
@@ -116,39 +165,43 @@ def outcomes(
     ccas: Sequence[str],
     engine: Engine,
     *,
+    successor: Successor | None = None,
     workers: int | None = None,
     progress: Callable[[float], None] | None = None,
-) -> Outcomes:
-    """Runs every congestion control from every point on."""
-    found = Outcomes()
+) -> Iterator[Outcomes]:
+    """Runs every congestion control from every point on, some points at a time."""
     per_batch = max(1, _AT_ONCE // len(ccas))
-    batches = [points[first : first + per_batch] for first in range(0, len(points), per_batch)]
-    for number, batch in enumerate(batches):
+    for first in range(0, len(points), per_batch):
+        batch = points[first : first + per_batch]
         jobs = [
-            point.job(index * len(ccas) + column, cca, engine)
+            point.job(index * len(ccas) + column, cca, engine, successor)
             for index, point in enumerate(batch)
             for column, cca in enumerate(ccas)
         ]
-        tables = run_jobs(jobs, workers=workers)
-        slots = dict(list(frame(tables["slots"]).groupby("run")))
-        decisions = dict(list(frame(tables["decisions"]).groupby("run")))
-        for index, point in enumerate(batch):
-            runs = range(index * len(ccas), (index + 1) * len(ccas))
-            taken = [_features(point, decisions[run]) for run in runs]
-            known = next((features for features in taken if features), None)
-            if known is None:
-                continue
-            parts = {
-                cca: _parts(point, decisions[run], slots[run])
-                for run, cca in zip(runs, ccas, strict=True)
-                if run in slots
-            }
-            if len(parts) == len(ccas) and all(np.isfinite(each).all() for each in parts.values()):
-                found.points.append(point)
-                found.features.append(known)
-                found.parts.append(parts)
+        yield _measured(batch, ccas, run_jobs(jobs, workers=workers))
         if progress:
-            progress((number + 1) / len(batches))
+            progress(min(1.0, (first + per_batch) / len(points)))
+
+
+def _measured(batch: Sequence[Point], ccas: Sequence[str], tables: dict[str, pa.Table]) -> Outcomes:
+    found = Outcomes()
+    slots = dict(list(frame(tables["slots"]).groupby("run")))
+    decisions = dict(list(frame(tables["decisions"]).groupby("run")))
+    for index, point in enumerate(batch):
+        runs = range(index * len(ccas), (index + 1) * len(ccas))
+        taken = [_features(point, decisions[run]) for run in runs]
+        known = next((features for features in taken if features), None)
+        if known is None:
+            continue
+        parts = {
+            cca: _parts(point, decisions[run], slots[run])
+            for run, cca in zip(runs, ccas, strict=True)
+            if run in slots
+        }
+        if len(parts) == len(ccas) and all(np.isfinite(each).all() for each in parts.values()):
+            found.points.append(point)
+            found.features.append(known)
+            found.parts.append(parts)
     return found
 
 
@@ -170,8 +223,13 @@ def _parts(
     begun = float(decisions["t_ns"].iloc[0]) / 1e9
     start = begun + point.at_s
     after = slots[(slots["t_s"] >= start) & (slots["t_s"] < start + point.horizon_s)]
-    capacity = float(after["capacity_mbps"].sum())
-    use = min(1.0, float(after["goodput_mbps"].sum()) / capacity) if capacity > 0 else 0.0
-    means = [after[part].mean() for part in ("a", "b", "c")]
+    return measured_parts(after)
+
+
+def measured_parts(slots: pd.DataFrame) -> tuple[float, float, float, float]:
+    """Means of A, B and C over slots, and what was delivered over what could have been."""
+    capacity = float(slots["capacity_mbps"].sum())
+    use = min(1.0, float(slots["goodput_mbps"].sum()) / capacity) if capacity > 0 else 0.0
+    means = [slots[part].mean() for part in ("a", "b", "c")]
     a, b, c = (0.0 if np.isnan(mean) else float(mean) for mean in means)
     return a, b, c, use

@@ -94,7 +94,7 @@ cross = [{{ rate = "{_log(rng, 3, 25):.1f}Mbit/s", {when} }}]
 
 def _wandering(rng: np.random.Generator) -> str:
     """A rate that wanders, with or without outages, as recorded links show it."""
-    mean = _log(rng, 1, 60)
+    mean = _log(rng, 0.5, 120)
     outages = ""
     if rng.random() < 0.4:
         outages = (
@@ -115,7 +115,7 @@ def _stepping(rng: np.random.Generator) -> str:
     """A rate that jumps, as where a cell is changed or shared."""
     at, steps = 0.0, []
     while at < LONGEST_S:
-        steps.append(f'{{ at = "{at:.1f}s", rate = "{_log(rng, 2, 80):.1f}Mbit/s" }}')
+        steps.append(f'{{ at = "{at:.1f}s", rate = "{_log(rng, 1, 120):.1f}Mbit/s" }}')
         at += _log(rng, 3, 20)
     return f"""
 [path]
@@ -131,7 +131,7 @@ def _lossy(rng: np.random.Generator) -> str:
 [path]
 rtt = "{_log(rng, 15, 200):.1f}ms"
 buffer = "{_log(rng, 20, 1000):.0f}packets"
-down = {{ rate = "{_log(rng, 2, 80):.1f}Mbit/s" }}
+down = {{ rate = "{_log(rng, 1, 100):.1f}Mbit/s" }}
 loss = {_log(rng, 2e-5, 1e-2):.6f}
 """
 

@@ -1,9 +1,9 @@
-"""A tree per requirement from what would have come of each congestion control."""
+"""A tree from what would have come of each congestion control."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,12 +37,33 @@ class Grown:
     """A tree and how it does on families that it has not seen."""
 
     requirement: str
+    #: start or flight.
+    moment: str
     nodes: list[dict[str, object]]
     #: Mean loss against the best choice of each moment, by family, in parts of the measure, of the tree
     #: that was grown without that family.
     regret: dict[str, float]
     #: The same for the single congestion control that is best over the other families.
     regret_of_one: dict[str, float]
+    #: What a change must be expected to gain.
+    margin: float = 0.0
+
+    def with_margin(self, margin: float) -> Grown:
+        """The same with another margin."""
+        return replace(self, margin=margin)
+
+
+def leaf_of_one(requirement: str, cca: str) -> Grown:
+    """A tree for the start that takes this one always."""
+    leaf: dict[str, object] = {"cases": 0, "take": [cca], "parts": {cca: [0.0, 0.0, 0.0]}}
+    return Grown(requirement, "start", [leaf], {}, {})
+
+
+def score_of(parts: tuple[float, float, float, float], requirement: str) -> float:
+    """The requirement's measure of A, B, C and the use of the capacity."""
+    a, b, c, use = parts
+    first = use if requirement == "goodput" else a
+    return float(np.array([first, b, c]) @ _shares(requirement))
 
 
 def scores(found: Outcomes, requirement: str, ccas: Sequence[str]) -> Matrix:
@@ -66,13 +87,14 @@ def _parts(found: Outcomes, requirement: str, ccas: Sequence[str]) -> Matrix:
 def grow(
     found: Outcomes,
     requirement: str,
+    moment: str,
     ccas: Sequence[str],
     features: Sequence[str],
     *,
     leaves: int,
     least: int,
 ) -> Grown:
-    """The tree for a requirement.
+    """The tree for a requirement and moment.
 
     It predicts the measure of all congestion controls at once, each moment's mean left out, so that
     splits part moments by who does better and not by how well all do. Cross-validation leaves out one
@@ -81,6 +103,7 @@ def grow(
     Args:
         found: outcomes of the moments.
         requirement: goodput, balanced or delay.
+        moment: start or flight, which the outcomes are of.
         ccas: congestion controls to choose from.
         features: names of the features that it may ask for.
         leaves: most leaves that it may have.
@@ -107,7 +130,7 @@ def grow(
     parts = _parts(found, requirement, ccas)
     better = _better(tree.apply(seen), measured, families, default)
     nodes = _nodes(tree, seen, parts, better, ccas, features)
-    return Grown(requirement, nodes, regret, of_one)
+    return Grown(requirement, moment, nodes, regret, of_one)
 
 
 def _fit(seen: Matrix, measured: Matrix, leaves: int, least: int) -> DecisionTreeRegressor:

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from celltcp.selection.training.fit import WEIGHTS, Grown
 
 #: Congestion controls that a leaf may choose: the best of its cases by the requirement's measure.
 _NAMED = 5
-
-#: What a change in flight, and leaving the default at the start, must be expected to gain.
-#: Goodput: a window that was handed over takes longer than the horizon of the training to fill a deep
-#: buffer again; where nothing is lost at random, CUBIC that stays delivers some 7 % more than CUBIC
-#: that has just taken over. Delay: who keeps the queue empty and stays is better by as much.
-_MARGINS = {"goodput": (0.07, 0.05), "balanced": (0.02, 0.0), "delay": (0.08, 0.0)}
 
 
 def policy_text(
@@ -24,6 +19,7 @@ def policy_text(
     features: Sequence[str],
     families: Sequence[str],
     trees: Sequence[Grown],
+    remarks: Mapping[str, str] | None = None,
 ) -> str:
     """The text of a policy file with these trees.
 
@@ -33,33 +29,49 @@ def policy_text(
         source: where it comes from: the command that made it.
         features: names of the features of the training.
         families: what it was trained on.
-        trees: a tree per requirement.
+        trees: a tree per requirement and moment.
+        remarks: what is to be known of the trees of a requirement, in a line.
     """
     lines = [
-        f'name = "{name}"',
-        f'description = "{description}"',
-        f'source = "{source}"',
-        "trained_on = [" + ", ".join(f'"{family}"' for family in families) + "]",
+        f"name = {_quoted(name)}",
+        f"description = {_quoted(description)}",
+        f"source = {_quoted(source)}",
+        "trained_on = [" + ", ".join(_quoted(family) for family in families) + "]",
         "",
         "[method.tree]",
         "features = [" + ", ".join(f'"{feature}"' for feature in features) + "]",
     ]
     for tree in trees:
-        regret = sum(tree.regret.values()) / len(tree.regret)
-        alone = sum(tree.regret_of_one.values()) / len(tree.regret_of_one)
+        remark = (remarks or {}).get(tree.requirement) if tree.moment == "start" else None
         lines += [
             "",
-            f"# On families of networks that were left out: {regret:.2%} below the best choice of each",
-            f"# moment; the best single congestion control {alone:.2%}.",
+            *([f"# {remark}"] if remark else []),
+            *_on_families(tree),
             "[[method.tree.trees]]",
             f'requirement = "{tree.requirement}"',
-            f"margin = {_MARGINS[tree.requirement][0]}",
-            f"start_margin = {_MARGINS[tree.requirement][1]}",
+            f'moment = "{tree.moment}"',
+            f"margin = {tree.margin}",
             "nodes = [",
             *(_node(number, node, tree.requirement) for number, node in enumerate(tree.nodes)),
             "]",
         ]
     return "\n".join(lines) + "\n"
+
+
+def _quoted(text: str) -> str:
+    """As a basic string of TOML, whose escapes are those of JSON."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _on_families(tree: Grown) -> list[str]:
+    if not tree.regret:
+        return []
+    regret = sum(tree.regret.values()) / len(tree.regret)
+    alone = sum(tree.regret_of_one.values()) / len(tree.regret_of_one)
+    return [
+        f"# On families of networks that were left out: {regret:.2%} below the best choice of each",
+        f"# moment; the best single congestion control {alone:.2%}.",
+    ]
 
 
 def _node(number: int, node: dict[str, object], requirement: str) -> str:

@@ -1,4 +1,4 @@
-"""Outcomes as a table, which can be kept and grown trees of again."""
+"""Outcomes as a table, which grows while they are measured, and of which trees can be grown again."""
 
 from __future__ import annotations
 
@@ -19,9 +19,12 @@ def write_outcomes(found: Outcomes, ccas: Sequence[str], file: Path) -> None:
             "family": point.network.family,
             "network": point.network.number,
             "seed": point.network.seed,
+            "text": point.network.text,
             "before": point.before,
             "at_s": point.at_s,
             "size_mb": point.size_mb,
+            "requirement": point.requirement,
+            "then": point.then,
             **{f"feature:{name}": value for name, value in features.items()},
             **{
                 f"{part}:{cca}": value
@@ -49,9 +52,13 @@ def read_outcomes(file: Path, ccas: Sequence[str]) -> Outcomes:
             raise CelltcpError(f"{file}: has no outcomes of {', '.join(missing)}")
         found = Outcomes()
         for row in table.to_dict("records"):
-            network = Network(str(row["family"]), int(row["network"]), int(row["seed"]), "")
+            network = Network(
+                str(row["family"]), int(row["network"]), int(row["seed"]), str(row["text"])
+            )
             size = None if pd.isna(row["size_mb"]) else float(row["size_mb"])
-            found.points.append(Point(network, str(row["before"]), float(row["at_s"]), size))
+            before, at_s = str(row["before"]), float(row["at_s"])
+            requirement, then = str(row["requirement"]), str(row["then"])
+            found.points.append(Point(network, before, at_s, size, requirement, then))
             found.features.append(
                 {
                     str(name).removeprefix("feature:"): float(value)

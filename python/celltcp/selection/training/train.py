@@ -2,22 +2,46 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from celltcp._core import CelltcpError, describe_cca, describe_policy, native_ccas, selection_features
 from celltcp.ccas import chosen
 from celltcp.comparison import REQUIREMENTS
-from celltcp.engines import engine
-from celltcp.selection.training.counterfactual import Outcomes, moments, outcomes
-from celltcp.selection.training.families import FAMILIES, networks
-from celltcp.selection.training.fit import Grown, grow
+from celltcp.engines import Engine, engine
+from celltcp.selection.candidates import DEFAULT
+from celltcp.selection.training.counterfactual import (
+    Outcomes,
+    Point,
+    Successor,
+    flight_points,
+    outcomes,
+    start_points,
+)
+from celltcp.selection.training.families import FAMILIES, Network, networks
+from celltcp.selection.training.fit import Grown, grow, leaf_of_one
+from celltcp.selection.training.margins import Bench, with_margins
 from celltcp.selection.training.policy_file import policy_text
 from celltcp.selection.training.table import read_outcomes, write_outcomes
+from celltcp.selection.training.whole_runs import regret, selecting, staying, whole_runs
 
 #: Features of the radio, which only some senders are told.
 LEFT_OUT = ("sinr", "speed")
+
+_DESCRIPTION = (
+    "Trees that have learnt from networks drawn at random who does best from what a sender sees."
+)
+
+#: What the policy is called among congestion controls that stay.
+POLICY = "policy"
+
+#: By requirement: of the policy and of each congestion control that stays.
+Losses = dict[str, dict[str, float]]
+
+#: Called with what is being done, and the share of it that is done.
+Progress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True)
@@ -29,6 +53,64 @@ class Training:
     trees: list[Grown]
     #: Moments that were used.
     cases: int
+    #: Mean loss in whole runs on networks that nothing was learnt from, against the best of each, by
+    #: requirement, in parts of the best.
+    losses: Losses
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to train on, and how."""
+
+    families: Sequence[str]
+    requirements: Sequence[str]
+    ccas: Sequence[str]
+    #: Networks of each family to grow trees of, and later moments of each.
+    each: int
+    moments_each: int
+    #: Networks of each family to find the margins on, and as many others to see what came of it.
+    whole_each: int
+    #: Most leaves of a tree, and fewest moments in one.
+    leaves: int
+    least: int
+    seed: int
+
+    def check(self) -> None:
+        """Refuses what cannot be cross-validated.
+
+        Raises:
+            CelltcpError: says what is too little.
+        """
+        count = self.each * self.moments_each * len(self.families)
+        if len(self.families) < 2 or count < 2 * self.least:
+            raise CelltcpError(
+                f"{count} moments of {len(self.families)} families are too few to cross-validate; "
+                f"allowed: two families and {2 * self.least} moments or more"
+            )
+
+    @property
+    def command(self) -> str:
+        """The command that does it."""
+        words = ["celltcp", "select", "train"]
+        if list(self.families) != list(FAMILIES):
+            words += ["--scenarios", ",".join(self.families)]
+        if list(self.requirements) != list(REQUIREMENTS):
+            words += ["--requirement", ",".join(self.requirements)]
+        if list(self.ccas) != deployable():
+            words += ["--cca", ",".join(self.ccas)]
+        for name in ("each", "moments_each", "whole_each", "leaves", "least", "seed"):
+            words += [_OPTIONS[name], str(getattr(self, name))]
+        return shlex.join(words)
+
+
+_OPTIONS = {
+    "each": "--runs",
+    "moments_each": "--moments",
+    "whole_each": "--whole",
+    "leaves": "--leaves",
+    "least": "--least",
+    "seed": "--seed",
+}
 
 
 def deployable() -> list[str]:
@@ -44,17 +126,21 @@ def train(
     *,
     each: int = 12,
     moments_each: int = 5,
+    whole_each: int = 4,
     leaves: int = 8,
     least: int = 20,
     seed: int = 1,
     jobs: int | None = None,
     kept: Path | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> Training:
     """Trains a policy on networks drawn at random.
 
-    At moments of runs on these networks every congestion control takes over in a run of its own; a tree
-    per requirement learns who did best from what the estimators saw at the moment.
+    At moments of runs on these networks every congestion control takes over in a run of its own; a
+    tree per requirement learns who did best from what the estimators saw at the moment. Then every one
+    starts a connection that goes on with these trees, and a second tree learns whom to start with.
+    What a change must be expected to gain is found by whole runs on other networks, and what came of
+    it by whole runs on yet others.
 
     Args:
         name: of the policy.
@@ -64,12 +150,13 @@ def train(
             the receiver.
         each: networks of each family.
         moments_each: later moments of each network, beside its establishment.
+        whole_each: networks of each family for whole runs, twice.
         leaves: most leaves of a tree.
         least: fewest moments in a leaf.
         seed: of the draws.
         jobs: runs at a time; all cores unless given.
-        kept: table of outcomes, which is read if it exists and else written.
-        progress: called with the share that is done.
+        kept: table of outcomes; what is in it is not measured again, and what is measured is added.
+        progress: called with what is being done and the share of it that is done.
 
     Raises:
         CelltcpError: if something that was given cannot be used.
@@ -81,47 +168,108 @@ def train(
     native = engine("native", None)
     ccas = chosen(cca, native.ccas) if cca else deployable()
     families = list(scenarios) or list(FAMILIES)
-    if kept is not None and kept.exists():
-        found = read_outcomes(kept, ccas)
-    else:
-        points = moments(networks(families, each, seed), ccas, moments_each, seed)
-        found = outcomes(points, ccas, native, workers=jobs, progress=progress)
-        if kept is not None:
-            write_outcomes(found, ccas, kept)
-    command = (
-        f"celltcp select train --runs {each} --moments {moments_each} --leaves {leaves} "
-        f"--least {least} --seed {seed}"
-    )
-    return _grown(name, found, requirements, ccas, leaves, least, command)
+    plan = Plan(families, requirements, ccas, each, moments_each, whole_each, leaves, least, seed)
+    drawn = list(networks(families, each, seed))
+    plan.check()
+    return _Trainer(plan, native, jobs, kept, progress).train(name, drawn)
 
 
-def _grown(
-    name: str,
-    found: Outcomes,
-    requirements: Sequence[str],
-    ccas: Sequence[str],
-    leaves: int,
-    least: int,
-    command: str,
-) -> Training:
-    families = sorted({point.network.family for point in found.points})
-    if len(families) < 2 or len(found.points) < 2 * least:
-        raise CelltcpError(
-            f"{len(found.points)} moments of {len(families)} families are too few to cross-validate; "
-            f"allowed: two families and {2 * least} moments or more"
+@dataclass
+class _Trainer:
+    plan: Plan
+    engine: Engine
+    jobs: int | None
+    kept: Path | None
+    progress: Progress | None
+    known: Outcomes = field(default_factory=Outcomes)
+
+    def __post_init__(self) -> None:
+        if self.kept is not None and self.kept.exists():
+            self.known = read_outcomes(self.kept, self.plan.ccas)
+
+    def train(self, name: str, drawn: Sequence[Network]) -> Training:
+        plan = self.plan
+        points = flight_points(drawn, plan.ccas, plan.moments_each, plan.seed)
+        found = self._outcomes("in flight", points, None)
+        trees: list[Grown] = []
+        cases = len(found.points)
+        tried = list(networks(plan.families, plan.whole_each, plan.seed + 1))
+        for requirement in plan.requirements:
+            flight = self._grow(found, requirement, "flight")
+            successor = Successor(requirement, self._starting_with(flight))
+            points = start_points(drawn, successor, plan.seed)
+            begun = self._outcomes(f"{requirement}, start", points, successor)
+            cases += len(begun.points)
+            start = self._grow(begun, requirement, "start")
+            bench = Bench(tried, self.engine, self.jobs, self._told(f"{requirement}, margins"))
+            trees += with_margins(start, flight, self._candidate, bench)
+        losses = self._losses(trees)
+        remarks = {requirement: _remark(lost) for requirement, lost in losses.items()}
+        families = sorted(plan.families)
+        text = policy_text(name, _DESCRIPTION, plan.command, _features(), families, trees, remarks)
+        describe_policy(name, text)
+        return Training(text, trees, cases, losses)
+
+    def _outcomes(self, doing: str, points: Sequence[Point], successor: Successor | None) -> Outcomes:
+        known = set(self.known.points)
+        missing = [point for point in points if point not in known]
+        ccas, told = self.plan.ccas, self._told(doing)
+        batches = outcomes(
+            missing, ccas, self.engine, successor=successor, workers=self.jobs, progress=told
         )
-    features = [each for each, _ in selection_features() if each not in LEFT_OUT]
-    trees = [
-        grow(found, requirement, ccas, features, leaves=leaves, least=least)
-        for requirement in requirements
-    ]
-    text = policy_text(
-        name,
-        "Trees that have learnt from networks drawn at random who does best from what a sender sees.",
-        command,
-        features,
-        families,
-        trees,
+        for batch in batches:
+            self.known.extend(batch)
+            if self.kept is not None:
+                write_outcomes(self.known, ccas, self.kept)
+        return self.known.of(points)
+
+    def _grow(self, found: Outcomes, requirement: str, moment: str) -> Grown:
+        plan = self.plan
+        return grow(
+            found, requirement, moment, plan.ccas, _features(), leaves=plan.leaves, least=plan.least
+        )
+
+    def _starting_with(self, flight: Grown) -> Callable[[str], str]:
+        return lambda cca: self._candidate([leaf_of_one(flight.requirement, cca), flight])
+
+    def _candidate(self, trees: Sequence[Grown]) -> str:
+        return policy_text("candidate", _DESCRIPTION, "", _features(), (), trees)
+
+    def _losses(self, trees: Sequence[Grown]) -> Losses:
+        """What comes of it on networks that nothing was learnt from."""
+        plan, told = self.plan, self._told("whole runs")
+        drawn = list(networks(plan.families, plan.whole_each, plan.seed + 2))
+        text = self._candidate(trees)
+        single = dict.fromkeys([DEFAULT, *plan.ccas])
+        measures = whole_runs(
+            drawn,
+            {f"auto {each}": selecting(text, each) for each in plan.requirements}
+            | {cca: staying(cca) for cca in single},
+            plan.requirements,
+            self.engine,
+            workers=self.jobs,
+            progress=told,
+        )
+        losses = {}
+        for requirement in plan.requirements:
+            columns = {f"auto {requirement}": POLICY, **{cca: cca for cca in single}}
+            mine = measures[requirement][list(columns)].rename(columns=columns)
+            losses[requirement] = regret(mine)
+        return losses
+
+    def _told(self, doing: str) -> Callable[[float], None] | None:
+        progress = self.progress
+        return (lambda share: progress(doing, share)) if progress else None
+
+
+def _features() -> list[str]:
+    return [each for each, _ in selection_features() if each not in LEFT_OUT]
+
+
+def _remark(losses: dict[str, float]) -> str:
+    """What whole runs have told, in a line."""
+    best = min((label for label in losses if label != POLICY), key=lambda label: losses[label])
+    return (
+        "Whole runs on networks that nothing was learnt from: "
+        f"{losses[POLICY]:.2%} below the best of each; {best}, the best single one, {losses[best]:.2%}."
     )
-    describe_policy(name, text)
-    return Training(text, trees, len(found.points))

@@ -1,0 +1,220 @@
+"""celltcp select engines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from celltcp.cli.console import wide_console
+from celltcp.cli.means import percent_text
+from celltcp.cli.outcome import check_json, tell
+from celltcp.cli.progress import progress_bar
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.table import Table
+
+    from celltcp.selection.engines import Overlap
+
+#: Names of scenarios up to this length are not folded.
+_NAME = 30
+
+
+@click.command()
+@click.option(
+    "--scenarios",
+    default="thesis36",
+    show_default=True,
+    metavar="LIST",
+    help="Built-in names, files, folders of recordings, patterns such as 'mobility/*', thesis36.",
+)
+@click.option("--runs", default=5, show_default=True, type=click.IntRange(1))
+@click.option(
+    "--requirement",
+    default="goodput,balanced,delay",
+    show_default=True,
+    metavar="LIST",
+    help="Best for what.",
+)
+@click.option(
+    "--cca",
+    default="all",
+    show_default=True,
+    metavar="LIST",
+    help="Congestion controls that stay; all are those that both engines have.",
+)
+@click.option("--seed", default=1, show_default=True, type=click.IntRange(0))
+@click.option("--jobs", type=click.IntRange(1), help="Runs at a time; default all cores.")
+@click.option("--kernel", metavar="VERSION", help="Which kernel; default the newest built.")
+@click.option(
+    "--set",
+    "changes",
+    multiple=True,
+    metavar="FIELD=VALUE",
+    help="Override a field of all scenarios, such as path.buffer=2bdp; may be repeated.",
+)
+@click.option("--out", metavar="DIR", help="Keep tables here; resumes.")
+@click.option("--json", "json_file", metavar="FILE", help="Write the outcome as JSON; - prints it.")
+def engines(
+    scenarios: str,
+    runs: int,
+    requirement: str,
+    cca: str,
+    seed: int,
+    jobs: int | None,
+    kernel: str | None,
+    changes: tuple[str, ...],
+    out: str | None,
+    json_file: str | None,
+) -> None:
+    """Show whether both engines find the same best congestion controls.
+
+    Both engines meet the same channel realisations. A case is a scenario and a requirement; its best
+    are the one with the highest mean and all that are tied with it.
+    """
+    from celltcp.results import prepare_folder
+    from celltcp.selection.engines import check_engines
+
+    check_json(json_file)
+    folder = prepare_folder(out) if out else None
+    with progress_bar("comparing") as progress:
+        found = check_engines(
+            scenarios,
+            runs,
+            requirement,
+            cca,
+            seed=seed,
+            jobs=jobs,
+            kernel=kernel,
+            set=changes,
+            out=folder,
+            progress=progress,
+        )
+    tell(found.to_json(), json_file, lambda: print_overlap(found))
+
+
+def print_overlap(found: Overlap) -> None:
+    """The sets of all cases, who is in one only, and how many overlap."""
+    console = wide_console()
+    about = found.about
+    console.print(_cases(found.cases))
+    if len(found.differences):
+        console.print(_differences(found.differences))
+        console.print(
+            "Means, paired by seed, against the best of each engine; cases without overlap are bold."
+        )
+    console.print(_summary(found.summary))
+    for reason in about["left_out"]:
+        console.print(f"left out: {reason}", style="yellow", markup=False)
+    overall = found.summary.iloc[-1]
+    console.print(
+        f"celltcp {about['version']} against Linux {about['kernel_version']}, "
+        f"{about['runs']} runs each: the best overlap in {overall['overlap']} of "
+        f"{overall['cases']} cases, {100 * overall['share']:.0f} %",
+        soft_wrap=True,
+    )
+
+
+def _cases(cases: pd.DataFrame) -> Table:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    from celltcp.selection.sources import short_name
+
+    table = Table(
+        title="The best of each case, followed by those tied with it",
+        box=SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+    )
+    longest = max(len(short_name(name)) for name in cases["scenario"])
+    table.add_column("scenario", overflow="fold", no_wrap=longest <= _NAME)
+    table.add_column("for", no_wrap=True)
+    table.add_column("best\nnative", no_wrap=True)
+    table.add_column("best\nkernel", no_wrap=True)
+    for heading in ("in both", "native only", "kernel only"):
+        table.add_column(heading)
+    before = None
+    for row in cases.to_dict("records"):
+        native, kernel, both = (list(row[name]) for name in ("native", "kernel", "both"))
+        table.add_row(
+            short_name(row["scenario"]) if row["scenario"] != before else "",
+            row["requirement"],
+            native[0] if native else "-",
+            kernel[0] if kernel else "-",
+            ", ".join(both) or "none",
+            ", ".join(cca for cca in native if cca not in both),
+            ", ".join(cca for cca in kernel if cca not in both),
+            style="" if row["overlap"] else "bold",
+        )
+        before = row["scenario"]
+    return table
+
+
+def _differences(differences: pd.DataFrame) -> Table:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    from celltcp.selection.sources import short_name
+
+    table = Table(
+        title="Best under one engine only, worst first", box=SIMPLE_HEAD, padding=(0, 1, 0, 0)
+    )
+    table.add_column("scenario", overflow="fold")
+    for heading in ("for", "CCA", "best\nunder"):
+        table.add_column(heading, no_wrap=True)
+    for heading in ("native:\n% to its best", "kernel:\n% to its best"):
+        table.add_column(heading, justify="right")
+    before = None
+    for row in differences.to_dict("records"):
+        case = (row["scenario"], row["requirement"])
+        table.add_row(
+            short_name(row["scenario"]) if case != before else "",
+            row["requirement"] if case != before else "",
+            row["cca"],
+            row["only"],
+            percent_text(row["native"], row["native_ci95"], 2),
+            percent_text(row["kernel"], row["kernel_ci95"], 2),
+            style="" if row["overlap"] else "bold",
+        )
+        before = case
+    return table
+
+
+def _summary(summary: pd.DataFrame) -> Table:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table(
+        title="Over all cases; by chance: sets of these sizes drawn at random",
+        box=SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+    )
+    table.add_column("for", no_wrap=True)
+    headings = (
+        "cases",
+        "overlap",
+        "%",
+        "by\nchance, %",
+        "mean sizes:\nnative",
+        "kernel",
+        "both",
+        "same\nbest",
+        "best of\nnative in\nkernel's",
+        "best of\nkernel in\nnative's",
+        "best of\nnative on\nkernel, %",
+    )
+    for heading in headings:
+        table.add_column(heading, justify="right")
+    for row in summary.to_dict("records"):
+        table.add_row(
+            row["requirement"],
+            str(row["cases"]),
+            str(row["overlap"]),
+            f"{100 * row['share']:.0f}",
+            f"{100 * row['by_chance']:.0f}",
+            *(f"{row[name]:.1f}" for name in ("native", "kernel", "both")),
+            *(str(row[name]) for name in ("same_best", "native_in_kernel", "kernel_in_native")),
+            percent_text(row["native_choice"], float("nan")),
+        )
+    return table

@@ -1,0 +1,157 @@
+"""Whether both engines find the same best congestion controls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from celltcp import __version__
+from celltcp._core import CelltcpError
+from celltcp.campaign import Progress
+from celltcp.comparison import REQUIREMENTS, json_rows
+from celltcp.engines import ENGINES, engine
+from celltcp.results import prepare_folder, require_own
+from celltcp.selection.best_sets import differences_of, overlaps_of, standings_of, summary_of
+from celltcp.selection.candidates import check_requirements, staying
+from celltcp.selection.kept import Kept, save_frames
+from celltcp.selection.on_scenario import Plan, on_sources
+from celltcp.selection.sources import names_of, sources_of
+
+
+class Overlap:
+    """The best congestion controls of each case under both engines."""
+
+    def __init__(self, runs: pd.DataFrame, about: Mapping[str, Any]) -> None:
+        #: How it was made: scenarios with their hashes, congestion controls, seeds, kernel.
+        self.about = dict(about)
+        #: One row per run, with its `engine`.
+        self.runs = runs
+
+    @cached_property
+    def standings(self) -> pd.DataFrame:
+        """Means of every congestion control in every case under each engine, and who is best."""
+        return standings_of(self.runs, self.about["requirements"])
+
+    @cached_property
+    def cases(self) -> pd.DataFrame:
+        """One row per case: the two sets, and whether they overlap."""
+        return overlaps_of(self.standings)
+
+    @cached_property
+    def differences(self) -> pd.DataFrame:
+        """Who is in the set of one engine only, and by how much, worst first."""
+        return differences_of(self.standings)
+
+    @cached_property
+    def summary(self) -> pd.DataFrame:
+        """Counts of cases and means over them, per requirement."""
+        return summary_of(self.cases)
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything; the same for the same seeds."""
+        return {
+            **self.about,
+            "summary": json_rows(self.summary),
+            "cases": json_rows(self.cases),
+            "differences": json_rows(self.differences),
+            "standings": json_rows(self.standings),
+            "runs_table": json_rows(self.runs),
+        }
+
+    def save(self, folder: str | Path) -> Path:
+        """Writes each table as a Parquet file into `folder`."""
+        tables = {
+            "runs": self.runs,
+            "standings": self.standings,
+            "cases": self.cases,
+            "differences": self.differences,
+            "summary": self.summary,
+        }
+        return save_frames(tables, self.about, folder)
+
+    def _repr_html_(self) -> str:
+        return str(self.summary.to_html(float_format="{:.3g}".format))
+
+
+def check_engines(
+    scenarios: str | Sequence[str],
+    runs: int = 5,
+    requirement: str | Sequence[str] = tuple(REQUIREMENTS),
+    cca: str | Sequence[str] = "all",
+    *,
+    seed: int = 1,
+    jobs: int | None = None,
+    kernel: str | None = None,
+    set: Mapping[str, object] | Sequence[str] = (),  # noqa: A002 - as on the command line
+    out: str | Path | None = None,
+    progress: Progress | None = None,
+) -> Overlap:
+    """Runs congestion controls that stay on both engines, over the same channel realisations.
+
+    Args:
+        scenarios: as for `celltcp.selection.sources.sources_of`.
+        runs: runs of each; run i has `seed + i` on both engines.
+        requirement: of goodput, balanced and delay, those by which the best are found.
+        cca: two congestion controls at least; `"all"` for those that both engines have.
+        seed: of the first run.
+        jobs: runs at a time; all cores unless given.
+        kernel: version of the kernel, such as `"7.3"`; the newest that is built unless given.
+        set: scenario fields to override in all scenarios.
+        out: folder to keep finished runs in while it goes on, and to save to.
+        progress: called with the share that is done.
+
+    Raises:
+        CelltcpError: if something that was given cannot be used.
+    """
+    if runs < 1:
+        raise CelltcpError(f"runs: {runs} is not a number from 1 on")
+    requirements = names_of(requirement)
+    if not requirements:
+        raise CelltcpError("requirement: give one at least")
+    check_requirements(requirements)
+    native, linux = engine(), engine("kernel", kernel)
+    compared = staying(cca, [name for name in native.ccas if name in linux.ccas])
+    if len(compared) < 2:
+        raise CelltcpError(f"cca: {compared[0]!r} alone is always best; give two at least")
+    found = sources_of(scenarios, set)
+    plans = [Plan(tuple(compared), (), runs, seed, 0, False, each, jobs) for each in (native, linux)]
+    # Whatever cannot be run is told before anything is.
+    for plan in plans:
+        for source in found.sources:
+            plan.check(source)
+    if out is not None:
+        require_own(out, "engines")
+    folder = prepare_folder(out) if out is not None else None
+    kept = Kept(folder)
+    sides = []
+    for number, plan in enumerate(plans):
+
+        def reach(share: float, number: int = number) -> None:
+            if progress:
+                progress((number + share) / len(plans))
+
+        frames = on_sources(found.sources, plan, kept, reach)
+        measured = frames["runs"].drop(columns=["policy", "requirement", "switches", "returns"])
+        measured.insert(0, "engine", ENGINES[number])
+        sides.append(measured)
+    overlap = Overlap(
+        pd.concat(sides, ignore_index=True),
+        {
+            "version": __version__,
+            "kernel_version": linux.kernel.version if linux.kernel else "",
+            "requirements": requirements,
+            "cca": compared,
+            "scenarios": {source.name: source.scenario.hash for source in found.sources},
+            "left_out": list(found.left_out),
+            "runs": runs,
+            "seed": seed,
+        },
+    )
+    if folder is not None:
+        overlap.save(folder)
+        kept.clear()
+    return overlap

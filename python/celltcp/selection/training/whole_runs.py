@@ -1,0 +1,79 @@
+"""Whole runs of policies, and of congestion controls that stay, on networks drawn at random."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from celltcp.campaign import Job, run_jobs
+from celltcp.comparison import frame
+from celltcp.engines import Engine
+from celltcp.selection.training.counterfactual import measured_parts
+from celltcp.selection.training.families import Network
+from celltcp.selection.training.fit import score_of
+
+#: Length of a run, s.
+RUN_S = 30.0
+#: Runs whose tables are in memory at a time.
+_AT_ONCE = 96
+
+
+def selecting(policy: str, requirement: str) -> str:
+    """The flow of a scenario that is selected by the policy of this text."""
+    return f"""
+[[flows]]
+cca = {{ name = "auto", policy = "candidate", requirement = "{requirement}" }}
+[selection]
+candidate = '''{policy}'''
+"""
+
+
+def staying(cca: str) -> str:
+    """The flow of a scenario that has one congestion control."""
+    return f'[[flows]]\ncca = "{cca}"\n'
+
+
+def whole_runs(
+    networks: Sequence[Network],
+    flows: Mapping[str, str],
+    requirements: Sequence[str],
+    engine: Engine,
+    *,
+    workers: int | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> dict[str, pd.DataFrame]:
+    """The measure of each requirement by network (rows: family, number) and label (columns)."""
+    cases = [(network, label) for network in networks for label in flows]
+    rows = []
+    for first in range(0, len(cases), _AT_ONCE):
+        batch = cases[first : first + _AT_ONCE]
+        jobs = [
+            Job(run, label, network.seed, network.scenario(flows[label], RUN_S), engine)
+            for run, (network, label) in enumerate(batch)
+        ]
+        slots = dict(list(frame(run_jobs(jobs, workers=workers)["slots"]).groupby("run")))
+        for run, (network, label) in enumerate(batch):
+            parts = measured_parts(slots[run])
+            for requirement in requirements:
+                measure = score_of(parts, requirement)
+                rows.append((network.family, network.number, label, requirement, measure))
+        if progress:
+            progress(min(1.0, (first + len(batch)) / len(cases)))
+    table = pd.DataFrame(rows, columns=["family", "network", "label", "requirement", "measure"])
+    return {
+        str(requirement): measured.pivot_table(
+            index=["family", "network"], columns="label", values="measure"
+        )
+        for requirement, measured in table.groupby("requirement")
+    }
+
+
+def regret(measures: pd.DataFrame) -> dict[str, float]:
+    """Mean loss of each column against the best of each row, in parts of the best."""
+    best = measures.max(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        lost = 1.0 - measures.div(best, axis=0)
+    means = lost.fillna(0.0).mean()
+    return {str(label): float(loss) for label, loss in means.items()}

@@ -1,0 +1,103 @@
+"""The best congestion controls under both engines."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from celltcp import CelltcpError
+from celltcp.engines import Engine
+from celltcp.selection.engines import Overlap, check_engines
+from celltcp.selection.kept import Kept
+
+
+@pytest.fixture(scope="module")
+def found(linux: Engine) -> Overlap:
+    assert linux.kernel is not None
+    return check_engines(
+        "steady-20-68,mobility/backward-300-low",
+        2,
+        "goodput,delay",
+        "cubic,vegas,bbr",
+        kernel=linux.kernel.version,
+        set={"duration": "8s"},
+    )
+
+
+def test_engines_meet_the_same_seeds(found: Overlap) -> None:
+    seeds = found.runs.groupby(["engine", "scenario", "label"])["seed"].apply(list)
+    assert len(seeds) == 2 * 2 * 3
+    assert all(each == [1, 2] for each in seeds)
+    assert len(found.standings) == 2 * 2 * 2 * 3
+
+
+def test_both_engines_find_who_keeps_the_queue_short(found: Overlap) -> None:
+    """CUBIC fills the buffer of a steady link, Vegas and BBR do not."""
+    cases = found.cases.set_index(["scenario", "requirement"])
+    steady = cases.loc[("steady-20-68", "delay")]
+    assert steady["overlap"]
+    assert "cubic" not in [*steady["native"], *steady["kernel"]]
+    assert len(cases) == 4
+
+
+def test_the_command_prints_the_share_and_keeps_tables(celltcp, linux: Engine, tmp_path: Path) -> None:
+    done = celltcp(
+        "select", "engines", "--scenarios", "steady-20-68", "--runs", "2", "--cca", "cubic,vegas",
+        "--requirement", "delay", "--set", "duration=5s", "--out", "out", "--json", "outcome.json",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert linux.kernel is not None
+    lines = done.stdout.splitlines()
+    told = json.loads((tmp_path / "outcome.json").read_text())
+    overlapping = sum(case["overlap"] for case in told["cases"])
+    assert lines[-1].endswith(f"overlap in {overlapping} of 1 cases, {100 * overlapping} %")
+    assert linux.kernel.version in lines[-1]
+    assert max(len(line) for line in lines[:-1]) <= 120
+    kept = {file.stem: pq.read_table(file).num_rows for file in (tmp_path / "out").glob("*.parquet")}
+    assert set(kept) == {"runs", "standings", "cases", "differences", "summary"}
+    assert (kept["runs"], kept["standings"], kept["cases"]) == (8, 4, 1)
+
+
+def test_an_interrupted_campaign_goes_on_where_it_stopped(
+    linux: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert linux.kernel is not None
+    short = {"duration": "2s"}
+
+    def again() -> dict[str, object]:
+        return check_engines(
+            "steady-20-68", 1, "goodput", "cubic,reno", set=short, out=tmp_path
+        ).to_json()
+
+    whole = again()
+    assert not (tmp_path / "finished").exists()
+    monkeypatch.setattr(Kept, "clear", lambda _self: None)
+    again()
+    started: list[int] = []
+    monkeypatch.setattr("celltcp.selection.on_scenario.run_jobs", lambda *_a, **_k: started.append(1))
+    assert again() == whole
+    assert not started
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        ({"cca": "cubic"}, "'cubic' alone is always best"),
+        ({"cca": "cubic,ledbat"}, "does not have 'ledbat'"),
+        ({"cca": "cubic,auto"}, "'auto' does not stay one"),
+        ({"requirement": "fun"}, "goodput, balanced"),
+        ({"requirement": ""}, "requirement: give one"),
+        ({"scenarios": "nowhere/*"}, "'nowhere/\\*' matches"),
+        ({"kernel": "0.1"}, "0.1"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(
+    linux: Engine, tmp_path: Path, arguments: dict[str, str], part: str
+) -> None:
+    assert linux.kernel is not None
+    with pytest.raises(CelltcpError, match=part):
+        check_engines(**{"scenarios": "steady-20-68", "out": tmp_path, **arguments})
+    assert not list(tmp_path.iterdir())
