@@ -12,14 +12,16 @@ import pytest
 
 from celltcp import CelltcpError, Scenario
 from celltcp._core import memory_text
+from celltcp.campaign import Job, run_jobs
 from celltcp.cli.console import wide_console
 from celltcp.cli.select.prices import print_prices
-from celltcp.engines import engine
+from celltcp.engines import Engine, engine
 from celltcp.selection import Evaluation, evaluate
 from celltcp.selection.cases import cases_of, checks_of, duels_of, relative
 from celltcp.selection.history import Earlier, earlier, earlier_jobs, remembering
 from celltcp.selection.kept import Kept
 from celltcp.selection.sources import short_name, sources_of
+from celltcp.selection.switches import changes_in, costs_of, staying_jobs
 from celltcp.selection.tally import OUTCOMES, outcome, tally_of
 from made_up import made_up
 
@@ -147,8 +149,6 @@ def test_earlier_connections_take_turns_on_seeds_that_are_not_evaluated() -> Non
     assert [job.cca.rpartition("=")[2] for job in jobs] == ["cubic", "bbr", "cubic"]
     assert len({job.seed for job in jobs}) == 3
     assert min(job.seed for job in jobs) > 1000
-    from celltcp.campaign import run_jobs
-
     for each in earlier(run_jobs(jobs), jobs):
         assert 68 <= each.rtt_ms < 80
         assert 5 < each.rate_mbps <= 20
@@ -248,6 +248,23 @@ def test_changes_that_are_not_measured_are_told(celltcp, tmp_path: Path) -> None
     assert "goodput of 1 of 2 not measured: less than 1 s after the start" in told
     assert "1 of 2 not measured: less than 1 s before the end" in told
     assert "thesis-establishment: no changes" in told
+
+
+def test_only_the_native_engine_replays() -> None:
+    source = sources_of("steady-20-68", {"duration": "8s"}).sources[0]
+    cca = "auto:policy=fixed,cca=reno"
+    jobs = [Job(0, cca, 1, source.scenario.with_cca(cca), engine())]
+    tables = run_jobs(jobs)
+    decided = tables["decisions"].to_pandas()
+    change = decided.assign(t_ns=3_000_000_000, cause="change", from_cca="reno", to_cca="cubic")
+    both = pd.concat([decided, change], ignore_index=True)
+    changes = changes_in({**tables, "decisions": pa.Table.from_pandas(both)}, jobs)
+    assert len(changes) == len(staying_jobs(source, changes, engine())) == 1
+    assert staying_jobs(source, changes, Engine("kernel")) == []
+    (cost,) = costs_of(changes, None, []).to_dict("records")
+    assert 0 <= cost["lost"] < 1
+    assert not cost["replayed"]
+    assert math.isnan(cost["lost_staying"])
 
 
 def test_without_replays_it_is_told_what_was_sent_again(capsys: pytest.CaptureFixture[str]) -> None:
