@@ -260,10 +260,10 @@ impl Policy {
         }
     }
 
-    /// What is done where nothing is known that it decides by: what is there stays.
-    pub fn unknowing(&self, present: Option<&'static str>) -> Advice {
+    /// What it takes for a new connection of which nothing is known that it decides by.
+    pub fn unknowing(&self) -> Advice {
         Advice {
-            to: present.unwrap_or(self.default_cca()),
+            to: self.default_cca(),
             reason: "nothing is known that the policy decides by".to_owned(),
         }
     }
