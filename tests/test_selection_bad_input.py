@@ -55,6 +55,11 @@ WORDS = {
     "fixed": ("policy=fixed,cca=cubix", "cca", '"cubix"', "reno"),
     "fixed what selects": ("policy=rules,cca=bbr", "cca", '"bbr"', '"rules"', "fixed"),
     "memory": ("policy=bpftune,memory=none.toml", "none.toml", "the file of a memory"),
+    "preferred of nobody": ("prefer=bbr/cubic", "prefer", "bbr/cubic", '"default"', "rules and tables"),
+    "twice": ("requirement=delay,requirement=goodput", '"requirement"', "more than once"),
+    "size without unit": ("flow_size=0", "flow_size", '"0"', "300kB"),
+    "plus in a name": ("policy=a+b.toml", "policy=a", "comma or a plus sign"),
+    "comma in a name": ("policy=a,b.toml", "policy=a", "comma or a plus sign"),
     "no setting": ("rules", '"rules"', "parameter=value"),
 }
 
@@ -65,6 +70,9 @@ FILES = {
     "unknown method": (f'{HEAD}[method.dice]\ncca = "reno"\n', "dice", "fixed"),
     "congestion control": (HEAD + FIXED.replace("reno", "cubix"), "method.fixed.cca", "cubix", "reno"),
     "default": (f'{HEAD}default = "cubix"\n{FIXED}', "default", '"cubix"', "reno"),
+    "two methods": (f"{HEAD}{FIXED}[method.rules]\nrules = []\n", "method", "fixed and rules", "tree"),
+    "no rules": (f"{HEAD}[method.rules]\nrules = []\n", "method.rules.rules", "one rule or more"),
+    "not its requirement": (rule('feature = "age", below = 1.0'), "requirement", '"balanced"', "delay"),
     "tuning": (f"{HEAD}{FIXED}[tuning]\ndwell = -1\n", "tuning.dwell", "-1", "from 0"),
     "tuning without end": (f"{HEAD}{FIXED}[tuning]\njudge = inf\n", "tuning.judge", "inf", "from 0.1"),
     "feature": (rule('feature = "weather", below = 1.0'), "when[0].feature", "weather", "base_rtt"),
@@ -89,6 +97,14 @@ delay = "*"
         "method.table.equals",
     ),
     "no value between": (rule('feature = "age", at_least = 3.0, below = 2.0'), "when[0].below", "2"),
+}
+
+MEMORIES = {
+    "endless": ("min_rtt_ms = inf", "phone.min_rtt_ms", "inf", "from 0 to"),
+    "no number": ("min_rtt_ms = nan", "phone.min_rtt_ms", "nan", "from 0 to"),
+    "less than nothing": ("min_rtt_ms = -5.0", "phone.min_rtt_ms", "-5", "from 0 to"),
+    "congestion control": ("ccas.cubix.cost = 1.0", "phone.ccas.cubix", '"cubix"', "reno"),
+    "cost": ("ccas.cubic.cost = -3", "phone.ccas.cubic.cost", "-3", "from 0"),
 }
 
 SWITCHES = {
@@ -122,6 +138,14 @@ def test_files_of_policies(celltcp, tmp_path: Path, case: str) -> None:
     (tmp_path / "mine.toml").write_text(text)
     done = celltcp("compare", "drive", "--cca", "auto:policy=mine.toml", "--out", "out")
     check(done, tmp_path, ("mine.toml", *parts))
+
+
+@pytest.mark.parametrize("case", MEMORIES)
+def test_files_of_memories(celltcp, tmp_path: Path, case: str) -> None:
+    line, *parts = MEMORIES[case]
+    (tmp_path / "known.toml").write_text(f"[destinations.phone]\n{line}\n")
+    done = celltcp("compare", "drive", "--cca", "auto:memory=known.toml", "--out", "out")
+    check(done, tmp_path, ("known.toml", "destinations", *parts))
 
 
 @pytest.mark.parametrize("case", SWITCHES)

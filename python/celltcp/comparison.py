@@ -20,6 +20,7 @@ from celltcp.engines import engine as find_engine
 from celltcp.radio.coverage import uncovered
 from celltcp.results import Results
 from celltcp.scenarios import load_scenario
+from celltcp.selection.hints import unheard
 from celltcp.statistics import best_and_ties, estimate, paired_difference
 
 if TYPE_CHECKING:
@@ -207,8 +208,8 @@ class Comparison(Recorded):
 
     @property
     def warnings(self) -> list[str]:
-        """What makes the figures mean less than they seem to: UEs that no cell reached."""
-        return uncovered(self.results)
+        """What makes the figures mean less than they seem to: UEs that no cell reached, hints that nobody gave."""
+        return [*uncovered(self.results), *unheard(self.results)]
 
     def _series(self) -> list[tuple[str, dict[str, list[float]]]]:
         """Per congestion control the values of each metric, in the order of the seeds."""
