@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from conftest import Celltcp
 
 import celltcp as ct
 from celltcp.selection.memory import memory_of
+
+if TYPE_CHECKING:
+    from conftest import Celltcp
 
 #: CUBIC until it is known what it costs.
 CHEAPEST = """
@@ -59,7 +62,8 @@ def test_what_was_known_is_added_to(kept: Path, tmp_path: Path) -> None:
     before = tmp_path / "known.toml"
     before.write_text(
         "[destinations.tablet]\nconnections = 1\n"
-        "[destinations.phone]\nconnections = 5\nmin_rtt_ms = 20.0\n[destinations.phone.ccas.cubic]\ncost = 1.5\n"
+        "[destinations.phone]\nconnections = 5\nmin_rtt_ms = 20.0\n"
+        "[destinations.phone.ccas.cubic]\ncost = 1.5\n"
     )
     known = tomllib.loads(memory_of(kept, known=before))["destinations"]
     assert known["tablet"]["connections"] == 1
@@ -101,9 +105,9 @@ def test_what_cannot_be_answered_is_told(kept: Path, tmp_path: Path, celltcp: Ce
 
 
 def test_hints_without_a_radio_are_warned_of(celltcp: Celltcp) -> None:
-    auto = "auto:policy=fixed,cca=reno,hints=on"
+    auto = "auto:cca=reno,hints=on,policy=fixed"
     wired = ct.compare("steady-20-68", cca=f"cubic,{auto}", runs=1, duration="1s")
-    told = "auto:cca=reno,hints=on,policy=fixed: hints=on, but steady-20-68 has no radio: it was told nothing"
+    told = f"{auto}: hints=on, but steady-20-68 has no radio: it was told nothing"
     assert wired.warnings == [told]
     radio = ct.compare("mobility/forward-300-low", cca=auto, runs=1, duration="1s")
     assert radio.warnings == []

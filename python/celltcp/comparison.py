@@ -208,7 +208,10 @@ class Comparison(Recorded):
 
     @property
     def warnings(self) -> list[str]:
-        """What makes the figures mean less than they seem to: UEs that no cell reached, hints that nobody gave."""
+        """What makes the figures mean less than they seem to.
+
+        UEs that no cell reached, and selectors that asked a radio that is not there.
+        """
         return [*uncovered(self.results), *unheard(self.results)]
 
     def _series(self) -> list[tuple[str, dict[str, list[float]]]]:

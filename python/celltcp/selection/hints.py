@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def unheard(results: Results) -> list[str]:
-    """A warning for each selected congestion control with hints on where there is no radio to give any."""
+    """A warning for each selector that is to have hints where there is no radio to give any."""
     if "radio" in tomllib.loads(results.about["scenario"]):
         return []
     place = results.about["name"]

@@ -18,8 +18,8 @@ def memory_of(
 ) -> str:
     """The text of a memory file (`auto:memory=FILE`): what is known of destinations after these runs.
 
-    All selected connections count, in the order of runs and of their ends, as if one machine had had them
-    one after the other; those that the end of the run has cut off, too.
+    All selected connections count, in the order of runs and of their ends, as if one machine had had
+    them one after the other; those that the end of the run has cut off, too.
 
     Args:
         results: a folder, or results that were read.

@@ -16,12 +16,14 @@ import click
     "--known", metavar="FILE", help="Memory that they add to, such as the one these runs were given."
 )
 def memory(folder: str, cca: str | None, known: str | None) -> None:
-    """Print what the selected connections of the results in DIR have found, as a memory.
+    r"""Print what the selected connections of the results in DIR have found, as a memory.
 
-    DIR holds results of celltcp compare or run with --cca auto... and --out. All connections of all runs
-    under one auto count, one after the other:
+    DIR holds results of celltcp compare or run with --cca auto... and --out. All connections of all
+    runs under one auto count, one after the other:
 
-    celltcp select memory results > known.toml; celltcp compare drive --cca auto:memory=known.toml
+    \b
+    celltcp select memory results > known.toml
+    celltcp compare drive --cca auto:memory=known.toml
     """
     from celltcp.selection.memory import memory_of
 
