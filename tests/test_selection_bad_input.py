@@ -50,7 +50,7 @@ WORDS = {
     "requirement": ("policy=rules,requirement=speed", "requirement", '"speed"', "delay"),
     "weights": ("policy=rules,requirement=1/2", "requirement", '"1/2"', "1/5/1"),
     "hints": ("policy=rules,hints=maybe", "hints", "maybe", "on, off"),
-    "flow size": ("policy=rules,flow_size=big", "flow_size", "big", "20MB"),
+    "flow size": ("policy=rules,flow_size=big", "flow_size", "big", "300kB"),
     "preferred": ("policy=rules,prefer=bbr/cubix", "prefer", '"cubix"', "reno"),
     "fixed": ("policy=fixed,cca=cubix", "cca", '"cubix"', "reno"),
     "fixed what selects": ("policy=rules,cca=bbr", "cca", '"bbr"', '"rules"', "fixed"),

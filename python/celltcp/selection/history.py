@@ -102,4 +102,5 @@ def destination_of(source: Source) -> str:
 
 def _of(table: pd.DataFrame, flow: pd.Series) -> pd.DataFrame:
     """The rows of a connection."""
-    return table[(table["run"] == flow["run"]) & (table["flow"] == flow["flow"])]
+    mine: pd.DataFrame = table[(table["run"] == flow["run"]) & (table["flow"] == flow["flow"])]
+    return mine
