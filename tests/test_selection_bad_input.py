@@ -52,11 +52,16 @@ WORDS = {
     "requirement": ("policy=rules,requirement=speed", "requirement", '"speed"', "delay"),
     "weights": ("policy=rules,requirement=1/2", "requirement", '"1/2"', "1/5/1"),
     "hints": ("policy=rules,hints=maybe", "hints", "maybe", "on, off"),
-    "flow size": ("policy=rules,flow_size=big", "flow_size", "big", "20MB"),
+    "flow size": ("policy=rules,flow_size=big", "flow_size", "big", "300kB"),
     "preferred": ("policy=rules,prefer=bbr/cubix", "prefer", '"cubix"', "reno"),
     "fixed": ("policy=fixed,cca=cubix", "cca", '"cubix"', "reno"),
     "fixed what selects": ("policy=rules,cca=bbr", "cca", '"bbr"', '"rules"', "fixed"),
     "memory": ("policy=bpftune,memory=none.toml", "none.toml", "the file of a memory"),
+    "preferred of nobody": ("prefer=bbr/cubic", "prefer", "bbr/cubic", '"default"', "rules and tables"),
+    "twice": ("requirement=delay,requirement=goodput", '"requirement"', "more than once"),
+    "size without unit": ("flow_size=0", "flow_size", '"0"', "300kB"),
+    "plus in a name": ("policy=a+b.toml", "policy=a", "comma or a plus sign"),
+    "comma in a name": ("policy=a,b.toml", "policy=a", "comma or a plus sign"),
     "no setting": ("rules", '"rules"', "parameter=value"),
 }
 
@@ -67,6 +72,9 @@ FILES = {
     "unknown method": (f'{HEAD}[method.dice]\ncca = "reno"\n', "dice", "fixed"),
     "congestion control": (HEAD + FIXED.replace("reno", "cubix"), "method.fixed.cca", "cubix", "reno"),
     "default": (f'{HEAD}default = "cubix"\n{FIXED}', "default", '"cubix"', "reno"),
+    "two methods": (f"{HEAD}{FIXED}[method.rules]\nrules = []\n", "method", "fixed and rules", "tree"),
+    "no rules": (f"{HEAD}[method.rules]\nrules = []\n", "method.rules.rules", "one rule or more"),
+    "not its requirement": (rule('feature = "age", below = 1.0'), "requirement", '"balanced"', "delay"),
     "tuning": (f"{HEAD}{FIXED}[tuning]\ndwell = -1\n", "tuning.dwell", "-1", "from 0"),
     "tuning without end": (f"{HEAD}{FIXED}[tuning]\njudge = inf\n", "tuning.judge", "inf", "from 0.1"),
     "feature": (rule('feature = "weather", below = 1.0'), "when[0].feature", "weather", "base_rtt"),
@@ -100,6 +108,14 @@ delay = "*"
     "no value between": (rule('feature = "age", at_least = 3.0, below = 2.0'), "when[0].below", "2"),
 }
 
+MEMORIES = {
+    "endless": ("min_rtt_ms = inf", "phone.min_rtt_ms", "inf", "from 0 to"),
+    "no number": ("min_rtt_ms = nan", "phone.min_rtt_ms", "nan", "from 0 to"),
+    "less than nothing": ("min_rtt_ms = -5.0", "phone.min_rtt_ms", "-5", "from 0 to"),
+    "congestion control": ("ccas.cubix.cost = 1.0", "phone.ccas.cubix", '"cubix"', "reno"),
+    "cost": ("ccas.cubic.cost = -3", "phone.ccas.cubic.cost", "-3", "from 0"),
+}
+
 SWITCHES = {
     "switch": (
         'flows.0={cca={name="auto",policy="rules"},switch=[{at="5s",to="bbr"}]}',
@@ -131,6 +147,14 @@ def test_files_of_policies(celltcp, tmp_path: Path, case: str) -> None:
     (tmp_path / "mine.toml").write_text(text)
     done = celltcp("compare", "drive", "--cca", "auto:policy=mine.toml", "--out", "out")
     check(done, tmp_path, ("mine.toml", *parts))
+
+
+@pytest.mark.parametrize("case", MEMORIES)
+def test_files_of_memories(celltcp, tmp_path: Path, case: str) -> None:
+    line, *parts = MEMORIES[case]
+    (tmp_path / "known.toml").write_text(f"[destinations.phone]\n{line}\n")
+    done = celltcp("compare", "drive", "--cca", "auto:memory=known.toml", "--out", "out")
+    check(done, tmp_path, ("known.toml", "destinations", *parts))
 
 
 @pytest.mark.parametrize("case", SWITCHES)

@@ -28,6 +28,7 @@ from celltcp.requirements import (
 )
 from celltcp.results import Results, require_own
 from celltcp.scenarios import load_scenario
+from celltcp.selection.hints import unheard
 from celltcp.selection.used import used_in
 from celltcp.statistics import best_and_ties, estimate, paired_difference
 
@@ -224,8 +225,11 @@ class Comparison(Recorded):
 
     @property
     def warnings(self) -> list[str]:
-        """What makes the figures mean less than they seem to: UEs that no cell reached."""
-        return uncovered(self.results)
+        """What makes the figures mean less than they seem to.
+
+        UEs that no cell reached, and selectors that asked a radio that is not there.
+        """
+        return [*uncovered(self.results), *unheard(self.results)]
 
     def _series(self) -> list[tuple[str, dict[str, list[float]]]]:
         """Per congestion control the values of each metric, in the order of the seeds."""

@@ -53,10 +53,15 @@ pub(crate) struct Earlier {
     retransmitted: f64,
 }
 
-/// The memory file of `destination` after these connections, in their order.
+/// The memory file after these connections to `destination`, in their order; `known` is the one before them.
 #[pyfunction]
-pub(crate) fn memory_text(destination: &str, connections: Vec<Earlier>) -> String {
-    let mut memory = Memory::default();
+#[pyo3(signature = (destination, connections, known=""))]
+pub(crate) fn memory_text(
+    destination: &str,
+    connections: Vec<Earlier>,
+    known: &str,
+) -> PyResult<String> {
+    let mut memory = Memory::from_toml(known).map_err(refuse)?;
     for each in &connections {
         memory.remember(
             destination,
@@ -70,7 +75,7 @@ pub(crate) fn memory_text(destination: &str, connections: Vec<Earlier>) -> Strin
             },
         );
     }
-    memory.to_toml()
+    Ok(memory.to_toml())
 }
 
 /// The JSON schema of policy files.

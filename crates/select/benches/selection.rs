@@ -6,40 +6,97 @@
 #[allow(dead_code, reason = "tests need more of it")]
 mod path;
 
+use std::sync::Arc;
+
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use path::Flow;
 use select::policy::{BUILT_IN, Situation, builtin};
-use select::{Features, Requirement, Watch};
+use select::{Auto, Features, Hints, Requirement, Sample, Selector, Start, Watch};
+use units::Instant;
+use units::random::{Purpose, Stream};
 
-/// A watch that has seen 30 s of a way through a cell, and the next 10 s of it.
-fn samples(c: &mut Criterion) {
-    let all = Flow {
+/// 40 s of a way through a cell, from its middle.
+fn way() -> Vec<Sample> {
+    let flow = Flow {
         cwnd: 300.0,
         ..Flow::default()
+    };
+    flow.samples(40.0, |t| 50.0 - 0.7 * t)
+}
+
+/// The radio on that way.
+fn radio() -> Hints {
+    Hints {
+        sinr_db: Some(12.0),
+        cqi: Some(11.0),
+        speed_mps: Some(33.3),
+        sinr_trend: Some(-0.5),
     }
-    .samples(40.0, |t| 50.0 - 0.7 * t);
-    let mut watch = Watch::new();
-    all[..3_000].iter().for_each(|sample| watch.observe(sample));
+}
+
+fn selector(policy: &str, hints: bool) -> Selector {
+    let auto = Auto {
+        hints,
+        ..Auto::default()
+    };
+    let start = Start {
+        at: Instant::ZERO,
+        known: None,
+        hints: None,
+        draws: Stream::new(1, Purpose::Selection, 0),
+    };
+    let policy = Arc::new(builtin(policy).expect("built in"));
+    Selector::new(policy, auto, &start).0
+}
+
+/// The last 10 s of the way, for one that has seen the 30 s before: the estimators; a selector without
+/// decisions; the default policy with its two decisions a second.
+fn samples(c: &mut Criterion) {
+    let all = way();
+    let (before, after) = all.split_at(3_000);
     let mut group = c.benchmark_group("sample");
-    group.throughput(Throughput::Elements(1_000));
-    group.bench_function("observe", |b| {
+    group.throughput(Throughput::Elements(after.len() as u64));
+    let mut watch = Watch::new();
+    before.iter().for_each(|sample| watch.observe(sample, None));
+    group.bench_function("estimators", |b| {
         b.iter_batched_ref(
             || watch.clone(),
-            |watch| all[3_000..].iter().for_each(|sample| watch.observe(sample)),
+            |watch| after.iter().for_each(|sample| watch.observe(sample, None)),
             BatchSize::SmallInput,
         );
     });
+    for (policy, hints) in [
+        ("fixed", false),
+        ("fixed", true),
+        ("default", false),
+        ("default", true),
+    ] {
+        let mut selector = selector(policy, hints);
+        let told = hints.then(radio);
+        before
+            .iter()
+            .for_each(|sample| drop(selector.observe(sample, told)));
+        let name = format!("{policy}{}", if hints { ", hints" } else { "" });
+        group.bench_function(name, |b| {
+            b.iter_batched_ref(
+                || selector.clone(),
+                |selector| {
+                    let decisions = after.iter().filter_map(|s| selector.observe(s, told));
+                    decisions.count()
+                },
+                BatchSize::SmallInput,
+            );
+        });
+    }
     group.finish();
 }
 
+/// What each policy says after 30 s of the way.
 fn decisions(c: &mut Criterion) {
     let mut watch = Watch::new();
-    let all = Flow {
-        cwnd: 300.0,
-        ..Flow::default()
-    }
-    .samples(30.0, |t| 50.0 - 0.7 * t);
-    all.iter().for_each(|sample| watch.observe(sample));
+    way()[..3_000]
+        .iter()
+        .for_each(|sample| watch.observe(sample, None));
     let mut group = c.benchmark_group("decision");
     for (name, _) in BUILT_IN {
         let policy = builtin(name).expect("built in");

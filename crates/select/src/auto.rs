@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::policy::cca_named;
+use crate::policy::{Method, Policy, cca_named};
 use crate::requirement::Requirement;
 
 /// What is wrong with the words.
@@ -74,7 +74,7 @@ impl Auto {
         ),
         (
             "flow_size",
-            "bytes that the application will send, if it knows; default unknown",
+            "size of what the application will send, such as 20MB, if it knows; default unknown",
         ),
         (
             "hints",
@@ -82,7 +82,7 @@ impl Auto {
         ),
         (
             "prefer",
-            "whom the operator prefers among equals, such as bbr/cubic; default nobody",
+            "whom the operator prefers among equals, such as bbr/cubic, for policies that have any; default nobody",
         ),
         ("cca", "what the policy fixed is fixed to; default cubic"),
         (
@@ -100,14 +100,14 @@ impl Auto {
         for (name, value) in settings {
             let bad = |parameter, reason| AutoError::Value { parameter, reason };
             match name.as_str() {
-                "policy" => auto.policy.clone_from(value),
+                "policy" => auto.policy = file(value).map_err(|e| bad("policy", e))?,
                 "requirement" => {
                     auto.requirement = value.parse().map_err(|e| bad("requirement", e))?;
                 }
                 "flow_size" => {
-                    let size: units::Bytes = value.parse().map_err(|e| {
-                        bad("flow_size", format!("{e}; allowed: sizes such as 20MB"))
-                    })?;
+                    let size: units::Bytes = value
+                        .parse()
+                        .map_err(|e| bad("flow_size", format!("{e}")))?;
                     auto.flow_size = Some(size.get());
                 }
                 "hints" => {
@@ -128,7 +128,7 @@ impl Auto {
                         .map_err(|e| bad("prefer", e))?;
                 }
                 "cca" => auto.cca = Some(cca_named(value).map_err(|e| bad("cca", e))?),
-                "memory" => auto.memory = Some(value.clone()),
+                "memory" => auto.memory = Some(file(value).map_err(|e| bad("memory", e))?),
                 _ => {
                     return Err(AutoError::Unknown {
                         parameter: name.clone(),
@@ -137,5 +137,142 @@ impl Auto {
             }
         }
         Ok(auto)
+    }
+
+    /// That the policy can make use of these words.
+    ///
+    /// # Errors
+    /// [`AutoError`] names the parameter.
+    pub fn check(&self, policy: &Policy) -> Result<(), AutoError> {
+        let bad = |parameter, reason| AutoError::Value { parameter, reason };
+        let called = &self.policy;
+        if let Some(cca) = self.cca
+            && !matches!(policy.method, Method::Fixed(_))
+        {
+            let reason = format!(
+                "{cca:?} with policy {called:?}, which selects; allowed: with policy fixed only"
+            );
+            return Err(bad("cca", reason));
+        }
+        if !self.prefer.is_empty() && !policy.has_ties() {
+            let reason = format!(
+                "{:?} with policy {called:?}, which has no equals; allowed: with rules and tables that have some",
+                self.prefer.join("/")
+            );
+            return Err(bad("prefer", reason));
+        }
+        if !policy.answers(self.requirement) {
+            let answered = Requirement::NAMED
+                .into_iter()
+                .filter(|each| policy.answers(*each));
+            let answered: Vec<_> = answered.map(|each| each.to_string()).collect();
+            let reason = format!(
+                "\"{}\" with policy {called:?}, which says nothing about it; allowed: {}",
+                self.requirement,
+                answered.join(", ")
+            );
+            return Err(bad("requirement", reason));
+        }
+        Ok(())
+    }
+}
+
+/// The name of a file, or of what is built in: in line-ups, commas and plus signs stand between congestion
+/// controls.
+fn file(name: &str) -> Result<String, String> {
+    if name.contains([',', '+']) {
+        return Err(format!(
+            "{name:?} has a comma or a plus sign; allowed: names of files without"
+        ));
+    }
+    Ok(name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::builtin;
+
+    fn words(text: &str) -> Result<Auto, String> {
+        let each = text.split(' ').filter_map(|word| word.split_once('='));
+        let settings = each.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        Auto::new(&settings.collect()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn words_that_a_policy_cannot_use_are_refused() {
+        let told = |text: &str| {
+            let auto = words(text).expect("words");
+            let policy = builtin(&auto.policy).expect("built in");
+            auto.check(&policy).map_err(|error| error.to_string())
+        };
+        for policy in ["default", "fixed", "bpftune", "thesis-inflight"] {
+            assert_eq!(
+                told(&format!("policy={policy} prefer=bbr/cubic")),
+                Err(format!(
+                    "auto: prefer: \"bbr/cubic\" with policy {policy:?}, which has no equals; \
+                     allowed: with rules and tables that have some"
+                ))
+            );
+        }
+        for policy in ["rules", "thesis-establishment"] {
+            assert_eq!(told(&format!("policy={policy} prefer=bbr/cubic")), Ok(()));
+            assert!(told(&format!("policy={policy} cca=bbr")).is_err());
+        }
+        assert_eq!(told("policy=fixed cca=bbr"), Ok(()));
+    }
+
+    #[test]
+    fn a_policy_that_says_nothing_about_the_requirement_is_refused() {
+        let text = r#"
+name = "mine"
+description = "For goodput and balanced."
+[[method.rules.rules]]
+requirements = ["goodput", "balanced"]
+choose = ["bbr"]
+because = "test"
+"#;
+        let policy = Policy::from_toml(text, "mine.toml").expect("a policy");
+        let told = |requirement: &str| {
+            let auto = words(&format!("policy=mine.toml requirement={requirement}"));
+            let checked = auto.expect("words").check(&policy);
+            checked.map_err(|error| error.to_string())
+        };
+        assert_eq!(told("goodput"), Ok(()));
+        assert_eq!(told("1/1/2"), Ok(()));
+        assert_eq!(
+            told("delay"),
+            Err(
+                "auto: requirement: \"delay\" with policy \"mine.toml\", which says nothing about it; \
+                 allowed: goodput, balanced"
+                    .to_owned()
+            )
+        );
+        // Of weights, the named requirement that is nearest counts.
+        assert!(told("1/9/1").is_err());
+    }
+
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!(words("flow_size=2MB").unwrap().flow_size, Some(2_000_000));
+        let error = words("flow_size=0").unwrap_err();
+        assert!(
+            error.contains("300kB") && error.contains("units: B, kB"),
+            "{error}"
+        );
+        let (_, meaning) = Auto::PARAMETERS[2];
+        assert!(meaning.starts_with("size") && meaning.contains("20MB"));
+    }
+
+    #[test]
+    fn files_have_no_signs_that_stand_between_congestion_controls() {
+        assert_eq!(
+            words("memory=a+b.toml"),
+            Err(
+                "auto: memory: \"a+b.toml\" has a comma or a plus sign; allowed: names of files without"
+                    .to_owned()
+            )
+        );
+        assert!(words("policy=a,b.toml").is_err());
     }
 }

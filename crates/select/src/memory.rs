@@ -1,15 +1,15 @@
 //! What past connections have found, per destination.
 
+mod file;
+
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::estimators::View;
-use crate::policy::in_one_line;
 
 /// How a congestion control has done.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Tried {
     /// Connections that had it.
     pub connections: u32,
@@ -18,8 +18,7 @@ pub struct Tried {
 }
 
 /// What is known of a destination.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Remembered {
     /// Connections so far.
     pub connections: u32,
@@ -38,8 +37,7 @@ pub struct Remembered {
 }
 
 /// What is known of all destinations.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Memory {
     destinations: BTreeMap<String, Remembered>,
 }
@@ -49,7 +47,7 @@ pub struct Memory {
 pub struct Ending<'a> {
     /// Its congestion control.
     pub cca: &'a str,
-    /// Lowest RTT, ms; 0 if there never was a sample, so that there is nothing to remember.
+    /// Lowest RTT, ms; 0 or NaN if there never was a sample, so that there is nothing to remember.
     pub min_rtt_ms: f64,
     /// Delivery rate at the end, Mbit/s.
     pub rate_mbps: f64,
@@ -82,14 +80,10 @@ impl Memory {
     /// The memory in the text of a file.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// What is wrong with it: destination and field, value, and what is allowed.
     pub fn from_toml(text: &str) -> Result<Self, String> {
-        toml::from_str(text).map_err(|error| in_one_line(text, &error))
-    }
-
-    /// Takes over what another memory knows of other destinations.
-    pub fn extend(&mut self, other: Self) {
-        self.destinations.extend(other.destinations);
+        let destinations = file::read(text)?;
+        Ok(Self { destinations })
     }
 
     /// What is known of a destination.
@@ -107,11 +101,11 @@ impl Memory {
     /// Its cost is (RTT - lowest RTT) / lowest RTT + (highest rate - rate) / highest rate, lowest and highest
     /// being those of the connections so far (oracle/bpftune, tcp_conn_tuner).
     pub fn remember(&mut self, destination: &str, ending: &Ending<'_>) {
-        if ending.min_rtt_ms <= 0.0 {
+        let (rtt, rate) = (ending.min_rtt_ms, ending.rate_mbps);
+        if rtt.is_nan() || rtt <= 0.0 {
             return;
         }
         let known = self.destinations.entry(destination.to_owned()).or_default();
-        let (rtt, rate) = (ending.min_rtt_ms, ending.rate_mbps);
         known.connections += 1;
         known.min_rtt_ms = match known.min_rtt_ms {
             0.0 => rtt,
@@ -120,7 +114,7 @@ impl Memory {
         known.max_rate_mbps = known.max_rate_mbps.max(rate);
         known.capacity_mbps = ending.capacity_mbps;
         known.buffer_segments = known.buffer_segments.max(ending.buffer_segments);
-        known.retransmitted = ending.retransmitted;
+        known.retransmitted = ending.retransmitted.min(1.0);
         let cost = (rtt - known.min_rtt_ms) / known.min_rtt_ms
             + (known.max_rate_mbps - rate) / known.max_rate_mbps.max(f64::MIN_POSITIVE);
         let tried = known.ccas.entry(ending.cca.to_owned()).or_default();
@@ -158,6 +152,7 @@ mod tests {
             ending("bbr", 50.0, 8.0),
             ending("cubic", 60.0, 5.0),
             ending("reno", 0.0, 0.0),
+            ending("reno", f64::NAN, 0.0),
         ];
         endings
             .iter()

@@ -6,20 +6,67 @@ use units::{Duration, Instant};
 
 use crate::estimators::View;
 use crate::requirement::Requirement;
+use crate::sample::SAMPLE_INTERVAL;
 
-/// What a sender knows of the parts of PM.
+/// Confidence above which a capacity has been seen with a queue in the last second; what is only remembered
+/// has less.
+const SEEN: f64 = 0.5;
+
+/// What a sender knows of the parts of PM, summed up over samples.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct Measure {
+    samples: f64,
     /// Delivery rate, bit/s, of which A is the share of the capacity.
     rate: f64,
     /// Lowest RTT over smoothed RTT, as B.
     b: f64,
     /// Share of segments not sent again, as C.
     c: f64,
+    /// Samples at which a queue showed the capacity, and that capacity, bit/s.
+    seen: f64,
+    capacity: f64,
 }
 
-/// Measures over time.
-#[derive(Clone, Debug, Default)]
+impl Measure {
+    fn of(view: &View) -> Self {
+        let seen = f64::from(u8::from(view.capacity.confidence > SEEN));
+        Self {
+            samples: 1.0,
+            rate: view.rate.bits_per_second() as f64,
+            b: 1.0 / (1.0 + view.queue_ratio()),
+            c: 1.0 - view.retransmitted,
+            seen,
+            capacity: seen * view.capacity.value.bits_per_second() as f64,
+        }
+    }
+
+    /// Takes in what a sample has led to.
+    pub(crate) fn observe(&mut self, view: &View) {
+        self.add(&Self::of(view));
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.samples += other.samples;
+        self.rate += other.rate;
+        self.b += other.b;
+        self.c += other.c;
+        self.seen += other.seen;
+        self.capacity += other.capacity;
+    }
+
+    /// Means of rate, B and C.
+    fn means(&self) -> [f64; 3] {
+        [self.rate, self.b, self.c].map(|sum| sum / self.samples.max(1.0))
+    }
+
+    /// Mean capacity, bit/s, if most samples have seen it.
+    fn seen_capacity(&self) -> Option<f64> {
+        (2.0 * self.seen > self.samples).then(|| self.capacity / self.seen)
+    }
+}
+
+/// Measures of the last time.
+#[derive(Clone, Debug)]
 pub(crate) struct Outcome {
     measured: VecDeque<(Instant, Measure)>,
     kept: Duration,
@@ -28,54 +75,127 @@ pub(crate) struct Outcome {
 impl Outcome {
     /// Keeps what is not older than `kept`.
     pub(crate) fn new(kept: Duration) -> Self {
+        let samples = kept.as_nanos() / SAMPLE_INTERVAL.as_nanos() + 2;
         Self {
-            measured: VecDeque::new(),
+            measured: VecDeque::with_capacity(samples as usize),
             kept,
         }
     }
 
     /// The next measure.
     pub(crate) fn observe(&mut self, at: Instant, view: &View) {
-        let measure = Measure {
-            rate: view.rate.bits_per_second() as f64,
-            b: 1.0 / (1.0 + view.queue_ratio()),
-            c: 1.0 - view.retransmitted,
-        };
-        self.measured.push_back((at, measure));
         while let Some(&(first, _)) = self.measured.front() {
             if at.saturating_since(first) <= self.kept {
                 break;
             }
             self.measured.pop_front();
         }
+        self.measured.push_back((at, Measure::of(view)));
     }
 
-    /// Means from `from` to `to`; `None` without a measure there.
-    pub(crate) fn mean(&self, from: Instant, to: Instant) -> Option<Measure> {
-        let within = self
-            .measured
-            .iter()
-            .filter(|each| from <= each.0 && each.0 < to);
-        let (mut count, mut sum) = (0.0, Measure::default());
-        for (_, each) in within {
-            count += 1.0;
-            sum.rate += each.rate;
-            sum.b += each.b;
-            sum.c += each.c;
-        }
-        (count > 0.0).then(|| Measure {
-            rate: sum.rate / count,
-            b: sum.b / count,
-            c: sum.c / count,
-        })
+    /// All that is kept.
+    pub(crate) fn lately(&self) -> Measure {
+        let mut all = Measure::default();
+        self.measured.iter().for_each(|(_, each)| all.add(each));
+        all
+    }
+}
+
+/// How much of the requirement's measure was lost from one interval to the other, in parts of it; the faster
+/// of both rates stands for the capacity of both.
+///
+/// Where queues have shown that the capacity fell, what came before is taken as it would have been with the
+/// capacity of after and as much in flight: the rate is less by that share and, by Little's law, the RTT longer.
+pub(crate) fn loss(requirement: Requirement, before: &Measure, after: &Measure) -> f64 {
+    let left = match (before.seen_capacity(), after.seen_capacity()) {
+        (Some(before), Some(after)) if after < before => after / before,
+        _ => 1.0,
+    };
+    let [rate, b, c] = before.means();
+    let before = [rate * left, b * left, c];
+    let after = after.means();
+    let capacity = before[0].max(after[0]).max(1.0);
+    let weights = requirement.weights();
+    let score = |[rate, b, c]: [f64; 3]| weights.score([rate / capacity, b, c]);
+    1.0 - score(after) / score(before).max(f64::MIN_POSITIVE)
+}
+
+#[cfg(test)]
+mod tests {
+    use units::Rate;
+
+    use super::*;
+    use crate::estimate::Estimate;
+
+    /// Two seconds of a sender that delivers `rate` of `capacity`, Mbit/s, with this RTT over a lowest one of
+    /// 50 ms.
+    fn measure(rate: f64, capacity: (f64, f64), rtt_ms: u64) -> Measure {
+        let view = View {
+            rate: Rate::from_mbps(rate),
+            capacity: Estimate::new(Rate::from_mbps(capacity.0), capacity.1),
+            base_rtt: Estimate::new(Duration::from_millis(50), 1.0),
+            srtt: Duration::from_millis(rtt_ms),
+            ..View::default()
+        };
+        let mut sum = Measure::default();
+        (0..200).for_each(|_| sum.observe(&view));
+        sum
     }
 
-    /// How much of the requirement's measure was lost from one interval to the other, in parts of it; the
-    /// faster of both rates stands for the capacity of both.
-    pub(crate) fn loss(requirement: Requirement, before: Measure, after: Measure) -> f64 {
-        let capacity = before.rate.max(after.rate).max(1.0);
-        let weights = requirement.weights();
-        let score = |of: Measure| weights.score([of.rate / capacity, of.b, of.c]);
-        1.0 - score(after) / score(before).max(f64::MIN_POSITIVE)
+    fn lost(requirement: Requirement, before: &Measure, after: &Measure) -> f64 {
+        (loss(requirement, before, after) * 1e6).round() / 1e6
+    }
+
+    #[test]
+    fn a_rate_that_falls_with_the_capacity_is_no_loss() {
+        let before = measure(20.0, (20.0, 1.0), 100);
+        assert_eq!(
+            lost(
+                Requirement::Goodput,
+                &before,
+                &measure(8.0, (8.0, 1.0), 100)
+            ),
+            0.0
+        );
+        // What falls below the capacity that is left counts.
+        assert_eq!(
+            lost(
+                Requirement::Goodput,
+                &before,
+                &measure(6.0, (8.0, 1.0), 100)
+            ),
+            0.25
+        );
+    }
+
+    #[test]
+    fn a_capacity_that_no_queue_shows_explains_nothing() {
+        let (seen, after) = (
+            measure(20.0, (20.0, 1.0), 100),
+            measure(8.0, (8.0, SEEN), 100),
+        );
+        assert_eq!(lost(Requirement::Goodput, &seen, &after), 0.6);
+        let (unseen, after) = (
+            measure(20.0, (20.0, 0.2), 100),
+            measure(8.0, (8.0, 1.0), 100),
+        );
+        assert_eq!(lost(Requirement::Goodput, &unseen, &after), 0.6);
+    }
+
+    /// What took 80 ms at 20 Mbit/s takes 200 ms at 8 Mbit/s.
+    #[test]
+    fn what_is_in_flight_takes_longer_where_the_capacity_is_less() {
+        let before = measure(20.0, (20.0, 1.0), 80);
+        let delay = Requirement::Delay;
+        assert_eq!(lost(delay, &before, &measure(8.0, (8.0, 1.0), 200)), 0.0);
+        assert!(lost(delay, &before, &measure(8.0, (8.0, 1.0), 400)) > 0.2);
+        assert!(lost(delay, &before, &measure(8.0, (8.0, 1.0), 100)) < 0.0);
+    }
+
+    #[test]
+    fn a_capacity_that_rises_is_no_merit() {
+        let before = measure(8.0, (8.0, 1.0), 100);
+        let after = measure(8.0, (20.0, 1.0), 100);
+        assert_eq!(lost(Requirement::Goodput, &before, &after), 0.0);
     }
 }

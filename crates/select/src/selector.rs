@@ -9,7 +9,7 @@ use crate::auto::Auto;
 use crate::estimators::Watch;
 use crate::features::Features;
 use crate::memory::Remembered;
-use crate::outcome::{Measure, Outcome};
+use crate::outcome::{Measure, Outcome, loss};
 use crate::policy::{Advice, Policy, Situation};
 use crate::sample::{Hints, Sample};
 
@@ -73,8 +73,9 @@ struct Trial {
     /// When the time begins and ends over which it is judged.
     since: Instant,
     until: Instant,
-    /// What came before it.
+    /// What came before it, and what has come in that time.
     before: Measure,
+    after: Measure,
 }
 
 /// Chooses at the establishment, watches, decides, and goes back if it got worse.
@@ -95,6 +96,7 @@ pub struct Selector {
     rest_until: Instant,
     /// What the last decisions wanted, and how many in a row.
     wanted: (&'static str, u32),
+    /// The last change, until it has been judged.
     trial: Option<Trial>,
     /// Who has made it worse, and until when they are not tried again.
     barred: Vec<(&'static str, Instant)>,
@@ -115,7 +117,7 @@ impl Selector {
         }
         let tuning = policy.tuning;
         let mut selector = Self {
-            outcome: Outcome::new(tuning.judge() * 2),
+            outcome: Outcome::new(tuning.judge()),
             present: policy.default_cca(),
             in_flight: policy.changes_in_flight(),
             open: true,
@@ -132,7 +134,7 @@ impl Selector {
         };
         let (advice, features) = selector.ask(None, start.known);
         selector.open = advice.is_none();
-        let advice = advice.unwrap_or_else(|| selector.policy.unknowing(None));
+        let advice = advice.unwrap_or_else(|| selector.policy.unknowing());
         selector.present = advice.to;
         let decision = Decision {
             at: start.at,
@@ -157,21 +159,22 @@ impl Selector {
 
     /// The next sample, and what the radio tells if it is asked; answers what is to be changed.
     pub fn observe(&mut self, sample: &Sample, hints: Option<Hints>) -> Option<Decision> {
-        self.watch.observe(sample);
         // What the radio tells is taken for granted, whatever the samples say.
-        if let Some(hints) = hints.filter(|_| self.auto.hints) {
-            self.watch.hint(hints);
-        }
-        self.outcome.observe(sample.at, self.watch.view());
+        let hints = hints.filter(|_| self.auto.hints);
+        self.watch.observe(sample, hints);
         if sample.srtt.is_zero() {
             return None;
         }
+        self.outcome.observe(sample.at, self.watch.view());
         if self.open {
             let decision = self.establish(sample.at);
             self.open = false;
             if decision.is_some() {
                 return decision;
             }
+        }
+        if let Some(back) = self.judge(sample.at) {
+            return Some(back);
         }
         if !self.in_flight || sample.at < self.next {
             return None;
@@ -219,24 +222,24 @@ impl Selector {
     }
 
     fn decide(&mut self, now: Instant) -> Option<Decision> {
-        if let Some(back) = self.judge(now) {
-            return Some(back);
-        }
         self.barred.retain(|&(_, until)| until > now);
         let (advice, features) = self.ask(Some(self.present), None);
-        let advice = advice.unwrap_or_else(|| self.policy.unknowing(Some(self.present)));
-        let barred = self.barred.iter().any(|&(name, _)| name == advice.to);
-        if advice.to == self.present || barred {
+        let barred = |name| self.barred.iter().any(|each| each.0 == name);
+        let other = advice.filter(|advice| advice.to != self.present && !barred(advice.to));
+        let Some(advice) = other else {
             self.wanted = ("", 0);
             return None;
-        }
+        };
         let so_far = if self.wanted.0 == advice.to {
             self.wanted.1
         } else {
             0
         };
         self.wanted = (advice.to, so_far + 1);
-        if self.wanted.1 < self.policy.tuning.agree || now < self.rest_until {
+        let agreed = self.wanted.1 >= self.policy.tuning.agree;
+        // A change upon a change would leave the first one unjudged, and the second one with what came before
+        // from both.
+        if !agreed || now < self.rest_until || self.trial.is_some() {
             return None;
         }
         Some(self.change(now, advice, features))
@@ -245,13 +248,12 @@ impl Selector {
     fn change(&mut self, now: Instant, advice: Advice, features: Features) -> Decision {
         let tuning = self.policy.tuning;
         let from = core::mem::replace(&mut self.present, advice.to);
-        let since = now.saturating_since(Instant::ZERO + tuning.judge());
-        let before = self.outcome.mean(Instant::ZERO + since, now);
-        self.trial = before.map(|before| Trial {
+        self.trial = Some(Trial {
             from,
             since: now + tuning.judge() / 2,
             until: now + tuning.judge() + tuning.judge() / 2,
-            before,
+            before: self.outcome.lately(),
+            after: Measure::default(),
         });
         self.rest_until = now + tuning.dwell();
         self.wanted = ("", 0);
@@ -265,13 +267,16 @@ impl Selector {
         }
     }
 
-    /// Looks back at the last change once its time is over: the first half is left to settle.
+    /// Watches the last change, and looks back at it once its time is over: the first part is left to settle.
     fn judge(&mut self, now: Instant) -> Option<Decision> {
-        let trial = self.trial.filter(|trial| now >= trial.until)?;
-        self.trial = None;
+        let trial = self.trial.as_mut().filter(|trial| now >= trial.since)?;
+        trial.after.observe(self.watch.view());
+        if now < trial.until {
+            return None;
+        }
+        let trial = self.trial.take()?;
         let tuning = self.policy.tuning;
-        let after = self.outcome.mean(trial.since, trial.until)?;
-        let lost = Outcome::loss(self.auto.requirement, trial.before, after);
+        let lost = loss(self.auto.requirement, &trial.before, &trial.after);
         if lost <= tuning.tolerance {
             return None;
         }

@@ -8,7 +8,9 @@ use select::{Hints, Latency, Movement, Phase, Sample, Speed, View, Watch};
 /// What a sender sees at the end.
 fn seen(samples: &[Sample]) -> View {
     let mut watch = Watch::new();
-    samples.iter().for_each(|sample| watch.observe(sample));
+    samples
+        .iter()
+        .for_each(|sample| watch.observe(sample, None));
     *watch.view()
 }
 
@@ -280,7 +282,9 @@ fn what_the_radio_tells_decides() {
         speed_mps: Some(300.0 / 3.6),
         sinr_trend: Some(-1.25),
     });
-    samples.iter().for_each(|sample| watch.observe(sample));
+    samples
+        .iter()
+        .for_each(|sample| watch.observe(sample, None));
     let view = watch.view();
     assert_eq!(view.movement.value, Movement::Forward);
     assert_eq!(view.speed.value, Speed::VeryFast);

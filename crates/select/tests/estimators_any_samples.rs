@@ -86,7 +86,7 @@ proptest! {
                 again += sample.retransmissions % 100;
                 (sample.delivered, sample.retransmissions) = (delivered, again);
             }
-            watch.observe(&sample);
+            watch.observe(&sample, None);
             assert_sane(watch.view())?;
         }
     }

@@ -1,7 +1,12 @@
 //! When a selector changes its mind, and when it does not.
 
+#[path = "path/mod.rs"]
+#[allow(dead_code, reason = "other tests need more of it")]
+mod path;
+
 use std::sync::Arc;
 
+use path::Flow;
 use select::policy::{Tuning, builtin};
 use select::{Auto, Cause, DEFAULT_CCA, Decision, Policy, Requirement, Sample, Selector, Start};
 use units::random::{Purpose, Stream};
@@ -135,6 +140,101 @@ fn what_made_it_worse_is_taken_back_and_not_tried_again_for_a_while() {
     let again = watch(&mut selector, 14_000, 30_000, |_| 300);
     assert_eq!(again[0].to, "vegas");
     assert!(again[0].at >= barred_until);
+}
+
+/// A change upon a change would hide what the first one has done.
+#[test]
+fn a_change_is_judged_before_the_next_one_is_made() {
+    let short = "interval = 0.5\nagree = 1\ndwell = 0.5\njudge = 2.0\ntolerance = 0.2\nbar = 10.0";
+    let bbr = r#"[[method.rules.rules]]
+requirements = ["goodput", "balanced", "delay"]
+when = [{ feature = "queue_ratio", at_least = 3.0 }]
+choose = ["bbr"]
+because = "a long queue stands"
+"#;
+    let text = RULES.replace("TUNING", short).replacen(
+        "[[method.rules.rules]]",
+        &format!("{bbr}[[method.rules.rules]]"),
+        1,
+    );
+    let policy = Policy::from_toml(&text, "by-length").expect("a policy");
+    let (mut selector, _) = selector(policy, Requirement::Delay);
+    watch(&mut selector, 0, 5_000, |_| 50);
+    // Vegas for a short queue; under it the queue grows, for which the policy has BBR.
+    let decisions = watch(&mut selector, 5_000, 9_500, |ms| {
+        if ms < 5_500 { 100 } else { 300 }
+    });
+    let causes: Vec<_> = decisions.iter().map(|d| (d.cause, d.from, d.to)).collect();
+    assert_eq!(
+        causes,
+        [
+            (Cause::Change, "illinois", "vegas"),
+            (Cause::Return, "vegas", "illinois"),
+            (Cause::Change, "illinois", "bbr"),
+        ]
+    );
+    assert_eq!(
+        decisions[1].at - decisions[0].at,
+        Duration::from_millis(3_000)
+    );
+}
+
+/// However rarely the policy is asked, and though what came after is long gone by then.
+#[test]
+fn a_change_is_judged_on_time_where_decisions_are_rare() {
+    let rare = "interval = 20.0\nagree = 1\njudge = 1.0\ntolerance = 0.2";
+    let (mut selector, _) = selector(by_queue(rare), Requirement::Delay);
+    watch(&mut selector, 0, 10_000, |_| 50);
+    let decisions = watch(&mut selector, 10_000, 30_000, |ms| {
+        if ms <= 20_000 { 100 } else { 300 }
+    });
+    let causes: Vec<_> = decisions.iter().map(|d| d.cause).collect();
+    assert_eq!(causes, [Cause::Change, Cause::Return]);
+    assert_eq!(
+        decisions[1].at - decisions[0].at,
+        Duration::from_millis(1_500)
+    );
+}
+
+/// Shortly before the change or shortly after it, 20 Mbit/s become 8 Mbit/s.
+#[test]
+fn a_fall_of_the_capacity_is_not_blamed_on_the_change() {
+    let by_age = r#"
+name = "by-age"
+description = "Illinois, and from six seconds on CUBIC."
+tuning = { agree = 1 }
+[[method.rules.rules]]
+requirements = ["goodput", "delay"]
+when = [{ feature = "age", below = 6.0 }]
+choose = ["illinois"]
+because = "young"
+[[method.rules.rules]]
+requirements = ["goodput", "delay"]
+choose = ["cubic"]
+because = "old"
+"#;
+    for (falls, requirement) in [
+        (6.0, Requirement::Goodput),
+        (6.0, Requirement::Delay),
+        (7.0, Requirement::Goodput),
+    ] {
+        let policy = Policy::from_toml(by_age, "by-age").expect("a policy");
+        let (mut selector, _) = selector(policy, requirement);
+        let samples = Flow::default().samples(15.0, |t| if t < falls { 20.0 } else { 8.0 });
+        let decisions: Vec<_> = samples
+            .iter()
+            .filter_map(|sample| selector.observe(sample, None))
+            .collect();
+        let causes: Vec<_> = decisions.iter().map(|d| d.cause).collect();
+        assert_eq!(
+            causes,
+            [Cause::Establishment, Cause::Change],
+            "{falls} {requirement}: {:?}",
+            decisions.last().map(|d| &d.reason)
+        );
+        let at = decisions[1].at.as_secs_f64();
+        assert!((6.0..6.6).contains(&at), "{at}");
+    }
 }
 
 #[test]

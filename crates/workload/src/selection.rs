@@ -16,6 +16,8 @@ use units::{Duration, Instant};
 struct Selected {
     policy: Arc<Policy>,
     auto: Auto,
+    /// Number of its memory.
+    memory: usize,
 }
 
 /// The selector of one connection.
@@ -33,11 +35,13 @@ impl Beside {
     }
 }
 
-/// All selectors of a run, and what they remember of destinations.
+/// All selectors of a run, and what they remember of destinations: each flow what its own file tells, and all
+/// what the connections of the run have found.
 #[derive(Clone, Debug)]
 pub struct Selection {
     flows: Vec<Option<Selected>>,
-    memory: Memory,
+    /// One per file, and one for flows without any.
+    memories: Vec<Memory>,
     beside: Vec<Beside>,
     next: Instant,
     seed: u64,
@@ -59,7 +63,8 @@ impl Selection {
     /// # Errors
     /// [`SelectionError`] names the flow.
     pub fn new(scenario: &Scenario, seed: u64) -> Result<Self, SelectionError> {
-        let mut memory = Memory::default();
+        let mut files: Vec<Option<String>> = Vec::new();
+        let mut memories = Vec::new();
         let mut flows = Vec::new();
         for flow in &scenario.flows {
             let wrong = |reason| SelectionError {
@@ -72,17 +77,28 @@ impl Selection {
             };
             let policy = scenario.policy(&auto);
             let policy = policy.map_err(|error| wrong(error.to_string()))?;
-            if let Some(text) = auto.memory.as_ref().and_then(|m| scenario.selection.get(m)) {
-                memory.extend(Memory::from_toml(text).map_err(wrong)?);
+            let known = files.iter().position(|file| *file == auto.memory);
+            let memory = known.unwrap_or(files.len());
+            if known.is_none() {
+                let text = auto
+                    .memory
+                    .as_ref()
+                    .and_then(|file| scenario.selection.get(file));
+                let read = Memory::from_toml(text.map_or("", String::as_str));
+                let named =
+                    |reason| format!("{}: {reason}", auto.memory.as_deref().unwrap_or_default());
+                memories.push(read.map_err(|reason| wrong(named(reason)))?);
+                files.push(auto.memory.clone());
             }
             flows.push(Some(Selected {
                 policy: Arc::new(policy),
                 auto,
+                memory,
             }));
         }
         Ok(Self {
             flows,
-            memory,
+            memories,
             beside: Vec::new(),
             next: Instant::NEVER,
             seed,
@@ -99,10 +115,14 @@ impl Selection {
         destination: &str,
         hints: Option<Hints>,
     ) -> Option<Decision> {
-        let Selected { policy, auto } = self.flows[flow].clone()?;
+        let Selected {
+            policy,
+            auto,
+            memory,
+        } = self.flows[flow].clone()?;
         let start = Start {
             at: now,
-            known: self.memory.of(destination),
+            known: self.memories[memory].of(destination),
             hints: hints.filter(|_| auto.hints),
             draws: Stream::new(self.seed, Purpose::Selection, connection),
         };
@@ -118,7 +138,7 @@ impl Selection {
         Some(decision)
     }
 
-    /// The connection has ended: what it has found is remembered for the next one to `destination`.
+    /// The connection has ended: what it has found is remembered for the next one of any flow to `destination`.
     pub fn close(&mut self, connection: u32, destination: &str) {
         let Some(index) = self.position(connection) else {
             return;
@@ -128,8 +148,10 @@ impl Selection {
             last.retransmissions as f64 / last.delivered.max(1) as f64
         });
         let (cca, view) = (ended.selector.present(), ended.selector.watch().view());
-        self.memory
-            .remember(destination, &Ending::of(cca, view, again));
+        let ending = Ending::of(cca, view, again);
+        for memory in &mut self.memories {
+            memory.remember(destination, &ending);
+        }
         if self.beside.is_empty() {
             self.next = Instant::NEVER;
         }

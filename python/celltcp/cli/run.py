@@ -51,6 +51,7 @@ def run(
     from celltcp.export.text import must_be_writable
     from celltcp.radio.coverage import uncovered
     from celltcp.results import prepare_folder
+    from celltcp.selection.hints import unheard
     from celltcp.selection.labels import labels
     from celltcp.single import run as run_once
 
@@ -83,7 +84,7 @@ def run(
         )
     if "decisions" in result.results.tables:
         _print_decisions(result)
-    for warning in uncovered(result.results):
+    for warning in [*uncovered(result.results), *unheard(result.results)]:
         click.echo(f"warning: {warning}", err=True)
     if folder:
         from celltcp.plots.style import save

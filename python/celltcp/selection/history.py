@@ -61,21 +61,32 @@ def earlier(tables: dict[str, pa.Table], jobs: Sequence[Job]) -> list[Earlier]:
     found = []
     for job in jobs:
         flow = flows[flows["run"] == job.number].iloc[0]
-        mine = slots[(slots["run"] == job.number) & (slots["flow"] == flow["flow"])]
-        last = mine[mine["t_s"] > mine["t_s"].max() - _LAST_S]
-        view = _last(seen, job.number)
-        delivered = flow["segments"] - flow["retransmissions"]
-        found.append(
-            Earlier(
-                job.cca.rpartition("=")[2],
-                float(flow["rtt_min_ms"]),
-                float(last["goodput_mbps"].mean()),
-                float(view.get("capacity_mbps", 0.0)),
-                float(view.get("buffer_segments", 0.0)),
-                float(flow["retransmissions"] / max(delivered, 1)),
-            )
-        )
+        found.append(ended(job.cca.rpartition("=")[2], flow, slots, seen))
     return found
+
+
+def ended(cca: str, flow: pd.Series, slots: pd.DataFrame, seen: pd.DataFrame | None) -> Earlier:
+    """How a connection ended.
+
+    Args:
+        cca: its congestion control at the end.
+        flow: its row of `flows`.
+        slots: the slots of all.
+        seen: the estimates of all, for those engines that record them.
+    """
+    mine = _of(slots, flow)
+    last = mine[mine["t_s"] > mine["t_s"].max() - _LAST_S]
+    estimates = None if seen is None else _of(seen, flow)
+    view = {} if estimates is None or estimates.empty else dict(estimates.iloc[-1])
+    delivered = flow["segments"] - flow["retransmissions"]
+    return Earlier(
+        cca,
+        float(flow["rtt_min_ms"]),
+        float(last["goodput_mbps"].mean()),
+        float(view.get("capacity_mbps", 0.0)),
+        float(view.get("buffer_segments", 0.0)),
+        float(flow["retransmissions"] / max(delivered, 1)),
+    )
 
 
 def remembering(source: Source, memory: str) -> Source:
@@ -89,7 +100,7 @@ def destination_of(source: Source) -> str:
     return str(json.loads(source.scenario.to_json())["flows"][0]["to"])
 
 
-def _last(seen: pd.DataFrame | None, run: int) -> dict[str, float]:
-    """The last estimates of a run, for those engines that record them."""
-    mine = None if seen is None else seen[seen["run"] == run]
-    return {} if mine is None or mine.empty else dict(mine.iloc[-1])
+def _of(table: pd.DataFrame, flow: pd.Series) -> pd.DataFrame:
+    """The rows of a connection."""
+    mine: pd.DataFrame = table[(table["run"] == flow["run"]) & (table["flow"] == flow["flow"])]
+    return mine

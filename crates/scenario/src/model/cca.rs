@@ -165,6 +165,16 @@ impl FromStr for CcaChoice {
                 Ok((parameter.trim().to_owned(), Parameter::from(value.trim())))
             })
             .collect::<Result<_, String>>()?;
+        for (position, (parameter, _)) in parameters.iter().enumerate() {
+            if parameters[..position]
+                .iter()
+                .any(|each| each.0 == *parameter)
+            {
+                return Err(format!(
+                    "{text:?}: {parameter:?} is given more than once; allowed: once"
+                ));
+            }
+        }
         Self::new(name.trim(), parameters)
     }
 }

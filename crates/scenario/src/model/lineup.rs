@@ -30,7 +30,13 @@ impl Lineup {
                 _ => items.push(piece.to_owned()),
             }
         }
-        items.iter().map(|item| item.parse()).collect()
+        let mut lineups = Vec::new();
+        for (number, item) in items.iter().enumerate() {
+            let before = number.checked_sub(1).map(|number| items[number].as_str());
+            let read: Result<Self, String> = item.parse();
+            lineups.push(read.map_err(|error| torn(before, error))?);
+        }
+        Ok(lineups)
     }
 
     /// Gives each of the first flows its congestion control; where there are fewer flows, more of the
@@ -49,6 +55,22 @@ impl Lineup {
     }
 }
 
+/// The error of what follows on `before`, which, if that ends with the name of a file, may have been meant as
+/// the rest of the name.
+fn torn(before: Option<&str>, error: String) -> String {
+    let last = before.and_then(|before| before.rsplit([':', ',']).next());
+    let file = last
+        .and_then(|last| last.split_once('='))
+        .filter(|(parameter, _)| ["policy", "memory"].contains(&parameter.trim()));
+    match file {
+        Some((parameter, name)) => format!(
+            "{error}; if it is the rest of a file's name after {parameter}={name}: names with a comma or a plus \
+             sign cannot be given"
+        ),
+        None => error,
+    }
+}
+
 impl FromStr for Lineup {
     type Err = String;
 
@@ -61,8 +83,13 @@ impl FromStr for Lineup {
                 _ => parts.push(part.to_owned()),
             }
         }
-        let choices: Result<_, String> = parts.iter().map(|part| part.parse()).collect();
-        Ok(Self(choices?))
+        let mut choices = Vec::new();
+        for (number, part) in parts.iter().enumerate() {
+            let before = number.checked_sub(1).map(|number| parts[number].as_str());
+            let read: Result<CcaChoice, String> = part.parse();
+            choices.push(read.map_err(|error| torn(before, error))?);
+        }
+        Ok(Self(choices))
     }
 }
 
@@ -109,6 +136,43 @@ mod tests {
             "cubic: \"2\" is not a value of beta; allowed: numbers from 0.01 to 0.99"
         );
         assert!(complaint("cubik").contains("did you mean \"cubic\"?"));
+    }
+
+    #[test]
+    fn files_with_separators_in_their_names_are_told_so() {
+        for (text, rest) in [
+            (
+                "auto:policy=a+b.toml",
+                "\"b.toml\" is not a congestion control",
+            ),
+            (
+                "auto:policy=a,b.toml",
+                "\"b.toml\" is not a congestion control",
+            ),
+            ("auto:requirement=delay,memory=a+b.toml,hints=on", "b.toml"),
+            (
+                "cubic,auto:memory=a,b.toml",
+                "\"b.toml\" is not a congestion control",
+            ),
+        ] {
+            let error = Lineup::list(text).expect_err("it is torn");
+            assert!(error.contains(rest), "{error}");
+            let told = "=a: names with a comma or a plus sign cannot be given";
+            assert!(error.ends_with(told), "{error}");
+        }
+        let other = Lineup::list("auto:requirement=delay+b.toml").expect_err("it is wrong");
+        assert!(!other.contains("names with"), "{other}");
+    }
+
+    #[test]
+    fn a_parameter_is_given_once() {
+        let complaint = |text: &str| Lineup::list(text).expect_err("it is wrong");
+        assert_eq!(
+            complaint("auto:requirement=delay,requirement=goodput"),
+            "\"auto:requirement=delay,requirement=goodput\": \"requirement\" is given more than once; \
+             allowed: once"
+        );
+        assert!(complaint("cubic:beta=0.8,beta=0.7").contains("\"beta\" is given more than once"));
     }
 
     #[test]

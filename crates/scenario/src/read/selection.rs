@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use select::policy::{BUILT_IN, Method, builtin, builtin_text};
+use select::policy::{BUILT_IN, builtin, builtin_text};
 use select::{Auto, Memory, Policy, PolicyError};
 
 use super::ScenarioError;
@@ -33,14 +33,8 @@ impl Scenario {
             }
             let policy = self.policy(&auto);
             let policy = policy.map_err(|error| wrong(error.to_string()))?;
-            if let Some(cca) = auto.cca
-                && !matches!(policy.method, Method::Fixed(_))
-            {
-                return Err(wrong(format!(
-                    "auto: cca: {cca:?} with policy {:?}, which selects; allowed: with policy fixed only",
-                    auto.policy
-                )));
-            }
+            auto.check(&policy)
+                .map_err(|error| wrong(error.to_string()))?;
             if let Some(file) = auto.memory {
                 let allowed = "the file of a memory";
                 let text = self.text_of(&file, directory, allowed).map_err(&wrong)?;

@@ -112,7 +112,6 @@ pub struct Watch {
     capacity: CapacityEstimator,
     queue: QueueEstimator,
     window: WindowEstimator,
-    hints: Hints,
     view: View,
 }
 
@@ -132,7 +131,6 @@ impl Watch {
             capacity: CapacityEstimator::new(),
             queue: QueueEstimator::new(),
             window: WindowEstimator::default(),
-            hints: Hints::default(),
             view: View::default(),
         }
     }
@@ -144,13 +142,8 @@ impl Watch {
 
     /// What the radio tells, from here on.
     pub fn hint(&mut self, hints: Hints) {
-        self.hints = hints;
-        let trend = self.capacity.trend();
-        let view = &mut self.view;
-        view.hints = hints;
-        view.movement = radio::movement(trend, &hints);
-        view.speed = radio::speed(trend, view.movement, &hints);
-        view.phase = radio::phase(view.age, view.capacity, view.movement, &hints);
+        self.view.hints = hints;
+        self.place();
     }
 
     /// The lowest RTT that earlier connections had to the destination, until there are samples.
@@ -164,9 +157,15 @@ impl Watch {
         self.view.flow_size = flow_size;
     }
 
-    /// The next sample.
-    pub fn observe(&mut self, sample: &Sample) {
+    /// The next sample, and what the radio tells from here on, if it does.
+    pub fn observe(&mut self, sample: &Sample, hints: Option<Hints>) {
+        if let Some(hints) = hints {
+            self.view.hints = hints;
+        }
         if sample.srtt.is_zero() {
+            if hints.is_some() {
+                self.place();
+            }
             return;
         }
         let begun = *self.begun.get_or_insert(sample.at);
@@ -198,11 +197,18 @@ impl Watch {
         view.buffer = self.queue.buffer();
         view.random_loss = self.queue.random_loss();
         view.window_limited = self.window.limited();
-        view.movement = radio::movement(trend, &self.hints);
         view.trend = Estimate::new(trend.slope, trend.confidence());
         view.variability = Estimate::new(trend.variability, trend.known);
-        view.speed = radio::speed(trend, view.movement, &self.hints);
-        view.phase = radio::phase(age, view.capacity, view.movement, &self.hints);
+        self.place();
+    }
+
+    /// Where the connection is and where it goes, by samples and radio.
+    fn place(&mut self) {
+        let trend = self.capacity.trend();
+        let view = &mut self.view;
+        view.movement = radio::movement(trend, &view.hints);
+        view.speed = radio::speed(trend, view.movement, &view.hints);
+        view.phase = radio::phase(view.age, view.capacity, view.movement, &view.hints);
     }
 }
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Advice, Situation, Wrong, cca_named, named};
+use super::{Advice, Situation, Wrong, cca_named, named, not_empty};
 use crate::memory::Remembered;
 
 /// Costs per destination; [`Memory::remember`](crate::Memory::remember) computes them, [`Remembered`] keeps
@@ -28,10 +28,7 @@ pub struct Cost {
 impl Cost {
     pub(super) fn check(&self) -> Result<(), Wrong> {
         let field = |name: &str| format!("method.cost.{name}");
-        if self.candidates.is_empty() {
-            let reason = "the list is empty; allowed: one congestion control or more";
-            return Err((field("candidates"), reason.to_owned()));
-        }
+        not_empty(field("candidates"), &self.candidates, "congestion control")?;
         for name in &self.candidates {
             named(field("candidates"), name)?;
         }

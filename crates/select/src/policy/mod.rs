@@ -2,6 +2,7 @@
 
 mod builtin;
 mod cost;
+mod method;
 mod rules;
 mod table;
 mod ties;
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub use builtin::{BUILT_IN, builtin, builtin_text};
 pub use cost::Cost;
+pub use method::{Fixed, Method};
 pub use rules::{Condition, Rule, Rules};
 pub use table::{Cell, Table};
 pub use tree::{Leaf, Moment, Node, Split, Tree, Trees};
@@ -73,30 +75,6 @@ pub struct Policy {
     pub tuning: Tuning,
     /// How it chooses.
     pub method: Method,
-}
-
-/// How a policy chooses.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Method {
-    /// One for all times.
-    Fixed(Fixed),
-    /// By movement, speed, latency and phase.
-    Table(Table),
-    /// By rules, of which the first that holds counts.
-    Rules(Rules),
-    /// By trees that training has grown.
-    Tree(Trees),
-    /// By what congestion controls have cost on earlier connections to the destination.
-    Cost(Cost),
-}
-
-/// One congestion control for all times.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Fixed {
-    /// Its name.
-    pub cca: String,
 }
 
 fn default_cca() -> String {
@@ -160,6 +138,15 @@ pub(crate) fn in_one_line(text: &str, error: &toml::de::Error) -> String {
 /// What is wrong with a field: its name, and why.
 pub(crate) type Wrong = (String, String);
 
+/// That a list of `what` has something in it.
+fn not_empty<T>(field: impl Into<String>, list: &[T], what: &str) -> Result<(), Wrong> {
+    if !list.is_empty() {
+        return Ok(());
+    }
+    let reason = format!("the list is empty; allowed: one {what} or more");
+    Err((field.into(), reason))
+}
+
 fn named(field: impl Into<String>, name: &str) -> Result<&'static str, Wrong> {
     cca_named(name).map_err(|reason| (field.into(), reason))
 }
@@ -170,6 +157,11 @@ impl Policy {
     /// # Errors
     /// [`PolicyError`] names the field, its value and what is allowed.
     pub fn from_toml(text: &str, origin: &str) -> Result<Self, PolicyError> {
+        method::check(text).map_err(|(field, reason)| PolicyError::Field {
+            origin: origin.to_owned(),
+            field,
+            reason,
+        })?;
         let policy: Self = toml::from_str(text).map_err(|error| PolicyError::Text {
             origin: origin.to_owned(),
             reason: in_one_line(text, &error),
@@ -245,6 +237,30 @@ impl Policy {
         }
     }
 
+    /// Whether it says anything about the requirement, or the named one that is nearest to it.
+    pub fn answers(&self, requirement: Requirement) -> bool {
+        let requirement = requirement.nearest_named().to_string();
+        match &self.method {
+            // One for all requirements.
+            Method::Fixed(_) | Method::Cost(_) => true,
+            Method::Table(table) => table.answers(),
+            Method::Rules(rules) => rules.answers(&requirement),
+            Method::Tree(trees) => {
+                let mut trees = trees.trees.iter();
+                trees.any(|tree| tree.requirement == requirement)
+            }
+        }
+    }
+
+    /// Whether it ever has several that are equally good, among which a preference decides.
+    pub fn has_ties(&self) -> bool {
+        match &self.method {
+            Method::Fixed(_) | Method::Cost(_) | Method::Tree(_) => false,
+            Method::Table(table) => table.has_ties(),
+            Method::Rules(rules) => rules.has_ties(),
+        }
+    }
+
     /// What it advises; `None` where nothing is known that it decides by.
     pub fn advise(&self, situation: &Situation<'_>) -> Option<Advice> {
         match &self.method {
@@ -261,10 +277,10 @@ impl Policy {
         }
     }
 
-    /// What is done where nothing is known that it decides by: what is there stays.
-    pub fn unknowing(&self, present: Option<&'static str>) -> Advice {
+    /// What it takes for a new connection of which nothing is known that it decides by.
+    pub fn unknowing(&self) -> Advice {
         Advice {
-            to: present.unwrap_or(self.default_cca()),
+            to: self.default_cca(),
             reason: "nothing is known that the policy decides by".to_owned(),
         }
     }

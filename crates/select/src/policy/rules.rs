@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Advice, Situation, Wrong, break_tie, cca_named, named};
+use super::{Advice, Situation, Wrong, break_tie, cca_named, named, not_empty};
 use crate::features::{FEATURES, feature_called};
 
 /// Rules in the order in which they are tried.
@@ -90,8 +90,10 @@ pub(super) fn check_requirement(field: String, name: &str) -> Result<(), Wrong> 
 
 impl Rules {
     pub(super) fn check(&self) -> Result<(), Wrong> {
+        not_empty("method.rules.rules", &self.rules, "rule")?;
         for (number, rule) in self.rules.iter().enumerate() {
             let field = |name: &str| format!("method.rules.rules[{number}].{name}");
+            not_empty(field("requirements"), &rule.requirements, "requirement")?;
             for name in &rule.requirements {
                 check_requirement(field("requirements"), name)?;
             }
@@ -110,10 +112,7 @@ impl Rules {
                     ));
                 }
             }
-            if rule.choose.is_empty() {
-                let reason = "the list is empty; allowed: one congestion control or more";
-                return Err((field("choose"), reason.to_owned()));
-            }
+            not_empty(field("choose"), &rule.choose, "congestion control")?;
             for name in &rule.choose {
                 named(field("choose"), name)?;
             }
@@ -126,6 +125,16 @@ impl Rules {
         rules
             .flat_map(|rule| rule.choose.iter().map(String::as_str))
             .collect()
+    }
+
+    /// Whether any rule is for the requirement.
+    pub(super) fn answers(&self, requirement: &str) -> bool {
+        let mut all = self.rules.iter().flat_map(|rule| &rule.requirements);
+        all.any(|of| of == requirement)
+    }
+
+    pub(super) fn has_ties(&self) -> bool {
+        self.rules.iter().any(|rule| rule.choose.len() > 1)
     }
 
     /// What the first rule says that holds.

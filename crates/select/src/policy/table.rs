@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Advice, Situation, Wrong, break_tie, cca_named, named};
+use super::{Advice, Situation, Wrong, break_tie, cca_named, named, not_empty};
 use crate::estimate::{Latency, Movement, Phase, Speed};
 
 /// In a cell: several are equally good.
@@ -52,6 +52,7 @@ impl Cell {
 
 impl Table {
     pub(super) fn check(&self) -> Result<(), Wrong> {
+        not_empty("method.table.cells", &self.cells, "cell")?;
         for (number, name) in self.equals.iter().enumerate() {
             named(format!("method.table.equals[{number}]"), name)?;
         }
@@ -81,6 +82,16 @@ impl Table {
 
     pub(super) fn has_phases(&self) -> bool {
         self.cells.iter().any(|cell| cell.phase.is_some())
+    }
+
+    /// Whether there is anything in it: each cell has all named requirements.
+    pub(super) fn answers(&self) -> bool {
+        !self.cells.is_empty()
+    }
+
+    pub(super) fn has_ties(&self) -> bool {
+        let mut all = self.cells.iter().flat_map(Cell::all);
+        self.equals.len() > 1 && all.any(|(_, name)| name == ANY)
     }
 
     /// What the cell says; nothing where movement is not known, or the table has no such cell.

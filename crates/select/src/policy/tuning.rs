@@ -12,11 +12,13 @@ use super::Wrong;
 pub struct Tuning {
     /// Time between decisions, s; default 0.5.
     pub interval: f64,
-    /// Time that a congestion control is left in peace, s; default 2.
+    /// Time that a congestion control is left in peace, s; default 2. One that has taken over in flight is until
+    /// it has been judged.
     pub dwell: f64,
     /// Decisions in a row that must agree before a change; default 2.
     pub agree: u32,
-    /// Time before and after a change over which it is judged, s; default 2.
+    /// Time before and after a change over which it is judged, s; default 2. The time after it begins when half of
+    /// it has passed.
     pub judge: f64,
     /// Loss of the requirement's measure after a change, in parts of it, that makes it go back; default 0.2.
     pub tolerance: f64,

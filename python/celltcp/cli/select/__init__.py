@@ -8,6 +8,7 @@ from celltcp.cli.select.engines import engines
 from celltcp.cli.select.estimators import estimators
 from celltcp.cli.select.evaluate import evaluate
 from celltcp.cli.select.explain import explain
+from celltcp.cli.select.memory import memory
 from celltcp.cli.select.policies import policies
 from celltcp.cli.select.train import train
 
@@ -17,5 +18,5 @@ def select() -> None:
     """Choose the congestion control: policies, training, evaluation, and what selectors did."""
 
 
-for command in (policies, estimators, engines, evaluate, explain, train):
+for command in (policies, estimators, engines, evaluate, explain, memory, train):
     select.add_command(command)

@@ -1,0 +1,35 @@
+//! What is wrong with the files of policies.
+
+use select::Policy;
+
+fn wrong(method: &str) -> String {
+    let text = format!("name = \"mine\"\ndescription = \"A test.\"\n{method}\n");
+    let error = Policy::from_toml(&text, "mine.toml").expect_err("it is wrong");
+    error.to_string()
+}
+
+#[test]
+fn lists_that_nothing_can_be_chosen_from_are_refused() {
+    assert_eq!(
+        wrong("[method.rules]\nrules = []"),
+        "mine.toml: method.rules.rules: the list is empty; allowed: one rule or more"
+    );
+    assert_eq!(
+        wrong(
+            "[[method.rules.rules]]\nrequirements = []\nchoose = [\"bbr\"]\nbecause = \"a test\""
+        ),
+        "mine.toml: method.rules.rules[0].requirements: the list is empty; \
+         allowed: one requirement or more"
+    );
+    assert_eq!(
+        wrong(
+            "[[method.rules.rules]]\nrequirements = [\"delay\"]\nchoose = []\nbecause = \"a test\""
+        ),
+        "mine.toml: method.rules.rules[0].choose: the list is empty; \
+         allowed: one congestion control or more"
+    );
+    assert_eq!(
+        wrong("[method.table]\nequals = [\"bbr\"]\ncells = []"),
+        "mine.toml: method.table.cells: the list is empty; allowed: one cell or more"
+    );
+}

@@ -1,0 +1,81 @@
+"""What selected connections of stored results have found, as a memory that others start with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+
+from celltcp._core import CelltcpError, lineups, memory_text
+from celltcp.comparison import frame
+from celltcp.results import Results, read_results
+from celltcp.selection.history import Earlier, ended
+
+
+def memory_of(
+    results: str | Path | Results, cca: str | None = None, known: str | Path | None = None
+) -> str:
+    """The text of a memory file (`auto:memory=FILE`): what is known of destinations after these runs.
+
+    All selected connections count, in the order of runs and of their ends, as if one machine had had
+    them one after the other; those that the end of the run has cut off, too.
+
+    Args:
+        results: a folder, or results that were read.
+        cca: only connections under this one, as it was asked for (`"auto:policy=bpftune"`); needed if
+            there are several.
+        known: a memory file that they add to; nothing was known unless given.
+
+    Raises:
+        CelltcpError: if nothing was selected, there are several and none is named, or the file is none.
+    """
+    read = results if isinstance(results, Results) else read_results(results)
+    seen = frame(read.estimates)
+    flows = frame(read.tables["flows"])
+    flows["cca"] = flows["cca"].astype(str)
+    selected = flows[flows["cca"].str.partition(":")[0] == "auto"]
+    mine = selected[selected["cca"] == _chosen(list(selected["cca"].unique()), cca)]
+    mine = mine.assign(end=mine["first_data_s"] + mine["duration_s"]).sort_values(["run", "end"])
+    text = _text(known)
+    slots = frame(read.tables["slots"])
+    for destination, group in mine.groupby("ue", sort=False):
+        text = memory_text(str(destination), list(_endings(group, slots, seen)), text)
+    return text
+
+
+def _chosen(there: list[str], cca: str | None) -> str:
+    """The one that is meant."""
+    allowed = "; ".join(there)
+    if cca is None:
+        if len(there) > 1:
+            raise CelltcpError(f"cca: several were selected, say which one; allowed: {allowed}")
+        return there[0]
+    # Results have parameters in one order, whatever that was in the command.
+    asked = ",".join(lineups(cca))
+    if asked not in there:
+        raise CelltcpError(f"cca: {cca!r} was not selected; allowed: {allowed}")
+    return asked
+
+
+def _endings(flows: pd.DataFrame, slots: pd.DataFrame, seen: pd.DataFrame) -> Iterator[Earlier]:
+    """How these connections ended; those that had no slot to be seen in have found nothing."""
+    for _, flow in flows.iterrows():
+        mine = seen[(seen["run"] == flow["run"]) & (seen["flow"] == flow["flow"])]
+        if not mine.empty:
+            yield ended(str(mine.iloc[-1]["using_cca"]), flow, slots, seen)
+
+
+def _text(file: str | Path | None) -> str:
+    """What is known from before."""
+    if file is None:
+        return ""
+    try:
+        text = Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no text"
+        raise CelltcpError(f"{file}: cannot be read: {reason}") from None
+    try:
+        return memory_text("", [], text)
+    except CelltcpError as error:
+        raise CelltcpError(f"{file}: {error}") from None
