@@ -16,7 +16,8 @@ use crate::sample::{Hints, Sample};
 /// Why the congestion control is what it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {
-    /// Chosen for a new connection: before it sends or, if nothing was known then, at its first RTT sample.
+    /// Chosen for a new connection: before it is set up or, if nothing was known then, at its first RTT
+    /// sample, which the handshake gives.
     Establishment,
     /// Changed, since another fits better.
     Change,
@@ -205,8 +206,8 @@ impl Selector {
         (advice, features)
     }
 
-    /// The choice for a new connection, made at its first RTT sample: next to nothing has been sent, so that
-    /// a change costs nothing and neither agreement nor rest is asked for.
+    /// The choice for a new connection, made at its first RTT sample: nothing has been sent, so that a change
+    /// costs nothing and neither agreement nor rest is asked for.
     fn establish(&mut self, now: Instant) -> Option<Decision> {
         let (advice, features) = self.ask(Some(self.present), None);
         let advice = advice?;
