@@ -76,6 +76,41 @@ def campaign_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return _decorated(command, decorators)
 
 
+def case_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Cases to run: --scenarios, --requirement, --seed, --jobs, --kernel, --set, --json."""
+    decorators: list[Decorator] = [
+        click.option(
+            "--scenarios",
+            default="thesis36",
+            show_default=True,
+            metavar="LIST",
+            help="Built-in names, files, folders of recordings, patterns such as 'mobility/*', "
+            "thesis36.",
+        ),
+        click.option(
+            "--requirement",
+            default="goodput,balanced,delay",
+            show_default=True,
+            metavar="LIST",
+            help="For what; select evaluate also takes weights of use/delay/losses such as 1/5/1.",
+        ),
+        click.option("--seed", default=1, show_default=True, type=click.IntRange(0)),
+        click.option("--jobs", type=click.IntRange(1), help="Runs at a time; default all cores."),
+        click.option("--kernel", metavar="VERSION", help="Which kernel; default the newest built."),
+        click.option(
+            "--set",
+            "changes",
+            multiple=True,
+            metavar="FIELD=VALUE",
+            help="Override a field of all scenarios, such as path.buffer=2bdp; may be repeated.",
+        ),
+        click.option(
+            "--json", "json_file", metavar="FILE", help="Write the outcome as JSON; - prints it."
+        ),
+    ]
+    return _decorated(command, decorators)
+
+
 def _decorated(command: Callable[..., Any], decorators: list[Decorator]) -> Callable[..., Any]:
     """The command with its options in that order."""
     for decorator in reversed(decorators):

@@ -66,8 +66,8 @@ class Change:
 def changes_in(tables: dict[str, pa.Table], jobs: Sequence[Job]) -> list[Change]:
     """The changes in these runs; those that cannot be measured say why.
 
-    What is chosen when the handshake is over, before anything is sent, is no change, but part of what was
-    done before one; it takes over as in the kernel.
+    What is chosen when the handshake is over, before anything is sent, is no change, but part of what
+    was done before one; it takes over as in the kernel.
     """
     if "decisions" not in tables:
         return []

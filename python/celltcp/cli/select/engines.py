@@ -8,6 +8,7 @@ import click
 
 from celltcp.cli.console import wide_console
 from celltcp.cli.means import percent_text
+from celltcp.cli.options import case_options
 from celltcp.cli.outcome import check_json, tell
 from celltcp.cli.progress import progress_bar
 
@@ -22,21 +23,7 @@ _NAME = 30
 
 
 @click.command()
-@click.option(
-    "--scenarios",
-    default="thesis36",
-    show_default=True,
-    metavar="LIST",
-    help="Built-in names, files, folders of recordings, patterns such as 'mobility/*', thesis36.",
-)
 @click.option("--runs", default=5, show_default=True, type=click.IntRange(1))
-@click.option(
-    "--requirement",
-    default="goodput,balanced,delay",
-    show_default=True,
-    metavar="LIST",
-    help="Best for what.",
-)
 @click.option(
     "--cca",
     default="all",
@@ -44,18 +31,8 @@ _NAME = 30
     metavar="LIST",
     help="Congestion controls that stay; all are those that both engines have.",
 )
-@click.option("--seed", default=1, show_default=True, type=click.IntRange(0))
-@click.option("--jobs", type=click.IntRange(1), help="Runs at a time; default all cores.")
-@click.option("--kernel", metavar="VERSION", help="Which kernel; default the newest built.")
-@click.option(
-    "--set",
-    "changes",
-    multiple=True,
-    metavar="FIELD=VALUE",
-    help="Override a field of all scenarios, such as path.buffer=2bdp; may be repeated.",
-)
 @click.option("--out", metavar="DIR", help="Keep tables here; resumes.")
-@click.option("--json", "json_file", metavar="FILE", help="Write the outcome as JSON; - prints it.")
+@case_options
 def engines(
     scenarios: str,
     runs: int,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from celltcp.cli.options import case_options
 from celltcp.cli.outcome import check_json, draw, tell
 from celltcp.cli.progress import progress_bar
 from celltcp.cli.select.evaluated import print_evaluation
@@ -18,21 +19,7 @@ from celltcp.engines import ENGINES
     metavar="LIST",
     help="Built-in policies, or files.",
 )
-@click.option(
-    "--scenarios",
-    default="thesis36",
-    show_default=True,
-    metavar="LIST",
-    help="Built-in names, files, folders of recordings, patterns such as 'mobility/*', thesis36.",
-)
 @click.option("--runs", default=10, show_default=True, type=click.IntRange(1))
-@click.option(
-    "--requirement",
-    default="goodput,balanced,delay",
-    show_default=True,
-    metavar="LIST",
-    help="For what; also weights of use/delay/losses such as 1/5/1.",
-)
 @click.option(
     "--cca", default="all", show_default=True, metavar="LIST", help="Congestion controls that stay."
 )
@@ -52,19 +39,9 @@ from celltcp.engines import ENGINES
     help="Earlier connections, for policies with a memory.",
 )
 @click.option("--switches", is_flag=True, help="Find out what changes cost: a run more for each.")
-@click.option("--seed", default=1, show_default=True, type=click.IntRange(0))
-@click.option("--jobs", type=click.IntRange(1), help="Runs at a time; default all cores.")
 @click.option("--engine", default="native", show_default=True, type=click.Choice(ENGINES))
-@click.option("--kernel", metavar="VERSION", help="Which kernel; default the newest built.")
-@click.option(
-    "--set",
-    "changes",
-    multiple=True,
-    metavar="FIELD=VALUE",
-    help="Override a field of all scenarios, such as path.buffer=2bdp; may be repeated.",
-)
 @click.option("--out", metavar="DIR", help="Keep tables and the picture here; resumes.")
-@click.option("--json", "json_file", metavar="FILE", help="Write the outcome as JSON; - prints it.")
+@case_options
 def evaluate(
     policy: str,
     scenarios: str,
