@@ -1,0 +1,42 @@
+"""What is chosen when the handshake is over: as if it had been there from the start."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from celltcp import compare
+
+POLICY = """
+name = "starts"
+description = "Starts with one congestion control where the RTT is known, and stays with it."
+
+[method.tree]
+features = ["base_rtt"]
+
+[[method.tree.trees]]
+requirement = "balanced"
+moment = "start"
+nodes = [{{ cases = 1, take = ["{cca}"], parts = {{ {cca} = [1.0, 1.0, 1.0] }} }}]
+"""
+
+
+@pytest.mark.parametrize("cca", ["cdg", "bbr", "vegas"])
+def test_a_connection_runs_as_if_its_first_choice_had_been_there_from_the_start(
+    cca: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "starts.toml"
+    file.write_text(POLICY.format(cca=cca), encoding="utf-8")
+    found = compare(
+        "mobility/backward-300-low", cca=[cca, f"auto:policy={file}"], runs=2, duration="8s"
+    )
+    tables = found.results.tables
+    causes = tables["decisions"]["cause"].to_pylist()
+    assert causes == ["establishment", "establishment"] * 2
+    slots = tables["slots"].to_pandas().drop(columns="cca")
+    runs = [mine.drop(columns="run").reset_index(drop=True) for _, mine in slots.groupby("run")]
+    assert runs[0]["goodput_mbps"].sum() > 0
+    for alone, chosen in zip(runs[:2], runs[2:], strict=True):
+        pd.testing.assert_frame_equal(chosen, alone, check_exact=True)
