@@ -1,0 +1,5 @@
+"""python -m celltcp, as celltcp."""
+
+from celltcp.cli import main
+
+main()
