@@ -199,7 +199,9 @@ def test_staying_has_the_same_past_as_the_change_that_it_is_measured_by(alternat
 
 
 #: Changes from Reno to CUBIC before the connection has lived for a second, and back after three.
-EARLY = ALTERNATING.replace("at_least = 2.0, below = 5.0", "at_least = 0.4, below = 3.0")
+EARLY = ALTERNATING.replace("at_least = 2.0, below = 5.0", "at_least = 0.4, below = 3.0").replace(
+    "agree = 1", "agree = 1\njudge = 1.0"
+)
 
 
 def test_changes_without_a_second_before_or_after_are_measured_as_far_as_can_be(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def test_a_capture_of_the_kernels_packets(linux: Engine, tmp_path: Path) -> None
 @pytest.mark.usefixtures("linux")
 def test_an_interrupt_leaves_no_process_and_no_file(tmp_path: Path) -> None:
     arguments = ["compare", "steady-100-68", "--engine", "kernel", "--runs", "4", "--out", "kept"]
-    child = started(arguments, tmp_path)
+    child = started([*arguments, "--duration", "600s"], tmp_path)
     child.send_signal(signal.SIGINT)
     assert child.wait(timeout=60) == 130
     assert not kernels_in(tmp_path)

@@ -12,6 +12,9 @@ pub struct Feature {
     of: fn(&View) -> f64,
 }
 
+/// What the feature `flow_size` is where the application does not know, MB.
+pub(crate) const UNKNOWN_SIZE: f64 = 1e6;
+
 /// All features, in the order of [`Features`].
 pub static FEATURES: [Feature; 18] = [
     Feature {
@@ -102,7 +105,10 @@ pub static FEATURES: [Feature; 18] = [
     Feature {
         name: "flow_size",
         meaning: "what the application will send, MB; 1000000 if it does not know",
-        of: |view| view.flow_size.map_or(1e6, |bytes| bytes as f64 / 1e6),
+        of: |view| {
+            view.flow_size
+                .map_or(UNKNOWN_SIZE, |bytes| bytes as f64 / 1e6)
+        },
     },
 ];
 

@@ -54,6 +54,11 @@ impl Measure {
         self.capacity += other.capacity;
     }
 
+    /// Time that it is of.
+    pub(crate) fn time(&self) -> Duration {
+        SAMPLE_INTERVAL * self.samples as u64
+    }
+
     /// Means of rate, B and C.
     fn means(&self) -> [f64; 3] {
         [self.rate, self.b, self.c].map(|sum| sum / self.samples.max(1.0))

@@ -89,8 +89,10 @@ pub struct Selector {
     present: &'static str,
     in_flight: bool,
     /// Whether the choice for the new connection is still to be made: nothing was known that the policy
-    /// decides by.
+    /// decides by, or not from this connection.
     open: bool,
+    /// Whether something was known before the connection was set up.
+    answered: bool,
     /// When the next decision is due.
     next: Instant,
     /// Before this, the one in use is left in peace.
@@ -122,6 +124,7 @@ impl Selector {
             present: policy.default_cca(),
             in_flight: policy.changes_in_flight(),
             open: true,
+            answered: false,
             next: start.at + tuning.interval(),
             rest_until: start.at,
             wanted: ("", 0),
@@ -134,7 +137,8 @@ impl Selector {
             watch,
         };
         let (advice, features) = selector.ask(None, start.known);
-        selector.open = advice.is_none();
+        selector.answered = advice.is_some();
+        selector.open = advice.is_none() || selector.policy.measures();
         let advice = advice.unwrap_or_else(|| selector.policy.unknowing());
         selector.present = advice.to;
         let decision = Decision {
@@ -166,7 +170,10 @@ impl Selector {
         if sample.srtt.is_zero() {
             return None;
         }
-        self.outcome.observe(sample.at, self.watch.view());
+        // What an application does not send says nothing of the congestion control.
+        if !sample.app_limited {
+            self.outcome.observe(sample.at, self.watch.view());
+        }
         if self.open {
             let decision = self.establish(sample.at);
             self.open = false;
@@ -174,7 +181,7 @@ impl Selector {
                 return decision;
             }
         }
-        if let Some(back) = self.judge(sample.at) {
+        if let Some(back) = self.judge(sample) {
             return Some(back);
         }
         if !self.in_flight || sample.at < self.next {
@@ -207,10 +214,11 @@ impl Selector {
     }
 
     /// The choice for a new connection, made at its first RTT sample: nothing has been sent, so that a change
-    /// costs nothing and neither agreement nor rest is asked for.
+    /// costs nothing and neither agreement nor rest is asked for. What had been chosen by a memory or hints
+    /// is not told again if it stays.
     fn establish(&mut self, now: Instant) -> Option<Decision> {
         let (advice, features) = self.ask(Some(self.present), None);
-        let advice = advice?;
+        let advice = advice.filter(|advice| advice.to != self.present || !self.answered)?;
         let from = core::mem::replace(&mut self.present, advice.to);
         Some(Decision {
             at: now,
@@ -269,14 +277,21 @@ impl Selector {
     }
 
     /// Watches the last change, and looks back at it once its time is over: the first part is left to settle.
-    fn judge(&mut self, now: Instant) -> Option<Decision> {
+    fn judge(&mut self, sample: &Sample) -> Option<Decision> {
+        let now = sample.at;
         let trial = self.trial.as_mut().filter(|trial| now >= trial.since)?;
-        trial.after.observe(self.watch.view());
+        if !sample.app_limited {
+            trial.after.observe(self.watch.view());
+        }
         if now < trial.until {
             return None;
         }
         let trial = self.trial.take()?;
         let tuning = self.policy.tuning;
+        let told = |measure: &Measure| measure.time() * 4 >= tuning.judge();
+        if !told(&trial.before) || !told(&trial.after) {
+            return None;
+        }
         let lost = loss(self.auto.requirement, &trial.before, &trial.after);
         if lost <= tuning.tolerance {
             return None;

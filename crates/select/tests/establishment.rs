@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use select::policy::builtin;
-use select::{Auto, Cause, Decision, Hints, Remembered, Sample, Selector, Start};
+use select::{Auto, Cause, Decision, Hints, Policy, Remembered, Sample, Selector, Start};
 use units::random::{Purpose, Stream};
 use units::{Duration, Instant, Rate};
 
@@ -86,8 +86,70 @@ fn a_remembered_rtt_completes_it_before_the_first_sample() {
     let hints = Some(away_at_120());
     let (mut selector, first) = selector("thesis-establishment", hints, Some(&known));
     assert!(first.reason.starts_with("forward at 120 km/h, latency low"));
-    let sample = first_sample(at(40), Duration::from_millis(78));
+    let sample = first_sample(at(40), Duration::from_millis(20));
     assert_eq!(selector.observe(&sample, hints), None);
+}
+
+#[test]
+fn the_handshake_knows_better_than_a_memory() {
+    let known = Remembered {
+        connections: 1,
+        min_rtt_ms: 20.0,
+        ..Remembered::default()
+    };
+    let hints = Some(away_at_120());
+    let (mut selector, first) = selector("thesis-establishment", hints, Some(&known));
+    assert!(first.reason.contains("latency low"));
+    let sample = first_sample(at(90), Duration::from_millis(78));
+    let second = selector.observe(&sample, hints).expect("another choice");
+    assert_eq!(second.cause, Cause::Establishment);
+    assert!(second.reason.contains("latency 4g"));
+}
+
+/// A start tree that expects 0.9 of BBR and 0.88 of CUBIC, and asks for more than that difference.
+const RELUCTANT: &str = r#"
+name = "reluctant"
+description = "BBR would have to be much better."
+[method.tree]
+features = ["base_rtt", "flow_size"]
+[[method.tree.trees]]
+requirement = "balanced"
+moment = "start"
+margin = 0.05
+nodes = [
+    { feature = "flow_size", threshold = 1.0, below = 1, from = 2 },
+    { cases = 1, take = ["bbr"], parts = { bbr = [0.9, 0.9, 0.9] } },
+    { cases = 1, take = ["bbr", "cubic"], parts = { bbr = [0.9, 0.9, 0.9], cubic = [0.88, 0.88, 0.88] } },
+]
+"#;
+
+/// What is remembered makes a choice possible earlier, and no other.
+#[test]
+fn a_margin_holds_for_destinations_that_are_known_too() {
+    let known = Remembered {
+        connections: 1,
+        min_rtt_ms: 78.0,
+        ..Remembered::default()
+    };
+    let policy = Policy::from_toml(RELUCTANT, "reluctant").expect("a policy");
+    for known in [None, Some(&known)] {
+        let start = Start {
+            at: Instant::ZERO,
+            known,
+            hints: None,
+            draws: Stream::new(1, Purpose::Selection, 0),
+        };
+        let (mut selector, first) =
+            Selector::new(Arc::new(policy.clone()), Auto::default(), &start);
+        assert_eq!(first.to, "cubic");
+        if known.is_some() {
+            assert!(first.reason.contains("too little"));
+            assert!(first.reason.starts_with("flow_size unknown >= 1"));
+        }
+        let told = first_sample(at(90), Duration::from_millis(78));
+        selector.observe(&told, None);
+        assert_eq!(selector.present(), "cubic");
+    }
 }
 
 /// Without the radio nobody knows the movement of a connection that has sent nothing.

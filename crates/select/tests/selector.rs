@@ -237,6 +237,26 @@ because = "old"
     }
 }
 
+/// A source that pauses after the change sends nothing; that is not the newcomer's fault.
+#[test]
+fn a_pause_of_the_application_is_not_blamed_on_the_change() {
+    let tuning = "interval = 0.1\ndwell = 0.5\nagree = 1\ntolerance = 0.2";
+    let returns_where = |app_limited: bool| {
+        let (mut selector, _) = selector(by_queue(tuning), Requirement::Goodput);
+        let mut decisions = watch(&mut selector, 0, 3_000, |_| 60);
+        let slow = (300..800).map(|n| Sample {
+            delivered: 3_000,
+            delivery_rate: Rate::from_mbps(0.1),
+            app_limited,
+            ..sample(n * 10, 120)
+        });
+        decisions.extend(slow.filter_map(|sample| selector.observe(&sample, None)));
+        decisions.iter().any(|each| each.cause == Cause::Return)
+    };
+    assert!(returns_where(false));
+    assert!(!returns_where(true));
+}
+
 #[test]
 fn a_change_after_which_nothing_is_worse_stays() {
     let tuning = "interval = 0.5\nagree = 5\ndwell = 1.0\ntolerance = 0.2";

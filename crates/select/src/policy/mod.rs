@@ -252,6 +252,14 @@ impl Policy {
         }
     }
 
+    /// Whether it decides by what is measured, of which the handshake tells more than any memory.
+    pub(crate) fn measures(&self) -> bool {
+        matches!(
+            self.method,
+            Method::Table(_) | Method::Rules(_) | Method::Tree(_)
+        )
+    }
+
     /// Whether it ever has several that are equally good, among which a preference decides.
     pub fn has_ties(&self) -> bool {
         match &self.method {
@@ -272,7 +280,7 @@ impl Policy {
             // Without any RTT all features are those of nothing.
             Method::Rules(_) | Method::Tree(_) if situation.view.base_rtt.value.is_zero() => None,
             Method::Rules(rules) => rules.advise(situation),
-            Method::Tree(trees) => trees.advise(situation),
+            Method::Tree(trees) => trees.advise(situation, self.default_cca()),
             Method::Cost(cost) => cost.advise(situation, self.default_cca()),
         }
     }

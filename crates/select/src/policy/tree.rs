@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::rules::{check_feature, check_requirement};
 use super::{Advice, Situation, Wrong, cca_named, named};
-use crate::features::{FEATURES, feature_called};
+use crate::features::{FEATURES, UNKNOWN_SIZE, feature_called};
 
 /// A tree per requirement and moment, and what they were trained on.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -89,7 +89,8 @@ pub struct Split {
 pub struct Leaf {
     /// Whom to choose from.
     pub take: Vec<String>,
-    /// Expected parts A, B and C of PM per congestion control, whether it may be taken or only be in use.
+    /// Expected parts A, B and C of PM per congestion control, whether it may be taken or only be in use. In
+    /// trees for goodput, A is what is delivered over what could be.
     pub parts: BTreeMap<String, [f64; 3]>,
     /// Cases of the training that came here.
     pub cases: u32,
@@ -138,8 +139,12 @@ impl Trees {
         self.trees.iter().any(|tree| tree.moment == Moment::Flight)
     }
 
-    /// The congestion control of which the tree expects most.
-    pub(super) fn advise(&self, situation: &Situation<'_>) -> Option<Advice> {
+    /// The congestion control of which the tree expects most; for a new connection, held against `default`.
+    pub(super) fn advise(
+        &self,
+        situation: &Situation<'_>,
+        default: &'static str,
+    ) -> Option<Advice> {
         let requirement = situation.requirement.nearest_named().to_string();
         let moment = if situation.established {
             Moment::Flight
@@ -153,7 +158,7 @@ impl Trees {
         let (leaf, path) = tree.descend(situation)?;
         let weights = situation.requirement.weights();
         let score = |parts: &[f64; 3]| weights.score(*parts);
-        // Of equals the first by the alphabet, so that the answer does not hang on rounding.
+        // Of equals the first that the file names.
         let all = leaf
             .take
             .iter()
@@ -165,14 +170,15 @@ impl Trees {
                 best
             }
         })?;
-        let (present, gain) = match situation.present.map(|name| (name, leaf.parts.get(name))) {
-            Some((present, Some(known))) => (present, score(parts) - score(known)),
-            _ => (cca_named(name).ok()?, 0.0),
-        };
+        let in_use = situation.present.filter(|_| situation.established);
+        let present = in_use.unwrap_or(default);
+        // Who is not in the leaf has nothing to be held against.
+        let known = leaf.parts.get(present);
+        let gain = known.map_or(f64::INFINITY, |known| score(parts) - score(known));
         let expected = format!("{path}: {:.3} expected of {name}", score(parts));
         if gain < tree.margin && present != name {
             return Some(Advice {
-                to: cca_named(present).ok()?,
+                to: present,
                 reason: format!(
                     "{expected}, {:.3} of {present}: too little",
                     score(parts) - gain
@@ -289,11 +295,12 @@ impl Tree {
                     if !path.is_empty() {
                         path.push_str(", ");
                     }
-                    path.push_str(&format!(
-                        "{name} {} {sign} {}",
-                        spelt(value),
-                        split.threshold
-                    ));
+                    let value = if name == "flow_size" && value == UNKNOWN_SIZE {
+                        "unknown".to_owned()
+                    } else {
+                        spelt(value)
+                    };
+                    path.push_str(&format!("{name} {value} {sign} {}", split.threshold));
                     number = next;
                 }
             }
