@@ -99,8 +99,13 @@ def test_outcomes_come_back_from_their_file_as_they_were(tmp_path: Path) -> None
     write_outcomes(found, ["bbr", "vegas"], file)
     again = read_outcomes(file, ["bbr", "vegas"])
     assert (again.features, again.parts) == (found.features, found.parts)
-    with pytest.raises(CelltcpError, match="no outcomes of cubic"):
-        read_outcomes(file, ["bbr", "cubic"])
+    for others in (["bbr", "cubic"], ["bbr"], ["bbr", "cubic", "vegas"]):
+        with pytest.raises(CelltcpError, match="has outcomes of bbr, vegas; allowed: a table of"):
+            read_outcomes(file, others)
+    other = pd.read_parquet(file).assign(measured="celltcp 0.0.1 over 1 s")
+    other.to_parquet(file)
+    with pytest.raises(CelltcpError, match=r"measured by celltcp 0\.0\.1 over 1 s; allowed: celltcp"):
+        read_outcomes(file, ["bbr", "vegas"])
 
 
 def test_what_cannot_be_trained_is_refused(tmp_path: Path) -> None:
@@ -108,7 +113,12 @@ def test_what_cannot_be_trained_is_refused(tmp_path: Path) -> None:
         train("x", ["nowhere"])
     with pytest.raises(CelltcpError, match="'speed' is not allowed; allowed: goodput"):
         train("x", requirements=["speed"])
-    for scenarios in (["lossy"], ["lossy", "stepping"]):
+    for few in ("cubic", "cubic,cubic"):
+        with pytest.raises(CelltcpError, match="'cubic' alone leaves nothing to choose"):
+            train("x", cca=few)
+    with pytest.raises(CelltcpError, match="'auto' is not allowed; allowed: bbr"):
+        train("x", cca="cubic,auto")
+    for scenarios in (["lossy", "lossy"], ["lossy", "stepping"]):
         with pytest.raises(CelltcpError, match="too few to cross-validate"):
             train("x", scenarios, cca="cubic,bbr", each=1, moments_each=1)
     broken = tmp_path / "broken.parquet"
@@ -147,3 +157,4 @@ def test_margins_that_harm_a_family_are_not_taken_however_well_they_do_elsewhere
     )
     assert best_harmless(measures) == "careful"
     assert best_harmless(measures.drop(columns="careful")) == "never"
+    assert best_harmless(measures[["cubic", "bold"]]) == "bold"

@@ -36,6 +36,15 @@ pub struct Sample {
     pub slow_start: bool,
 }
 
+impl Sample {
+    /// Whether the application, and not the network, decides how much is sent. In a pause nothing is in
+    /// flight; Linux marks the rates as limited by the application only when it writes again
+    /// (`tcp_rate_check_app_limited`).
+    pub(crate) fn awaits_application(&self) -> bool {
+        self.app_limited || self.inflight == 0
+    }
+}
+
 /// What the radio side tells, where there is one that does.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Hints {

@@ -171,7 +171,7 @@ impl Selector {
             return None;
         }
         // What an application does not send says nothing of the congestion control.
-        if !sample.app_limited {
+        if !sample.awaits_application() {
             self.outcome.observe(sample.at, self.watch.view());
         }
         if self.open {
@@ -280,7 +280,7 @@ impl Selector {
     fn judge(&mut self, sample: &Sample) -> Option<Decision> {
         let now = sample.at;
         let trial = self.trial.as_mut().filter(|trial| now >= trial.since)?;
-        if !sample.app_limited {
+        if !sample.awaits_application() {
             trial.after.observe(self.watch.view());
         }
         if now < trial.until {

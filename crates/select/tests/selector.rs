@@ -241,20 +241,22 @@ because = "old"
 #[test]
 fn a_pause_of_the_application_is_not_blamed_on_the_change() {
     let tuning = "interval = 0.1\ndwell = 0.5\nagree = 1\ntolerance = 0.2";
-    let returns_where = |app_limited: bool| {
+    let returns_where = |app_limited: bool, inflight: u32| {
         let (mut selector, _) = selector(by_queue(tuning), Requirement::Goodput);
         let mut decisions = watch(&mut selector, 0, 3_000, |_| 60);
         let slow = (300..800).map(|n| Sample {
             delivered: 3_000,
             delivery_rate: Rate::from_mbps(0.1),
             app_limited,
+            inflight,
             ..sample(n * 10, 120)
         });
         decisions.extend(slow.filter_map(|sample| selector.observe(&sample, None)));
         decisions.iter().any(|each| each.cause == Cause::Return)
     };
-    assert!(returns_where(false));
-    assert!(!returns_where(true));
+    assert!(returns_where(false, 120));
+    assert!(!returns_where(true, 120));
+    assert!(!returns_where(false, 0));
 }
 
 #[test]

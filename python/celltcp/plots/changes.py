@@ -28,16 +28,21 @@ def draw_changes(panels: list[Axes], decisions: pd.DataFrame) -> None:
     first, last = top.get_xlim()
     ends = [-np.inf] * _NAME_ROWS
     shades = colours(decisions["to_cca"])
-    for row in decisions.to_dict("records"):
-        place = (row["t_s"] - first) / (last - first)
+    # A choice before the handshake and the same one after it are one.
+    again = (decisions["cause"] == "establishment") & (
+        decisions["to_cca"] == decisions["to_cca"].shift()
+    )
+    for row in decisions[~again].to_dict("records"):
+        at = max(row["t_s"], first)
+        place = (at - first) / (last - first)
         level = next((n for n in range(_NAME_ROWS) if place - ends[n] > _NEAR), int(np.argmin(ends)))
         ends[level] = place + 0.008 * len(row["to_cca"])
         style = "--" if row["cause"] == "return" else "-"
         for axes in panels:
-            axes.axvline(row["t_s"], color="black", lw=0.8, ls=style, alpha=0.7)
+            axes.axvline(at, color="black", lw=0.8, ls=style, alpha=0.7)
         top.annotate(
             row["to_cca"],
-            (row["t_s"], 1.0),
+            (at, 1.0),
             xycoords=("data", "axes fraction"),
             xytext=(1, 2 + 9 * level),
             textcoords="offset points",

@@ -16,14 +16,11 @@ import click
     "--known", metavar="FILE", help="Memory that they add to, such as the one these runs were given."
 )
 def memory(folder: str, cca: str | None, known: str | None) -> None:
-    r"""Print what the selected connections of the results in DIR have found, as a memory.
+    """Print what the selected connections of the results in DIR have found, as a memory.
 
     DIR holds results of celltcp compare or run with --cca auto... and --out. All connections of all
-    runs under one auto count, one after the other:
-
-    \b
-    celltcp select memory results > known.toml
-    celltcp compare drive --cca auto:memory=known.toml
+    runs under one auto count, one after the other. What celltcp select memory results > known.toml
+    writes is what celltcp compare drive --cca auto:memory=known.toml starts with.
     """
     from celltcp.selection.memory import memory_of
 

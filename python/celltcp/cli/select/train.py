@@ -77,6 +77,8 @@ def train(
         if each_file.is_dir():
             raise CelltcpError(f"{each_file}: is a folder; allowed: a file")
         prepare_folder(each_file.parent)
+    if file.resolve() == kept.resolve():
+        raise CelltcpError(f"{file}: is the table of outcomes, too; allowed: different files")
     with stages_bar() as progress:
         training = train_policy(
             file.stem,
@@ -110,7 +112,7 @@ def print_training(training: Training, console: Console) -> None:
     from rich.table import Table
 
     table = Table(
-        title=f"Below the best choice of each of {training.cases} moments, on families left out"
+        title=f"Below the best choice of each moment ({training.cases} in all), on families left out"
     )
     table.add_column("family")
     for tree in training.trees:

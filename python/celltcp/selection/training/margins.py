@@ -66,12 +66,13 @@ def best_harmless(measures: pd.DataFrame) -> str:
     """Of the columns the one that loses least on average and harms no family, the default left out.
 
     Args:
-        measures: by family and network (rows), of each candidate and of the default (columns); one
-            candidate at least does as the default does.
+        measures: by family and network (rows), of each candidate and of the default (columns). Where
+            the default is not among those to choose from, all may harm; then that is not looked at.
     """
     losses = regret(measures)
-    harmless = [label for label in losses if label != DEFAULT and not _harms(measures, label)]
-    return min(harmless, key=lambda label: (losses[label], label))
+    del losses[DEFAULT]
+    harmless = [label for label in losses if not _harms(measures, label)]
+    return min(harmless or losses, key=lambda label: (losses[label], label))
 
 
 def _harms(measures: pd.DataFrame, label: str) -> bool:

@@ -7,9 +7,19 @@ from pathlib import Path
 
 import pandas as pd
 
+from celltcp import __version__
 from celltcp._core import CelltcpError
-from celltcp.selection.training.counterfactual import PARTS, Outcomes, Point
+from celltcp.selection.training.counterfactual import (
+    HORIZON_S,
+    PARTS,
+    SHORT_FLOW_S,
+    Outcomes,
+    Point,
+)
 from celltcp.selection.training.families import Network
+
+#: What must be the same for outcomes to stand in one table.
+_MEASURED = f"celltcp {__version__} over {HORIZON_S:g} s, flows of known size {SHORT_FLOW_S:g} s"
 
 
 def write_outcomes(found: Outcomes, ccas: Sequence[str], file: Path) -> None:
@@ -25,6 +35,7 @@ def write_outcomes(found: Outcomes, ccas: Sequence[str], file: Path) -> None:
             "size_mb": point.size_mb,
             "requirement": point.requirement,
             "then": point.then,
+            "measured": _MEASURED,
             **{f"feature:{name}": value for name, value in features.items()},
             **{
                 f"{part}:{cca}": value
@@ -43,13 +54,22 @@ def read_outcomes(file: Path, ccas: Sequence[str]) -> Outcomes:
     """Reads what [`write_outcomes`] wrote.
 
     Raises:
-        CelltcpError: if the file is not such a table, or lacks a congestion control.
+        CelltcpError: if the file is not such a table, or one of other congestion controls or of another
+            version.
     """
     try:
         table = pd.read_parquet(file)
-        missing = [cca for cca in ccas if f"use:{cca}" not in table.columns]
-        if missing:
-            raise CelltcpError(f"{file}: has no outcomes of {', '.join(missing)}")
+        there = [name.removeprefix("use:") for name in table.columns if name.startswith("use:")]
+        if sorted(there) != sorted(ccas):
+            raise CelltcpError(
+                f"{file}: has outcomes of {', '.join(there)}; allowed: a table of {', '.join(ccas)}, "
+                "or one that is not there yet (--outcomes)"
+            )
+        if others := set(table["measured"]) - {_MEASURED}:
+            raise CelltcpError(
+                f"{file}: measured by {others.pop()}; allowed: {_MEASURED}, or a table that is not "
+                "there yet (--outcomes)"
+            )
         found = Outcomes()
         for row in table.to_dict("records"):
             network = Network(

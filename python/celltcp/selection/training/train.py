@@ -166,8 +166,15 @@ def train(
             allowed = ", ".join(REQUIREMENTS)
             raise CelltcpError(f"requirement: {requirement!r} is not allowed; allowed: {allowed}")
     native = engine("native", None)
-    ccas = chosen(cca, native.ccas) if cca else deployable()
-    families = list(scenarios) or list(FAMILIES)
+    ccas = list(dict.fromkeys(chosen(cca, native.ccas))) if cca else deployable()
+    for each_cca in ccas:
+        if each_cca not in native.ccas:
+            allowed = ", ".join(sorted(native.ccas))
+            raise CelltcpError(f"cca: {each_cca!r} is not allowed; allowed: {allowed}")
+    if len(ccas) < 2:
+        raise CelltcpError(f"cca: {ccas[0]!r} alone leaves nothing to choose; allowed: two or more")
+    requirements = list(dict.fromkeys(requirements))
+    families = list(dict.fromkeys(scenarios)) or list(FAMILIES)
     plan = Plan(families, requirements, ccas, each, moments_each, whole_each, leaves, least, seed)
     drawn = list(networks(families, each, seed))
     plan.check()
