@@ -41,6 +41,8 @@ def started(arguments: list[str], folder: Path) -> subprocess.Popen[bytes]:
         env={**os.environ, "TMPDIR": str(folder)},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
+        # Where the tests run in the background of a shell, interrupts are ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert soon(lambda: bool(kernels_in(folder))), "a kernel has started"
     return child
