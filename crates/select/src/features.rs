@@ -12,8 +12,28 @@ pub struct Feature {
     of: fn(&View) -> f64,
 }
 
+impl Feature {
+    /// A value with four digits that count, so that it stands on the right side of a threshold.
+    pub(crate) fn spelt(&self, value: f64) -> String {
+        if self.name == "flow_size" && value == UNKNOWN_SIZE {
+            return "unknown".to_owned();
+        }
+        let magnitude = if value == 0.0 {
+            0.0
+        } else {
+            value.abs().log10().floor()
+        };
+        let decimals = (3.0 - magnitude).clamp(0.0, 9.0) as usize;
+        let text = format!("{value:.decimals$}");
+        if decimals == 0 {
+            return text;
+        }
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    }
+}
+
 /// What the feature `flow_size` is where the application does not know, MB.
-pub(crate) const UNKNOWN_SIZE: f64 = 1e6;
+const UNKNOWN_SIZE: f64 = 1e6;
 
 /// All features, in the order of [`Features`].
 pub static FEATURES: [Feature; 18] = [

@@ -49,6 +49,15 @@ fn first_sample(at: Instant, rtt: Duration) -> Sample {
     }
 }
 
+/// A destination with this lowest RTT, ms.
+fn remembered(min_rtt_ms: f64) -> Remembered {
+    Remembered {
+        connections: 1,
+        min_rtt_ms,
+        ..Remembered::default()
+    }
+}
+
 fn away_at_120() -> Hints {
     Hints {
         sinr_db: Some(15.0),
@@ -78,11 +87,7 @@ fn the_first_rtt_sample_completes_what_the_radio_tells() {
 
 #[test]
 fn a_remembered_rtt_completes_it_before_the_first_sample() {
-    let known = Remembered {
-        connections: 1,
-        min_rtt_ms: 20.0,
-        ..Remembered::default()
-    };
+    let known = remembered(20.0);
     let hints = Some(away_at_120());
     let (mut selector, first) = selector("thesis-establishment", hints, Some(&known));
     assert!(first.reason.starts_with("forward at 120 km/h, latency low"));
@@ -92,11 +97,7 @@ fn a_remembered_rtt_completes_it_before_the_first_sample() {
 
 #[test]
 fn the_handshake_knows_better_than_a_memory() {
-    let known = Remembered {
-        connections: 1,
-        min_rtt_ms: 20.0,
-        ..Remembered::default()
-    };
+    let known = remembered(20.0);
     let hints = Some(away_at_120());
     let (mut selector, first) = selector("thesis-establishment", hints, Some(&known));
     assert!(first.reason.contains("latency low"));
@@ -126,11 +127,7 @@ nodes = [
 /// What is remembered makes a choice possible earlier, and no other.
 #[test]
 fn a_margin_holds_for_destinations_that_are_known_too() {
-    let known = Remembered {
-        connections: 1,
-        min_rtt_ms: 78.0,
-        ..Remembered::default()
-    };
+    let known = remembered(78.0);
     let policy = Policy::from_toml(RELUCTANT, "reluctant").expect("a policy");
     for known in [None, Some(&known)] {
         let start = Start {

@@ -13,6 +13,15 @@ from celltcp.engines import ENGINES
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
+_seed_option = click.option("--seed", default=1, show_default=True, type=click.IntRange(0))
+_jobs_option = click.option("--jobs", type=click.IntRange(1), help="Runs at a time; default all cores.")
+_kernel_option = click.option(
+    "--kernel", metavar="VERSION", help="Which kernel; default the newest built."
+)
+_json_option = click.option(
+    "--json", "json_file", metavar="FILE", help="Write the outcome as JSON; - prints it."
+)
+
 #: Whether to keep a log of the radio.
 radio_log_option = click.option(
     "--radio-log", is_flag=True, help="Record every TTI of the radio; some 2000 rows a second."
@@ -43,7 +52,7 @@ def scenario_options(command: Callable[..., Any]) -> Callable[..., Any]:
             metavar="FIELD=VALUE",
             help="Override a field of the scenario, such as path.buffer=2bdp; may be repeated.",
         ),
-        click.option("--seed", default=1, show_default=True, type=click.IntRange(0)),
+        _seed_option,
         click.option(
             "--engine",
             default="native",
@@ -51,7 +60,7 @@ def scenario_options(command: Callable[..., Any]) -> Callable[..., Any]:
             type=click.Choice(ENGINES),
             help="What runs TCP: celltcp itself, or a real Linux kernel in virtual time.",
         ),
-        click.option("--kernel", metavar="VERSION", help="Which kernel; default the newest built."),
+        _kernel_option,
     ]
     return _decorated(command, decorators)
 
@@ -67,11 +76,9 @@ def campaign_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Names, with parameters (cubic:hystart=off) or several flows (cubic+bbr); all; own.",
         ),
         click.option("--runs", default=10, show_default=True, type=click.IntRange(1)),
-        click.option("--jobs", type=click.IntRange(1), help="Runs at a time; default all cores."),
+        _jobs_option,
         click.option("--out", metavar="DIR", help="Keep tables and pictures here; resumes."),
-        click.option(
-            "--json", "json_file", metavar="FILE", help="Write the outcome as JSON; - prints it."
-        ),
+        _json_option,
     ]
     return _decorated(command, decorators)
 
@@ -94,9 +101,9 @@ def case_options(command: Callable[..., Any]) -> Callable[..., Any]:
             metavar="LIST",
             help="For what; select evaluate also takes weights of use/delay/losses such as 1/5/1.",
         ),
-        click.option("--seed", default=1, show_default=True, type=click.IntRange(0)),
-        click.option("--jobs", type=click.IntRange(1), help="Runs at a time; default all cores."),
-        click.option("--kernel", metavar="VERSION", help="Which kernel; default the newest built."),
+        _seed_option,
+        _jobs_option,
+        _kernel_option,
         click.option(
             "--set",
             "changes",
@@ -104,9 +111,7 @@ def case_options(command: Callable[..., Any]) -> Callable[..., Any]:
             metavar="FIELD=VALUE",
             help="Override a field of all scenarios, such as path.buffer=2bdp; may be repeated.",
         ),
-        click.option(
-            "--json", "json_file", metavar="FILE", help="Write the outcome as JSON; - prints it."
-        ),
+        _json_option,
     ]
     return _decorated(command, decorators)
 

@@ -14,10 +14,9 @@ from celltcp._core import CelltcpError
 from celltcp.campaign import Progress
 from celltcp.comparison import REQUIREMENTS, json_rows
 from celltcp.engines import ENGINES, engine
-from celltcp.results import prepare_folder, require_own
 from celltcp.selection.best_sets import differences_of, overlaps_of, standings_of, summary_of
 from celltcp.selection.candidates import check_requirements, staying
-from celltcp.selection.kept import Kept, save_frames
+from celltcp.selection.kept import Kept, own_folder, save_frames
 from celltcp.selection.on_scenario import Plan, on_sources
 from celltcp.selection.sources import names_of, sources_of
 
@@ -123,9 +122,7 @@ def check_engines(
     for plan in plans:
         for source in found.sources:
             plan.check(source)
-    if out is not None:
-        require_own(out, "engines")
-    folder = prepare_folder(out) if out is not None else None
+    folder = own_folder(out, "engines")
     kept = Kept(folder)
     sides = []
     for number, plan in enumerate(plans):

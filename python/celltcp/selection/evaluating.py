@@ -10,10 +10,9 @@ from celltcp._core import CelltcpError
 from celltcp.campaign import Progress
 from celltcp.engines import engine as find_engine
 from celltcp.requirements import REQUIREMENTS
-from celltcp.results import prepare_folder, require_own
 from celltcp.selection.candidates import AGAINST, DEFAULT, staying, uses
 from celltcp.selection.evaluation import Evaluation
-from celltcp.selection.kept import Kept
+from celltcp.selection.kept import Kept, own_folder
 from celltcp.selection.on_scenario import Plan, on_sources
 from celltcp.selection.sources import names_of, sources_of
 
@@ -80,9 +79,7 @@ def evaluate(
     # Whatever cannot be run is told before anything is.
     for source in found.sources:
         plan.check(source)
-    if out is not None:
-        require_own(out, "evaluate")
-    folder = prepare_folder(out) if out is not None else None
+    folder = own_folder(out, "evaluate")
     kept = Kept(folder)
     frames = on_sources(found.sources, plan, kept, progress)
     told = {

@@ -13,10 +13,22 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from celltcp.results import UNFINISHED, prepare_folder, write_atomically
+from celltcp.results import UNFINISHED, prepare_folder, require_own, write_atomically
 
 #: Data frames of a scenario, by name.
 Frames = dict[str, pd.DataFrame]
+
+
+def own_folder(out: str | Path | None, command: str) -> Path | None:
+    """The folder that a command was given to keep things in, made if it is not there.
+
+    Raises:
+        CelltcpError: if it has the results of another command, or cannot be made.
+    """
+    if out is None:
+        return None
+    require_own(out, command)
+    return prepare_folder(out)
 
 
 class Kept:

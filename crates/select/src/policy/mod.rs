@@ -245,10 +245,7 @@ impl Policy {
             Method::Fixed(_) | Method::Cost(_) => true,
             Method::Table(table) => table.answers(),
             Method::Rules(rules) => rules.answers(&requirement),
-            Method::Tree(trees) => {
-                let mut trees = trees.trees.iter();
-                trees.any(|tree| tree.requirement == requirement)
-            }
+            Method::Tree(trees) => trees.answers(&requirement),
         }
     }
 

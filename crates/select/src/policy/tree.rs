@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::rules::{check_feature, check_requirement};
 use super::{Advice, Situation, Wrong, cca_named, named};
-use crate::features::{FEATURES, UNKNOWN_SIZE, feature_called};
+use crate::features::{FEATURES, feature_called};
 
 /// A tree per requirement and moment, and what they were trained on.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -134,6 +134,13 @@ impl Trees {
             .collect()
     }
 
+    /// Whether any tree is for the requirement.
+    pub(super) fn answers(&self, requirement: &str) -> bool {
+        self.trees
+            .iter()
+            .any(|tree| tree.requirement == requirement)
+    }
+
     /// Whether there is anything to be asked of a connection that runs.
     pub(super) fn change_in_flight(&self) -> bool {
         self.trees.iter().any(|tree| tree.moment == Moment::Flight)
@@ -190,21 +197,6 @@ impl Trees {
             reason: expected,
         })
     }
-}
-
-/// A number with four digits that count, so that it stands on the right side of a threshold.
-fn spelt(value: f64) -> String {
-    let magnitude = if value == 0.0 {
-        0.0
-    } else {
-        value.abs().log10().floor()
-    };
-    let decimals = (3.0 - magnitude).clamp(0.0, 9.0) as usize;
-    let text = format!("{value:.decimals$}");
-    if decimals == 0 {
-        return text;
-    }
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 impl Tree {
@@ -286,7 +278,7 @@ impl Tree {
                 Node::Leaf(leaf) => return Some((leaf, path)),
                 Node::Split(split) => {
                     let index = feature_called(&split.feature)?;
-                    let (value, name) = (situation.features.0[index], FEATURES[index].name);
+                    let (feature, value) = (&FEATURES[index], situation.features.0[index]);
                     let (sign, next) = if value < split.threshold {
                         ("<", split.below)
                     } else {
@@ -295,11 +287,7 @@ impl Tree {
                     if !path.is_empty() {
                         path.push_str(", ");
                     }
-                    let value = if name == "flow_size" && value == UNKNOWN_SIZE {
-                        "unknown".to_owned()
-                    } else {
-                        spelt(value)
-                    };
+                    let (name, value) = (feature.name, feature.spelt(value));
                     path.push_str(&format!("{name} {value} {sign} {}", split.threshold));
                     number = next;
                 }
