@@ -1,0 +1,30 @@
+"""Results that stay: the tables of runs that touch every family of what there is, hashed by column."""
+
+from __future__ import annotations
+
+import pytest
+
+from celltcp._core import builtin_policies, native_ccas
+from celltcp.engines import engine
+from digests import digest, read
+from digests.cases import NATIVE, Case
+
+
+@pytest.mark.parametrize("case", NATIVE, ids=lambda case: case.name)
+def test_every_column_of_a_native_run_is_as_kept(case: Case) -> None:
+    kept = read("native")[case.name]
+    found = digest(case, engine())
+    # Columns and tables may be added; those that are kept stay as they are.
+    same = {
+        name: {column: found[name].get(column, "is gone") for column in columns}
+        for name, columns in kept.items()
+    }
+    assert same == kept
+
+
+def test_the_cases_have_every_congestion_control_and_policy() -> None:
+    words = " ".join(case.cca for case in NATIVE)
+    chosen = {*words.replace("+", " ").replace("=", " ").replace(",", " ").split()}
+    switched = {"reno", "bbr", "vegas", "cubic"}
+    assert set(native_ccas()) <= chosen | switched
+    assert {f"policy={name}" in words or name == "default" for name in builtin_policies()} == {True}
