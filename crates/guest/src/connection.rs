@@ -4,7 +4,7 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4, TcpListener};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
-use net::wire;
+use capture::addressing;
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::socket::{
@@ -49,7 +49,7 @@ pub(crate) fn listener(
 ) -> io::Result<TcpListener> {
     let socket = tcp_socket(settings)?;
     sockopt::set_congestion(&socket, cca)?;
-    let place = SocketAddrV4::new(address, wire::service_port(flow));
+    let place = SocketAddrV4::new(address, addressing::service_port(flow));
     bind(socket.as_raw_fd(), &SockaddrIn::from(place))?;
     listen(&socket, Backlog::MAXCONN)?;
     Ok(socket.into())
@@ -69,9 +69,9 @@ pub(crate) fn open(
     if let Some(cca) = cca {
         sockopt::set_congestion(&socket, cca)?;
     }
-    let place = SocketAddrV4::new(own, wire::client_port(connection));
+    let place = SocketAddrV4::new(own, addressing::client_port(connection));
     bind(socket.as_raw_fd(), &SockaddrIn::from(place))?;
-    let to = SockaddrIn::from(SocketAddrV4::new(sender, wire::service_port(flow)));
+    let to = SockaddrIn::from(SocketAddrV4::new(sender, addressing::service_port(flow)));
     match connect(socket.as_raw_fd(), &to) {
         Ok(()) | Err(Errno::EINPROGRESS) => {}
         Err(error) => return Err(error.into()),

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::net::Ipv4Addr;
 
-use net::{HostId, wire};
+use capture::addressing;
 use nix::net::if_::if_nametoindex;
 use nix::sched::{CloneFlags, setns, unshare};
 use scenario::Scenario;
@@ -44,7 +44,7 @@ pub(crate) fn set_up(scenario: &Scenario, names: &[String]) -> io::Result<Vec<Ho
         unshare(CloneFlags::CLONE_NEWNET)?;
         let host = Host {
             namespace: own_namespace()?,
-            address: wire::address(HostId(number)),
+            address: addressing::address(number),
         };
         links.move_link(index, &host.namespace)?;
         for (name, value) in &sysctls {

@@ -4,13 +4,14 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufWriter};
 
-use net::wire::{self, Datagram};
+use capture::addressing;
+use capture::wire::{self, Datagram};
 use net::{Delivery, HostId, Kind, LinkId, Packet};
 use path::Plan;
 use recorder::{Capture, Engine, Introduction, ObservedPath, Options};
 use scenario::Scenario;
 use sidechannel::{Answer, Job, Message, Outcome, PROTOCOL, Report, write_frame};
-use tcp::{Flags, unwrap};
+use tcp::{Flags, Unwrapper};
 use units::{Duration, Instant};
 
 use crate::delivered::Delivered;
@@ -22,8 +23,6 @@ use crate::start::Start;
 const SAMPLES_AT_ONCE: usize = 4_096;
 /// How often the engine hears of a run's progress, in parts of its duration.
 const PROGRESS_PARTS: u64 = 200;
-/// Lifts the first sequence numbers, so that those before them do not underflow.
-const LIFT: u64 = 1 << 32;
 /// Bits of a packet's number on the path that hold its number in the kernel.
 const KERNEL_BITS: u32 = 32;
 
@@ -46,8 +45,8 @@ pub(crate) enum Verdict {
 #[derive(Debug, Default)]
 struct Followed {
     receiver: Delivered,
-    /// A sequence number of the data seen lately.
-    near: Option<u64>,
+    /// Sequence numbers of its data.
+    stream: Unwrapper,
 }
 
 /// The run.
@@ -142,7 +141,7 @@ impl Session {
         let time = self.time(now)?;
         let datagram = wire::parse(headers).ok()?;
         let source = HostId(port);
-        let destination = wire::host(*datagram.destination.ip())?;
+        let destination = HostId(addressing::host(*datagram.destination.ip())?);
         let known = (destination.0 as usize) < self.ports() && destination != source;
         let connection = self.connection(&datagram)?;
         let path = self.path.as_mut().filter(|_| known && time <= self.end)?;
@@ -166,7 +165,7 @@ impl Session {
     fn connection(&self, datagram: &Datagram) -> Option<u32> {
         let ports = [datagram.source.port(), datagram.destination.port()];
         let client = ports.into_iter().max()?;
-        let first = wire::client_port(0);
+        let first = addressing::client_port(0);
         let last = self.followed.len().checked_sub(1)? as u32;
         let number = u32::from(client.checked_sub(first)?);
         // Port numbers are used again after all have been; the latest connection has it then.
@@ -235,9 +234,7 @@ impl Session {
         if packet.source != path.recorder().sender(packet.flow) {
             return;
         }
-        let near = followed.near.unwrap_or(LIFT + u64::from(segment.seq));
-        let seq = unwrap(near, segment.seq);
-        followed.near = Some(near.max(seq));
+        let seq = followed.stream.segment(segment.seq);
         if segment.flags.contains(Flags::SYN) {
             followed.receiver.begin(seq + 1);
         } else if segment.len > 0 {

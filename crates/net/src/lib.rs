@@ -2,8 +2,8 @@
 //!
 //! [`Network`] is a state machine without I/O. Its driver owns the clock: it injects packets, asks
 //! for the time of the next event, and advances to it, which may deliver packets to hosts. What
-//! happens on the way is told to an [`Observer`]: a tap that writes a capture, the [`Checker`] that
-//! verifies a run, or whatever a driver wants to measure.
+//! happens on the way is told to an [`Observer`]: the [`Checker`] that verifies a run, or whatever a driver
+//! wants to measure.
 //!
 //! A link is a wire, or one direction of a user of the radio access network, which all such links
 //! share. Capacity of a wire is a function of time alone, and random draws are addressed by the number of the packet
@@ -19,7 +19,6 @@ mod loss;
 mod network;
 mod observer;
 mod packet;
-mod pcap;
 mod queue;
 mod radio_link;
 mod routing;
@@ -27,13 +26,11 @@ mod service;
 mod store;
 mod topology;
 mod validate;
-pub mod wire;
 
 pub use checker::{Checker, Violation};
 pub use network::{Delivery, Network};
 pub use observer::{Backlog, DropReason, Observer};
 pub use packet::{HostId, Kind, LinkId, Packet};
-pub use pcap::{FlowPorts, PcapTap};
 pub use topology::{
     Capacity, CodelConfig, CrossTraffic, DisciplineConfig, FqCodelConfig, Jitter,
     JitterDistribution, Limit, LinkConfig, Loss, Pattern, PieConfig, QueueConfig, Times, Topology,

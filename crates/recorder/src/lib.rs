@@ -3,6 +3,7 @@
 mod observed_path;
 mod radio;
 mod sender;
+mod tap;
 
 use ::radio::ran::{ConnectionEvent, TtiRecord, UserId};
 use net::{HostId, Kind, LinkId, Network, Observer, Packet};
@@ -12,14 +13,11 @@ use record::{
     Performance, Runs, SampleRow, Samples, SlotCounts, SlotInput, SlotRow, Slots, Ttis, Weights,
 };
 use tcp::cca::CaState;
-use tcp::{Flags, unwrap};
+use tcp::{Flags, Unwrapper};
 use units::{Duration, Instant};
 
 pub use observed_path::{Capture, Engine, ObservationError, ObservedPath, Options, Tables};
 pub use sender::SenderState;
-
-/// First numbers are lifted by this much, so that numbers below them do not underflow.
-const LIFT: u64 = 1 << 32;
 
 /// What is measured of one connection.
 #[derive(Debug)]
@@ -31,8 +29,8 @@ struct Watched {
     /// The link that limits it, by its number among the bottlenecks.
     bottleneck: usize,
     mss: u32,
-    /// A sequence number seen lately, by which the next ones are made 64 bits long.
-    near: Option<u64>,
+    /// Sequence numbers of its data.
+    stream: Unwrapper,
     meter: Meter,
     requested: Instant,
     completed: Option<Instant>,
@@ -170,7 +168,7 @@ impl Recorder {
             hosts: new.hosts,
             bottleneck: self.bottleneck_of(new.hosts),
             mss: new.mss,
-            near: None,
+            stream: Unwrapper::default(),
             meter: Meter::default(),
             requested: now,
             completed: None,
@@ -445,9 +443,7 @@ impl Observer for Recorder {
         if host != watched.hosts.0 || segment.len == 0 {
             return;
         }
-        let near = watched.near.unwrap_or(LIFT + u64::from(segment.seq));
-        let seq = unwrap(near, segment.seq);
-        watched.near = Some(near.max(seq));
+        let seq = watched.stream.segment(segment.seq);
         watched.meter.data_sent(at, seq, segment.len);
     }
 
@@ -458,13 +454,12 @@ impl Observer for Recorder {
             watched.meter.data_arrived(at, packet.sent_at, packet.size);
         } else if host == watched.hosts.0
             && segment.flags.contains(Flags::ACK)
-            && let Some(near) = watched.near
+            && let Some(ack) = watched.stream.acknowledgement(segment.ack)
         {
+            let edge = |wire| watched.stream.acknowledgement(wire);
             let sacks = segment.sack.as_slice().iter();
-            let sacks = sacks.map(|&(left, right)| (unwrap(near, left), unwrap(near, right)));
-            watched
-                .meter
-                .ack_arrived(at, unwrap(near, segment.ack), sacks);
+            let sacks = sacks.filter_map(|&(left, right)| Some((edge(left)?, edge(right)?)));
+            watched.meter.ack_arrived(at, ack, sacks);
         }
     }
 

@@ -2,14 +2,15 @@
 
 use std::io::Write;
 
-use net::wire;
-use net::{Checker, Delivery, FlowPorts, HostId, Network, Observer, Packet, PcapTap};
+use capture::addressing;
+use net::{Checker, Delivery, HostId, Network, Observer, Packet};
 use path::{Plan, PlanError};
 use record::{Decisions, Estimates, Events, Flows, RunRow, Runs, Samples, Slots, Ttis};
 use scenario::Scenario;
 use select::Hints;
 use units::{Duration, Instant};
 
+use crate::tap::{FlowPorts, PcapTap};
 use crate::{Introduction, Recorder, SenderState};
 
 /// Bytes of each packet that a capture keeps: headers with all options.
@@ -105,7 +106,7 @@ impl ObservedPath {
         let tapped = plan.node("capture", "server")?;
         let tap = options
             .pcap
-            .map(|out| PcapTap::new(tapped, Vec::new(), SNAPLEN, out))
+            .map(|out| PcapTap::new(tapped, SNAPLEN, out))
             .transpose()?;
         let checker = options
             .check
@@ -166,8 +167,8 @@ impl ObservedPath {
         if let Some(tap) = &mut self.watch.1.0 {
             let connection = self.watch.0.connections();
             tap.add_flow(FlowPorts {
-                client: (new.hosts.1, wire::client_port(connection)),
-                server: (new.hosts.0, wire::service_port(new.flow)),
+                client: (new.hosts.1, addressing::client_port(connection)),
+                server: (new.hosts.0, addressing::service_port(new.flow)),
             });
         }
         self.watch.0.open(now, new);

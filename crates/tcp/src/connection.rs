@@ -12,13 +12,11 @@ use crate::config::Config;
 use crate::receiver::Receiver;
 use crate::segment::{Ecn, Flags, Segment};
 use crate::sender::{AckInput, Outgoing, Sender};
-use crate::sequence::unwrap;
+use crate::sequence::{self, unwrap};
 pub use info::{Info, State};
 
 /// How long the side that closed first stays known (Linux: 60 s for 2 MSL).
 const TIME_WAIT: Duration = Duration::from_secs(60);
-/// First numbers are lifted by this much, so that numbers below them do not underflow.
-const LIFT: u64 = 1 << 32;
 
 /// One end of a connection.
 #[derive(Debug)]
@@ -50,7 +48,7 @@ impl Connection {
     /// A connection that is neither listening nor opening yet. `iss` is the initial sequence number
     /// and `timestamp_offset` the origin of the timestamps clock; both belong to the run's seed.
     pub fn new(config: Config, congestion: Congestion, iss: u32, timestamp_offset: u32) -> Self {
-        let iss = LIFT + u64::from(iss);
+        let iss = sequence::first(iss);
         Self {
             sender: Sender::new(config.clone(), congestion, iss + 1),
             config,

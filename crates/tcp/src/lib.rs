@@ -11,4 +11,4 @@ mod sequence;
 pub use config::Config;
 pub use connection::{Connection, Info, State};
 pub use segment::{Ecn, Flags, SackBlocks, Segment};
-pub use sequence::unwrap;
+pub use sequence::Unwrapper;

@@ -1,14 +1,43 @@
 //! Sequence numbers: 32 bits on the wire, 64 bits inside, so that comparisons are plain.
 
-/// The 64-bit number nearest to `near` whose low 32 bits are `wire` (RFC 9293 §3.4 arithmetic).
-pub const fn unwrap(near: u64, wire: u32) -> u64 {
+/// First numbers are lifted by this much, so that numbers below them do not underflow.
+const LIFT: u64 = 1 << 32;
+
+/// Returns the 64-bit number of the first sequence number of a stream.
+pub(crate) const fn first(wire: u32) -> u64 {
+    LIFT + wire as u64
+}
+
+/// Returns the 64-bit number nearest to `near` whose low 32 bits are `wire` (RFC 9293 §3.4 arithmetic).
+pub(crate) const fn unwrap(near: u64, wire: u32) -> u64 {
     let distance = wire.wrapping_sub(near as u32) as i32;
     near.wrapping_add_signed(distance as i64)
 }
 
+/// Unwrapper: 64-bit sequence numbers of a stream that is watched from outside of its ends.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Unwrapper {
+    highest: Option<u64>,
+}
+
+impl Unwrapper {
+    /// Returns the 64-bit number of a segment of the stream.
+    pub fn segment(&mut self, seq: u32) -> u64 {
+        let near = self.highest.unwrap_or(first(seq));
+        let number = unwrap(near, seq);
+        self.highest = Some(near.max(number));
+        number
+    }
+
+    /// Returns the 64-bit number of an acknowledgement or the edge of a SACK block; nothing before the first segment.
+    pub fn acknowledgement(&self, ack: u32) -> Option<u64> {
+        Some(unwrap(self.highest?, ack))
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::unwrap;
+    use super::*;
     use proptest::prelude::*;
 
     proptest! {
@@ -19,5 +48,15 @@ mod tests {
             let number = near.checked_add_signed(step).unwrap();
             prop_assert_eq!(unwrap(near, number as u32), number);
         }
+    }
+
+    #[test]
+    fn a_stream_goes_on_beyond_32_bits_whatever_is_sent_again() {
+        let mut stream = Unwrapper::default();
+        assert_eq!(stream.acknowledgement(5), None);
+        let start = stream.segment(u32::MAX - 9);
+        assert_eq!(stream.segment(10), start + 20);
+        assert_eq!(stream.segment(u32::MAX - 9), start);
+        assert_eq!(stream.acknowledgement(9), Some(start + 19));
     }
 }

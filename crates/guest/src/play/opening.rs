@@ -2,7 +2,7 @@
 
 use std::io;
 
-use net::wire;
+use capture::addressing;
 use nix::sys::epoll::EpollFlags;
 use scenario::Workload;
 use sidechannel::Message;
@@ -61,7 +61,7 @@ impl Play<'_> {
             let is_it = |(number, each): &(usize, &Connection)| {
                 each.sender.is_none()
                     && self.running[each.running].number == flow
-                    && wire::client_port(*number as u32) == port
+                    && addressing::client_port(*number as u32) == port
             };
             let found = self.connections.iter().enumerate().rev().find(is_it);
             let Some((number, _)) = found else {

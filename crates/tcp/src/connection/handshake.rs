@@ -2,9 +2,10 @@
 
 use units::Instant;
 
-use super::{Connection, LIFT, State};
+use super::{Connection, State};
 use crate::receiver::{EchoMode, Receiver, first_window};
 use crate::segment::{Ecn, Flags, Segment};
+use crate::sequence;
 
 impl Connection {
     /// RFC 9293 §3.10.7.2: a SYN in LISTEN.
@@ -49,7 +50,7 @@ impl Connection {
             // RFC 7323 §2.3: no more than 14.
             (self.own_scale, self.peer_scale) = (own.min(14), peer.min(14));
         }
-        let first = LIFT + u64::from(segment.seq) + 1;
+        let first = sequence::first(segment.seq) + 1;
         self.receiver = Some(Receiver::new(&self.config, first, self.own_scale));
         self.last_ack_sent = first;
     }

@@ -1,4 +1,4 @@
-//! From a segment to bytes.
+//! Encoder: from a segment to the bytes of a packet.
 
 use tcp::Ecn;
 use tcp::segment::{IP_HEADER, TCP_HEADER};
@@ -8,15 +8,15 @@ use super::{Datagram, WireError, options};
 
 const IPV4_WITHOUT_OPTIONS: u8 = 0x45;
 const DONT_FRAGMENT: u16 = 0x4000;
-/// As Linux starts with.
+/// Initial time to live of Linux.
 const TIME_TO_LIVE: u8 = 64;
 const MAX_OPTIONS: u32 = 40;
 
-/// Replaces the content of `out` by the first `snaplen` bytes of the packet (RFC 791, RFC 9293),
-/// whose payload is zeros; returns the length of the whole packet.
+/// Replaces the content of `out` by the first `snaplen` bytes of the packet (RFC 791, RFC 9293) and returns the length
+/// of the whole packet. The payload is zeros.
 ///
 /// # Errors
-/// If options or payload are longer than their headers can tell.
+/// If options or payload are longer than their length fields allow.
 pub fn encode(datagram: &Datagram, snaplen: usize, out: &mut Vec<u8>) -> Result<u16, WireError> {
     let segment = &datagram.segment;
     let options_len = segment.options_len();

@@ -1,6 +1,6 @@
-//! The checksum of the Internet (RFC 1071).
+//! Internet checksum (RFC 1071).
 
-/// A sum of 16-bit words, not yet folded.
+/// Sum of 16-bit words, not yet folded.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Sum(u64);
 
@@ -17,11 +17,12 @@ impl Sum {
         self
     }
 
-    /// The pseudo-header of a TCP segment of `len` bytes (RFC 9293 §3.1).
+    /// Returns the sum of the pseudo-header of a TCP segment of `len` bytes (RFC 9293 §3.1).
     pub(super) fn pseudo_header(addresses: &[u8], len: u16) -> Self {
         Self(u64::from(PROTOCOL_TCP) + u64::from(len)).add(addresses)
     }
 
+    /// Folds the sum to the checksum.
     pub(super) fn checksum(self) -> u16 {
         let mut sum = self.0;
         while sum > 0xffff {
@@ -31,10 +32,10 @@ impl Sum {
     }
 }
 
-/// TCP's number in the IP header.
+/// Protocol number of TCP in the IP header.
 pub(super) const PROTOCOL_TCP: u8 = 6;
 
-/// Whether the checksums of both headers hold in a whole packet, as [`parse`](super::parse) takes it.
+/// Returns true if the checksums of the IP and the TCP header are right. The packet must be whole, not cut.
 pub fn checksums_hold(packet: &[u8]) -> bool {
     let Some(&first) = packet.first() else {
         return false;

@@ -1,4 +1,4 @@
-//! From bytes to a segment.
+//! Parser: from the bytes of a packet to a segment.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 
@@ -7,15 +7,16 @@ use tcp::{Ecn, Flags, Segment};
 use super::checksum::PROTOCOL_TCP;
 use super::{Datagram, WireError, options};
 
-/// Fragment offset and the flag that more follow.
+/// Bits of the fragment offset and of the flag that more fragments follow.
 const FRAGMENT: u16 = 0x3fff;
 
-/// Reads the headers of an IPv4 packet with a TCP segment. The payload may be cut off; its length
-/// is what the IP header says. Checksums are not looked at: a kernel leaves them to its network
-/// card. Flags beyond the eight of RFC 9293 §3.1 are lost.
+/// Parses the headers of an IPv4 packet with a TCP segment.
+///
+/// The payload may be cut off; its length comes from the IP header. Checksums are not verified, because a kernel leaves
+/// them to its network card. Flags beyond the eight of RFC 9293 §3.1 are lost.
 ///
 /// # Errors
-/// If it is something else, or ends within its headers.
+/// If `packet` is something else or ends within its headers.
 pub fn parse(packet: &[u8]) -> Result<Datagram, WireError> {
     let truncated = WireError::Truncated(packet.len());
     let word = |at: usize| Some(u16::from_be_bytes(packet.get(at..at + 2)?.try_into().ok()?));

@@ -1,4 +1,4 @@
-//! TCP options, laid out as Linux does.
+//! TCP options, in the layout of Linux.
 
 use tcp::{Flags, SackBlocks, Segment};
 
@@ -12,8 +12,8 @@ const SACK_PERMITTED: u8 = 4;
 const SACK: u8 = 5;
 const TIMESTAMPS: u8 = 8;
 
-/// Appends the options: maximum segment size, timestamps (behind SACK-permitted or two NOPs),
-/// SACK-permitted alone, window scale, SACK blocks, each padded in front to 32-bit words.
+/// Appends the options of `segment`, each padded in front to 32-bit words. The order is: maximum segment size,
+/// timestamps (behind SACK-permitted or two NOPs), SACK-permitted if there are no timestamps, window scale, SACK blocks.
 pub(super) fn write(segment: &Segment, out: &mut Vec<u8>) {
     let syn = segment.flags.contains(Flags::SYN);
     let permitted = syn && segment.sack_permitted;
@@ -46,7 +46,7 @@ pub(super) fn write(segment: &Segment, out: &mut Vec<u8>) {
     }
 }
 
-/// Reads options into `segment`; unknown ones are passed over (RFC 9293 §3.1).
+/// Reads options into `segment`. Unknown options are skipped (RFC 9293 §3.1).
 pub(super) fn read(mut bytes: &[u8], segment: &mut Segment) -> Result<(), WireError> {
     while let Some((&kind, rest)) = bytes.split_first() {
         match kind {

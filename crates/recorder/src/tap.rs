@@ -1,29 +1,21 @@
-//! A capture of what one host sends and receives, as Wireshark reads it.
-//!
-//! The format (draft-ietf-opsawg-pcap) is two headers of fixed fields; libraries for it bring their
-//! own derive macros, which weigh more than the format.
+//! Tap: an observer that writes what one host sends and receives to a capture file, as Wireshark reads it.
 
 use std::io::{self, Write};
 use std::net::SocketAddrV4;
 
+use capture::addressing::address;
+use capture::pcap::Writer;
+use capture::wire::{Datagram, encode};
+use net::{HostId, Kind, Observer, Packet};
 use units::Instant;
 
-use crate::wire::{Datagram, address, encode};
-use crate::{HostId, Kind, Observer, Packet};
-
-/// Nanoseconds instead of microseconds.
-const MAGIC: u32 = 0xa1b2_3c4d;
-const VERSION: [u16; 2] = [2, 4];
-/// Packets begin with their IP header.
-const LINKTYPE_RAW: u32 = 101;
-
-/// The ends of a connection.
+/// Hosts and ports of the two ends of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct FlowPorts {
-    /// One end and its port.
-    pub client: (HostId, u16),
-    /// The other end and its port.
-    pub server: (HostId, u16),
+pub(crate) struct FlowPorts {
+    /// The end that opens it.
+    pub(crate) client: (HostId, u16),
+    /// The end that listens.
+    pub(crate) server: (HostId, u16),
 }
 
 impl FlowPorts {
@@ -36,13 +28,12 @@ impl FlowPorts {
     }
 }
 
-/// An observer that writes a pcap file with nanoseconds. Cross-traffic is left out.
-pub struct PcapTap<W> {
+/// Observer that captures the TCP packets of one host. It leaves out cross-traffic.
+pub(crate) struct PcapTap<W: Write> {
     host: HostId,
     /// By the number of the flow.
     flows: Vec<FlowPorts>,
-    snaplen: u32,
-    out: W,
+    out: Writer<W>,
     packet: Vec<u8>,
     /// Packets written per direction, for the identification field.
     identification: [u16; 2],
@@ -50,46 +41,35 @@ pub struct PcapTap<W> {
 }
 
 impl<W: Write> PcapTap<W> {
-    /// Taps `host`, where `flows[n]` has the ports of flow `n`, and keeps `snaplen` bytes of each
-    /// packet.
+    /// Taps `host`, whose connections [`add_flow`](Self::add_flow) names, and keeps `snaplen` bytes of each packet.
     ///
     /// # Errors
     /// If the header of the file cannot be written.
-    pub fn new(host: HostId, flows: Vec<FlowPorts>, snaplen: u32, mut out: W) -> io::Result<Self> {
-        out.write_all(&MAGIC.to_le_bytes())?;
-        out.write_all(&VERSION[0].to_le_bytes())?;
-        out.write_all(&VERSION[1].to_le_bytes())?;
-        // Two reserved fields.
-        out.write_all(&[0; 8])?;
-        out.write_all(&snaplen.to_le_bytes())?;
-        out.write_all(&LINKTYPE_RAW.to_le_bytes())?;
-        let packet = Vec::with_capacity(2_048);
+    pub(crate) fn new(host: HostId, snaplen: u32, out: W) -> io::Result<Self> {
         Ok(Self {
             host,
-            flows,
-            snaplen,
-            out,
-            packet,
+            flows: Vec::new(),
+            out: Writer::new(out, snaplen)?,
+            packet: Vec::with_capacity(2_048),
             identification: [0; 2],
             failed: None,
         })
     }
 
-    /// The next flow is a connection between these ends.
-    pub fn add_flow(&mut self, ports: FlowPorts) {
+    /// Adds the next flow, a connection between the ends in `ports`.
+    pub(crate) fn add_flow(&mut self, ports: FlowPorts) {
         self.flows.push(ports);
     }
 
     /// Ends the capture.
     ///
     /// # Errors
-    /// The first one since the beginning.
-    pub fn finish(mut self) -> io::Result<W> {
-        if let Some(error) = self.failed {
-            return Err(error);
+    /// Returns the first error since the beginning.
+    pub(crate) fn finish(self) -> io::Result<W> {
+        match self.failed {
+            Some(error) => Err(error),
+            None => self.out.finish(),
         }
-        self.out.flush()?;
-        Ok(self.out)
     }
 
     fn write(&mut self, at: Instant, packet: &Packet) -> io::Result<()> {
@@ -100,7 +80,7 @@ impl<W: Write> PcapTap<W> {
                 self.flows.len()
             ))
         })?;
-        let endpoint = |host| SocketAddrV4::new(address(host), flow.port(host));
+        let endpoint = |host: HostId| SocketAddrV4::new(address(host.0), flow.port(host));
         let identification = &mut self.identification[usize::from(packet.source == self.host)];
         let datagram = Datagram {
             source: endpoint(packet.source),
@@ -109,19 +89,9 @@ impl<W: Write> PcapTap<W> {
             segment: packet.segment,
         };
         *identification = identification.wrapping_add(1);
-        let total =
-            encode(&datagram, self.snaplen as usize, &mut self.packet).map_err(io::Error::other)?;
-        let nanoseconds = at.as_nanos();
-        let fields = [
-            (nanoseconds / 1_000_000_000) as u32,
-            (nanoseconds % 1_000_000_000) as u32,
-            self.packet.len() as u32,
-            u32::from(total),
-        ];
-        for field in fields {
-            self.out.write_all(&field.to_le_bytes())?;
-        }
-        self.out.write_all(&self.packet)
+        let total = encode(&datagram, self.out.snaplen() as usize, &mut self.packet)
+            .map_err(io::Error::other)?;
+        self.out.write(at, u32::from(total), &self.packet)
     }
 
     fn capture(&mut self, at: Instant, host: HostId, packet: &Packet) {
@@ -147,17 +117,19 @@ impl<W: Write> Observer for PcapTap<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire;
+    use capture::pcap::Reader;
+    use capture::wire;
     use tcp::Segment;
 
     #[test]
     fn a_capture_has_a_header_and_a_record_per_packet_of_its_host() {
         let (server, client) = (HostId(0), HostId(1));
-        let flows = vec![FlowPorts {
+        let flow = FlowPorts {
             client: (client, 50_000),
             server: (server, 443),
-        }];
-        let mut tap = PcapTap::new(server, flows, 96, Vec::new()).unwrap();
+        };
+        let mut tap = PcapTap::new(server, 96, Vec::new()).unwrap();
+        tap.add_flow(flow);
         let segment = Segment {
             seq: 1,
             len: 1_000,
@@ -186,11 +158,22 @@ mod tests {
         assert_eq!(datagram.source.to_string(), "10.0.0.1:443");
         assert_eq!(datagram.destination.to_string(), "10.0.0.2:50000");
         assert_eq!(datagram.segment, segment);
+
+        let records: Vec<_> = Reader::new(&file[..])
+            .unwrap()
+            .map(Result::unwrap)
+            .collect();
+        assert_eq!(records.len(), 1);
+        assert_eq!(
+            (records[0].at.as_nanos(), records[0].total),
+            (2_000_000_003, 1_040)
+        );
+        assert_eq!(wire::parse(&records[0].bytes), Ok(datagram));
     }
 
     #[test]
     fn a_flow_without_ports_fails_the_capture() {
-        let mut tap = PcapTap::new(HostId(0), vec![], 96, Vec::new()).unwrap();
+        let mut tap = PcapTap::new(HostId(0), 96, Vec::new()).unwrap();
         tap.sent(Instant::ZERO, HostId(0), &Packet::default());
         assert_eq!(
             tap.finish().unwrap_err().to_string(),

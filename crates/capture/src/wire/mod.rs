@@ -1,0 +1,53 @@
+//! Wire format: encodes TCP segments as IPv4 packets and parses them.
+
+mod checksum;
+mod decode;
+mod encode;
+mod options;
+
+use std::net::SocketAddrV4;
+
+use tcp::Segment;
+
+pub use checksum::checksums_hold;
+pub use decode::parse;
+pub use encode::encode;
+
+/// TCP segment with the fields of its IP header and its ports.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Datagram {
+    /// Address and port of the sender.
+    pub source: SocketAddrV4,
+    /// Address and port of the receiver.
+    pub destination: SocketAddrV4,
+    /// The identification field of the IP header.
+    pub identification: u16,
+    /// The segment.
+    pub segment: Segment,
+}
+
+/// Error of encoding or parsing a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum WireError {
+    /// The bytes are no IPv4 packet with a whole TCP header.
+    #[error("not a TCP segment in an unfragmented IPv4 packet")]
+    NotTcp,
+    /// The bytes end within a header.
+    #[error("the packet ends after {0} bytes, within its headers")]
+    Truncated(usize),
+    /// A TCP option has a wrong length.
+    #[error("TCP option {kind} is malformed")]
+    Option {
+        /// Kind of the option.
+        kind: u8,
+    },
+    /// The segment has more than 40 bytes of options.
+    #[error("{0} bytes of TCP options do not fit in 40")]
+    OptionsTooLong(u32),
+    /// The packet is longer than IPv4 allows.
+    #[error("{0} bytes do not fit in an IPv4 packet of 65535")]
+    TooLong(u64),
+}
+
+#[cfg(test)]
+mod tests;
