@@ -1,4 +1,4 @@
-//! What a link carries until when.
+//! Capacity of a link: the bytes that it can carry between two moments.
 
 use std::sync::Arc;
 
@@ -8,16 +8,17 @@ use units::{Bytes, Duration, Instant, Rate};
 
 use crate::Capacity;
 
-/// A capacity that has been checked.
+/// Capacity of a link, made from a valid [`Capacity`].
 #[derive(Clone)]
-pub(crate) enum Carrier {
+pub(crate) enum LinkCapacity {
     Constant(Rate),
     Trace(Arc<Trace>, Duration),
-    /// The radio access network knows.
+    /// The radio access network serves this user and direction.
     Radio(UserId, Direction),
 }
 
-impl Carrier {
+impl LinkCapacity {
+    /// Makes the capacity that `capacity` configures; an error says that it never carries anything.
     pub(crate) fn new(capacity: &Capacity) -> Result<Self, StepsError> {
         Ok(match capacity {
             Capacity::Constant(rate) if *rate == Rate::ZERO => return Err(StepsError::AllZero),
@@ -35,6 +36,7 @@ impl Carrier {
         })
     }
 
+    /// Returns the opportunities of a trace and the offset in it; `None` if the link has a rate.
     pub(crate) fn opportunities(&self) -> Option<(&Opportunities, Duration)> {
         match self {
             Self::Trace(trace, offset) => match &**trace {
@@ -45,7 +47,7 @@ impl Carrier {
         }
     }
 
-    /// Whatever is sent; of the radio, as much as there is.
+    /// Returns the bytes that the link can carry from `from` to `to`. The radio has no limit here.
     pub(crate) fn bytes_between(&self, from: Instant, to: Instant) -> Bytes {
         match self {
             Self::Radio(..) => Bytes::new(u64::MAX),
@@ -54,8 +56,8 @@ impl Carrier {
         }
     }
 
-    /// Work that can be done up to and including `at`, in (bit/s)·ns; of the radio any, as its transport
-    /// blocks are verified instead.
+    /// Returns the work that the link can do up to and including `at`, in (bit/s)·ns. The radio has no limit here,
+    /// because its transport blocks are verified instead.
     pub(crate) fn work_until(&self, at: Instant) -> u128 {
         match self {
             Self::Radio(..) => u128::MAX,
@@ -70,7 +72,7 @@ impl Carrier {
         }
     }
 
-    /// Work that can be done before `at`, without an opportunity in that moment.
+    /// Returns the work that the link can do before `at`, without an opportunity at that very moment.
     pub(crate) fn work_before(&self, at: Instant) -> u128 {
         let moment_counts = self.opportunities().is_some() && at > Instant::ZERO;
         let at = if moment_counts {

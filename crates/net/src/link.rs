@@ -2,7 +2,7 @@
 
 use units::{Bytes, Duration, Instant};
 
-use crate::capacity::Carrier;
+use crate::capacity::LinkCapacity;
 use crate::delay_line::{DelayLine, InTransit};
 use crate::jitter::Shaker;
 use crate::loss::Lottery;
@@ -19,7 +19,7 @@ pub(crate) struct Link {
     /// When the queue is to be served; never while it is empty.
     wake: Instant,
     wire: Wire,
-    carrier: Carrier,
+    capacity: LinkCapacity,
 }
 
 enum Service {
@@ -38,10 +38,10 @@ struct Wire {
 }
 
 impl Link {
-    pub(crate) fn new(config: &LinkConfig, carrier: Carrier, id: LinkId, seed: u64) -> Self {
-        let service = match Opportunist::new(&carrier) {
+    pub(crate) fn new(config: &LinkConfig, capacity: LinkCapacity, id: LinkId, seed: u64) -> Self {
+        let service = match Opportunist::new(&capacity) {
             Some(opportunist) => Service::Opportunities(opportunist),
-            None => Service::Rate(Transmitter::new(carrier.clone())),
+            None => Service::Rate(Transmitter::new(capacity.clone())),
         };
         Self {
             to: config.to,
@@ -56,7 +56,7 @@ impl Link {
                 line: DelayLine::new(config.jitter.is_some_and(|jitter| jitter.reorder)),
                 ordinal: 0,
             },
-            carrier,
+            capacity,
         }
     }
 
@@ -70,7 +70,7 @@ impl Link {
     }
 
     pub(crate) fn capacity(&self, from: Instant, to: Instant) -> Bytes {
-        self.carrier.bytes_between(from, to)
+        self.capacity.bytes_between(from, to)
     }
 
     /// The next packet that has got to the end of the link by `now`.

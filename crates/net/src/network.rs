@@ -1,9 +1,9 @@
 //! The whole path at work.
 
-use radio::ran::{Direction, Ran, Told};
+use radio::ran::{Direction, RadioHints, Ran};
 use units::{Bytes, Deadlines, Instant};
 
-use crate::capacity::Carrier;
+use crate::capacity::LinkCapacity;
 use crate::cross::CrossSource;
 use crate::link::Link;
 use crate::queue::Scene;
@@ -69,17 +69,17 @@ impl Network {
     /// # Errors
     /// If links do not form a tree, or a value is out of its range.
     pub fn new(topology: &Topology, seed: u64) -> Result<Self, TopologyError> {
-        let carriers = validate(topology)?;
+        let capacities = validate(topology)?;
         let routes = Routes::new(topology)?;
         let mut sources = Vec::new();
         let mut links = Vec::with_capacity(topology.links.len());
-        for (index, (config, carrier)) in topology.links.iter().zip(carriers).enumerate() {
+        for (index, (config, capacity)) in topology.links.iter().zip(capacities).enumerate() {
             let id = LinkId(index as u32);
-            links.push(match carrier {
-                Carrier::Radio(user, direction) => {
+            links.push(match capacity {
+                LinkCapacity::Radio(user, direction) => {
                     Medium::Radio(RadioLink::new(config, user, direction))
                 }
-                carrier => Medium::Wire(Box::new(Link::new(config, carrier, id, seed))),
+                capacity => Medium::Wire(Box::new(Link::new(config, capacity, id, seed))),
             });
             for (of_link, &cross) in (0..).zip(&config.cross) {
                 let number = sources.len() as u32;
@@ -192,8 +192,8 @@ impl Network {
         }
     }
 
-    /// What the radio of `host` tells at `now`; nothing on a wire.
-    pub fn told(&self, host: HostId, now: Instant) -> Option<Told> {
+    /// Returns the radio hints of `host` at `now`; `None` on a wire.
+    pub fn radio_hints(&self, host: HostId, now: Instant) -> Option<RadioHints> {
         let air = self.air.as_ref()?;
         let user = self.links.iter().find_map(|link| match link {
             Medium::Radio(link) if link.direction == Direction::Down && link.to == host => {
@@ -201,7 +201,7 @@ impl Network {
             }
             _ => None,
         })?;
-        Some(air.ran.told(user, now))
+        Some(air.ran.hints(user, now))
     }
 
     /// Whether the capacity of `link` is known before it is used.

@@ -5,23 +5,23 @@ use std::sync::Arc;
 use trace::{OPPORTUNITY, Opportunities, Trace};
 use units::{Bytes, Duration, Instant};
 
-use crate::capacity::Carrier;
+use crate::capacity::LinkCapacity;
 
-/// Transmits one packet after the other at the carrier's rate.
+/// Transmitter: sends one packet after the other at the rate of the link.
 ///
 /// Each finish is rounded up to the nanosecond, so that the link is never above its rate, and
 /// slower by less than a nanosecond per packet.
 pub(crate) struct Transmitter {
-    carrier: Carrier,
+    capacity: LinkCapacity,
     hint: usize,
     /// When the packet in transmission is done.
     pub(crate) free_at: Instant,
 }
 
 impl Transmitter {
-    pub(crate) fn new(carrier: Carrier) -> Self {
+    pub(crate) fn new(capacity: LinkCapacity) -> Self {
         Self {
-            carrier,
+            capacity,
             hint: 0,
             free_at: Instant::ZERO,
         }
@@ -30,15 +30,17 @@ impl Transmitter {
     /// Transmits `size` bytes from `start` on; returns when they are done.
     pub(crate) fn transmit(&mut self, start: Instant, size: u32) -> Instant {
         let size = Bytes::new(u64::from(size));
-        self.free_at = match &self.carrier {
-            Carrier::Constant(rate) => start + rate.time_to_send(size),
-            Carrier::Trace(trace, offset) => match &**trace {
+        self.free_at = match &self.capacity {
+            LinkCapacity::Constant(rate) => start + rate.time_to_send(size),
+            LinkCapacity::Trace(trace, offset) => match &**trace {
                 Trace::Steps(steps) => {
                     before(steps.finish(start + *offset, size, &mut self.hint), *offset)
                 }
                 Trace::Opportunities(_) => unreachable!("an opportunist uses opportunities"),
             },
-            Carrier::Radio(..) => unreachable!("the radio access network serves its own links"),
+            LinkCapacity::Radio(..) => {
+                unreachable!("the radio access network serves its own links")
+            }
         };
         self.free_at
     }
@@ -58,12 +60,12 @@ pub(crate) struct Opportunist {
 }
 
 impl Opportunist {
-    /// None if the carrier has a rate.
-    pub(crate) fn new(carrier: &Carrier) -> Option<Self> {
-        let Carrier::Trace(trace, offset) = carrier else {
+    /// Returns `None` if the capacity has a rate instead of opportunities.
+    pub(crate) fn new(capacity: &LinkCapacity) -> Option<Self> {
+        let LinkCapacity::Trace(trace, offset) = capacity else {
             return None;
         };
-        carrier.opportunities()?;
+        capacity.opportunities()?;
         let (trace, free_at) = (Arc::clone(trace), Instant::ZERO);
         Some(Self {
             trace,

@@ -16,7 +16,7 @@ pub struct Topology {
     /// Directed links.
     pub links: Vec<LinkConfig>,
     /// The radio access network that links of [`Capacity::Radio`] belong to.
-    pub radio: Option<radio::ran::Config>,
+    pub radio: Option<radio::ran::RanConfig>,
 }
 
 impl Topology {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use trace::StepsError;
 use units::{Bytes, Rate};
 
-use crate::capacity::Carrier;
+use crate::capacity::LinkCapacity;
 use crate::{
     Capacity, CrossTraffic, DisciplineConfig, HostId, Limit, LinkConfig, Loss, Pattern, Times,
     Topology,
@@ -83,7 +83,7 @@ const MIN_CROSS_PACKET: u32 = 28;
 const MAX_FLOWS: u32 = 65_536;
 
 /// The capacity of each link, if the topology is one that can be.
-pub(crate) fn validate(topology: &Topology) -> Result<Vec<Carrier>, TopologyError> {
+pub(crate) fn validate(topology: &Topology) -> Result<Vec<LinkCapacity>, TopologyError> {
     unique(topology.nodes.iter())?;
     unique(topology.links.iter().map(|link| &link.name))?;
     let nodes = topology.nodes.len();
@@ -164,7 +164,7 @@ fn unique<'a>(names: impl Iterator<Item = &'a String>) -> Result<(), TopologyErr
     Ok(())
 }
 
-fn validate_link(link: &LinkConfig) -> Result<Carrier, TopologyError> {
+fn validate_link(link: &LinkConfig) -> Result<LinkCapacity, TopologyError> {
     let check = |valid: bool, field: &'static str, value: String, allowed: &'static str| {
         let name = || link.name.clone();
         if valid {
@@ -273,7 +273,7 @@ fn validate_link(link: &LinkConfig) -> Result<Carrier, TopologyError> {
             }
         }
     }
-    Carrier::new(&link.capacity).map_err(|error| TopologyError::Capacity {
+    LinkCapacity::new(&link.capacity).map_err(|error| TopologyError::Capacity {
         link: link.name.clone(),
         error,
     })

@@ -4,7 +4,7 @@
 #![allow(missing_docs, reason = "criterion's macro makes a public function")]
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use radio::mac::harq::{Chance, Config, Harq, MutualInformation, Reception};
+use radio::mac::harq::{Chance, Harq, HarqConfig, MutualInformation, Reception};
 use radio::mac::scheduler::{Demand, Policy, Rates, Scheduler, UNUSED};
 use radio::rlc::{Block, Sdu, am};
 use units::{Duration, Instant};
@@ -14,9 +14,9 @@ const BLOCK: u32 = 75_376 / 8;
 
 /// One TTI after another: new packets, feedback, a block built or repeated, received, and a report.
 fn saturated(criterion: &mut Criterion, name: &str, packet: u32) {
-    let config = am::Config::default();
+    let config = am::AmConfig::default();
     let (mut sender, mut receiver) = (am::Entity::new(config), am::Entity::new(config));
-    let mut harq: Harq<Block, MutualInformation> = Harq::new(Config::default());
+    let mut harq: Harq<Block, MutualInformation> = Harq::new(HarqConfig::default());
     let chance = Chance::new(1, 1);
     let (mut delivered, mut confirmed) = (Vec::with_capacity(4_096), Vec::with_capacity(4_096));
     let mut report = Block::default();

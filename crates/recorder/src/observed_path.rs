@@ -227,12 +227,12 @@ impl ObservedPath {
 
     /// What the radio of `host` tells at `now`; nothing on a wire.
     pub fn hints(&self, now: Instant, host: HostId) -> Option<Hints> {
-        let told = self.network.told(host, now)?;
+        let radio = self.network.radio_hints(host, now)?;
         Some(Hints {
-            sinr_db: Some(told.sinr_db),
-            cqi: told.cqi.map(f64::from),
-            speed_mps: told.speed_mps,
-            sinr_trend: Some(told.sinr_trend_db_per_s),
+            sinr_db: Some(radio.sinr_db),
+            cqi: radio.cqi.map(f64::from),
+            speed_mps: radio.speed_mps,
+            sinr_trend: Some(radio.sinr_trend_db_per_s),
         })
     }
 

@@ -14,15 +14,15 @@ pub(crate) enum Side {
     Receiver,
 }
 
-/// One connection: both its ends and where they are.
+/// Both ends of a connection and their hosts.
 #[derive(Debug)]
-pub(crate) struct Pair {
+pub(crate) struct ConnectionEnds {
     pub(crate) sender: Connection,
     pub(crate) receiver: Connection,
     pub(crate) hosts: (HostId, HostId),
 }
 
-impl Pair {
+impl ConnectionEnds {
     pub(crate) fn end(&mut self, side: Side) -> &mut Connection {
         match side {
             Side::Sender => &mut self.sender,
@@ -34,7 +34,7 @@ impl Pair {
 /// All connections of a run; number n has the timers 2n (sender) and 2n + 1 (receiver).
 #[derive(Debug)]
 pub(crate) struct Endpoints {
-    pairs: Vec<Pair>,
+    connections: Vec<ConnectionEnds>,
     timers: Deadlines,
     room: usize,
     packets: u64,
@@ -44,7 +44,7 @@ impl Endpoints {
     pub(crate) fn new() -> Self {
         let room = 8;
         Self {
-            pairs: Vec::new(),
+            connections: Vec::new(),
             timers: Deadlines::new(2 * room),
             room,
             packets: 0,
@@ -52,30 +52,30 @@ impl Endpoints {
     }
 
     /// Adds a connection and answers its number.
-    pub(crate) fn add(&mut self, pair: Pair) -> u32 {
-        self.pairs.push(pair);
-        if self.pairs.len() > self.room {
+    pub(crate) fn add(&mut self, ends: ConnectionEnds) -> u32 {
+        self.connections.push(ends);
+        if self.connections.len() > self.room {
             self.room *= 2;
             let mut timers = Deadlines::new(2 * self.room);
-            for timer in 0..2 * (self.pairs.len() - 1) {
+            for timer in 0..2 * (self.connections.len() - 1) {
                 timers.set(timer, self.timers.get(timer));
             }
             self.timers = timers;
         }
-        self.pairs.len() as u32 - 1
+        self.connections.len() as u32 - 1
     }
 
-    pub(crate) fn pair(&self, connection: u32) -> &Pair {
-        &self.pairs[connection as usize]
+    pub(crate) fn ends(&self, connection: u32) -> &ConnectionEnds {
+        &self.connections[connection as usize]
     }
 
     /// What the sender of a connection tells of itself.
     pub(crate) fn state(&self, connection: u32) -> SenderState {
-        self.pair(connection).sender.info().into()
+        self.ends(connection).sender.info().into()
     }
 
     pub(crate) fn end(&mut self, connection: u32, side: Side) -> &mut Connection {
-        self.pairs[connection as usize].end(side)
+        self.connections[connection as usize].end(side)
     }
 
     /// The next timer: when, which connection, which end.
@@ -91,7 +91,7 @@ impl Endpoints {
 
     /// Which end of `connection` is at `host`.
     pub(crate) fn side_at(&self, connection: u32, host: HostId) -> Side {
-        if self.pairs[connection as usize].hosts.0 == host {
+        if self.connections[connection as usize].hosts.0 == host {
             Side::Sender
         } else {
             Side::Receiver
@@ -106,12 +106,12 @@ impl Endpoints {
         side: Side,
         path: &mut ObservedPath,
     ) {
-        let pair = &mut self.pairs[connection as usize];
+        let ends = &mut self.connections[connection as usize];
         let (source, destination) = match side {
-            Side::Sender => pair.hosts,
-            Side::Receiver => (pair.hosts.1, pair.hosts.0),
+            Side::Sender => ends.hosts,
+            Side::Receiver => (ends.hosts.1, ends.hosts.0),
         };
-        let end = pair.end(side);
+        let end = ends.end(side);
         while let Some(segment) = end.poll_transmit() {
             let packet = Packet {
                 id: self.packets,

@@ -5,19 +5,19 @@ use select::Sample;
 use tcp::cca::reno::Reno;
 use tcp::cca::slow_start::Standard;
 use tcp::cca::{Cca, Congestion, HandOver, Pair, SettingError, Window, registry};
-use tcp::{Config, Connection};
+use tcp::{Connection, TcpConfig};
 use units::Instant;
 use units::random::{Purpose, Stream};
 
 /// The settings of every host.
-pub(crate) fn config(scenario: &Scenario) -> Config {
+pub(crate) fn config(scenario: &Scenario) -> TcpConfig {
     let tcp = &scenario.tcp;
     let buffer = tcp.receive_buffer_max;
     let window = tcp.receive_window(scenario.path.path_mtu()).get();
     let scale = tcp.window_scale.shift(buffer);
     let largest = 65_535_u64 << scale.unwrap_or(0);
     let receive_window_max = window.min(largest) as u32;
-    Config {
+    TcpConfig {
         mss: tcp.segment_payload(scenario.path.path_mtu()),
         initial_window: tcp.initial_window,
         min_rto: tcp.min_rto,
@@ -36,7 +36,7 @@ pub(crate) fn config(scenario: &Scenario) -> Config {
         pacing: tcp.pacing,
         ecn: tcp.ecn,
         slow_start_after_idle: tcp.slow_start_after_idle,
-        ..Config::default()
+        ..TcpConfig::default()
     }
 }
 
@@ -72,7 +72,7 @@ fn entry(choice: &CcaChoice) -> &'static Cca {
 /// # Errors
 /// As [`check`].
 pub(crate) fn ends(
-    config: &Config,
+    config: &TcpConfig,
     choice: &CcaChoice,
     seed: u64,
     connection: u32,

@@ -7,11 +7,11 @@ use path::{Plan, Traces};
 use record::Samples;
 use recorder::{Engine, Introduction, ObservationError, ObservedPath, Options, Tables};
 use scenario::{CcaChoice, Flow, Scenario};
-use tcp::{Config, State};
+use tcp::{State, TcpConfig};
 use units::Instant;
 use workload::{Application, Command, Selection, Switches, decision_row};
 
-use crate::endpoints::{Endpoints, Pair, Side};
+use crate::endpoints::{ConnectionEnds, Endpoints, Side};
 use crate::error::SimError;
 use crate::settings;
 
@@ -36,7 +36,7 @@ pub struct Simulation {
     end: Instant,
     sampling: scenario::Samples,
     next_sample: Instant,
-    config: Config,
+    config: TcpConfig,
     seed: u64,
     path: ObservedPath,
     endpoints: Endpoints,
@@ -234,7 +234,7 @@ impl Simulation {
 
     /// Hands to the application what has arrived in order.
     fn take_delivered(&mut self, connection: u32) {
-        let receiver = &self.endpoints.pair(connection).receiver;
+        let receiver = &self.endpoints.ends(connection).receiver;
         let (received, state) = (receiver.received(), receiver.state());
         let (flow, before) = &mut self.owners[connection as usize];
         let fresh = received - *before;
@@ -335,7 +335,7 @@ impl Simulation {
                 .recorder()
                 .decided(decision_row(number, &decision));
         }
-        let connection = self.endpoints.add(Pair {
+        let connection = self.endpoints.add(ConnectionEnds {
             sender,
             receiver,
             hosts,

@@ -4,7 +4,7 @@ use units::{Duration, Rate};
 
 /// The settings of one end of a connection; the defaults are those of Linux.
 #[derive(Clone, Debug)]
-pub struct Config {
+pub struct TcpConfig {
     /// Payload bytes of a full segment, after the timestamps option.
     pub mss: u32,
     /// Initial window, segments (RFC 6928).
@@ -45,7 +45,7 @@ pub struct Config {
     pub slow_start_after_idle: bool,
 }
 
-impl Default for Config {
+impl Default for TcpConfig {
     fn default() -> Self {
         Self {
             mss: 1448,

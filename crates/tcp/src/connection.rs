@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use units::{Duration, Instant};
 
 use crate::cca::{Congestion, Context, HandOver, Pair};
-use crate::config::Config;
+use crate::config::TcpConfig;
 use crate::receiver::Receiver;
 use crate::segment::{Ecn, Flags, Segment};
 use crate::sender::{AckInput, Outgoing, Sender};
@@ -21,7 +21,7 @@ const TIME_WAIT: Duration = Duration::from_secs(60);
 /// One end of a connection.
 #[derive(Debug)]
 pub struct Connection {
-    config: Config,
+    config: TcpConfig,
     state: State,
     sender: Sender,
     receiver: Option<Receiver>,
@@ -47,7 +47,7 @@ pub struct Connection {
 impl Connection {
     /// A connection that is neither listening nor opening yet. `iss` is the initial sequence number
     /// and `timestamp_offset` the origin of the timestamps clock; both belong to the run's seed.
-    pub fn new(config: Config, congestion: Congestion, iss: u32, timestamp_offset: u32) -> Self {
+    pub fn new(config: TcpConfig, congestion: Congestion, iss: u32, timestamp_offset: u32) -> Self {
         let iss = sequence::first(iss);
         Self {
             sender: Sender::new(config.clone(), congestion, iss + 1),

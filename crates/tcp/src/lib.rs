@@ -8,7 +8,7 @@ pub mod segment;
 mod sender;
 mod sequence;
 
-pub use config::Config;
+pub use config::TcpConfig;
 pub use connection::{Connection, Info, State};
 pub use segment::{Ecn, Flags, SackBlocks, Segment};
 pub use sequence::Unwrapper;

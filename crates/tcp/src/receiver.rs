@@ -5,7 +5,7 @@ mod window;
 
 use units::{Duration, Instant};
 
-use crate::config::Config;
+use crate::config::TcpConfig;
 use crate::segment::{Flags, SackBlocks, Segment};
 use echo::Echo;
 pub(crate) use echo::EchoMode;
@@ -72,7 +72,7 @@ pub(crate) struct Receiver {
 
 impl Receiver {
     /// A receiver that expects `first`; `scale` is the window scale in force.
-    pub(crate) fn new(config: &Config, first: u64, scale: u8) -> Self {
+    pub(crate) fn new(config: &TcpConfig, first: u64, scale: u8) -> Self {
         Self {
             rcv_nxt: first,
             mss: config.mss,

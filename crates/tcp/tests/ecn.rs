@@ -4,16 +4,16 @@ mod pipe;
 
 use pipe::{Pipe, Sighting};
 use tcp::cca::{CaState, cca_by_name};
-use tcp::{Config, Ecn, Flags};
+use tcp::{Ecn, Flags, TcpConfig};
 use units::Duration;
 
 const BYTES: u64 = 600 * 1448;
 
 /// A pipe whose client, which opens the connection, asks for ECN as `asks` says.
 fn pipe(cca: &str, asks: bool) -> Pipe {
-    let config = Config {
+    let config = TcpConfig {
         ecn: asks,
-        ..Config::default()
+        ..TcpConfig::default()
     };
     let of = |name: &str| cca_by_name(name).expect("a CCA of ours");
     Pipe::new(config, of(cca), of(cca), BYTES)
@@ -136,7 +136,7 @@ fn dctcp_without_ecn_is_newreno() {
     let of = |name: &str| cca_by_name(name).expect("a CCA of ours");
     let windows = |cca: &str| {
         // The client, which would have to ask, runs NewReno.
-        let mut pipe = Pipe::new(Config::default(), of(cca), of("reno"), BYTES);
+        let mut pipe = Pipe::new(TcpConfig::default(), of(cca), of("reno"), BYTES);
         pipe.drop = Box::new(|n, _, _| n == 120);
         pipe.run(Duration::from_secs(20));
         pipe.windows

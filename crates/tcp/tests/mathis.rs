@@ -8,7 +8,7 @@
 mod pipe;
 
 use pipe::Pipe;
-use tcp::Config;
+use tcp::TcpConfig;
 use tcp::cca::cca_by_name;
 use units::random::{Purpose, Stream};
 use units::{Bytes, Duration, Rate};
@@ -20,13 +20,13 @@ fn window(p: f64, delayed_ack: bool) -> f64 {
     let mut total = 0.0;
     for seed in 0..runs {
         let cca = || cca_by_name("reno").expect("a CCA of ours");
-        let config = Config {
+        let config = TcpConfig {
             delayed_ack,
             receive_window_initial: 64 << 20,
             receive_window_max: 64 << 20,
             window_scale: Some(12),
             send_buffer: 64 << 20,
-            ..Config::default()
+            ..TcpConfig::default()
         };
         let mut pipe = Pipe::new(config, cca(), cca(), u64::MAX / 2);
         pipe.rate = Rate::from_mbps(5000.0);

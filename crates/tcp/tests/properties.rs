@@ -6,12 +6,12 @@ use pipe::Pipe;
 use proptest::prelude::*;
 use tcp::cca::cca_by_name;
 use tcp::cca::registry::CCAS;
-use tcp::{Config, Connection, Flags, SackBlocks, Segment};
+use tcp::{Connection, Flags, SackBlocks, Segment, TcpConfig};
 use units::random::{Purpose, Stream};
 use units::{Bytes, Duration, Instant};
 
 fn established(cca: &str) -> (Connection, Connection) {
-    let config = Config::default();
+    let config = TcpConfig::default();
     let pair = || cca_by_name(cca).expect("a CCA of ours");
     let mut server = pipe::connection(&config, 1000, pair());
     let mut client = pipe::connection(&config, 2000, pair());
@@ -92,10 +92,10 @@ proptest! {
         window in 4_000_u32..200_000,
     ) {
         let pair = || cca_by_name(cca).expect("a CCA of ours");
-        let config = Config {
+        let config = TcpConfig {
             receive_window_initial: window.min(65_535),
             receive_window_max: window,
-            ..Config::default()
+            ..TcpConfig::default()
         };
         let mut pipe = Pipe::new(config, pair(), pair(), segments * 1448);
         pipe.queue = Bytes::new(1 << 30);

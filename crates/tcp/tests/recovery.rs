@@ -4,7 +4,7 @@ mod pipe;
 
 use pipe::Pipe;
 use tcp::cca::{CaState, cca_by_name};
-use tcp::{Config, State};
+use tcp::{State, TcpConfig};
 use units::{Bytes, Duration, Instant};
 
 fn reno(bytes: u64) -> Pipe {
@@ -13,7 +13,7 @@ fn reno(bytes: u64) -> Pipe {
 
 fn of(name: &str, bytes: u64) -> Pipe {
     Pipe::new(
-        Config::default(),
+        TcpConfig::default(),
         cca_by_name(name).expect("a CCA of ours"),
         cca_by_name("reno").expect("a CCA of ours"),
         bytes,

@@ -3,7 +3,7 @@
 mod pipe;
 
 use pipe::Pipe;
-use tcp::Config;
+use tcp::TcpConfig;
 use tcp::cca::cca_by_name;
 use units::{Duration, Instant};
 
@@ -15,7 +15,7 @@ struct Outcome {
 
 fn run(name: &str) -> Outcome {
     let cca = || cca_by_name(name).expect("a CCA of ours");
-    let mut pipe = Pipe::new(Config::default(), cca(), cca(), u64::MAX / 2);
+    let mut pipe = Pipe::new(TcpConfig::default(), cca(), cca(), u64::MAX / 2);
     pipe.run(Duration::from_secs(60));
     // An echoed timestamp is that of the segment that moved the window: its age is the RTT.
     let rtts: Vec<f64> = pipe

@@ -1,6 +1,6 @@
 //! The account of the radio access network, kept from its log.
 
-use radio::ran::{Config, Direction, RlcMode, TtiRecord, UserId};
+use radio::ran::{Direction, RanConfig, RlcMode, TtiRecord, UserId};
 use radio::rlc::Limit;
 use units::Instant;
 
@@ -29,7 +29,7 @@ struct Account {
 }
 
 impl AirLedger {
-    pub(super) fn new(config: &Config) -> Self {
+    pub(super) fn new(config: &RanConfig) -> Self {
         let limits = match config.rlc {
             RlcMode::Acknowledged { config, uplink } => [config.limit, uplink],
             RlcMode::Unacknowledged { config, uplink } => [config.limit, uplink],

@@ -7,12 +7,12 @@ use trace::WORK_PER_BYTE;
 use units::{Duration, Instant};
 
 use super::Violation;
-use crate::capacity::Carrier;
+use crate::capacity::LinkCapacity;
 use crate::{Backlog, Capacity, DisciplineConfig, Limit, LinkConfig, Packet};
 
 pub(super) struct Ledger {
     name: String,
-    carrier: Carrier,
+    capacity: LinkCapacity,
     delay: Duration,
     limit: Limit,
     /// Only packets of one flow keep their order in the queue.
@@ -30,10 +30,10 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    pub(super) fn new(config: &LinkConfig, carrier: Carrier) -> Self {
+    pub(super) fn new(config: &LinkConfig, capacity: LinkCapacity) -> Self {
         Self {
             name: config.name.clone(),
-            carrier,
+            capacity,
             delay: config.delay,
             limit: match config.capacity {
                 Capacity::Radio { .. } => Limit::Unlimited,
@@ -55,9 +55,9 @@ impl Ledger {
 
     /// Of a link of the radio access network, whose it is.
     pub(super) fn user(&self) -> Option<(UserId, Direction)> {
-        match self.carrier {
-            Carrier::Radio(user, direction) => Some((user, direction)),
-            Carrier::Constant(_) | Carrier::Trace(..) => None,
+        match self.capacity {
+            LinkCapacity::Radio(user, direction) => Some((user, direction)),
+            LinkCapacity::Constant(_) | LinkCapacity::Trace(..) => None,
         }
     }
 
@@ -165,10 +165,10 @@ impl Ledger {
             return Ok(());
         }
         let possible = |work: u128| i128::try_from(work).unwrap_or(i128::MAX);
-        let lead = self.work - possible(self.carrier.work_before(start));
+        let lead = self.work - possible(self.capacity.work_before(start));
         self.least_lead = self.least_lead.min(lead);
         self.work += i128::from(packet.size) * i128::from(WORK_PER_BYTE);
-        let excess = self.work - possible(self.carrier.work_until(finish)) - self.least_lead;
+        let excess = self.work - possible(self.capacity.work_until(finish)) - self.least_lead;
         if excess > 0 {
             let bytes = (excess as u128).div_ceil(u128::from(WORK_PER_BYTE)) as u64;
             return Err(Violation::Rate {

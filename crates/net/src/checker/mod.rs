@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use radio::ran::TtiRecord;
 use units::Instant;
 
-use crate::capacity::Carrier;
+use crate::capacity::LinkCapacity;
 use crate::routing::Routes;
 use crate::validate::validate;
 use crate::{
@@ -59,7 +59,7 @@ impl Checker {
     pub fn new(topology: &Topology) -> Result<Self, TopologyError> {
         let carriers = validate(topology)?;
         Routes::new(topology)?;
-        let ledger = |(config, carrier): (_, Carrier)| Ledger::new(config, carrier);
+        let ledger = |(config, capacity): (_, LinkCapacity)| Ledger::new(config, capacity);
         Ok(Self {
             links: topology.links.iter().zip(carriers).map(ledger).collect(),
             air: topology.radio.as_ref().map(AirLedger::new),

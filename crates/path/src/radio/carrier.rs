@@ -110,8 +110,8 @@ pub(super) fn downlink(radio: &Radio, ttis: Ttis) -> Downlink {
     }
 }
 
-pub(super) fn harq(radio: &Radio, ttis: Ttis) -> (harq::Config, u64) {
-    let config = harq::Config {
+pub(super) fn harq(radio: &Radio, ttis: Ttis) -> (harq::HarqConfig, u64) {
+    let config = harq::HarqConfig {
         processes: radio.harq_processes() as u8,
         round_trip: ttis.of(radio.harq_round_trip()),
         max_transmissions: radio.harq.transmissions as u8,
@@ -132,7 +132,7 @@ pub(super) fn rlc(radio: &Radio) -> RlcMode {
                 Technology::Lte => 10,
                 Technology::Nr => 16,
             };
-            let config = rlc::am::Config {
+            let config = rlc::am::AmConfig {
                 sn: match model.sn_bits.unwrap_or(usual) {
                     16 => rlc::am::SnLength::Bits16,
                     _ => rlc::am::SnLength::Bits10,
@@ -156,7 +156,7 @@ pub(super) fn rlc(radio: &Radio) -> RlcMode {
             }
         }
         model::RlcMode::Um => {
-            let config = rlc::um::Config {
+            let config = rlc::um::UmConfig {
                 sn: match model.sn_bits {
                     Some(5) => rlc::um::SnLength::Bits5,
                     _ => rlc::um::SnLength::Bits10,
@@ -237,9 +237,9 @@ pub(super) fn uplink(radio: &Radio, ttis: Ttis) -> Result<Uplink, PlanError> {
     })
 }
 
-pub(super) fn drx(radio: &Radio, ttis: Ttis) -> Option<drx::Config> {
+pub(super) fn drx(radio: &Radio, ttis: Ttis) -> Option<drx::DrxConfig> {
     let (harq, _) = harq(radio, ttis);
-    radio.drx.as_ref().map(|model| drx::Config {
+    radio.drx.as_ref().map(|model| drx::DrxConfig {
         on_duration: ttis.of(model.on_duration),
         inactivity: ttis.of(model.inactivity),
         retransmission: ttis.of(model.retransmission),

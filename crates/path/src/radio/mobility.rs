@@ -1,16 +1,16 @@
 //! Handover, failure and recovery.
 
-use radio::handover::{Config, MonitorConfig, RecoveryConfig, Trigger};
+use radio::handover::{HandoverConfig, MonitorConfig, RecoveryConfig, Trigger};
 use radio::rlc::Forwarding;
 use scenario::radio::{self as model, Handover, Radio};
 use units::Duration;
 
 /// Without a table in the scenario there is no handover, but links can fail.
-pub(super) fn handover(radio: &Radio) -> Config {
+pub(super) fn handover(radio: &Radio) -> HandoverConfig {
     let usual = Handover::default();
     let model = radio.handover.as_ref().unwrap_or(&usual);
     let failure = &radio.link_failure;
-    Config {
+    HandoverConfig {
         trigger: radio.handover.as_ref().map(|model| trigger(&model.trigger)),
         filter_coefficient: model.filter_coefficient as u8,
         report_interval: model.report_interval,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use radio::channel::mobility::Trajectory;
 use radio::channel::{FadedSinr, Fading, FadingConfig, Grid, LinkId, Receiver, Reception};
-use radio::ran::{Channel, Config, User};
+use radio::ran::{Channel, RanConfig, User};
 use scenario::radio::{Radio, Ue};
 use scenario::{Cross, Scenario};
 
@@ -22,7 +22,7 @@ use carrier::Ttis;
 
 /// The radio access network and the nodes of its users.
 pub(crate) struct RadioPlan<'a> {
-    pub(crate) config: Config,
+    pub(crate) config: RanConfig,
     /// Name of the node of each user, and the traffic of others towards it; the phone is the first.
     pub(crate) nodes: Vec<(String, &'a [Cross])>,
 }
@@ -68,7 +68,7 @@ pub(crate) fn plan<'a>(
         nodes.push((name, ue.cross.as_slice()));
     }
     let (harq, decoding) = carrier::harq(radio, ttis);
-    let config = Config {
+    let config = RanConfig {
         cells: radio.cells.len().max(1),
         downlink: carrier::downlink(radio, ttis),
         harq,

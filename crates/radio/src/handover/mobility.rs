@@ -9,7 +9,7 @@ use units::{Duration, Instant};
 
 /// Trigger, delays and timers.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Config {
+pub struct HandoverConfig {
     /// When to hand over; `None` for never.
     pub trigger: Option<Trigger>,
     /// filterCoefficient of layer 3.
@@ -37,7 +37,7 @@ pub struct Config {
     pub recovery: RecoveryConfig,
 }
 
-impl Default for Config {
+impl Default for HandoverConfig {
     /// RRC's 15 ms for a reconfiguration (TS 36.331 clause 11.2); an interruption of 40 ms: 20 ms of
     /// processing and the wait for random access, of at most 30 ms, at a cell that is known (TS 36.133
     /// clause 5.1.2.1.2); T304 of 1000 ms.
@@ -118,7 +118,7 @@ enum State {
 /// The mobility of one user.
 #[derive(Clone, Debug)]
 pub struct Mobility {
-    config: Config,
+    config: HandoverConfig,
     serving: CellId,
     state: State,
     filter: Filter,
@@ -135,7 +135,7 @@ pub struct Mobility {
 
 impl Mobility {
     /// A user connected to `serving`.
-    pub fn new(config: Config, serving: CellId) -> Self {
+    pub fn new(config: HandoverConfig, serving: CellId) -> Self {
         Self {
             config,
             serving,

@@ -10,7 +10,7 @@ mod recovery;
 mod trigger;
 
 pub use measurement::{CellId, Filter, Measurement, rsrp_index, rsrq_index};
-pub use mobility::{Action, Config, Mobility};
+pub use mobility::{Action, HandoverConfig, Mobility};
 pub use monitor::{LinkMonitor, MonitorConfig};
 pub use recovery::{Cause, RecoveryConfig};
 pub use trigger::{TIME_TO_TRIGGER, Trigger};

@@ -2,7 +2,7 @@
 
 /// Settings in subframes (TS 36.331 clause 6.3.2, DRX-Config).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Config {
+pub struct DrxConfig {
     /// onDurationTimer.
     pub on_duration: u64,
     /// drx-InactivityTimer.
@@ -22,7 +22,7 @@ pub struct Config {
 /// Whether a UE listens to the control channel.
 #[derive(Clone, Debug)]
 pub struct Drx {
-    config: Config,
+    config: DrxConfig,
     /// First subframe in which each timer no longer runs.
     on_until: u64,
     active_until: u64,
@@ -35,7 +35,7 @@ pub struct Drx {
 
 impl Drx {
     /// A UE that has been inactive for long.
-    pub fn new(config: Config) -> Self {
+    pub fn new(config: DrxConfig) -> Self {
         Self {
             config,
             on_until: 0,
@@ -109,7 +109,7 @@ impl Drx {
 mod tests {
     use super::*;
 
-    const CONFIG: Config = Config {
+    const CONFIG: DrxConfig = DrxConfig {
         on_duration: 2,
         inactivity: 5,
         retransmission: 4,
@@ -145,7 +145,7 @@ mod tests {
     /// Same clause: when drx-InactivityTimer expires the short cycle is used for drxShortCycleTimer.
     #[test]
     fn short_cycles_follow_activity() {
-        let mut drx = Drx::new(Config {
+        let mut drx = Drx::new(DrxConfig {
             short: Some((10, 2)),
             ..CONFIG
         });

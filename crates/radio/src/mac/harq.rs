@@ -17,7 +17,7 @@ pub enum Timing {
 
 /// Size and timing of an entity.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Config {
+pub struct HarqConfig {
     /// Parallel processes: 8 for FDD (TS 36.213 clause 7), up to 16 in NR.
     pub processes: u8,
     /// TTIs from an attempt to the next one of the same process: 8 for FDD.
@@ -28,7 +28,7 @@ pub struct Config {
     pub timing: Timing,
 }
 
-impl Default for Config {
+impl Default for HarqConfig {
     /// FDD downlink with at most four attempts.
     fn default() -> Self {
         Self {
@@ -117,7 +117,7 @@ struct Process<T, S> {
 /// The processes towards one receiver. `T` is the payload, whose memory is reused.
 #[derive(Clone, Debug)]
 pub struct Harq<T, S> {
-    config: Config,
+    config: HarqConfig,
     processes: Vec<Process<T, S>>,
     /// Earliest feedback not yet taken; `u64::MAX` for none.
     next_feedback: u64,
@@ -125,7 +125,7 @@ pub struct Harq<T, S> {
 
 impl<T: Default, S: Default> Harq<T, S> {
     /// An entity with all processes idle.
-    pub fn new(config: Config) -> Self {
+    pub fn new(config: HarqConfig) -> Self {
         let processes = (0..config.processes)
             .map(|_| Process {
                 state: State::Idle,

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Config, UserId};
+use super::{RanConfig, UserId};
 use crate::mac::pdcch::Pdcch;
 use crate::mac::scheduler::{Demand, Scheduler};
 
@@ -21,7 +21,7 @@ pub(super) struct CellState {
 }
 
 impl CellState {
-    pub(super) fn new(config: &Config) -> Self {
+    pub(super) fn new(config: &RanConfig) -> Self {
         let groups = &config.air.group_prbs;
         Self {
             members: Vec::new(),

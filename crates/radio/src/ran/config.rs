@@ -14,7 +14,7 @@ use crate::rlc::pdcp::SnLength;
 
 /// Cells on one carrier and their users.
 #[derive(Clone, Debug)]
-pub struct Config {
+pub struct RanConfig {
     /// The carrier of all cells.
     pub air: Arc<AirInterface>,
     /// How many cells there are.
@@ -23,7 +23,7 @@ pub struct Config {
     pub downlink: Downlink,
     /// Hybrid ARQ of both directions; the uplink repeats a round trip after the attempt, or in the next
     /// uplink interval.
-    pub harq: harq::Config,
+    pub harq: harq::HarqConfig,
     /// TTIs from a transmission until its data are with RLC on the other side and its
     /// acknowledgement is on the way: 4 in LTE (TS 36.213 clause 7.3), what lies between an
     /// interval's end and its end being processing.
@@ -35,9 +35,9 @@ pub struct Config {
     /// How users come to send.
     pub uplink: Uplink,
     /// Discontinuous reception, if any.
-    pub drx: Option<drx::Config>,
+    pub drx: Option<drx::DrxConfig>,
     /// Handover between the cells.
-    pub handover: handover::Config,
+    pub handover: handover::HandoverConfig,
     /// How often a user measures the cells around it.
     pub measurement_period: Duration,
     /// How much of their power other cells transmit.
@@ -82,14 +82,14 @@ pub enum RlcMode {
     /// Acknowledged mode.
     Acknowledged {
         /// Both sides, apart from the buffer of the user.
-        config: rlc::am::Config,
+        config: rlc::am::AmConfig,
         /// The user's buffer.
         uplink: rlc::Limit,
     },
     /// Unacknowledged mode.
     Unacknowledged {
         /// Both sides, apart from the buffer of the user.
-        config: rlc::um::Config,
+        config: rlc::um::UmConfig,
         /// The user's buffer.
         uplink: rlc::Limit,
     },
@@ -164,7 +164,7 @@ pub enum Channel {
     Placed(Box<Reception>),
 }
 
-/// A user, by its place in [`Config::users`].
+/// A user, by its place in [`RanConfig::users`].
 pub type UserId = u32;
 
 /// Where data go.
@@ -176,7 +176,7 @@ pub enum Direction {
     Up,
 }
 
-impl Config {
+impl RanConfig {
     /// What a cell can carry at the most, at the transport block.
     pub fn peak_rate(&self) -> Rate {
         let bytes = units::Bytes::new(u64::from(self.air.largest_block()));

@@ -6,7 +6,7 @@ use super::bearer::Fate;
 use super::cell::CellState;
 use super::report::ConnectionEvent;
 use super::user::UserState;
-use super::{Channel, Config};
+use super::{Channel, RanConfig};
 use crate::handover::{Action, CellId, Measurement};
 use crate::phy::{Modulation, effective_sinr_mi};
 use crate::rlc::Forwarding;
@@ -18,7 +18,7 @@ const RADIO_FRAME: Duration = Duration::from_millis(10);
 pub(super) fn run(
     user: &mut UserState,
     cells: &mut [CellState],
-    config: &Config,
+    config: &RanConfig,
     (tti, now): (u64, Instant),
     activity: &[f32],
     fates: &mut Vec<Fate>,
@@ -55,12 +55,17 @@ pub(super) fn run(
     }
 }
 
-fn is_due(now: Instant, period: Duration, config: &Config) -> bool {
+fn is_due(now: Instant, period: Duration, config: &RanConfig) -> bool {
     now.as_nanos() % period.as_nanos() < config.air.tti.as_nanos()
 }
 
 /// RSRP and RSRQ of all cells.
-fn measure(user: &UserState, config: &Config, now: Instant, activity: &[f32]) -> Vec<Measurement> {
+fn measure(
+    user: &UserState,
+    config: &RanConfig,
+    now: Instant,
+    activity: &[f32],
+) -> Vec<Measurement> {
     let Channel::Placed(reception) = &user.channel else {
         return Vec::new();
     };
@@ -76,7 +81,7 @@ fn measure(user: &UserState, config: &Config, now: Instant, activity: &[f32]) ->
 
 /// Whether a message between the user and each cell gets through: above the level at which the control
 /// channel is lost.
-fn reachable(user: &UserState, config: &Config, now: Instant) -> Vec<bool> {
+fn reachable(user: &UserState, config: &RanConfig, now: Instant) -> Vec<bool> {
     let cells = 0..config.cells as CellId;
     let least = config.handover.monitor.out_db;
     cells.map(|cell| user.mean_db(now, cell) >= least).collect()
@@ -85,7 +90,7 @@ fn reachable(user: &UserState, config: &Config, now: Instant) -> Vec<bool> {
 fn act(
     user: &mut UserState,
     cells: &mut [CellState],
-    config: &Config,
+    config: &RanConfig,
     now: Instant,
     action: Action,
     (fates, events): (&mut Vec<Fate>, &mut Vec<ConnectionEvent>),
@@ -135,7 +140,7 @@ fn act(
 fn leave(
     user: &mut UserState,
     cells: &mut [CellState],
-    config: &Config,
+    config: &RanConfig,
     now: Instant,
     cell: CellId,
     fates: &mut Vec<Fate>,

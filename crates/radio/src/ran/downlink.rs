@@ -6,7 +6,7 @@ use super::air::Formats;
 use super::cell::CellState;
 use super::report::BlockRecord;
 use super::user::{Decoded, UserState};
-use super::{Config, Direction};
+use super::{Direction, RanConfig};
 use crate::mac::harq::{Feedback, Reception};
 use crate::mac::pdcch::{Aggregation, Pdcch};
 use crate::mac::scheduler::{Demand, Rates, UNUSED, usable_rate};
@@ -34,7 +34,7 @@ pub(super) struct Sending {
 pub(super) fn schedule(
     cell: &mut CellState,
     users: &mut [UserState],
-    config: &Config,
+    config: &RanConfig,
     (tti, now): (u64, Instant),
     sendings: &mut Vec<Sending>,
 ) -> u32 {
@@ -135,7 +135,7 @@ pub(super) fn schedule(
 pub(super) fn announce(
     control: &mut Pdcch,
     user: &mut UserState,
-    config: &Config,
+    config: &RanConfig,
     tti: u64,
 ) -> bool {
     let report = user.reporter.latest(tti);
@@ -176,7 +176,7 @@ fn demand(user: &mut UserState, tti: u64, now: Instant) -> Demand {
 fn push_subband_rates(
     user: &mut UserState,
     (tti, formats): (u64, &Formats),
-    config: &Config,
+    config: &RanConfig,
     rates: &mut Vec<f32>,
 ) {
     let whole = config.air.prbs();
@@ -204,7 +204,7 @@ fn fill(
     user: &mut UserState,
     (tti, now): (u64, Instant),
     (formats, prbs, rate): (&Formats, u32, Option<f32>),
-    config: &Config,
+    config: &RanConfig,
 ) -> Option<usize> {
     let process = user.down.idle()?;
     let (_, mut mcs) = user.scheme(tti, prbs, config)?;
@@ -232,7 +232,7 @@ fn fill(
 pub(super) fn transmit(
     user: &mut UserState,
     sending: &Sending,
-    config: &Config,
+    config: &RanConfig,
     tti: u64,
     scratch: &mut Vec<f32>,
 ) -> BlockRecord {

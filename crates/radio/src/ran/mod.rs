@@ -10,18 +10,18 @@ mod cell;
 mod config;
 mod connection;
 mod downlink;
+mod hints;
 mod network;
 mod report;
-mod telling;
 mod uplink;
 mod user;
 
 pub use air::{AirError, AirInterface, Carrier, LteCarrier, NrCarrier};
 pub use bearer::Fate;
 pub use config::{
-    Access, Channel, Config, Direction, Downlink, Load, Prescheduling, RlcMode, Uplink, User,
+    Access, Channel, Direction, Downlink, Load, Prescheduling, RanConfig, RlcMode, Uplink, User,
     UserId,
 };
+pub use hints::RadioHints;
 pub use network::{Outcome, Ran};
 pub use report::{BlockRecord, ConnectionEvent, TtiRecord};
-pub use telling::Told;

@@ -7,7 +7,7 @@ use super::cell::CellState;
 use super::downlink::{self, Sending};
 use super::report::{BlockRecord, ConnectionEvent, TtiRecord};
 use super::user::UserState;
-use super::{Config, Direction, Told, UserId, connection, uplink};
+use super::{Direction, RadioHints, RanConfig, UserId, connection, uplink};
 use crate::phy::{Modulation, effective_sinr_mi};
 
 /// What came of a TTI; its memory is reused.
@@ -26,7 +26,7 @@ pub struct Outcome {
 /// Packets are named by numbers of the caller. One that waits at the base station or the user is sent
 /// in the TTIs to come; what became of it is told by [`tick`](Self::tick).
 pub struct Ran {
-    config: Config,
+    config: RanConfig,
     /// The next TTI.
     tti: u64,
     users: Vec<UserState>,
@@ -42,7 +42,7 @@ pub struct Ran {
 
 impl Ran {
     /// The network of `config` in the run with `seed`.
-    pub fn new(config: Config, seed: u64) -> Self {
+    pub fn new(config: RanConfig, seed: u64) -> Self {
         let mut cells: Vec<_> = (0..config.cells).map(|_| CellState::new(&config)).collect();
         let users: Vec<_> = (0..)
             .zip(&config.users)
@@ -104,9 +104,9 @@ impl Ran {
         self.users[user as usize].bearer.queued(direction)
     }
 
-    /// What the radio of `user` tells at `now`.
-    pub fn told(&self, user: UserId, now: Instant) -> Told {
-        self.users[user as usize].told(now)
+    /// Returns the radio hints of `user` at `now`.
+    pub fn hints(&self, user: UserId, now: Instant) -> RadioHints {
+        self.users[user as usize].hints(now)
     }
 
     /// Packets that have been taken and whose fate is open.
@@ -131,7 +131,7 @@ impl Ran {
     }
 
     /// How it is made.
-    pub fn config(&self) -> &Config {
+    pub fn config(&self) -> &RanConfig {
         &self.config
     }
 
@@ -203,12 +203,18 @@ impl Ran {
     fn uplink(&mut self, tti: u64, now: Instant) {
         let (log, blocks) = (self.config.log, &mut self.blocks);
         for cell in &mut self.cells {
-            let told = |user: &mut UserState, record| {
+            let record_block = |user: &mut UserState, record| {
                 if log && user.observed {
                     blocks.push((user.id, Direction::Up, record));
                 }
             };
-            uplink::run(cell, &mut self.users, &self.config, (tti, now), told);
+            uplink::run(
+                cell,
+                &mut self.users,
+                &self.config,
+                (tti, now),
+                record_block,
+            );
         }
     }
 

@@ -6,7 +6,7 @@ use super::cell::CellState;
 use super::downlink::{VERSIONS, announce, combine, settle};
 use super::report::BlockRecord;
 use super::user::{Granted, UserState};
-use super::{Config, Direction};
+use super::{Direction, RanConfig};
 use crate::mac::harq::Reception;
 use crate::mac::subheader;
 use crate::mac::uplink::{GRANT_TO_TRANSMISSION, Signal};
@@ -19,7 +19,7 @@ const REQUEST_TO_GRANT: u64 = 4;
 pub(super) fn run(
     cell: &mut CellState,
     users: &mut [UserState],
-    config: &Config,
+    config: &RanConfig,
     (tti, now): (u64, Instant),
     mut told: impl FnMut(&mut UserState, BlockRecord),
 ) {
@@ -113,7 +113,7 @@ pub(super) fn run(
     }
 }
 
-fn grant_delay(config: &Config) -> u64 {
+fn grant_delay(config: &RanConfig) -> u64 {
     match config.uplink.access {
         super::Access::Granted { .. } => GRANT_TO_TRANSMISSION,
         super::Access::Configured => 0,
@@ -121,7 +121,7 @@ fn grant_delay(config: &Config) -> u64 {
 }
 
 /// Scheduling requests and reports that need no grant.
-fn ask(user: &mut UserState, config: &Config, tti: u64, now: Instant) {
+fn ask(user: &mut UserState, config: &RanConfig, tti: u64, now: Instant) {
     let Some(reporting) = &mut user.reporting else {
         return;
     };
@@ -144,7 +144,7 @@ fn ask(user: &mut UserState, config: &Config, tti: u64, now: Instant) {
 }
 
 /// Bytes of a grant that the user has not asked for.
-fn unasked(user: &UserState, config: &Config, tti: u64) -> u64 {
+fn unasked(user: &UserState, config: &RanConfig, tti: u64) -> u64 {
     let Some(some) = config.uplink.prescheduling else {
         return 0;
     };
@@ -173,7 +173,7 @@ fn allocation(
     user: &UserState,
     wanted: u64,
     free: u32,
-    config: &Config,
+    config: &RanConfig,
     now: Instant,
 ) -> (u8, u32) {
     let formats = &config.air.up;
@@ -195,7 +195,7 @@ fn build(
     user: &mut UserState,
     process: usize,
     (mcs, prbs): (u8, u32),
-    config: &Config,
+    config: &RanConfig,
     (tti, now, target): (u64, Instant, u64),
 ) {
     let format = *config.air.up.get(mcs, prbs);
@@ -230,7 +230,7 @@ fn transmit(
     user: &mut UserState,
     process: usize,
     cell: &mut CellState,
-    config: &Config,
+    config: &RanConfig,
     (tti, now): (u64, Instant),
 ) -> BlockRecord {
     let attempts = user.up.attempts(process);

@@ -6,7 +6,7 @@ use units::{Decibel, Instant};
 
 use super::bearer::{Bearer, Fate};
 use super::report::BlockRecord;
-use super::{Access, AirInterface, Channel, Config, Direction, Load, User, UserId};
+use super::{Access, AirInterface, Channel, Direction, Load, RanConfig, User, UserId};
 use crate::channel::{Activity, NoiseFigure, SinrSource, thermal_noise_dbm};
 use crate::handover::Mobility;
 use crate::mac::drx::Drx;
@@ -136,8 +136,8 @@ impl Capacity {
 
 /// Repetitions of the uplink come a round trip after the attempt, in TDD in the next uplink interval. A
 /// process is taken when its grant is given, so that there are more than what is on air.
-fn uplink_harq(config: &Config) -> harq::Config {
-    harq::Config {
+fn uplink_harq(config: &RanConfig) -> harq::HarqConfig {
+    harq::HarqConfig {
         timing: harq::Timing::Asynchronous,
         processes: config.harq.processes + GRANT_TO_TRANSMISSION as u8,
         ..config.harq
@@ -145,7 +145,7 @@ fn uplink_harq(config: &Config) -> harq::Config {
 }
 
 /// The reporting side of the user: requests of different users are spread over their period.
-fn reporting(config: &Config, id: UserId) -> Option<uplink::Ue> {
+fn reporting(config: &RanConfig, id: UserId) -> Option<uplink::Ue> {
     match config.uplink.access {
         Access::Granted {
             protocol,
@@ -161,7 +161,7 @@ fn reporting(config: &Config, id: UserId) -> Option<uplink::Ue> {
 }
 
 impl UserState {
-    pub(super) fn new(config: &Config, id: UserId, user: &User, seed: u64) -> Self {
+    pub(super) fn new(config: &RanConfig, id: UserId, user: &User, seed: u64) -> Self {
         let air = &config.air;
         let reports = ReportConfig {
             period: config.downlink.cqi_period,
@@ -211,7 +211,7 @@ impl UserState {
     }
 
     /// Makes `sinr_db` that of TTI `tti`, which begins at `now`.
-    pub(super) fn look(&mut self, tti: u64, now: Instant, config: &Config, activity: &[f32]) {
+    pub(super) fn look(&mut self, tti: u64, now: Instant, config: &RanConfig, activity: &[f32]) {
         let period = tti / u64::from(config.downlink.channel_period);
         // Where cells are as busy as they are, every TTI has its own interference.
         let key = if config.load == Load::Full {
@@ -265,7 +265,7 @@ impl UserState {
     }
 
     /// MAC is reset (TS 36.321 clause 5.9): what is under way on air is gone.
-    pub(super) fn reset_mac(&mut self, config: &Config) {
+    pub(super) fn reset_mac(&mut self, config: &RanConfig) {
         self.down.reset(|_| ());
         self.up.reset(|_| ());
         self.decoded.clear();
@@ -296,7 +296,7 @@ impl UserState {
 
     /// SINR of the uplink over `prbs` resource blocks, in dB: the loss is that of the downlink, without
     /// fast fading; other cells' users do not disturb.
-    pub(super) fn uplink_sinr_db(&self, now: Instant, config: &Config, prbs: u32) -> f64 {
+    pub(super) fn uplink_sinr_db(&self, now: Instant, config: &RanConfig, prbs: u32) -> f64 {
         match &self.channel {
             Channel::Traced(_) => config.uplink.traced_sinr_db,
             Channel::Placed(reception) => {
@@ -311,7 +311,7 @@ impl UserState {
 
     /// Modulation and coding scheme for `prbs` resource blocks by the latest report on the whole
     /// carrier.
-    pub(super) fn scheme(&mut self, tti: u64, prbs: u32, config: &Config) -> Option<(u8, u8)> {
+    pub(super) fn scheme(&mut self, tti: u64, prbs: u32, config: &RanConfig) -> Option<(u8, u8)> {
         let cqi = self.reporter.latest(tti)?.wideband;
         let offset = self.outer_loop.map_or(0.0, |outer| outer.offset_db());
         let adaptation = &config.air.down.adaptation;
@@ -321,7 +321,7 @@ impl UserState {
 
     /// Adds to the capacity what this TTI could have carried on `free` resource blocks of each direction:
     /// the transport block, of which the share that fails takes a second TTI. Third ones are rare.
-    pub(super) fn follow(&mut self, tti: u64, now: Instant, free: [u32; 2], config: &Config) {
+    pub(super) fn follow(&mut self, tti: u64, now: Instant, free: [u32; 2], config: &RanConfig) {
         let air = &config.air;
         let connected = self.mobility.is_connected();
         let down = match (air.downlink(tti), self.scheme(tti, air.prbs(), config)) {
@@ -340,7 +340,7 @@ impl UserState {
         self.capacity[1].add(up);
     }
 
-    fn uplink_bytes(&mut self, now: Instant, prbs: u32, config: &Config) -> f64 {
+    fn uplink_bytes(&mut self, now: Instant, prbs: u32, config: &RanConfig) -> f64 {
         let sinr_db = self.uplink_sinr_db(now, config, prbs);
         let key = (sinr_db.to_bits(), prbs);
         if let Some((known, bytes)) = self.uplink_bytes

@@ -40,7 +40,7 @@ impl SnLength {
 
 /// Settings of an entity.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Config {
+pub struct UmConfig {
     /// Length of the sequence number.
     pub sn: SnLength,
     /// Width of length indicators.
@@ -51,7 +51,7 @@ pub struct Config {
     pub t_reordering: Duration,
 }
 
-impl Default for Config {
+impl Default for UmConfig {
     fn default() -> Self {
         Self {
             sn: SnLength::Bits10,
@@ -65,7 +65,7 @@ impl Default for Config {
 /// Both sides of an entity in unacknowledged mode.
 #[derive(Clone, Debug)]
 pub struct Entity {
-    config: Config,
+    config: UmConfig,
     buffer: Buffer,
     /// VT(US), not wrapped.
     next_sent: u64,
@@ -74,7 +74,7 @@ pub struct Entity {
 
 impl Entity {
     /// An entity in its initial state.
-    pub fn new(config: Config) -> Self {
+    pub fn new(config: UmConfig) -> Self {
         Self {
             config,
             buffer: Buffer::new(config.limit),
@@ -178,7 +178,7 @@ struct Slot {
 /// before the first one.
 #[derive(Clone, Debug)]
 struct Receiver {
-    config: Config,
+    config: UmConfig,
     /// VR(UR).
     next: u64,
     /// VR(UX).
@@ -193,7 +193,7 @@ struct Receiver {
 }
 
 impl Receiver {
-    fn new(config: Config) -> Self {
+    fn new(config: UmConfig) -> Self {
         let first = config.sn.modulus();
         Self {
             config,
@@ -317,7 +317,7 @@ mod tests {
     }
 
     fn sender(sdus: u64) -> Entity {
-        let mut sender = Entity::new(Config::default());
+        let mut sender = Entity::new(UmConfig::default());
         for id in 0..sdus {
             sender.enqueue(Sdu { id, len: 1_000 }).unwrap();
         }
@@ -333,7 +333,7 @@ mod tests {
     #[test]
     fn a_hole_is_given_up_when_the_reordering_timer_expires() {
         let blocks = blocks(&mut sender(4), 1_003);
-        let mut receiver = Entity::new(Config::default());
+        let mut receiver = Entity::new(UmConfig::default());
         let mut delivered = Vec::new();
         for (index, block) in blocks.iter().enumerate() {
             if index != 1 {
@@ -351,7 +351,7 @@ mod tests {
     fn order_is_restored_within_the_window() {
         let mut blocks = blocks(&mut sender(9), 700);
         blocks.swap(1, 4);
-        let mut receiver = Entity::new(Config::default());
+        let mut receiver = Entity::new(UmConfig::default());
         let mut delivered = Vec::new();
         for block in &blocks {
             receiver.receive(at(1), block, &mut delivered);
@@ -364,7 +364,7 @@ mod tests {
     #[test]
     fn a_duplicate_is_discarded() {
         let blocks = blocks(&mut sender(3), 1_003);
-        let mut receiver = Entity::new(Config::default());
+        let mut receiver = Entity::new(UmConfig::default());
         let mut delivered = Vec::new();
         for index in [0, 2, 2, 0, 1, 1] {
             receiver.receive(at(1), &blocks[index], &mut delivered);
@@ -375,9 +375,9 @@ mod tests {
     /// Clause 5.1.2.2.3: a PDU beyond the window pulls it along.
     #[test]
     fn the_window_moves_with_the_newest_pdu() {
-        let mut sender = Entity::new(Config {
+        let mut sender = Entity::new(UmConfig {
             sn: SnLength::Bits5,
-            ..Config::default()
+            ..UmConfig::default()
         });
         for id in 0..40 {
             sender.enqueue(Sdu { id, len: 1_000 }).unwrap();

@@ -1,7 +1,9 @@
 //! Handover, radio link failure and re-establishment, event by event.
 
 use proptest::prelude::*;
-use radio::handover::{Action, Cause, Config, Measurement, Mobility, RecoveryConfig, Trigger};
+use radio::handover::{
+    Action, Cause, HandoverConfig, Measurement, Mobility, RecoveryConfig, Trigger,
+};
 use radio::rlc::pdcp::{Receiver, Sender, SnLength};
 use radio::rlc::{Block, Forwarding, Sdu, am, um};
 use units::{Duration, Instant};
@@ -23,7 +25,7 @@ fn cells(rsrp: [f64; 2]) -> [Measurement; 2] {
 }
 
 /// Runs a user from cell 1 for `until` milliseconds; a cell is reached above -120 dBm.
-fn run(config: Config, signals: Signals, until: u64) -> Vec<(u64, Action)> {
+fn run(config: HandoverConfig, signals: Signals, until: u64) -> Vec<(u64, Action)> {
     let mut mobility = Mobility::new(config, 1);
     let mut actions = Vec::new();
     for now in 0..until {
@@ -46,11 +48,11 @@ fn run(config: Config, signals: Signals, until: u64) -> Vec<(u64, Action)> {
     actions
 }
 
-fn unfiltered(trigger: Trigger) -> Config {
-    Config {
+fn unfiltered(trigger: Trigger) -> HandoverConfig {
+    HandoverConfig {
         trigger: Some(trigger),
         filter_coefficient: 0,
-        ..Config::default()
+        ..HandoverConfig::default()
     }
 }
 
@@ -159,7 +161,7 @@ fn re_establishment_needs_a_cell_that_knows_the_user() {
         _ => [-130.0, -90.0],
     };
     let recovered = |context_fetch| {
-        let config = Config {
+        let config = HandoverConfig {
             trigger: None,
             recovery: RecoveryConfig {
                 context_fetch,
@@ -268,7 +270,7 @@ fn triggers_outside_the_standard_are_refused() {
 fn a_lossless_handover_loses_and_repeats_nothing() {
     let mut pdcp = Sender::new(SnLength::Bits12);
     let mut receiver = Receiver::new(SnLength::Bits12);
-    let config = am::Config::default();
+    let config = am::AmConfig::default();
     let (mut source, mut user) = (am::Entity::new(config), am::Entity::new(config));
     for _ in 0..60 {
         source.enqueue(pdcp.number(1_500)).unwrap();
@@ -310,7 +312,7 @@ fn a_lossless_handover_loses_and_repeats_nothing() {
 /// Seamless forwarding of an unacknowledged bearer loses what was on the air, and only that.
 #[test]
 fn a_seamless_handover_loses_only_what_was_on_the_air() {
-    let mut source = um::Entity::new(um::Config::default());
+    let mut source = um::Entity::new(um::UmConfig::default());
     for id in 0..10 {
         source.enqueue(Sdu { id, len: 1_000 }).unwrap();
     }

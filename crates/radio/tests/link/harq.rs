@@ -1,6 +1,6 @@
 //! HARQ timing and soft combining, and what RLC makes of its residual errors.
 
-use radio::mac::harq::{Chance, Config, Feedback, Harq, MutualInformation, Reception, Timing};
+use radio::mac::harq::{Chance, Feedback, Harq, HarqConfig, MutualInformation, Reception, Timing};
 use radio::rlc::am;
 use radio::rlc::{Block, Sdu};
 use units::{Duration, Instant};
@@ -10,7 +10,7 @@ type Link = Harq<u32, MutualInformation>;
 /// TS 36.213 clause 7: eight processes and a round trip of eight TTIs fill every TTI.
 #[test]
 fn eight_processes_fill_every_subframe() {
-    let mut harq = Link::new(Config::default());
+    let mut harq = Link::new(HarqConfig::default());
     let chance = Chance::new(1, 0);
     let mut used = Vec::new();
     for tti in 0..24 {
@@ -32,9 +32,9 @@ fn eight_processes_fill_every_subframe() {
 #[test]
 fn a_block_is_tried_four_times_eight_subframes_apart() {
     for timing in [Timing::Asynchronous, Timing::Synchronous] {
-        let mut harq = Link::new(Config {
+        let mut harq = Link::new(HarqConfig {
             timing,
-            ..Config::default()
+            ..HarqConfig::default()
         });
         let chance = Chance::new(1, 0);
         let mut attempts = Vec::new();
@@ -63,9 +63,9 @@ fn a_block_is_tried_four_times_eight_subframes_apart() {
 fn only_asynchronous_retransmissions_may_be_late() {
     let chance = Chance::new(1, 0);
     let possible = |timing| {
-        let mut harq = Link::new(Config {
+        let mut harq = Link::new(HarqConfig {
             timing,
-            ..Config::default()
+            ..HarqConfig::default()
         });
         harq.new_data(0);
         harq.attempt(0, 0, &chance, |_| 1.0);
@@ -81,7 +81,7 @@ fn only_asynchronous_retransmissions_may_be_late() {
 /// per bit is the mean over all of them.
 #[test]
 fn attempts_add_up_to_the_information_a_block_needs() {
-    let mut harq = Link::new(Config::default());
+    let mut harq = Link::new(HarqConfig::default());
     let chance = Chance::new(1, 0);
     harq.new_data(3);
     let mut receptions = Vec::new();
@@ -113,7 +113,7 @@ fn attempts_add_up_to_the_information_a_block_needs() {
 #[test]
 fn luck_belongs_to_the_subframe() {
     let outcome = |busy: bool| {
-        let mut harq = Link::new(Config::default());
+        let mut harq = Link::new(HarqConfig::default());
         let chance = Chance::new(7, 2);
         let mut outcomes = Vec::new();
         for tti in 0..200 {
@@ -131,7 +131,7 @@ fn luck_belongs_to_the_subframe() {
     let quiet = outcome(false);
     assert!(quiet.contains(&Reception::Failed) && quiet.contains(&Reception::Decoded));
     // With failures pending some processes are held, but none of the eight in every sixteenth TTI.
-    let mut harq = Link::new(Config::default());
+    let mut harq = Link::new(HarqConfig::default());
     let chance = Chance::new(7, 2);
     for (index, expected) in quiet.iter().enumerate() {
         harq.new_data(0);
@@ -146,7 +146,7 @@ fn luck_belongs_to_the_subframe() {
 /// taken for positive leaves the loss to RLC.
 #[test]
 fn feedback_errors_neither_duplicate_nor_hang() {
-    let mut harq = Link::new(Config::default());
+    let mut harq = Link::new(HarqConfig::default());
     let mut chance = Chance::new(1, 0);
     chance.positive_as_negative = 1.0;
     harq.new_data(0);
@@ -154,7 +154,7 @@ fn feedback_errors_neither_duplicate_nor_hang() {
     assert_eq!(harq.feedback(8), Some((0, Feedback::Negative)));
     assert_eq!(harq.attempt(8, 0, &chance, |_| 0.0), Reception::Repeated);
 
-    let mut harq = Link::new(Config::default());
+    let mut harq = Link::new(HarqConfig::default());
     chance.negative_as_positive = 1.0;
     harq.new_data(0);
     assert_eq!(harq.attempt(0, 0, &chance, |_| 1.0), Reception::Failed);
@@ -165,7 +165,7 @@ fn feedback_errors_neither_duplicate_nor_hang() {
 /// TS 36.321 clause 5.9: a MAC reset flushes all buffers; what had not arrived is named.
 #[test]
 fn a_reset_names_what_was_on_its_way() {
-    let mut harq = Link::new(Config::default());
+    let mut harq = Link::new(HarqConfig::default());
     let chance = Chance::new(1, 0);
     for (process, error_rate) in [(0, 0.0), (1, 1.0)] {
         *harq.new_data(process) = process as u32 + 10;
@@ -181,14 +181,14 @@ fn a_reset_names_what_was_on_its_way() {
 /// HARQ and RLC all packets arrive in order and once.
 #[test]
 fn harq_and_rlc_together_deliver_everything_in_order() {
-    let mut harq: Harq<Block, MutualInformation> = Harq::new(Config {
+    let mut harq: Harq<Block, MutualInformation> = Harq::new(HarqConfig {
         max_transmissions: 2,
-        ..Config::default()
+        ..HarqConfig::default()
     });
     let mut chance = Chance::new(3, 1);
     chance.negative_as_positive = 0.01;
     chance.positive_as_negative = 0.01;
-    let config = am::Config::default();
+    let config = am::AmConfig::default();
     let (mut sender, mut receiver) = (am::Entity::new(config), am::Entity::new(config));
     let (mut delivered, mut confirmed) = (Vec::new(), Vec::new());
     let mut report = Block::default();

@@ -9,7 +9,7 @@ use radio::channel::{
 };
 use radio::handover::{self, Trigger};
 use radio::mac::scheduler::{Policy, SubbandRate};
-use radio::ran::{Channel, Config, Direction, Load, RlcMode, User};
+use radio::ran::{Channel, Direction, Load, RanConfig, RlcMode, User};
 use radio::rlc::{self, Forwarding, Limit};
 use units::{Duration, Instant};
 
@@ -118,7 +118,7 @@ fn unacknowledged_mode_loses_what_harq_gives_up() {
     config.users = vec![faded(&config, 0, 8.0, eva(3.0), 7)];
     config.harq.max_transmissions = 1;
     config.rlc = RlcMode::Unacknowledged {
-        config: rlc::um::Config::default(),
+        config: rlc::um::UmConfig::default(),
         uplink: Limit::Packets(750),
     };
     let mut lab = Lab::new(config);
@@ -131,7 +131,7 @@ fn unacknowledged_mode_loses_what_harq_gives_up() {
 }
 
 /// Two cells 1000 m apart, a user on its way from one to the other at 30 m/s.
-pub fn two_cells(forwarding: Forwarding, trigger: Option<Trigger>) -> Config {
+pub fn two_cells(forwarding: Forwarding, trigger: Option<Trigger>) -> RanConfig {
     let mut config = lte(50, vec![]);
     let site = |site: u32, x: f64| CellSite {
         site,
@@ -164,10 +164,10 @@ pub fn two_cells(forwarding: Forwarding, trigger: Option<Trigger>) -> Config {
     }];
     config.cells = 2;
     config.load = Load::Actual;
-    config.handover = handover::Config {
+    config.handover = handover::HandoverConfig {
         trigger,
         forwarding,
-        ..handover::Config::default()
+        ..handover::HandoverConfig::default()
     };
     config
 }
@@ -265,7 +265,7 @@ mod nr {
 
     use super::*;
 
-    fn sub6() -> Config {
+    fn sub6() -> RanConfig {
         let carrier = Carrier::Nr(NrCarrier {
             prbs: 273,
             numerology: 1,
@@ -278,11 +278,11 @@ mod nr {
         config.harq.processes = 16;
         config.harq.round_trip = 8;
         config.rlc = RlcMode::Acknowledged {
-            config: rlc::am::Config {
+            config: rlc::am::AmConfig {
                 sn: rlc::am::SnLength::Bits16,
                 length_indicator: rlc::LengthIndicator::Bits15,
                 limit: Limit::Packets(20_000),
-                ..rlc::am::Config::default()
+                ..rlc::am::AmConfig::default()
             },
             uplink: Limit::Packets(2_000),
         };

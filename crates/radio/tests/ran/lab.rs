@@ -9,8 +9,8 @@ use radio::mac::scheduler::Policy;
 use radio::mac::uplink::{Protocol, RequestConfig, Timers};
 use radio::phy::lte::McsTable;
 use radio::ran::{
-    Access, AirInterface, Carrier, Channel, Config, Direction, Downlink, Load, LteCarrier, Outcome,
-    Ran, RlcMode, TtiRecord, Uplink, User, UserId,
+    Access, AirInterface, Carrier, Channel, Direction, Downlink, Load, LteCarrier, Outcome, Ran,
+    RanConfig, RlcMode, TtiRecord, Uplink, User, UserId,
 };
 use radio::rlc::{self, Limit};
 use units::{Duration, Instant};
@@ -20,7 +20,7 @@ pub fn ms(milliseconds: u64) -> Instant {
 }
 
 /// A 20 MHz cell of one layer with proportional fair scheduling and 750 packets of buffer.
-pub fn lte(prbs: u32, users: Vec<User>) -> Config {
+pub fn lte(prbs: u32, users: Vec<User>) -> RanConfig {
     let carrier = Carrier::Lte(LteCarrier {
         prbs,
         cfi: 1,
@@ -28,7 +28,7 @@ pub fn lte(prbs: u32, users: Vec<User>) -> Config {
         table: McsTable::Qam64,
         layers: 1,
     });
-    Config {
+    RanConfig {
         air: AirInterface::shared(&carrier).unwrap(),
         cells: 1,
         downlink: Downlink {
@@ -42,10 +42,10 @@ pub fn lte(prbs: u32, users: Vec<User>) -> Config {
             outer_loop: None,
             channel_period: 1,
         },
-        harq: harq::Config::default(),
+        harq: harq::HarqConfig::default(),
         decoding: 4,
         rlc: RlcMode::Acknowledged {
-            config: rlc::am::Config::default(),
+            config: rlc::am::AmConfig::default(),
             uplink: Limit::Packets(750),
         },
         pdcp_sn: rlc::pdcp::SnLength::Bits12,
@@ -64,9 +64,9 @@ pub fn lte(prbs: u32, users: Vec<User>) -> Config {
             random_access: 15,
         },
         drx: None,
-        handover: handover::Config {
+        handover: handover::HandoverConfig {
             trigger: None,
-            ..handover::Config::default()
+            ..handover::HandoverConfig::default()
         },
         measurement_period: Duration::from_millis(200),
         load: Load::Full,
@@ -86,7 +86,13 @@ pub fn steady(sinr_db: f64) -> User {
 }
 
 /// A user around a mean SINR.
-pub fn faded(config: &Config, number: u32, sinr_db: f64, fading: FadingConfig, seed: u64) -> User {
+pub fn faded(
+    config: &RanConfig,
+    number: u32,
+    sinr_db: f64,
+    fading: FadingConfig,
+    seed: u64,
+) -> User {
     let trace = SinrTrace::new(vec![(Instant::ZERO, sinr_db)]).unwrap();
     let link = LinkId {
         ue: number,
@@ -117,7 +123,7 @@ pub struct Lab {
 }
 
 impl Lab {
-    pub fn new(config: Config) -> Self {
+    pub fn new(config: RanConfig) -> Self {
         Self {
             ran: Ran::new(config, 7),
             outcome: Outcome::default(),

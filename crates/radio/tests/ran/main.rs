@@ -1,6 +1,6 @@
 //! Cells, users and bearers at work.
 
 mod cells;
+mod hints;
 mod lab;
 mod single_user;
-mod telling;

@@ -39,9 +39,9 @@ impl Simulation {
         let (now, mss) = (self.now, self.config.mss);
         let (endpoints, path, asks) = (&self.endpoints, &self.path, self.selection.asks_radio());
         let decisions = self.selection.look(now, |connection| {
-            let pair = endpoints.pair(connection);
-            let hints = asks.then(|| path.hints(now, pair.hosts.1)).flatten();
-            Some((settings::sample(now, mss, &pair.sender.info()), hints))
+            let ends = endpoints.ends(connection);
+            let hints = asks.then(|| path.hints(now, ends.hosts.1)).flatten();
+            Some((settings::sample(now, mss, &ends.sender.info()), hints))
         });
         for (connection, decision) in decisions {
             self.obey(connection, &decision);
@@ -50,9 +50,9 @@ impl Simulation {
 
     /// The handshake is over: shows the selector its sender before that sends anything.
     pub(super) fn greet(&mut self, connection: u32) {
-        let pair = self.endpoints.pair(connection);
-        let sample = settings::sample(self.now, self.config.mss, &pair.sender.info());
-        let hints = self.hints(pair.hosts.1);
+        let ends = self.endpoints.ends(connection);
+        let sample = settings::sample(self.now, self.config.mss, &ends.sender.info());
+        let hints = self.hints(ends.hosts.1);
         if let Some(decision) = self.selection.greet(connection, &sample, hints) {
             self.obey(connection, &decision);
         }

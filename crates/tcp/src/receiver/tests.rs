@@ -7,7 +7,7 @@ const MSS: u64 = 1_448;
 
 /// A receiver whose quick ACKs of the start are used up, and the next number that it expects.
 fn settled() -> (Receiver, u64, Instant) {
-    let mut receiver = Receiver::new(&Config::default(), FIRST, 7);
+    let mut receiver = Receiver::new(&TcpConfig::default(), FIRST, 7);
     receiver.establish(Instant::ZERO, Some(Duration::from_millis(100)));
     let (mut next, mut now) = (FIRST, Instant::ZERO);
     loop {

@@ -2,7 +2,7 @@
 
 use units::{Duration, Instant};
 
-use crate::config::Config;
+use crate::config::TcpConfig;
 use crate::segment::{IP_HEADER, TCP_HEADER, TIMESTAMPS_OPTION};
 
 /// Segments that the tuning expects of the first round trip (`TCP_INIT_CWND`).
@@ -53,7 +53,7 @@ fn payload_in(memory: u64, payload: u64, packet: u64) -> u64 {
 
 /// The window that a SYN offers, bytes: whole segments as the MSS option announces them, where there is
 /// room for one (`tcp_select_initial_window`).
-pub(crate) fn first_window(config: &Config) -> u32 {
+pub(crate) fn first_window(config: &TcpConfig) -> u32 {
     let announced = config.mss + TIMESTAMPS_OPTION * u32::from(config.timestamps);
     let space = config.receive_window_initial.min(config.receive_window_max);
     if space > announced {
@@ -65,7 +65,7 @@ pub(crate) fn first_window(config: &Config) -> u32 {
 
 impl WindowTuning {
     /// A window whose first number is `first`.
-    pub(super) fn new(config: &Config, first: u64, scale: u8) -> Self {
+    pub(super) fn new(config: &TcpConfig, first: u64, scale: u8) -> Self {
         let mss = u64::from(config.mss);
         let header = IP_HEADER + TCP_HEADER + TIMESTAMPS_OPTION * u32::from(config.timestamps);
         let initial = u64::from(config.receive_window_initial.min(config.receive_window_max));
@@ -223,9 +223,9 @@ mod tests {
     use super::*;
 
     fn tuning() -> WindowTuning {
-        let config = Config {
+        let config = TcpConfig {
             receive_window_initial: 64_240,
-            ..Config::default()
+            ..TcpConfig::default()
         };
         WindowTuning::new(&config, 1_000, 7)
     }

@@ -22,9 +22,9 @@ pub(crate) struct AckInput<'a> {
     pub(crate) ecn_echo: bool,
 }
 
-/// What an ACK did, gathered while it is worked on (the kernel's `FLAG_*`).
+/// Effects of an ACK, collected while it is processed (`FLAG_*` in the kernel).
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Told {
+pub(super) struct AckEffects {
     pub(super) una_advanced: bool,
     pub(super) data_acked: bool,
     pub(super) data_sacked: bool,
@@ -90,28 +90,31 @@ impl Sender {
         self.echo_ms = input.echo_ms;
         self.congestion.window.timestamps = input.timestamps;
 
-        let mut told = Told {
+        let mut effects = AckEffects {
             una_advanced: input.ack > prior_una,
             not_duplicate: input.has_data,
             ecn_echo: input.ecn_echo,
-            ..Told::default()
+            ..AckEffects::default()
         };
         // A window that shrinks counts only together with new data (the kernel's
         // `tcp_may_update_window`; the other side's numbers do not advance here).
         let new_window = input.window != self.snd_wnd;
-        if told.una_advanced || input.window > self.snd_wnd || input.window == 0 {
+        if effects.una_advanced || input.window > self.snd_wnd || input.window == 0 {
             self.snd_wnd = input.window;
-            told.not_duplicate = true;
+            effects.not_duplicate = true;
         }
-        if told.una_advanced {
+        if effects.una_advanced {
             self.retransmits = 0;
         }
         self.snd_una = input.ack;
         if !input.sack.is_empty() {
-            self.take_sacks(now, input, prior_una, &mut told);
+            self.take_sacks(now, input, prior_una, &mut effects);
         }
         let kind = AckKind {
-            slow_path: new_window || !told.una_advanced || !input.sack.is_empty() || input.ecn_echo,
+            slow_path: new_window
+                || !effects.una_advanced
+                || !input.sack.is_empty()
+                || input.ecn_echo,
             ecn_echo: input.ecn_echo,
         };
         if prior_packets == 0 {
@@ -120,8 +123,8 @@ impl Sender {
             self.after_zero_window_probe(now);
             return;
         }
-        self.take_cumulative_ack(now, prior_highest, &mut told);
-        told.not_duplicate |= told.data_acked;
+        self.take_cumulative_ack(now, prior_highest, &mut effects);
+        effects.not_duplicate |= effects.data_acked;
         if input.ecn_echo {
             let newly = self.rate.delivered - delivered_before;
             self.congestion.window.delivered_ce += newly;
@@ -130,24 +133,24 @@ impl Sender {
         self.rack.adapt(prior_delivered, self.rate.delivered);
         self.refresh_window();
         self.congestion.pkts_acked(&AckSample {
-            acked: told.acked,
-            rtt: told.rtt,
+            acked: effects.acked,
+            rtt: effects.rtt,
             in_flight: prior_delivered.map_or(0, |prior| (self.rate.delivered - prior) as u32),
         });
         self.congestion.in_ack_event(kind);
-        self.finish_loss_probe(input.ack, &told);
+        self.finish_loss_probe(input.ack, &effects);
 
         let mut resend = Resend::Nothing;
-        let dubious = !told.not_duplicate
-            || told.data_sacked
-            || told.dsack
+        let dubious = !effects.not_duplicate
+            || effects.data_sacked
+            || effects.dsack
             || input.ecn_echo
             || self.congestion.window.state != CaState::Open;
         if dubious {
-            let duplicate = !told.una_advanced && !told.not_duplicate && !told.dsack;
-            resend = self.alert(now, prior_una, duplicate, &mut told);
+            let duplicate = !effects.una_advanced && !effects.not_duplicate && !effects.dsack;
+            resend = self.alert(now, prior_una, duplicate, &mut effects);
         }
-        if told.timer_is_due {
+        if effects.timer_is_due {
             self.rearm_after_ack(now);
         }
         let newly = (self.rate.delivered - delivered_before) as u32;
@@ -160,30 +163,30 @@ impl Sender {
         }
         self.refresh_window();
         // A lone runt that came without anything odd has probably waited for the delayed-ACK timer.
-        let delayed = told.acked == 1
+        let delayed = effects.acked == 1
             && prior_sacked == 0
-            && !told.retransmitted_acked
+            && !effects.retransmitted_acked
             && input.ack - prior_una < u64::from(self.config.mss)
             && rate.prior_delivered + 1 == self.rate.delivered
-            && !(told.data_sacked || told.dsack || input.ecn_echo);
+            && !(effects.data_sacked || effects.dsack || input.ecn_echo);
         let ack = Ack {
-            acked: told.acked,
+            acked: effects.acked,
             delivered: newly,
             lost: (self.congestion.window.lost - prior_lost) as u32,
             prior_inflight,
-            rtt: told.rtt,
+            rtt: effects.rtt,
             rate,
             ecn_echo: input.ecn_echo,
             delayed,
         };
-        self.control_window(&ack, &told);
+        self.control_window(&ack, &effects);
         self.resend(now, resend);
         self.refresh_window();
     }
 
     /// Retires what the cumulative ACK covers, and times it (the kernel's `tcp_clean_rtx_queue`).
     /// `prior_highest` is the highest number that SACK had reported before this ACK.
-    fn take_cumulative_ack(&mut self, now: Instant, prior_highest: u64, told: &mut Told) {
+    fn take_cumulative_ack(&mut self, now: Instant, prior_highest: u64, effects: &mut AckEffects) {
         let before = self.board.packets_out();
         let ack = self.snd_una;
         let mut lowest_original = u64::MAX;
@@ -193,12 +196,12 @@ impl Sender {
             }
             let Some(sent) = self.board.pop() else { break };
             if sent.ever_retransmitted {
-                told.retransmitted_acked = true;
+                effects.retransmitted_acked = true;
             } else if !sent.sacked {
-                told.last_acked_at = Some(sent.sent_at);
-                told.first_acked_at.get_or_insert(sent.sent_at);
+                effects.last_acked_at = Some(sent.sent_at);
+                effects.first_acked_at.get_or_insert(sent.sent_at);
                 lowest_original = lowest_original.min(sent.seq);
-                told.original_delivered |= sent.end <= self.high_seq;
+                effects.original_delivered |= sent.end <= self.high_seq;
             }
             if !sent.sacked {
                 self.rate.delivered += 1;
@@ -207,25 +210,25 @@ impl Sender {
                     self.rack.advance(now, &sent, self.rtt.minimum());
                 }
             }
-            told.acked += 1;
+            effects.acked += 1;
         }
         self.board.trim_head(ack);
-        told.data_acked = self.board.packets_out() < before;
-        self.sample_rtt(now, told);
-        if told.data_acked {
+        effects.data_acked = self.board.packets_out() < before;
+        self.sample_rtt(now, effects);
+        if effects.data_acked {
             // A hole was filled by what was never sent again: that is reordering.
             if lowest_original < prior_highest {
                 self.note_reordering(lowest_original);
             }
-            told.timer_is_due = true;
-        } else if let Some(sacked_at) = told.first_sacked_at
+            effects.timer_is_due = true;
+        } else if let Some(sacked_at) = effects.first_sacked_at
             && self
                 .board
                 .head()
                 .is_some_and(|head| sacked_at < head.sent_at)
         {
             // What was delivered was sent before the head was sent last: no reason to wait longer.
-            told.timer_is_due = true;
+            effects.timer_is_due = true;
         }
     }
 
@@ -240,19 +243,19 @@ impl Sender {
     /// segments that were retransmitted, from the timestamp that came back (the kernel's
     /// `tcp_ack_update_rtt`). What the congestion control gets is that of the newest segment, by SACK if
     /// there is one.
-    fn sample_rtt(&mut self, now: Instant, told: &mut Told) {
+    fn sample_rtt(&mut self, now: Instant, effects: &mut AckEffects) {
         let since = |at: Option<Instant>| at.map(|at| micros_between(at, now));
-        let original = |at: Option<Instant>| at.filter(|_| !told.retransmitted_acked);
-        let mut latest = since(told.last_sacked_at.or(original(told.last_acked_at)));
-        let mut smoothed = since(original(told.first_acked_at).or(told.first_sacked_at));
-        if smoothed.is_none() && told.data_acked {
+        let original = |at: Option<Instant>| at.filter(|_| !effects.retransmitted_acked);
+        let mut latest = since(effects.last_sacked_at.or(original(effects.last_acked_at)));
+        let mut smoothed = since(original(effects.first_acked_at).or(effects.first_sacked_at));
+        if smoothed.is_none() && effects.data_acked {
             let now_ms = now.since_start().as_millis();
             smoothed = self
                 .echo_ms
                 .map(|echo| Duration::from_millis(now_ms.saturating_sub(echo).max(1)));
             latest = smoothed;
         }
-        told.rtt = latest;
+        effects.rtt = latest;
         if let Some(smoothed) = smoothed {
             self.rtt.sample_minimum(latest.unwrap_or(smoothed), now);
             self.rtt.sample(smoothed, self.snd_una, self.snd_nxt);
@@ -262,7 +265,7 @@ impl Sender {
 
     /// The window after an ACK: by the CCA itself, by rate reduction, or by growth
     /// (the kernel's `tcp_cong_control`).
-    fn control_window(&mut self, ack: &Ack, told: &Told) {
+    fn control_window(&mut self, ack: &Ack, effects: &AckEffects) {
         if self.congestion.owns_window() {
             self.congestion.window.limits_itself = false;
             self.congestion.cong_control(ack);
@@ -274,12 +277,12 @@ impl Sender {
         self.congestion.rate_sample(&ack.rate);
         let state = self.congestion.window.state;
         if matches!(state, CaState::Cwr | CaState::Recovery) {
-            self.reduce_window(ack.delivered, ack.lost, told.una_advanced);
+            self.reduce_window(ack.delivered, ack.lost, effects.una_advanced);
         } else {
             let may_raise = if self.reordering > loss::INITIAL_REORDERING {
-                told.data_acked || told.data_sacked
+                effects.data_acked || effects.data_sacked
             } else {
-                told.data_acked
+                effects.data_acked
             };
             if may_raise {
                 self.congestion.cong_avoid(ack.delivered);
@@ -295,7 +298,7 @@ impl Sender {
 mod tests {
     use super::*;
     use crate::cca::{Congestion, Window, cca_by_name};
-    use crate::config::Config;
+    use crate::config::TcpConfig;
     use units::random::{Purpose, Stream};
 
     const FIRST: u64 = 1_000;
@@ -303,7 +306,7 @@ mod tests {
 
     /// A sender with ten segments out, and the time.
     fn ten_out() -> (Sender, Instant) {
-        let config = Config::default();
+        let config = TcpConfig::default();
         let draws = Stream::new(1, Purpose::CongestionControl, 0);
         let window = Window::new(config.mss, config.initial_window, draws);
         let (cca, slow_start) = cca_by_name("reno").expect("a CCA of ours");

@@ -2,7 +2,7 @@
 
 use units::Instant;
 
-use super::{Resend, Sender, Told};
+use super::{AckEffects, Resend, Sender};
 use crate::cca::{CaState, Event, Lost};
 
 /// Degree of reordering that is assumed at first, segments (`tcp_reordering`, RFC 5681's three
@@ -19,10 +19,10 @@ impl Sender {
         now: Instant,
         prior_una: u64,
         duplicate: bool,
-        told: &mut Told,
+        effects: &mut AckEffects,
     ) -> Resend {
         let state = self.congestion.window.state;
-        if told.ecn_echo {
+        if effects.ecn_echo {
             // A mark is no error that could be taken back.
             self.undo.forget_threshold();
         }
@@ -45,13 +45,13 @@ impl Sender {
         let mut resend = Resend::Nothing;
         match self.congestion.window.state {
             CaState::Recovery => {
-                if told.una_advanced && self.undo_on_partial_ack(prior_una) {
+                if effects.una_advanced && self.undo_on_partial_ack(prior_una) {
                     return Resend::Nothing;
                 }
                 if self.undo_by_dsack() {
-                    self.try_to_open(told.ecn_echo);
+                    self.try_to_open(effects.ecn_echo);
                 }
-                self.detect_loss(now, told);
+                self.detect_loss(now, effects);
                 if self.congestion.window.state == CaState::Recovery {
                     return Resend::Lost;
                 }
@@ -61,24 +61,24 @@ impl Sender {
             }
             state => {
                 if state == CaState::Loss {
-                    resend = self.work_on_time_out(duplicate, told);
-                    self.detect_loss(now, told);
+                    resend = self.work_on_time_out(duplicate, effects);
+                    self.detect_loss(now, effects);
                     let opened = self.congestion.window.state == CaState::Open;
-                    if !(opened || told.lost_retransmission) {
+                    if !(opened || effects.lost_retransmission) {
                         return resend;
                     }
                 }
                 if self.congestion.window.state <= CaState::Disorder {
                     self.undo_by_dsack();
                 }
-                self.detect_loss(now, told);
+                self.detect_loss(now, effects);
                 if self.board.lost_out() == 0 {
-                    self.try_to_open(told.ecn_echo);
+                    self.try_to_open(effects.ecn_echo);
                     return resend;
                 }
             }
         }
-        self.begin_recovery(told.ecn_echo);
+        self.begin_recovery(effects.ecn_echo);
         Resend::Lost
     }
 
@@ -228,22 +228,22 @@ impl Sender {
 
     /// An ACK in the Loss state: F-RTO first, then plain recovery (the kernel's
     /// `tcp_process_loss`; RFC 5682 §3.1).
-    fn work_on_time_out(&mut self, duplicate: bool, told: &Told) -> Resend {
+    fn work_on_time_out(&mut self, duplicate: bool, effects: &AckEffects) -> Resend {
         let recovered = self.snd_una >= self.high_seq;
-        if told.una_advanced && self.undo_time_out(false) {
+        if effects.una_advanced && self.undo_time_out(false) {
             return Resend::Nothing;
         }
         if self.f_rto {
             // Step 3b: data that was never retransmitted arrived; the time-out was spurious.
-            if told.original_delivered && self.undo_time_out(true) {
+            if effects.original_delivered && self.undo_time_out(true) {
                 return Resend::Nothing;
             }
             if self.snd_nxt > self.high_seq {
                 // Step 3a: new data was sent, and the loss was real.
-                if told.data_sacked || duplicate {
+                if effects.data_sacked || duplicate {
                     self.f_rto = false;
                 }
-            } else if told.una_advanced && !recovered {
+            } else if effects.una_advanced && !recovered {
                 // Step 2b: new data to find out.
                 self.high_seq = self.snd_nxt;
                 if self.has_unsent() && self.send_window_open() {

@@ -23,9 +23,9 @@ use std::collections::VecDeque;
 use units::{Duration, Instant};
 
 use crate::cca::{Congestion, Context, HandOver, Pair};
-use crate::config::Config;
+use crate::config::TcpConfig;
 pub(crate) use ack::AckInput;
-use ack::{Resend, Told};
+use ack::{AckEffects, Resend};
 use pacing::{Pacer, SendQueue};
 use prr::Prr;
 use rack::Rack;
@@ -58,7 +58,7 @@ pub(crate) struct Outgoing {
 /// The sending half.
 #[derive(Debug)]
 pub(crate) struct Sender {
-    config: Config,
+    config: TcpConfig,
     pub(crate) congestion: Congestion,
     board: Scoreboard,
     rtt: RttEstimator,
@@ -117,7 +117,7 @@ pub(crate) struct Counts {
 
 impl Sender {
     /// A sender whose first data byte is `first`.
-    pub(crate) fn new(config: Config, congestion: Congestion, first: u64) -> Self {
+    pub(crate) fn new(config: TcpConfig, congestion: Congestion, first: u64) -> Self {
         let rtt = RttEstimator::new(config.initial_rto, config.min_rto, config.max_rto);
         Self {
             congestion,

@@ -5,7 +5,7 @@ use units::{Duration, Instant};
 use super::loss::INITIAL_REORDERING;
 use super::rtt::micros_between;
 use super::scoreboard::Sent;
-use super::{Sender, Told};
+use super::{AckEffects, Sender};
 use crate::cca::CaState;
 
 /// Recoveries for which a widened reordering window lasts (RFC 8985 §6.2 step 4).
@@ -110,15 +110,15 @@ impl Sender {
 
     /// Marks what RACK deems lost and sets the reordering timer for what it cannot judge yet
     /// (RFC 8985 §6.2 step 5).
-    pub(super) fn detect_loss(&mut self, now: Instant, told: &mut Told) {
+    pub(super) fn detect_loss(&mut self, now: Instant, effects: &mut AckEffects) {
         if !self.rack.advanced || self.board.packets_out() == 0 {
             return;
         }
         self.rack.advanced = false;
         let (lost_retransmission, wait) = self.mark_losses(now);
-        told.lost_retransmission |= lost_retransmission;
+        effects.lost_retransmission |= lost_retransmission;
         if let Some(wait) = wait {
-            told.timer_is_due = false;
+            effects.timer_is_due = false;
             let wait = wait + super::timers::TIMEOUT_MIN;
             self.timer.set_reordering(now + wait.min(self.rto()));
         }

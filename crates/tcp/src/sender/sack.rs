@@ -2,7 +2,7 @@
 
 use units::Instant;
 
-use super::{AckInput, Sender, Told};
+use super::{AckEffects, AckInput, Sender};
 use crate::cca::CaState;
 
 /// Blocks of the last ACK: what they cover has been worked on already.
@@ -32,13 +32,13 @@ impl Sender {
         now: Instant,
         input: &AckInput<'_>,
         prior_una: u64,
-        told: &mut Told,
+        effects: &mut AckEffects,
     ) {
         let mut blocks = input.sack;
         if let Some(&first) = blocks.first()
             && is_duplicate(first, blocks.get(1), input.ack)
         {
-            self.take_dsack(first, prior_una, told);
+            self.take_dsack(first, prior_una, effects);
             blocks = &blocks[1..];
         }
         if self.board.packets_out() == 0 {
@@ -55,7 +55,7 @@ impl Sender {
             if left >= right || left <= self.snd_una || right > self.snd_nxt {
                 continue;
             }
-            self.mark_range(now, left, right, &cache, told, &mut lowest_new);
+            self.mark_range(now, left, right, &cache, effects, &mut lowest_new);
         }
         if self.congestion.window.state != CaState::Loss || self.undo.is_possible() {
             self.note_reordering(lowest_new);
@@ -70,19 +70,19 @@ impl Sender {
         left: u64,
         right: u64,
         cache: &[(u64, u64)],
-        told: &mut Told,
+        effects: &mut AckEffects,
         lowest_new: &mut u64,
     ) {
         if let Some((&(known_left, known_right), rest)) = cache.split_first() {
             if known_left < known_right && known_left < right && left < known_right {
                 if left < known_left {
-                    self.mark_range(now, left, known_left, rest, told, lowest_new);
+                    self.mark_range(now, left, known_left, rest, effects, lowest_new);
                 }
                 if known_right < right {
-                    self.mark_range(now, known_right, right, rest, told, lowest_new);
+                    self.mark_range(now, known_right, right, rest, effects, lowest_new);
                 }
             } else {
-                self.mark_range(now, left, right, rest, told, lowest_new);
+                self.mark_range(now, left, right, rest, effects, lowest_new);
             }
             return;
         }
@@ -97,39 +97,39 @@ impl Sender {
                     if sent.seq < self.highest_sacked {
                         *lowest_new = (*lowest_new).min(sent.seq);
                     }
-                    told.original_delivered |= sent.end <= self.high_seq;
-                    told.first_sacked_at.get_or_insert(sent.sent_at);
-                    told.last_sacked_at = Some(sent.sent_at);
+                    effects.original_delivered |= sent.end <= self.high_seq;
+                    effects.first_sacked_at.get_or_insert(sent.sent_at);
+                    effects.last_sacked_at = Some(sent.sent_at);
                 }
                 self.rack.advance(now, &sent, self.rtt.minimum());
                 self.rate.on_delivered(&sent);
                 self.rate.delivered += 1;
                 self.board.mark_sacked(ordinal);
                 self.highest_sacked = self.highest_sacked.max(sent.end);
-                told.data_sacked = true;
+                effects.data_sacked = true;
             }
             ordinal += 1;
         }
     }
 
     /// The receiver got something twice (the kernel's `tcp_check_dsack`).
-    fn take_dsack(&mut self, (left, right): (u64, u64), prior_una: u64, told: &mut Told) {
+    fn take_dsack(&mut self, (left, right): (u64, u64), prior_una: u64, effects: &mut AckEffects) {
         let mss = u64::from(self.config.mss);
         if left >= right || right > self.snd_nxt {
             return;
         }
         let segments = (right - left).div_ceil(mss);
         if segments == 1 {
-            told.dsack_of_probe = self.probe.ended_at(right);
+            effects.dsack_of_probe = self.probe.ended_at(right);
         }
         self.duplicates_reported += segments;
         if self.duplicates_reported > self.counts.retransmissions {
             // More than was ever repeated: the network has doubled it.
-            told.dsack_of_probe = false;
+            effects.dsack_of_probe = false;
             return;
         }
-        told.dsack = true;
-        self.rack.dsack_seen |= self.reordering_seen && !told.dsack_of_probe;
+        effects.dsack = true;
+        self.rack.dsack_seen |= self.reordering_seen && !effects.dsack_of_probe;
         // What arrived needlessly was delivered all the same.
         self.rate.delivered += segments;
         if right <= prior_una {

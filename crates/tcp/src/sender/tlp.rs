@@ -3,7 +3,7 @@
 use units::Instant;
 
 use super::timers::TIMEOUT_MIN;
-use super::{Sender, Told};
+use super::{AckEffects, Sender};
 use crate::cca::CaState;
 
 /// The probe that is out, if any.
@@ -87,14 +87,14 @@ impl Sender {
     }
 
     /// An ACK while a probe is out: did the probe repair a loss? (RFC 8985 §7.4)
-    pub(super) fn finish_loss_probe(&mut self, ack: u64, told: &Told) {
+    pub(super) fn finish_loss_probe(&mut self, ack: u64, effects: &AckEffects) {
         let Some(high_seq) = self.probe.high_seq else {
             return;
         };
         if ack < high_seq {
             return;
         }
-        if !self.probe.retransmission || told.dsack_of_probe {
+        if !self.probe.retransmission || effects.dsack_of_probe {
             self.probe.clear();
         } else if ack > high_seq {
             // No D-SACK came for the probe: the original was lost, and congestion with it.
@@ -102,7 +102,7 @@ impl Sender {
             self.set_state(CaState::Cwr);
             self.end_reduction();
             self.keep_open();
-        } else if !told.una_advanced && !told.not_duplicate && !told.data_sacked {
+        } else if !effects.una_advanced && !effects.not_duplicate && !effects.data_sacked {
             // A pure duplicate ACK: the probe was needless.
             self.probe.clear();
         }

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use tcp::cca::CaState;
 use tcp::cca::{Congestion, CongestionControl, SlowStart, Window};
-use tcp::{Config, Connection, Ecn, Flags, Segment};
+use tcp::{Connection, Ecn, Flags, Segment, TcpConfig};
 use units::random::{Purpose, Stream};
 use units::{Bytes, Duration, Instant, Rate};
 
@@ -63,7 +63,7 @@ pub struct Pipe {
 
 pub type Control = (Box<dyn CongestionControl>, Box<dyn SlowStart>);
 
-pub fn connection(config: &Config, iss: u32, (cca, slow_start): Control) -> Connection {
+pub fn connection(config: &TcpConfig, iss: u32, (cca, slow_start): Control) -> Connection {
     let draws = Stream::new(1, Purpose::CongestionControl, 0);
     let window = Window::new(config.mss, config.initial_window, draws);
     let congestion = Congestion::new(window, cca, slow_start);
@@ -72,7 +72,7 @@ pub fn connection(config: &Config, iss: u32, (cca, slow_start): Control) -> Conn
 
 impl Pipe {
     /// A server that will send `bytes` under `cca` over 20 Mbit/s, 68 ms, one BDP of buffer.
-    pub fn new(config: Config, cca: Control, client_cca: Control, bytes: u64) -> Self {
+    pub fn new(config: TcpConfig, cca: Control, client_cca: Control, bytes: u64) -> Self {
         let iss = 0xffff_f000;
         let mut server = connection(&config, iss, cca);
         let mut client = connection(&config, 5, client_cca);

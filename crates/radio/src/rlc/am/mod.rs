@@ -66,7 +66,7 @@ pub enum StatusPlacement {
 
 /// Timers and thresholds (TS 36.331 clause 6.3.2, RLC-Config).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Config {
+pub struct AmConfig {
     /// Length of the sequence number.
     pub sn: SnLength,
     /// Width of length indicators.
@@ -89,7 +89,7 @@ pub struct Config {
     pub max_retransmissions: u32,
 }
 
-impl Default for Config {
+impl Default for AmConfig {
     /// Values within RLC-Config's ranges: reordering 35 ms outlasts four HARQ attempts (32 ms).
     fn default() -> Self {
         Self {
@@ -110,14 +110,14 @@ impl Default for Config {
 /// Both sides of an entity in acknowledged mode.
 #[derive(Clone, Debug)]
 pub struct Entity {
-    config: Config,
+    config: AmConfig,
     transmitter: Transmitter,
     receiver: Receiver,
 }
 
 impl Entity {
     /// An entity in its initial state.
-    pub fn new(config: Config) -> Self {
+    pub fn new(config: AmConfig) -> Self {
         Self {
             config,
             transmitter: Transmitter::new(config),

@@ -1,6 +1,6 @@
 //! The receiving side: the window, reordering and delivery (clause 5.1.3.2).
 
-use super::Config;
+use super::AmConfig;
 use crate::rlc::assembler::Assembler;
 use crate::rlc::{DataPdu, Sdu, Segment};
 use std::collections::VecDeque;
@@ -103,7 +103,7 @@ impl Slot {
 /// Sequence numbers are counted without wrapping here.
 #[derive(Clone, Debug)]
 pub(super) struct Receiver {
-    pub(super) config: Config,
+    pub(super) config: AmConfig,
     /// VR(R).
     pub(super) next: u64,
     /// VR(MS).
@@ -126,7 +126,7 @@ pub(super) struct Receiver {
 }
 
 impl Receiver {
-    pub(super) fn new(config: Config) -> Self {
+    pub(super) fn new(config: AmConfig) -> Self {
         Self {
             config,
             next: 0,

@@ -1,6 +1,6 @@
 //! What waits to be sent again, and how it is cut to fit (clause 5.2.1).
 
-use super::Config;
+use super::AmConfig;
 use crate::rlc::{Block, DataPdu, Part, Segment};
 use std::collections::VecDeque;
 
@@ -78,7 +78,7 @@ impl Wanted {
     /// wanted and fits, else an AMD PDU segment. `total` and `segments` are of the original PDU.
     pub(super) fn cut<'a>(
         &self,
-        config: &Config,
+        config: &AmConfig,
         total: u32,
         segments: impl Iterator<Item = &'a Segment> + Clone,
         room: u32,

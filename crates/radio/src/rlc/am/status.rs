@@ -1,7 +1,7 @@
 //! Status reports and their size (clauses 5.2.3 and 6.2.1.6).
 
 use super::receiver::Receiver;
-use super::{Config, SnLength};
+use super::{AmConfig, SnLength};
 use crate::rlc::{Nack, StatusPdu};
 use units::Instant;
 
@@ -25,7 +25,7 @@ impl SnLength {
     }
 }
 
-fn wrapped(config: &Config, sn: u64) -> u32 {
+fn wrapped(config: &AmConfig, sn: u64) -> u32 {
     (sn % config.sn.modulus()) as u32
 }
 

@@ -1,7 +1,7 @@
 //! The transmitting side: sequence numbers, polls and the window (clauses 5.1.3.1 and 5.2.2).
 
 use super::retransmission::Retransmissions;
-use super::{Config, Forwarding};
+use super::{AmConfig, Forwarding};
 use crate::rlc::buffer::Buffer;
 use crate::rlc::{Block, DataPdu, Dropped, Sdu, Segment, StatusPdu};
 use std::collections::VecDeque;
@@ -23,7 +23,7 @@ pub(super) struct Outstanding {
 /// Sequence numbers are counted without wrapping here; PDUs carry them modulo.
 #[derive(Clone, Debug)]
 pub(super) struct Transmitter {
-    config: Config,
+    config: AmConfig,
     buffer: Buffer,
     /// PDUs from VT(A) to VT(S).
     window: VecDeque<Outstanding>,
@@ -45,7 +45,7 @@ pub(super) struct Transmitter {
 }
 
 impl Transmitter {
-    pub(super) fn new(config: Config) -> Self {
+    pub(super) fn new(config: AmConfig) -> Self {
         Self {
             config,
             buffer: Buffer::new(config.limit),

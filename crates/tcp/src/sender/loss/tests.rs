@@ -7,7 +7,7 @@ use units::{Duration, Instant};
 
 use super::*;
 use crate::cca::{Ack, Congestion, CongestionControl, Lost, RateSample, SlowStart, Window};
-use crate::config::Config;
+use crate::config::TcpConfig;
 use crate::sender::AckInput;
 
 const FIRST: u64 = 1_000;
@@ -51,7 +51,7 @@ impl CongestionControl for Watcher {
 /// A sender with ten segments out.
 fn ten_out() -> (Sender, Arc<Mutex<Seen>>) {
     let seen = Arc::new(Mutex::new(Seen::default()));
-    let config = Config::default();
+    let config = TcpConfig::default();
     let draws = Stream::new(1, Purpose::CongestionControl, 0);
     let window = Window::new(config.mss, 10, draws);
     let slow_start: Box<dyn SlowStart> = Box::new(crate::cca::slow_start::Standard);

@@ -1,36 +1,36 @@
-//! What a user's device tells the programs on it of its radio.
+//! Radio hints: the view of the radio that a device offers to the programs on it, such as a selector.
 
 use units::{Duration, Instant};
 
 use super::Channel;
 use super::user::UserState;
 
-/// Length of the time over which speed and trend are taken, half of it before and half after.
+/// Length of the window over which speed and trend are taken, half of it before and half after the moment.
 const WINDOW: Duration = Duration::from_secs(1);
 
-/// What the radio of a user tells.
+/// State of the radio of a user, as its device shows it.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Told {
+pub struct RadioHints {
     /// SINR of the serving cell without fast fading, which devices average away, dB.
     pub sinr_db: f64,
-    /// Channel quality indicator of the latest report on the whole carrier; none before the first.
+    /// Channel quality indicator of the latest report on the whole carrier; `None` before the first.
     pub cqi: Option<u8>,
-    /// Speed, m/s; none where the scenario does not say how fast the user moves.
+    /// Speed, m/s; `None` if the scenario does not say how fast the user moves.
     pub speed_mps: Option<f64>,
     /// Change of that SINR, dB/s.
     pub sinr_trend_db_per_s: f64,
 }
 
 impl UserState {
-    /// What the radio tells at `now`.
-    pub(super) fn told(&self, now: Instant) -> Told {
+    /// Returns the hints at `now`.
+    pub(super) fn hints(&self, now: Instant) -> RadioHints {
         let cell = self.mobility.serving();
-        // A run begins at its time zero, where there is no half of the window before.
+        // A run begins at time zero, so the first half of the window is shorter there.
         let from = Instant::ZERO + now.since_start().saturating_sub(WINDOW / 2);
         let to = now + WINDOW / 2;
         let seconds = to.saturating_since(from).as_secs_f64();
         let rise = self.mean_db(to, cell) - self.mean_db(from, cell);
-        Told {
+        RadioHints {
             sinr_db: self.mean_db(now, cell),
             cqi: self.reporter.made().map(|report| report.wideband),
             speed_mps: self.speed_between(from, to).or(self.speed_mps),
@@ -38,7 +38,7 @@ impl UserState {
         }
     }
 
-    /// The way from one place to the other over the time that it takes, for a user that has a place.
+    /// Returns the mean speed between two moments; `None` for a user without a place.
     fn speed_between(&self, from: Instant, to: Instant) -> Option<f64> {
         let Channel::Placed(reception) = &self.channel else {
             return None;
