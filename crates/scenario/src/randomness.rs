@@ -3,7 +3,8 @@
 use units::Duration;
 
 use crate::model::radio::{Radio, Sight, Ue};
-use crate::model::{Capacity, Cross, Distribution, Queue, Scenario, Workload};
+use crate::model::{Capacity, Cross, Queue, Scenario, Workload};
+use config::Distribution;
 
 impl Scenario {
     /// What differs from run to run; where nothing does, one run says it all.

@@ -1,4 +1,4 @@
-//! A scenario as JSON, its hash, and the schema of both JSON and TOML.
+//! Output: a scenario as JSON and TOML, its hash, and the JSON schema.
 
 use sha2::{Digest, Sha256};
 
@@ -16,6 +16,12 @@ impl Scenario {
     /// All fields as JSON on one line, in the order of their definition; serde reads it back.
     pub fn to_json(&self) -> String {
         self.to_value().to_string()
+    }
+
+    /// A scenario file with every field, defaults too, and above each what it means. What is unset is
+    /// there as a comment. [`Scenario::from_toml`] reads it back to the same scenario.
+    pub fn to_toml(&self) -> String {
+        config::to_toml(&schemars::schema_for!(Self).to_value(), &self.to_value())
     }
 
     /// The first 16 hexadecimal digits of the SHA-256 of the JSON without name and description: equal

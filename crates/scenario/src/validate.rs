@@ -5,13 +5,11 @@ mod links;
 mod radio;
 mod traffic;
 
-use units::{Bytes, Duration, Rate};
+pub(crate) use config::{Wrong, number, positive, refuse, within, wrong};
+use units::{Bytes, Duration};
 
 use crate::model::{Samples, Scenario, Tcp};
-use crate::text::Quantity;
-
-/// The field that is wrong, and its value and what is allowed.
-pub(crate) type Wrong = (String, String);
+use config::Quantity;
 
 /// Checks what types do not.
 pub(crate) fn check(scenario: &Scenario) -> Result<(), Wrong> {
@@ -80,78 +78,4 @@ fn tcp(tcp: &Tcp, path_mtu: Bytes) -> Result<(), Wrong> {
         within("tcp.receive_window_max", cap, LEAST_BUFFER, largest)?;
     }
     Ok(())
-}
-
-/// The complaint that `value` is not among what is allowed.
-pub(crate) fn wrong(
-    field: impl Into<String>,
-    value: impl core::fmt::Display,
-    allowed: impl core::fmt::Display,
-) -> Result<(), Wrong> {
-    Err((
-        field.into(),
-        format!("{value} is out of range; allowed: {allowed}"),
-    ))
-}
-
-/// A quantity that may be zero as such, but not here.
-pub(crate) trait MayBeZero: Quantity {
-    fn is_zero(&self) -> bool;
-}
-
-impl MayBeZero for Duration {
-    fn is_zero(&self) -> bool {
-        *self == Self::ZERO
-    }
-}
-
-impl MayBeZero for Rate {
-    fn is_zero(&self) -> bool {
-        *self == Self::ZERO
-    }
-}
-
-impl MayBeZero for Bytes {
-    fn is_zero(&self) -> bool {
-        self.get() == 0
-    }
-}
-
-pub(crate) fn positive(field: impl Into<String>, value: impl MayBeZero) -> Result<(), Wrong> {
-    if value.is_zero() {
-        wrong(field, value.write(), "more than zero")
-    } else {
-        Ok(())
-    }
-}
-
-pub(crate) fn within<Q: Quantity + PartialOrd>(
-    field: impl Into<String>,
-    value: Q,
-    low: Q,
-    high: Q,
-) -> Result<(), Wrong> {
-    if low <= value && value <= high {
-        Ok(())
-    } else {
-        wrong(
-            field,
-            value.write(),
-            format!("{} to {}", low.write(), high.write()),
-        )
-    }
-}
-
-/// A pure number; the bounds are allowed themselves, NaN never.
-pub(crate) fn number(
-    field: impl Into<String>,
-    value: f64,
-    low: f64,
-    high: f64,
-) -> Result<(), Wrong> {
-    if (low..=high).contains(&value) {
-        Ok(())
-    } else {
-        wrong(field, value, format!("{low} to {high}"))
-    }
 }

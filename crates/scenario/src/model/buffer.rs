@@ -2,7 +2,7 @@
 
 use units::{Bytes, Duration, Rate};
 
-use crate::text::Quantity;
+use config::Quantity;
 
 /// The size of a buffer.
 #[derive(Clone, Copy, PartialEq, Debug)]

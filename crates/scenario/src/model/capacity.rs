@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use units::{Duration, Rate};
 
-use crate::text::{Quantity, Text};
+use config::{Quantity, Text};
 
 /// The capacity of one direction of a link, at the IP layer: one of `rate`, `steps`, `trace`,
 /// `generate`; a text alone is a rate.

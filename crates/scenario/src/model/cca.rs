@@ -9,17 +9,13 @@ use serde::de::{Error, MapAccess, Visitor, value::MapAccessDeserializer};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tcp::cca::{Cca, SettingError, Settings, registry};
 
-use crate::nearest::nearest;
+use config::suggestion;
 
 /// The names of all congestion controls, by the alphabet.
 fn names() -> Vec<&'static str> {
     let mut names: Vec<&str> = registry::all().iter().map(|cca| cca.name).collect();
     names.sort_unstable();
     names
-}
-
-fn suggested(near: Option<&str>) -> String {
-    near.map_or(String::new(), |near| format!("; did you mean {near:?}?"))
 }
 
 /// The congestion control that the kernel or the literature calls `name`, in any case of letters.
@@ -36,13 +32,13 @@ fn looked_up(name: &str, besides: &[&'static str]) -> Result<&'static Cca, Strin
         let all = registry::all();
         let aliases = all.iter().flat_map(|cca| cca.aliases.iter().copied());
         let allowed: Vec<&str> = besides.iter().copied().chain(names()).collect();
-        let near = nearest(
+        let near = suggestion(
             &name.to_ascii_lowercase(),
             allowed.iter().copied().chain(aliases),
         );
         format!(
             "{name:?} is not a congestion control{}; allowed: {}",
-            suggested(near),
+            near,
             allowed.join(", ")
         )
     })
@@ -130,7 +126,7 @@ fn explained(error: &SettingError) -> String {
             known,
         } if !known.is_empty() => format!(
             "{owner} has no parameter {parameter:?}{}; allowed: {}",
-            suggested(nearest(parameter, known.iter().copied())),
+            suggestion(parameter, known.iter().copied()),
             known.join(", ")
         ),
         other => other.to_string(),

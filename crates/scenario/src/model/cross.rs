@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, Rate};
 
-use super::Distribution;
-use crate::text::Text;
+use config::Distribution;
+use config::Text;
 
 /// Packets at equal distance that share the queue and leave after the link; constant, or on and off.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use units::Duration;
 
 use super::{CcaChoice, Switch, Workload};
-use crate::text::Text;
+use config::Text;
 
 /// One application and its connections.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]

@@ -6,8 +6,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 use units::Duration;
 
-use crate::kind;
-use crate::text::Text;
+use config::Text;
+use config::take_kind;
 
 /// Loss that no queue is to blame for: a probability per packet, or the model of Gilbert and Elliott.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
@@ -98,7 +98,7 @@ impl<'de> Deserialize<'de> for Loss {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Loss, A::Error> {
-                match kind::take(&mut map)?.as_str() {
+                match take_kind(&mut map)?.as_str() {
                     GILBERT_ELLIOTT => GilbertElliott::deserialize(MapAccessDeserializer::new(map))
                         .map(Loss::GilbertElliott),
                     other => Err(A::Error::unknown_variant(other, &[GILBERT_ELLIOTT])),

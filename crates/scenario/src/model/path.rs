@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, Rate};
 
 use super::{Buffer, Capacity, Cross, Jitter, Loss, Queue};
-use crate::text::Text;
+use config::Text;
 
 /// Ethernet's.
 const MTU: Bytes = Bytes::new(1500);

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration};
 
-use crate::kind::{or_word, word_or_table};
-use crate::text::Text;
+use config::Text;
+use config::{or_word, word_or_table};
 
 /// Which packets a queue drops, and in which order it sends.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use units::Duration;
 
 use super::{ExtraLink, Flow, Kernel, Path, Radio, Tcp};
-use crate::text::{Quantity, Text};
+use config::{Quantity, Text};
 
 /// A network, the flows on it, and how long and how often it is looked at.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use units::Duration;
 
 use super::CcaChoice;
-use crate::text::Text;
+use config::Text;
 
 /// A change of the congestion control of all connections of a flow that are open then, and of those
 /// that open later.

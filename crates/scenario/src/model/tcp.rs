@@ -5,7 +5,7 @@ use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use units::{Bytes, Duration};
 
-use crate::text::Text;
+use config::Text;
 
 /// The settings of TCP on all hosts; the defaults are those of Linux.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]

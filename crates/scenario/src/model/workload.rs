@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, Rate};
 
-use super::Distribution;
-use crate::kind::{or_word, word_or_table};
-use crate::text::Text;
+use config::Distribution;
+use config::Text;
+use config::{or_word, word_or_table};
 
 /// What the application of a flow does.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]

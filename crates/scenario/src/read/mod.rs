@@ -1,18 +1,12 @@
 //! From a text and overrides to a scenario.
 
 mod complete;
-mod deserialize;
-mod error;
 mod overrides;
 mod selection;
-mod tree;
 
 use std::path::Path as FilePath;
 
-pub(crate) use error::Problem;
-pub use error::ScenarioError;
-use serde::Deserialize;
-use tree::{Node, Origin, Value};
+use config::{ConfigError, Document, Node, Origin};
 
 use crate::model::{Buffer, Capacity, Path, Scenario, TraceFile};
 
@@ -23,14 +17,8 @@ impl Scenario {
     ///
     /// # Errors
     /// The first thing that is wrong, with the line or the override it is in.
-    pub fn from_toml(
-        text: &str,
-        origin: &str,
-        overrides: &[String],
-    ) -> Result<Self, ScenarioError> {
-        let tree =
-            Node::from_toml(text).map_err(|problem| ScenarioError::new(origin, &[], problem))?;
-        read(tree, origin, overrides)
+    pub fn from_toml(text: &str, origin: &str, overrides: &[String]) -> Result<Self, ConfigError> {
+        read(Document::from_toml(text, origin)?, origin, overrides)
     }
 
     /// The scenario that a link trace alone makes, as from [`Scenario::of_trace`], with overrides as in
@@ -42,9 +30,9 @@ impl Scenario {
         down: &str,
         up: Option<&str>,
         overrides: &[String],
-    ) -> Result<Self, ScenarioError> {
+    ) -> Result<Self, ConfigError> {
         let tree = Node::from_json(&Self::of_trace(down, up).to_value(), Origin::Whole);
-        read(tree, down, overrides)
+        read(Document::new(tree, down), down, overrides)
     }
 
     /// A bulk download over a recorded access link: the trace in `down`, the one in `up` or else
@@ -72,32 +60,29 @@ impl Scenario {
     }
 }
 
-fn read(mut tree: Node, origin: &str, overrides: &[String]) -> Result<Scenario, ScenarioError> {
-    let failed = |problem| ScenarioError::new(origin, overrides, problem);
+fn read(
+    mut document: Document,
+    origin: &str,
+    overrides: &[String],
+) -> Result<Scenario, ConfigError> {
     if !overrides.is_empty() {
-        let defaults = Scenario::deserialize(&tree)
-            .map(|mut scenario| {
+        let defaults = document.read::<Scenario>().map_or_else(
+            |_| Node::empty(Origin::Whole),
+            |mut scenario| {
                 // An override of the radio makes one where there is none.
                 scenario.radio.get_or_insert_default();
                 Node::from_json(&scenario.to_value(), Origin::Whole)
-            })
-            .unwrap_or(Node {
-                origin: Origin::Whole,
-                value: Value::Table(Vec::new()),
-            });
-        for (number, assignment) in overrides.iter().enumerate() {
-            overrides::apply(&mut tree, &defaults, assignment, number).map_err(failed)?;
+            },
+        );
+        for assignment in overrides {
+            document.change(assignment, |tree, origin| {
+                overrides::apply(tree, &defaults, assignment, origin)
+            })?;
         }
     }
-    let mut scenario = Scenario::deserialize(&tree).map_err(|error| failed(error.into()))?;
+    let mut scenario: Scenario = document.read()?;
     complete::names(&mut scenario, &stem(origin));
-    crate::validate::check(&scenario).map_err(|(field, message)| {
-        failed(Problem {
-            origin: tree.origin_of(&field),
-            field,
-            message,
-        })
-    })?;
+    crate::validate::check(&scenario).map_err(|wrong| document.error(wrong))?;
     Ok(scenario)
 }
 

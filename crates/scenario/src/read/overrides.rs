@@ -1,7 +1,6 @@
 //! Changing single fields of a tree before it is read.
 
-use super::Problem;
-use super::tree::{Node, Origin, Value};
+use config::{Node, Origin, Value, Wrong};
 
 /// Fields of which a table has one at most.
 const ALTERNATIVES: [&[&str]; 7] = [
@@ -53,11 +52,9 @@ pub(super) fn apply(
     tree: &mut Node,
     defaults: &Node,
     assignment: &str,
-    number: usize,
-) -> Result<(), Problem> {
-    let origin = Origin::Override(number);
-    let malformed = |message: &str| Problem {
-        origin,
+    origin: Origin,
+) -> Result<(), Wrong> {
+    let malformed = |message: &str| Wrong {
         field: String::new(),
         message: message.to_owned(),
     };
@@ -79,8 +76,7 @@ pub(super) fn apply(
         if sets_kind && place.node.child("kind").and_then(word) != word(&value) {
             place.node.value = Value::Table(Vec::new());
         }
-        place = place.enter(key, origin).map_err(|message| Problem {
-            origin,
+        place = place.enter(key, origin).map_err(|message| Wrong {
             field: keys[..=depth].join("."),
             message,
         })?;
@@ -107,7 +103,8 @@ impl<'a> Place<'a> {
         } = self;
         open(node, name, origin);
         let defaults = defaults.and_then(|defaults| defaults.child(key));
-        let missing = || defaults.map_or_else(|| empty(origin), |d| d.clone().moved_to(origin));
+        let missing =
+            || defaults.map_or_else(|| Node::empty(origin), |d| d.clone().moved_to(origin));
         let node = match &mut node.value {
             Value::List(items) => {
                 let length = items.len();
@@ -119,7 +116,7 @@ impl<'a> Place<'a> {
                         format!("{key:?} is not a place in the list; allowed: 0 to {length}")
                     })?;
                 if index == length {
-                    items.push(empty(origin));
+                    items.push(Node::empty(origin));
                 }
                 &mut items[index]
             }
@@ -151,7 +148,7 @@ fn open(node: &mut Node, name: &str, origin: Origin) {
         (Value::Text(_), "queue" | "workload" | "model" | "antenna" | "trigger") => Some("kind"),
         _ => None,
     };
-    let inner = core::mem::replace(node, empty(origin));
+    let inner = core::mem::replace(node, Node::empty(origin));
     if let (Some(key), Value::Table(fields)) = (stands_for, &mut node.value) {
         fields.push((key.to_owned(), inner));
     }
@@ -161,12 +158,5 @@ fn word(node: &Node) -> Option<&str> {
     match &node.value {
         Value::Text(word) => Some(word),
         _ => None,
-    }
-}
-
-fn empty(origin: Origin) -> Node {
-    Node {
-        origin,
-        value: Value::Table(Vec::new()),
     }
 }

@@ -5,8 +5,8 @@ use std::path::Path;
 use select::policy::{BUILT_IN, builtin, builtin_text};
 use select::{Auto, Memory, Policy, PolicyError};
 
-use super::ScenarioError;
 use crate::model::Scenario;
+use config::ConfigError;
 
 impl Scenario {
     /// Reads the files of policies and memories that the flows' `auto` name; relative paths count from
@@ -14,13 +14,13 @@ impl Scenario {
     ///
     /// # Errors
     /// If a file cannot be read, or is no policy or memory; the error names it and the field.
-    pub fn load_selection(&mut self, directory: &Path) -> Result<(), ScenarioError> {
+    pub fn load_selection(&mut self, directory: &Path) -> Result<(), ConfigError> {
         for number in 0..self.flows.len() {
             let Some(auto) = self.flows[number].cca.auto() else {
                 continue;
             };
             let place = self.name.clone();
-            let wrong = |message: String| ScenarioError {
+            let wrong = |message: String| ConfigError {
                 place: place.clone(),
                 field: format!("flows.{number}.cca"),
                 message,

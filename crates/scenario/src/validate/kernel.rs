@@ -1,6 +1,6 @@
 //! Settings of the Linux kernel.
 
-use super::Wrong;
+use super::{Wrong, refuse};
 use crate::model::Kernel;
 
 /// Whether names can be those of files below `/proc/sys/net` and `/sys/module`; whether the kernel has
@@ -16,21 +16,21 @@ pub(super) fn check(kernel: &Kernel) -> Result<(), Wrong> {
     };
     for name in kernel.sysctl.keys() {
         if !plain(name) || !name.starts_with("net.") {
-            return Err((
+            return refuse(
                 format!("kernel.sysctl.{name}"),
                 "is not the name of a sysctl of a host's network; allowed: names such as \
                  net.ipv4.tcp_notsent_lowat"
                     .to_owned(),
-            ));
+            );
         }
     }
     for name in kernel.module.keys() {
         if !plain(name) || name.split('.').count() != 2 {
-            return Err((
+            return refuse(
                 format!("kernel.module.{name}"),
                 "is not a module and its parameter; allowed: names such as tcp_cubic.hystart"
                     .to_owned(),
-            ));
+            );
         }
     }
     Ok(())

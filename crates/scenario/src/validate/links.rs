@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use units::{Bytes, Duration};
 
-use super::{Wrong, number, positive, within, wrong};
+use super::{Wrong, number, positive, refuse, within, wrong};
 use crate::model::{
     Buffer, Capacity, Cross, Jitter, JitterDistribution, Loss, Queue, Radio, Scenario, Step,
 };
-use crate::text::Quantity;
+use config::Quantity;
 
 /// Smallest datagram that every host must take (RFC 791), and jumbo frames.
 const MTU: (Bytes, Bytes) = (Bytes::new(576), Bytes::new(9000));
@@ -27,10 +27,10 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Wrong> {
     jitter("path.jitter", path.jitter.as_ref())?;
     cross("path.cross", &path.cross, path.mtu)?;
     if path.wired.is_empty() {
-        return Err((
+        return refuse(
             "path.wired".to_owned(),
             "the list is empty; allowed: one hop or more".to_owned(),
-        ));
+        );
     }
     let mut names = BTreeMap::new();
     for (index, hop) in path.wired.iter().enumerate() {
@@ -66,7 +66,7 @@ pub(super) fn unique<'a>(
     field: String,
 ) -> Result<(), Wrong> {
     match names.get(name) {
-        Some(first) => Err((field, format!("{name:?} is already the value of {first}"))),
+        Some(first) => refuse(field, format!("{name:?} is already the value of {first}")),
         None => {
             names.insert(name, field);
             Ok(())
@@ -89,7 +89,7 @@ fn delays(scenario: &Scenario) -> Result<(), Wrong> {
     if named < half && wired.iter().all(|hop| hop.delay.is_some()) {
         let message =
             format!("the delays add up to {named}, but half of path.rtt is {half}; leave one out");
-        return Err((format!("path.wired.{}.delay", wired.len() - 1), message));
+        return refuse(format!("path.wired.{}.delay", wired.len() - 1), message);
     }
     Ok(())
 }
@@ -119,10 +119,10 @@ fn capacity(field: &str, capacity: &Capacity) -> Result<(), Wrong> {
 fn steps(field: &str, steps: &[Step]) -> Result<(), Wrong> {
     match steps.first() {
         None => {
-            return Err((
+            return refuse(
                 field.to_owned(),
                 "the list is empty; allowed: one step or more".to_owned(),
-            ));
+            );
         }
         Some(first) if !first.at.is_zero() => {
             return wrong(format!("{field}.0.at"), first.at, "0s for the first step");
@@ -245,7 +245,7 @@ fn tree(scenario: &Scenario) -> Result<(), Wrong> {
                 "{:?} and {:?} are already connected; allowed: links that make a tree with the path",
                 link.from, link.to
             );
-            return Err((format!("links.{index}.to"), message));
+            return refuse(format!("links.{index}.to"), message);
         }
         for joined in part.values_mut().filter(|p| **p == to) {
             *joined = from;
@@ -257,13 +257,13 @@ fn tree(scenario: &Scenario) -> Result<(), Wrong> {
         .iter()
         .position(|link| part[link.from.as_str()] != of_path);
     match apart {
-        Some(index) => Err((
+        Some(index) => refuse(
             format!("links.{index}.from"),
             format!(
                 "{:?} is not connected to the path",
                 scenario.links[index].from
             ),
-        )),
+        ),
         None => Ok(()),
     }
 }

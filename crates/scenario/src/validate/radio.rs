@@ -13,7 +13,7 @@ use core::fmt::Display;
 use serde::Serialize;
 use units::{Decibel, Duration};
 
-use super::{Wrong, positive, within, wrong};
+use super::{Wrong, positive, refuse, within, wrong};
 use crate::model::radio::{Gain, Length, Power};
 use crate::model::{Path, Scenario};
 
@@ -38,10 +38,10 @@ fn access_link(path: &Path) -> Result<(), Wrong> {
     let kept = ["rtt", "mtu", "wired"];
     let mut set = changed(path).into_iter();
     match set.find(|(name, _)| !kept.contains(&name.as_str())) {
-        Some((name, _)) => Err((
+        Some((name, _)) => refuse(
             format!("path.{name}"),
             "the access link is the radio's; leave this out, or the section radio".to_owned(),
-        )),
+        ),
         None => Ok(()),
     }
 }
@@ -69,7 +69,7 @@ fn only_for(
 ) -> Result<(), Wrong> {
     if is_set {
         let message = format!("{value} is set, but this is only for {what}; leave it out");
-        return Err((field.into(), message));
+        return refuse(field.into(), message);
     }
     Ok(())
 }

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use units::{Bytes, Duration};
 
-use super::{MayBeZero, Wrong, number, positive, within, wrong};
-use crate::model::{Cross, Distribution, Flow, Radio, Scenario, Switch, Workload};
-use crate::text::Measure;
+use super::{Wrong, positive, refuse, within, wrong};
+use crate::model::{Cross, Flow, Radio, Scenario, Switch, Workload};
+use config::At;
 
 /// An IP header without payload.
 const SMALLEST_PACKET: Bytes = Bytes::new(20);
@@ -26,27 +26,27 @@ pub(super) fn check_cross(field: &str, cross: &Cross, mtu: Bytes) -> Result<(), 
     }
     match (&cross.on, &cross.off) {
         (Some(on), Some(off)) => {
-            distribution(&field("on"), on, false)?;
-            distribution(&field("off"), off, true)
+            on.check(false).at(field("on"))?;
+            off.check(true).at(field("off"))
         }
         (None, None) => Ok(()),
-        (Some(_), None) => Err((
+        (Some(_), None) => refuse(
             field("on"),
             "is given without off; allowed: both or none".to_owned(),
-        )),
-        (None, Some(_)) => Err((
+        ),
+        (None, Some(_)) => refuse(
             field("off"),
             "is given without on; allowed: both or none".to_owned(),
-        )),
+        ),
     }
 }
 
 pub(super) fn check_flows(scenario: &Scenario) -> Result<(), Wrong> {
     if scenario.flows.is_empty() {
-        return Err((
+        return refuse(
             "flows".to_owned(),
             "the list is empty; allowed: one flow or more".to_owned(),
-        ));
+        );
     }
     let mut nodes = BTreeSet::from(["server", "gateway", "phone"]);
     nodes.extend(
@@ -69,7 +69,7 @@ pub(super) fn check_flows(scenario: &Scenario) -> Result<(), Wrong> {
         for (name, node) in [("from", &flow.from), ("to", &flow.to)] {
             if !nodes.contains(&node.as_str()) && !is_vehicle(node) {
                 let message = format!("{node:?} is not a node; allowed: {}", nodes.join(", "));
-                return Err((field(name), message));
+                return refuse(field(name), message);
             }
         }
         if flow.from == flow.to {
@@ -77,7 +77,7 @@ pub(super) fn check_flows(scenario: &Scenario) -> Result<(), Wrong> {
                 "{:?} is where the flow comes from; allowed: another node",
                 flow.to
             );
-            return Err((field("to"), message));
+            return refuse(field("to"), message);
         }
         if flow.count == 0 {
             return wrong(field("count"), 0, "1 connection or more");
@@ -113,7 +113,7 @@ fn switches(field: &str, switches: &[Switch], duration: Duration) -> Result<(), 
 fn selected(field: &str, flow: &Flow) -> Result<(), Wrong> {
     if flow.cca.auto().is_some() && !flow.switch.is_empty() {
         let reason = "changes what auto selects; allowed: none with auto".to_owned();
-        return Err((format!("{field}switch"), reason));
+        return refuse(format!("{field}switch"), reason);
     }
     for (index, switch) in flow.switch.iter().enumerate() {
         if switch.to.auto().is_some() {
@@ -138,57 +138,19 @@ fn workload(field: &str, workload: &Workload) -> Result<(), Wrong> {
                 .map_or(Ok(()), |bytes| positive(field("bytes"), bytes))
         }
         Workload::Sequence(flows) => {
-            distribution(&field("size"), &flows.size, false)?;
-            distribution(&field("gap"), &flows.gap, true)?;
+            flows.size.check(false).at(field("size"))?;
+            flows.gap.check(true).at(field("gap"))?;
             match flows.count {
                 Some(0) => wrong(field("count"), 0, "1 flow or more"),
                 _ => Ok(()),
             }
         }
         Workload::OnOff(periods) => {
-            distribution(&field("on"), &periods.on, false)?;
-            distribution(&field("off"), &periods.off, true)?;
+            periods.on.check(false).at(field("on"))?;
+            periods.off.check(true).at(field("off"))?;
             periods
                 .rate
                 .map_or(Ok(()), |rate| positive(field("rate"), rate))
         }
-    }
-}
-
-/// Parameters in their ranges; what is always zero only where that makes sense.
-fn distribution<Q: Measure + MayBeZero + PartialOrd>(
-    field: &str,
-    distribution: &Distribution<Q>,
-    zero_allowed: bool,
-) -> Result<(), Wrong> {
-    let field = |name: &str| match distribution {
-        Distribution::Constant { .. } => field.to_owned(),
-        _ => format!("{field}.{name}"),
-    };
-    if let Some((name, value)) = distribution.pure_number() {
-        number(
-            field(name),
-            value,
-            if name == "shape" { 0.01 } else { 0.0 },
-            100.0,
-        )?;
-    }
-    match *distribution {
-        Distribution::Constant { .. } if zero_allowed => Ok(()),
-        Distribution::Constant { value } => positive(field("value"), value),
-        Distribution::Uniform { min, max } if max < min => wrong(
-            field("max"),
-            max.write(),
-            format!("min, {}, or more", min.write()),
-        ),
-        Distribution::Uniform { max, .. } => positive(field("max"), max),
-        Distribution::Exponential { mean } | Distribution::Normal { mean, .. } => {
-            positive(field("mean"), mean)
-        }
-        Distribution::Lognormal { median, .. } => positive(field("median"), median),
-        Distribution::Weibull { scale, .. }
-        | Distribution::Pareto { scale, .. }
-        | Distribution::Gamma { scale, .. } => positive(field("scale"), scale),
-        Distribution::Logistic { location, .. } => positive(field("location"), location),
     }
 }

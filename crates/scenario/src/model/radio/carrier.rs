@@ -6,7 +6,7 @@ use units::Duration;
 
 use super::bands::LTE_WIDTHS;
 use super::{Band, Frequency, Radio, Ue};
-use crate::text::Quantity;
+use config::Quantity;
 
 /// The radio access technology.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use units::Decibel;
 
 use super::{Angle, Gain, Length, Power};
-use crate::kind::{or_word, word_or_table};
-use crate::text::Text;
+use config::Text;
+use config::{or_word, word_or_table};
 
 /// One cell; all are on the same carrier.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Decibel, Duration};
 
-use crate::text::Text;
+use config::Text;
 
 /// Who gets resource blocks of the downlink, and which scheme is used on them.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Duration;
 
-use crate::text::Text;
+use config::Text;
 
 /// Discontinuous reception of all UEs (TS 36.321 clause 5.7); times are whole TTIs.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use units::{Decibel, Duration};
 
 use super::{Angle, Frequency, Length, Speed};
-use crate::text::{Quantity, Text};
+use config::{Quantity, Text};
 
 /// Fast fading around the mean, with exactly one of speed and doppler.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]

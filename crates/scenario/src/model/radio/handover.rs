@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Decibel, Duration};
 
-use crate::kind::{or_word, word_or_table};
-use crate::text::Text;
+use config::Text;
+use config::{or_word, word_or_table};
 
 /// When a UE is handed over, and how long each step takes.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]

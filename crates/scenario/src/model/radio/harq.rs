@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Duration;
 
-use crate::text::Text;
+use config::Text;
 
 /// Hybrid ARQ of both directions.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]

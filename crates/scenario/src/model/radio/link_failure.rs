@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Decibel, Duration};
 
-use crate::text::Text;
+use config::Text;
 
 /// When a link counts as failed (TS 36.331 clause 5.3.11), and the way back (clause 5.3.7).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]

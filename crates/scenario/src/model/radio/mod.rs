@@ -11,7 +11,6 @@ mod harq;
 mod link_failure;
 mod path_loss;
 mod propagation;
-mod quantity;
 mod rlc;
 mod sinr;
 mod ue;
@@ -21,6 +20,7 @@ pub use bands::Band;
 pub(crate) use bands::{LTE_WIDTHS, NR_RANGES_MHZ, nr_widths};
 pub use carrier::{Modulation, SpecialSlot, TddPattern, Technology, Transmit};
 pub use cell::{Antenna, Cell, Omni, Sector};
+pub use config::{Angle, Frequency, Gain, Length, Power, Speed};
 pub use downlink::{Cqi, Downlink, OuterLoop, Scheduler, SubbandRate};
 pub use drx::Drx;
 pub use fading::{Estimation, Fading, Profile, Tracking, Train};
@@ -29,7 +29,6 @@ pub use harq::Harq;
 pub use link_failure::LinkFailure;
 pub use path_loss::{Environment, Hata, LogDistance, PathLoss, Roofs, Streets};
 pub use propagation::{Interference, Load, Propagation, Shadowing, Sight};
-pub use quantity::{Angle, Frequency, Gain, Length, Power, Speed};
 pub use rlc::{Rlc, RlcMode, StatusPlacement};
 pub use sinr::{Sinr, SinrLog, SinrPoint, SinrTrace};
 pub use ue::{Position, Reception, Sumo, Ue, Velocity, WayPoint};
@@ -38,7 +37,7 @@ pub use uplink::{Access, GrantProtocol, Prescheduling, Timer, Uplink};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::text::Text;
+use config::Text;
 
 /// A cellular access link instead of path.down, path.up and their queues: cells on one carrier, and UEs
 /// that share them.

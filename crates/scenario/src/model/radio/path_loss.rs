@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Length;
-use crate::kind::{or_word, word_or_table};
-use crate::text::Text;
+use config::Text;
+use config::{or_word, word_or_table};
 
 /// Loss over distance; each model has carriers and heights that it is made for.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use units::{Decibel, Duration};
 
 use super::{Length, PathLoss};
-use crate::text::Text;
+use config::Text;
 
 /// From positions to SINR: path loss, shadowing, noise and interference.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration};
 
 use crate::model::Buffer;
-use crate::text::Text;
+use config::Text;
 
 /// RLC of all bearers; the fields from status_prohibit on belong to mode "am" alone.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use units::{Decibel, Duration};
 
-use crate::text::{Quantity, Text};
+use config::{Quantity, Text};
 
 /// Mean SINR of the downlink over time, around which fast fading moves: a ratio ("20dB"), a list of points
 /// with straight lines between them, a trace, or a phone's log.

@@ -6,7 +6,7 @@ use units::Duration;
 
 use super::{Fading, Length, Sinr, Speed, sinr};
 use crate::model::Cross;
-use crate::text::Text;
+use config::Text;
 
 /// A UE, which is a node that flows and links can name. What it receives is given as sinr or by where it
 /// is: by position, waypoints or sumo; one of the four, or a SINR of 20dB.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use units::{Bytes, Decibel, Duration};
 
 use super::Power;
-use crate::text::{Quantity, Text};
+use config::{Quantity, Text};
 
 /// The uplink: what a UE needs before it sends, and how well it is heard. The fields from protocol to
 /// random_access belong to access "granted" alone.

@@ -1,12 +1,12 @@
 //! Band, width, duplex and antennas.
 
-use super::{only_for, wrong};
+use super::{only_for, refuse, wrong};
 use crate::model::radio::{
     Band, LTE_WIDTHS, Modulation, NR_RANGES_MHZ, Radio, SpecialSlot, Technology, Transmit,
     nr_widths,
 };
-use crate::text::Quantity;
 use crate::validate::Wrong;
+use config::Quantity;
 
 const NR_ONLY: &str = "technology \"nr\"";
 const LTE_ONLY: &str = "technology \"lte\"";
@@ -34,7 +34,7 @@ pub(super) fn check(radio: &Radio) -> Result<(), Wrong> {
 fn alternative(second: (&str, bool), first: (&str, bool)) -> Result<(), Wrong> {
     if second.1 && first.1 {
         let message = format!("is given beside {}; allowed: one of the two", first.0);
-        return Err((format!("radio.{}", second.0), message));
+        return refuse(format!("radio.{}", second.0), message);
     }
     Ok(())
 }
@@ -94,7 +94,10 @@ fn centre_mhz(radio: &Radio) -> Result<f64, Wrong> {
             radio.band.unwrap_or_default(),
             known.join(", ")
         );
-        return Err(("radio.band".to_owned(), message));
+        return Err(Wrong {
+            field: "radio.band".to_owned(),
+            message,
+        });
     };
     let mhz = carrier.hertz() / 1e6;
     let (allowed, words): (&[(f64, f64)], _) = match radio.technology {
@@ -178,10 +181,10 @@ fn duplex(radio: &Radio) -> Result<(), Wrong> {
     };
     let number = band.number;
     match &radio.tdd {
-        None if band.is_tdd => Err((
+        None if band.is_tdd => refuse(
             "radio.tdd".to_owned(),
             format!("is missing, but band {number} is TDD; allowed: a pattern such as \"DDDSU\""),
-        )),
+        ),
         Some(tdd) => {
             let what = format!("TDD bands, and band {number} is FDD");
             only_for("radio.tdd", !band.is_tdd, tdd.letters(), what)

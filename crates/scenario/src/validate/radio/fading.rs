@@ -1,9 +1,9 @@
 //! Fast fading.
 
-use super::{decibels, metres, only_for, positive, within, wrong};
+use super::{decibels, metres, only_for, positive, refuse, within, wrong};
 use crate::model::radio::{Estimation, Fading, Frequency, Speed, Tracking};
-use crate::text::Quantity;
 use crate::validate::Wrong;
+use config::Quantity;
 
 pub(super) fn check(field: &str, fading: &Fading) -> Result<(), Wrong> {
     let field = |name: &str| format!("{field}.{name}");
@@ -22,14 +22,14 @@ pub(super) fn check(field: &str, fading: &Fading) -> Result<(), Wrong> {
         }
         (Some(_), Some(_)) => {
             let message = "is given beside speed; allowed: one of the two";
-            return Err((field("doppler"), message.to_owned()));
+            return refuse(field("doppler"), message.to_owned());
         }
         (None, None) => {
             let allowed = match fading.track() {
                 Some(_) => "the speed of the train, such as \"300km/h\"",
                 None => "speed, such as \"60km/h\", or doppler, such as \"70Hz\"",
             };
-            return Err((field("speed"), format!("is missing; allowed: {allowed}")));
+            return refuse(field("speed"), format!("is missing; allowed: {allowed}"));
         }
     }
     if let Some(k) = fading.k {

@@ -7,8 +7,8 @@ use crate::model::Buffer;
 use crate::model::radio::{
     Cqi, Downlink, Drx, Harq, Radio, Rlc, RlcMode, Scheduler, SubbandRate, Technology,
 };
-use crate::text::Quantity;
 use crate::validate::{Wrong, number};
+use config::Quantity;
 
 pub(super) fn check(radio: &Radio, mtu: Bytes) -> Result<(), Wrong> {
     downlink(radio, &radio.downlink)?;

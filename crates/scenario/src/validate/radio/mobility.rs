@@ -2,10 +2,10 @@
 
 use units::Decibel;
 
-use super::{decibels, milliseconds, one_of, positive, wrong};
+use super::{decibels, milliseconds, one_of, positive, refuse, wrong};
 use crate::model::radio::{A2A4, A3, Handover, LinkFailure, Radio, Trigger};
-use crate::text::Quantity;
 use crate::validate::Wrong;
+use config::Quantity;
 
 /// Values of timeToTrigger in ms (TS 36.331 clause 6.3.5).
 const TIME_TO_TRIGGER: [u64; 16] = [
@@ -19,7 +19,7 @@ pub(super) fn check(radio: &Radio) -> Result<(), Wrong> {
     if let Some(settings) = &radio.handover {
         if radio.cells.len() < 2 {
             let message = "there are not two cells to hand over between; leave it out";
-            return Err(("radio.handover".to_owned(), message.to_owned()));
+            return refuse("radio.handover".to_owned(), message.to_owned());
         }
         handover(settings)?;
     }

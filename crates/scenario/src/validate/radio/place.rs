@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::{changed, decibels, gain, metres, only_for, positive, power, within, wrong};
+use super::{changed, decibels, gain, metres, only_for, positive, power, refuse, within, wrong};
 use crate::model::radio::{
     Angle, Antenna, Cell, Interference, Length, PathLoss, Propagation, Radio, Sight,
 };
-use crate::text::Quantity;
 use crate::validate::links::unique;
 use crate::validate::{Wrong, number};
+use config::Quantity;
 
 /// Cells that the random draws of links tell apart.
 const MOST_CELLS: usize = 1 << 12;
@@ -20,7 +20,7 @@ pub(super) fn check(radio: &Radio) -> Result<(), Wrong> {
             "the list is empty; allowed: one cell or more, as {:?} has a place",
             ue.name
         );
-        return Err(("radio.cells".to_owned(), message));
+        return refuse("radio.cells".to_owned(), message);
     }
     if radio.cells.len() > MOST_CELLS {
         return wrong(
@@ -73,14 +73,14 @@ fn cell(field: &str, cell: &Cell) -> Result<(), Wrong> {
             degrees(field("antenna.tilt"), tilt, -90.0, 90.0)?;
             degrees(field("antenna.vertical_width"), width, 1.0, 360.0)
         }
-        (Some(_), None) => Err((
+        (Some(_), None) => refuse(
             field("antenna.tilt"),
             "is given without vertical_width; allowed: both or none".to_owned(),
-        )),
-        (None, Some(_)) => Err((
+        ),
+        (None, Some(_)) => refuse(
             field("antenna.vertical_width"),
             "is given without tilt; allowed: both or none".to_owned(),
-        )),
+        ),
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use units::{Bytes, Duration};
 
 use super::place::coordinate;
-use super::{decibels, fading, positive, within, wrong};
+use super::{decibels, fading, positive, refuse, within, wrong};
 use crate::model::radio::{Sinr, SinrPoint, Speed, Sumo, Ue, WayPoint};
 use crate::validate::links::unique;
 use crate::validate::{Wrong, traffic};
@@ -66,11 +66,11 @@ fn one_kind(index: usize, ue: &Ue) -> Result<(), Wrong> {
     if let Some(((first, _), (second, _))) = given.next().zip(given.next()) {
         let message =
             format!("is given beside {first}; allowed: one of sinr, position, waypoints, sumo");
-        return Err((field(second), message));
+        return refuse(field(second), message);
     }
     if ue.velocity.is_some() && ue.position.is_none() {
         let message = "is given without position; allowed: both or position alone";
-        return Err((field("velocity"), message.to_owned()));
+        return refuse(field("velocity"), message.to_owned());
     }
     Ok(())
 }
@@ -91,10 +91,10 @@ fn mean(field: &str, sinr: &Sinr) -> Result<(), Wrong> {
             rising(field, points.iter().map(|SinrPoint { at, .. }| *at))?;
             match points.first() {
                 None => {
-                    return Err((
+                    return refuse(
                         field.to_owned(),
                         "the list is empty; allowed: one point or more".to_owned(),
-                    ));
+                    );
                 }
                 Some(first) if !first.at.is_zero() => {
                     return wrong(format!("{field}.0.at"), first.at, "0s for the first point");
@@ -131,7 +131,7 @@ fn sumo(field: &str, ue: &Ue, sumo: &Sumo) -> Result<(), Wrong> {
     let named = |file: &Option<String>| file.as_deref().is_some_and(|name| !name.is_empty());
     if named(&sumo.fcd) == named(&sumo.ns2) {
         let message = "give exactly one of fcd, ns2, the name of a file";
-        return Err((field.to_owned(), message.to_owned()));
+        return refuse(field.to_owned(), message.to_owned());
     }
     if sumo.vehicle.is_empty() {
         let allowed = "the id of a vehicle, or \"*\" for all";
@@ -159,10 +159,10 @@ fn nodes(ues: &[Ue]) -> Result<(), Wrong> {
     if names.contains_key("phone") {
         return Ok(());
     }
-    Err((
+    refuse(
         "radio.ues".to_owned(),
         "no UE is the node \"phone\"; allowed: one with that name and a count of 1".to_owned(),
-    ))
+    )
 }
 
 /// No two entries stand for all vehicles of the same file.
@@ -177,7 +177,7 @@ fn vehicles(ues: &[Ue]) -> Result<(), Wrong> {
         let file = sumo.and_then(|sumo| sumo.fcd.as_deref().or(sumo.ns2.as_deref()));
         if let Some(first) = files.insert(file, index) {
             let message = format!("\"*\" stands in radio.ues.{first} for the same file");
-            return Err((format!("radio.ues.{index}.sumo.vehicle"), message));
+            return refuse(format!("radio.ues.{index}.sumo.vehicle"), message);
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Serde over the tree, with errors that know the field and the line.
+//! Deserializer: serde over the tree of a document, with errors that know the field and the line.
 
 use core::fmt;
 
@@ -9,13 +9,12 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 
-use super::Problem;
-use super::tree::{Node, Origin, Value};
-use crate::nearest::nearest;
+use crate::document::Problem;
+use crate::{Node, Origin, Value, Wrong, suggestion};
 
-/// A complaint on its way up the tree.
+/// An error of serde on its way up the tree.
 #[derive(Debug)]
-pub(super) struct ReadError {
+pub struct ReadError {
     /// From the innermost field outwards.
     fields: Vec<String>,
     origin: Option<Origin>,
@@ -35,8 +34,10 @@ impl From<ReadError> for Problem {
         let outside_in: Vec<String> = error.fields.into_iter().rev().collect();
         Self {
             origin: error.origin.unwrap_or(Origin::Whole),
-            field: outside_in.join("."),
-            message: error.message,
+            wrong: Wrong {
+                field: outside_in.join("."),
+                message: error.message,
+            },
         }
     }
 }
@@ -67,7 +68,7 @@ impl de::Error for ReadError {
     }
 
     fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
-        let meant = did_you_mean(variant, expected);
+        let meant = suggestion(variant, expected.iter().copied());
         Self::custom(format!(
             "{variant:?} is not a choice here{meant}; allowed: {}",
             expected.join(", ")
@@ -75,7 +76,7 @@ impl de::Error for ReadError {
     }
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
-        let meant = did_you_mean(field, expected);
+        let meant = suggestion(field, expected.iter().copied());
         let allowed = if expected.is_empty() {
             "none".to_owned()
         } else {
@@ -87,11 +88,6 @@ impl de::Error for ReadError {
     fn missing_field(field: &'static str) -> Self {
         Self::custom(format!("field {field} is missing"))
     }
-}
-
-fn did_you_mean(word: &str, allowed: &[&str]) -> String {
-    nearest(word, allowed.iter().copied())
-        .map_or(String::new(), |near| format!("; did you mean {near:?}?"))
 }
 
 fn shown(unexpected: Unexpected<'_>) -> String {

@@ -1,4 +1,4 @@
-//! Random times and sizes.
+//! Distribution: random times and sizes.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use units::random::Stream;
 
-use crate::text::{Measure, Text};
+use crate::check::{Wrong, number, positive, wrong};
+use crate::{Measure, Text};
 
 /// What a time or a size is drawn from; a text alone is a constant. Draws below zero become zero.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
@@ -115,14 +116,34 @@ impl<Q: Measure> Distribution<Q> {
         !matches!(self, Self::Constant { .. })
     }
 
-    /// The parameter without unit and its name: a shape, or the deviation of the logarithm.
-    pub(crate) fn pure_number(&self) -> Option<(&'static str, f64)> {
+    /// Checks that parameters are in their ranges. A constant of zero is allowed only where `zero_allowed`.
+    ///
+    /// # Errors
+    /// The first parameter that is not.
+    pub fn check(&self, zero_allowed: bool) -> Result<(), Wrong>
+    where
+        Q: Default + PartialOrd,
+    {
         match *self {
-            Self::Lognormal { sigma, .. } => Some(("sigma", sigma)),
+            Self::Lognormal { sigma, .. } => number("sigma", sigma, 0.0, 100.0)?,
             Self::Weibull { shape, .. }
             | Self::Pareto { shape, .. }
-            | Self::Gamma { shape, .. } => Some(("shape", shape)),
-            _ => None,
+            | Self::Gamma { shape, .. } => number("shape", shape, 0.01, 100.0)?,
+            _ => {}
+        }
+        match *self {
+            Self::Constant { .. } if zero_allowed => Ok(()),
+            Self::Constant { value } => positive("", value),
+            Self::Uniform { min, max } if max < min => {
+                wrong("max", max.write(), format!("min, {}, or more", min.write()))
+            }
+            Self::Uniform { max, .. } => positive("max", max),
+            Self::Exponential { mean } | Self::Normal { mean, .. } => positive("mean", mean),
+            Self::Lognormal { median, .. } => positive("median", median),
+            Self::Weibull { scale, .. }
+            | Self::Pareto { scale, .. }
+            | Self::Gamma { scale, .. } => positive("scale", scale),
+            Self::Logistic { location, .. } => positive("location", location),
         }
     }
 }

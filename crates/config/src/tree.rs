@@ -1,12 +1,13 @@
-//! A document as a tree that knows where everything was written.
+//! Tree: the values of a document, each with the line that it was written on.
 
 use toml::de::{DeTable, DeValue};
 
-use super::Problem;
+use crate::Wrong;
+use crate::document::Problem;
 
 /// Where a value was written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Origin {
+pub enum Origin {
     /// Nowhere in particular.
     Whole,
     /// On this line of the file, counted from one.
@@ -17,33 +18,50 @@ pub(crate) enum Origin {
 
 /// A value and where it was written.
 #[derive(Clone, Debug)]
-pub(super) struct Node {
-    pub(super) origin: Origin,
-    pub(super) value: Value,
+pub struct Node {
+    /// Where it was written.
+    pub origin: Origin,
+    /// The value.
+    pub value: Value,
 }
 
 /// What TOML and JSON have in common.
 #[derive(Clone, Debug)]
-pub(super) enum Value {
+pub enum Value {
+    /// True or false.
     Bool(bool),
+    /// A whole number.
     Integer(i64),
+    /// Any other number.
     Float(f64),
+    /// A text.
     Text(String),
+    /// A list.
     List(Vec<Node>),
-    /// Keys are unique; `kind` comes first.
+    /// A table. Keys are unique; `kind` comes first.
     Table(Vec<(String, Node)>),
 }
 
 impl Node {
+    /// An empty table.
+    pub fn empty(origin: Origin) -> Self {
+        Self {
+            origin,
+            value: Value::Table(Vec::new()),
+        }
+    }
+
     /// The tree of a TOML document.
-    pub(super) fn from_toml(text: &str) -> Result<Self, Problem> {
+    pub(crate) fn from_toml(text: &str) -> Result<Self, Problem> {
         let lines = Lines::of(text);
         let document = DeTable::parse(text).map_err(|error| Problem {
             origin: error
                 .span()
                 .map_or(Origin::Whole, |span| lines.origin(span.start)),
-            field: String::new(),
-            message: error.message().replace('\n', "; "),
+            wrong: Wrong {
+                field: String::new(),
+                message: error.message().replace('\n', "; "),
+            },
         })?;
         Ok(Self {
             origin: Origin::Whole,
@@ -52,7 +70,7 @@ impl Node {
     }
 
     /// The tree of one TOML value, or of the text itself if it is none.
-    pub(super) fn from_toml_value(text: &str, origin: Origin) -> Self {
+    pub fn from_toml_value(text: &str, origin: Origin) -> Self {
         let parsed = DeValue::parse(text)
             .ok()
             .map(|found| value(found.get_ref(), &|_| origin));
@@ -63,7 +81,7 @@ impl Node {
     }
 
     /// The tree of a JSON value; what is null is left out.
-    pub(super) fn from_json(json: &serde_json::Value, origin: Origin) -> Self {
+    pub fn from_json(json: &serde_json::Value, origin: Origin) -> Self {
         use serde_json::Value as Json;
         let value = match json {
             Json::Null => Value::Table(Vec::new()),
@@ -88,7 +106,7 @@ impl Node {
     }
 
     /// This value, and all within it, as if written at `origin`.
-    pub(super) fn moved_to(mut self, origin: Origin) -> Self {
+    pub fn moved_to(mut self, origin: Origin) -> Self {
         self.origin = origin;
         self.value = match self.value {
             Value::List(items) => {
@@ -106,7 +124,7 @@ impl Node {
     }
 
     /// The element of a list or the field of a table.
-    pub(super) fn child(&self, key: &str) -> Option<&Self> {
+    pub fn child(&self, key: &str) -> Option<&Self> {
         match &self.value {
             Value::List(items) => key.parse::<usize>().ok().and_then(|i| items.get(i)),
             Value::Table(fields) => fields.iter().find(|(k, _)| k == key).map(|(_, node)| node),
@@ -115,7 +133,7 @@ impl Node {
     }
 
     /// Where `field` is written, or else what is nearest around it.
-    pub(super) fn origin_of(&self, field: &str) -> Origin {
+    pub fn origin_of(&self, field: &str) -> Origin {
         let mut node = self;
         for key in field.split('.') {
             match node.child(key) {

@@ -9,7 +9,10 @@ use serde::de::{Error, MapAccess};
 use serde_json::{Value, json};
 
 /// Takes `kind`, the first entry, off a table.
-pub(crate) fn take<'de, A: MapAccess<'de>>(map: &mut A) -> Result<String, A::Error> {
+///
+/// # Errors
+/// If the table does not begin with it.
+pub fn take_kind<'de, A: MapAccess<'de>>(map: &mut A) -> Result<String, A::Error> {
     match map.next_key::<String>()? {
         Some(key) if key == "kind" => map.next_value(),
         _ => Err(A::Error::missing_field("kind")),
@@ -17,7 +20,7 @@ pub(crate) fn take<'de, A: MapAccess<'de>>(map: &mut A) -> Result<String, A::Err
 }
 
 /// Adds to the schema of a tagged enum that the kinds without compulsory fields may stand alone.
-pub(crate) fn or_word(schema: &mut Schema) {
+pub fn or_word(schema: &mut Schema) {
     let Some(Value::Array(kinds)) = schema.get_mut("oneOf") else {
         return;
     };
@@ -30,16 +33,18 @@ pub(crate) fn or_word(schema: &mut Schema) {
 }
 
 /// Implements `Deserialize` for an enum of unit variants and newtype variants with a default.
+#[macro_export]
 macro_rules! word_or_table {
     ($name:ident { $($unit_word:literal => $unit:ident,)* } { $($word:literal => $variant:ident($body:ty),)+ }) => {
-        impl<'de> serde::Deserialize<'de> for $name {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                use serde::de::{Error, MapAccess, Visitor, value::MapAccessDeserializer};
+        impl<'de> $crate::serde::Deserialize<'de> for $name {
+            fn deserialize<D: $crate::serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                use $crate::serde::Deserialize as _;
+                use $crate::serde::de::{Error, MapAccess, Visitor, value::MapAccessDeserializer};
                 const WORDS: &[&str] = &[$($unit_word,)* $($word,)+];
 
                 /// The fields of a kind that has none.
-                #[derive(serde::Deserialize)]
-                #[serde(deny_unknown_fields)]
+                #[derive($crate::serde::Deserialize)]
+                #[serde(deny_unknown_fields, crate = "config::serde")]
                 #[allow(dead_code)]
                 struct Nothing {}
 
@@ -60,7 +65,7 @@ macro_rules! word_or_table {
                     }
 
                     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<$name, A::Error> {
-                        let kind = $crate::kind::take(&mut map)?;
+                        let kind = $crate::take_kind(&mut map)?;
                         let fields = MapAccessDeserializer::new(map);
                         match kind.as_str() {
                             $($unit_word => Nothing::deserialize(fields).map(|_| $name::$unit),)*
@@ -74,4 +79,3 @@ macro_rules! word_or_table {
         }
     };
 }
-pub(crate) use word_or_table;

@@ -1,8 +1,8 @@
-//! Quantities of radio as texts with a unit.
+//! Quantities of radio: frequencies, lengths, angles, speeds, powers, gains.
 
 use units::Decibel;
 
-use crate::text::Quantity;
+use crate::Quantity;
 
 /// Units by name, and how many base units each is. One of them is the base unit.
 type Units = [(&'static str, f64)];

@@ -1,28 +1,23 @@
-//! A scenario as a complete TOML file, each field with its explanation.
+//! Printer: a configuration as a complete TOML file, each field with its description.
 
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use crate::model::Scenario;
-
 /// Width of comments.
 const COLUMNS: usize = 100;
 
-impl Scenario {
-    /// A scenario file with every field, defaults too, and above each what it means. What is unset is
-    /// there as a comment. [`Scenario::from_toml`] reads it back to the same scenario.
-    pub fn to_toml(&self) -> String {
-        let schema = schemars::schema_for!(Self).to_value();
-        let mut printer = Printer {
-            schema: &schema,
-            text: String::new(),
-        };
-        if let Value::Object(fields) = self.to_value() {
-            printer.table(&mut Vec::new(), &fields, &schema, true);
-        }
-        printer.text
+/// Prints a configuration, given as its `fields` in JSON, as a TOML file with every field, defaults too. Above
+/// each field stands its description in the JSON schema. What is unset is there as a comment.
+pub fn to_toml(schema: &Value, fields: &Value) -> String {
+    let mut printer = Printer {
+        schema,
+        text: String::new(),
+    };
+    if let Value::Object(fields) = fields {
+        printer.table(&mut Vec::new(), fields, schema, true);
     }
+    printer.text
 }
 
 struct Printer<'a> {

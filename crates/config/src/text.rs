@@ -1,4 +1,4 @@
-//! Quantities as texts with a unit, for serde and for the JSON schema alike.
+//! Quantities: values written as texts with a unit, for serde and for the JSON schema alike.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -103,32 +103,43 @@ impl Quantity for Bytes {
 }
 
 /// How serde and schemars treat a field of type `T` or `Option<T>`: `#[serde(with = "Text::<T>")]`.
-pub(crate) struct Text<T>(PhantomData<T>);
+pub struct Text<T>(PhantomData<T>);
 
 impl<Q: Quantity> Text<Q> {
-    pub(crate) fn serialize<S: Serializer>(value: &Q, serializer: S) -> Result<S::Ok, S::Error> {
+    /// Writes the text of the quantity.
+    ///
+    /// # Errors
+    /// Those of the serializer.
+    pub fn serialize<S: Serializer>(value: &Q, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&value.write())
     }
 
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Q, D::Error> {
+    /// Reads the quantity from its text.
+    ///
+    /// # Errors
+    /// If there is no such text.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Q, D::Error> {
         deserializer.deserialize_any(Reader(PhantomData))
     }
 }
 
 impl<Q: Quantity> Text<Option<Q>> {
-    pub(crate) fn serialize<S: Serializer>(
-        value: &Option<Q>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
+    /// Writes the text of the quantity, or nothing.
+    ///
+    /// # Errors
+    /// Those of the serializer.
+    pub fn serialize<S: Serializer>(value: &Option<Q>, serializer: S) -> Result<S::Ok, S::Error> {
         match value {
             Some(value) => serializer.serialize_some(&value.write()),
             None => serializer.serialize_none(),
         }
     }
 
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Option<Q>, D::Error> {
+    /// Reads the quantity from its text, or nothing.
+    ///
+    /// # Errors
+    /// If there is something else.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Q>, D::Error> {
         deserializer.deserialize_option(OptionReader(PhantomData))
     }
 }

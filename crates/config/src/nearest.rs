@@ -1,10 +1,7 @@
-//! What somebody may have meant.
+//! Suggestions: the known word that is nearest to an unknown one.
 
-/// The candidate with the fewest edits from `word`, if they are few for its length.
-pub(crate) fn nearest<'a>(
-    word: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+/// Returns the candidate with the fewest edits from `word`, if they are few for its length.
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let bound = (word.chars().count() / 3).max(1);
     candidates
         .into_iter()
@@ -12,6 +9,11 @@ pub(crate) fn nearest<'a>(
         .filter(|(edits, _)| *edits <= bound)
         .min_by_key(|(edits, _)| *edits)
         .map(|(_, candidate)| candidate)
+}
+
+/// Returns `; did you mean "word"?` for an error message, or nothing if no candidate is near.
+pub fn suggestion<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(word, candidates).map_or(String::new(), |near| format!("; did you mean {near:?}?"))
 }
 
 /// Levenshtein's distance, with the swap of neighbours as one edit (optimal string alignment).

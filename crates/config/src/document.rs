@@ -1,0 +1,132 @@
+//! Document: a configuration as it was written, which knows file and line of each field.
+
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+
+use crate::{Node, Origin, Wrong};
+
+/// What is wrong with a configuration: where, in which field, and what is allowed; one line.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{place}: {}{message}", if field.is_empty() { String::new() } else { format!("{field}: ") })]
+pub struct ConfigError {
+    /// `FILE:LINE`, `FILE`, or the override.
+    pub place: String,
+    /// The field, as overrides write it (`flows.0.cca`); empty where the text is not even TOML.
+    pub field: String,
+    /// The value and what is allowed.
+    pub message: String,
+}
+
+/// A value that is refused, and where it was written.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    pub(crate) origin: Origin,
+    pub(crate) wrong: Wrong,
+}
+
+/// A configuration as a tree of values, with the name of its file and its overrides.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// Name of the file in errors.
+    file: String,
+    /// What was changed; [`Origin::Override`] counts them.
+    overrides: Vec<String>,
+    /// The values.
+    tree: Node,
+}
+
+impl Document {
+    /// The document in a TOML text, which errors call `file`.
+    ///
+    /// # Errors
+    /// If the text is not TOML.
+    pub fn from_toml(text: &str, file: &str) -> Result<Self, ConfigError> {
+        let empty = Self::new(Node::empty(Origin::Whole), file);
+        match Node::from_toml(text) {
+            Ok(tree) => Ok(Self { tree, ..empty }),
+            Err(problem) => Err(empty.error_at(problem.origin, problem.wrong)),
+        }
+    }
+
+    /// A document without lines, which errors call `file`.
+    pub fn new(tree: Node, file: &str) -> Self {
+        Self {
+            file: file.to_owned(),
+            overrides: Vec::new(),
+            tree,
+        }
+    }
+
+    /// Changes the tree with `change`, which gets the origin of all that the override `assignment` brings.
+    ///
+    /// # Errors
+    /// What `change` refuses, with the override as its place.
+    pub fn change(
+        &mut self,
+        assignment: &str,
+        change: impl FnOnce(&mut Node, Origin) -> Result<(), Wrong>,
+    ) -> Result<(), ConfigError> {
+        let origin = Origin::Override(self.overrides.len());
+        self.overrides.push(assignment.to_owned());
+        change(&mut self.tree, origin).map_err(|wrong| self.error_at(origin, wrong))
+    }
+
+    /// The configuration in it.
+    ///
+    /// # Errors
+    /// The first field that is unknown, missing or of the wrong type.
+    pub fn read<T: DeserializeOwned>(&self) -> Result<T, ConfigError> {
+        T::deserialize(&self.tree).map_err(|error| {
+            let Problem { origin, wrong } = error.into();
+            self.error_at(origin, wrong)
+        })
+    }
+
+    /// The error for a value that is refused, with the line that it is on.
+    pub fn error(&self, wrong: Wrong) -> ConfigError {
+        self.error_at(self.tree.origin_of(&wrong.field), wrong)
+    }
+
+    fn error_at(&self, origin: Origin, Wrong { field, message }: Wrong) -> ConfigError {
+        let place = match origin {
+            Origin::Whole => self.file.clone(),
+            Origin::Line(line) => format!("{}:{line}", self.file),
+            Origin::Override(number) => format!("override {}", self.overrides[number]),
+        };
+        ConfigError {
+            place,
+            field,
+            message,
+        }
+    }
+}
+
+/// Source: the document that a configuration was read from, for errors that show only later.
+///
+/// It is no part of the configuration: any two are equal, and serde leaves it out.
+#[derive(Clone, Debug, Default)]
+pub struct Source(Option<Arc<Document>>);
+
+impl Source {
+    /// The error for a value that is refused. Where the configuration was not read from a document, `otherwise`
+    /// stands for the file.
+    pub fn error(&self, wrong: Wrong, otherwise: &str) -> ConfigError {
+        match &self.0 {
+            Some(document) => document.error(wrong),
+            None => Document::new(Node::empty(Origin::Whole), otherwise).error(wrong),
+        }
+    }
+}
+
+impl From<Document> for Source {
+    fn from(document: Document) -> Self {
+        Self(Some(Arc::new(document)))
+    }
+}
+
+impl PartialEq for Source {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
