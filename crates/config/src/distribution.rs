@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use units::random::Stream;
 
+use crate::Measure;
 use crate::check::{Wrong, number, positive, wrong};
-use crate::{Measure, Text};
 
 /// What a time or a size is drawn from; a text alone is a constant. Draws below zero become zero.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
@@ -20,28 +20,23 @@ pub enum Distribution<Q> {
     /// Always the same.
     Constant {
         /// The value.
-        #[serde(with = "Text::<Q>")]
         value: Q,
     },
     /// Anything in a range is as likely.
     Uniform {
         /// Lowest value.
-        #[serde(with = "Text::<Q>")]
         min: Q,
         /// Highest value.
-        #[serde(with = "Text::<Q>")]
         max: Q,
     },
     /// Exponential.
     Exponential {
         /// Mean.
-        #[serde(with = "Text::<Q>")]
         mean: Q,
     },
     /// The exponential of a normal.
     Lognormal {
         /// Median: the exponential of the normal's mean.
-        #[serde(with = "Text::<Q>")]
         median: Q,
         /// Standard deviation of the normal.
         sigma: f64,
@@ -49,7 +44,6 @@ pub enum Distribution<Q> {
     /// Weibull.
     Weibull {
         /// Scale, lambda.
-        #[serde(with = "Text::<Q>")]
         scale: Q,
         /// Shape, k.
         shape: f64,
@@ -57,7 +51,6 @@ pub enum Distribution<Q> {
     /// Pareto, type I.
     Pareto {
         /// Scale: the lowest value.
-        #[serde(with = "Text::<Q>")]
         scale: Q,
         /// Shape, alpha.
         shape: f64,
@@ -65,7 +58,6 @@ pub enum Distribution<Q> {
     /// Gamma.
     Gamma {
         /// Scale, theta; the mean is shape times scale.
-        #[serde(with = "Text::<Q>")]
         scale: Q,
         /// Shape, k.
         shape: f64,
@@ -73,19 +65,15 @@ pub enum Distribution<Q> {
     /// Gaussian.
     Normal {
         /// Mean.
-        #[serde(with = "Text::<Q>")]
         mean: Q,
         /// Standard deviation.
-        #[serde(with = "Text::<Q>")]
         sd: Q,
     },
     /// Logistic.
     Logistic {
         /// Location: the mean.
-        #[serde(with = "Text::<Q>")]
         location: Q,
         /// Scale; the standard deviation is scale times pi over the root of three.
-        #[serde(with = "Text::<Q>")]
         scale: Q,
     },
 }
@@ -177,30 +165,16 @@ const NAMES: &[&str] = &{
 #[serde(deny_unknown_fields, bound = "Q: Measure")]
 struct Parameters<Q> {
     kind: String,
-    #[serde(default = "none", with = "Text::<Option<Q>>")]
     value: Option<Q>,
-    #[serde(default = "none", with = "Text::<Option<Q>>")]
     min: Option<Q>,
-    #[serde(default = "none", with = "Text::<Option<Q>>")]
     max: Option<Q>,
-    #[serde(default = "none", with = "Text::<Option<Q>>")]
     mean: Option<Q>,
-    #[serde(default = "none", with = "Text::<Option<Q>>")]
     median: Option<Q>,
-    #[serde(default = "none", with = "Text::<Option<Q>>")]
     scale: Option<Q>,
-    #[serde(default = "none", with = "Text::<Option<Q>>")]
     sd: Option<Q>,
-    #[serde(default = "none", with = "Text::<Option<Q>>")]
     location: Option<Q>,
-    #[serde(default)]
     sigma: Option<f64>,
-    #[serde(default)]
     shape: Option<f64>,
-}
-
-fn none<Q>() -> Option<Q> {
-    None
 }
 
 impl<Q: Measure> Parameters<Q> {

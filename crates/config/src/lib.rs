@@ -1,7 +1,7 @@
 //! Configuration in files: the parts that every crate with a configuration needs.
 //!
-//! A crate declares its configuration as structs with serde and schemars, with units as [`Text`], and a `check`
-//! that refuses values out of range as [`Wrong`]. A [`Document`] reads such structs from TOML or JSON, and
+//! A crate declares its configuration with [`table!`], with quantities of `units` as texts with a unit, and a
+//! `check` that refuses values out of range as [`Wrong`]. A [`Document`] reads such structs from TOML or JSON, and
 //! turns what is wrong into a [`ConfigError`] with file and line. [`to_toml`] prints them with their comments.
 
 mod check;
@@ -11,8 +11,7 @@ mod document;
 mod kind;
 mod nearest;
 mod print;
-mod quantity;
-mod text;
+mod table;
 mod tree;
 
 pub use check::{At, Wrong, each, number, positive, refuse, within, wrong};
@@ -21,10 +20,12 @@ pub use document::{ConfigError, Document, Source};
 pub use kind::{or_word, take_kind};
 pub use nearest::{nearest, suggestion};
 pub use print::to_toml;
-pub use quantity::{Angle, Frequency, Gain, Length, Power, Speed};
-pub use text::{Measure, Quantity, Text};
 pub use tree::{Node, Origin, Value};
+pub use units::{Measure, Quantity, as_text, word_or_time};
 
-/// What [`word_or_table`] expands to.
+/// Crates that the macros expand to.
 #[doc(hidden)]
-pub use serde;
+pub use {schemars, serde};
+
+/// The name by which the macros call this crate.
+extern crate self as config;

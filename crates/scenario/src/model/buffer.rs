@@ -2,7 +2,7 @@
 
 use units::{Bytes, Duration, Rate};
 
-use config::Quantity;
+use config::{Quantity, as_text};
 
 /// The size of a buffer.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -28,6 +28,8 @@ impl Buffer {
         }
     }
 }
+
+as_text!(Buffer);
 
 impl Quantity for Buffer {
     const NAME: &'static str = "Buffer";

@@ -1,14 +1,14 @@
 //! What a link carries, over time.
 
+use config::Quantity;
 use std::path::{Path as FilePath, PathBuf};
 
+use config::table;
 use schemars::{JsonSchema, Schema, json_schema};
 use serde::de::{Error, MapAccess, Visitor, value::MapAccessDeserializer};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use units::{Duration, Rate};
-
-use config::{Quantity, Text};
 
 /// The capacity of one direction of a link, at the IP layer: one of `rate`, `steps`, `trace`,
 /// `generate`; a text alone is a rate.
@@ -19,7 +19,6 @@ pub enum Capacity {
     /// The same all the time.
     Constant {
         /// Rate, as bit/s.
-        #[schemars(with = "Text::<Rate>")]
         rate: Rate,
     },
     /// One rate after another; the last one stays.
@@ -41,10 +40,8 @@ pub enum Capacity {
 #[serde(deny_unknown_fields)]
 pub struct Step {
     /// Since the start of the run.
-    #[serde(with = "Text::<Duration>")]
     pub at: Duration,
     /// Rate from then on; 0bit/s is an outage.
-    #[serde(with = "Text::<Rate>")]
     pub rate: Rate,
 }
 
@@ -78,40 +75,22 @@ pub enum TraceFormat {
     PhoneLog,
 }
 
-/// A stochastic cellular link: the logarithm of the rate is an Ornstein-Uhlenbeck process; outages come
-/// as a Poisson process and last an exponential time.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Generate {
-    /// Mean rate, outages included; default 20Mbit/s.
-    #[serde(with = "Text::<Rate>")]
-    pub mean: Rate,
-    /// Coefficient of variation of the rate outside of outages; default 0.6.
-    pub variability: f64,
-    /// Time after which the correlation of the logarithm of the rate has fallen to 1/e; default 2s.
-    #[serde(with = "Text::<Duration>")]
-    pub correlation: Duration,
-    /// Mean time from the end of an outage to the next; 0s for none; default 0s.
-    #[serde(with = "Text::<Duration>")]
-    pub outage_interval: Duration,
-    /// Mean duration of an outage; default 1s.
-    #[serde(with = "Text::<Duration>")]
-    pub outage_duration: Duration,
-    /// Length, after which it repeats; default 10min.
-    #[serde(with = "Text::<Duration>")]
-    pub period: Duration,
-}
-
-impl Default for Generate {
-    fn default() -> Self {
-        Self {
-            mean: Rate::from_bits_per_second(20_000_000),
-            variability: 0.6,
-            correlation: Duration::from_secs(2),
-            outage_interval: Duration::ZERO,
-            outage_duration: Duration::from_secs(1),
-            period: Duration::from_secs(600),
-        }
+table! {
+    /// A stochastic cellular link: the logarithm of the rate is an Ornstein-Uhlenbeck process; outages come
+    /// as a Poisson process and last an exponential time.
+    pub struct Generate {
+        /// Mean rate, outages included; default 20Mbit/s.
+        pub mean: Rate = Rate::from_bits_per_second(20_000_000),
+        /// Coefficient of variation of the rate outside of outages; default 0.6.
+        pub variability: f64 = 0.6,
+        /// Time after which the correlation of the logarithm of the rate has fallen to 1/e; default 2s.
+        pub correlation: Duration = Duration::from_secs(2),
+        /// Mean time from the end of an outage to the next; 0s for none; default 0s.
+        pub outage_interval: Duration,
+        /// Mean duration of an outage; default 1s.
+        pub outage_duration: Duration = Duration::from_secs(1),
+        /// Length, after which it repeats; default 10min.
+        pub period: Duration = Duration::from_secs(600),
     }
 }
 
@@ -148,7 +127,7 @@ impl Capacity {
 #[derive(Clone, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct CapacityTable {
-    #[serde(with = "Text::<Option<Rate>>", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     rate: Option<Rate>,
     #[serde(skip_serializing_if = "Option::is_none")]
     steps: Option<Vec<Step>>,

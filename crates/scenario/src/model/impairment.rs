@@ -1,13 +1,11 @@
 //! Random loss and jitter.
 
+use config::{table, take_kind};
 use schemars::{JsonSchema, Schema};
 use serde::de::{Error, MapAccess, Visitor, value::MapAccessDeserializer};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 use units::Duration;
-
-use config::Text;
-use config::take_kind;
 
 /// Loss that no queue is to blame for: a probability per packet, or the model of Gilbert and Elliott.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
@@ -109,30 +107,17 @@ impl<'de> Deserialize<'de> for Loss {
     }
 }
 
-/// Delay that varies from packet to packet, on top of the propagation delay.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Jitter {
-    /// What it is drawn from; draws below zero become zero; default "normal".
-    pub distribution: JitterDistribution,
-    /// Mean of the additional delay; default 0s.
-    #[serde(with = "Text::<Duration>")]
-    pub mean: Duration,
-    /// Standard deviation; default 0s. Left at 0s for "exponential", where it equals the mean.
-    #[serde(with = "Text::<Duration>")]
-    pub sd: Duration,
-    /// Whether packets may overtake each other; default false: a packet waits for those before it.
-    pub reorder: bool,
-}
-
-impl Default for Jitter {
-    fn default() -> Self {
-        Self {
-            distribution: JitterDistribution::Normal,
-            mean: Duration::ZERO,
-            sd: Duration::ZERO,
-            reorder: false,
-        }
+table! {
+    /// Delay that varies from packet to packet, on top of the propagation delay.
+    pub struct Jitter {
+        /// What it is drawn from; draws below zero become zero; default "normal".
+        pub distribution: JitterDistribution = JitterDistribution::Normal,
+        /// Mean of the additional delay; default 0s.
+        pub mean: Duration,
+        /// Standard deviation; default 0s. Left at 0s for "exponential", where it equals the mean.
+        pub sd: Duration,
+        /// Whether packets may overtake each other; default false: a packet waits for those before it.
+        pub reorder: bool,
     }
 }
 

@@ -2,20 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use config::table;
 
 use super::Parameter;
 
-/// Settings of the kernel engine; the native engine refuses a scenario that has any.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Kernel {
-    /// Sysctls of all hosts by their names, such as "net.ipv4.tcp_notsent_lowat"; they win over what the
-    /// section tcp says; default none.
-    pub sysctl: BTreeMap<String, Parameter>,
-    /// Parameters of modules, such as "tcp_cubic.hystart"; default none.
-    pub module: BTreeMap<String, Parameter>,
+table! {
+    /// Settings of the kernel engine; the native engine refuses a scenario that has any.
+    pub struct Kernel {
+        /// Sysctls of all hosts by their names, such as "net.ipv4.tcp_notsent_lowat"; they win over what the
+        /// section tcp says; default none.
+        pub sysctl: BTreeMap<String, Parameter>,
+        /// Parameters of modules, such as "tcp_cubic.hystart"; default none.
+        pub module: BTreeMap<String, Parameter>,
+    }
 }
 
 impl Kernel {

@@ -1,72 +1,52 @@
 //! The path between server and phone, and links beside it.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use config::table;
 use units::{Bytes, Duration, Rate};
 
 use super::{Buffer, Capacity, Cross, Jitter, Loss, Queue};
-use config::Text;
 
-/// Ethernet's.
+/// Capacity of an access link unless said otherwise.
+const ACCESS: Capacity = Capacity::constant(Rate::from_bits_per_second(50_000_000));
+
+/// Capacity of a wire unless said otherwise.
+const WIRE: Capacity = Capacity::constant(Rate::from_bits_per_second(1_000_000_000));
+
+/// MTU of Ethernet.
 const MTU: Bytes = Bytes::new(1500);
 
-/// From the server over wired hops to the gateway, and over the access link to the phone.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Path {
-    /// Base round-trip propagation time, on the wired hops, half each way; default 40ms.
-    #[serde(with = "Text::<Duration>")]
-    pub rtt: Duration,
-    /// Capacity of the access link towards the phone; default a rate of 50Mbit/s.
-    pub down: Capacity,
-    /// Capacity of the access link from the phone; default a rate of 50Mbit/s.
-    pub up: Capacity,
-    /// Downlink buffer of the access link: bandwidth-delay products ("1bdp", of the mean rate and rtt),
-    /// packets ("150packets") or bytes ("300kB"); default 1bdp.
-    #[serde(with = "Text::<Buffer>")]
-    pub buffer: Buffer,
-    /// Uplink buffer of the access link; default 1000packets.
-    #[serde(with = "Text::<Buffer>")]
-    pub uplink_buffer: Buffer,
-    /// Queue discipline of the access link, both directions: "droptail", "codel", "fq-codel", "pie", or a
-    /// table of kind and parameters; default "droptail".
-    pub queue: Queue,
-    /// Largest IP packet of the access link; default 1500B.
-    #[serde(with = "Text::<Bytes>")]
-    pub mtu: Bytes,
-    /// Random loss on the downlink: a probability per packet or a table with kind "gilbert-elliott";
-    /// default 0.
-    pub loss: Loss,
-    /// Random loss on the uplink; default 0.
-    pub uplink_loss: Loss,
-    /// Jitter of the downlink; unset: none.
-    pub jitter: Option<Jitter>,
-    /// Traffic of others on the downlink; default none.
-    pub cross: Vec<Cross>,
-    /// Hops from the server towards the access link; default one, "wan", of 1Gbit/s.
-    pub wired: Vec<WiredHop>,
-}
-
-impl Default for Path {
-    fn default() -> Self {
-        let access = Capacity::constant(Rate::from_bits_per_second(50_000_000));
-        Self {
-            rtt: Duration::from_millis(40),
-            down: access.clone(),
-            up: access,
-            buffer: Buffer::Bdp(1.0),
-            uplink_buffer: Buffer::Packets(1000),
-            queue: Queue::Droptail,
-            mtu: MTU,
-            loss: Loss::NONE,
-            uplink_loss: Loss::NONE,
-            jitter: None,
-            cross: Vec::new(),
-            wired: vec![WiredHop {
+table! {
+    /// From the server over wired hops to the gateway, and over the access link to the phone.
+    pub struct Path {
+        /// Base round-trip propagation time, on the wired hops, half each way; default 40ms.
+        pub rtt: Duration = Duration::from_millis(40),
+        /// Capacity of the access link towards the phone; default a rate of 50Mbit/s.
+        pub down: Capacity = ACCESS,
+        /// Capacity of the access link from the phone; default a rate of 50Mbit/s.
+        pub up: Capacity = ACCESS,
+        /// Downlink buffer of the access link: bandwidth-delay products ("1bdp", of the mean rate and rtt),
+        /// packets ("150packets") or bytes ("300kB"); default 1bdp.
+        pub buffer: Buffer = Buffer::Bdp(1.0),
+        /// Uplink buffer of the access link; default 1000packets.
+        pub uplink_buffer: Buffer = Buffer::Packets(1000),
+        /// Queue discipline of the access link, both directions: "droptail", "codel", "fq-codel", "pie", or a
+        /// table of kind and parameters; default "droptail".
+        pub queue: Queue = Queue::Droptail,
+        /// Largest IP packet of the access link; default 1500B.
+        pub mtu: Bytes = MTU,
+        /// Random loss on the downlink: a probability per packet or a table with kind "gilbert-elliott";
+        /// default 0.
+        pub loss: Loss = Loss::NONE,
+        /// Random loss on the uplink; default 0.
+        pub uplink_loss: Loss = Loss::NONE,
+        /// Jitter of the downlink; unset: none.
+        pub jitter: Option<Jitter>,
+        /// Traffic of others on the downlink; default none.
+        pub cross: Vec<Cross>,
+        /// Hops from the server towards the access link; default one, "wan", of 1Gbit/s.
+        pub wired: Vec<WiredHop> = vec![WiredHop {
                 name: "wan".to_owned(),
                 ..WiredHop::default()
             }],
-        }
     }
 }
 
@@ -92,107 +72,56 @@ impl Path {
     }
 }
 
-/// A wired hop; both directions are alike, but for the traffic of others.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct WiredHop {
-    /// Name in results; default "wan" for the first, then "hop-2" and so on.
-    pub name: String,
-    /// Rate, or any other capacity; default 1Gbit/s.
-    pub rate: Capacity,
-    /// Propagation delay one way; unset: for the first such hop what the others leave of half the RTT,
-    /// for further ones 0s.
-    #[serde(with = "Text::<Option<Duration>>")]
-    pub delay: Option<Duration>,
-    /// Buffer of each direction; default 10000packets.
-    #[serde(with = "Text::<Buffer>")]
-    pub buffer: Buffer,
-    /// Queue discipline; default "droptail".
-    pub queue: Queue,
-    /// Largest IP packet; default 1500B.
-    #[serde(with = "Text::<Bytes>")]
-    pub mtu: Bytes,
-    /// Random loss, each direction; default 0.
-    pub loss: Loss,
-    /// Jitter, each direction; unset: none.
-    pub jitter: Option<Jitter>,
-    /// Traffic of others, towards the phone; default none.
-    pub cross: Vec<Cross>,
-}
-
-impl Default for WiredHop {
-    fn default() -> Self {
-        Self {
-            name: String::new(),
-            rate: Capacity::constant(Rate::from_bits_per_second(1_000_000_000)),
-            delay: None,
-            buffer: Buffer::Packets(10_000),
-            queue: Queue::Droptail,
-            mtu: MTU,
-            loss: Loss::NONE,
-            jitter: None,
-            cross: Vec::new(),
-        }
+table! {
+    /// A wired hop; both directions are alike, but for the traffic of others.
+    pub struct WiredHop {
+        /// Name in results; default "wan" for the first, then "hop-2" and so on.
+        pub name: String,
+        /// Rate, or any other capacity; default 1Gbit/s.
+        pub rate: Capacity = WIRE,
+        /// Propagation delay one way; unset: for the first such hop what the others leave of half the RTT,
+        /// for further ones 0s.
+        pub delay: Option<Duration>,
+        /// Buffer of each direction; default 10000packets.
+        pub buffer: Buffer = Buffer::Packets(10_000),
+        /// Queue discipline; default "droptail".
+        pub queue: Queue = Queue::Droptail,
+        /// Largest IP packet; default 1500B.
+        pub mtu: Bytes = MTU,
+        /// Random loss, each direction; default 0.
+        pub loss: Loss = Loss::NONE,
+        /// Jitter, each direction; unset: none.
+        pub jitter: Option<Jitter>,
+        /// Traffic of others, towards the phone; default none.
+        pub cross: Vec<Cross>,
     }
 }
 
-/// A link beside the path; both directions are alike, but for the traffic of others. Together with the
-/// path, links make a tree.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct ExtraLink {
-    /// Name in results; default "link-1", "link-2" and so on.
-    pub name: String,
-    /// Node at one end: "server", "gateway", "phone", or a new name for a new node; compulsory.
-    pub from: String,
-    /// Node at the other end; compulsory.
-    pub to: String,
-    /// Rate, or any other capacity; default 1Gbit/s.
-    pub rate: Capacity,
-    /// Propagation delay one way; default 0s.
-    #[serde(with = "Text::<Duration>")]
-    pub delay: Duration,
-    /// Buffer of each direction; default 10000packets.
-    #[serde(with = "Text::<Buffer>")]
-    pub buffer: Buffer,
-    /// Queue discipline; default "droptail".
-    pub queue: Queue,
-    /// Largest IP packet; default 1500B.
-    #[serde(with = "Text::<Bytes>")]
-    pub mtu: Bytes,
-    /// Random loss, each direction; default 0.
-    pub loss: Loss,
-    /// Jitter, each direction; unset: none.
-    pub jitter: Option<Jitter>,
-    /// Traffic of others, towards the end named second; default none.
-    pub cross: Vec<Cross>,
-}
-
-impl Default for ExtraLink {
-    fn default() -> Self {
-        let WiredHop {
-            name,
-            rate,
-            delay,
-            buffer,
-            queue,
-            mtu,
-            loss,
-            jitter,
-            cross,
-        } = WiredHop::default();
-        Self {
-            name,
-            from: String::new(),
-            to: String::new(),
-            rate,
-            delay: delay.unwrap_or_default(),
-            buffer,
-            queue,
-            mtu,
-            loss,
-            jitter,
-            cross,
-        }
+table! {
+    /// A link beside the path; both directions are alike, but for the traffic of others. Together with the
+    /// path, links make a tree.
+    pub struct ExtraLink {
+        /// Name in results; default "link-1", "link-2" and so on.
+        pub name: String,
+        /// Node at one end: "server", "gateway", "phone", or a new name for a new node; compulsory.
+        pub from: String,
+        /// Node at the other end; compulsory.
+        pub to: String,
+        /// Rate, or any other capacity; default 1Gbit/s.
+        pub rate: Capacity = WIRE,
+        /// Propagation delay one way; default 0s.
+        pub delay: Duration,
+        /// Buffer of each direction; default 10000packets.
+        pub buffer: Buffer = Buffer::Packets(10_000),
+        /// Queue discipline; default "droptail".
+        pub queue: Queue = Queue::Droptail,
+        /// Largest IP packet; default 1500B.
+        pub mtu: Bytes = MTU,
+        /// Random loss, each direction; default 0.
+        pub loss: Loss = Loss::NONE,
+        /// Jitter, each direction; unset: none.
+        pub jitter: Option<Jitter>,
+        /// Traffic of others, towards the end named second; default none.
+        pub cross: Vec<Cross>,
     }
 }

@@ -1,24 +1,23 @@
 //! Congestion controls that change while a connection lives.
 
+use config::table;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Duration;
 
 use super::CcaChoice;
-use config::Text;
 
-/// A change of the congestion control of all connections of a flow that are open then, and of those
-/// that open later.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Switch {
-    /// When, from the start of the run; compulsory.
-    #[serde(with = "Text::<Duration>")]
-    pub at: Duration,
-    /// The congestion control that takes over; default "cubic".
-    pub to: CcaChoice,
-    /// What it is handed; default "context".
-    pub how: HandOver,
+table! {
+    /// A change of the congestion control of all connections of a flow that are open then, and of those
+    /// that open later.
+    pub struct Switch {
+        /// When, from the start of the run; compulsory.
+        pub at: Duration,
+        /// The congestion control that takes over; default "cubic".
+        pub to: CcaChoice,
+        /// What it is handed; default "context".
+        pub how: HandOver,
+    }
 }
 
 /// What a congestion control that takes over is handed.

@@ -1,76 +1,48 @@
 //! What the hosts' administrators set.
 
+use config::table;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use units::{Bytes, Duration};
 
-use config::Text;
-
-/// The settings of TCP on all hosts; the defaults are those of Linux.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Tcp {
-    /// Initial window, segments; default 10 (RFC 6928).
-    pub initial_window: u32,
-    /// Maximum segment size as announced, payload with TCP options; unset: MTU less 40 bytes.
-    #[serde(with = "Text::<Option<Bytes>>")]
-    pub mss: Option<Bytes>,
-    /// Least variance term of the retransmission timeout; default 200ms.
-    #[serde(with = "Text::<Duration>")]
-    pub min_rto: Duration,
-    /// Whether one ACK may stand for two segments; default true (RFC 1122 section 4.2.3.2).
-    pub delayed_ack: bool,
-    /// Timestamps option, 12 bytes of each segment; default true (RFC 7323).
-    pub timestamps: bool,
-    /// Window scale: true as the largest receive buffer needs, false for none (windows up to 64KiB), or
-    /// the shift, 0 to 14; default true (RFC 7323).
-    pub window_scale: WindowScale,
-    /// Upper end of the automatic tuning of the receive buffer (`tcp_rmem`); default 6MiB.
-    #[serde(with = "Text::<Bytes>")]
-    pub receive_buffer_max: Bytes,
-    /// Cap of the receive window that is announced; unset: what Linux makes of the receive buffer, from
-    /// which it takes the overhead of packets: two thirds for full packets.
-    #[serde(with = "Text::<Option<Bytes>>")]
-    pub receive_window_max: Option<Bytes>,
-    /// Largest send buffer (`tcp_wmem`); default 4MiB.
-    #[serde(with = "Text::<Bytes>")]
-    pub send_buffer_max: Bytes,
-    /// Segments handed to the device at once: "linux" sizes bursts by the pacing rate, or a number of
-    /// segments; default "linux".
-    pub tso: Tso,
-    /// Detection of spurious timeouts by F-RTO; default true (RFC 5682).
-    pub f_rto: bool,
-    /// Tail loss probes; default true (RFC 8985).
-    pub tlp: bool,
-    /// Pacing whatever the congestion control, as with the fq qdisc; default false.
-    pub pacing: bool,
-    /// Ask for explicit congestion notification; default false: only congestion controls that need it do
-    /// (RFC 3168).
-    pub ecn: bool,
-    /// Whether the window shrinks while the connection is idle; default true (RFC 2861).
-    pub slow_start_after_idle: bool,
-}
-
-impl Default for Tcp {
-    fn default() -> Self {
-        Self {
-            initial_window: 10,
-            mss: None,
-            min_rto: Duration::from_millis(200),
-            delayed_ack: true,
-            timestamps: true,
-            window_scale: WindowScale::Automatic,
-            receive_buffer_max: Bytes::new(6 << 20),
-            receive_window_max: None,
-            send_buffer_max: Bytes::new(4 << 20),
-            tso: Tso::Linux,
-            f_rto: true,
-            tlp: true,
-            pacing: false,
-            ecn: false,
-            slow_start_after_idle: true,
-        }
+table! {
+    /// The settings of TCP on all hosts; the defaults are those of Linux.
+    pub struct Tcp {
+        /// Initial window, segments; default 10 (RFC 6928).
+        pub initial_window: u32 = 10,
+        /// Maximum segment size as announced, payload with TCP options; unset: MTU less 40 bytes.
+        pub mss: Option<Bytes>,
+        /// Least variance term of the retransmission timeout; default 200ms.
+        pub min_rto: Duration = Duration::from_millis(200),
+        /// Whether one ACK may stand for two segments; default true (RFC 1122 section 4.2.3.2).
+        pub delayed_ack: bool = true,
+        /// Timestamps option, 12 bytes of each segment; default true (RFC 7323).
+        pub timestamps: bool = true,
+        /// Window scale: true as the largest receive buffer needs, false for none (windows up to 64KiB), or
+        /// the shift, 0 to 14; default true (RFC 7323).
+        pub window_scale: WindowScale = WindowScale::Automatic,
+        /// Upper end of the automatic tuning of the receive buffer (`tcp_rmem`); default 6MiB.
+        pub receive_buffer_max: Bytes = Bytes::new(6 << 20),
+        /// Cap of the receive window that is announced; unset: what Linux makes of the receive buffer, from
+        /// which it takes the overhead of packets: two thirds for full packets.
+        pub receive_window_max: Option<Bytes>,
+        /// Largest send buffer (`tcp_wmem`); default 4MiB.
+        pub send_buffer_max: Bytes = Bytes::new(4 << 20),
+        /// Segments handed to the device at once: "linux" sizes bursts by the pacing rate, or a number of
+        /// segments; default "linux".
+        pub tso: Tso = Tso::Linux,
+        /// Detection of spurious timeouts by F-RTO; default true (RFC 5682).
+        pub f_rto: bool = true,
+        /// Tail loss probes; default true (RFC 8985).
+        pub tlp: bool = true,
+        /// Pacing whatever the congestion control, as with the fq qdisc; default false.
+        pub pacing: bool,
+        /// Ask for explicit congestion notification; default false: only congestion controls that need it do
+        /// (RFC 3168).
+        pub ecn: bool,
+        /// Whether the window shrinks while the connection is idle; default true (RFC 2861).
+        pub slow_start_after_idle: bool = true,
     }
 }
 

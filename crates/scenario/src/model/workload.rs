@@ -1,12 +1,14 @@
 //! What an application sends.
 
+use config::{Distribution, or_word, table, word_or_table};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use units::{Bytes, Duration, Rate};
 
-use config::Distribution;
-use config::Text;
-use config::{or_word, word_or_table};
+/// Times with a mean of a second.
+const SECOND: Distribution<Duration> = Distribution::Exponential {
+    mean: Duration::from_secs(1),
+};
 
 /// What the application of a flow does.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
@@ -33,70 +35,40 @@ impl Default for Workload {
     }
 }
 
-/// As much as possible until the first of the limits; without one, until the run ends.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Bulk {
-    /// Stops this long after the start of the flow; unset: no such limit.
-    #[serde(with = "Text::<Option<Duration>>")]
-    pub stop: Option<Duration>,
-    /// Stops after this much; unset: no such limit.
-    #[serde(with = "Text::<Option<Bytes>>")]
-    pub bytes: Option<Bytes>,
-}
-
-/// Short flows one after another.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Sequence {
-    /// Payload of each; default 100kB.
-    pub size: Distribution<Bytes>,
-    /// How many; unset: as many as fit into the run.
-    pub count: Option<u32>,
-    /// From the end of one to the start of the next; default exponential with a mean of 1s.
-    pub gap: Distribution<Duration>,
-    /// From the start of the flow to the first; default 0s.
-    #[serde(with = "Text::<Duration>")]
-    pub first: Duration,
-}
-
-impl Default for Sequence {
-    fn default() -> Self {
-        Self {
-            size: Distribution::Constant {
-                value: Bytes::new(100_000),
-            },
-            count: None,
-            gap: Distribution::Exponential {
-                mean: Duration::from_secs(1),
-            },
-            first: Duration::ZERO,
-        }
+table! {
+    /// As much as possible until the first of the limits; without one, until the run ends.
+    pub struct Bulk {
+        /// Stops this long after the start of the flow; unset: no such limit.
+        pub stop: Option<Duration>,
+        /// Stops after this much; unset: no such limit.
+        pub bytes: Option<Bytes>,
     }
 }
 
-/// Sends and pauses in turn.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct OnOff {
-    /// Length of the periods of sending; default exponential with a mean of 1s.
-    pub on: Distribution<Duration>,
-    /// Length of the pauses; default exponential with a mean of 1s.
-    pub off: Distribution<Duration>,
-    /// Rate at which the application writes while on; unset: as much as it can.
-    #[serde(with = "Text::<Option<Rate>>")]
-    pub rate: Option<Rate>,
+table! {
+    /// Short flows one after another.
+    pub struct Sequence {
+        /// Payload of each; default 100kB.
+        pub size: Distribution<Bytes> = Distribution::Constant {
+                value: Bytes::new(100_000),
+            },
+        /// How many; unset: as many as fit into the run.
+        pub count: Option<u32>,
+        /// From the end of one to the start of the next; default exponential with a mean of 1s.
+        pub gap: Distribution<Duration> = SECOND,
+        /// From the start of the flow to the first; default 0s.
+        pub first: Duration,
+    }
 }
 
-impl Default for OnOff {
-    fn default() -> Self {
-        let second = Distribution::Exponential {
-            mean: Duration::from_secs(1),
-        };
-        Self {
-            on: second,
-            off: second,
-            rate: None,
-        }
+table! {
+    /// Sends and pauses in turn.
+    pub struct OnOff {
+        /// Length of the periods of sending; default exponential with a mean of 1s.
+        pub on: Distribution<Duration> = SECOND,
+        /// Length of the pauses; default exponential with a mean of 1s.
+        pub off: Distribution<Duration> = SECOND,
+        /// Rate at which the application writes while on; unset: as much as it can.
+        pub rate: Option<Rate>,
     }
 }

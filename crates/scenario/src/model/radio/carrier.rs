@@ -6,7 +6,7 @@ use units::Duration;
 
 use super::bands::LTE_WIDTHS;
 use super::{Band, Frequency, Radio, Ue};
-use config::Quantity;
+use config::{Quantity, as_text};
 
 /// The radio access technology.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -56,6 +56,8 @@ impl TddPattern {
     }
 }
 
+as_text!(TddPattern);
+
 impl Quantity for TddPattern {
     const NAME: &'static str = "TddPattern";
     const PATTERN: &'static str = "^[DSU]+$";
@@ -100,6 +102,8 @@ impl Default for SpecialSlot {
         }
     }
 }
+
+as_text!(SpecialSlot);
 
 impl Quantity for SpecialSlot {
     const NAME: &'static str = "SpecialSlot";

@@ -1,65 +1,37 @@
 //! Handover between cells.
 
+use config::{or_word, table, word_or_table};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Decibel, Duration};
 
-use config::Text;
-use config::{or_word, word_or_table};
-
-/// When a UE is handed over, and how long each step takes.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Handover {
-    /// What it is decided by: "a3", "a2-a4", or a table of kind and parameters; default "a3".
-    pub trigger: Trigger,
-    /// Time between the measurements of a UE; default 200ms (TS 36.133 clause 8.1.2.2.1).
-    #[serde(with = "Text::<Duration>")]
-    pub measurement_period: Duration,
-    /// filterCoefficient of layer 3, k; 0 filters nothing; default 4 (TS 36.331 clause 5.5.3.2).
-    pub filter_coefficient: u32,
-    /// Time between reports of a condition that goes on; default 240ms.
-    #[serde(with = "Text::<Duration>")]
-    pub report_interval: Duration,
-    /// One way between two cells over X2 or Xn; default 5ms.
-    #[serde(with = "Text::<Duration>")]
-    pub x2_delay: Duration,
-    /// Admission and preparation at the target; default 10ms.
-    #[serde(with = "Text::<Duration>")]
-    pub admission: Duration,
-    /// From the command leaving the source until the UE leaves it; default 15ms (TS 36.331 clause 11.2).
-    #[serde(with = "Text::<Duration>")]
-    pub command: Duration,
-    /// From leaving the source until random access at the target is done; default 40ms (TS 36.133 clause
-    /// 5.1.2.1.2).
-    #[serde(with = "Text::<Duration>")]
-    pub interruption: Duration,
-    /// Time to reach the target, T304; default 1s.
-    #[serde(with = "Text::<Duration>")]
-    pub t304: Duration,
-    /// From the completed handover until the gateway sends to the target; default 20ms.
-    #[serde(with = "Text::<Duration>")]
-    pub path_switch: Duration,
-    /// What the source does with its buffer: "lossless": hands over what is not confirmed; "seamless":
-    /// what it has not begun to send; "discard"; default "lossless" (TS 36.300 clause 10.1.2.3).
-    pub forwarding: Forwarding,
-}
-
-impl Default for Handover {
-    fn default() -> Self {
-        Self {
-            trigger: Trigger::A3(A3::default()),
-            measurement_period: Duration::from_millis(200),
-            filter_coefficient: 4,
-            report_interval: Duration::from_millis(240),
-            x2_delay: Duration::from_millis(5),
-            admission: Duration::from_millis(10),
-            command: Duration::from_millis(15),
-            interruption: Duration::from_millis(40),
-            t304: Duration::from_millis(1_000),
-            path_switch: Duration::from_millis(20),
-            forwarding: Forwarding::Lossless,
-        }
+table! {
+    /// When a UE is handed over, and how long each step takes.
+    pub struct Handover {
+        /// What it is decided by: "a3", "a2-a4", or a table of kind and parameters; default "a3".
+        pub trigger: Trigger = Trigger::A3(A3::default()),
+        /// Time between the measurements of a UE; default 200ms (TS 36.133 clause 8.1.2.2.1).
+        pub measurement_period: Duration = Duration::from_millis(200),
+        /// filterCoefficient of layer 3, k; 0 filters nothing; default 4 (TS 36.331 clause 5.5.3.2).
+        pub filter_coefficient: u32 = 4,
+        /// Time between reports of a condition that goes on; default 240ms.
+        pub report_interval: Duration = Duration::from_millis(240),
+        /// One way between two cells over X2 or Xn; default 5ms.
+        pub x2_delay: Duration = Duration::from_millis(5),
+        /// Admission and preparation at the target; default 10ms.
+        pub admission: Duration = Duration::from_millis(10),
+        /// From the command leaving the source until the UE leaves it; default 15ms (TS 36.331 clause 11.2).
+        pub command: Duration = Duration::from_millis(15),
+        /// From leaving the source until random access at the target is done; default 40ms (TS 36.133 clause
+        /// 5.1.2.1.2).
+        pub interruption: Duration = Duration::from_millis(40),
+        /// Time to reach the target, T304; default 1s.
+        pub t304: Duration = Duration::from_millis(1_000),
+        /// From the completed handover until the gateway sends to the target; default 20ms.
+        pub path_switch: Duration = Duration::from_millis(20),
+        /// What the source does with its buffer: "lossless": hands over what is not confirmed; "seamless":
+        /// what it has not begun to send; "discard"; default "lossless" (TS 36.300 clause 10.1.2.3).
+        pub forwarding: Forwarding = Forwarding::Lossless,
     }
 }
 
@@ -81,56 +53,31 @@ word_or_table!(Trigger {} {
     "a2-a4" => A2A4(A2A4),
 });
 
-/// The parameters of event A3.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct A3 {
-    /// By how much the neighbour must be better, a3-Offset, in steps of 0.5 dB; default 0dB.
-    #[serde(with = "Text::<Decibel>")]
-    pub offset: Decibel,
-    /// Hysteresis, in steps of 0.5 dB; default 3dB.
-    #[serde(with = "Text::<Decibel>")]
-    pub hysteresis: Decibel,
-    /// For how long, timeToTrigger: a time that TS 36.331 has; default 256ms.
-    #[serde(with = "Text::<Duration>")]
-    pub time_to_trigger: Duration,
-}
-
-impl Default for A3 {
-    fn default() -> Self {
-        Self {
-            offset: Decibel::new(0.0),
-            hysteresis: Decibel::new(3.0),
-            time_to_trigger: Duration::from_millis(256),
-        }
+table! {
+    /// The parameters of event A3.
+    pub struct A3 {
+        /// By how much the neighbour must be better, a3-Offset, in steps of 0.5 dB; default 0dB.
+        pub offset: Decibel = Decibel::new(0.0),
+        /// Hysteresis, in steps of 0.5 dB; default 3dB.
+        pub hysteresis: Decibel = Decibel::new(3.0),
+        /// For how long, timeToTrigger: a time that TS 36.331 has; default 256ms.
+        pub time_to_trigger: Duration = Duration::from_millis(256),
     }
 }
 
-/// The parameters of events A2 and A4, in RSRQ as reported: 0 to 34 for -19.5 dB to -3 dB in steps of 0.5
-/// (TS 36.133 clause 9.1.7).
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct A2A4 {
-    /// The serving cell is poor below this RSRQ as reported, 0 to 34; default 30.
-    pub serving: u32,
-    /// Neighbours count above this RSRQ as reported; default 0.
-    pub neighbour: u32,
-    /// By how many steps of 0.5 dB the neighbour has to be better; default 1.
-    pub offset: u32,
-    /// For how long the serving cell has to be poor, timeToTrigger: a time that TS 36.331 has; default
-    /// 0s.
-    #[serde(with = "Text::<Duration>")]
-    pub time_to_trigger: Duration,
-}
-
-impl Default for A2A4 {
-    fn default() -> Self {
-        Self {
-            serving: 30,
-            neighbour: 0,
-            offset: 1,
-            time_to_trigger: Duration::ZERO,
-        }
+table! {
+    /// The parameters of events A2 and A4, in RSRQ as reported: 0 to 34 for -19.5 dB to -3 dB in steps of 0.5
+    /// (TS 36.133 clause 9.1.7).
+    pub struct A2A4 {
+        /// The serving cell is poor below this RSRQ as reported, 0 to 34; default 30.
+        pub serving: u32 = 30,
+        /// Neighbours count above this RSRQ as reported; default 0.
+        pub neighbour: u32,
+        /// By how many steps of 0.5 dB the neighbour has to be better; default 1.
+        pub offset: u32 = 1,
+        /// For how long the serving cell has to be poor, timeToTrigger: a time that TS 36.331 has; default
+        /// 0s.
+        pub time_to_trigger: Duration,
     }
 }
 

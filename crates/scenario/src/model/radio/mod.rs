@@ -20,7 +20,7 @@ pub use bands::Band;
 pub(crate) use bands::{LTE_WIDTHS, NR_RANGES_MHZ, nr_widths};
 pub use carrier::{Modulation, SpecialSlot, TddPattern, Technology, Transmit};
 pub use cell::{Antenna, Cell, Omni, Sector};
-pub use config::{Angle, Frequency, Gain, Length, Power, Speed};
+use config::table;
 pub use downlink::{Cqi, Downlink, OuterLoop, Scheduler, SubbandRate};
 pub use drx::Drx;
 pub use fading::{Estimation, Fading, Profile, Tracking, Train};
@@ -32,110 +32,69 @@ pub use propagation::{Interference, Load, Propagation, Shadowing, Sight};
 pub use rlc::{Rlc, RlcMode, StatusPlacement};
 pub use sinr::{Sinr, SinrLog, SinrPoint, SinrTrace};
 pub use ue::{Position, Reception, Sumo, Ue, Velocity, WayPoint};
+pub use units::{Angle, Frequency, Gain, Length, Power, Speed};
 pub use uplink::{Access, GrantProtocol, Prescheduling, Timer, Uplink};
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use config::Text;
-
-/// A cellular access link instead of path.down, path.up and their queues: cells on one carrier, and UEs
-/// that share them.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Radio {
-    /// "lte" (FDD) or "nr"; default "lte".
-    pub technology: Technology,
-    /// Operating band, the centre of whose downlink is the carrier (TS 36.101 table 5.5-1, TS 38.101-1 and
-    /// 38.101-2 table 5.2-1); unset, as is frequency: 7.
-    pub band: Option<u32>,
-    /// Centre of the downlink carrier, instead of a band.
-    #[serde(with = "Text::<Option<Frequency>>")]
-    pub frequency: Option<Frequency>,
-    /// Width of the carrier: in LTE 1.4MHz, 3MHz, 5MHz, 10MHz, 15MHz or 20MHz (TS 36.101 table 5.6-1), in
-    /// NR those of TS 38.101 table 5.3.2-1; unset, as is prbs: 20MHz.
-    #[serde(with = "Text::<Option<Frequency>>")]
-    pub bandwidth: Option<Frequency>,
-    /// Resource blocks of an LTE carrier, instead of its bandwidth: 6, 15, 25, 50, 75 or 100.
-    pub prbs: Option<u32>,
-    /// Subcarrier spacing of NR: 15kHz, 30kHz, 60kHz or 120kHz; unset: 30kHz.
-    #[serde(with = "Text::<Option<Frequency>>")]
-    pub subcarrier_spacing: Option<Frequency>,
-    /// Slots of NR in TDD, such as "DDDSU": downlink, uplink, special; unset: FDD.
-    #[serde(with = "Text::<Option<TddPattern>>")]
-    pub tdd: Option<TddPattern>,
-    /// Downlink, guard and uplink symbols of the slots S; default 10:2:2.
-    #[serde(with = "Text::<SpecialSlot>")]
-    pub special_slot: SpecialSlot,
-    /// Schemes of the downlink: "64qam", "256qam", or in NR "64qam-low-rate"; default "64qam".
-    pub modulation: Modulation,
-    /// Spatial layers of the downlink, all with the same SINR: 1 or 2 in LTE, up to 4 in NR; default 1.
-    pub layers: u32,
-    /// How a cell sends one layer: "single", from one antenna, or "diversity", from two; default "single".
-    pub transmit: Transmit,
-    /// Antennas of a UE with independent fading, combined for the highest ratio; one per layer at least;
-    /// default 1.
-    pub receive_antennas: u32,
-    /// Symbols of LTE's control region, CFI, 1 to 3; default 1.
-    pub control_symbols: u32,
-    /// Whether every TTI of the phone is recorded; default false.
-    pub log: bool,
-    /// Scheduling and link adaptation of the downlink.
-    pub downlink: Downlink,
-    /// Hybrid ARQ.
-    pub harq: Harq,
-    /// Radio link control.
-    pub rlc: Rlc,
-    /// The uplink.
-    pub uplink: Uplink,
-    /// Discontinuous reception; unset: none.
-    pub drx: Option<Drx>,
-    /// Fast fading of all UEs that have none of their own; unset: none.
-    pub fading: Option<Fading>,
-    /// From positions to SINR.
-    pub propagation: Propagation,
-    /// The cells; default none, which stands for one where all UEs are given their SINR.
-    pub cells: Vec<Cell>,
-    /// The UEs; default one, "phone", at 20dB.
-    pub ues: Vec<Ue>,
-    /// Handover between the cells; unset: none.
-    pub handover: Option<Handover>,
-    /// Radio link failure.
-    pub link_failure: LinkFailure,
-}
-
-impl Default for Radio {
-    fn default() -> Self {
-        Self {
-            technology: Technology::default(),
-            band: None,
-            frequency: None,
-            bandwidth: None,
-            prbs: None,
-            subcarrier_spacing: None,
-            tdd: None,
-            special_slot: SpecialSlot::default(),
-            modulation: Modulation::default(),
-            layers: 1,
-            transmit: Transmit::default(),
-            receive_antennas: 1,
-            control_symbols: 1,
-            log: false,
-            downlink: Downlink::default(),
-            harq: Harq::default(),
-            rlc: Rlc::default(),
-            uplink: Uplink::default(),
-            drx: None,
-            fading: None,
-            propagation: Propagation::default(),
-            cells: Vec::new(),
-            ues: vec![Ue {
+table! {
+    /// A cellular access link instead of path.down, path.up and their queues: cells on one carrier, and UEs
+    /// that share them.
+    pub struct Radio {
+        /// "lte" (FDD) or "nr"; default "lte".
+        pub technology: Technology,
+        /// Operating band, the centre of whose downlink is the carrier (TS 36.101 table 5.5-1, TS 38.101-1 and
+        /// 38.101-2 table 5.2-1); unset, as is frequency: 7.
+        pub band: Option<u32>,
+        /// Centre of the downlink carrier, instead of a band.
+        pub frequency: Option<Frequency>,
+        /// Width of the carrier: in LTE 1.4MHz, 3MHz, 5MHz, 10MHz, 15MHz or 20MHz (TS 36.101 table 5.6-1), in
+        /// NR those of TS 38.101 table 5.3.2-1; unset, as is prbs: 20MHz.
+        pub bandwidth: Option<Frequency>,
+        /// Resource blocks of an LTE carrier, instead of its bandwidth: 6, 15, 25, 50, 75 or 100.
+        pub prbs: Option<u32>,
+        /// Subcarrier spacing of NR: 15kHz, 30kHz, 60kHz or 120kHz; unset: 30kHz.
+        pub subcarrier_spacing: Option<Frequency>,
+        /// Slots of NR in TDD, such as "DDDSU": downlink, uplink, special; unset: FDD.
+        pub tdd: Option<TddPattern>,
+        /// Downlink, guard and uplink symbols of the slots S; default 10:2:2.
+        pub special_slot: SpecialSlot,
+        /// Schemes of the downlink: "64qam", "256qam", or in NR "64qam-low-rate"; default "64qam".
+        pub modulation: Modulation,
+        /// Spatial layers of the downlink, all with the same SINR: 1 or 2 in LTE, up to 4 in NR; default 1.
+        pub layers: u32 = 1,
+        /// How a cell sends one layer: "single", from one antenna, or "diversity", from two; default "single".
+        pub transmit: Transmit,
+        /// Antennas of a UE with independent fading, combined for the highest ratio; one per layer at least;
+        /// default 1.
+        pub receive_antennas: u32 = 1,
+        /// Symbols of LTE's control region, CFI, 1 to 3; default 1.
+        pub control_symbols: u32 = 1,
+        /// Whether every TTI of the phone is recorded; default false.
+        pub log: bool,
+        /// Scheduling and link adaptation of the downlink.
+        pub downlink: Downlink,
+        /// Hybrid ARQ.
+        pub harq: Harq,
+        /// Radio link control.
+        pub rlc: Rlc,
+        /// The uplink.
+        pub uplink: Uplink,
+        /// Discontinuous reception; unset: none.
+        pub drx: Option<Drx>,
+        /// Fast fading of all UEs that have none of their own; unset: none.
+        pub fading: Option<Fading>,
+        /// From positions to SINR.
+        pub propagation: Propagation,
+        /// The cells; default none, which stands for one where all UEs are given their SINR.
+        pub cells: Vec<Cell>,
+        /// The UEs; default one, "phone", at 20dB.
+        pub ues: Vec<Ue> = vec![Ue {
                 name: "phone".to_owned(),
                 sinr: Some(sinr::DEFAULT.clone()),
                 ..Ue::default()
             }],
-            handover: None,
-            link_failure: LinkFailure::default(),
-        }
+        /// Handover between the cells; unset: none.
+        pub handover: Option<Handover>,
+        /// Radio link failure.
+        pub link_failure: LinkFailure,
     }
 }

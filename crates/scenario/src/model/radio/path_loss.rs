@@ -1,11 +1,10 @@
 //! Models of path loss.
 
+use config::{or_word, table, word_or_table};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Length;
-use config::Text;
-use config::{or_word, word_or_table};
 
 /// Loss over distance; each model has carriers and heights that it is made for.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
@@ -64,32 +63,22 @@ impl PathLoss {
     }
 }
 
-/// The parameters of a power of the distance.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct LogDistance {
-    /// Power of the distance: 2 in free space, 3 to 4 in towns; default 3.5.
-    pub exponent: f64,
-    /// Where free space ends; default 100m.
-    #[serde(with = "Text::<Length>")]
-    pub reference: Length,
-}
-
-impl Default for LogDistance {
-    fn default() -> Self {
-        Self {
-            exponent: 3.5,
-            reference: Length::from_metres(100.0),
-        }
+table! {
+    /// The parameters of a power of the distance.
+    pub struct LogDistance {
+        /// Power of the distance: 2 in free space, 3 to 4 in towns; default 3.5.
+        pub exponent: f64 = 3.5,
+        /// Where free space ends; default 100m.
+        pub reference: Length = Length::from_metres(100.0),
     }
 }
 
-/// The parameter of Hata's formulas.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Hata {
-    /// What stands around: "large-city", "medium-city", "suburban" or "open"; default "medium-city".
-    pub environment: Environment,
+table! {
+    /// The parameter of Hata's formulas.
+    pub struct Hata {
+        /// What stands around: "large-city", "medium-city", "suburban" or "open"; default "medium-city".
+        pub environment: Environment,
+    }
 }
 
 /// What stands around a base station.
@@ -107,40 +96,20 @@ pub enum Environment {
     Open,
 }
 
-/// The parameter of TR 36.942's towns.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Roofs {
-    /// Height of antennas above the average roof; default 15m.
-    #[serde(with = "Text::<Length>")]
-    pub above_roofs: Length,
-}
-
-impl Default for Roofs {
-    fn default() -> Self {
-        Self {
-            above_roofs: Length::from_metres(15.0),
-        }
+table! {
+    /// The parameter of TR 36.942's towns.
+    pub struct Roofs {
+        /// Height of antennas above the average roof; default 15m.
+        pub above_roofs: Length = Length::from_metres(15.0),
     }
 }
 
-/// The parameters of TR 38.901's country.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Streets {
-    /// Average width of streets, W; default 20m.
-    #[serde(with = "Text::<Length>")]
-    pub street_width: Length,
-    /// Average height of buildings, h; default 5m.
-    #[serde(with = "Text::<Length>")]
-    pub building_height: Length,
-}
-
-impl Default for Streets {
-    fn default() -> Self {
-        Self {
-            street_width: Length::from_metres(20.0),
-            building_height: Length::from_metres(5.0),
-        }
+table! {
+    /// The parameters of TR 38.901's country.
+    pub struct Streets {
+        /// Average width of streets, W; default 20m.
+        pub street_width: Length = Length::from_metres(20.0),
+        /// Average height of buildings, h; default 5m.
+        pub building_height: Length = Length::from_metres(5.0),
     }
 }

@@ -1,62 +1,40 @@
 //! What arrives from cells at a place.
 
+use config::table;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Decibel, Duration};
 
 use super::{Length, PathLoss};
-use config::Text;
 
-/// From positions to SINR: path loss, shadowing, noise and interference.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Propagation {
-    /// Path loss: "friis", "log-distance", "okumura-hata", "cost231-hata", "tr36942-urban",
-    /// "tr36942-rural", "tr36814-macro", "tr36814-sighted", "tr38901-uma", "tr38901-rma", or a table of
-    /// kind and parameters; default "friis".
-    pub model: PathLoss,
-    /// Whether base stations are in sight: "line" (always), "none", or "probable", as the model has it at
-    /// that distance; default "line". Only for models that tell the two apart.
-    pub sight: Sight,
-    /// Shadowing by buildings and terrain; unset: none.
-    pub shadowing: Option<Shadowing>,
-    /// Noise figure of UEs; default 7dB.
-    #[serde(with = "Text::<Decibel>")]
-    pub noise_figure: Decibel,
-    /// Noise figure of base stations; default 5dB (TR 36.942).
-    #[serde(with = "Text::<Decibel>")]
-    pub enb_noise_figure: Decibel,
-    /// Height of UEs over ground; default 1.5m.
-    #[serde(with = "Text::<Length>")]
-    pub ue_height: Length,
-    /// How the signals of other cells disturb: "none": not at all; "mean": with their mean power; "faded":
-    /// with fast fading of their own; default "mean".
-    pub interference: Interference,
-    /// With interference "faded", cells this far below the noise disturb with their mean; default 20dB.
-    #[serde(with = "Text::<Decibel>")]
-    pub culling: Decibel,
-    /// When other cells transmit: "full": all the time on all resource blocks; "actual": when and where
-    /// they do; default "full".
-    pub load: Load,
-    /// How often path loss and shadowing are looked at; default 10ms.
-    #[serde(with = "Text::<Duration>")]
-    pub update_period: Duration,
-}
-
-impl Default for Propagation {
-    fn default() -> Self {
-        Self {
-            model: PathLoss::Friis,
-            sight: Sight::Line,
-            shadowing: None,
-            noise_figure: Decibel::new(7.0),
-            enb_noise_figure: Decibel::new(5.0),
-            ue_height: Length::from_metres(1.5),
-            interference: Interference::Mean,
-            culling: Decibel::new(20.0),
-            load: Load::Full,
-            update_period: Duration::from_millis(10),
-        }
+table! {
+    /// From positions to SINR: path loss, shadowing, noise and interference.
+    pub struct Propagation {
+        /// Path loss: "friis", "log-distance", "okumura-hata", "cost231-hata", "tr36942-urban",
+        /// "tr36942-rural", "tr36814-macro", "tr36814-sighted", "tr38901-uma", "tr38901-rma", or a table of
+        /// kind and parameters; default "friis".
+        pub model: PathLoss = PathLoss::Friis,
+        /// Whether base stations are in sight: "line" (always), "none", or "probable", as the model has it at
+        /// that distance; default "line". Only for models that tell the two apart.
+        pub sight: Sight = Sight::Line,
+        /// Shadowing by buildings and terrain; unset: none.
+        pub shadowing: Option<Shadowing>,
+        /// Noise figure of UEs; default 7dB.
+        pub noise_figure: Decibel = Decibel::new(7.0),
+        /// Noise figure of base stations; default 5dB (TR 36.942).
+        pub enb_noise_figure: Decibel = Decibel::new(5.0),
+        /// Height of UEs over ground; default 1.5m.
+        pub ue_height: Length = Length::from_metres(1.5),
+        /// How the signals of other cells disturb: "none": not at all; "mean": with their mean power; "faded":
+        /// with fast fading of their own; default "mean".
+        pub interference: Interference = Interference::Mean,
+        /// With interference "faded", cells this far below the noise disturb with their mean; default 20dB.
+        pub culling: Decibel = Decibel::new(20.0),
+        /// When other cells transmit: "full": all the time on all resource blocks; "actual": when and where
+        /// they do; default "full".
+        pub load: Load = Load::Full,
+        /// How often path loss and shadowing are looked at; default 10ms.
+        pub update_period: Duration = Duration::from_millis(10),
     }
 }
 
@@ -72,30 +50,18 @@ pub enum Sight {
     Probable,
 }
 
-/// Shadowing by buildings and terrain, normal in dB.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Shadowing {
-    /// Standard deviation; default 8dB (TR 36.814 table A.2.1.1-1).
-    #[serde(with = "Text::<Decibel>")]
-    pub deviation: Decibel,
-    /// Distance over which the correlation falls to 1/e (Gudmundson, Electronics Letters 27(23), 1991);
-    /// default 50m (TR 36.814 table A.2.1.1-1).
-    #[serde(with = "Text::<Length>")]
-    pub correlation_distance: Length,
-    /// Correlation between sites; cells of one site share their shadow; default 0.5 (TR 36.814 table
-    /// A.2.1.1-1).
-    #[schemars(range(min = 0, max = 1))]
-    pub site_correlation: f64,
-}
-
-impl Default for Shadowing {
-    fn default() -> Self {
-        Self {
-            deviation: Decibel::new(8.0),
-            correlation_distance: Length::from_metres(50.0),
-            site_correlation: 0.5,
-        }
+table! {
+    /// Shadowing by buildings and terrain, normal in dB.
+    pub struct Shadowing {
+        /// Standard deviation; default 8dB (TR 36.814 table A.2.1.1-1).
+        pub deviation: Decibel = Decibel::new(8.0),
+        /// Distance over which the correlation falls to 1/e (Gudmundson, Electronics Letters 27(23), 1991);
+        /// default 50m (TR 36.814 table A.2.1.1-1).
+        pub correlation_distance: Length = Length::from_metres(50.0),
+        /// Correlation between sites; cells of one site share their shadow; default 0.5 (TR 36.814 table
+        /// A.2.1.1-1).
+        #[schemars(range(min = 0, max = 1))]
+        pub site_correlation: f64 = 0.5,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Mean SINR over time.
 
+use config::Quantity;
 use schemars::{JsonSchema, Schema, json_schema};
 use serde::de::{
     Error, MapAccess, SeqAccess, Visitor,
@@ -9,8 +10,6 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use units::{Decibel, Duration};
 
-use config::{Quantity, Text};
-
 /// Mean SINR of the downlink over time, around which fast fading moves: a ratio ("20dB"), a list of points
 /// with straight lines between them, a trace, or a phone's log.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
@@ -19,7 +18,7 @@ use config::{Quantity, Text};
 pub enum Sinr {
     /// The same all the time.
     #[schemars(skip)]
-    Constant(#[serde(with = "Text::<Decibel>")] Decibel),
+    Constant(Decibel),
     /// Points with straight lines between them; the last one stays.
     Points(Vec<SinrPoint>),
     /// A file with lines of seconds and dB.
@@ -36,10 +35,8 @@ pub(super) static DEFAULT: Sinr = Sinr::Constant(Decibel::new(20.0));
 #[serde(deny_unknown_fields)]
 pub struct SinrPoint {
     /// Since the start of the run; 0s for the first one.
-    #[serde(with = "Text::<Duration>")]
     pub at: Duration,
     /// SINR then.
-    #[serde(with = "Text::<Decibel>")]
     pub sinr: Decibel,
 }
 
@@ -51,7 +48,7 @@ pub struct SinrTrace {
     /// file.
     pub trace: String,
     /// Longest time between two points; default 2s. Nothing says what was there.
-    #[serde(default = "two_seconds", with = "Text::<Duration>")]
+    #[serde(default = "two_seconds")]
     pub longest_gap: Duration,
 }
 
@@ -62,10 +59,10 @@ pub struct SinrLog {
     /// The file; a relative path counts from the directory of the scenario file.
     pub phone_log: String,
     /// How far into the log runs begin; default 0s.
-    #[serde(default, with = "Text::<Duration>")]
+    #[serde(default)]
     pub offset: Duration,
     /// Longest time without a value; default 2s.
-    #[serde(default = "two_seconds", with = "Text::<Duration>")]
+    #[serde(default = "two_seconds")]
     pub longest_gap: Duration,
 }
 
@@ -79,9 +76,7 @@ const fn two_seconds() -> Duration {
 struct SinrTable {
     trace: Option<String>,
     phone_log: Option<String>,
-    #[serde(with = "Text::<Option<Duration>>")]
     offset: Option<Duration>,
-    #[serde(with = "Text::<Option<Duration>>")]
     longest_gap: Option<Duration>,
 }
 

@@ -1,53 +1,37 @@
 //! User equipment.
 
+use config::table;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Duration;
 
 use super::{Fading, Length, Sinr, Speed, sinr};
 use crate::model::Cross;
-use config::Text;
 
-/// A UE, which is a node that flows and links can name. What it receives is given as sinr or by where it
-/// is: by position, waypoints or sumo; one of the four, or a SINR of 20dB.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Ue {
-    /// Name of the node; default "phone" for the first one, then "ue-2" and so on. One is called "phone".
-    pub name: String,
-    /// How many there are; where there are several, their nodes have numbers: "ue-2-1", "ue-2-2" and so
-    /// on; default 1.
-    pub count: u32,
-    /// Mean SINR of the downlink over time: a ratio ("20dB"), a list of points (at, sinr), a trace, or a
-    /// phone's log.
-    pub sinr: Option<Sinr>,
-    /// Where it is, or is at the start if it has a velocity.
-    pub position: Option<Position>,
-    /// How it moves from its position; unset: not at all.
-    pub velocity: Option<Velocity>,
-    /// Places that it passes, with straight ways between them.
-    pub waypoints: Vec<WayPoint>,
-    /// The way of a vehicle of the simulator SUMO.
-    pub sumo: Option<Sumo>,
-    /// Fast fading of its own; unset: that of radio.fading.
-    pub fading: Option<Fading>,
-    /// Traffic towards it, beside that of flows; default none.
-    pub cross: Vec<Cross>,
-}
-
-impl Default for Ue {
-    fn default() -> Self {
-        Self {
-            name: String::new(),
-            count: 1,
-            sinr: None,
-            position: None,
-            velocity: None,
-            waypoints: Vec::new(),
-            sumo: None,
-            fading: None,
-            cross: Vec::new(),
-        }
+table! {
+    /// A UE, which is a node that flows and links can name. What it receives is given as sinr or by where it
+    /// is: by position, waypoints or sumo; one of the four, or a SINR of 20dB.
+    pub struct Ue {
+        /// Name of the node; default "phone" for the first one, then "ue-2" and so on. One is called "phone".
+        pub name: String,
+        /// How many there are; where there are several, their nodes have numbers: "ue-2-1", "ue-2-2" and so
+        /// on; default 1.
+        pub count: u32 = 1,
+        /// Mean SINR of the downlink over time: a ratio ("20dB"), a list of points (at, sinr), a trace, or a
+        /// phone's log.
+        pub sinr: Option<Sinr>,
+        /// Where it is, or is at the start if it has a velocity.
+        pub position: Option<Position>,
+        /// How it moves from its position; unset: not at all.
+        pub velocity: Option<Velocity>,
+        /// Places that it passes, with straight ways between them.
+        pub waypoints: Vec<WayPoint>,
+        /// The way of a vehicle of the simulator SUMO.
+        pub sumo: Option<Sumo>,
+        /// Fast fading of its own; unset: that of radio.fading.
+        pub fading: Option<Fading>,
+        /// Traffic towards it, beside that of flows; default none.
+        pub cross: Vec<Cross>,
     }
 }
 
@@ -103,45 +87,25 @@ impl Ue {
     }
 }
 
-/// A place on the ground.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Position {
-    /// Towards the east; default 0m.
-    #[serde(with = "Text::<Length>")]
-    pub x: Length,
-    /// Towards the north; default 0m.
-    #[serde(with = "Text::<Length>")]
-    pub y: Length,
-}
-
-impl Default for Position {
-    fn default() -> Self {
-        Self {
-            x: Length::from_metres(0.0),
-            y: Length::from_metres(0.0),
-        }
+table! {
+    /// A place on the ground.
+    #[derive(Copy)]
+    pub struct Position {
+        /// Towards the east; default 0m.
+        pub x: Length = Length::from_metres(0.0),
+        /// Towards the north; default 0m.
+        pub y: Length = Length::from_metres(0.0),
     }
 }
 
-/// A constant velocity.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Velocity {
-    /// Towards the east; default 0m/s.
-    #[serde(with = "Text::<Speed>")]
-    pub x: Speed,
-    /// Towards the north; default 0m/s.
-    #[serde(with = "Text::<Speed>")]
-    pub y: Speed,
-}
-
-impl Default for Velocity {
-    fn default() -> Self {
-        Self {
-            x: Speed::from_metres_per_second(0.0),
-            y: Speed::from_metres_per_second(0.0),
-        }
+table! {
+    /// A constant velocity.
+    #[derive(Copy)]
+    pub struct Velocity {
+        /// Towards the east; default 0m/s.
+        pub x: Speed = Speed::from_metres_per_second(0.0),
+        /// Towards the north; default 0m/s.
+        pub y: Speed = Speed::from_metres_per_second(0.0),
     }
 }
 
@@ -150,30 +114,27 @@ impl Default for Velocity {
 #[serde(deny_unknown_fields)]
 pub struct WayPoint {
     /// Since the start of the run.
-    #[serde(with = "Text::<Duration>")]
     pub at: Duration,
     /// Towards the east.
-    #[serde(with = "Text::<Length>")]
     pub x: Length,
     /// Towards the north.
-    #[serde(with = "Text::<Length>")]
     pub y: Length,
 }
 
 /// All vehicles of a file.
 const EVERY: &str = "*";
 
-/// A vehicle of the simulator SUMO, in a file that is given as exactly one of fcd and ns2.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Sumo {
-    /// Floating-car data, XML from sumo --fcd-output; a relative path counts from the directory of the
-    /// scenario file.
-    pub fcd: Option<String>,
-    /// Movements of ns-2, from SUMO's traceExporter.py; a relative path counts from the directory of the
-    /// scenario file.
-    pub ns2: Option<String>,
-    /// The vehicle's id, for ns-2 the node's number; or "*": one UE for each vehicle that no other entry
-    /// names; compulsory.
-    pub vehicle: String,
+table! {
+    /// A vehicle of the simulator SUMO, in a file that is given as exactly one of fcd and ns2.
+    pub struct Sumo {
+        /// Floating-car data, XML from sumo --fcd-output; a relative path counts from the directory of the
+        /// scenario file.
+        pub fcd: Option<String>,
+        /// Movements of ns-2, from SUMO's traceExporter.py; a relative path counts from the directory of the
+        /// scenario file.
+        pub ns2: Option<String>,
+        /// The vehicle's id, for ns-2 the node's number; or "*": one UE for each vehicle that no other entry
+        /// names; compulsory.
+        pub vehicle: String,
+    }
 }

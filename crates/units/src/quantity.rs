@@ -1,8 +1,6 @@
 //! Quantities of radio: frequencies, lengths, angles, speeds, powers, gains.
 
-use units::Decibel;
-
-use crate::Quantity;
+use crate::{Decibel, Quantity};
 
 /// Units by name, and how many base units each is. One of them is the base unit.
 type Units = [(&'static str, f64)];
@@ -33,7 +31,7 @@ fn write(value: f64, units: &Units) -> String {
 macro_rules! quantity {
     ($(#[$about:meta])* $name:ident: $base:ident, $from:ident; $pattern:literal; $wanted:literal; $units:expr) => {
         $(#[$about])*
-        #[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
+        #[derive(Clone, Copy, PartialEq, PartialOrd, Debug, Default)]
         pub struct $name(f64);
 
         impl $name {
@@ -65,6 +63,8 @@ macro_rules! quantity {
                 write($get(self), &$units)
             }
         }
+
+        crate::as_text!($name);
     };
 }
 

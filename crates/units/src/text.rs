@@ -2,12 +2,10 @@
 
 use core::fmt;
 use core::marker::PhantomData;
-use std::borrow::Cow;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use crate::{Bytes, Duration, Rate};
+use schemars::{Schema, json_schema};
 use serde::de::{Deserializer, Error, Visitor};
-use serde::ser::Serializer;
-use units::{Bytes, Duration, Rate};
 
 /// A value that scenario files write as a text: `"68ms"`, `"20Mbit/s"`, `"1bdp"`.
 pub trait Quantity: Sized {
@@ -27,7 +25,9 @@ pub trait Quantity: Sized {
 }
 
 /// A quantity that distributions are over.
-pub trait Measure: Quantity + Copy {
+pub trait Measure:
+    Quantity + Copy + serde::Serialize + serde::de::DeserializeOwned + schemars::JsonSchema
+{
     /// The number of base units: nanoseconds or bytes.
     fn to_base(self) -> f64;
 
@@ -61,7 +61,7 @@ impl Quantity for Duration {
 
     fn read(text: &str) -> Result<Self, String> {
         text.parse()
-            .map_err(|e: units::ParseQuantityError| e.to_string())
+            .map_err(|e: crate::ParseQuantityError| e.to_string())
     }
 
     fn write(&self) -> String {
@@ -75,7 +75,7 @@ impl Quantity for Rate {
 
     fn read(text: &str) -> Result<Self, String> {
         text.parse()
-            .map_err(|e: units::ParseQuantityError| e.to_string())
+            .map_err(|e: crate::ParseQuantityError| e.to_string())
     }
 
     fn write(&self) -> String {
@@ -89,7 +89,7 @@ impl Quantity for Bytes {
 
     fn read(text: &str) -> Result<Self, String> {
         text.parse()
-            .map_err(|e: units::ParseQuantityError| e.to_string())
+            .map_err(|e: crate::ParseQuantityError| e.to_string())
     }
 
     /// In powers of 1024 where powers of 1000 would not come out even.
@@ -102,74 +102,82 @@ impl Quantity for Bytes {
     }
 }
 
-/// How serde and schemars treat a field of type `T` or `Option<T>`: `#[serde(with = "Text::<T>")]`.
-pub struct Text<T>(PhantomData<T>);
-
-impl<Q: Quantity> Text<Q> {
-    /// Writes the text of the quantity.
-    ///
-    /// # Errors
-    /// Those of the serializer.
-    pub fn serialize<S: Serializer>(value: &Q, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&value.write())
-    }
-
-    /// Reads the quantity from its text.
-    ///
-    /// # Errors
-    /// If there is no such text.
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Q, D::Error> {
-        deserializer.deserialize_any(Reader(PhantomData))
-    }
-}
-
-impl<Q: Quantity> Text<Option<Q>> {
-    /// Writes the text of the quantity, or nothing.
-    ///
-    /// # Errors
-    /// Those of the serializer.
-    pub fn serialize<S: Serializer>(value: &Option<Q>, serializer: S) -> Result<S::Ok, S::Error> {
-        match value {
-            Some(value) => serializer.serialize_some(&value.write()),
-            None => serializer.serialize_none(),
+/// Implements serde's and schemars' traits for a [`Quantity`] in its crate, as the text that it reads and writes.
+#[macro_export]
+macro_rules! as_text {
+    ($($name:ty),+ $(,)?) => {$(
+        impl $crate::serde::Serialize for $name {
+            fn serialize<S: $crate::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(&$crate::Quantity::write(self))
+            }
         }
-    }
 
-    /// Reads the quantity from its text, or nothing.
-    ///
-    /// # Errors
-    /// If there is something else.
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Q>, D::Error> {
-        deserializer.deserialize_option(OptionReader(PhantomData))
-    }
+        impl<'de> $crate::serde::Deserialize<'de> for $name {
+            fn deserialize<D: $crate::serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                $crate::text::deserialize(deserializer)
+            }
+        }
+
+        impl $crate::schemars::JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                <$name as $crate::Quantity>::NAME.into()
+            }
+
+            fn json_schema(_: &mut $crate::schemars::SchemaGenerator) -> $crate::schemars::Schema {
+                $crate::text::schema::<$name>()
+            }
+        }
+    )+};
 }
 
-impl<Q: Quantity> JsonSchema for Text<Q> {
-    fn inline_schema() -> bool {
-        true
-    }
+/// Implements [`Quantity`] for an enum of words and one more variant for a time, and serde's and schemars' traits:
+/// `word_or_time!(Timer { "infinity" => Infinity } After, "a timer", "a time such as \"10ms\"")`.
+#[macro_export]
+macro_rules! word_or_time {
+    ($name:ident { $($word:literal => $variant:ident),+ } $time:ident, $what:literal, $example:literal) => {
+        impl $crate::Quantity for $name {
+            const NAME: &'static str = stringify!($name);
+            const PATTERN: &'static str = concat!("^(", $($word, "|",)+ r"\s*[0-9.+eE-]+\s*(ns|us|µs|ms|s|min|h)\s*)$");
 
-    fn schema_name() -> Cow<'static, str> {
-        Q::NAME.into()
-    }
+            fn read(text: &str) -> Result<Self, String> {
+                match text {
+                    $($word => Ok(Self::$variant),)+
+                    time => time.parse().map(Self::$time).map_err(|_| {
+                        let words = [$(concat!("\"", $word, "\"")),+].join(", ");
+                        format!("{text:?} is not {}; allowed: {words}, {}", $what, $example)
+                    }),
+                }
+            }
 
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "pattern": Q::PATTERN })
-    }
+            fn write(&self) -> String {
+                match self {
+                    $(Self::$variant => $word.to_owned(),)+
+                    Self::$time(time) => time.to_string(),
+                }
+            }
+        }
+
+        $crate::as_text!($name);
+    };
 }
 
-impl<Q: Quantity> JsonSchema for Text<Option<Q>> {
-    fn inline_schema() -> bool {
-        true
-    }
+as_text!(Duration, Rate, Bytes);
 
-    fn schema_name() -> Cow<'static, str> {
-        format!("Optional{}", Q::NAME).into()
-    }
+/// Reads a quantity from its text.
+///
+/// # Errors
+/// If there is something else.
+pub fn deserialize<'de, Q: Quantity, D: Deserializer<'de>>(deserializer: D) -> Result<Q, D::Error> {
+    deserializer.deserialize_any(Reader(PhantomData))
+}
 
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": ["string", "null"], "pattern": Q::PATTERN })
-    }
+/// Returns the JSON schema of the text of a quantity.
+pub fn schema<Q: Quantity>() -> Schema {
+    json_schema!({ "type": "string", "pattern": Q::PATTERN })
 }
 
 struct Reader<Q>(PhantomData<Q>);
@@ -196,27 +204,5 @@ impl<Q: Quantity> Visitor<'_> for Reader<Q> {
 
     fn visit_f64<E: Error>(self, number: f64) -> Result<Q, E> {
         self.visit_str(&number.to_string())
-    }
-}
-
-struct OptionReader<Q>(PhantomData<Q>);
-
-impl<'de, Q: Quantity> Visitor<'de> for OptionReader<Q> {
-    type Value = Option<Q>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a text with a unit")
-    }
-
-    fn visit_none<E: Error>(self) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        Text::<Q>::deserialize(deserializer).map(Some)
     }
 }
