@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import celltcp as ct
+from celltcp._core import result_tables
 from celltcp.campaign import jobs_for, run_jobs
 from celltcp.engines import engine
 
@@ -50,6 +51,21 @@ def test_an_interrupted_campaign_goes_on_where_it_stopped(tmp_path: Path, monkey
     for name, table in whole.items():
         pd.testing.assert_frame_equal(resumed[name].to_pandas(), table.to_pandas())
     assert not (tmp_path / "parts").exists()
+
+
+def test_tables_have_the_columns_that_the_list_of_tables_names() -> None:
+    jobs = jobs_for(ct.load_scenario("drive", duration="2s"), ["cubic"], 1, 1, engine())
+    found = run_jobs(jobs)
+    for table in result_tables():
+        assert table.meaning.endswith(".")
+        assert table.optional == (table.name not in found)
+        if table.name in found:
+            columns = [name for name, _ in table.columns]
+            expected = ["run", *columns] if "cca" in columns else ["run", "cca", *columns]
+            assert found[table.name].column_names == expected
+            assert dict(table.columns)[columns[0]] == (
+                found[table.name].schema.field(columns[0]).metadata[b"meaning"].decode()
+            )
 
 
 def test_every_plot_is_drawn(celltcp, tmp_path: Path) -> None:

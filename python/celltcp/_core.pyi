@@ -7,6 +7,7 @@ __version__: str
 __all__ = [
     "CelltcpError",
     "Report",
+    "ResultTable",
     "Run",
     "Scenario",
     "Trace",
@@ -25,6 +26,7 @@ __all__ = [
     "policy_schema",
     "policy_text",
     "register_cca",
+    "result_tables",
     "scenario_schema",
     "selection_features",
 ]
@@ -166,6 +168,18 @@ def describe_cca(name: str) -> Any: ...
 def register_cca(
     name: str, title: str, year: int, class_: type, interval: str | None = None
 ) -> None: ...
+@final
+class ResultTable:
+    @property
+    def name(self) -> str: ...
+    @property
+    def meaning(self) -> str: ...
+    @property
+    def optional(self) -> bool: ...
+    @property
+    def columns(self) -> list[tuple[str, str]]: ...
+
+def result_tables() -> list[ResultTable]: ...
 def jain(shares: list[float]) -> float: ...
 def link_adaptation(text: str) -> dict[str, Any]: ...
 def mean_sinr(text: str) -> list[tuple[float, float]]: ...

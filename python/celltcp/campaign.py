@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from celltcp import __version__
 from celltcp._core import CelltcpError, Scenario
 from celltcp.engines import Engine
-from celltcp.results import TABLES, part_of_file_name, prepare_folder
+from celltcp.results import OPTIONAL, TABLES, part_of_file_name, prepare_folder
 from celltcp.sample_file import SampleFile, number_rows
 
 #: Called with the share of the campaign that is done, from 0 to 1.
@@ -106,7 +106,7 @@ def run_jobs(
         )
         for name in TABLES
     }
-    for name in ("radio", "decisions", "estimates"):
+    for name in OPTIONAL:
         if not len(tables[name]):
             del tables[name]
     if parts:

@@ -12,12 +12,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from celltcp._core import CelltcpError
+from celltcp._core import CelltcpError, result_tables
 
 #: Tables of a campaign, each a Parquet file.
-TABLES = ("runs", "flows", "slots", "samples", "events", "radio", "decisions", "estimates")
-#: Those that are there only if they were asked for.
-_OPTIONAL = ("samples", "radio", "decisions", "estimates")
+TABLES = tuple(table.name for table in result_tables())
+#: Those that are there only if something wrote rows.
+OPTIONAL = tuple(table.name for table in result_tables() if table.optional)
+#: Those that a folder of results need not have.
+_DISPENSABLE = ("samples", *OPTIONAL)
 _META = b"celltcp"
 
 #: Longest text that goes into the name of a file as it is.
@@ -59,7 +61,7 @@ class Results:
                 continue
             known = table.schema.metadata or {}
             write_atomically(table.replace_schema_metadata({**known, **meta}), target, name)
-        for name in _OPTIONAL:
+        for name in _DISPENSABLE:
             if name not in self.tables:
                 (target / f"{name}.parquet").unlink(missing_ok=True)
         return target
@@ -186,7 +188,7 @@ def read_results(folder: str | Path) -> Results:
     for name in TABLES:
         file = source / f"{name}.parquet"
         if not file.is_file():
-            if name in _OPTIONAL:
+            if name in _DISPENSABLE:
                 continue
             raise CelltcpError(f"{file}: missing; {source} holds no finished results")
         try:

@@ -10,7 +10,7 @@ use net::{Delivery, HostId, Kind, LinkId, Packet};
 use path::Plan;
 use recorder::{Capture, Engine, Introduction, ObservedPath, Options};
 use scenario::Scenario;
-use sidechannel::{Answer, Job, Message, Outcome, PROTOCOL, Report, write_frame};
+use sidechannel::{Answer, Job, Message, PROTOCOL, Report, write_frame};
 use tcp::{Flags, Unwrapper};
 use units::{Duration, Instant};
 
@@ -425,21 +425,8 @@ impl Session {
         let tables = path
             .finish(self.end, |connection| senders.state(connection))
             .map_err(io::Error::other)?;
-        write_frame(
-            &mut self.reports,
-            &Report::Samples(Box::new(tables.samples)),
-        )?;
-        let outcome = Outcome {
-            runs: tables.runs,
-            flows: tables.flows,
-            slots: tables.slots,
-            events: tables.events,
-            radio: tables.radio,
-            decisions: tables.decisions,
-            estimates: tables.estimates,
-        };
         self.ended = true;
-        write_frame(&mut self.reports, &Report::Done(Box::new(outcome)))
+        write_frame(&mut self.reports, &Report::Done(Box::new(tables)))
     }
 
     /// The run has failed, or the kernel shuts down before its end.

@@ -8,10 +8,9 @@ use std::time::{Duration as WallTime, Instant as WallInstant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use path::Traces;
-use record::Samples;
-use recorder::Tables;
+use record::{Samples, Tables};
 use scenario::Scenario;
-use sidechannel::{FrameReader, Job, Outcome, Report};
+use sidechannel::{FrameReader, Job, Report};
 use units::Instant;
 
 use crate::Parts;
@@ -72,7 +71,7 @@ pub struct KernelRun {
     reached: Instant,
     heard: WallInstant,
     samples: Samples,
-    outcome: Option<Outcome>,
+    outcome: Option<Tables>,
 }
 
 impl KernelRun {
@@ -158,20 +157,11 @@ impl KernelRun {
     /// [`KernelError`] says what has happened to the kernel.
     pub fn finish(mut self) -> Result<Tables, KernelError> {
         self.advance(self.end, WallTime::MAX)?;
-        let samples = self.take_samples();
-        let Some(outcome) = self.outcome.take() else {
-            return Err(KernelError::Failed("the run has no results".to_owned()));
-        };
-        Ok(Tables {
-            runs: outcome.runs,
-            flows: outcome.flows,
-            slots: outcome.slots,
-            samples,
-            events: outcome.events,
-            radio: outcome.radio,
-            decisions: outcome.decisions,
-            estimates: outcome.estimates,
-        })
+        let mut tables = self
+            .outcome
+            .ok_or_else(|| KernelError::Failed("the run has no results".to_owned()))?;
+        tables.samples = self.samples;
+        Ok(tables)
     }
 
     /// Waits a little for reports and takes them; answers whether bytes came.
@@ -193,7 +183,10 @@ impl KernelRun {
             match report {
                 Report::Reached(at) => self.reached = Instant::from_nanos(at),
                 Report::Samples(samples) => self.samples.append(*samples),
-                Report::Done(outcome) => self.outcome = Some(*outcome),
+                Report::Done(mut tables) => {
+                    self.samples.append(core::mem::take(&mut tables.samples));
+                    self.outcome = Some(*tables);
+                }
                 Report::Failed(reason) => return Err(KernelError::Failed(reason)),
             }
         }

@@ -46,10 +46,3 @@ pub(crate) fn describe_cca<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'
     about.set_item("parameters", parameters)?;
     Ok(about)
 }
-
-/// Jain's fairness index of shares.
-#[pyfunction]
-#[expect(clippy::needless_pass_by_value, reason = "it comes from Python")]
-pub(crate) fn jain(shares: Vec<f64>) -> f64 {
-    record::jain(&shares)
-}

@@ -6,6 +6,7 @@ mod catalogue;
 mod columns;
 mod own_cca;
 mod radio;
+mod results;
 mod run;
 mod scenarios;
 mod selection;
@@ -41,7 +42,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(catalogue::lineups, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::describe_cca, module)?)?;
     module.add_function(wrap_pyfunction!(own_cca::register_cca, module)?)?;
-    module.add_function(wrap_pyfunction!(catalogue::jain, module)?)?;
+    module.add_class::<results::ResultTable>()?;
+    module.add_function(wrap_pyfunction!(results::result_tables, module)?)?;
+    module.add_function(wrap_pyfunction!(results::jain, module)?)?;
     module.add_function(wrap_pyfunction!(selection::builtin_policies, module)?)?;
     module.add_function(wrap_pyfunction!(selection::policy_text, module)?)?;
     module.add_function(wrap_pyfunction!(selection::describe_policy, module)?)?;

@@ -9,8 +9,8 @@ use kernel::{KernelError, KernelRun, Parts};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use record::{Decisions, Estimates, Events, Flows, Runs, Samples, Slots, Ttis};
-use recorder::{Capture, Options, Tables};
+use record::{Samples, Tables};
+use recorder::{Capture, Options};
 use sim::Simulation;
 use units::{Duration, Instant};
 
@@ -136,8 +136,7 @@ impl Run {
         into_python(py, Samples::COLUMNS, samples.into_columns())
     }
 
-    /// Ends the run: record batches by the names runs, flows, slots, samples (those not taken yet),
-    /// events, radio, decisions and estimates.
+    /// Ends the run: a record batch by the name of each of `result_tables`; samples are those not taken yet.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let mut guard = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
         let engine = guard
@@ -145,26 +144,8 @@ impl Run {
             .ok_or_else(|| refuse("the run has been finished"))?;
         let tables = py.detach(|| engine.finish())?;
         let all = PyDict::new(py);
-        let named = [
-            ("runs", Runs::COLUMNS, tables.runs.into_columns()),
-            ("flows", Flows::COLUMNS, tables.flows.into_columns()),
-            ("slots", Slots::COLUMNS, tables.slots.into_columns()),
-            ("samples", Samples::COLUMNS, tables.samples.into_columns()),
-            ("events", Events::COLUMNS, tables.events.into_columns()),
-            ("radio", Ttis::COLUMNS, tables.radio.into_columns()),
-            (
-                "decisions",
-                Decisions::COLUMNS,
-                tables.decisions.into_columns(),
-            ),
-            (
-                "estimates",
-                Estimates::COLUMNS,
-                tables.estimates.into_columns(),
-            ),
-        ];
-        for (name, infos, columns) in named {
-            all.set_item(name, into_python(py, infos, columns)?)?;
+        for (table, columns) in tables.into_columns() {
+            all.set_item(table.name, into_python(py, table.columns, columns)?)?;
         }
         Ok(all)
     }

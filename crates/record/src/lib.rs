@@ -1,4 +1,4 @@
-//! Results: what is measured on the taps of a path, in which tables it is kept, and the metrics.
+//! Results: measures on the taps of a path, the tables that hold them, and the metrics.
 //!
 //! Definitions for users are in `docs/definitions.md`; this crate is the only place where they are
 //! computed.
@@ -12,8 +12,8 @@ mod tables;
 pub use delays::Delays;
 pub use meter::{Meter, SlotCounts};
 pub use metrics::{Performance, SlotInput, Weights, jain};
-pub use table::{Column, ColumnInfo};
+pub use table::{Column, ColumnInfo, Kept, TableInfo};
 pub use tables::{
     DecisionRow, Decisions, EstimateRow, Estimates, EventRow, Events, FlowRow, Flows, RunRow, Runs,
-    SampleRow, Samples, SlotRow, Slots, TtiRow, Ttis,
+    SampleRow, Samples, SlotRow, Slots, Tables, TtiRow, Ttis,
 };

@@ -1,11 +1,11 @@
-//! Tables as columns, with the meaning of each column beside it.
+//! Table: rows as columns, with the meaning of each column beside it.
 
 /// The values of one column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Column {
     /// Counts and times.
     U64(Vec<u64>),
-    /// Numbers of flows and the like.
+    /// Numbers of flows and other small counts.
     U32(Vec<u32>),
     /// Measures; NaN where there is none.
     F64(Vec<f64>),
@@ -13,17 +13,40 @@ pub enum Column {
     Text(Vec<String>),
 }
 
-/// What a column holds.
+/// Name and meaning of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ColumnInfo {
-    /// Its name.
+    /// Name of the column.
     pub name: &'static str,
-    /// What it means, with the unit.
+    /// Meaning of the values, with their unit.
     pub meaning: &'static str,
 }
 
-/// Lets a Rust type be a column.
+/// When results hold a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// In all results.
+    Always,
+    /// In results for which something wrote rows.
+    IfFilled,
+}
+
+/// Name, meaning and columns of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TableInfo {
+    /// Name of the table.
+    pub name: &'static str,
+    /// Meaning of a row.
+    pub meaning: &'static str,
+    /// When results hold the table.
+    pub kept: Kept,
+    /// The columns, in their order.
+    pub columns: &'static [ColumnInfo],
+}
+
+/// Type of the values of a column.
 pub(crate) trait Value: Sized {
+    /// Returns the values as a column.
     fn column(values: Vec<Self>) -> Column;
 }
 
@@ -40,6 +63,42 @@ value!(u64, U64);
 value!(u32, U32);
 value!(f64, F64);
 value!(String, Text);
+
+/// Declares the tables of a run: of each a row type with a field per column and the table of such rows, and
+/// the struct `Tables`, which holds one of each.
+macro_rules! tables {
+    ($($(#[doc = $doc:literal])+ $name:ident: $table:ident of $row:ident, $kept:ident {
+        $($column:ident: $type:ty = $meaning:literal,)+
+    })+) => {
+        $($crate::table::table! {
+            $(#[doc = $doc])+ $table of $row { $($column: $type = $meaning,)+ }
+        })+
+
+        /// The tables of a run.
+        #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+        pub struct Tables {
+            $($(#[doc = $doc])+ pub $name: $table,)+
+        }
+
+        impl Tables {
+            /// Name, meaning and columns of each table.
+            pub const ALL: &[$crate::TableInfo] = &[
+                $($crate::TableInfo {
+                    name: stringify!($name),
+                    meaning: concat!($($doc),+).trim_ascii(),
+                    kept: $crate::Kept::$kept,
+                    columns: $table::COLUMNS,
+                },)+
+            ];
+
+            /// Returns the columns of each table, in the order of [`Self::ALL`].
+            pub fn into_columns(self) -> impl Iterator<Item = (&'static $crate::TableInfo, Vec<$crate::Column>)> {
+                Self::ALL.iter().zip([$(self.$name.into_columns()),+])
+            }
+        }
+    };
+}
+pub(crate) use tables;
 
 /// Declares a table: a row type with a field per column, and the table of such rows as columns.
 macro_rules! table {
@@ -72,7 +131,7 @@ macro_rules! table {
                 $(self.$name.append(&mut other.$name);)+
             }
 
-            /// The row with that number.
+            /// Returns the row with that number.
             ///
             /// # Panics
             /// If there is none.
@@ -80,17 +139,17 @@ macro_rules! table {
                 $row { $($name: self.$name[index].clone(),)+ }
             }
 
-            /// How many rows there are.
+            /// Returns the number of rows.
             pub fn len(&self) -> usize {
                 [$(self.$name.len()),+][0]
             }
 
-            /// Whether there is no row.
+            /// Returns whether there is no row.
             pub fn is_empty(&self) -> bool {
                 self.len() == 0
             }
 
-            /// The columns, in the order of [`Self::COLUMNS`].
+            /// Returns the columns, in the order of [`Self::COLUMNS`].
             pub fn into_columns(self) -> Vec<$crate::Column> {
                 vec![$($crate::table::Value::column(self.$name),)+]
             }

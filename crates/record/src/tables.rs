@@ -1,10 +1,12 @@
-//! The tables of a run. Column `run` counts the runs of a campaign, `flow` the connections of a run.
+//! Tables of a run. A new column is one line here, a new table one entry.
+//!
+//! Campaigns number the runs in a further column `run`; `flow` is the number of the connection in its run.
 
-use crate::table::table;
+use crate::table::tables;
 
-table! {
+tables! {
     /// One row per run.
-    Runs of RunRow {
+    runs: Runs of RunRow, Always {
         seed: u64 = "seed of the run",
         scenario: String = "name of the scenario",
         scenario_hash: String = "hash of the scenario with all its defaults",
@@ -16,11 +18,9 @@ table! {
         trace_offset_s: f64 = "where in its traces the run began, s",
         start_jitter_s: f64 = "how much later than written the flows started, s",
     }
-}
 
-table! {
     /// One row per connection.
-    Flows of FlowRow {
+    flows: Flows of FlowRow, Always {
         flow: u32 = "number of the connection",
         name: String = "name of the flow in the scenario",
         ue: String = "node that receives",
@@ -50,11 +50,9 @@ table! {
         pm_balanced: f64 = "mean over slots of PM with weights 1, 1, 1",
         pm_delay: f64 = "mean over slots of PM with weights 1, 10, 1",
     }
-}
 
-table! {
     /// One row per connection and time slot in which it was alive.
-    Slots of SlotRow {
+    slots: Slots of SlotRow, Always {
         flow: u32 = "number of the connection",
         t_s: f64 = "start of the slot, s",
         delivered_bytes: u64 = "payload delivered in order to the application, bytes",
@@ -74,11 +72,9 @@ table! {
         pm_balanced: f64 = "PM with weights 1, 1, 1; NaN where undefined",
         pm_delay: f64 = "PM with weights 1, 10, 1; NaN where undefined",
     }
-}
 
-table! {
-    /// The state of connections, per ACK or per interval.
-    Samples of SampleRow {
+    /// One row per sample of a connection's state: per ACK or per interval.
+    samples: Samples of SampleRow, Always {
         flow: u32 = "number of the connection",
         t_ns: u64 = "time, ns",
         cwnd: u32 = "congestion window, segments",
@@ -91,22 +87,17 @@ table! {
         queue_bytes: u64 = "backlog of the bottleneck, bytes",
         capacity_bps: u64 = "capacity of the bottleneck over the last slot, IP layer, bit/s",
     }
-}
 
-table! {
-    /// What happened.
-    Events of EventRow {
+    /// One row per event of a connection.
+    events: Events of EventRow, Always {
         flow: u32 = "number of the connection",
         t_ns: u64 = "time, ns",
         kind: String = "what",
         detail: String = "more about it",
     }
-}
 
-table! {
-    /// The radio of each UE that a flow ends at, per TTI and direction: a row for each transport block,
-    /// and one for each downlink TTI without any.
-    Ttis of TtiRow {
+    /// One row per transport block of each UE that a flow ends at, and one per downlink TTI without any.
+    radio: Ttis of TtiRow, IfFilled {
         t_ns: u64 = "start of the TTI, ns",
         ue: u32 = "number of the UE in the scenario, the phone or its first one being 0",
         cell: u32 = "number of the serving cell in the scenario, from 0",
@@ -124,11 +115,9 @@ table! {
         queue_bytes: u64 = "what waits for its first transmission, bytes",
         queue_packets: u32 = "what waits for its first transmission, packets",
     }
-}
 
-table! {
-    /// Choices of the selectors of connections.
-    Decisions of DecisionRow {
+    /// One row per decision of a selector.
+    decisions: Decisions of DecisionRow, IfFilled {
         flow: u32 = "number of the connection",
         t_ns: u64 = "time, ns",
         cause: String = "establishment, change, or return where a change made it worse",
@@ -137,11 +126,9 @@ table! {
         reason: String = "why",
         measures: String = "the features that led to it, as name=value",
     }
-}
 
-table! {
-    /// What the estimators of a selector see, at the end of each slot.
-    Estimates of EstimateRow {
+    /// One row per slot and connection with a selector: what its estimators see at the end of the slot.
+    estimates: Estimates of EstimateRow, IfFilled {
         flow: u32 = "number of the connection",
         t_s: f64 = "start of the slot, s",
         using_cca: String = "congestion control in use at the end of the slot",
@@ -168,5 +155,42 @@ table! {
         phase_confidence: f64 = "from 0 to 1",
         speed: String = "class of the speed: 60, 120 or 300 km/h",
         speed_confidence: f64 = "from 0 to 1",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_of_tables_is_in_the_order_of_their_columns() {
+        let mut tables = Tables::default();
+        tables.events.push(EventRow {
+            flow: 3,
+            t_ns: 7,
+            kind: "open".to_owned(),
+            detail: "cubic".to_owned(),
+        });
+        let names: Vec<_> = Tables::ALL.iter().map(|table| table.name).collect();
+        let of_columns: Vec<_> = tables
+            .clone()
+            .into_columns()
+            .map(|(table, columns)| {
+                assert_eq!(columns.len(), table.columns.len(), "{}", table.name);
+                table.name
+            })
+            .collect();
+        assert_eq!(names, of_columns);
+        let (_, columns) = tables
+            .into_columns()
+            .find(|(table, _)| table.name == "events")
+            .expect("a table of events");
+        assert_eq!(columns[1], crate::Column::U64(vec![7]));
+    }
+
+    #[test]
+    fn a_table_has_the_meaning_of_its_rows() {
+        assert_eq!(Tables::ALL[0].meaning, "One row per run.");
+        assert_eq!(Tables::ALL[0].columns[0].meaning, "seed of the run");
     }
 }

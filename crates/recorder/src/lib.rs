@@ -9,14 +9,14 @@ use ::radio::ran::{ConnectionEvent, TtiRecord, UserId};
 use net::{HostId, Kind, LinkId, Network, Observer, Packet};
 use path::Access;
 use record::{
-    DecisionRow, Decisions, EstimateRow, Estimates, EventRow, Events, FlowRow, Flows, Meter,
-    Performance, Runs, SampleRow, Samples, SlotCounts, SlotInput, SlotRow, Slots, Ttis, Weights,
+    DecisionRow, EstimateRow, EventRow, FlowRow, Meter, Performance, SampleRow, SlotCounts,
+    SlotInput, SlotRow, Tables, Weights,
 };
 use tcp::cca::CaState;
 use tcp::{Flags, Unwrapper};
 use units::{Duration, Instant};
 
-pub use observed_path::{Capture, Engine, ObservationError, ObservedPath, Options, Tables};
+pub use observed_path::{Capture, Engine, ObservationError, ObservedPath, Options};
 pub use sender::SenderState;
 
 /// What is measured of one connection.
@@ -68,11 +68,10 @@ pub struct Recorder {
     /// The host of each UE, which has two bottlenecks.
     ues: Vec<HostId>,
     bottlenecks: Vec<Bottleneck>,
-    radio: Option<Ttis>,
-    pub(crate) samples: Samples,
-    events: Events,
-    decisions: Decisions,
-    estimates: Estimates,
+    /// Whether TTIs of the radio are kept.
+    log_radio: bool,
+    /// The tables; those of flows and slots are filled at the end.
+    pub(crate) tables: Tables,
 }
 
 /// A new connection as the recorder needs to know it.
@@ -95,7 +94,7 @@ pub struct Introduction {
 impl Recorder {
     /// Slots of that length; both directions of the access link of each UE, the phone's first; whether
     /// TTIs of the radio are kept.
-    pub fn new(slot: Duration, access: &[Access], radio: bool) -> Self {
+    pub fn new(slot: Duration, access: &[Access], log_radio: bool) -> Self {
         let links = access.iter().flat_map(|access| [access.down, access.up]);
         let bottleneck = |link| Bottleneck {
             link,
@@ -107,11 +106,8 @@ impl Recorder {
             watched: Vec::new(),
             bottlenecks: links.map(bottleneck).collect(),
             ues: access.iter().map(|access| access.ue).collect(),
-            radio: radio.then(Ttis::default),
-            samples: Samples::default(),
-            events: Events::default(),
-            decisions: Decisions::default(),
-            estimates: Estimates::default(),
+            log_radio,
+            tables: Tables::default(),
         }
     }
 
@@ -132,12 +128,12 @@ impl Recorder {
 
     /// A selector has chosen a congestion control.
     pub fn decided(&mut self, decision: DecisionRow) {
-        self.decisions.push(decision);
+        self.tables.decisions.push(decision);
     }
 
     /// What a selector sees.
     pub fn estimated(&mut self, estimate: EstimateRow) {
-        self.estimates.push(estimate);
+        self.tables.estimates.push(estimate);
     }
 
     /// What waits at a bottleneck, bytes, and its capacity in the present slot, bit/s.
@@ -214,7 +210,7 @@ impl Recorder {
     /// Records the state of a connection.
     pub fn sample(&mut self, now: Instant, connection: u32, info: &SenderState, network: &Network) {
         let bottleneck = self.watched[connection as usize].bottleneck;
-        self.samples.push(SampleRow {
+        self.tables.samples.push(SampleRow {
             flow: connection,
             t_ns: now.as_nanos(),
             cwnd: info.cwnd,
@@ -305,7 +301,7 @@ impl Recorder {
 
     fn event(&mut self, now: Instant, flow: u32, kind: &str, detail: String) {
         let t_ns = now.as_nanos();
-        self.events.push(EventRow {
+        self.tables.events.push(EventRow {
             flow,
             t_ns,
             kind: kind.to_owned(),
@@ -315,24 +311,19 @@ impl Recorder {
 
     /// The tables but for that of runs, once the run has ended.
     pub fn finish(self, end: Instant, info: impl Fn(u32) -> SenderState) -> Tables {
-        let (mut flows, mut slots) = (Flows::default(), Slots::default());
+        let mut tables = self.tables;
         for (connection, mut watched) in (0..).zip(self.watched) {
             let mut pm = [(0.0, 0_u64); 2];
             for pending in core::mem::take(&mut watched.pending) {
-                slots.push(with_performance(&watched, self.slot, pending, &mut pm));
+                tables
+                    .slots
+                    .push(with_performance(&watched, self.slot, pending, &mut pm));
             }
-            flows.push(summary(connection, watched, end, &info(connection), pm));
+            tables
+                .flows
+                .push(summary(connection, watched, end, &info(connection), pm));
         }
-        Tables {
-            runs: Runs::default(),
-            flows,
-            slots,
-            samples: self.samples,
-            events: self.events,
-            radio: self.radio.unwrap_or_default(),
-            decisions: self.decisions,
-            estimates: self.estimates,
-        }
+        tables
     }
 }
 
@@ -477,8 +468,8 @@ impl Observer for Recorder {
     }
 
     fn radio(&mut self, at: Instant, record: &TtiRecord) {
-        if let Some(radio) = &mut self.radio {
-            radio.push(radio::row(at, record));
+        if self.log_radio {
+            self.tables.radio.push(radio::row(at, record));
         }
     }
 

@@ -5,7 +5,7 @@ use std::io::Write;
 use capture::addressing;
 use net::{Checker, Delivery, HostId, Network, Observer, Packet};
 use path::{Plan, PlanError};
-use record::{Decisions, Estimates, Events, Flows, RunRow, Runs, Samples, Slots, Ttis};
+use record::{RunRow, Samples, Tables};
 use scenario::Scenario;
 use select::Hints;
 use units::{Duration, Instant};
@@ -40,27 +40,6 @@ pub enum ObservationError {
     /// The checker found the path at fault.
     #[error("the run breaks an invariant: {0}")]
     Invariant(String),
-}
-
-/// The tables of a run.
-#[derive(Debug, Default)]
-pub struct Tables {
-    /// One row.
-    pub runs: Runs,
-    /// A row per connection.
-    pub flows: Flows,
-    /// A row per connection and slot.
-    pub slots: Slots,
-    /// Samples that were not taken before.
-    pub samples: Samples,
-    /// Events.
-    pub events: Events,
-    /// A row per TTI and UE, where the scenario wants it.
-    pub radio: Ttis,
-    /// A row per choice of a selector.
-    pub decisions: Decisions,
-    /// A row per slot and connection that has a selector.
-    pub estimates: Estimates,
 }
 
 /// What runs TCP.
@@ -194,12 +173,12 @@ impl ObservedPath {
 
     /// How many samples there are since they were last taken.
     pub fn sample_count(&self) -> usize {
-        self.watch.0.samples.len()
+        self.watch.0.tables.samples.len()
     }
 
     /// The samples since the last call.
     pub fn take_samples(&mut self) -> Samples {
-        core::mem::take(&mut self.watch.0.samples)
+        core::mem::take(&mut self.watch.0.tables.samples)
     }
 
     /// Ends the run and gives its tables.

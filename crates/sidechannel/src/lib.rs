@@ -14,7 +14,7 @@ mod run;
 
 pub use frame::{FrameReader, decode, encode, write_frame};
 pub use guest::{Answer, How, Message, SenderReport};
-pub use run::{Job, Outcome, Report};
+pub use run::{Job, Report};
 
 /// Raised whenever a message changes, so that parties of different builds notice.
 pub const PROTOCOL: u32 = 2;

@@ -1,9 +1,9 @@
-//! Between the engine and the path.
+//! Messages between the engine and the path.
 
-use record::{Decisions, Estimates, Events, Flows, Runs, Samples, Slots, Ttis};
+use record::{Samples, Tables};
 use serde::{Deserialize, Serialize};
 
-/// What is to be run.
+/// Order for a run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Job {
     /// The scenario, complete, as TOML.
@@ -23,34 +23,15 @@ pub struct Job {
     pub pcap: Option<String>,
 }
 
-/// What the path tells while and after running.
+/// Message of the path to the engine, during and after the run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Report {
     /// The run has come to this time, ns.
     Reached(u64),
     /// Samples since the last ones.
     Samples(Box<Samples>),
-    /// The run is over.
-    Done(Box<Outcome>),
+    /// The run is over: its tables, with the samples since the last ones.
+    Done(Box<Tables>),
     /// The run has failed.
     Failed(String),
-}
-
-/// The tables of a run, but for samples.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Outcome {
-    /// One row.
-    pub runs: Runs,
-    /// A row per connection.
-    pub flows: Flows,
-    /// A row per connection and slot.
-    pub slots: Slots,
-    /// Events.
-    pub events: Events,
-    /// A row per TTI and UE, where the scenario wants it.
-    pub radio: Ttis,
-    /// A row per choice of a selector.
-    pub decisions: Decisions,
-    /// A row per slot and connection that has a selector.
-    pub estimates: Estimates,
 }

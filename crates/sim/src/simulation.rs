@@ -4,8 +4,8 @@ mod selecting;
 
 use net::{Delivery, HostId};
 use path::{Plan, Traces};
-use record::Samples;
-use recorder::{Engine, Introduction, ObservationError, ObservedPath, Options, Tables};
+use record::{Samples, Tables};
+use recorder::{Engine, Introduction, ObservationError, ObservedPath, Options};
 use scenario::{CcaChoice, Flow, Scenario};
 use tcp::{State, TcpConfig};
 use units::Instant;

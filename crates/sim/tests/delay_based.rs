@@ -3,8 +3,7 @@
 mod library;
 
 use library::{first, run, scenario};
-use record::FlowRow;
-use recorder::Tables;
+use record::{FlowRow, Tables};
 
 /// The RTT of the path without a queue, ms.
 const BASE_MS: f64 = 68.0;

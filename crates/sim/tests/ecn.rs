@@ -3,7 +3,7 @@
 mod library;
 
 use library::{first, run, scenario};
-use recorder::Tables;
+use record::Tables;
 
 fn marked(queue: &str, flow: &[&str]) -> Tables {
     let queue = format!("path.queue={queue}");

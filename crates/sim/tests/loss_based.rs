@@ -4,7 +4,7 @@
 mod library;
 
 use library::{first, run, scenario};
-use recorder::Tables;
+use record::Tables;
 
 fn on(cca: &str, path: &[&str]) -> Tables {
     let cca = format!("flows.0.cca={cca}");

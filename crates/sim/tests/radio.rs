@@ -4,8 +4,7 @@
 mod library;
 
 use library::{first, run};
-use record::Ttis;
-use recorder::Tables;
+use record::{Tables, Ttis};
 use scenario::Scenario;
 
 fn over_radio(text: &str, changes: &[&str]) -> Scenario {

@@ -3,7 +3,7 @@
 mod library;
 
 use library::{run, scenario};
-use recorder::Tables;
+use record::Tables;
 use tcp::cca::registry::CCAS;
 
 /// Mean goodput from the fifth second on, Mbit/s, and the largest window then, segments. No second

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use path::Traces;
-use record::{FlowRow, Flows};
-use recorder::{Options, Tables};
+use record::{FlowRow, Flows, Tables};
+use recorder::Options;
 use scenario::Scenario;
 use sim::Simulation;
 use units::Instant;
