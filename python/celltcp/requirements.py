@@ -8,7 +8,9 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import pandas as pd
+import pyarrow as pa
 
+from celltcp import _core
 from celltcp._core import CelltcpError
 
 #: The metric by which each requirement ranks; more is better.
@@ -78,8 +80,5 @@ def weighted_pm(slots: pd.DataFrame, weights: Weights) -> pd.Series:
 
     Undefined parts are left out together with their weights; NaN where none with a weight is defined.
     """
-    parts = slots[["a", "b", "c"]]
-    shares = parts.notna() * list(weights)
-    total = shares.sum(axis=1)
-    found: pd.Series = (parts.fillna(0.0) * shares).sum(axis=1) / total.where(total > 0)
-    return found
+    parts = pa.RecordBatch.from_pandas(slots[["a", "b", "c"]], preserve_index=False)
+    return pd.Series(pa.array(_core.weighted_pm(parts, weights)).to_numpy(), index=slots.index)

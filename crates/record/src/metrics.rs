@@ -1,11 +1,11 @@
-//! The performance metric PM of atxutegi2018 §6 and fairness.
+//! Metrics: the performance metric PM of atxutegi2018 §6, and fairness.
 //!
 //! PM = (αA + βB + γC)/(α + β + γ) for each slot, with A = K/Kt, B = Dmin/D, C = (BDP − R·MSS)/BDP.
 //! Edge cases are decided here:
 //!
 //! - Kt = 0 (the bottleneck could carry nothing for the flow): A and C are undefined and left out, their
 //!   weights with them. A slot in which only B is left counts by B.
-//! - K > Kt (what arrives was queued before): A is 1.
+//! - K > Kt (some of the data that arrived was queued before the slot): A is 1.
 //! - No RTT sample in the slot: if data is outstanding, the age of the oldest unacknowledged segment
 //!   stands for D, if that exceeds Dmin; if nothing is outstanding, B is undefined and left out.
 //! - BDP < R·MSS: C is 0.
@@ -13,33 +13,46 @@
 
 use units::Duration;
 
-/// The weights of capacity use, delay and retransmissions.
+/// Weights of the parts of PM: capacity use, delay and retransmissions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weights {
-    /// Weight of A.
+    /// Weight of A, the share of the capacity that is used.
     pub alpha: f64,
-    /// Weight of B.
+    /// Weight of B, lowest RTT over mean RTT.
     pub beta: f64,
-    /// Weight of C.
+    /// Weight of C, the share of the BDP that is not retransmitted.
     pub gamma: f64,
 }
 
 impl Weights {
-    /// All alike.
+    /// Equal weights.
     pub const BALANCED: Self = Self {
         alpha: 1.0,
         beta: 1.0,
         gamma: 1.0,
     };
-    /// Delay counts ten times.
+    /// Weights in which delay counts ten times.
     pub const DELAY: Self = Self {
         alpha: 1.0,
         beta: 10.0,
         gamma: 1.0,
     };
+
+    /// Returns PM of the parts A, B and C. Parts that are NaN are left out together with their weights; PM is
+    /// NaN if no part with a weight is left.
+    pub fn pm(&self, parts: [f64; 3]) -> f64 {
+        let weights = [self.alpha, self.beta, self.gamma];
+        let defined = parts.into_iter().zip(weights);
+        let (sum, total) = defined
+            .filter(|(part, _)| !part.is_nan())
+            .fold((0.0, 0.0), |(sum, total), (part, weight)| {
+                (sum + part * weight, total + weight)
+            });
+        if total > 0.0 { sum / total } else { f64::NAN }
+    }
 }
 
-/// What is known of a slot.
+/// Measures of a slot from which the parts of PM follow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SlotInput {
     /// Length of the slot.
@@ -70,7 +83,7 @@ pub struct Performance {
 }
 
 impl Performance {
-    /// The parts for a slot.
+    /// Returns the parts for a slot.
     pub fn of(input: &SlotInput) -> Self {
         let a =
             (input.capacity > 0).then(|| (input.delivered as f64 / input.capacity as f64).min(1.0));
@@ -94,24 +107,19 @@ impl Performance {
         Self { a, b, c }
     }
 
-    /// PM with these weights; `None` if nothing is defined.
+    /// Returns A, B and C; NaN where undefined.
+    pub fn parts(&self) -> [f64; 3] {
+        [self.a, self.b, self.c].map(|part| part.unwrap_or(f64::NAN))
+    }
+
+    /// Returns PM with these weights; `None` if nothing is defined.
     pub fn pm(&self, weights: Weights) -> Option<f64> {
-        let parts = [
-            (self.a, weights.alpha),
-            (self.b, weights.beta),
-            (self.c, weights.gamma),
-        ];
-        let defined = parts
-            .iter()
-            .filter_map(|(part, weight)| part.map(|part| (part, weight)));
-        let (sum, total) =
-            defined.fold((0.0, 0.0), |(sum, total), (p, w)| (sum + p * w, total + w));
-        (total > 0.0).then(|| sum / total)
+        Some(weights.pm(self.parts())).filter(|pm| !pm.is_nan())
     }
 }
 
-/// Jain's fairness index (Jain, Chiu and Hawe, DEC-TR-301, 1984): 1 if all have the same, 1/n if one
-/// has all. NaN without any.
+/// Returns Jain's fairness index (Jain, Chiu and Hawe, DEC-TR-301, 1984): 1 if all shares are equal, 1/n if
+/// one has all. NaN without any share.
 pub fn jain(shares: &[f64]) -> f64 {
     let sum: f64 = shares.iter().sum();
     let squares: f64 = shares.iter().map(|share| share * share).sum();
@@ -170,6 +178,22 @@ mod tests {
             }
         );
         assert_eq!(performance.pm(Weights::BALANCED), Some(0.1));
+    }
+
+    #[test]
+    fn undefined_parts_are_left_out_with_their_weights() {
+        let weights = Weights {
+            alpha: 1.0,
+            beta: 5.0,
+            gamma: 2.0,
+        };
+        assert!((weights.pm([f64::NAN, 0.2, 1.0]) - 3.0 / 7.0).abs() < 1e-12);
+        let goodput = Weights {
+            alpha: 1.0,
+            beta: 0.0,
+            gamma: 0.0,
+        };
+        assert!(goodput.pm([f64::NAN, 0.2, 1.0]).is_nan());
     }
 
     #[test]

@@ -350,20 +350,15 @@ fn with_performance(
         oldest_age,
         retransmitted: counts.retransmissions * u64::from(watched.mss),
     });
-    let or_nan = |part: Option<f64>| part.unwrap_or(f64::NAN);
-    (row.a, row.b, row.c) = (
-        or_nan(performance.a),
-        or_nan(performance.b),
-        or_nan(performance.c),
-    );
+    let parts = performance.parts();
+    [row.a, row.b, row.c] = parts;
     for (total, (weights, value)) in pm.iter_mut().zip([
         (Weights::BALANCED, &mut row.pm_balanced),
         (Weights::DELAY, &mut row.pm_delay),
     ]) {
-        let found = performance.pm(weights);
-        *value = or_nan(found);
-        if let Some(found) = found {
-            total.0 += found;
+        *value = weights.pm(parts);
+        if !value.is_nan() {
+            total.0 += *value;
             total.1 += 1;
         }
     }

@@ -25,7 +25,7 @@ pub use estimators::{View, Watch};
 pub use features::{FEATURES, Feature, Features};
 pub use memory::{Ending, Memory, Remembered, Tried};
 pub use policy::{Advice, Policy, PolicyError, Situation};
-pub use requirement::{Requirement, Weights};
+pub use requirement::Requirement;
 pub use sample::{Hints, SAMPLE_INTERVAL, Sample};
 pub use selector::{Cause, Decision, Selector, Start};
 

@@ -121,7 +121,7 @@ pub(crate) fn loss(requirement: Requirement, before: &Measure, after: &Measure) 
     let after = after.means();
     let capacity = before[0].max(after[0]).max(1.0);
     let weights = requirement.weights();
-    let score = |[rate, b, c]: [f64; 3]| weights.score([rate / capacity, b, c]);
+    let score = |[rate, b, c]: [f64; 3]| weights.pm([rate / capacity, b, c]);
     1.0 - score(after) / score(before).max(f64::MIN_POSITIVE)
 }
 

@@ -1,27 +1,10 @@
-//! What an application wants of its connection.
+//! Requirement: the measure that an application wants as large as possible.
 
 use core::str::FromStr;
 
-/// Weights of the parts of PM: use of the capacity, delay, losses (atxutegi2018 §4.1).
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Weights {
-    /// Of A, the share of the capacity that is used.
-    pub alpha: f64,
-    /// Of B, lowest RTT over mean RTT.
-    pub beta: f64,
-    /// Of C, the share of the BDP that is not retransmitted.
-    pub gamma: f64,
-}
+use record::Weights;
 
-impl Weights {
-    /// PM of these parts, from 0 to 1.
-    pub fn score(&self, [a, b, c]: [f64; 3]) -> f64 {
-        let sum = self.alpha + self.beta + self.gamma;
-        (self.alpha * a + self.beta * b + self.gamma * c) / sum
-    }
-}
-
-/// What is to be as large as possible.
+/// Measure that is to be as large as possible.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub enum Requirement {
     /// Mean goodput.
@@ -36,21 +19,24 @@ pub enum Requirement {
 }
 
 impl Requirement {
-    /// The three that have names.
+    /// The requirements that have names.
     pub const NAMED: [Self; 3] = [Self::Goodput, Self::Balanced, Self::Delay];
 
-    /// Weights of the parts of PM; goodput is A alone.
+    /// Returns the weights of the parts of PM; goodput is A alone.
     pub const fn weights(self) -> Weights {
-        let (alpha, beta, gamma) = match self {
-            Self::Goodput => (1.0, 0.0, 0.0),
-            Self::Balanced => (1.0, 1.0, 1.0),
-            Self::Delay => (1.0, 10.0, 1.0),
-            Self::Weighted(weights) => return weights,
-        };
-        Weights { alpha, beta, gamma }
+        match self {
+            Self::Goodput => Weights {
+                alpha: 1.0,
+                beta: 0.0,
+                gamma: 0.0,
+            },
+            Self::Balanced => Weights::BALANCED,
+            Self::Delay => Weights::DELAY,
+            Self::Weighted(weights) => weights,
+        }
     }
 
-    /// The named requirement that weighs delay most alike, for policies that know the named ones only.
+    /// Returns the named requirement that weighs delay most alike, for policies that know the named ones only.
     pub fn nearest_named(self) -> Self {
         let Self::Weighted(weights) = self else {
             return self;
@@ -124,7 +110,7 @@ mod tests {
     #[test]
     fn pm_is_the_weighted_mean_of_its_parts() {
         let parts = [0.6, 0.9, 1.0];
-        let score = |requirement: Requirement| requirement.weights().score(parts);
+        let score = |requirement: Requirement| requirement.weights().pm(parts);
         assert!((score(Requirement::Goodput) - 0.6).abs() < 1e-12);
         assert!((score(Requirement::Balanced) - 2.5 / 3.0).abs() < 1e-12);
         assert!((score(Requirement::Delay) - 10.6 / 12.0).abs() < 1e-12);

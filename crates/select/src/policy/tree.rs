@@ -164,7 +164,7 @@ impl Trees {
             .find(|tree| tree.requirement == requirement && tree.moment == moment)?;
         let (leaf, path) = tree.descend(situation)?;
         let weights = situation.requirement.weights();
-        let score = |parts: &[f64; 3]| weights.score(*parts);
+        let score = |parts: &[f64; 3]| weights.pm(*parts);
         // Of equals the first that the file names.
         let all = leaf
             .take
