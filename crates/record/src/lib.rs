@@ -4,13 +4,15 @@
 //! computed.
 
 mod delays;
+mod increments;
 mod meter;
 mod metrics;
 mod table;
 mod tables;
 
 pub use delays::Delays;
-pub use meter::{Meter, SlotCounts};
+pub use increments::Increments;
+pub use meter::{Ack, Meter, SlotCounts};
 pub use metrics::{Performance, SlotInput, Weights, jain};
 pub use table::{Column, ColumnInfo, Kept, TableInfo};
 pub use tables::{

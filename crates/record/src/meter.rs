@@ -1,12 +1,12 @@
-//! What two taps tell of a connection: one next to the server, one next to the phone.
+//! Meter: measures of a connection at two taps, one next to the server, one next to the phone.
 
 use std::collections::VecDeque;
 
 use units::{Duration, Instant};
 
-use crate::Delays;
+use crate::{Delays, Increments};
 
-/// A data segment that passed the server's tap and is not acknowledged.
+/// Data segment that passed the server's tap and is not acknowledged.
 #[derive(Clone, Copy, Debug)]
 struct Passed {
     end: u64,
@@ -15,7 +15,18 @@ struct Passed {
     sampled: bool,
 }
 
-/// Counts of one slot.
+/// Acknowledgement as it reaches the server's tap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ack {
+    /// Acknowledgement number.
+    pub number: u64,
+    /// Window field of the header.
+    pub window: u16,
+    /// Whether the segment has neither payload nor SYN or FIN.
+    pub bare: bool,
+}
+
+/// Measures of one slot.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SlotCounts {
     /// Payload delivered in order to the application, bytes.
@@ -26,15 +37,29 @@ pub struct SlotCounts {
     pub rtt: (Duration, u64),
     /// Sum and number of the one-way delays.
     pub one_way: (Duration, u64),
+    /// Data segments sent, retransmissions included.
+    pub segments: u64,
     /// Data segments sent again.
     pub retransmissions: u64,
+    /// Duplicate ACKs.
+    pub duplicate_acks: u64,
+    /// Increments of the RTT.
+    pub increments: Increments,
 }
 
-/// Measures one connection. Sequence numbers are 64-bit.
+/// Meter of one connection. Sequence numbers are 64-bit.
 #[derive(Clone, Debug, Default)]
 pub struct Meter {
     passed: VecDeque<Passed>,
     highest: u64,
+    /// Greatest acknowledgement number; before the first ACK, the first byte sent.
+    acknowledged: Option<u64>,
+    /// Window of the latest ACK.
+    window: Option<u16>,
+    latest_rtt: Option<Duration>,
+    /// Payload sent, retransmissions included, bytes.
+    sent: u64,
+    before_exit: Option<u64>,
     /// RTT samples of the run.
     pub rtt: Delays,
     /// One-way delays of the run.
@@ -47,6 +72,10 @@ pub struct Meter {
     pub segments: u64,
     /// Data segments that passed it before.
     pub retransmissions: u64,
+    /// Duplicate ACKs at the server's tap.
+    pub duplicate_acks: u64,
+    /// Increments of the RTT over the run.
+    pub increments: Increments,
     /// Payload delivered, bytes.
     pub delivered: u64,
     /// Latest delivery.
@@ -55,10 +84,13 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// A data segment passes the server's tap.
+    /// Notes a data segment that passes the server's tap.
     pub fn data_sent(&mut self, now: Instant, seq: u64, len: u32) {
         self.first_data.get_or_insert(now);
+        self.acknowledged.get_or_insert(seq);
         self.segments += 1;
+        self.slot.segments += 1;
+        self.sent += u64::from(len);
         let end = seq + u64::from(len);
         if end > self.highest {
             self.highest = end;
@@ -78,14 +110,16 @@ impl Meter {
         }
     }
 
-    /// An ACK passes the server's tap, with its SACK blocks. The RTT sample is that of the newest segment
-    /// that was sent once only and is newly covered (Karn's rule).
+    /// Notes an ACK that passes the server's tap, with its SACK blocks. The RTT sample is that of the newest
+    /// segment that was sent once only and is newly covered (Karn's rule).
     pub fn ack_arrived(
         &mut self,
         now: Instant,
-        ack: u64,
+        ack: Ack,
         sacks: impl IntoIterator<Item = (u64, u64)>,
     ) {
+        self.count_duplicate(ack);
+        let ack = ack.number;
         let mut newest = None;
         while let Some(passed) = self.passed.front() {
             if passed.end > ack {
@@ -115,10 +149,39 @@ impl Meter {
             self.rtt.push(rtt);
             self.slot.rtt.0 += rtt;
             self.slot.rtt.1 += 1;
+            if let Some(before) = self.latest_rtt.replace(rtt) {
+                self.increments.push(before, rtt);
+                self.slot.increments.push(before, rtt);
+            }
         }
     }
 
-    /// A data packet of `size` bytes at the IP layer reaches the phone's tap.
+    /// Counts a duplicate ACK (RFC 5681 §2): data is outstanding, the segment has neither payload nor SYN or FIN,
+    /// its number is the greatest so far, and its window is that of the ACK before.
+    fn count_duplicate(&mut self, ack: Ack) {
+        let same_window = self
+            .window
+            .replace(ack.window)
+            .is_none_or(|w| w == ack.window);
+        let greatest = self.acknowledged.unwrap_or(ack.number);
+        if ack.bare && same_window && ack.number == greatest && !self.passed.is_empty() {
+            self.duplicate_acks += 1;
+            self.slot.duplicate_acks += 1;
+        }
+        self.acknowledged = Some(greatest.max(ack.number));
+    }
+
+    /// Notes that the sender has left slow start; only the first time counts.
+    pub fn slow_start_left(&mut self) {
+        self.before_exit.get_or_insert(self.sent);
+    }
+
+    /// Returns the payload sent before slow start was left, retransmissions included, bytes.
+    pub fn sent_before_exit(&self) -> Option<u64> {
+        self.before_exit
+    }
+
+    /// Notes a data packet of `size` bytes at the IP layer that reaches the phone's tap.
     pub fn data_arrived(&mut self, now: Instant, sent_at: Instant, size: u32) {
         let delay = now.saturating_since(sent_at);
         self.one_way.push(delay);
@@ -127,14 +190,14 @@ impl Meter {
         self.slot.arrived += u64::from(size);
     }
 
-    /// Payload is delivered in order to the application.
+    /// Notes payload that is delivered in order to the application.
     pub fn data_delivered(&mut self, now: Instant, bytes: u64) {
         self.delivered += bytes;
         self.last_delivery = Some(now);
         self.slot.delivered += bytes;
     }
 
-    /// How long the oldest unacknowledged segment has been out.
+    /// Returns the time since the oldest unacknowledged segment was sent.
     pub fn oldest_age(&self, now: Instant) -> Option<Duration> {
         self.passed
             .iter()
@@ -142,7 +205,7 @@ impl Meter {
             .map(|p| now.saturating_since(p.at))
     }
 
-    /// The counts since the last call: a slot ends.
+    /// Ends a slot: returns its measures.
     pub fn end_slot(&mut self) -> SlotCounts {
         core::mem::take(&mut self.slot)
     }
@@ -156,12 +219,20 @@ mod tests {
         Instant::ZERO + Duration::from_millis(ms)
     }
 
+    fn ack(number: u64) -> Ack {
+        Ack {
+            number,
+            window: 100,
+            bare: true,
+        }
+    }
+
     #[test]
     fn an_ack_is_timed_by_the_newest_segment_it_covers() {
         let mut meter = Meter::default();
         meter.data_sent(at(0), 0, 100);
         meter.data_sent(at(10), 100, 100);
-        meter.ack_arrived(at(50), 200, None);
+        meter.ack_arrived(at(50), ack(200), None);
         assert_eq!(meter.rtt.lowest(), Some(Duration::from_millis(40)));
         assert_eq!(meter.rtt.len(), 1);
     }
@@ -172,7 +243,7 @@ mod tests {
         let mut meter = Meter::default();
         meter.data_sent(at(0), 0, 100);
         meter.data_sent(at(30), 0, 100);
-        meter.ack_arrived(at(50), 100, None);
+        meter.ack_arrived(at(50), ack(100), None);
         assert!(meter.rtt.is_empty());
         assert_eq!(meter.retransmissions, 1);
     }
@@ -184,11 +255,11 @@ mod tests {
         for n in 0..6 {
             meter.data_sent(at(n), n * 100, 100);
         }
-        meter.ack_arrived(at(40), 0, [(500, 600), (300, 400), (100, 200)]);
+        meter.ack_arrived(at(40), ack(0), [(500, 600), (300, 400), (100, 200)]);
         assert_eq!(meter.rtt.lowest(), Some(Duration::from_millis(35)));
         meter.data_sent(at(45), 0, 100);
         meter.data_sent(at(45), 200, 100);
-        meter.ack_arrived(at(90), 400, [(500, 600)]);
+        meter.ack_arrived(at(90), ack(400), [(500, 600)]);
         assert_eq!(meter.rtt.len(), 1);
     }
 
@@ -198,11 +269,78 @@ mod tests {
         for n in 0..3 {
             meter.data_sent(at(n), n * 100, 100);
         }
-        meter.ack_arrived(at(40), 0, Some((100, 200)));
-        meter.ack_arrived(at(41), 0, Some((100, 300)));
+        meter.ack_arrived(at(40), ack(0), Some((100, 200)));
+        meter.ack_arrived(at(41), ack(0), Some((100, 300)));
         assert_eq!(meter.rtt.len(), 2);
         meter.data_sent(at(45), 0, 100);
-        meter.ack_arrived(at(90), 300, None);
+        meter.ack_arrived(at(90), ack(300), None);
         assert_eq!(meter.rtt.len(), 2);
+    }
+
+    /// RFC 5681 §2: a window update, an ACK with payload and one without outstanding data are no duplicates.
+    #[test]
+    fn duplicate_acks_are_those_of_rfc_5681() {
+        let mut meter = Meter::default();
+        for n in 0..5 {
+            meter.data_sent(at(n), n * 100, 100);
+        }
+        // The first segment is lost: the first ACK repeats that of the handshake.
+        meter.ack_arrived(at(50), ack(0), Some((100, 200)));
+        meter.ack_arrived(at(51), ack(0), Some((100, 300)));
+        assert_eq!(meter.duplicate_acks, 2);
+        let update = Ack {
+            window: 200,
+            ..ack(0)
+        };
+        meter.ack_arrived(at(52), update, None);
+        let payload = Ack {
+            bare: false,
+            ..update
+        };
+        meter.ack_arrived(at(53), payload, None);
+        assert_eq!(meter.duplicate_acks, 2);
+        meter.ack_arrived(at(54), update, None);
+        assert_eq!(meter.duplicate_acks, 3);
+        // All is acknowledged.
+        for _ in 0..2 {
+            meter.ack_arrived(
+                at(60),
+                Ack {
+                    number: 500,
+                    ..update
+                },
+                None,
+            );
+        }
+        assert_eq!(meter.end_slot().duplicate_acks, 3);
+        assert_eq!(meter.end_slot().duplicate_acks, 0);
+    }
+
+    #[test]
+    fn increments_are_between_successive_samples_also_of_different_slots() {
+        let mut meter = Meter::default();
+        for (n, rtt) in (0..).zip([40, 45, 30, 60]) {
+            meter.data_sent(at(n * 100), n * 100, 100);
+            meter.ack_arrived(at(n * 100 + rtt), ack(n * 100 + 100), None);
+            if n == 2 {
+                assert!((meter.end_slot().increments.mean_ms() - 5.0).abs() < 1e-9);
+            }
+        }
+        assert!((meter.end_slot().increments.mean_ms() - 30.0).abs() < 1e-9);
+        assert!((meter.increments.mean_ms() - 17.5).abs() < 1e-9);
+        assert!((meter.increments.largest_ms() - 30.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn bytes_before_the_exit_are_those_before_the_first_one() {
+        let mut meter = Meter::default();
+        meter.data_sent(at(0), 0, 100);
+        meter.data_sent(at(1), 0, 100);
+        assert_eq!(meter.sent_before_exit(), None);
+        meter.slow_start_left();
+        meter.data_sent(at(2), 100, 100);
+        meter.slow_start_left();
+        assert_eq!(meter.sent_before_exit(), Some(200));
+        assert_eq!(meter.end_slot().segments, 3);
     }
 }

@@ -49,6 +49,10 @@ tables! {
         slow_start_exit_cwnd: f64 = "window at that exit, segments",
         pm_balanced: f64 = "mean over slots of PM with weights 1, 1, 1",
         pm_delay: f64 = "mean over slots of PM with weights 1, 10, 1",
+        duplicate_acks: u64 = "duplicate ACKs (RFC 5681) that reached the sender",
+        slow_start_bytes: f64 = "payload sent until the first exit from slow start, retransmissions included, bytes; NaN if it was never left",
+        rtt_increment_mean_ms: f64 = "mean positive difference between successive RTT samples, ms; NaN without one",
+        rtt_increment_max_ms: f64 = "largest difference between successive RTT samples, ms; NaN without a positive one",
     }
 
     /// One row per connection and time slot in which it was alive.
@@ -71,6 +75,12 @@ tables! {
         c: f64 = "C of PM: share of the BDP not retransmitted; NaN where undefined",
         pm_balanced: f64 = "PM with weights 1, 1, 1; NaN where undefined",
         pm_delay: f64 = "PM with weights 1, 10, 1; NaN where undefined",
+        segments: u64 = "data segments sent in the slot, retransmissions included",
+        duplicate_acks: u64 = "duplicate ACKs (RFC 5681) that reached the sender in the slot",
+        timeouts: f64 = "retransmission time-outs in the slot; NaN if the engine does not tell",
+        loss_probes: f64 = "tail loss probes in the slot; NaN if the engine does not tell",
+        rtt_increment_mean_ms: f64 = "mean positive difference between successive RTT samples, the second in the slot, ms; NaN without one",
+        rtt_increment_max_ms: f64 = "largest difference between successive RTT samples, the second in the slot, ms; NaN without a positive one",
     }
 
     /// One row per sample of a connection's state: per ACK or per interval.

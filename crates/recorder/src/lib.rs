@@ -9,7 +9,7 @@ use ::radio::ran::{ConnectionEvent, TtiRecord, UserId};
 use net::{HostId, Kind, LinkId, Network, Observer, Packet};
 use path::Access;
 use record::{
-    DecisionRow, EstimateRow, EventRow, FlowRow, Meter, Performance, SampleRow, SlotCounts,
+    Ack, DecisionRow, EstimateRow, EventRow, FlowRow, Meter, Performance, SampleRow, SlotCounts,
     SlotInput, SlotRow, Tables, Weights,
 };
 use tcp::cca::CaState;
@@ -38,7 +38,22 @@ struct Watched {
     timeouts: Option<u64>,
     /// Bytes of this connection that its bottleneck carried in the slot, at the IP layer.
     carried: u64,
+    timeouts_by_slot: BySlot,
+    loss_probes_by_slot: BySlot,
     pending: Vec<Pending>,
+}
+
+/// Counter of a sender at the end of the last slot; `None` where the engine does not tell.
+#[derive(Debug)]
+struct BySlot(Option<u64>);
+
+impl BySlot {
+    /// Ends a slot: returns what the counter gained in it; NaN if it is not known at both ends.
+    fn end_slot(&mut self, now: Option<u64>) -> f64 {
+        let before = core::mem::replace(&mut self.0, now);
+        now.zip(before)
+            .map_or(f64::NAN, |(now, before)| now.saturating_sub(before) as f64)
+    }
 }
 
 /// A slot whose PM waits for the lowest RTT of the connection.
@@ -171,6 +186,8 @@ impl Recorder {
             state: CaState::Open,
             timeouts: None,
             carried: 0,
+            timeouts_by_slot: BySlot(Some(0)),
+            loss_probes_by_slot: BySlot(Some(0)),
             pending: Vec::new(),
         });
     }
@@ -196,6 +213,9 @@ impl Recorder {
             self.event(now, connection, "state", info.ca_state.name().to_owned());
         }
         let watched = &mut self.watched[connection as usize];
+        if info.slow_start_exit.is_some() {
+            watched.meter.slow_start_left();
+        }
         if info.timeouts > watched.timeouts.or(Some(0)) {
             watched.timeouts = info.timeouts;
             self.event(now, connection, "timeout", format!("rto {}", info.rto));
@@ -245,8 +265,13 @@ impl Recorder {
         let from = Instant::ZERO + now.since_start().saturating_sub(self.slot);
         for (connection, watched) in (0..).zip(&mut self.watched) {
             let carried = core::mem::take(&mut watched.carried);
-            if watched.completed.is_some_and(|at| at <= from) || watched.meter.first_data.is_none()
-            {
+            if watched.completed.is_some_and(|at| at <= from) {
+                continue;
+            }
+            let info = info(connection);
+            let timeouts = watched.timeouts_by_slot.end_slot(info.timeouts);
+            let loss_probes = watched.loss_probes_by_slot.end_slot(info.loss_probes);
+            if watched.meter.first_data.is_none() {
                 continue;
             }
             let bottleneck = self.bottlenecks[watched.bottleneck];
@@ -255,7 +280,6 @@ impl Recorder {
             // Payload share of a full packet with timestamps.
             let full = u64::from(watched.mss) + 52;
             let capacity_payload = for_us * u64::from(watched.mss) / full;
-            let info = info(connection);
             let counts = watched.meter.end_slot();
             let backlog = network.queue(bottleneck.link);
             let mbps = |bytes: u64| units::Rate::of(units::Bytes::new(bytes), self.slot).as_mbps();
@@ -285,6 +309,12 @@ impl Recorder {
                 c: f64::NAN,
                 pm_balanced: f64::NAN,
                 pm_delay: f64::NAN,
+                segments: counts.segments,
+                duplicate_acks: counts.duplicate_acks,
+                timeouts,
+                loss_probes,
+                rtt_increment_mean_ms: counts.increments.mean_ms(),
+                rtt_increment_max_ms: counts.increments.largest_ms(),
             };
             let oldest_age = watched.meter.oldest_age(now);
             watched.pending.push(Pending {
@@ -419,6 +449,10 @@ fn summary(
         slow_start_exit_cwnd: exit.map_or(f64::NAN, |((_, cwnd), _)| f64::from(cwnd)),
         pm_balanced: mean(pm[0]),
         pm_delay: mean(pm[1]),
+        duplicate_acks: meter.duplicate_acks,
+        slow_start_bytes: count(meter.sent_before_exit()),
+        rtt_increment_mean_ms: meter.increments.mean_ms(),
+        rtt_increment_max_ms: meter.increments.largest_ms(),
     }
 }
 
@@ -445,6 +479,12 @@ impl Observer for Recorder {
             let edge = |wire| watched.stream.acknowledgement(wire);
             let sacks = segment.sack.as_slice().iter();
             let sacks = sacks.filter_map(|&(left, right)| Some((edge(left)?, edge(right)?)));
+            let connects = segment.flags.contains(Flags::SYN) || segment.flags.contains(Flags::FIN);
+            let ack = Ack {
+                number: ack,
+                window: segment.window,
+                bare: segment.len == 0 && !connects,
+            };
             watched.meter.ack_arrived(at, ack, sacks);
         }
     }

@@ -49,6 +49,44 @@ fn pm_is_the_mean_over_slots() {
     assert!(tables.slots.t_s.len() >= 98, "{}", tables.slots.t_s.len());
 }
 
+/// What the slots count adds up to what the connection counts, with an outage of the radio and without.
+#[test]
+fn counts_of_slots_add_up() {
+    for name in ["steady-20-68", "drive"] {
+        let tables = run(&scenario(name, &["flows.0.cca=cubic"]), 3);
+        let (row, slots) = (first(&tables.flows), &tables.slots);
+        assert_eq!(row.segments, slots.segments.iter().sum::<u64>());
+        assert_eq!(row.duplicate_acks, slots.duplicate_acks.iter().sum::<u64>());
+        assert_eq!(row.timeouts, slots.timeouts.iter().sum::<f64>());
+        assert_eq!(row.loss_probes, slots.loss_probes.iter().sum::<f64>());
+        let largest = slots
+            .rtt_increment_max_ms
+            .iter()
+            .copied()
+            .fold(f64::NAN, f64::max);
+        assert_eq!(row.rtt_increment_max_ms, largest);
+        assert!(row.rtt_increment_mean_ms < largest);
+        assert!(row.duplicate_acks > 0 && row.retransmissions > 0);
+    }
+}
+
+/// Slow start doubles the window each round trip, so that all that was sent before its exit is about twice the
+/// window there; NaN without an exit.
+#[test]
+fn bytes_before_the_exit_from_slow_start_follow_from_the_window_there() {
+    let row = on_steady_20_68("newreno");
+    let window = row.slow_start_exit_cwnd * 1448.0;
+    assert!(
+        (1.0..2.5).contains(&(row.slow_start_bytes / window)),
+        "{row:?}"
+    );
+    let row = on_steady_20_68("bbr");
+    assert_eq!(
+        row.slow_start_bytes.is_nan(),
+        row.slow_start_exit_s.is_nan()
+    );
+}
+
 /// A congestion control tells the name that it has in the catalogue.
 #[test]
 fn every_congestion_control_has_the_name_of_its_entry() {
