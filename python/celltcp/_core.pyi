@@ -169,6 +169,7 @@ def describe_cca(name: str) -> Any: ...
 def register_cca(
     name: str, title: str, year: int, class_: type, interval: str | None = None
 ) -> None: ...
+
 @final
 class ResultTable:
     @property

@@ -69,6 +69,18 @@ def test_every_congestion_control_fills_the_link(linux: Engine, cca: str) -> Non
     assert about["kernel_version"] == linux.kernel.version
 
 
+def test_slots_have_what_taps_and_sockets_tell(linux: Engine) -> None:
+    tables = run(linux, "cubic", {}, "drive", seed=3)
+    slots, row = tables["slots"].to_pandas(), flow(tables)
+    assert slots["segments"].sum() == row["segments"]
+    assert slots["duplicate_acks"].sum() == row["duplicate_acks"]
+    assert slots["rtt_increment_max_ms"].max() == row["rtt_increment_max_ms"]
+    assert slots["timeouts"].sum() == row["timeouts"]
+    # Linux counts probes per host only, and the guest reads that at the end.
+    assert slots["loss_probes"].isna().all() and row["loss_probes"] >= 0
+    assert row["slow_start_bytes"] >= row["slow_start_exit_cwnd"] * 1448
+
+
 def test_the_same_seed_gives_the_same_tables_also_on_a_busy_machine(linux: Engine) -> None:
     changes = {"samples": "10ms"}
     first = run(linux, "bbr", changes, "drive", seed=7)
