@@ -10,7 +10,7 @@
 use std::io;
 use std::os::fd::AsFd;
 
-use tcp::cca::{modelled_window, used_window};
+use cca::{modelled_window, used_window};
 use units::{Duration, Instant};
 
 use crate::info::Look;

@@ -1,8 +1,8 @@
 //! What senders have told last.
 
+use cca::CaState;
 use recorder::SenderState;
 use sidechannel::SenderReport;
-use tcp::cca::CaState;
 use units::{Duration, Instant, Rate};
 
 /// The states of all senders, by the number of the connection.

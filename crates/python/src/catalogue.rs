@@ -1,9 +1,9 @@
 //! The catalogue of congestion controls, for Python.
 
+use cca::registry;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use scenario::Lineup;
-use tcp::cca::registry;
 
 use crate::refuse;
 

@@ -2,10 +2,10 @@
 
 use core::cell::RefCell;
 
+use cca::reported::{Decide, Decision, Report, Reported, SHORTEST_INTERVAL};
+use cca::{Cca, Family, registry};
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
-use tcp::cca::reported::{Decide, Decision, Report, Reported, SHORTEST_INTERVAL};
-use tcp::cca::{Cca, Family, registry};
 use units::{Duration, Rate};
 
 use crate::refuse;
@@ -216,7 +216,7 @@ pub(crate) fn register_cca(
     }
     // The catalogue is for the life of the process.
     let name: &'static str = Box::leak(name.to_owned().into_boxed_str());
-    let build = move |_: &tcp::cca::Settings| {
+    let build = move |_: &cca::Settings| {
         let class = Python::attach(|py| class_.clone_ref(py));
         Box::new(Reported::new(Object {
             name,
@@ -224,7 +224,7 @@ pub(crate) fn register_cca(
             class,
             object: None,
             broken: false,
-        })) as Box<dyn tcp::cca::CongestionControl>
+        })) as Box<dyn cca::CongestionControl>
     };
     registry::add(Cca {
         name,

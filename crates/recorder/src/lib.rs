@@ -6,13 +6,13 @@ mod sender;
 mod tap;
 
 use ::radio::ran::{ConnectionEvent, TtiRecord, UserId};
+use cca::CaState;
 use net::{HostId, Kind, LinkId, Network, Observer, Packet};
 use path::Access;
 use record::{
     Ack, DecisionRow, EstimateRow, EventRow, FlowRow, Meter, Performance, SampleRow, SlotCounts,
     SlotInput, SlotRow, Tables, Weights,
 };
-use tcp::cca::CaState;
 use tcp::{Flags, Unwrapper};
 use units::{Duration, Instant};
 

@@ -1,7 +1,7 @@
 //! What a sender tells of itself.
 
+use cca::CaState;
 use tcp::Info;
-use tcp::cca::CaState;
 use units::{Duration, Instant, Rate};
 
 /// The state of a sender, as TCP_INFO has it; what an engine cannot tell is `None`.

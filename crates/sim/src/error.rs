@@ -1,7 +1,7 @@
 //! Why there is no run.
 
+use cca::SettingError;
 use recorder::ObservationError;
-use tcp::cca::SettingError;
 use workload::SelectionError;
 
 /// Why a run cannot be made, or went wrong.

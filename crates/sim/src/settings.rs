@@ -1,10 +1,10 @@
 //! From the words of a scenario to those of TCP.
 
+use cca::reno::Reno;
+use cca::slow_start::Standard;
+use cca::{Cca, Congestion, Pair, SettingError, Takeover, Window, registry};
 use scenario::{CcaChoice, Scenario, Tso};
 use select::Sample;
-use tcp::cca::reno::Reno;
-use tcp::cca::slow_start::Standard;
-use tcp::cca::{Cca, Congestion, HandOver, Pair, SettingError, Window, registry};
 use tcp::{Connection, TcpConfig};
 use units::Instant;
 use units::random::{Purpose, Stream};
@@ -114,9 +114,9 @@ pub(crate) fn sample(now: Instant, mss: u32, info: &tcp::Info) -> Sample {
 }
 
 /// The word of a scenario for how a congestion control takes over.
-pub(crate) fn hand_over(how: scenario::HandOver) -> HandOver {
+pub(crate) fn takeover(how: scenario::Takeover) -> Takeover {
     match how {
-        scenario::HandOver::Kernel => HandOver::Kernel,
-        scenario::HandOver::Context => HandOver::Context,
+        scenario::Takeover::Kernel => Takeover::Kernel,
+        scenario::Takeover::Context => Takeover::Context,
     }
 }

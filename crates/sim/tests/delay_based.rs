@@ -42,7 +42,7 @@ fn standing_queue(tables: &Tables, base_ms: f64) -> f64 {
 #[test]
 fn those_that_go_by_delay_keep_the_queue_short() {
     let queue = |row: &FlowRow| row.rtt_mean_ms - BASE_MS;
-    for cca in tcp::cca::registry::CCAS {
+    for cca in cca::registry::CCAS {
         let row = alone(cca.name, &[]);
         assert!(row.goodput_mbps > 1.0, "{}: {}", cca.name, row.goodput_mbps);
     }

@@ -90,8 +90,8 @@ fn bytes_before_the_exit_from_slow_start_follow_from_the_window_there() {
 /// A congestion control tells the name that it has in the catalogue.
 #[test]
 fn every_congestion_control_has_the_name_of_its_entry() {
-    for about in tcp::cca::registry::CCAS {
-        let (cca, _) = tcp::cca::cca_by_name(about.name).expect("it is there");
+    for about in cca::registry::CCAS {
+        let (cca, _) = cca::cca_by_name(about.name).expect("it is there");
         assert_eq!(cca.name(), about.name);
     }
 }

@@ -2,9 +2,9 @@
 
 mod library;
 
+use cca::registry::CCAS;
 use library::{run, scenario};
 use record::Tables;
-use tcp::cca::registry::CCAS;
 
 /// Mean goodput from the fifth second on, Mbit/s, and the largest window then, segments. No second
 /// passes without a delivery.

@@ -7,12 +7,12 @@ use std::collections::VecDeque;
 
 use units::{Duration, Instant};
 
-use crate::cca::{Congestion, Context, HandOver, Pair};
 use crate::config::TcpConfig;
 use crate::receiver::Receiver;
 use crate::segment::{Ecn, Flags, Segment};
 use crate::sender::{AckInput, Outgoing, Sender};
 use crate::sequence::{self, unwrap};
+use cca::{Congestion, Context, Pair, Takeover};
 pub use info::{Info, State};
 
 /// How long the side that closed first stays known (Linux: 60 s for 2 MSL).
@@ -174,7 +174,7 @@ impl Connection {
     }
 
     /// Another congestion control takes over; answers what it was handed.
-    pub fn switch(&mut self, now: Instant, pair: Pair, how: HandOver) -> Context {
+    pub fn switch(&mut self, now: Instant, pair: Pair, how: Takeover) -> Context {
         self.sender.switch(now, pair, how)
     }
 

@@ -1,6 +1,5 @@
-//! TCP without I/O: segments on the wire, connections as Linux keeps them, congestion controls.
+//! TCP without I/O: segments on the wire, connections as Linux keeps them.
 
-pub mod cca;
 mod config;
 mod connection;
 mod receiver;

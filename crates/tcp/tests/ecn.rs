@@ -2,8 +2,8 @@
 
 mod pipe;
 
+use cca::{CaState, cca_by_name};
 use pipe::{Pipe, Sighting};
-use tcp::cca::{CaState, cca_by_name};
 use tcp::{Ecn, Flags, TcpConfig};
 use units::Duration;
 

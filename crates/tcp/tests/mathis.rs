@@ -7,9 +7,9 @@
 
 mod pipe;
 
+use cca::cca_by_name;
 use pipe::Pipe;
 use tcp::TcpConfig;
-use tcp::cca::cca_by_name;
 use units::random::{Purpose, Stream};
 use units::{Bytes, Duration, Rate};
 

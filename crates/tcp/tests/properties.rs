@@ -2,10 +2,10 @@
 
 mod pipe;
 
+use cca::cca_by_name;
+use cca::registry::CCAS;
 use pipe::Pipe;
 use proptest::prelude::*;
-use tcp::cca::cca_by_name;
-use tcp::cca::registry::CCAS;
 use tcp::{Connection, Flags, SackBlocks, Segment, TcpConfig};
 use units::random::{Purpose, Stream};
 use units::{Bytes, Duration, Instant};

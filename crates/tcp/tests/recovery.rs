@@ -2,8 +2,8 @@
 
 mod pipe;
 
+use cca::{CaState, cca_by_name};
 use pipe::Pipe;
-use tcp::cca::{CaState, cca_by_name};
 use tcp::{State, TcpConfig};
 use units::{Bytes, Duration, Instant};
 

@@ -2,9 +2,9 @@
 
 mod pipe;
 
+use cca::cca_by_name;
 use pipe::Pipe;
 use tcp::TcpConfig;
-use tcp::cca::cca_by_name;
 use units::{Duration, Instant};
 
 struct Outcome {

@@ -8,7 +8,7 @@ use scenario::{Bulk, OnOff, Sequence, Workload};
 use units::random::{Purpose, Stream};
 use units::{Bytes, Duration, Instant, Rate};
 
-pub use selection::{Selection, SelectionError, decision_row, hand_over};
+pub use selection::{Selection, SelectionError, decision_row, takeover_after};
 pub use switches::{Due, Switches};
 
 /// An application that writes at a rate does so in pieces of this size.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use record::{DecisionRow, EstimateRow};
-use scenario::{HandOver, Scenario};
+use scenario::{Scenario, Takeover};
 use select::{
     Auto, Cause, Decision, Ending, FEATURES, Features, Hints, Memory, Policy, SAMPLE_INTERVAL,
     Sample, Selector, Start,
@@ -211,13 +211,13 @@ impl Selection {
     }
 }
 
-/// How the congestion control of a decision takes over.
-pub fn hand_over(cause: Cause) -> HandOver {
+/// Returns the kind of takeover for a decision with this cause.
+pub fn takeover_after(cause: Cause) -> Takeover {
     match cause {
-        // A connection that has hardly begun has nothing to be handed over: it stays in slow start, which a
-        // cap of its rate would cost it.
-        Cause::Establishment => HandOver::Kernel,
-        Cause::Change | Cause::Return => HandOver::Context,
+        // A connection that has just begun has no context worth passing on. It also has to stay in slow
+        // start, which the modelled window would end.
+        Cause::Establishment => Takeover::Kernel,
+        Cause::Change | Cause::Return => Takeover::Context,
     }
 }
 

@@ -1,6 +1,6 @@
 //! The scheduled changes of congestion controls of a scenario.
 
-use scenario::{CcaChoice, HandOver, Scenario};
+use scenario::{CcaChoice, Scenario, Takeover};
 use units::Instant;
 
 /// A change that is due.
@@ -13,7 +13,7 @@ pub struct Due {
     /// What takes over.
     pub to: CcaChoice,
     /// What it is handed.
-    pub how: HandOver,
+    pub how: Takeover,
 }
 
 /// Which congestion control each flow has, over time.
@@ -85,11 +85,11 @@ mod tests {
         let due = switches.pop(at(20)).unwrap();
         assert_eq!(
             (due.flow, due.to.name, due.how),
-            (0, "bbr", HandOver::Context)
+            (0, "bbr", Takeover::Context)
         );
         assert_eq!(switches.present(0).name, "bbr");
         assert_eq!(switches.pop(at(60)).unwrap().flow, 1);
-        assert_eq!(switches.pop(at(60)).unwrap().how, HandOver::Kernel);
+        assert_eq!(switches.pop(at(60)).unwrap().how, Takeover::Kernel);
         assert_eq!(switches.next_at(), Instant::NEVER);
     }
 }

@@ -4,8 +4,8 @@
 //! `Gentle` is NewReno that gives up less on a loss, by a factor that scenarios can choose. It is here to
 //! be read, not to be used.
 
-use tcp::cca::slow_start::Method;
-use tcp::cca::{Cca, CongestionControl, Family, Parameter, Window, registry};
+use cca::slow_start::Method;
+use cca::{Cca, CongestionControl, Family, Parameter, Window, registry};
 
 /// What scenarios can choose.
 const PARAMETERS: &[Parameter] = &[Parameter {

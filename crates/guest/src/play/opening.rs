@@ -37,7 +37,7 @@ impl Play<'_> {
         let ends = self.ends();
         let (own, to) = (receiver.address, sender.address);
         // What needs ECN asks for it, and has marks echoed one by one, on its own side only.
-        let both_ends = tcp::cca::cca_by_name(cca).is_ok_and(|(cca, _)| cca.needs_ecn());
+        let both_ends = cca::cca_by_name(cca).is_ok_and(|(cca, _)| cca.needs_ecn());
         let cca_there = both_ends.then_some(cca);
         let socket = connection::open(own, to, flow, number as u32, cca_there, ends)?;
         self.receivers.start(

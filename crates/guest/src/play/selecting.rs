@@ -5,7 +5,7 @@ use std::io;
 use select::{Decision, Hints, Sample};
 use sidechannel::{Answer, Message};
 use units::Instant;
-use workload::{decision_row, hand_over};
+use workload::{decision_row, takeover_after};
 
 use super::Play;
 
@@ -65,7 +65,7 @@ impl Play<'_> {
         if decision.from == decision.to {
             return Ok(());
         }
-        let how = hand_over(decision.cause);
+        let how = takeover_after(decision.cause);
         self.switch_one(now, connection as usize, decision.to, how)
     }
 

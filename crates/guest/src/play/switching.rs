@@ -2,7 +2,7 @@
 
 use std::io;
 
-use scenario::HandOver;
+use scenario::Takeover;
 use sidechannel::{How, Message};
 use units::Instant;
 use workload::Due;
@@ -29,7 +29,7 @@ impl Play<'_> {
         now: Instant,
         number: usize,
         to: &'static str,
-        how: HandOver,
+        how: Takeover,
     ) -> io::Result<()> {
         let Some(before) = self.look(number)? else {
             return Ok(());
@@ -39,8 +39,8 @@ impl Play<'_> {
             return Ok(());
         };
         let how = match how {
-            HandOver::Kernel => How::Kernel,
-            HandOver::Context => {
+            Takeover::Kernel => How::Kernel,
+            Takeover::Context => {
                 let hold = Hold::new(now, &before);
                 let cwnd = hold.window();
                 hold.apply(socket)?;

@@ -3,11 +3,11 @@
 use core::str::FromStr;
 use std::collections::BTreeMap;
 
+use cca::{Cca, SettingError, Settings, registry};
 use schemars::JsonSchema;
 use select::Auto;
 use serde::de::{Error, MapAccess, Visitor, value::MapAccessDeserializer};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use tcp::cca::{Cca, SettingError, Settings, registry};
 
 use config::suggestion;
 

@@ -28,6 +28,6 @@ pub use path::{ExtraLink, Path, WiredHop};
 pub use queue::{Codel, FqCodel, Pie, Queue, Threshold};
 pub use radio::Radio;
 pub use scenario::{Samples, Scenario, Variation};
-pub use switch::{HandOver, Switch};
+pub use switch::{Switch, Takeover};
 pub use tcp::{Tcp, Tso, WindowScale};
 pub use workload::{Bulk, OnOff, Sequence, Workload};

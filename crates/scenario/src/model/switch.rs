@@ -16,14 +16,14 @@ table! {
         /// The congestion control that takes over; default "cubic".
         pub to: CcaChoice,
         /// What it is handed; default "context".
-        pub how: HandOver,
+        pub how: Takeover,
     }
 }
 
 /// What a congestion control that takes over is handed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum HandOver {
+pub enum Takeover {
     /// The window without the part of it that waits in queues (atxutegi2018 eq. 6.3).
     #[default]
     Context,

@@ -114,10 +114,10 @@ pub struct Advice {
 
 /// The kernel's name of the congestion control called `name`.
 pub(crate) fn cca_named(name: &str) -> Result<&'static str, String> {
-    tcp::cca::registry::find(name)
+    cca::registry::find(name)
         .map(|cca| cca.name)
         .ok_or_else(|| {
-            let mut all: Vec<_> = tcp::cca::registry::all().iter().map(|c| c.name).collect();
+            let mut all: Vec<_> = cca::registry::all().iter().map(|c| c.name).collect();
             all.sort_unstable();
             let all = all.join(", ");
             format!("{name:?} is not a congestion control; allowed: {all}")

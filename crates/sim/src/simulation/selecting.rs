@@ -1,10 +1,10 @@
 //! Congestion controls that change in flight: by the clock, and as selectors say.
 
+use cca::Takeover;
 use net::HostId;
 use scenario::CcaChoice;
 use select::{Decision, Hints};
-use tcp::cca::HandOver;
-use workload::{Due, decision_row, hand_over};
+use workload::{Due, decision_row, takeover_after};
 
 use super::Simulation;
 use crate::endpoints::Side;
@@ -16,19 +16,19 @@ impl Simulation {
         let of_flow = self.flows.iter().filter(|each| each.number == due.flow);
         let open: Vec<u32> = of_flow.filter_map(|each| each.connection).collect();
         for connection in open {
-            self.switch(connection, &due.to, settings::hand_over(due.how));
+            self.switch(connection, &due.to, settings::takeover(due.how));
         }
     }
 
-    fn switch(&mut self, connection: u32, to: &CcaChoice, how: HandOver) {
+    fn switch(&mut self, connection: u32, to: &CcaChoice, how: Takeover) {
         let Ok(pair) = settings::cca(to) else {
             unreachable!("the congestion control of every switch was looked up at the start");
         };
         let sender = self.endpoints.end(connection, Side::Sender);
         let handed = sender.switch(self.now, pair, how);
         let detail = match how {
-            HandOver::Kernel => format!("{to} kernel"),
-            HandOver::Context => format!("{to} context cwnd {}", handed.cwnd),
+            Takeover::Kernel => format!("{to} kernel"),
+            Takeover::Context => format!("{to} context cwnd {}", handed.cwnd),
         };
         self.path.recorder().switched(self.now, connection, detail);
         self.flush(connection, Side::Sender);
@@ -62,7 +62,7 @@ impl Simulation {
         let row = decision_row(connection, decision);
         self.path.recorder().decided(row);
         if decision.from != decision.to {
-            let how = settings::hand_over(hand_over(decision.cause));
+            let how = settings::takeover(takeover_after(decision.cause));
             self.switch(connection, &CcaChoice::plain(decision.to), how);
         }
     }

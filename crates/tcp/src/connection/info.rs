@@ -3,7 +3,7 @@
 use units::{Duration, Instant, Rate};
 
 use super::Connection;
-use crate::cca::CaState;
+use cca::CaState;
 
 /// The states of RFC 9293 §3.3.2.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -4,7 +4,7 @@ use units::{Duration, Instant};
 
 use super::rtt::micros_between;
 use super::{Sender, loss, scoreboard};
-use crate::cca::{Ack, AckKind, AckSample, CaState};
+use cca::{Ack, AckKind, AckSample, CaState};
 
 /// The acknowledging part of an incoming segment, in 64-bit numbers.
 #[derive(Clone, Copy, Debug)]
@@ -297,8 +297,8 @@ impl Sender {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cca::{Congestion, Window, cca_by_name};
     use crate::config::TcpConfig;
+    use cca::{Congestion, Window, cca_by_name};
     use units::random::{Purpose, Stream};
 
     const FIRST: u64 = 1_000;

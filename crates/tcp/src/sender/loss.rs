@@ -3,7 +3,7 @@
 use units::Instant;
 
 use super::{AckEffects, Resend, Sender};
-use crate::cca::{CaState, Event, Lost};
+use cca::{CaState, Event, Lost};
 
 /// Degree of reordering that is assumed at first, segments (`tcp_reordering`, RFC 5681's three
 /// duplicate ACKs).
@@ -162,7 +162,7 @@ impl Sender {
             return;
         }
         let w = &mut self.congestion.window;
-        if w.ssthresh < crate::cca::INFINITE_SSTHRESH
+        if w.ssthresh < cca::INFINITE_SSTHRESH
             && (w.state == CaState::Cwr || self.undo.is_possible())
         {
             w.cwnd = w.ssthresh;

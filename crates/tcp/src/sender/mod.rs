@@ -22,10 +22,10 @@ use std::collections::VecDeque;
 
 use units::{Duration, Instant};
 
-use crate::cca::{Congestion, Context, HandOver, Pair};
 use crate::config::TcpConfig;
 pub(crate) use ack::AckInput;
 use ack::{AckEffects, Resend};
+use cca::{Congestion, Context, Pair, Takeover};
 use pacing::{Pacer, SendQueue};
 use prr::Prr;
 use rack::Rack;
@@ -280,7 +280,7 @@ impl Sender {
 
     /// Another congestion control takes over the live connection. What its predecessor reduced is not taken
     /// back any more (Linux `tcp_init_congestion_control` clears `prior_ssthresh`).
-    pub(crate) fn switch(&mut self, now: Instant, pair: Pair, how: HandOver) -> Context {
+    pub(crate) fn switch(&mut self, now: Instant, pair: Pair, how: Takeover) -> Context {
         self.set_now(now);
         self.undo.forget_threshold();
         self.refresh_window();

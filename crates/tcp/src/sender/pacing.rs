@@ -4,7 +4,7 @@ use units::{Bytes, Duration, Instant};
 
 use super::Sender;
 use super::rtt::micros_between;
-use crate::cca::CaState;
+use cca::CaState;
 
 /// Largest burst handed to a device (`sk_gso_max_size`: 64 KiB less room for the headers), bytes.
 const GSO_MAX_SIZE: u64 = 65_536 - 1 - 320;

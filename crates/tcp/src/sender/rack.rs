@@ -6,7 +6,7 @@ use super::loss::INITIAL_REORDERING;
 use super::rtt::micros_between;
 use super::scoreboard::Sent;
 use super::{AckEffects, Sender};
-use crate::cca::CaState;
+use cca::CaState;
 
 /// Recoveries for which a widened reordering window lasts (RFC 8985 §6.2 step 4).
 const PERSISTENCE: u8 = 16;

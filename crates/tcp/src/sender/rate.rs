@@ -4,7 +4,7 @@ use units::{Duration, Instant};
 
 use super::rtt::micros_between;
 use super::scoreboard::{Load, NewlySent, Sent, Span};
-use crate::cca::RateSample;
+use cca::RateSample;
 
 /// The connection's side of the sampler: its counts and clocks (§3.1 of the draft).
 #[derive(Clone, Debug, Default)]

@@ -3,7 +3,7 @@
 use units::Instant;
 
 use super::{AckEffects, AckInput, Sender};
-use crate::cca::CaState;
+use cca::CaState;
 
 /// Blocks of the last ACK: what they cover has been worked on already.
 #[derive(Clone, Debug, Default)]

@@ -3,7 +3,7 @@
 use units::{Duration, Instant};
 
 use super::Sender;
-use crate::cca::CaState;
+use cca::CaState;
 
 /// Linux never arms these timers for less (`TCP_TIMEOUT_MIN`, two ticks of 1 ms).
 pub(super) const TIMEOUT_MIN: Duration = Duration::from_millis(2);

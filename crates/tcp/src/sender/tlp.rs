@@ -4,7 +4,7 @@ use units::Instant;
 
 use super::timers::TIMEOUT_MIN;
 use super::{AckEffects, Sender};
-use crate::cca::CaState;
+use cca::CaState;
 
 /// The probe that is out, if any.
 #[derive(Clone, Debug, Default)]

@@ -5,7 +5,7 @@ use units::Instant;
 use super::pacing::{Burst, Deferred};
 use super::scoreboard::{Load, Span};
 use super::{Outgoing, Sender};
-use crate::cca::{CaState, Event};
+use cca::{CaState, Event};
 
 impl Sender {
     /// Whether the application has written more than was sent.

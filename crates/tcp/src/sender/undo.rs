@@ -5,7 +5,7 @@ use units::Instant;
 
 use super::tlp::LossProbe;
 use super::{Resend, Sender};
-use crate::cca::{CaState, Window};
+use cca::{CaState, Window};
 
 /// What is needed to take a reduction back.
 #[derive(Clone, Debug, Default)]

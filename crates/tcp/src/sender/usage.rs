@@ -4,7 +4,7 @@
 use units::Instant;
 
 use super::Sender;
-use crate::cca::{CaState, Event};
+use cca::{CaState, Event};
 
 /// The use of the window over the last round trip.
 #[derive(Clone, Debug)]

@@ -4,8 +4,8 @@
 
 use std::collections::VecDeque;
 
-use tcp::cca::CaState;
-use tcp::cca::{Congestion, CongestionControl, SlowStart, Window};
+use cca::CaState;
+use cca::{Congestion, CongestionControl, SlowStart, Window};
 use tcp::{Connection, Ecn, Flags, Segment, TcpConfig};
 use units::random::{Purpose, Stream};
 use units::{Bytes, Duration, Instant, Rate};

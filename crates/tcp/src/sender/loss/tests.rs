@@ -6,9 +6,9 @@ use units::random::{Purpose, Stream};
 use units::{Duration, Instant};
 
 use super::*;
-use crate::cca::{Ack, Congestion, CongestionControl, Lost, RateSample, SlowStart, Window};
 use crate::config::TcpConfig;
 use crate::sender::AckInput;
+use cca::{Ack, Congestion, CongestionControl, Lost, RateSample, SlowStart, Window};
 
 const FIRST: u64 = 1_000;
 const MSS: u64 = 1_448;
@@ -54,7 +54,7 @@ fn ten_out() -> (Sender, Arc<Mutex<Seen>>) {
     let config = TcpConfig::default();
     let draws = Stream::new(1, Purpose::CongestionControl, 0);
     let window = Window::new(config.mss, 10, draws);
-    let slow_start: Box<dyn SlowStart> = Box::new(crate::cca::slow_start::Standard);
+    let slow_start: Box<dyn SlowStart> = Box::new(cca::slow_start::Standard);
     let congestion = Congestion::new(window, Box::new(Watcher(seen.clone())), slow_start);
     let mut sender = Sender::new(config, congestion, FIRST);
     let start = Instant::ZERO + RTT;

@@ -1,0 +1,75 @@
+//! ACKs that come in lumps: how much more than the BDP must be in flight so that the sender does not
+//! run dry between them (draft-cardwell-iccrg-bbr-congestion-control-01 §4.5.5, Linux's `extra_acked`).
+
+use units::Instant;
+
+use super::config::BbrConfig;
+use crate::bandwidth::{Bandwidth, Gain};
+use crate::{Ack, Window};
+
+/// An epoch that has counted this many segments starts anew.
+const EPOCH_LIMIT: u64 = 1 << 20;
+
+/// The largest excess of the last one to two half-windows of rounds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Aggregation {
+    epoch: Instant,
+    epoch_acked: u64,
+    extra: [u32; 2],
+    half: usize,
+    rounds: u32,
+}
+
+impl Aggregation {
+    pub(super) fn restart(&mut self, window: &Window) {
+        self.epoch = window.now;
+        self.epoch_acked = 0;
+    }
+
+    /// Counts what came beyond what the bandwidth explains.
+    pub(super) fn update(
+        &mut self,
+        config: &BbrConfig,
+        window: &Window,
+        ack: &Ack,
+        bandwidth: Bandwidth,
+        round: bool,
+    ) {
+        let valid = ack.rate.delivered.is_some() && !ack.rate.interval.is_zero();
+        if ack.delivered == 0 || !valid {
+            return;
+        }
+        if round {
+            self.rounds += 1;
+            if self.rounds >= config.extra_acked_win_rtts {
+                self.rounds = 0;
+                self.half = 1 - self.half;
+                self.extra[self.half] = 0;
+            }
+        }
+        let elapsed = window.now.saturating_since(self.epoch);
+        let mut expected = bandwidth.segments_in(elapsed);
+        if self.epoch_acked <= expected
+            || self.epoch_acked + u64::from(ack.delivered) >= EPOCH_LIMIT
+        {
+            self.restart(window);
+            expected = 0;
+        }
+        self.epoch_acked = (self.epoch_acked + u64::from(ack.delivered)).min(EPOCH_LIMIT - 1);
+        let extra = self
+            .epoch_acked
+            .saturating_sub(expected)
+            .min(u64::from(window.cwnd)) as u32;
+        self.extra[self.half] = self.extra[self.half].max(extra);
+    }
+
+    /// Segments to add to the window once start-up is over.
+    pub(super) fn extra(&self, config: &BbrConfig, bandwidth: Bandwidth, full: bool) -> u32 {
+        if !full {
+            return 0;
+        }
+        let most = bandwidth.segments_in(config.extra_acked_max);
+        let extra = Gain::of(config.extra_acked_gain).of_segments(self.extra[0].max(self.extra[1]));
+        u64::from(extra).min(most) as u32
+    }
+}

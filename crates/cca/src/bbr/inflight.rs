@@ -1,0 +1,150 @@
+//! The window: what must be in flight, and what recovery makes of it (§4.2.3).
+
+use units::Duration;
+
+use super::Bbr;
+use super::mode::Mode;
+use crate::bandwidth::{Bandwidth, Gain};
+use crate::{Ack, CaState, Window};
+
+/// The window while there is no RTT, and below which start-up grows with every delivery, segments.
+const INITIAL_CWND: u32 = 10;
+/// Largest burst that is counted with, bytes (`GSO_LEGACY_MAX_SIZE`, less room for the headers).
+const LARGEST_BURST: u64 = 65_536 - 1 - 320;
+
+const fn in_recovery(state: CaState) -> bool {
+    matches!(state, CaState::Recovery | CaState::Loss)
+}
+
+impl Bbr {
+    /// Segments in flight that fill the path at `bandwidth`, times `gain` (§4.2.3.2).
+    fn bdp(&self, bandwidth: Bandwidth, gain: Gain) -> u32 {
+        if self.min_rtt == Duration::MAX {
+            return INITIAL_CWND;
+        }
+        bandwidth.product(self.min_rtt, gain)
+    }
+
+    /// What must be in flight beyond the BDP: bursts at both ends, and an even number for delayed
+    /// ACKs; two more in the probing phase, so that even small windows probe.
+    fn with_quantization(&self, window: &Window, segments: u32) -> u32 {
+        let mut segments = segments + 3 * self.burst_goal(window);
+        segments = (segments + 1) & !1;
+        if self.mode == Mode::ProbeBandwidth && self.phase == 0 {
+            segments += 2;
+        }
+        segments
+    }
+
+    /// What is in flight if the path is filled at `bandwidth`, times `gain`.
+    pub(super) fn inflight_target(&self, window: &Window, bandwidth: Bandwidth, gain: Gain) -> u32 {
+        self.with_quantization(window, self.bdp(bandwidth, gain))
+    }
+
+    /// Segments of a burst at the present pacing rate: what a millisecond holds (§4.2.2).
+    fn burst_goal(&self, window: &Window) -> u32 {
+        let bytes = ((window.pacing_rate.bits_per_second() / 8) >> 10).min(LARGEST_BURST);
+        let least = self.least_burst(window);
+        ((bytes / u64::from(window.mss)) as u32)
+            .max(least)
+            .min(0x7f)
+    }
+
+    /// What will be in flight when pacing lets the next burst leave, of `now` at present: the path
+    /// goes on delivering, and a burst that raises the load counts already (Linux
+    /// `bbr_packets_in_net_at_edt`).
+    pub(super) fn inflight_at_departure(&self, window: &Window, now: u32) -> u32 {
+        let wait = window.next_departure.saturating_since(window.now);
+        let delivered = self.bandwidth().segments_in(wait);
+        let mut inflight = u64::from(now);
+        if self.pacing_gain > Gain::ONE {
+            inflight += u64::from(self.burst_goal(window));
+        }
+        inflight.saturating_sub(delivered) as u32
+    }
+
+    /// §4.2.3.4: what to come back to after recovery or a probe.
+    pub(super) fn save_cwnd(&mut self, window: &Window) {
+        let undisturbed = !in_recovery(self.previous_state) && self.mode != Mode::ProbeRtt;
+        self.saved_cwnd = if undisturbed {
+            window.cwnd
+        } else {
+            self.saved_cwnd.max(window.cwnd)
+        };
+    }
+
+    /// §4.2.3.4: packet conservation for the first round of a recovery.
+    fn recover_or_restore(&mut self, window: &mut Window, ack: &Ack) -> Option<u32> {
+        let (previous, state) = (self.previous_state, window.state);
+        let mut cwnd = window.cwnd;
+        if ack.lost > 0 {
+            cwnd = cwnd.saturating_sub(ack.lost).max(1);
+        }
+        if state == CaState::Recovery && previous != CaState::Recovery {
+            self.packet_conservation = true;
+            self.next_round = window.delivered;
+            cwnd = window.inflight.saturating_add(ack.delivered);
+        } else if in_recovery(previous) && !in_recovery(state) {
+            cwnd = cwnd.max(self.saved_cwnd);
+            self.packet_conservation = false;
+        }
+        self.previous_state = state;
+        if self.packet_conservation {
+            return Some(cwnd.max(window.inflight.saturating_add(ack.delivered)));
+        }
+        window.cwnd = cwnd;
+        None
+    }
+
+    pub(super) fn set_cwnd(&mut self, window: &mut Window, ack: &Ack) {
+        let acked = ack.delivered;
+        if acked > 0 {
+            if let Some(conserved) = self.recover_or_restore(window, ack) {
+                window.cwnd = conserved;
+            } else {
+                let bandwidth = self.bandwidth();
+                let extra = self
+                    .aggregation
+                    .extra(&self.config, bandwidth, self.full.reached);
+                let bdp = self.bdp(bandwidth, self.mode.cwnd_gain(&self.config)) + extra;
+                let target = self.with_quantization(window, bdp);
+                if self.full.reached {
+                    window.cwnd = window.cwnd.saturating_add(acked).min(target);
+                } else if window.cwnd < target || window.delivered < u64::from(INITIAL_CWND) {
+                    window.cwnd = window.cwnd.saturating_add(acked);
+                }
+                window.cwnd = window.cwnd.max(self.config.cwnd_min_target);
+            }
+        }
+        window.cwnd = window.cwnd.min(window.cwnd_clamp);
+        if self.mode == Mode::ProbeRtt {
+            window.cwnd = window.cwnd.min(self.config.cwnd_min_target);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::Rate;
+    use units::random::{Purpose, Stream};
+
+    /// One segment per millisecond: what leaves in 5 ms finds five fewer in flight, and brings its own
+    /// burst if it is to raise the load.
+    #[test]
+    fn the_load_at_the_next_departure_is_what_the_path_has_not_delivered_by_then() {
+        let mut window = Window::new(1448, 10, Stream::new(1, Purpose::CongestionControl, 0));
+        window.pacing_rate = Rate::from_mbps(11.6);
+        let one_per_ms = Bandwidth::of(1, Duration::from_millis(1)).expect("a millisecond");
+        let mut bbr = Bbr::default();
+        bbr.samples.update(10, 0, one_per_ms.0 + 1);
+        bbr.pacing_gain = Gain::of(0.75);
+        window.next_departure = window.now + Duration::from_millis(5);
+        assert_eq!(bbr.inflight_at_departure(&window, 20), 15);
+        assert_eq!(bbr.inflight_at_departure(&window, 3), 0);
+        bbr.pacing_gain = Gain::of(1.25);
+        assert_eq!(bbr.inflight_at_departure(&window, 20), 17);
+        window.now += Duration::from_millis(9);
+        assert_eq!(bbr.inflight_at_departure(&window, 20), 22);
+    }
+}

@@ -1,0 +1,48 @@
+//! The four modes and their gains (draft-cardwell-iccrg-bbr-congestion-control-00 §4.3).
+
+use super::config::BbrConfig;
+use crate::bandwidth::Gain;
+
+/// What BBR is doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum Mode {
+    /// Doubling the rate every round to find the bandwidth.
+    #[default]
+    Startup,
+    /// Draining the queue that start-up left.
+    Drain,
+    /// Cruising at the bandwidth, now and then above and below it.
+    ProbeBandwidth,
+    /// Four segments in flight, to see the RTT of an empty path.
+    ProbeRtt,
+}
+
+impl Mode {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Startup => "startup",
+            Self::Drain => "drain",
+            Self::ProbeBandwidth => "probe_bw",
+            Self::ProbeRtt => "probe_rtt",
+        }
+    }
+
+    /// §4.3.4.1: 5/4, 3/4, then six phases at the estimate.
+    pub(super) fn pacing_gain(self, config: &BbrConfig, phase: u32) -> Gain {
+        match (self, phase) {
+            (Self::Startup, _) => Gain::of(config.high_gain),
+            (Self::Drain, _) => Gain::of(config.drain_gain),
+            (Self::ProbeBandwidth, 0) => Gain::of(config.probe_up_gain),
+            (Self::ProbeBandwidth, 1) => Gain::of(config.probe_down_gain),
+            _ => Gain::ONE,
+        }
+    }
+
+    pub(super) fn cwnd_gain(self, config: &BbrConfig) -> Gain {
+        match self {
+            Self::Startup | Self::Drain => Gain::of(config.high_gain),
+            Self::ProbeBandwidth => Gain::of(config.cwnd_gain),
+            Self::ProbeRtt => Gain::ONE,
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! The lowest RTT, and PROBE_RTT: the visit to a near-empty path when it has grown old (§4.3.5).
+
+use super::Bbr;
+use super::mode::Mode;
+use crate::{Ack, Window};
+
+impl Bbr {
+    pub(super) fn update_min_rtt(&mut self, window: &mut Window, ack: &Ack) {
+        let now = window.now;
+        let expired = now > self.min_rtt_at + self.config.min_rtt_win;
+        if let Some(rtt) = ack.rtt
+            && (rtt < self.min_rtt || (expired && !ack.delayed))
+        {
+            self.min_rtt = rtt;
+            self.min_rtt_at = now;
+        }
+        let visits = !self.config.probe_rtt_mode.is_zero();
+        if visits && expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
+            self.mode = Mode::ProbeRtt;
+            self.save_cwnd(window);
+            self.probe_rtt_until = None;
+        }
+        if self.mode == Mode::ProbeRtt {
+            self.work_on_probe_rtt(window);
+        }
+        if ack.delivered > 0 {
+            self.idle_restart = false;
+        }
+    }
+
+    fn work_on_probe_rtt(&mut self, window: &mut Window) {
+        // A pipe that is kept empty on purpose tells nothing about the bandwidth.
+        window.limits_itself = true;
+        match self.probe_rtt_until {
+            None if window.inflight <= self.config.cwnd_min_target => {
+                self.probe_rtt_until = Some(window.now + self.config.probe_rtt_mode);
+                self.probe_rtt_round_done = false;
+                self.next_round = window.delivered;
+            }
+            None => {}
+            Some(_) => {
+                self.probe_rtt_round_done |= self.round_start;
+                if self.probe_rtt_round_done {
+                    self.leave_probe_rtt_in_time(window);
+                }
+            }
+        }
+    }
+
+    /// Ends the probe once it has lasted long enough.
+    pub(super) fn leave_probe_rtt_in_time(&mut self, window: &mut Window) {
+        if self.probe_rtt_until.is_none_or(|until| window.now <= until) {
+            return;
+        }
+        self.min_rtt_at = window.now;
+        window.cwnd = window.cwnd.max(self.saved_cwnd);
+        if self.full.reached {
+            self.enter_probe_bandwidth(window);
+        } else {
+            self.mode = Mode::Startup;
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! ACKs that come in lumps (draft-ietf-ccwg-bbr-06 §5.5.9).
+
+use units::Instant;
+
+use super::Bbr3;
+use crate::windowed_filter::WindowedMax;
+use crate::{Ack, Window};
+
+/// The largest excess of ACKs of the last rounds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Aggregation {
+    pub(super) since: Instant,
+    delivered: u64,
+    excess: WindowedMax,
+}
+
+impl Aggregation {
+    pub(super) fn new(since: Instant) -> Self {
+        Self {
+            since,
+            ..Self::default()
+        }
+    }
+
+    /// `extra_acked`, segments.
+    pub(super) fn extra(&self) -> u32 {
+        self.excess.get() as u32
+    }
+}
+
+impl Bbr3 {
+    /// `UpdateACKAggregation`: in Startup one round is remembered, later ten.
+    pub(super) fn update_aggregation(&mut self, window: &Window, ack: &Ack) {
+        let bandwidth = self.bandwidth();
+        let seen = &mut self.aggregation;
+        let mut expected = bandwidth.segments_in(window.now.saturating_since(seen.since));
+        if seen.delivered <= expected {
+            seen.delivered = 0;
+            seen.since = window.now;
+            expected = 0;
+        }
+        seen.delivered += u64::from(ack.delivered);
+        let extra = seen.delivered.saturating_sub(expected);
+        let rounds = if self.full.reached {
+            self.config.extra_acked_filter_len
+        } else {
+            1
+        };
+        seen.excess.update(
+            u64::from(rounds),
+            self.rounds.count,
+            extra.min(u64::from(window.cwnd)),
+        );
+    }
+}

@@ -1,0 +1,111 @@
+//! The lowest RTT, and ProbeRTT: the visit to a path without a queue (draft-ietf-ccwg-bbr-06 §5.3.4).
+
+use units::{Duration, Instant};
+
+use super::Bbr3;
+use super::probe_bw::AckPhase;
+use super::state::State;
+use crate::bandwidth::Gain;
+use crate::{Ack, Window};
+
+/// The lowest RTTs over two spans: one to work with, a shorter one that tells when to look anew.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LowestRtt {
+    /// `min_rtt`; [`Duration::MAX`] before there is one.
+    pub(super) rtt: Duration,
+    at: Instant,
+    recent: Duration,
+    pub(super) recent_at: Instant,
+    /// `probe_rtt_expired`.
+    expired: bool,
+}
+
+impl LowestRtt {
+    pub(super) fn new(rtt: Duration, at: Instant) -> Self {
+        Self {
+            rtt,
+            at,
+            recent: rtt,
+            recent_at: at,
+            expired: false,
+        }
+    }
+}
+
+impl Bbr3 {
+    /// `UpdateMinRTT`.
+    pub(super) fn update_min_rtt(&mut self, window: &Window, ack: &Ack) {
+        let now = window.now;
+        let lowest = &mut self.lowest;
+        lowest.expired = now > lowest.recent_at + self.config.probe_rtt_interval;
+        if let Some(rtt) = ack.rtt
+            && (rtt < lowest.recent || lowest.expired)
+        {
+            lowest.recent = rtt;
+            lowest.recent_at = now;
+        }
+        let old = now > lowest.at + self.config.min_rtt_filter_len;
+        if lowest.recent < lowest.rtt || old {
+            lowest.rtt = lowest.recent;
+            lowest.at = lowest.recent_at;
+        }
+    }
+
+    /// `CheckProbeRTT`.
+    pub(super) fn check_probe_rtt(&mut self, window: &mut Window, ack: &Ack) {
+        if self.state != State::ProbeRtt && self.lowest.expired && !self.idle_restart {
+            self.save_cwnd(window);
+            self.state = State::ProbeRtt;
+            self.probe_rtt_until = None;
+            self.ack_phase = AckPhase::ProbeStopping;
+            self.start_round(window);
+        }
+        if self.state == State::ProbeRtt {
+            self.work_on_probe_rtt(window);
+        }
+        if ack.delivered > 0 {
+            self.idle_restart = false;
+        }
+    }
+
+    /// `HandleProbeRTT`.
+    fn work_on_probe_rtt(&mut self, window: &mut Window) {
+        // What is sent now tells nothing of the bandwidth.
+        window.limits_itself = true;
+        if self.probe_rtt_until.is_none() {
+            if window.inflight <= self.probe_rtt_cwnd() {
+                self.probe_rtt_until = Some(window.now + self.config.probe_rtt_duration);
+                self.probe_rtt_round_done = false;
+                self.start_round(window);
+            }
+            return;
+        }
+        self.probe_rtt_round_done |= self.rounds.starts;
+        if self.probe_rtt_round_done {
+            self.check_probe_rtt_done(window);
+        }
+    }
+
+    /// `ProbeRTTCwnd`.
+    pub(super) fn probe_rtt_cwnd(&self) -> u32 {
+        self.bdp(Gain::of(self.config.probe_rtt_cwnd_gain))
+            .max(self.config.min_pipe_cwnd)
+    }
+
+    /// `CheckProbeRTTDone`.
+    pub(super) fn check_probe_rtt_done(&mut self, window: &mut Window) {
+        if self.probe_rtt_until.is_none_or(|until| window.now <= until) {
+            return;
+        }
+        self.lowest.recent_at = window.now;
+        self.restore_cwnd(window);
+        self.bounds.reset_short_term();
+        if self.full.reached {
+            // What is in flight is below the BDP already.
+            self.start_down(window);
+            self.start_cruise();
+        } else {
+            self.state = State::Startup;
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! What the last round delivered, and the short-term bounds that a round with loss leaves
+//! (draft-ietf-ccwg-bbr-06 §5.5.10.3).
+
+use super::Bbr3;
+use super::bounds::{ANY_RATE, UNBOUNDED};
+use crate::bandwidth::{Bandwidth, Gain};
+use crate::{Ack, Window};
+
+/// Round trips counted by packets (§5.5.1).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Rounds {
+    /// Rounds so far.
+    pub(super) count: u64,
+    /// The present ACK begins one.
+    pub(super) starts: bool,
+    /// Deliveries at which the present one ends.
+    pub(super) end: u64,
+}
+
+/// The round after the first loss, which is counted from that loss.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LossRound {
+    /// The present ACK ends one.
+    pub(super) starts: bool,
+    /// Something was marked lost in it.
+    pub(super) loss: bool,
+    pub(super) end: u64,
+}
+
+/// The best of one round trip: `bw_latest`, `inflight_latest`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Latest {
+    pub(super) rate: Bandwidth,
+    pub(super) inflight: u32,
+}
+
+impl Bbr3 {
+    /// `StartRound`.
+    pub(super) fn start_round(&mut self, window: &Window) {
+        self.rounds.end = window.delivered;
+    }
+
+    /// `UpdateLatestDeliverySignals`.
+    pub(super) fn update_latest(&mut self, window: &Window, ack: &Ack) {
+        self.loss_round.starts = false;
+        let Some(delivered) = ack.rate.delivered else {
+            return;
+        };
+        self.latest.rate = self.latest.rate.max(self.sample);
+        self.latest.inflight = self.latest.inflight.max(delivered);
+        if ack.rate.prior_delivered >= self.loss_round.end {
+            self.loss_round.end = window.delivered;
+            self.loss_round.starts = true;
+        }
+    }
+
+    /// `AdvanceLatestDeliverySignals`.
+    pub(super) fn advance_latest(&mut self, ack: &Ack) {
+        if self.loss_round.starts {
+            self.latest = Latest {
+                rate: self.sample,
+                inflight: ack.rate.delivered.unwrap_or(0),
+            };
+        }
+    }
+
+    /// `ResetCongestionSignals`.
+    pub(super) fn reset_congestion_signals(&mut self) {
+        self.loss_round.loss = false;
+        self.latest = Latest::default();
+    }
+
+    /// `UpdateCongestionSignals`.
+    pub(super) fn update_congestion_signals(&mut self, window: &Window, ack: &Ack) {
+        self.update_max_bandwidth(window, ack);
+        if !self.loss_round.starts {
+            return;
+        }
+        if self.loss_round.loss && !self.state.is_accelerating() {
+            self.lower_bounds(window);
+        }
+        self.loss_round.loss = false;
+    }
+
+    /// §5.5.5, with the count of rounds of §5.5.1.
+    fn update_max_bandwidth(&mut self, window: &Window, ack: &Ack) {
+        self.rounds.starts = false;
+        if ack.rate.delivered.is_none() || self.sample == Bandwidth::default() {
+            return;
+        }
+        if ack.rate.prior_delivered >= self.rounds.end {
+            self.start_round(window);
+            self.rounds.count += 1;
+            self.rounds_since_up += 1;
+            self.rounds.starts = true;
+        }
+        if self.sample >= self.max_bandwidth.get() || !ack.rate.app_limited {
+            self.max_bandwidth.update(self.sample);
+        }
+    }
+
+    /// `InitLowerBounds` and `LossLowerBounds`. After a time-out the window to begin at is the one before it.
+    fn lower_bounds(&mut self, window: &Window) {
+        let beta = Gain::of(self.config.beta);
+        if self.bounds.rate == ANY_RATE {
+            self.bounds.rate = self.max_bandwidth.get();
+        }
+        if self.bounds.inflight == UNBOUNDED {
+            self.bounds.inflight = if super::in_recovery(window.state) {
+                window.cwnd.max(self.prior_cwnd)
+            } else {
+                window.cwnd
+            };
+        }
+        self.bounds.rate = self.latest.rate.max(self.bounds.rate.scaled(beta));
+        self.bounds.inflight = self
+            .latest
+            .inflight
+            .max(beta.of_segments(self.bounds.inflight));
+    }
+}

@@ -1,0 +1,107 @@
+//! Startup and Drain (draft-ietf-ccwg-bbr-06 §5.3.1, §5.3.2).
+
+use super::Bbr3;
+use super::state::State;
+use crate::bandwidth::{Bandwidth, Gain};
+use crate::{Ack, CaState, Lost, Window};
+
+/// Whether acceleration has reached the bandwidth (§5.3.1.2).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct FullBandwidth {
+    /// It has at any time (`full_bw_reached`).
+    pub(super) reached: bool,
+    /// It has since the search began (`full_bw_now`).
+    pub(super) now: bool,
+    base: Bandwidth,
+    rounds: u32,
+}
+
+impl FullBandwidth {
+    /// `ResetFullBW`: the search begins anew at `base`.
+    pub(super) fn search_from(&mut self, base: Bandwidth) {
+        *self = Self {
+            reached: self.reached,
+            base,
+            ..Self::default()
+        };
+    }
+}
+
+/// Separate ranges of the stream that were lost in the present round.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LostRanges {
+    count: u32,
+    end: u64,
+}
+
+impl LostRanges {
+    pub(super) fn add(&mut self, lost: &Lost) {
+        if self.count == 0 || lost.seq != self.end {
+            self.count = self.count.saturating_add(1);
+        }
+        self.end = lost.end;
+    }
+}
+
+impl Bbr3 {
+    /// `CheckFullBWReached`: three rounds that bring less than a quarter more.
+    pub(super) fn check_full_bandwidth(&mut self, ack: &Ack) {
+        if self.full.now || !self.rounds.starts || ack.rate.app_limited {
+            return;
+        }
+        let wanted = self.full.base.scaled(Gain::of(self.config.full_bw_thresh));
+        if self.sample >= wanted {
+            self.full.search_from(self.sample);
+            return;
+        }
+        self.full.rounds += 1;
+        self.full.now = self.full.rounds >= self.config.full_bw_count;
+        self.full.reached |= self.full.now;
+    }
+
+    /// `CheckStartupDone`.
+    pub(super) fn check_startup_done(&mut self, window: &mut Window, ack: &Ack) {
+        self.check_startup_loss(window, ack);
+        if self.loss_round.starts {
+            self.lost_ranges = LostRanges::default();
+        }
+        if self.state == State::Startup && self.full.reached {
+            self.enter_drain(window);
+        }
+    }
+
+    /// §5.3.1.3: a round of recovery with more loss than is tolerated, in several places, shows that the
+    /// path is full, whoever limits the samples.
+    fn check_startup_loss(&mut self, window: &Window, ack: &Ack) {
+        let wanted = self.config.startup_full_loss_count;
+        if self.state != State::Startup
+            || !self.loss_round.starts
+            || window.state != CaState::Recovery
+            || wanted == 0
+            || self.lost_ranges.count < wanted
+            || !self.is_too_high(ack.rate.lost, ack.rate.tx_in_flight)
+        {
+            return;
+        }
+        self.undo.state = Some(State::Startup);
+        self.full.reached = true;
+        self.bounds.longterm = self.bdp(Gain::ONE).max(self.latest.inflight);
+    }
+
+    /// `EnterDrain`.
+    pub(super) fn enter_drain(&mut self, window: &mut Window) {
+        self.state = State::Drain;
+        self.drain_from = self.rounds.count;
+        self.set_threshold(window);
+    }
+
+    /// `CheckDrainDone`.
+    pub(super) fn check_drain_done(&mut self, window: &mut Window) {
+        let late = self.drain_from + u64::from(self.config.drain_max_rounds);
+        if self.state == State::Drain
+            && (window.inflight <= self.inflight(window, Gain::ONE) || self.rounds.count > late)
+        {
+            self.start_down(window);
+        }
+    }
+}

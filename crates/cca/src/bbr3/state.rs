@@ -1,0 +1,66 @@
+//! The states and what they pace and keep in flight (draft-ietf-ccwg-bbr-06 §5.6.1, the table).
+
+use super::config::Bbr3Config;
+use crate::bandwidth::Gain;
+
+/// What BBR is doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum State {
+    /// Doubling the rate every round.
+    #[default]
+    Startup,
+    /// Draining the queue that start-up left.
+    Drain,
+    /// Below the bandwidth, until nothing queues and there is headroom.
+    Down,
+    /// At the bandwidth.
+    Cruise,
+    /// At the bandwidth without the short-term bounds, so that the path is full when probing begins.
+    Refill,
+    /// Above the bandwidth.
+    Up,
+    /// Half of the BDP in flight, to see the RTT of an empty path.
+    ProbeRtt,
+}
+
+impl State {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Startup => "startup",
+            Self::Drain => "drain",
+            Self::Down => "probe_bw_down",
+            Self::Cruise => "probe_bw_cruise",
+            Self::Refill => "probe_bw_refill",
+            Self::Up => "probe_bw_up",
+            Self::ProbeRtt => "probe_rtt",
+        }
+    }
+
+    /// `IsInAProbeBWState`.
+    pub(super) const fn is_probe_bandwidth(self) -> bool {
+        matches!(self, Self::Down | Self::Cruise | Self::Refill | Self::Up)
+    }
+
+    /// `IsProbingBW`: what is lost now tells how much the path holds.
+    pub(super) const fn is_accelerating(self) -> bool {
+        matches!(self, Self::Startup | Self::Refill | Self::Up)
+    }
+
+    pub(super) fn pacing_gain(self, config: &Bbr3Config) -> Gain {
+        match self {
+            Self::Startup => Gain::of(config.startup_pacing_gain),
+            Self::Drain => Gain::of(config.drain_pacing_gain),
+            Self::Down => Gain::of(config.down_pacing_gain),
+            Self::Up => Gain::of(config.up_pacing_gain),
+            Self::Cruise | Self::Refill | Self::ProbeRtt => Gain::ONE,
+        }
+    }
+
+    pub(super) fn cwnd_gain(self, config: &Bbr3Config) -> Gain {
+        match self {
+            Self::Up => Gain::of(config.up_cwnd_gain),
+            Self::ProbeRtt => Gain::of(config.probe_rtt_cwnd_gain),
+            _ => Gain::of(config.cwnd_gain),
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! How Linux 3.19 counted stretch ACKs: one each, and fewer of them for a segment of window where they
+//! cover more.
+
+use crate::Window;
+
+/// Parts of a segment in which the ratio is kept.
+const PARTS: u32 = 16;
+/// An ACK is not believed to cover more segments.
+const MOST: u32 = 32;
+
+/// Segments that an ACK covers, averaged with a weight of 1/16 (the kernel's `delayed_ack`).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AckRatio(u32);
+
+impl Default for AckRatio {
+    fn default() -> Self {
+        Self(2 * PARTS)
+    }
+}
+
+impl AckRatio {
+    /// An ACK covered `segments`.
+    pub(super) fn update(&mut self, segments: u32) {
+        let kept = self.0 - self.0 / PARTS;
+        self.0 = kept.saturating_add(segments).clamp(1, MOST * PARTS);
+    }
+
+    /// The ACKs that cover so many segments; at least one.
+    pub(super) fn per_acks(self, segments: u32) -> u32 {
+        let acks = u64::from(segments) * u64::from(PARTS) / u64::from(self.0);
+        acks.clamp(1, u64::from(u32::MAX)) as u32
+    }
+}
+
+/// Adds one segment to the window with the first ACK after `per_acks` of them.
+pub(super) fn grow_per_ack(w: &mut Window, per_acks: u32) {
+    if w.cwnd_cnt < per_acks {
+        w.cwnd_cnt += 1;
+        return;
+    }
+    w.cwnd_cnt = 0;
+    if w.cwnd < w.cwnd_clamp {
+        w.cwnd += 1;
+    }
+}

@@ -1,0 +1,190 @@
+//! Hybrid Slow Start (Ha and Rhee, "Taming the elephants", 2011) as Linux runs it within CUBIC:
+//! leaves slow start when ACKs of a round come in a train as long as the path, or when the delay rises.
+
+use units::{Bytes, Duration, Instant};
+
+use super::SlowStart;
+use crate::parameters::choices;
+use crate::{AckSample, CaState, Window};
+
+/// Bytes of four bursts of the largest size, by which pacing may stretch an ACK train (the kernel's
+/// `sk_gso_max_size` leaves room for the headers).
+const PACED_BURSTS: u64 = 4 * (65_536 - 1 - 320);
+/// RTT samples this soon after growth has begun again are not trusted.
+const QUARANTINE: Duration = Duration::from_secs(1);
+
+choices! {
+    /// What ends Hybrid Slow Start.
+    pub enum Detect {
+        /// An ACK train as long as half the lowest RTT (the whole of it if paced).
+        Train = "train",
+        /// A rising delay.
+        Delay = "delay",
+        /// Either.
+        Both = "both",
+    }
+}
+
+/// The parameters, with the kernel's defaults.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HyStartConfig {
+    /// What makes it leave.
+    pub detect: Detect,
+    /// Not below this window, segments (`hystart_low_window`).
+    pub low_window: u32,
+    /// RTT samples at the start of a round that are looked at.
+    pub samples: u32,
+    /// ACKs closer than this belong to one train (`hystart_ack_delta_us`).
+    pub ack_spacing: Duration,
+    /// Bounds of the delay threshold, an eighth of the lowest RTT.
+    pub delay_threshold: (Duration, Duration),
+    /// How many detections it takes to leave: 1 in Linux.
+    pub detections: u32,
+}
+
+impl Default for HyStartConfig {
+    fn default() -> Self {
+        Self {
+            detect: Detect::Both,
+            low_window: 16,
+            samples: 8,
+            ack_spacing: Duration::from_millis(2),
+            delay_threshold: (Duration::from_millis(4), Duration::from_millis(16)),
+            detections: 1,
+        }
+    }
+}
+
+/// Slow start that looks for the end of the pipe before loss tells.
+#[derive(Clone, Debug)]
+pub struct HyStart {
+    config: HyStartConfig,
+    round_start: Instant,
+    round_end: u64,
+    last_ack: Instant,
+    lowest_in_round: Duration,
+    sampled: u32,
+    delay_min: Option<Duration>,
+    /// When congestion avoidance began, after the latest reduction.
+    growing_since: Option<Instant>,
+    detections: u32,
+    detected_in_round: bool,
+}
+
+impl HyStart {
+    /// Hybrid Slow Start with these parameters.
+    pub fn new(config: HyStartConfig) -> Self {
+        Self {
+            config,
+            round_start: Instant::ZERO,
+            round_end: 0,
+            last_ack: Instant::ZERO,
+            lowest_in_round: Duration::MAX,
+            sampled: 0,
+            delay_min: None,
+            growing_since: None,
+            detections: 0,
+            detected_in_round: false,
+        }
+    }
+
+    fn start_round(&mut self, w: &Window) {
+        self.round_start = w.now;
+        self.last_ack = w.now;
+        self.round_end = w.snd_nxt;
+        self.lowest_in_round = Duration::MAX;
+        self.sampled = 0;
+        self.detected_in_round = false;
+    }
+
+    /// ACKs of this round have come without a gap for as long as the path is.
+    fn train_is_long(&mut self, w: &Window, delay_min: Duration) -> bool {
+        if w.now.saturating_since(self.last_ack) > self.config.ack_spacing {
+            return false;
+        }
+        self.last_ack = w.now;
+        let stretch = if w.pacing_rate.bits_per_second() == 0 {
+            Duration::ZERO
+        } else {
+            w.pacing_rate
+                .time_to_send(Bytes::new(PACED_BURSTS))
+                .min(Duration::from_millis(1))
+        };
+        let mut threshold = delay_min + stretch;
+        if !w.paced {
+            threshold = threshold / 2;
+        }
+        w.now.saturating_since(self.round_start) > threshold
+    }
+
+    /// The first samples of this round are all well above the lowest RTT.
+    fn delay_has_risen(&mut self, rtt: Duration, delay_min: Duration) -> bool {
+        self.lowest_in_round = self.lowest_in_round.min(rtt);
+        if self.sampled < self.config.samples {
+            self.sampled += 1;
+            return false;
+        }
+        let (least, most) = self.config.delay_threshold;
+        self.lowest_in_round > delay_min + (delay_min / 8).clamp(least, most)
+    }
+}
+
+impl Default for HyStart {
+    fn default() -> Self {
+        Self::new(HyStartConfig::default())
+    }
+}
+
+impl SlowStart for HyStart {
+    fn name(&self) -> &'static str {
+        "hystart"
+    }
+
+    fn reset(&mut self, window: &mut Window) {
+        self.delay_min = None;
+        self.growing_since = None;
+        self.detections = 0;
+        self.start_round(window);
+    }
+
+    fn reduced(&mut self) {
+        self.growing_since = None;
+    }
+
+    fn on_ack(&mut self, window: &mut Window, sample: &AckSample) {
+        let Some(rtt) = sample.rtt else { return };
+        if self
+            .growing_since
+            .is_some_and(|since| window.now < since + QUARANTINE)
+        {
+            return;
+        }
+        let delay_min = self.delay_min.map_or(rtt, |lowest| lowest.min(rtt));
+        self.delay_min = Some(delay_min);
+        if !window.in_slow_start() {
+            if window.state < CaState::Cwr {
+                self.growing_since.get_or_insert(window.now);
+            }
+            return;
+        }
+        // The end is found but once, until a time-out makes everything doubtful.
+        if self.detections >= self.config.detections {
+            return;
+        }
+        if window.snd_una > self.round_end {
+            self.start_round(window);
+        }
+        if window.cwnd < self.config.low_window || self.detected_in_round {
+            return;
+        }
+        let train = self.config.detect != Detect::Delay && self.train_is_long(window, delay_min);
+        let risen = self.config.detect != Detect::Train && self.delay_has_risen(rtt, delay_min);
+        if train || risen {
+            self.detected_in_round = true;
+            self.detections += 1;
+            if self.detections >= self.config.detections {
+                window.ssthresh = window.cwnd;
+            }
+        }
+    }
+}

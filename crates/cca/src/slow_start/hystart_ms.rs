@@ -1,0 +1,171 @@
+//! Hybrid Slow Start as Linux ran it up to 5.5: by a clock of milliseconds, blind to pacing, by the first
+//! samples of a round only, in rounds that begin while the window grows.
+
+use units::Duration;
+
+use super::{Detect, HyStartConfig, SlowStart};
+use crate::{AckSample, CaState, Window};
+
+/// Fractions of a millisecond in which delays are kept.
+const EIGHTHS: u64 = 8;
+/// RTT samples this soon after growth has begun again are not trusted, ms.
+const QUARANTINE: u64 = 1_000;
+
+/// Which kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kernel {
+    /// 3.19: slow start goes one segment beyond the threshold, and what an ACK acknowledges beyond that is
+    /// not counted. What else that kernel did otherwise lies in CUBIC (its parameter `kernel`).
+    Linux3_19,
+    /// 4.8.
+    Linux4_8,
+}
+
+/// Hybrid Slow Start by whole milliseconds.
+#[derive(Clone, Debug)]
+pub struct HyStartMs {
+    config: HyStartConfig,
+    kernel: Kernel,
+    /// Times in milliseconds.
+    round_start: u64,
+    round_end: u64,
+    last_ack: u64,
+    /// Delays in eighths of a millisecond.
+    lowest_in_round: Option<u64>,
+    delay_min: Option<u64>,
+    sampled: u32,
+    growing_since: Option<u64>,
+    detections: u32,
+    detected_in_round: bool,
+}
+
+fn eighths(time: Duration) -> u64 {
+    time.as_micros().saturating_mul(EIGHTHS) / 1_000
+}
+
+fn clock_ms(w: &Window) -> u64 {
+    w.now.since_start().as_millis()
+}
+
+impl HyStartMs {
+    /// That of `kernel` with these parameters.
+    pub fn new(kernel: Kernel, config: HyStartConfig) -> Self {
+        Self {
+            config,
+            kernel,
+            round_start: 0,
+            round_end: 0,
+            last_ack: 0,
+            lowest_in_round: None,
+            delay_min: None,
+            sampled: 0,
+            growing_since: None,
+            detections: 0,
+            detected_in_round: false,
+        }
+    }
+
+    fn start_round(&mut self, w: &Window) {
+        self.round_start = clock_ms(w);
+        self.last_ack = self.round_start;
+        self.round_end = w.snd_nxt;
+        self.lowest_in_round = None;
+        self.sampled = 0;
+        self.detected_in_round = false;
+    }
+
+    /// ACKs of this round have come without a gap for half of the lowest RTT.
+    fn train_is_long(&mut self, now: u64, delay_min: u64) -> bool {
+        if now.saturating_sub(self.last_ack) > self.config.ack_spacing.as_millis() {
+            return false;
+        }
+        self.last_ack = now;
+        now.saturating_sub(self.round_start) > delay_min / EIGHTHS / 2
+    }
+
+    /// The first samples of this round are all well above the lowest RTT.
+    fn delay_has_risen(&mut self, rtt: u64, delay_min: u64) -> bool {
+        if self.sampled < self.config.samples {
+            self.sampled += 1;
+            let lowest = self.lowest_in_round.map_or(rtt, |lowest| lowest.min(rtt));
+            self.lowest_in_round = Some(lowest);
+            return false;
+        }
+        let (least, most) = self.config.delay_threshold;
+        let threshold = (delay_min / 8).min(eighths(most)).max(eighths(least));
+        self.lowest_in_round
+            .is_some_and(|lowest| lowest > delay_min + threshold)
+    }
+
+    fn look(&mut self, w: &mut Window, rtt: u64, delay_min: u64) {
+        let train =
+            self.config.detect != Detect::Delay && self.train_is_long(clock_ms(w), delay_min);
+        let risen = self.config.detect != Detect::Train && self.delay_has_risen(rtt, delay_min);
+        if train || risen {
+            self.detected_in_round = true;
+            self.detections += 1;
+            if self.detections >= self.config.detections {
+                w.ssthresh = w.cwnd;
+            }
+        }
+    }
+}
+
+impl SlowStart for HyStartMs {
+    fn name(&self) -> &'static str {
+        match self.kernel {
+            Kernel::Linux3_19 => "linux-3.19",
+            Kernel::Linux4_8 => "linux-4.8",
+        }
+    }
+
+    fn reset(&mut self, window: &mut Window) {
+        *self = Self::new(self.kernel, self.config);
+        self.start_round(window);
+    }
+
+    fn reduced(&mut self) {
+        self.growing_since = None;
+    }
+
+    fn on_ack(&mut self, window: &mut Window, sample: &AckSample) {
+        let Some(rtt) = sample.rtt else { return };
+        let now = clock_ms(window);
+        if self
+            .growing_since
+            .is_some_and(|since| now < since + QUARANTINE)
+        {
+            return;
+        }
+        let rtt = eighths(rtt).max(1);
+        let delay_min = self.delay_min.map_or(rtt, |lowest| lowest.min(rtt));
+        self.delay_min = Some(delay_min);
+        if !window.in_slow_start() {
+            if window.state < CaState::Cwr {
+                self.growing_since.get_or_insert(now);
+            }
+            return;
+        }
+        let found = self.detections >= self.config.detections;
+        if !found && !self.detected_in_round && window.cwnd >= self.config.low_window {
+            self.look(window, rtt, delay_min);
+        }
+    }
+
+    fn grow(&mut self, window: &mut Window, acked: u32) -> u32 {
+        if window.snd_una > self.round_end {
+            self.start_round(window);
+        }
+        let beyond = window.cwnd.saturating_add(acked);
+        if beyond <= window.ssthresh {
+            window.cwnd = beyond.min(window.cwnd_clamp);
+            return 0;
+        }
+        let (target, rest) = match self.kernel {
+            Kernel::Linux3_19 => (window.ssthresh.saturating_add(1), 0),
+            Kernel::Linux4_8 => (window.ssthresh, beyond - window.ssthresh),
+        };
+        window.cwnd = target.min(window.cwnd_clamp);
+        rest
+    }
+}

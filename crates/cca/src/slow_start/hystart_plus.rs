@@ -1,0 +1,182 @@
+//! HyStart++ (RFC 9406): leaves slow start when the delay rises, for a slower growth at first, and goes back
+//! if the delay falls again.
+
+use units::Duration;
+
+use super::SlowStart;
+use crate::{AckSample, INFINITE_SSTHRESH, Window};
+
+/// The constants of RFC 9406 §4.3.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HyStartPlusConfig {
+    /// Bounds of the delay threshold, `MIN_RTT_THRESH` and `MAX_RTT_THRESH`.
+    pub delay_threshold: (Duration, Duration),
+    /// The threshold is this part of the last round's lowest RTT, `MIN_RTT_DIVISOR`.
+    pub divisor: u32,
+    /// RTT samples of a round that it takes, `N_RTT_SAMPLE`.
+    pub samples: u32,
+    /// How much slower the window grows in conservative slow start, `CSS_GROWTH_DIVISOR`.
+    pub growth_divisor: u32,
+    /// Rounds of conservative slow start, `CSS_ROUNDS`.
+    pub rounds: u32,
+    /// Segments that one ACK adds at most where the connection is not paced, `L`.
+    pub limit: u32,
+}
+
+impl Default for HyStartPlusConfig {
+    fn default() -> Self {
+        Self {
+            delay_threshold: (Duration::from_millis(4), Duration::from_millis(16)),
+            divisor: 8,
+            samples: 8,
+            growth_divisor: 4,
+            rounds: 5,
+            limit: 8,
+        }
+    }
+}
+
+/// Conservative slow start (§4.2).
+#[derive(Clone, Copy, Debug)]
+struct Conservative {
+    /// The lowest RTT of the round that led here.
+    baseline: Duration,
+    /// Rounds so far, the broken first one included.
+    rounds: u32,
+    /// Segments acknowledged towards the next of the window.
+    acked: u32,
+}
+
+/// Slow start that tells a queue from jitter.
+#[derive(Clone, Copy, Debug)]
+pub struct HyStartPlus {
+    config: HyStartPlusConfig,
+    round_end: u64,
+    lowest: Option<Duration>,
+    lowest_before: Option<Duration>,
+    samples: u32,
+    conservative: Option<Conservative>,
+}
+
+impl HyStartPlus {
+    /// HyStart++ with these parameters.
+    pub fn new(config: HyStartPlusConfig) -> Self {
+        Self {
+            config,
+            round_end: 0,
+            lowest: None,
+            lowest_before: None,
+            samples: 0,
+            conservative: None,
+        }
+    }
+
+    /// Whether growth is conservative at present.
+    pub fn is_conservative(&self) -> bool {
+        self.conservative.is_some()
+    }
+
+    /// §4.2: a round ends when all that was sent before it began is acknowledged.
+    fn end_round(&mut self, w: &mut Window) {
+        self.round_end = w.snd_nxt;
+        self.lowest_before = self.lowest.take();
+        self.samples = 0;
+        if let Some(conservative) = &mut self.conservative {
+            conservative.rounds += 1;
+            if conservative.rounds >= self.config.rounds {
+                self.conservative = None;
+                w.ssthresh = w.cwnd;
+            }
+        }
+    }
+
+    /// §4.2: an RTT leads into conservative slow start, or back out of it.
+    fn judge(&mut self, rtt: Duration) {
+        let lowest = self.lowest.map_or(rtt, |lowest| lowest.min(rtt));
+        self.lowest = Some(lowest);
+        self.samples = self.samples.saturating_add(1);
+        if self.samples < self.config.samples {
+            return;
+        }
+        match self.conservative {
+            Some(Conservative { baseline, .. }) if lowest < baseline => self.conservative = None,
+            None if self.has_risen(lowest) => {
+                self.conservative = Some(Conservative {
+                    baseline: lowest,
+                    rounds: 0,
+                    acked: 0,
+                });
+            }
+            _ => {}
+        }
+    }
+
+    /// §4.2: whether the delay of this round is well above that of the last.
+    fn has_risen(&self, lowest: Duration) -> bool {
+        let Some(before) = self.lowest_before else {
+            return false;
+        };
+        let (least, most) = self.config.delay_threshold;
+        let threshold = (before / u64::from(self.config.divisor))
+            .min(most)
+            .max(least);
+        lowest >= before + threshold
+    }
+}
+
+impl Default for HyStartPlus {
+    fn default() -> Self {
+        Self::new(HyStartPlusConfig::default())
+    }
+}
+
+impl SlowStart for HyStartPlus {
+    fn name(&self) -> &'static str {
+        "hystart++"
+    }
+
+    fn reset(&mut self, window: &mut Window) {
+        *self = Self::new(self.config);
+        self.round_end = window.snd_nxt;
+    }
+
+    fn reduced(&mut self) {
+        self.conservative = None;
+    }
+
+    fn on_ack(&mut self, window: &mut Window, sample: &AckSample) {
+        // §4.3: for the first slow start only, while the threshold is at its initial value.
+        if window.ssthresh != INFINITE_SSTHRESH {
+            return;
+        }
+        if let Some(rtt) = sample.rtt {
+            self.judge(rtt);
+        }
+        if window.snd_una >= self.round_end {
+            self.end_round(window);
+        }
+    }
+
+    fn grow(&mut self, window: &mut Window, acked: u32) -> u32 {
+        let mut growth = if window.paced {
+            acked
+        } else {
+            acked.min(self.config.limit)
+        };
+        let unused = acked - growth;
+        if let Some(conservative) = &mut self.conservative {
+            conservative.acked = conservative.acked.saturating_add(growth);
+            growth = conservative.acked / self.config.growth_divisor;
+            conservative.acked %= self.config.growth_divisor;
+        }
+        let room = window.ssthresh.saturating_sub(window.cwnd);
+        let rest = growth.saturating_sub(room);
+        let target = window.cwnd.saturating_add(growth - rest);
+        window.cwnd = target.min(window.cwnd_clamp);
+        if window.in_slow_start() {
+            0
+        } else {
+            rest + unused
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Losses, real and spurious.
+
+use cca::{CaState, CongestionControl, Lost};
+
+use super::{found, path, run_into};
+use crate::path::MSS;
+
+/// Appendix A.18, §5.5.11.2: when the losses prove spurious, bounds and window are what they were, and a
+/// probe that was given up begins anew.
+#[test]
+fn spurious_losses_are_taken_back() {
+    let mut path = path(20.0);
+    run_into(&mut path, "probe_bw_up");
+    let window = path.w.cwnd;
+    let first = path.sent;
+    path.drops = Box::new(move |n| (first..first + 12).contains(&n));
+    path.run_while_not(2, |p| p.cca.state() == "probe_bw_down");
+    assert!(path.cca.inflight_longterm().is_some());
+    path.w.cwnd = path.cca.undo_cwnd(&mut path.w);
+    assert_eq!(path.cca.inflight_longterm(), None);
+    assert_eq!(path.cca.state(), "probe_bw_refill");
+    assert!(path.w.cwnd >= window, "{} after {window}", path.w.cwnd);
+}
+
+/// Appendix A.18: the same for Startup.
+#[test]
+fn spurious_losses_lead_back_to_startup() {
+    let mut path = path(50.0);
+    path.drops = Box::new(|n| (200..600).contains(&n) && n % 8 == 0);
+    path.run_while_not(5, |p| p.cca.state() == "drain");
+    path.w.cwnd = path.cca.undo_cwnd(&mut path.w);
+    assert_eq!(path.cca.state(), "startup");
+    assert_eq!(path.cca.inflight_longterm(), None);
+}
+
+/// §5.5.10.2, `InflightAtLoss`: of 1000 segments in flight 30 are lost; the 20th loss crossed 2 %, whichever
+/// was noticed first: (0.02 · 999 − 29) / 0.98 < 0 for the last, so that all before it still fitted.
+#[test]
+fn the_bound_is_what_was_in_flight_when_losses_crossed_two_percent() {
+    let mut path = path(100.0);
+    run_into(&mut path, "probe_bw_up");
+    let mut w = path.w.clone();
+    let mut lose = |lost: u32| {
+        let lost = Lost {
+            seq: 0,
+            end: u64::from(MSS),
+            tx_in_flight: 1000,
+            lost,
+            app_limited: false,
+        };
+        path.cca.on_lost(&mut w, &lost);
+        path.cca.inflight_longterm()
+    };
+    assert_eq!(lose(20), None);
+    // 999 were in flight before, of which 20 were lost: (0.02 · 999 − 20) / 0.98 is nothing.
+    assert_eq!(lose(21), Some(999));
+    // One answer per probe.
+    assert_eq!(lose(500), Some(999));
+}
+
+/// §5.5.10.3: a round with loss leaves the larger of 0.7 of the bound and what the round delivered.
+#[test]
+fn loss_while_cruising_lowers_the_short_term_bounds_by_thirty_percent_at_most() {
+    let mut path = path(20.0);
+    run_into(&mut path, "probe_bw_cruise");
+    let (window, rate) = (path.w.cwnd, found(&path));
+    let first = path.sent;
+    path.drops = Box::new(move |n| n >= first && n % 2 == 0);
+    path.run_while_not(1, |p| p.cca.inflight_shortterm().is_some());
+    let inflight = path.cca.inflight_shortterm().expect("it is set");
+    let bound = path
+        .cca
+        .bandwidth_shortterm(MSS)
+        .expect("it is set")
+        .as_mbps();
+    assert!(
+        f64::from(inflight) >= (0.69 * f64::from(window)).floor(),
+        "{inflight} of {window}"
+    );
+    assert!(bound >= 0.69 * rate && bound <= rate, "{bound} of {rate}");
+    // REFILL drops them.
+    path.drops = Box::new(|_| false);
+    path.run_while_not(10, |p| p.cca.state() == "probe_bw_refill");
+    assert_eq!(path.cca.inflight_shortterm(), None);
+}
+
+/// §5.6.4.4: a time-out leaves one segment beyond what is in flight; afterwards the window is that before.
+#[test]
+fn the_window_comes_back_after_a_time_out() {
+    let mut path = path(20.0);
+    path.run_until(3.0);
+    let before = path.w.cwnd;
+    path.cca.ssthresh(&mut path.w);
+    path.w.cwnd = 1;
+    path.enter(CaState::Loss);
+    path.step();
+    assert!(path.w.cwnd < before);
+    path.enter(CaState::Open);
+    assert!(path.w.cwnd >= before, "{} after {before}", path.w.cwnd);
+}

@@ -1,0 +1,133 @@
+//! BIC against Xu, Harfoush and Rhee 2004 and Linux.
+
+use cca::bic::{Bic, BicConfig};
+use cca::{CaState, CongestionControl, Window};
+
+use crate::lab::RTT;
+use crate::rounds::{flying, round, round_of};
+
+/// What one segment of the paper's growth per round trip is here: Linux counts segments and still makes up
+/// for ACKs that cover several; its mean of the latter begins at 2 and, in sixteenths rounded down, stays
+/// at 31/16 under an ACK for every segment.
+const SPED_UP: f64 = 31.0 / 16.0;
+
+/// A BIC that lost at `w_max` and has recovered, under an ACK for every segment.
+fn after_loss_at(w_max: u32) -> (Bic, Window) {
+    let (mut bic, mut w) = (Bic::default(), flying(w_max));
+    round(&mut bic, &mut w, RTT);
+    w.cwnd = w_max;
+    w.cwnd = bic.ssthresh(&mut w);
+    w.ssthresh = w.cwnd;
+    w.cwnd_cnt = 0;
+    (bic, w)
+}
+
+/// Xu et al. 2004: β = 0.8 in Linux (819/1024); a window of up to 14 segments is halved.
+#[test]
+fn bic_leaves_four_fifths_and_half_of_small_windows() {
+    let mut bic = Bic::default();
+    assert_eq!(bic.ssthresh(&mut flying(1_000)), 799);
+    assert_eq!(bic.ssthresh(&mut flying(14)), 7);
+    assert_eq!(bic.ssthresh(&mut flying(15)), 11);
+    assert_eq!(bic.ssthresh(&mut flying(2)), 2);
+}
+
+/// Additive increase while the goal is far, Smax = 16 segments per round trip; then the steps shrink to the
+/// quarter of what is missing, and the goal is reached without jumping over it.
+#[test]
+fn bic_searches_for_the_window_of_the_last_loss() {
+    let (mut bic, mut w) = after_loss_at(1_000);
+    let mut steps = Vec::new();
+    while w.cwnd < 995 {
+        let before = w.cwnd;
+        round(&mut bic, &mut w, RTT);
+        steps.push((1_000 - before, w.cwnd - before));
+    }
+    for (missing, step) in steps {
+        if missing < 8 {
+            // The last stretch takes 20 round trips (Linux `smooth_part`).
+            assert!(step <= 1, "{step} with {missing} missing");
+            continue;
+        }
+        let paper = (f64::from(missing) / 4.0).min(16.0);
+        let (found, expected) = (f64::from(step), SPED_UP * paper);
+        // The goal comes nearer during the round trip.
+        assert!(
+            found > 0.55 * expected - 1.5 && found < 1.1 * expected + 1.0,
+            "{found} for {expected} with {missing} missing"
+        );
+    }
+}
+
+/// The "slow start" of the maximum probing: beyond the goal growth is slow at first and then ever
+/// faster, up to the same 16.
+#[test]
+fn bic_probes_beyond_the_goal_ever_faster() {
+    let (mut bic, mut w) = after_loss_at(1_000);
+    w.cwnd = 1_000;
+    let mut steps = Vec::new();
+    while w.cwnd < 1_150 {
+        let before = w.cwnd;
+        round(&mut bic, &mut w, RTT);
+        steps.push(w.cwnd - before);
+    }
+    assert!(steps[0] <= 1, "{steps:?}");
+    let fastest = f64::from(steps[steps.len() - 1]);
+    assert!((fastest - SPED_UP * 16.0).abs() < 2.0, "{steps:?}");
+    assert!(steps.windows(2).all(|s| s[1] + 1 >= s[0]), "{steps:?}");
+}
+
+/// Fast convergence: a window that lost before it reached its goal aims at the middle between
+/// what it had and what is left.
+#[test]
+fn bic_aims_lower_when_it_lost_below_its_goal() {
+    let goal = |fast_convergence| {
+        let mut bic = Bic::new(BicConfig {
+            fast_convergence,
+            ..BicConfig::default()
+        });
+        bic.ssthresh(&mut flying(1_000));
+        let mut w = flying(900);
+        bic.ssthresh(&mut w);
+        // Where the window has stopped to grow by more than one per round trip, there is the goal.
+        w.cwnd = 720;
+        w.ssthresh = 720;
+        for _ in 0..40 {
+            let before = w.cwnd;
+            round(&mut bic, &mut w, RTT);
+            if w.cwnd - before <= 1 {
+                break;
+            }
+        }
+        w.cwnd
+    };
+    assert!((800..=815).contains(&goal(true)), "{}", goal(true));
+    assert!((890..=905).contains(&goal(false)), "{}", goal(false));
+}
+
+/// Linux `bictcp_update`: before the first loss at least 5 % per round trip; a time-out forgets the goal.
+#[test]
+fn bic_without_a_goal_grows_by_a_twentieth() {
+    let (mut bic, mut w) = after_loss_at(600);
+    bic.set_state(&mut w, CaState::Loss);
+    w.cwnd = 600;
+    round(&mut bic, &mut w, RTT);
+    let share = f64::from(w.cwnd) / 600.0 - 1.0;
+    // One for every 20 · 16 / 31 acknowledged segments, in whole ones.
+    assert!((share - 0.1).abs() < 0.01, "{share}");
+}
+
+/// Linux `bictcp_acked`: growth is the same where an ACK covers two segments.
+#[test]
+fn bic_does_not_slow_down_for_delayed_acks() {
+    let grown = |covered| {
+        let (mut bic, mut w) = after_loss_at(1_000);
+        for _ in 0..4 {
+            round_of(&mut bic, &mut w, RTT, covered);
+        }
+        f64::from(w.cwnd - 799)
+    };
+    let (single, double) = (grown(1), grown(2));
+    assert!((single - 4.0 * 16.0 * SPED_UP).abs() < 6.0, "{single}");
+    assert!((double / single - 1.0).abs() < 0.1, "{double} for {single}");
+}

@@ -1,0 +1,77 @@
+//! HighSpeed TCP against RFC 3649.
+
+use cca::CongestionControl;
+use cca::highspeed::{HighSpeed, HighSpeedConfig};
+
+use crate::lab::RTT;
+use crate::rounds::{flying, round};
+
+/// Rows of RFC 3649 appendix B: window, a(w), b(w) in hundredths.
+const APPENDIX_B: [(u32, u32, u32); 14] = [
+    (38, 1, 50),
+    (118, 2, 44),
+    (221, 3, 41),
+    (347, 4, 38),
+    (495, 5, 37),
+    (663, 6, 35),
+    (1_058, 8, 33),
+    (2_076, 12, 29),
+    (5_036, 20, 25),
+    (10_661, 30, 21),
+    (18_955, 40, 18),
+    (30_975, 50, 15),
+    (51_258, 61, 13),
+    (84_035, 71, 10),
+];
+
+/// Appendix B, to within half a percent of the windows that it prints.
+#[test]
+fn highspeed_has_the_table_of_the_rfc() {
+    let config = HighSpeedConfig::default();
+    for (window, growth, decrease) in APPENDIX_B {
+        let end = config.end_of(growth);
+        let away = f64::from(end.abs_diff(window)) / f64::from(window);
+        assert!(away < 0.005, "row {growth} ends at {end} for {window}");
+        let share = f64::from(config.share_of(growth)) / 2.56;
+        assert!(
+            (share - f64::from(decrease)).abs() <= 1.0,
+            "{share} for {decrease}"
+        );
+        assert_eq!(config.row_of(end), growth);
+        assert_eq!(config.row_of(end + 1), growth + 1);
+    }
+}
+
+/// §5: at 38 segments and below it is Standard TCP; at 83,000 it adds about 70 per round trip and gives a
+/// tenth.
+#[test]
+fn highspeed_adds_more_and_gives_less_the_larger_the_window() {
+    let (mut highspeed, mut w) = (HighSpeed::default(), flying(20));
+    highspeed.init(&mut w);
+    round(&mut highspeed, &mut w, RTT);
+    assert_eq!(w.cwnd, 21);
+    assert_eq!(highspeed.ssthresh(&mut flying(20)), 10);
+    for (cwnd, added, share) in [
+        (100, 2, 0.44),
+        (1_000, 8, 0.33),
+        (10_000, 30, 0.21),
+        (83_000, 71, 0.1),
+    ] {
+        let mut w = flying(cwnd);
+        round(&mut highspeed, &mut w, RTT);
+        assert!(
+            (w.cwnd - cwnd).abs_diff(added) <= 1,
+            "{} at {cwnd}",
+            w.cwnd - cwnd
+        );
+        let taken = f64::from(w.cwnd - highspeed.ssthresh(&mut w)) / f64::from(w.cwnd);
+        assert!((taken - share).abs() < 0.012, "{taken} at {cwnd}");
+    }
+}
+
+/// Linux `hstcp_ssthresh`: before any congestion avoidance a loss halves the window, whatever its size.
+#[test]
+fn highspeed_halves_after_slow_start() {
+    let mut w = flying(5_000);
+    assert_eq!(HighSpeed::default().ssthresh(&mut w), 2_500);
+}

@@ -1,0 +1,34 @@
+//! A window and a path of steady RTT to try congestion controls on.
+
+use cca::{AckSample, CongestionControl, Window};
+use units::Duration;
+use units::random::{Purpose, Stream};
+
+/// Its RTT.
+pub const RTT: Duration = Duration::from_millis(100);
+
+/// A window in full use.
+pub fn window(cwnd: u32) -> Window {
+    let mut window = Window::new(1448, cwnd, Stream::new(1, Purpose::CongestionControl, 0));
+    window.cwnd_limited = true;
+    window.srtt = RTT;
+    window.min_rtt = RTT;
+    window
+}
+
+/// One round trip of congestion avoidance: an ACK for each segment of the window.
+pub fn round(cca: &mut dyn CongestionControl, w: &mut Window) {
+    let segments = w.cwnd;
+    for _ in 0..segments {
+        w.now += RTT / u64::from(segments);
+        cca.pkts_acked(
+            w,
+            &AckSample {
+                acked: 1,
+                rtt: Some(RTT),
+                in_flight: segments,
+            },
+        );
+        cca.cong_avoid(w, 1);
+    }
+}

@@ -1,0 +1,71 @@
+//! Round trips with all that an ACK brings: RTT samples, growth, sequence numbers and timestamps.
+
+use cca::slow_start::Standard;
+use cca::{AckSample, CongestionControl, Window};
+use units::Duration;
+
+use crate::lab::window;
+
+/// The other side's timestamps clock is ahead of ours by so much, ms.
+const CLOCKS_APART: u32 = 5_000;
+
+/// A window in full use with all of it in flight, in congestion avoidance.
+pub fn flying(cwnd: u32) -> Window {
+    let mut w = window(cwnd);
+    w.now += Duration::from_secs(10);
+    w.ssthresh = cwnd;
+    fill(&mut w);
+    w
+}
+
+fn fill(w: &mut Window) {
+    w.packets_out = w.cwnd;
+    w.inflight = w.cwnd;
+    w.snd_nxt = w.snd_una + u64::from(w.cwnd) * u64::from(w.mss);
+}
+
+/// An ACK for one segment after `rtt`, of which `one_way` was spent on the way there.
+pub fn ack(cca: &mut dyn CongestionControl, w: &mut Window, rtt: Duration, one_way: Duration) {
+    ack_of(cca, w, rtt, one_way, 1);
+}
+
+/// The same for several segments.
+fn ack_of(
+    cca: &mut dyn CongestionControl,
+    w: &mut Window,
+    rtt: Duration,
+    one_way: Duration,
+    segments: u32,
+) {
+    w.snd_una += u64::from(segments) * u64::from(w.mss);
+    w.snd_nxt = w.snd_nxt.max(w.snd_una);
+    w.delivered += u64::from(segments);
+    let now = w.clock_ms();
+    let sent = now.wrapping_sub(rtt.as_millis() as u32);
+    let arrived = sent.wrapping_add(one_way.as_millis() as u32);
+    w.timestamps = Some((arrived.wrapping_add(CLOCKS_APART), sent));
+    let sample = AckSample {
+        acked: segments,
+        rtt: Some(rtt),
+        in_flight: w.cwnd,
+    };
+    cca.pkts_acked(w, &sample);
+    cca.grow(w, &mut Standard, segments);
+    fill(w);
+}
+
+/// A round trip of `rtt`: an ACK for each segment of the window. Half of the base RTT of 100 ms, and all
+/// that is beyond it, is spent on the way there.
+pub fn round(cca: &mut dyn CongestionControl, w: &mut Window, rtt: Duration) {
+    round_of(cca, w, rtt, 1);
+}
+
+/// The same with an ACK for every `covered` segments.
+pub fn round_of(cca: &mut dyn CongestionControl, w: &mut Window, rtt: Duration, covered: u32) {
+    let one_way = rtt.saturating_sub(Duration::from_millis(50));
+    let segments = w.cwnd;
+    for _ in 0..segments / covered {
+        w.now += rtt * u64::from(covered) / u64::from(segments);
+        ack_of(cca, w, rtt, one_way, covered);
+    }
+}

@@ -1,0 +1,353 @@
+//! The other slow-start methods against their sources: HyStart++ (RFC 9406), BBR's start-up, and Hybrid Slow
+//! Start as Linux 3.19 and 4.8 ran it.
+
+use cca::slow_start::{
+    HyStart, HyStartConfig, HyStartMs, HyStartPlus, HyStartPlusConfig, Kernel, Standard, Startup,
+    StartupConfig,
+};
+use cca::{AckSample, INFINITE_SSTHRESH, RateSample, SlowStart, Window, registry};
+use units::Duration;
+
+use crate::lab::window;
+
+const MS: Duration = Duration::from_millis(1);
+const RTT: Duration = Duration::from_millis(100);
+
+/// A window in slow start with all of it in flight.
+fn starting(cwnd: u32) -> Window {
+    let mut w = window(cwnd);
+    w.snd_nxt = u64::from(cwnd) * 1_448;
+    w
+}
+
+/// A round of slow start: an ACK of `acked` segments each `spacing`, then the rest of the round trip.
+fn round(start: &mut dyn SlowStart, w: &mut Window, rtt: Duration, acked: u32, spacing: Duration) {
+    let acks = w.cwnd / acked;
+    for _ in 0..acks {
+        w.now += spacing;
+        w.snd_una += u64::from(acked) * 1_448;
+        w.delivered += u64::from(acked);
+        let sample = AckSample {
+            acked,
+            rtt: Some(rtt),
+            in_flight: w.cwnd,
+        };
+        start.on_ack(w, &sample);
+        if w.in_slow_start() {
+            start.grow(w, acked);
+        }
+        w.snd_nxt = w.snd_una + u64::from(w.cwnd) * 1_448;
+    }
+    w.now += rtt.saturating_sub(spacing * u64::from(acks));
+}
+
+/// RFC 9406 §4.2: a delay that has risen by an eighth of the last round's, 4 to 16 ms, leads to conservative
+/// slow start, which grows by a quarter, and after five rounds of it slow start is over.
+#[test]
+fn hystart_plus_slows_down_before_it_leaves() {
+    let (mut start, mut w) = (HyStartPlus::default(), starting(16));
+    start.reset(&mut w);
+    round(&mut start, &mut w, RTT, 1, MS);
+    let doubled = w.cwnd;
+    assert!((31..=32).contains(&doubled), "{doubled}");
+    // The eighth sample of the second round enters conservative slow start: with its rest 5 rounds.
+    round(&mut start, &mut w, RTT + MS * 13, 1, MS);
+    assert!(start.is_conservative());
+    let mut before = w.cwnd;
+    for _ in 0..3 {
+        round(&mut start, &mut w, RTT + MS * 13, 1, MS);
+        let growth = f64::from(w.cwnd) / f64::from(before);
+        assert!((1.2..1.3).contains(&growth), "{growth}");
+        before = w.cwnd;
+    }
+    assert_eq!(w.ssthresh, INFINITE_SSTHRESH);
+    for _ in 0..2 {
+        round(&mut start, &mut w, RTT + MS * 13, 1, MS);
+    }
+    assert!(!w.in_slow_start());
+}
+
+/// §4.2: the rise must be an eighth of the last round's lowest RTT, within 4 and 16 ms, and be seen in eight
+/// samples.
+#[test]
+fn hystart_plus_has_bounds_of_delay_and_of_samples() {
+    let rises = |base: u64, rise: u64, cwnd: u32| {
+        let (mut start, mut w) = (HyStartPlus::default(), starting(cwnd));
+        start.reset(&mut w);
+        round(&mut start, &mut w, MS * base, 1, MS / 10);
+        round(&mut start, &mut w, MS * (base + rise), 1, MS / 10);
+        start.is_conservative()
+    };
+    assert!(rises(100, 13, 16) && !rises(100, 12, 16));
+    assert!(rises(20, 4, 16) && !rises(20, 3, 16));
+    assert!(rises(400, 16, 16) && !rises(400, 15, 16));
+    assert!(!rises(100, 13, 3));
+}
+
+/// §4.2: a delay below that which led to conservative slow start takes slow start up again.
+#[test]
+fn hystart_plus_goes_back_when_it_was_jitter() {
+    let (mut start, mut w) = (HyStartPlus::default(), starting(16));
+    start.reset(&mut w);
+    round(&mut start, &mut w, RTT, 1, MS);
+    round(&mut start, &mut w, RTT + MS * 20, 1, MS);
+    assert!(start.is_conservative());
+    round(&mut start, &mut w, RTT, 1, MS);
+    assert!(!start.is_conservative());
+    let before = w.cwnd;
+    round(&mut start, &mut w, RTT, 1, MS);
+    assert!(w.cwnd >= 2 * before - 1, "{} after {before}", w.cwnd);
+}
+
+/// §4.2 and §4.3: an ACK adds L segments at most unless the connection is paced, and later slow starts are
+/// standard.
+#[test]
+fn hystart_plus_limits_bursts_and_is_for_the_first_slow_start() {
+    let grown = |paced: bool| {
+        let (mut start, mut w) = (HyStartPlus::default(), starting(100));
+        w.paced = paced;
+        start.grow(&mut w, 30);
+        w.cwnd
+    };
+    assert_eq!((grown(false), grown(true)), (108, 130));
+    let (mut start, mut w) = (HyStartPlus::default(), starting(16));
+    w.ssthresh = 1_000;
+    start.reset(&mut w);
+    for rtt in [100, 150, 200] {
+        round(&mut start, &mut w, MS * rtt, 1, MS / 10);
+    }
+    assert!(!start.is_conservative() && w.ssthresh == 1_000);
+}
+
+/// Its parameters: three rounds of conservative slow start that grows by half.
+#[test]
+fn hystart_plus_goes_by_its_parameters() {
+    let config = HyStartPlusConfig {
+        growth_divisor: 2,
+        rounds: 3,
+        ..HyStartPlusConfig::default()
+    };
+    let (mut start, mut w) = (HyStartPlus::new(config), starting(16));
+    start.reset(&mut w);
+    round(&mut start, &mut w, RTT, 1, MS);
+    round(&mut start, &mut w, RTT + MS * 13, 1, MS);
+    let before = w.cwnd;
+    round(&mut start, &mut w, RTT + MS * 13, 1, MS);
+    let growth = f64::from(w.cwnd) / f64::from(before);
+    assert!((1.45..1.55).contains(&growth), "{growth}");
+    for _ in 0..2 {
+        round(&mut start, &mut w, RTT + MS * 13, 1, MS);
+    }
+    assert!(!w.in_slow_start());
+}
+
+/// Rates of rounds, in segments per second, until start-up leaves; answers the rounds and the window.
+fn start_up(
+    config: StartupConfig,
+    rates: impl Iterator<Item = u32>,
+    app_limited: bool,
+) -> (u32, Window) {
+    let (mut start, mut w) = (Startup::new(config), starting(64));
+    start.reset(&mut w);
+    let mut rounds = 0;
+    for rate in rates {
+        let before = w.delivered;
+        w.delivered += 100;
+        let sample = RateSample {
+            delivered: Some(rate),
+            interval: Duration::from_secs(1),
+            prior_delivered: before,
+            app_limited,
+            ..RateSample::default()
+        };
+        start.on_rate(&mut w, &sample);
+        rounds += 1;
+        if !w.in_slow_start() {
+            break;
+        }
+    }
+    (rounds, w)
+}
+
+/// draft-cardwell-iccrg-bbr-congestion-control-00 §4.3.2.2: three rounds without 25 % more, and the pipe is
+/// full; then it holds the highest rate over one lowest RTT.
+#[test]
+fn bbr_start_up_leaves_when_the_rate_stands_still() {
+    let rates = [100, 200, 400, 500, 510, 520, 530, 540];
+    let (rounds, w) = start_up(StartupConfig::default(), rates.into_iter(), false);
+    assert_eq!(rounds, 7);
+    // 530 segments a second over 100 ms.
+    assert_eq!((w.cwnd, w.ssthresh), (53, 53));
+    let kept = StartupConfig {
+        drain: false,
+        ..StartupConfig::default()
+    };
+    let (_, w) = start_up(kept, rates.into_iter(), false);
+    assert_eq!((w.cwnd, w.ssthresh), (64, 64));
+    let (rounds, _) = start_up(
+        StartupConfig { rounds: 1, ..kept },
+        rates.into_iter(),
+        false,
+    );
+    assert_eq!(rounds, 5);
+}
+
+/// The same draft, §4.2.3: while it starts, the window is at most 2.89 times what the path is seen to hold.
+#[test]
+fn bbr_start_up_bounds_the_window_by_what_the_path_holds() {
+    let (mut start, mut w) = (Startup::default(), starting(64));
+    start.reset(&mut w);
+    let sample = RateSample {
+        delivered: Some(500),
+        interval: Duration::from_secs(1),
+        ..RateSample::default()
+    };
+    start.grow(&mut w, 36);
+    assert_eq!(w.cwnd, 100);
+    start.on_rate(&mut w, &sample);
+    start.grow(&mut w, 1_000);
+    // 500 segments a second over 100 ms are 50.
+    assert_eq!(w.cwnd, 145);
+    start.grow(&mut w, 1_000);
+    assert_eq!(w.cwnd, 145);
+}
+
+/// The same §: samples that the application limited tell nothing, and a rate that grows by 25 % goes on.
+#[test]
+fn bbr_start_up_goes_on_while_the_rate_grows_or_the_application_limits() {
+    let growing = (0..12).map(|round| 100 * 5_u32.pow(round) / 4_u32.pow(round));
+    let (_, w) = start_up(StartupConfig::default(), growing.take(9), false);
+    assert!(w.in_slow_start());
+    let (_, w) = start_up(StartupConfig::default(), [100; 12].into_iter(), true);
+    assert!(w.in_slow_start());
+}
+
+/// Linux 4.8 `hystart_update`: the delay of a round is that of its first eight samples. One that falls later
+/// in the round keeps today's Linux in slow start, but not 4.8.
+#[test]
+fn hystart_of_linux_4_8_looks_at_the_first_samples_only() {
+    let leaves = |start: &mut dyn SlowStart| {
+        let mut w = starting(40);
+        start.reset(&mut w);
+        round(start, &mut w, RTT, 1, MS * 3);
+        let mut ack = |w: &mut Window, rtt: Duration| {
+            w.now += MS * 3;
+            w.snd_una += 1_448;
+            let sample = AckSample {
+                acked: 1,
+                rtt: Some(rtt),
+                in_flight: 40,
+            };
+            start.on_ack(w, &sample);
+            if w.in_slow_start() {
+                start.grow(w, 1);
+            }
+        };
+        // The first ACK begins a round, in 4.8 only once the window has grown for it.
+        ack(&mut w, RTT);
+        for _ in 0..8 {
+            ack(&mut w, RTT + MS * 20);
+        }
+        ack(&mut w, RTT);
+        !w.in_slow_start()
+    };
+    assert!(leaves(&mut HyStartMs::new(
+        Kernel::Linux4_8,
+        HyStartConfig::default()
+    )));
+    assert!(!leaves(&mut HyStart::default()));
+}
+
+/// Linux 4.8: the ACK train counts from half of the lowest RTT whether the connection is paced or not; today
+/// the whole of it is needed if it is paced.
+#[test]
+fn hystart_of_linux_4_8_is_blind_to_pacing() {
+    let leaves = |start: &mut dyn SlowStart| {
+        let mut w = starting(80);
+        w.paced = true;
+        start.reset(&mut w);
+        round(start, &mut w, RTT, 1, MS);
+        !w.in_slow_start()
+    };
+    assert!(leaves(&mut HyStartMs::new(
+        Kernel::Linux4_8,
+        HyStartConfig::default()
+    )));
+    assert!(!leaves(&mut HyStart::default()));
+}
+
+/// Linux 4.8 `bictcp_clock`: whole milliseconds. ACKs 2.9 ms apart may be two ticks apart and so belong to
+/// one train.
+#[test]
+fn hystart_of_linux_4_8_counts_whole_milliseconds() {
+    let leaves = |start: &mut dyn SlowStart| {
+        let mut w = starting(40);
+        start.reset(&mut w);
+        for tick in 1..=30_u64 {
+            // Late within one millisecond, early within the one after the next.
+            w.now =
+                units::Instant::ZERO + MS * (2 * tick) + Duration::from_micros(900 * (tick % 2));
+            w.snd_una += 1_448;
+            let sample = AckSample {
+                acked: 1,
+                rtt: Some(RTT),
+                in_flight: 40,
+            };
+            start.on_ack(&mut w, &sample);
+        }
+        !w.in_slow_start()
+    };
+    assert!(leaves(&mut HyStartMs::new(
+        Kernel::Linux4_8,
+        HyStartConfig::default()
+    )));
+    assert!(!leaves(&mut HyStart::default()));
+}
+
+/// `tcp_slow_start` of 3.19: one segment beyond the threshold, and the rest of the ACK is forgotten; of 4.8:
+/// up to the threshold, and congestion avoidance takes the rest.
+#[test]
+fn slow_start_of_linux_3_19_forgets_the_rest_of_an_ack() {
+    let rest = |kernel| {
+        let (mut start, mut w) = (
+            HyStartMs::new(kernel, HyStartConfig::default()),
+            starting(18),
+        );
+        w.ssthresh = 20;
+        let rest = start.grow(&mut w, 7);
+        (w.cwnd, rest)
+    };
+    assert_eq!(rest(Kernel::Linux3_19), (21, 0));
+    assert_eq!(rest(Kernel::Linux4_8), (20, 5));
+}
+
+/// RFC 5681 §3.1: standard slow start leaves for nothing but a loss.
+#[test]
+fn standard_slow_start_does_not_mind_delay() {
+    let mut w = starting(16);
+    for rtt in [100, 200, 400, 800] {
+        round(&mut Standard, &mut w, MS * rtt, 1, MS / 10);
+    }
+    assert!(w.in_slow_start());
+    assert_eq!(w.cwnd, 256);
+}
+
+/// Every method can be chosen by name, for every congestion control that does not have its own.
+#[test]
+fn every_method_can_be_chosen() {
+    let methods = [
+        "standard",
+        "hystart",
+        "hystart++",
+        "bbr",
+        "linux-3.19",
+        "linux-4.8",
+    ];
+    for cca in registry::CCAS.iter().filter(|cca| cca.slow_start.is_some()) {
+        for method in methods {
+            let settings = [("slow_start".to_owned(), method.to_owned())].into();
+            let (_, start) = cca.build(&settings).expect("an allowed setting");
+            assert_eq!(start.name(), method, "{}", cca.name);
+        }
+    }
+}
