@@ -1,4 +1,4 @@
-//! What an ACK costs in each congestion control.
+//! Benchmark: the cost of an ACK in each congestion control.
 
 #![allow(missing_docs, reason = "criterion's macro makes a public function")]
 
@@ -11,16 +11,16 @@ use units::{Duration, Instant};
 const MSS: u32 = 1_448;
 /// RTT of the path without a queue.
 const BASE_RTT: Duration = Duration::from_millis(40);
-/// Segments that the path holds without a queue, and with a full one.
+/// Segments that the path holds without a queue, and with a full queue.
 const PIPE: u32 = 200;
 const FULL: u32 = 400;
-/// ACKs in one measurement: a hundred round trips or so.
+/// ACKs per measurement, about a hundred round trips.
 const ACKS: u64 = 20_000;
 
-/// A flow through a bottleneck with a queue, an ACK at a time; what overflows is lost.
+/// Flow through a bottleneck with a queue, one ACK at a time; segments that overflow the queue are lost.
 struct Flow {
     congestion: Congestion,
-    /// ACKs until the episode of loss is over.
+    /// ACKs until the loss episode is over.
     recovering: u32,
 }
 

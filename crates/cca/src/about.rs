@@ -1,10 +1,10 @@
-//! What is known of a congestion control beside its code.
+//! Catalogue entry of a congestion control: name, reference, parameters, constructor.
 
 use super::parameters::Parameter;
 use super::slow_start::{Method, SlowStartConfig};
 use super::{CongestionControl, SettingError, Settings};
 
-/// What a congestion control goes by.
+/// Signal that a congestion control reacts to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Family {
     /// Loss.
@@ -13,18 +13,18 @@ pub enum Family {
     Delay,
     /// Loss and delay.
     Hybrid,
-    /// A model of the path: its rate and its delay.
+    /// Model of the path: its rate and its delay.
     Model,
-    /// Marks of congestion (ECN).
+    /// Congestion marks (ECN).
     Ecn,
-    /// A forecast of what the path will deliver.
+    /// Forecast of what the path will deliver.
     Forecast,
-    /// Written by a user.
+    /// Congestion control written by a user.
     User,
 }
 
 impl Family {
-    /// The word in tables.
+    /// Returns the word for tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Loss => "loss",
@@ -38,31 +38,31 @@ impl Family {
     }
 }
 
-/// Makes a congestion control with the settings that differ from the defaults.
+/// Constructor of a congestion control from the settings that differ from the defaults.
 pub type Build = dyn Fn(&Settings) -> Box<dyn CongestionControl> + Send + Sync;
 
-/// A congestion control as the catalogue lists it.
+/// Catalogue entry of a congestion control.
 #[derive(Clone, Copy)]
 pub struct Cca {
-    /// The kernel's name where the kernel has it.
+    /// Name; the kernel's name if the kernel has this congestion control.
     pub name: &'static str,
-    /// Other names in the literature, lower case.
+    /// Other names in the literature, in lower case.
     pub aliases: &'static [&'static str],
-    /// The name in full.
+    /// Full name.
     pub title: &'static str,
-    /// What it goes by.
+    /// Signal that it reacts to.
     pub family: Family,
-    /// The publication that defines it.
+    /// Publication that defines it.
     pub reference: &'static str,
     /// Year of that publication.
     pub year: u16,
-    /// Whether the Linux kernel has one of that name.
+    /// Whether the Linux kernel has a congestion control of this name.
     pub linux: bool,
     /// Its own parameters.
     pub parameters: &'static [Parameter],
-    /// How it starts unless told otherwise; `None` if it starts in its own way only.
+    /// Default slow-start method; `None` if it has only a slow start of its own.
     pub slow_start: Option<Method>,
-    /// Makes one; all settings have been checked.
+    /// Constructor; the settings have already been checked.
     pub build: &'static Build,
 }
 
@@ -74,11 +74,12 @@ impl core::fmt::Debug for Cca {
     }
 }
 
-/// A congestion control and the slow start that it comes with.
-pub type Pair = (Box<dyn CongestionControl>, Box<dyn super::SlowStart>);
+/// Congestion control together with its slow-start method.
+pub type BuiltCca = (Box<dyn CongestionControl>, Box<dyn super::SlowStart>);
 
 impl Cca {
-    /// All parameters with their defaults here: its own and those of slow start where it can be exchanged.
+    /// Returns all parameters with their defaults for this CCA. Those of slow start are included if the CCA
+    /// lets the user choose the method.
     pub fn all_parameters(&self) -> impl Iterator<Item = (&'static Parameter, String)> {
         let start = self.slow_start;
         let shared = start.map_or(&[][..], |_| SlowStartConfig::PARAMETERS);
@@ -90,10 +91,10 @@ impl Cca {
             }))
     }
 
-    /// The value of a parameter as it is printed.
+    /// Returns the value of a parameter in the form in which it is printed.
     ///
     /// # Errors
-    /// If there is no such parameter or it does not take that value.
+    /// Returns an error if there is no such parameter or if it does not take that value.
     pub fn canonical(&self, parameter: &str, value: &str) -> Result<String, SettingError> {
         let known = || self.all_parameters().map(|(parameter, _)| parameter);
         let found = known().find(|each| each.name == parameter);
@@ -110,11 +111,11 @@ impl Cca {
         })
     }
 
-    /// Whether these settings can be.
+    /// Checks settings.
     ///
     /// # Errors
-    /// If a setting is none of this congestion control, has a value that is not allowed, or contradicts
-    /// another.
+    /// Returns an error if a setting is not a parameter of this congestion control, has a value that is not
+    /// allowed, or contradicts another setting.
     pub fn check(&self, settings: &Settings) -> Result<(), SettingError> {
         for (parameter, value) in settings {
             self.canonical(parameter, value)?;
@@ -122,11 +123,11 @@ impl Cca {
         SlowStartConfig::chosen(self, settings).map(|_| ())
     }
 
-    /// Makes one with these settings.
+    /// Creates the congestion control and its slow-start method with these settings.
     ///
     /// # Errors
-    /// As [`Cca::check`].
-    pub fn build(&self, settings: &Settings) -> Result<Pair, SettingError> {
+    /// Returns the same errors as [`Cca::check`].
+    pub fn build(&self, settings: &Settings) -> Result<BuiltCca, SettingError> {
         self.check(settings)?;
         let start = SlowStartConfig::chosen(self, settings)?;
         Ok(((self.build)(settings), start.build()))

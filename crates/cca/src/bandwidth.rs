@@ -1,5 +1,4 @@
-//! Bandwidths and gains of BBR in the fixed point that Linux computes with, so that roundings fall the same
-//! way.
+//! Bandwidths and gains of BBR, in the fixed-point format of Linux so that rounding is the same.
 
 use units::{Bytes, Duration, Rate};
 
@@ -7,59 +6,59 @@ use units::{Bytes, Duration, Rate};
 const BANDWIDTH_BITS: u32 = 24;
 /// Fraction bits of a gain.
 const GAIN_BITS: u32 = 8;
-/// Pacing stays this much below the estimate, percent.
+/// Margin by which the pacing rate stays below the estimate, in percent.
 const PACING_MARGIN: u128 = 1;
 
-/// A gain in 1/256.
+/// Gain in units of 1/256.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Gain(pub(super) u32);
 
 impl Gain {
     pub(super) const ONE: Self = Self(1 << GAIN_BITS);
 
-    /// A gain of `ratio`, cut off as the kernel's constants are.
+    /// Converts `ratio`, truncated like the kernel's constants.
     pub(super) fn of(ratio: f64) -> Self {
         Self((ratio * f64::from(1 << GAIN_BITS)) as u32)
     }
 
-    /// `segments` times the gain, cut off.
+    /// Multiplies `segments` by the gain, truncated.
     pub(super) fn of_segments(self, segments: u32) -> u32 {
         let scaled = (u64::from(segments) * u64::from(self.0)) >> GAIN_BITS;
         u32::try_from(scaled).unwrap_or(u32::MAX)
     }
 }
 
-/// Segments per microsecond.
+/// Bandwidth in segments per microsecond.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
 pub(super) struct Bandwidth(pub(super) u64);
 
 impl Bandwidth {
-    /// `segments` in `time`; `None` below a microsecond.
+    /// Returns the bandwidth of `segments` in `time`; `None` if `time` is shorter than a microsecond.
     pub(super) fn of(segments: u64, time: Duration) -> Option<Self> {
         (segments << BANDWIDTH_BITS)
             .checked_div(time.as_micros())
             .map(Self)
     }
 
-    /// Whole segments that it brings in `time`.
+    /// Returns the number of whole segments delivered in `time`.
     pub(super) fn segments_in(self, time: Duration) -> u64 {
         ((u128::from(self.0) * u128::from(time.as_micros())) >> BANDWIDTH_BITS) as u64
     }
 
-    /// Times `gain`.
+    /// Multiplies by `gain`.
     pub(super) fn scaled(self, gain: Gain) -> Self {
         let scaled = (u128::from(self.0) * u128::from(gain.0)) >> GAIN_BITS;
         Self(u64::try_from(scaled).unwrap_or(u64::MAX))
     }
 
-    /// What `rate` of payload is in segments of `mss` bytes.
+    /// Converts a payload `rate` for segments of `mss` bytes.
     pub(super) fn from_rate(rate: Rate, mss: u32) -> Self {
         let bytes = u128::from(rate.bits_per_second() / 8) << BANDWIDTH_BITS;
         let bandwidth = bytes / (u128::from(mss.max(1)) * 1_000_000);
         Self(u64::try_from(bandwidth).unwrap_or(u64::MAX))
     }
 
-    /// Segments that fill a path of this RTT, times `gain`, rounded up.
+    /// Returns the segments that fill a path of this RTT, times `gain`, rounded up.
     pub(super) fn product(self, rtt: Duration, gain: Gain) -> u32 {
         let product = u128::from(self.0) * u128::from(rtt.as_micros());
         let scaled = (product * u128::from(gain.0)) >> GAIN_BITS;
@@ -68,20 +67,21 @@ impl Bandwidth {
             .min(u128::from(u32::MAX / 4)) as u32
     }
 
-    /// As a rate of payload, for segments of `mss` bytes.
+    /// Converts to a payload rate for segments of `mss` bytes.
     pub(super) fn rate(self, mss: u32) -> Rate {
         let bytes = (u128::from(self.0) * u128::from(mss) * 1_000_000) >> BANDWIDTH_BITS;
         Rate::from_bits_per_second(u64::try_from(bytes * 8).unwrap_or(u64::MAX))
     }
 
-    /// Times `gain`, less the margin that lets queues drain, as a rate of payload.
+    /// Multiplies by `gain`, subtracts the margin that lets queues drain, and converts to a payload rate.
     pub(super) fn pacing_rate(self, mss: u32, gain: Gain) -> Rate {
         let rate = (u128::from(self.0) * u128::from(mss) * u128::from(gain.0)) >> GAIN_BITS;
         let bytes = (rate * (10_000 * (100 - PACING_MARGIN))) >> BANDWIDTH_BITS;
         Rate::from_bits_per_second(u64::try_from(bytes * 8).unwrap_or(u64::MAX))
     }
 
-    /// Whether it is within `difference` of payload, at segments of `mss` bytes.
+    /// Returns whether the two payload rates differ by at most `difference` per second, for segments of `mss`
+    /// bytes.
     pub(super) fn is_close(self, other: Self, difference: Bytes, mss: u32) -> bool {
         let between = Self(self.0.abs_diff(other.0));
         between.pacing_rate(mss, Gain::ONE).bits_per_second() / 8 <= difference.get()
@@ -93,7 +93,7 @@ mod tests {
     use super::{Bandwidth, Gain};
     use units::Duration;
 
-    /// 20 Mbit/s in segments of 1448 bytes over 68 ms: 117.4 segments.
+    /// 20 Mbit/s in segments of 1448 bytes over 68 ms are 117.4 segments.
     #[test]
     fn a_bandwidth_times_an_rtt_is_rounded_up() {
         let bandwidth = Bandwidth::of(1_726_519, Duration::from_secs(1_000)).unwrap();
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_becomes_the_bandwidth_that_it_was() {
+    fn converting_to_a_rate_and_back_keeps_the_bandwidth() {
         let bandwidth = Bandwidth::of(117, Duration::from_millis(68)).unwrap();
         let again = Bandwidth::from_rate(bandwidth.rate(1448), 1448);
         assert!(
@@ -116,9 +116,9 @@ mod tests {
         );
     }
 
-    /// Linux: 256 * 2885 / 1000 + 1 and 256 * 1000 / 2885.
+    /// The kernel's constants are 256 * 2885 / 1000 + 1 and 256 * 1000 / 2885.
     #[test]
-    fn gains_are_cut_to_256ths() {
+    fn gains_are_truncated_to_256ths() {
         assert_eq!(Gain::of(739.0 / 256.0), Gain(739));
         assert_eq!(Gain::of(1000.0 / 2885.0), Gain(88));
     }

@@ -4,34 +4,34 @@ use super::parameters::parameters;
 use super::slow_start::Method;
 use super::{AckSample, CaState, Cca, CongestionControl, Family, Window, jiffies};
 
-/// The search goes to this part of the distance to its goal (Linux `BICTCP_B`; 2 in the paper).
+/// Divisor of the distance to the goal that the search steps by (Linux `BICTCP_B`; 2 in the paper).
 const SEARCH_PART: u32 = 4;
-/// The pace of growth is found anew at most this often while the window does not change, jiffies.
+/// Least time between two updates of the growth while the window does not change, jiffies.
 const UPDATE_INTERVAL: u64 = jiffies::PER_SECOND / 32;
-/// Before the first loss a segment is added for at most as many acknowledged ones: 5 % per round trip.
+/// Most acknowledged segments per added one before the first loss: growth of at least 5 % per round trip.
 const SLOWEST_BEFORE_LOSS: u64 = 20;
-/// Parts in which the number of segments per ACK is kept (Linux `ACK_RATIO_SHIFT`).
+/// Bits of the fraction of the number of segments per ACK (Linux `ACK_RATIO_SHIFT`).
 const ACK_RATIO_SHIFT: u32 = 4;
 
 parameters! {
-    /// The parameters of the kernel's module.
+    /// Parameters of the kernel's module.
     pub struct BicConfig {
-        /// Release bandwidth to newcomers.
+        /// Release bandwidth to new flows.
         fast_convergence: bool = true, "", "Xu et al. 2004";
-        /// Most that is added per round trip (Smax).
+        /// Most segments added per round trip (Smax).
         max_increment: u32 = 16, in 1..=10_000, "segments", "Linux tcp_bic; 32 in Xu et al. 2004";
-        /// Window up to which it behaves as Reno.
+        /// Window up to which BIC behaves like Reno.
         low_window: u32 = 14, in 0..=1_000_000, "segments", "Xu et al. 2004; Linux tcp_bic";
-        /// Share of the window that is left after a reduction.
+        /// Share of the window left after a reduction.
         beta: f64 = 819.0 / 1024.0, in 0.01..=0.99, "", "Linux tcp_bic; 0.875 in Xu et al. 2004";
-        /// Slow-start threshold to begin with; 0 for none.
+        /// Initial slow-start threshold; 0 for none.
         initial_ssthresh: u32 = 0, in 0..=1_000_000, "segments", "Linux tcp_bic";
-        /// Round trips that the last stretch before the goal takes.
+        /// Round trips that the last part of the search takes.
         smooth_part: u32 = 20, in 1..=1_000, "round trips", "Linux tcp_bic";
     }
 }
 
-/// BIC in the catalogue.
+/// Catalogue entry of BIC.
 pub const ABOUT: Cca = Cca {
     name: "bic",
     aliases: &["bic-tcp", "bictcp"],
@@ -45,18 +45,18 @@ pub const ABOUT: Cca = Cca {
     build: &|settings| Box::new(Bic::new(BicConfig::with(settings))),
 };
 
-/// The state of one connection. Windows in segments.
+/// State of one connection. Windows are in segments.
 #[derive(Clone, Debug)]
 pub struct Bic {
     config: BicConfig,
-    /// Window at which the last loss came, the goal of the search; zero before the first.
+    /// Window at the last loss, the goal of the search; zero before the first loss.
     last_max: u32,
-    /// Segments to be acknowledged for one more in the window.
+    /// Segments to be acknowledged for each segment added to the window.
     per_segments: u32,
-    /// Window and jiffies of the last update.
+    /// Window and time in jiffies of the last update.
     last_cwnd: u32,
     last_update: u64,
-    /// Running mean of the segments that an ACK covers, times 16.
+    /// Running mean of the segments per ACK, times 16.
     ack_ratio: u32,
 }
 
@@ -67,7 +67,7 @@ impl Default for Bic {
 }
 
 impl Bic {
-    /// BIC with other parameters.
+    /// Creates BIC with these parameters.
     pub fn new(config: BicConfig) -> Self {
         Self {
             config,
@@ -83,8 +83,8 @@ impl Bic {
         *self = Self::new(self.config);
     }
 
-    /// Acknowledged segments that one more costs, by where the window is in the search
-    /// (Xu et al. 2004, in the shape of Linux).
+    /// Returns the acknowledged segments per added one, which depends on the position of the window in the
+    /// search (Xu et al. 2004, as in Linux).
     fn segments_per_increase(&self, cwnd: u32) -> u64 {
         let BicConfig {
             max_increment,
@@ -106,7 +106,7 @@ impl Bic {
                 step => window / u64::from(step),
             };
         }
-        // Beyond the goal: slowly at first, then ever faster, up to the largest increment.
+        // Beyond the goal: slowly at first, then faster and faster, up to the largest increment.
         let beyond = cwnd - self.last_max;
         if beyond < SEARCH_PART {
             smooth
@@ -129,7 +129,7 @@ impl Bic {
             per_segments = per_segments.min(SLOWEST_BEFORE_LOSS);
         }
         if w.cwnd > self.config.low_window {
-            // Growth is meant per ACK: receivers that hold ACKs back slow nothing down.
+            // Growth is meant per ACK, so receivers that delay ACKs do not slow it down.
             per_segments = (per_segments << ACK_RATIO_SHIFT) / u64::from(self.ack_ratio);
         }
         self.per_segments = per_segments.clamp(1, u64::from(u32::MAX)) as u32;
@@ -148,8 +148,8 @@ impl CongestionControl for Bic {
         }
     }
 
-    /// Xu et al. 2004: a window that lost before it reached its goal searches below it; Reno's half
-    /// where the window is small.
+    /// Reduces the window by `beta`, or by half where the window is small. A window that lost before it
+    /// reached its goal sets a lower goal (Xu et al. 2004, fast convergence).
     fn ssthresh(&mut self, window: &mut Window) -> u32 {
         let cwnd = f64::from(window.cwnd);
         self.last_max = if window.cwnd < self.last_max && self.config.fast_convergence {

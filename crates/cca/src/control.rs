@@ -1,25 +1,25 @@
-//! A congestion control and a slow-start method at work on one window.
+//! Congestion state of a connection: the window, its congestion control and its slow-start method.
 
 use units::{Bytes, Rate};
 
 use super::{
-    Ack, AckKind, AckSample, CaState, CongestionControl, Context, Event, Lost, Pair, RateSample,
-    SlowStart, Takeover, Window, modelled_window, used_window,
+    Ack, AckKind, AckSample, BuiltCca, CaState, CongestionControl, Context, Event, Lost,
+    RateSample, SlowStart, Takeover, Window, modelled_window, used_window,
 };
 
-/// The window, who controls it and how it starts.
+/// Window together with the congestion control and the slow-start method that work on it.
 #[derive(Debug)]
 pub struct Congestion {
-    /// Shared with the connection.
+    /// Window that is shared with the connection.
     pub window: Window,
     cca: Box<dyn CongestionControl>,
     slow_start: Box<dyn SlowStart>,
-    /// When slow start was left for the first time, and the window then.
+    /// Time of the first slow-start exit, and the window at that time.
     slow_start_exit: Option<(units::Instant, u32)>,
 }
 
 impl Congestion {
-    /// `cca` over `window`, starting by `slow_start`.
+    /// Creates the congestion state from its parts.
     pub fn new(
         window: Window,
         cca: Box<dyn CongestionControl>,
@@ -33,28 +33,28 @@ impl Congestion {
         }
     }
 
-    /// The kernel's name of the CCA.
+    /// Returns the kernel's name of the CCA.
     pub fn name(&self) -> &'static str {
         self.cca.name()
     }
 
-    /// The connection is established.
+    /// Starts the CCA and slow start when the connection is established.
     pub fn init(&mut self) {
         self.cca.init(&mut self.window);
         self.slow_start.reset(&mut self.window);
     }
 
-    /// Whether the CCA replaces proportional rate reduction by its own rule.
+    /// Returns whether the CCA replaces proportional rate reduction by its own rule.
     pub fn owns_window(&self) -> bool {
         self.cca.owns_window()
     }
 
-    /// When slow start was left for the first time, and with which window.
+    /// Returns the time of the first slow-start exit, and the window at that time.
     pub fn slow_start_exit(&self) -> Option<(units::Instant, u32)> {
         self.slow_start_exit
     }
 
-    /// What an ACK told of the retransmission queue; losses are not looked for yet.
+    /// Handles the result of cleaning the retransmission queue; loss detection has not run yet.
     pub fn pkts_acked(&mut self, sample: &AckSample) {
         if !self.cca.owns_window() {
             self.slow_start.on_ack(&mut self.window, sample);
@@ -62,36 +62,37 @@ impl Congestion {
         self.cca.pkts_acked(&mut self.window, sample);
     }
 
-    /// A segment was marked lost.
+    /// Handles a segment that was marked lost.
     pub fn on_lost(&mut self, lost: &Lost) {
         self.cca.on_lost(&mut self.window, lost);
     }
 
-    /// How an ACK was worked on.
+    /// Handles the kind of processing that an ACK needed.
     pub fn in_ack_event(&mut self, kind: AckKind) {
         self.cca.in_ack_event(&mut self.window, kind);
     }
 
-    /// The delivery rate that an ACK shows; only for one that does not own the window.
+    /// Passes the delivery-rate sample of an ACK to slow start. It is called only if the CCA does not own the
+    /// window.
     pub fn rate_sample(&mut self, rate: &RateSample) {
         self.slow_start.on_rate(&mut self.window, rate);
         self.note_slow_start_exit();
     }
 
-    /// The window may grow for `acked` segments.
+    /// Grows the window for `acked` segments.
     pub fn cong_avoid(&mut self, acked: u32) {
         let method = &mut *self.slow_start;
         self.cca.grow(&mut self.window, method, acked);
         self.note_slow_start_exit();
     }
 
-    /// The CCA sets window and rate by itself; only for one that owns the window.
+    /// Lets the CCA set the window and the pacing rate. It is called only if the CCA owns the window.
     pub fn cong_control(&mut self, ack: &Ack) {
         self.cca.cong_control(&mut self.window, ack);
         self.note_slow_start_exit();
     }
 
-    /// A reduction begins: the threshold that the CCA wants.
+    /// Returns the threshold that the CCA sets for the reduction that begins now.
     pub fn ssthresh(&mut self) -> u32 {
         let ssthresh = self.cca.ssthresh(&mut self.window);
         self.slow_start.reduced();
@@ -101,7 +102,7 @@ impl Congestion {
         ssthresh
     }
 
-    /// The connection enters `state`, or stays in it once more: every time-out begins the Loss state anew.
+    /// Handles the transition to `state`. Every time-out enters the Loss state again, even from Loss.
     pub fn set_state(&mut self, state: CaState) {
         self.cca.set_state(&mut self.window, state);
         if state == CaState::Loss {
@@ -110,12 +111,13 @@ impl Congestion {
         self.window.state = state;
     }
 
-    /// Something happened outside of an ACK.
+    /// Handles an event other than an ACK.
     pub fn cwnd_event(&mut self, event: Event) {
         self.cca.cwnd_event(&mut self.window, event);
     }
 
-    /// The reduction was spurious: the window goes back to what the CCA thinks right.
+    /// Undoes a spurious reduction: restores the window that the CCA returns, and the threshold if it was
+    /// higher.
     pub fn undo(&mut self, undo_ssthresh: bool, prior_ssthresh: u32) {
         let cwnd = self.cca.undo_cwnd(&mut self.window);
         self.window.cwnd = cwnd.min(self.window.cwnd_clamp);
@@ -124,24 +126,24 @@ impl Congestion {
         }
     }
 
-    /// The least number of segments in one burst to the device.
+    /// Returns the least number of segments in one burst to the device.
     pub fn min_tso_segs(&self) -> u32 {
         self.cca.min_tso_segs(&self.window)
     }
 
-    /// Whether the CCA cannot do without ECN.
+    /// Returns whether the CCA requires ECN.
     pub fn needs_ecn(&self) -> bool {
         self.cca.needs_ecn()
     }
 
-    /// How many windows the send buffer should hold.
+    /// Returns the number of windows that the send buffer should hold.
     pub fn sndbuf_expand(&self) -> u32 {
         self.cca.sndbuf_expand()
     }
 
-    /// The pacing rate of a CCA that does not set one: window over RTT, times 2 in slow start and
-    /// 1.2 beyond (Linux `tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`). What is out may exceed the
-    /// window after a reduction.
+    /// Sets the pacing rate for a CCA that does not set one: the window over the RTT, times 2 in slow start
+    /// and 1.2 beyond (Linux `tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`). The outstanding segments replace
+    /// the window where they exceed it, as they may after a reduction.
     pub fn update_default_pacing_rate(&mut self) {
         if self.cca.owns_window() {
             return;
@@ -156,7 +158,8 @@ impl Congestion {
         w.pacing_rate = Rate::of(bytes, w.srtt).min(w.max_pacing_rate);
     }
 
-    /// What another CCA is handed, by either way; before the first RTT sample there is nothing to model.
+    /// Returns the context that a takeover passes on. Before the first RTT sample it is the present state in
+    /// both kinds of takeover.
     fn context(&self, how: Takeover) -> Context {
         let w = &self.window;
         let present = Context {
@@ -180,8 +183,8 @@ impl Congestion {
         }
     }
 
-    /// Another CCA takes over, with its slow start; answers what it was handed.
-    pub fn switch(&mut self, (cca, slow_start): Pair, how: Takeover) -> Context {
+    /// Replaces the CCA and its slow-start method; returns the context that was passed on.
+    pub fn switch(&mut self, (cca, slow_start): BuiltCca, how: Takeover) -> Context {
         let context = self.context(how);
         let w = &mut self.window;
         w.cwnd = context.cwnd.clamp(1, w.cwnd_clamp);

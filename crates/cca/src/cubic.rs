@@ -9,46 +9,46 @@ use super::slow_start::Method;
 use super::{AckSample, CaState, Cca, CongestionControl, Context, Event, Family, Window};
 use stretch::AckRatio;
 
-/// The window is computed anew at most this often while it does not change, ms.
+/// Least time between two updates of the growth while the window does not change, ms.
 const UPDATE_INTERVAL: u64 = 31;
-/// RTT samples this soon after a growth epoch began are not trusted for the lowest delay, ms.
+/// Time after the start of a growth epoch in which RTT samples do not count for the lowest delay, ms.
 const DELAY_QUARANTINE: u64 = 1_000;
-/// Parts of a second in which Linux counts the time on the curve.
+/// Ticks per second in which Linux counts the time on the curve.
 const CURVE_TICKS: f64 = 1_024.0;
 
-/// The clock of the curve, whole milliseconds.
+/// Returns the clock of the curve in whole milliseconds.
 const fn ms(at: Instant) -> u64 {
     at.since_start().as_millis()
 }
 
 choices! {
-    /// Kernels whose CUBIC differs.
+    /// Kernel versions whose CUBIC differs.
     pub enum Kernel {
-        /// From 4.3 on, 4.8 included.
+        /// Linux 4.3 and later, including 4.8.
         Current = "current",
-        /// 3.19: growth counts ACKs, not segments, and makes up for it by a guess of how many segments an
-        /// ACK covers; it has no bound but one segment per ACK; an idle time counts as time on the curve.
+        /// Linux 3.19: growth counts ACKs rather than segments, and corrects this by an estimate of the
+        /// segments per ACK; its only bound is one segment per ACK; an idle time counts as time on the curve.
         Linux3_19 = "linux-3.19",
     }
 }
 
 parameters! {
-    /// The parameters of RFC 9438 §4, under the names of the kernel's module where it has them.
+    /// Parameters of RFC 9438 §4, under the names of the kernel's module where it has them.
     pub struct CubicConfig {
-        /// C, how steep the cubic is.
+        /// Steepness of the cubic curve (C).
         c: f64 = 0.4, in 0.001..=100.0, "segments/s³", "RFC 9438 §5.1";
-        /// Share of the window that is left after a reduction.
+        /// Share of the window left after a reduction.
         beta: f64 = 717.0 / 1024.0, in 0.01..=0.99, "", "RFC 9438 §4.6, as Linux rounds it";
-        /// Release bandwidth to newcomers.
+        /// Release bandwidth to new flows.
         fast_convergence: bool = true, "", "RFC 9438 §4.7";
-        /// Never slower than Reno (the Reno-friendly region).
+        /// Grow at least as fast as Reno (the Reno-friendly region).
         tcp_friendliness: bool = true, "", "RFC 9438 §4.3";
-        /// The kernel that is followed where the RFC leaves a choice.
+        /// Kernel version to follow where the RFC leaves a choice.
         kernel: Kernel = Kernel::Current, "", "Linux tcp_cubic of 3.19 and of 4.3 and later";
     }
 }
 
-/// CUBIC in the catalogue.
+/// Catalogue entry of CUBIC.
 pub const ABOUT: Cca = Cca {
     name: "cubic",
     aliases: &[],
@@ -62,25 +62,25 @@ pub const ABOUT: Cca = Cca {
     build: &|settings| Box::new(Cubic::new(CubicConfig::with(settings))),
 };
 
-/// The state of one connection. Windows in segments, times in whole milliseconds, as Linux keeps them.
+/// State of one connection. Windows are in segments, times in whole milliseconds, as in Linux.
 #[derive(Clone, Debug, Default)]
 pub struct Cubic {
     config: CubicConfig,
     /// Window before the last reduction (`W_max`); zero before the first.
     w_max: u32,
-    /// Start of the present growth.
+    /// Start of the present growth epoch.
     epoch: Option<u64>,
-    /// Window at which the cubic is flat in the present epoch.
+    /// Window at which the curve of the present epoch is flat.
     origin: u32,
     /// Time from the start of the epoch to the flat point (`K`), in ticks of the curve.
     k: u64,
-    /// Lowest RTT, by which the cubic looks ahead.
+    /// Lowest RTT, by which the curve looks ahead.
     delay_min: Option<Duration>,
-    /// What Reno would have (`W_est`).
+    /// Window that Reno would have (`W_est`).
     w_est: u32,
-    /// Segments acknowledged towards the next segment of `w_est`.
+    /// Acknowledged segments that count towards the next segment of `w_est`.
     w_est_acked: u32,
-    /// Segments to be acknowledged for one more in the window.
+    /// Segments to be acknowledged for each segment added to the window.
     per_segments: u32,
     last_update: u64,
     last_cwnd: u32,
@@ -89,7 +89,7 @@ pub struct Cubic {
 }
 
 impl Cubic {
-    /// CUBIC with other parameters.
+    /// Creates CUBIC with these parameters.
     pub fn new(config: CubicConfig) -> Self {
         Self {
             config,
@@ -97,7 +97,7 @@ impl Cubic {
         }
     }
 
-    /// A growth epoch begins (§4.2): at the window now, aiming at `w_max`.
+    /// Begins a growth epoch at the present window, towards `w_max` (§4.2).
     fn start_epoch(&mut self, w: &Window, acked: u32) {
         self.epoch = Some(ms(w.now));
         self.w_est = w.cwnd;
@@ -112,7 +112,7 @@ impl Cubic {
         }
     }
 
-    /// `W_cubic` at `ticks` into the epoch (§4.2, figure 1).
+    /// Returns `W_cubic` at `ticks` into the epoch (§4.2, figure 1).
     fn w_cubic(&self, ticks: u64) -> i64 {
         let from_flat = ticks.abs_diff(self.k) as f64 / CURVE_TICKS;
         let away = (self.config.c * from_flat * from_flat * from_flat) as i64;
@@ -124,8 +124,7 @@ impl Cubic {
         }
     }
 
-    /// Recomputes how many ACKed segments the next segment of window costs, but only where the window
-    /// has changed or some time has passed.
+    /// Updates the acknowledged segments per added one, if the window has changed or some time has passed.
     fn update(&mut self, w: &Window, acked: u32) {
         self.w_est_acked += acked;
         let now = ms(w.now);
@@ -141,7 +140,7 @@ impl Cubic {
             self.prefer_reno(w.cwnd);
         }
         self.per_segments = if counts_segments {
-            // §4.4: not faster than half a window per round trip.
+            // §4.4: no faster than half a window per round trip.
             self.per_segments.max(2)
         } else {
             self.ratio.per_acks(self.per_segments)
@@ -166,19 +165,19 @@ impl Cubic {
             w.cwnd.saturating_mul(100)
         };
         if self.w_max == 0 && self.per_segments > 20 {
-            // No loss seen yet: at least 5 % per round trip.
+            // No loss yet: at least 5 % per round trip.
             self.per_segments = 20;
         }
     }
 
-    /// Grows as Reno would where that is faster (§4.3): alpha = 3 (1 - beta) / (1 + beta) of a segment
-    /// per window, the inverse of which Linux keeps in eighths.
+    /// Grows like Reno where that is faster (§4.3): alpha = 3 (1 - beta) / (1 + beta) of a segment per
+    /// window. Linux keeps the inverse in eighths.
     fn prefer_reno(&mut self, cwnd: u32) {
         let beta = self.config.beta;
         let eighths = (8.0 * (1.0 + beta) / 3.0 / (1.0 - beta)) as u32;
         let per = (u64::from(cwnd) * u64::from(eighths)) >> 3;
         let per = per.clamp(1, u64::from(u32::MAX)) as u32;
-        // Strictly more than one portion is needed for each segment.
+        // Each segment needs strictly more than one portion.
         let whole = self.w_est_acked.saturating_sub(1) / per;
         self.w_est_acked -= whole * per;
         self.w_est += whole;
@@ -187,7 +186,7 @@ impl Cubic {
         }
     }
 
-    /// Forgets all, the lowest delay too.
+    /// Resets everything, including the lowest delay.
     fn reset(&mut self) {
         *self = Self::new(self.config);
     }
@@ -202,8 +201,8 @@ impl CongestionControl for Cubic {
         self.reset();
     }
 
-    /// The window that fills the path is where the cubic is flat: it is what a reduction just before would
-    /// have left, and growth beyond begins slowly.
+    /// Puts the flat part of the curve at the window of the context, as after a reduction just before. Growth
+    /// beyond it starts slowly.
     fn seed(&mut self, _window: &mut Window, context: &Context) {
         self.w_max = context.cwnd;
         if context.min_rtt != Duration::MAX {
@@ -211,7 +210,8 @@ impl CongestionControl for Cubic {
         }
     }
 
-    /// §4.6 and §4.7.
+    /// Reduces the window by `beta` (§4.6), and sets a lower `w_max` if the window did not reach the last one
+    /// (§4.7).
     fn ssthresh(&mut self, window: &mut Window) -> u32 {
         let cwnd = f64::from(window.cwnd);
         self.epoch = None;
@@ -258,7 +258,7 @@ impl CongestionControl for Cubic {
         }
     }
 
-    /// After an idle time the epoch goes on where it stopped (§4.2, "application-limited").
+    /// Excludes an idle time from the epoch (§4.2, "application-limited").
     fn cwnd_event(&mut self, window: &mut Window, event: Event) {
         if event == Event::TxStart
             && self.config.kernel == Kernel::Current

@@ -1,23 +1,23 @@
-//! Data Center TCP (RFC 8257): a window that shrinks with the share of marked segments, as Linux runs it.
+//! Data Center TCP (RFC 8257) as in Linux: the window shrinks in proportion to the share of marked segments.
 
 use super::parameters::parameters;
 use super::slow_start::Method;
 use super::{AckKind, CaState, Cca, CongestionControl, Event, Family, Window};
 
-/// Alpha is kept in parts of this.
+/// Fractions that alpha is kept in.
 const ONE: u32 = 1024;
 
 parameters! {
-    /// The parameters of RFC 8257 §4, under the names of the kernel's module.
+    /// Parameters of RFC 8257 §4, under the names of the kernel's module.
     pub struct DctcpConfig {
-        /// Weight of the newest share in alpha: two to the power of minus this (g = 1/16).
+        /// Weight of the newest share in alpha, as a negative power of two (g = 1/16).
         dctcp_shift_g: u32 = 4, in 0..=10, "", "RFC 8257 §4.2; Linux dctcp_shift_g";
-        /// Alpha at the beginning, in 1024ths.
+        /// Initial alpha, in 1024ths.
         dctcp_alpha_on_init: u32 = 1024, in 0..=1024, "1/1024", "RFC 8257 §3.3; Linux dctcp_alpha_on_init";
     }
 }
 
-/// DCTCP in the catalogue.
+/// Catalogue entry of DCTCP.
 pub const ABOUT: Cca = Cca {
     name: "dctcp",
     aliases: &[],
@@ -31,11 +31,11 @@ pub const ABOUT: Cca = Cca {
     build: &|settings| Box::new(Dctcp::new(DctcpConfig::with(settings))),
 };
 
-/// The state of one connection.
+/// State of one connection.
 #[derive(Clone, Debug, Default)]
 pub struct Dctcp {
     config: DctcpConfig,
-    /// Estimated share of marked segments, in parts of [`ONE`].
+    /// Estimated share of marked segments, in fractions of [`ONE`].
     alpha: u32,
     /// End of the observation window.
     window_end: u64,
@@ -43,12 +43,12 @@ pub struct Dctcp {
     delivered_ce: u64,
     /// Window before the last reduction.
     loss_cwnd: u32,
-    /// Marks are not to be had on this connection: it is a NewReno.
+    /// Whether the connection has no ECN; DCTCP is NewReno then.
     without_ecn: bool,
 }
 
 impl Dctcp {
-    /// DCTCP with these parameters.
+    /// Creates DCTCP with these parameters.
     pub fn new(config: DctcpConfig) -> Self {
         Self {
             config,
@@ -56,7 +56,7 @@ impl Dctcp {
         }
     }
 
-    /// The estimated share of marked segments, from 0 to 1.
+    /// Returns the estimated share of marked segments, from 0 to 1.
     pub fn alpha(&self) -> f64 {
         f64::from(self.alpha) / f64::from(ONE)
     }
@@ -67,7 +67,7 @@ impl Dctcp {
         self.delivered_ce = w.delivered_ce;
     }
 
-    /// RFC 8257 §3.4: loss is answered as NewReno does.
+    /// Reduces the window after a loss like NewReno (RFC 8257 §3.4).
     fn react_to_loss(&mut self, w: &mut Window) {
         self.loss_cwnd = w.cwnd;
         w.ssthresh = (w.cwnd / 2).max(2);
@@ -90,7 +90,7 @@ impl CongestionControl for Dctcp {
         !self.without_ecn
     }
 
-    /// RFC 8257 §3.3: cwnd = cwnd (1 - alpha / 2).
+    /// Returns cwnd (1 - alpha / 2) (RFC 8257 §3.3).
     fn ssthresh(&mut self, window: &mut Window) -> u32 {
         self.loss_cwnd = window.cwnd;
         if self.without_ecn {
@@ -100,7 +100,7 @@ impl CongestionControl for Dctcp {
         (window.cwnd - less as u32).max(2)
     }
 
-    /// RFC 8257 §3.3: once per window of data, alpha = (1 - g) alpha + g M.
+    /// Updates alpha once per window of data: alpha = (1 - g) alpha + g M (RFC 8257 §3.3).
     fn in_ack_event(&mut self, window: &mut Window, _kind: AckKind) {
         if self.without_ecn || window.snd_una < self.window_end {
             return;
@@ -108,7 +108,7 @@ impl CongestionControl for Dctcp {
         let delivered = window.delivered - self.delivered;
         let marked = window.delivered_ce - self.delivered_ce;
         let shift = self.config.dctcp_shift_g;
-        // A rest that is too small to be divided goes at once.
+        // A remainder that is too small for the division is dropped at once.
         let less = self.alpha >> shift;
         self.alpha -= if less == 0 { self.alpha } else { less };
         if marked > 0 {

@@ -1,27 +1,26 @@
-//! The RTTs of one round trip beside the lowest of all: what Vegas and its kin measure congestion by.
+//! RTTs of one round trip and the lowest RTT of the connection, the measurements of Vegas and its relatives.
 
 use units::Duration;
 
 use super::{AckSample, Window};
 
-/// No RTT yet, in the microseconds of [`DelayRound`].
+/// Value of an RTT before the first sample, in the microseconds of [`DelayRound`].
 const NONE: u64 = u64::MAX;
-/// Fewer samples than this may all be of delayed ACKs.
+/// Least number of samples for an estimate: fewer may all come from delayed ACKs.
 const ENOUGH_SAMPLES: u32 = 3;
 
-/// The lowest RTT of a round, which delayed ACKs do not disturb, and the lowest of the connection
-/// (`BaseRTT`: Brakmo and Peterson 1995 §IV.A). Whole microseconds, as Linux measures them, and one more,
-/// so that none is zero.
+/// Lowest RTT of a round, which delayed ACKs do not disturb, and lowest RTT of the connection (`BaseRTT`:
+/// Brakmo and Peterson 1995 §IV.A). RTTs are whole microseconds plus one, as in Linux, so that none is zero.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DelayRound {
     base: u64,
     lowest: u64,
     samples: u32,
-    /// The round is over when more than this is acknowledged.
+    /// The round ends when more than this is acknowledged.
     end: u64,
 }
 
-/// The RTTs of a round that told enough.
+/// RTTs of a round that had enough samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RoundRtt {
     /// Lowest RTT of the connection, µs.
@@ -42,25 +41,25 @@ impl Default for DelayRound {
 }
 
 impl DelayRound {
-    /// Forgets all RTTs; a round begins.
+    /// Forgets all RTTs and begins a round.
     pub(super) fn restart(&mut self, w: &Window) {
         self.base = NONE;
         self.begin(w);
     }
 
-    /// A round begins: it ends when what is to be sent next is acknowledged.
+    /// Begins a round, which ends when the next segment to be sent is acknowledged.
     pub(super) fn begin(&mut self, w: &Window) {
         self.end = w.snd_nxt;
         self.lowest = NONE;
         self.samples = 0;
     }
 
-    /// The path has an RTT of `lowest` as another has found.
+    /// Sets the lowest RTT to the one that an earlier CCA has found.
     pub(super) fn seed(&mut self, lowest: Duration) {
         self.base = lowest.as_micros().saturating_add(1);
     }
 
-    /// An ACK came.
+    /// Adds the RTT sample of an ACK.
     pub(super) fn sample(&mut self, sample: &AckSample) {
         let Some(rtt) = sample.rtt else { return };
         let rtt = rtt.as_micros().saturating_add(1);
@@ -69,12 +68,12 @@ impl DelayRound {
         self.samples += 1;
     }
 
-    /// Whether all that was sent before the round began is acknowledged, and something more.
+    /// Returns whether more is acknowledged than all that was sent before the round began.
     pub(super) fn is_over(&self, w: &Window) -> bool {
         w.snd_una > self.end
     }
 
-    /// The RTTs of this round, if there are enough.
+    /// Returns the RTTs of this round, if there are enough samples.
     pub(super) fn rtt(&self) -> Option<RoundRtt> {
         (self.samples >= ENOUGH_SAMPLES).then_some(RoundRtt {
             base: self.base,
@@ -84,7 +83,7 @@ impl DelayRound {
 }
 
 impl RoundRtt {
-    /// What of the RTT is waiting in queues, µs.
+    /// Returns the queueing delay, µs.
     pub(super) fn queueing(self) -> u64 {
         self.lowest.saturating_sub(self.base)
     }

@@ -1,23 +1,23 @@
-//! HighSpeed TCP (RFC 3649): beyond 38 segments, growth and reduction follow a response function that
-//! reaches high rates at loss rates that are possible.
+//! HighSpeed TCP (RFC 3649): in windows beyond 38 segments, growth and reduction follow a response function
+//! that allows high rates at realistic loss rates.
 
 use super::parameters::parameters;
 use super::slow_start::Method;
 use super::{Cca, CongestionControl, Family, SlowStart, Window};
 
-/// The steepest growth, segments per round trip (the last row that Linux keeps of RFC 3649 appendix B).
+/// Fastest growth, segments per round trip (the last row of RFC 3649 appendix B that Linux keeps).
 const STEEPEST: u32 = 72;
-/// Parts in which Linux keeps the share that a loss takes.
+/// Fractions in which Linux keeps the share that a loss takes.
 const SHARE_PARTS: f64 = 256.0;
-/// No window is looked at beyond this.
+/// Largest window considered.
 const WIDEST: u32 = u32::MAX / 128;
 
 parameters! {
-    /// The parameters of RFC 3649 §5.
+    /// Parameters of RFC 3649 §5.
     pub struct HighSpeedConfig {
-        /// Window up to which it behaves as Reno.
+        /// Window up to which it behaves like Reno.
         low_window: u32 = 38, in 2..=1_000, "segments", "RFC 3649 §5, Low_Window";
-        /// Window at which a loss takes the least.
+        /// Window at which a loss takes the smallest share.
         high_window: u32 = 83_000, in 1_001..=10_000_000, "segments", "RFC 3649 §5, High_Window";
         /// Share of the window that a loss takes at the high window.
         high_decrease: f64 = 0.1, in 0.01..=0.5, "", "RFC 3649 §5, High_Decrease";
@@ -25,7 +25,7 @@ parameters! {
 }
 
 impl HighSpeedConfig {
-    /// Share of the window that a loss takes at a window of `w` segments (RFC 3649 §5, b(w)).
+    /// Returns the share that a loss takes of a window of `w` segments (RFC 3649 §5, b(w)).
     fn decrease(&self, w: u32) -> f64 {
         let low = libm::log(f64::from(self.low_window));
         let way = (libm::log(f64::from(w)) - low) / (libm::log(f64::from(self.high_window)) - low);
@@ -33,7 +33,7 @@ impl HighSpeedConfig {
         share.clamp(1.0 / SHARE_PARTS, 0.5)
     }
 
-    /// Segments added per round trip at a window of `w` segments (RFC 3649 §5, a(w)).
+    /// Returns the segments added per round trip at a window of `w` segments (RFC 3649 §5, a(w)).
     fn increase(&self, w: u32) -> f64 {
         if w <= self.low_window {
             return 1.0;
@@ -44,8 +44,8 @@ impl HighSpeedConfig {
         window * window * loss_rate * 2.0 * share / (2.0 - share)
     }
 
-    /// The number of the row of appendix B that holds at a window of `w` segments, which is what is added
-    /// per round trip: the growth of the end of the row, as in Linux.
+    /// Returns the row of appendix B for a window of `w` segments. Its number is the segments added per round
+    /// trip, which is the growth at the end of the row, as in Linux.
     pub fn row_of(&self, w: u32) -> u32 {
         if w <= self.low_window {
             return 1;
@@ -53,12 +53,12 @@ impl HighSpeedConfig {
         (self.increase(w - 1) as u32 + 1).clamp(2, STEEPEST)
     }
 
-    /// The window at which row `row` of appendix B ends, segments.
+    /// Returns the window at which row `row` of appendix B ends, segments.
     pub fn end_of(&self, row: u32) -> u32 {
         if row <= 1 {
             return self.low_window;
         }
-        // Growth has a maximum far out: the first crossing counts.
+        // Growth has a maximum at very large windows, so the first crossing counts.
         let (mut below, mut from) = (self.low_window, 2 * self.low_window);
         while self.increase(from) < f64::from(row) {
             if from >= WIDEST / 2 {
@@ -77,13 +77,13 @@ impl HighSpeedConfig {
         from
     }
 
-    /// The share of the window that a loss takes within row `row`, in 256ths.
+    /// Returns the share of the window that a loss takes in row `row`, in 256ths.
     pub fn share_of(&self, row: u32) -> u32 {
         (self.decrease(self.end_of(row)) * SHARE_PARTS) as u32
     }
 }
 
-/// HighSpeed TCP in the catalogue.
+/// Catalogue entry of HighSpeed TCP.
 pub const ABOUT: Cca = Cca {
     name: "highspeed",
     aliases: &["hstcp", "highspeed-tcp"],
@@ -97,13 +97,13 @@ pub const ABOUT: Cca = Cca {
     build: &|settings| Box::new(HighSpeed::new(HighSpeedConfig::with(settings))),
 };
 
-/// The state of one connection.
+/// State of one connection.
 #[derive(Clone, Copy, Debug)]
 pub struct HighSpeed {
     config: HighSpeedConfig,
-    /// Row of appendix B, from the last growth.
+    /// Row of appendix B at the last growth.
     row: u32,
-    /// The window for which the row was found.
+    /// Window for which the row was found.
     row_at: u32,
 }
 
@@ -114,7 +114,7 @@ impl Default for HighSpeed {
 }
 
 impl HighSpeed {
-    /// HighSpeed TCP with other parameters.
+    /// Creates HighSpeed TCP with these parameters.
     pub fn new(config: HighSpeedConfig) -> Self {
         Self {
             config,
@@ -141,12 +141,12 @@ impl CongestionControl for HighSpeed {
         (window.cwnd - taken as u32).max(2)
     }
 
-    /// What slow start leaves over is not counted.
+    /// Grows the window; segments that slow start leaves over do not count.
     fn grow(&mut self, window: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) {
         self.start_or_avoid(window, slow_start, acked);
     }
 
-    /// a(w) segments per window of ACKs: Linux counts ACKs, not what they cover.
+    /// Adds a(w) segments per window of ACKs. Linux counts ACKs rather than the segments that they cover.
     fn cong_avoid(&mut self, window: &mut Window, _acked: u32) {
         if self.row_at != window.cwnd {
             self.row = self.config.row_of(window.cwnd);

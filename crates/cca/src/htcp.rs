@@ -1,5 +1,5 @@
-//! H-TCP (Leith, Shorten 2004): the longer since the last loss, the faster the growth; a loss takes what
-//! empties the queue.
+//! H-TCP (Leith, Shorten 2004): growth becomes faster with the time since the last loss, and a loss takes as
+//! much as empties the queue.
 
 use super::parameters::parameters;
 use super::slow_start::Method;
@@ -7,30 +7,30 @@ use super::{
     AckSample, CaState, Cca, CongestionControl, Context, Family, SlowStart, Window, jiffies,
 };
 
-/// One, in the units of growth and reduction.
+/// One, in the fractions of growth and reduction.
 const ONE: u32 = 1 << 7;
-/// A loss leaves at least half the window.
+/// Least share of the window left after a loss: one half.
 const BETA_MIN: u64 = 64;
-/// A loss leaves at most 0.8 of the window.
+/// Largest share of the window left after a loss: 0.8.
 const BETA_MAX: u64 = 102;
-/// Growth is Reno's for so long after a loss (Δ_L), jiffies.
+/// Time after a loss in which growth is that of Reno (Δ_L), jiffies.
 const LOW_SPEED_TIME: u64 = jiffies::PER_SECOND;
-/// The highest RTT rises by at most this much at a time, jiffies.
+/// Largest step by which the highest RTT rises, jiffies.
 const MAX_RTT_STEP: u64 = jiffies::PER_SECOND / 50;
-/// A loss empties the queue only where the lowest RTT is above this, jiffies.
+/// Lowest RTT above which the reduction depends on the RTTs, jiffies.
 const LEAST_RTT: u64 = jiffies::PER_SECOND / 100;
 
 parameters! {
-    /// The parameters of the kernel's module.
+    /// Parameters of the kernel's module.
     pub struct HtcpConfig {
-        /// Growth in proportion to the RTT, so that flows of different RTT share alike.
+        /// Grow in proportion to the RTT, so that flows of different RTT share equally.
         use_rtt_scaling: bool = true, "", "draft-leith-tcp-htcp-06; Linux tcp_htcp";
-        /// A loss takes half where the rate has changed by more than a fifth since the one before.
+        /// Halve the window if the rate has changed by more than a fifth since the loss before.
         use_bandwidth_switch: bool = true, "", "draft-leith-tcp-htcp-06; Linux tcp_htcp";
     }
 }
 
-/// H-TCP in the catalogue.
+/// Catalogue entry of H-TCP.
 pub const ABOUT: Cca = Cca {
     name: "htcp",
     aliases: &["h-tcp"],
@@ -44,7 +44,7 @@ pub const ABOUT: Cca = Cca {
     build: &|settings| Box::new(Htcp::new(HtcpConfig::with(settings))),
 };
 
-/// What a loss episode changes and an undo restores.
+/// State that a loss episode changes and an undo restores.
 #[derive(Clone, Copy, Debug)]
 struct BeforeLoss {
     last_loss: u64,
@@ -52,24 +52,24 @@ struct BeforeLoss {
     old_max_rate: u64,
 }
 
-/// The state of one connection. Times in jiffies, rates in segments per second, growth and reduction in
+/// State of one connection. Times are in jiffies, rates in segments per second, growth and reduction in
 /// 128ths.
 #[derive(Clone, Debug)]
 pub struct Htcp {
     config: HtcpConfig,
     alpha: u32,
     beta: u32,
-    /// Whether the next reduction may go by the RTTs.
+    /// Whether the next reduction may depend on the RTTs.
     adaptive: bool,
     /// Segments that the present ACK covers.
     pkts_acked: u32,
     /// Lowest and highest RTT; zero before the first sample.
     min_rtt: u64,
     max_rtt: u64,
-    /// When the last loss episode ended.
+    /// End of the last loss episode.
     last_loss: u64,
     before_loss: Option<BeforeLoss>,
-    /// Highest rate since the last loss, and that before it.
+    /// Highest rate since the last loss, and highest rate before it.
     max_rate: u64,
     old_max_rate: u64,
     /// Smoothed rate.
@@ -86,7 +86,7 @@ impl Default for Htcp {
 }
 
 impl Htcp {
-    /// H-TCP with other parameters.
+    /// Creates H-TCP with these parameters.
     pub fn new(config: HtcpConfig) -> Self {
         Self {
             config,
@@ -106,12 +106,12 @@ impl Htcp {
         }
     }
 
-    /// The share of the window that a loss leaves, 128ths.
+    /// Returns the share of the window left after a loss, in 128ths.
     pub fn beta(&self) -> u32 {
         self.beta
     }
 
-    /// Segments added per round trip, 128ths.
+    /// Returns the segments added per round trip, in 128ths.
     pub fn alpha(&self) -> u32 {
         self.alpha
     }
@@ -128,7 +128,7 @@ impl Htcp {
         }
     }
 
-    /// The rate at which segments are acknowledged, about once a round trip.
+    /// Measures the rate at which segments are acknowledged, about once per round trip.
     fn measure_rate(&mut self, w: &Window, acked: u32) {
         let now = jiffies::at(w.now);
         if w.state > CaState::Disorder {
@@ -137,7 +137,7 @@ impl Htcp {
             return;
         }
         self.counted += u64::from(acked);
-        // Before anything was counted the time is without measure, and the rate nothing.
+        // The first sample has no start time, so its rate is zero.
         let time = self.counted_from.map(|from| now.saturating_sub(from));
         let round = w.cwnd.checked_sub((self.alpha >> 7).max(1));
         let complete = round.is_some_and(|round| self.counted >= u64::from(round));
@@ -157,7 +157,7 @@ impl Htcp {
         self.counted_from = Some(now);
     }
 
-    /// A loss leaves minRTT / maxRTT of the window, but half where the rate has changed much.
+    /// Sets the share left after a loss to minRTT / maxRTT, or to one half if the rate has changed much.
     fn update_beta(&mut self) {
         if self.config.use_bandwidth_switch {
             let before = core::mem::replace(&mut self.old_max_rate, self.max_rate);
@@ -176,8 +176,8 @@ impl Htcp {
         };
     }
 
-    /// With Δ seconds beyond the first since the last loss, 1 + 10 Δ + (Δ/2)²; times the RTT
-    /// over 100 ms; and 2 (1 − β) of it, so that the mean is that of Reno.
+    /// Sets the growth to 1 + 10 Δ + (Δ/2)², with Δ the seconds since the last loss beyond the first one. It
+    /// is multiplied by the RTT over 100 ms and by 2 (1 − β), so that the mean is that of Reno.
     fn update_alpha(&mut self, now: u64) {
         let hz = jiffies::PER_SECOND;
         let since = now.saturating_sub(self.last_loss).min(u64::from(u32::MAX));
@@ -214,7 +214,7 @@ impl CongestionControl for Htcp {
     fn ssthresh(&mut self, window: &mut Window) -> u32 {
         self.update_beta();
         self.update_alpha(jiffies::at(window.now));
-        // What was the highest RTT fades, since routes change.
+        // The highest RTT decays, because routes change.
         if self.min_rtt > 0 && self.max_rtt > self.min_rtt {
             self.max_rtt = self.min_rtt + (self.max_rtt - self.min_rtt) * 95 / 100;
         }
@@ -234,12 +234,12 @@ impl CongestionControl for Htcp {
         }
     }
 
-    /// What slow start leaves over is not counted.
+    /// Grows the window; segments that slow start leaves over do not count.
     fn grow(&mut self, window: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) {
         self.start_or_avoid(window, slow_start, acked);
     }
 
-    /// Alpha segments per window of acknowledged ones, one at a time.
+    /// Adds alpha segments per window of acknowledged ones, one at a time.
     fn cong_avoid(&mut self, window: &mut Window, _acked: u32) {
         let earned = (u64::from(window.cwnd_cnt) * u64::from(self.alpha)) >> 7;
         if earned >= u64::from(window.cwnd) {

@@ -1,29 +1,29 @@
-//! Hybla (Caini, Firrincieli 2004): growth as if the RTT were that of a short reference path, so that long
-//! paths do not grow slower.
+//! Hybla (Caini, Firrincieli 2004): the window grows as if the RTT were that of a short reference path, so
+//! that long paths do not grow more slowly.
 
 use units::Duration;
 
 use super::parameters::parameters;
 use super::{CaState, Cca, CongestionControl, Context, Family, SlowStart, Window};
 
-/// One segment, in the parts in which growth is kept.
+/// One segment in the fractions that growth is kept in.
 const ONE: u64 = 128;
-/// The window never grows beyond this, segments (Linux tcp_hybla).
+/// Largest window, segments (Linux tcp_hybla).
 const CWND_CLAMP: u32 = 65_535;
 /// Most doublings of the growth per ACK in slow start (Linux tcp_hybla).
 const MOST_DOUBLINGS: u64 = 16;
-/// The RTT is at most this many eighths of the reference: 10 s over the shortest one.
+/// Largest ratio of the RTT to the reference, in eighths: 10 s over the shortest reference.
 const MOST_EIGHTHS: u64 = 80_000;
 
 parameters! {
-    /// The parameter of the kernel's module.
+    /// Parameter of the kernel's module.
     pub struct HyblaConfig {
-        /// RTT of the path whose growth is imitated.
+        /// RTT of the reference path.
         rtt0: Duration = Duration::from_millis(25), in Duration::from_millis(1)..=Duration::from_secs(10), "", "Caini and Firrincieli 2004; Linux tcp_hybla";
     }
 }
 
-/// Hybla in the catalogue.
+/// Catalogue entry of Hybla.
 pub const ABOUT: Cca = Cca {
     name: "hybla",
     aliases: &["tcp-hybla"],
@@ -37,17 +37,17 @@ pub const ABOUT: Cca = Cca {
     build: &|settings| Box::new(Hybla::new(HyblaConfig::with(settings))),
 };
 
-/// The state of one connection.
+/// State of one connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Hybla {
     config: HyblaConfig,
-    /// Whether growth is Hybla's; Reno's while there is something suspicious.
+    /// Whether Hybla grows the window. Reno does so while the state is not Open.
     enabled: bool,
-    /// The RTT over the reference, eighths, at least one (the kernel's `rho_3ls`).
+    /// Ratio of the RTT to the reference in eighths, at least one (the kernel's `rho_3ls`).
     rho_eighths: u64,
-    /// Lowest smoothed RTT, by which `rho` goes.
+    /// Lowest smoothed RTT, which determines `rho`.
     lowest_srtt: Duration,
-    /// Growth not yet in the window, 128ths of a segment.
+    /// Growth that is not yet in the window, in 128ths of a segment.
     parts: u64,
 }
 
@@ -58,7 +58,7 @@ impl Default for Hybla {
 }
 
 impl Hybla {
-    /// Hybla with another reference.
+    /// Creates Hybla with these parameters.
     pub fn new(config: HyblaConfig) -> Self {
         Self {
             config,
@@ -75,8 +75,8 @@ impl Hybla {
         self.rho_eighths = eighths.clamp(8, MOST_EIGHTHS);
     }
 
-    /// 2^ρ − 1 segments per ACK (Caini and Firrincieli 2004), 128ths: the power of the whole part by
-    /// shifts, that of the eighths that are left by its value in 128ths.
+    /// Returns 2^ρ − 1, the segments added per ACK in slow start (Caini and Firrincieli 2004), in 128ths. The
+    /// whole part of ρ is a shift; the power of its eighths is computed in 128ths.
     fn slow_start_increase(&self) -> u64 {
         let (whole, eighths) = (self.rho_eighths / 8, self.rho_eighths % 8);
         let fraction = (libm::exp2(eighths as f64 / 8.0) * ONE as f64) as u64;
@@ -89,7 +89,7 @@ impl CongestionControl for Hybla {
         "hybla"
     }
 
-    /// Begins with ρ segments, which is one on a path up to twice the reference.
+    /// Begins with a window of ρ segments, which is one on a path up to twice the reference.
     fn init(&mut self, window: &mut Window) {
         *self = Self::new(self.config);
         self.take_rtt(window.srtt);
@@ -97,7 +97,7 @@ impl CongestionControl for Hybla {
         window.cwnd = ((self.rho_eighths / 8) as u32).min(window.cwnd_clamp);
     }
 
-    /// The window that was handed over stays, and ρ goes by the lowest RTT.
+    /// Keeps the window of the context, and takes ρ from the lowest RTT.
     fn seed(&mut self, window: &mut Window, context: &Context) {
         if !context.srtt.is_zero() {
             self.take_rtt(context.min_rtt);
@@ -109,7 +109,7 @@ impl CongestionControl for Hybla {
         (window.cwnd / 2).max(2)
     }
 
-    /// For each ACK, as in Linux: 2^ρ − 1 segments in slow start, ρ² / cwnd beyond.
+    /// Adds 2^ρ − 1 segments per ACK in slow start and ρ² / cwnd beyond, as Linux does.
     fn grow(&mut self, window: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) {
         if window.srtt < self.lowest_srtt {
             self.take_rtt(window.srtt);
@@ -146,7 +146,7 @@ impl CongestionControl for Hybla {
         let whole = (increase / ONE + carried) as u32;
         window.cwnd = window.cwnd.saturating_add(whole);
         if increase == 0 && window.cwnd_cnt >= window.cwnd {
-            // The share of a segment is too small to be kept: as Reno.
+            // The share of a segment is too small for the fractions: grow like Reno.
             window.cwnd += 1;
             window.cwnd_cnt = 0;
         }
@@ -156,7 +156,7 @@ impl CongestionControl for Hybla {
         window.cwnd = window.cwnd.min(window.cwnd_clamp);
     }
 
-    /// Reno, while the state is not Open.
+    /// Grows like Reno while the state is not Open.
     fn cong_avoid(&mut self, window: &mut Window, acked: u32) {
         window.grow_additively(window.cwnd, acked);
     }

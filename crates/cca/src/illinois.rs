@@ -1,46 +1,46 @@
-//! TCP-Illinois (Liu, Başar, Srikant 2008): loss decides when to reduce, delay how fast to grow and how much
-//! to give up.
+//! TCP-Illinois (Liu, Başar, Srikant 2008): a loss decides when to reduce the window; the delay decides how
+//! fast to grow and how much to reduce.
 
 use super::parameters::parameters;
 use super::slow_start::Method;
 use super::{AckSample, CaState, Cca, CongestionControl, Context, Family, SlowStart, Window};
 
-/// Parts in which growth is kept, by shift and number.
+/// Fractions that growth is kept in, as a shift and as a number.
 const ALPHA_SHIFT: u32 = 7;
 const ALPHA_ONE: u64 = 1 << ALPHA_SHIFT;
-/// Parts in which the share that a loss takes is kept, by shift and number.
+/// Fractions that the share of a loss is kept in, as a shift and as a number.
 const BETA_SHIFT: u32 = 6;
 const BETA_ONE: u64 = 1 << BETA_SHIFT;
-/// RTTs count for no more than this, µs (Linux `RTT_MAX`).
+/// Upper bound of an RTT, µs (Linux `RTT_MAX`).
 const RTT_MAX: u64 = u32::MAX as u64 / (10 * ALPHA_ONE);
 /// RTT before the first sample, µs.
 const NO_RTT: u64 = 0x7fff_ffff;
 
 parameters! {
-    /// The parameters of Liu et al. 2008, under the names of the kernel's module where it has them.
+    /// Parameters of Liu et al. 2008, under the names of the kernel's module where it has them.
     pub struct IllinoisConfig {
-        /// Window below which it behaves as Reno.
+        /// Window below which it behaves like Reno.
         win_thresh: u32 = 15, in 0..=1_000_000, "segments", "Liu et al. 2008, W_thresh; Linux tcp_illinois";
-        /// Round trips of low delay before growth is at its fastest again.
+        /// Round trips of low delay before growth returns to its fastest.
         theta: u32 = 5, in 1..=255, "round trips", "Liu et al. 2008; Linux tcp_illinois";
-        /// Least growth per round trip.
+        /// Slowest growth per round trip.
         alpha_min: f64 = 0.3, in 0.01..=1.0, "segments", "Liu et al. 2008; Linux ALPHA_MIN";
-        /// Most growth per round trip.
+        /// Fastest growth per round trip.
         alpha_max: f64 = 10.0, in 1.0..=1_000.0, "segments", "Liu et al. 2008; Linux ALPHA_MAX";
-        /// Least share of the window that a loss takes.
+        /// Smallest share of the window that a loss takes.
         beta_min: f64 = 0.125, in 0.02..=0.5, "", "Liu et al. 2008; Linux BETA_MIN";
         /// Largest share of the window that a loss takes.
         beta_max: f64 = 0.5, in 0.5..=0.95, "", "Liu et al. 2008; Linux BETA_MAX";
-        /// Queueing delay up to which growth is at its fastest, of the largest one.
+        /// Queueing delay up to which growth is fastest, as a share of the largest one.
         eta1: u32 = 1, in 0..=50, "%", "Liu et al. 2008; Linux tcp_illinois";
-        /// Queueing delay up to which a loss takes the least, of the largest one.
+        /// Queueing delay up to which a loss takes the smallest share, as a share of the largest one.
         eta2: u32 = 10, in 0..=100, "%", "Liu et al. 2008; Linux tcp_illinois";
-        /// Queueing delay from which on a loss takes the most, of the largest one.
+        /// Queueing delay above which a loss takes the largest share, as a share of the largest one.
         eta3: u32 = 80, in 0..=100, "%", "Liu et al. 2008; Linux tcp_illinois";
     }
 }
 
-/// TCP-Illinois in the catalogue.
+/// Catalogue entry of TCP-Illinois.
 pub const ABOUT: Cca = Cca {
     name: "illinois",
     aliases: &["tcp-illinois"],
@@ -54,7 +54,7 @@ pub const ABOUT: Cca = Cca {
     build: &|settings| Box::new(Illinois::new(IllinoisConfig::with(settings))),
 };
 
-/// The state of one connection. RTTs in whole microseconds.
+/// State of one connection. RTTs are in whole microseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Illinois {
     config: IllinoisConfig,
@@ -62,7 +62,7 @@ pub struct Illinois {
     alpha: u64,
     /// Share of the window that a loss takes, 64ths.
     beta: u64,
-    /// RTTs of this round trip.
+    /// Sum and number of the RTTs of this round trip.
     sum_rtt: u64,
     rtts: u64,
     base_rtt: u64,
@@ -71,8 +71,8 @@ pub struct Illinois {
     round_end: u64,
     /// Segments that the present ACK covers.
     acked: u32,
-    /// Whether the delay has been above the threshold of fastest growth, and for how many round trips it
-    /// has been below it since.
+    /// Whether the delay has exceeded the threshold of fastest growth, and the number of round trips since
+    /// then in which it has been below.
     was_above: bool,
     low_rounds: u32,
 }
@@ -84,7 +84,7 @@ impl Default for Illinois {
 }
 
 impl Illinois {
-    /// TCP-Illinois with other parameters.
+    /// Creates TCP-Illinois with these parameters.
     pub fn new(config: IllinoisConfig) -> Self {
         Self {
             config,
@@ -101,12 +101,12 @@ impl Illinois {
         }
     }
 
-    /// Segments added per round trip, 128ths.
+    /// Returns the segments added per round trip, 128ths.
     pub fn alpha(&self) -> u64 {
         self.alpha
     }
 
-    /// The share of the window that a loss takes, 64ths.
+    /// Returns the share of the window that a loss takes, 64ths.
     pub fn beta(&self) -> u64 {
         self.beta
     }
@@ -122,7 +122,7 @@ impl Illinois {
         self.beta = beta_parts(0.5);
     }
 
-    /// Once a round trip: growth and reduction by its mean queueing delay (Liu et al. 2008).
+    /// Sets growth and reduction from the mean queueing delay of a round trip (Liu et al. 2008).
     fn end_round(&mut self, w: &Window) {
         if w.cwnd < self.config.win_thresh {
             self.behave_as_reno();
@@ -135,7 +135,8 @@ impl Illinois {
         self.begin_round(w);
     }
 
-    /// The most up to η1 of the largest delay, then κ1 / (κ2 + delay) down to the least.
+    /// Returns the growth at `delay`: the fastest up to η1 of the largest delay, then κ1 / (κ2 + delay) down
+    /// to the slowest.
     fn alpha_at(&mut self, delay: u64, largest: u64) -> u64 {
         let (least, most) = (
             alpha_parts(self.config.alpha_min),
@@ -159,7 +160,8 @@ impl Illinois {
         largest * most / (largest + delay * (most - least) / least)
     }
 
-    /// The least up to η2 of the largest delay, the most from η3, a straight line between.
+    /// Returns the share that a loss takes at `delay`: the smallest up to η2 of the largest delay, the
+    /// largest from η3 on, linear in between.
     fn beta_at(&self, delay: u64, largest: u64) -> u64 {
         let (least, most) = (
             beta_parts(self.config.beta_min),
@@ -218,8 +220,8 @@ impl CongestionControl for Illinois {
         }
     }
 
-    /// Round trips end whether the window is in full use or not. What slow start leaves over is not
-    /// counted.
+    /// Ends round trips even if the window is not in full use. Segments that slow start leaves over do not
+    /// count.
     fn grow(&mut self, window: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) {
         if window.snd_una > self.round_end {
             self.end_round(window);
@@ -227,7 +229,7 @@ impl CongestionControl for Illinois {
         self.start_or_avoid(window, slow_start, acked);
     }
 
-    /// Alpha segments per window of acknowledged ones.
+    /// Adds alpha segments per window of acknowledged ones.
     fn cong_avoid(&mut self, window: &mut Window, _acked: u32) {
         window.cwnd_cnt = window.cwnd_cnt.saturating_add(self.acked);
         self.acked = 1;

@@ -1,5 +1,5 @@
-//! LEDBAT (RFC 6817): a background transfer that holds the queueing delay of its way at a target. The kernel
-//! has none.
+//! LEDBAT (RFC 6817): a background transfer that keeps the queueing delay of its direction at a target. The
+//! kernel does not have it.
 
 mod delay;
 
@@ -10,28 +10,28 @@ use super::{AckSample, Cca, CongestionControl, Context, Family, SlowStart, Windo
 use delay::{Delays, MOST_MINUTES, MOST_SAMPLES};
 
 parameters! {
-    /// The parameters of RFC 6817 §2.5.
+    /// Parameters of RFC 6817 §2.5.
     pub struct LedbatConfig {
-        /// Queueing delay that is aimed at.
+        /// Target of the queueing delay.
         target: Duration = Duration::from_millis(100), in Duration::from_millis(1)..=Duration::from_millis(100), "", "RFC 6817 §2.5, TARGET (100 ms or less)";
-        /// How fast the window answers; 1 is no faster than Reno.
+        /// Speed at which the window reacts; 1 is no faster than Reno.
         gain: f64 = 1.0, in 0.01..=1.0, "", "RFC 6817 §2.5, GAIN (1 or less)";
         /// Minutes whose lowest delays make the base delay.
         base_history: u32 = 10, in 1..=MOST_MINUTES, "minutes", "RFC 6817 §2.5, BASE_HISTORY";
-        /// Latest delays the lowest of which is the current one.
+        /// Latest delays whose lowest is the current delay.
         current_filter: u32 = 4, in 1..=MOST_SAMPLES, "samples", "RFC 6817 §2.5, CURRENT_FILTER (at most one RTT of samples)";
-        /// How far the window may exceed what is in flight.
+        /// Segments by which the window may exceed the flight size.
         allowed_increase: u32 = 1, in 1..=1_000_000, "segments", "RFC 6817 §2.5, ALLOWED_INCREASE";
-        /// First window of a connection; the connection's own if that is smaller.
+        /// First window of a connection, unless its own is smaller.
         init_cwnd: u32 = 2, in 1..=1_000_000, "segments", "RFC 6817 §2.5, INIT_CWND";
         /// Least window.
         min_cwnd: u32 = 2, in 1..=1_000_000, "segments", "RFC 6817 §2.5, MIN_CWND";
-        /// Slow start until the queueing delay exceeds this share of the target; 0 for none.
+        /// Share of the target that the queueing delay must exceed to end slow start; 0 for no slow start.
         slow_start_share: f64 = 0.0, in 0.0..=1.0, "", "none in RFC 6817; 0.75 in draft-irtf-iccrg-ledbat-plus-plus §4.2";
     }
 }
 
-/// LEDBAT in the catalogue.
+/// Catalogue entry of LEDBAT.
 pub const ABOUT: Cca = Cca {
     name: "ledbat",
     aliases: &["rfc6817"],
@@ -45,12 +45,12 @@ pub const ABOUT: Cca = Cca {
     build: &|settings| Box::new(Ledbat::new(LedbatConfig::with(settings))),
 };
 
-/// The state of one connection.
+/// State of one connection.
 #[derive(Clone, Debug)]
 pub struct Ledbat {
     config: LedbatConfig,
     delays: Delays,
-    /// Part of a segment that the window has beyond whole ones.
+    /// Fraction of a segment that the window has beyond whole ones.
     fraction: f64,
     starting: bool,
 }
@@ -62,7 +62,7 @@ impl Default for Ledbat {
 }
 
 impl Ledbat {
-    /// LEDBAT with other parameters.
+    /// Creates LEDBAT with these parameters.
     pub fn new(config: LedbatConfig) -> Self {
         Self {
             config,
@@ -72,13 +72,14 @@ impl Ledbat {
         }
     }
 
-    /// The queueing delay as it is known, µs: by one-way delays if the connection has timestamps, else by
-    /// RTTs.
+    /// Returns the estimated queueing delay, µs. It uses one-way delays if the connection has timestamps,
+    /// else RTTs.
     pub fn queueing_delay(&self) -> u64 {
         self.delays.queueing()
     }
 
-    /// How far from the target the delay is, as a share of it: 1 with an empty queue, below 0 beyond it.
+    /// Returns the distance of the delay from the target, as a share of the target: 1 with an empty queue,
+    /// negative if the delay exceeds the target.
     fn off_target(&self) -> f64 {
         let target = self.config.target.as_micros() as f64;
         (target - self.delays.queueing() as f64) / target
@@ -95,7 +96,7 @@ impl CongestionControl for Ledbat {
         "ledbat"
     }
 
-    /// A connection that has sent nothing begins with the window of the RFC.
+    /// Starts with the window of the RFC if the connection has delivered nothing yet.
     fn init(&mut self, window: &mut Window) {
         *self = Self::new(self.config);
         if window.delivered == 0 {
@@ -107,14 +108,14 @@ impl CongestionControl for Ledbat {
         }
     }
 
-    /// Without timestamps, the lowest RTT is the base delay.
+    /// Takes the lowest RTT as the base delay if there are no timestamps.
     fn seed(&mut self, window: &mut Window, context: &Context) {
         if window.timestamps.is_none() && context.min_rtt < Duration::MAX {
             self.delays.seed(window.now, context.min_rtt);
         }
     }
 
-    /// §2.4.2, on data loss: half, at most once per round trip.
+    /// Halves the window on data loss, at most once per round trip (§2.4.2).
     fn ssthresh(&mut self, window: &mut Window) -> u32 {
         self.starting = false;
         self.fraction = 0.0;
@@ -131,7 +132,7 @@ impl CongestionControl for Ledbat {
         }
     }
 
-    /// The window shrinks also where it was not in full use.
+    /// Updates the window, which may shrink even if it was not in full use.
     fn grow(&mut self, window: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) {
         if window.in_slow_start() && self.starts() {
             if window.cwnd_limited {
@@ -143,8 +144,8 @@ impl CongestionControl for Ledbat {
         self.cong_avoid(window, acked);
     }
 
-    /// §2.4.2: cwnd += GAIN · off_target · newly acked · MSS / cwnd, not beyond what is in flight and a
-    /// little more.
+    /// Applies cwnd += GAIN · off_target · newly acked · MSS / cwnd, up to slightly more than the flight size
+    /// (§2.4.2).
     fn cong_avoid(&mut self, window: &mut Window, acked: u32) {
         let cwnd = f64::from(window.cwnd) + self.fraction;
         let change = self.config.gain * self.off_target() * f64::from(acked) / cwnd.max(1.0);

@@ -1,8 +1,10 @@
-//! Congestion controls: the contract on one page, then one file each.
+//! Congestion control algorithms: the catalogue, the contract that each implements, slow-start methods,
+//! takeovers.
 //!
-//! The words are the kernel's (`include/net/tcp.h`, `struct tcp_congestion_ops`), because those who
-//! write congestion controls know them. A congestion control (CCA) sees the [`Window`] that it shares
-//! with the connection and is told of what happened; it answers by writing the window.
+//! The names are those of the Linux kernel (`include/net/tcp.h`, `struct tcp_congestion_ops`). A congestion
+//! control algorithm (CCA) implements [`CongestionControl`]. The connection calls its methods on events, and
+//! the CCA answers by writing to the [`Window`] that both share. Each CCA has its own file or folder and an
+//! entry in the [`registry`].
 
 mod about;
 mod bandwidth;
@@ -38,7 +40,7 @@ mod window;
 mod windowed_filter;
 pub mod yeah;
 
-pub use about::{Build, Cca, Family, Pair};
+pub use about::{Build, BuiltCca, Cca, Family};
 pub use control::Congestion;
 pub use parameters::{Parameter, SettingError, Settings};
 pub use registry::{UnknownCca, cca_by_name};
@@ -48,7 +50,7 @@ pub use window::{CaState, INFINITE_SSTHRESH, RateSample, Window};
 
 use units::Duration;
 
-/// What one ACK told, after SACK and loss detection have looked at it.
+/// Result of one ACK, after SACK processing and loss detection.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ack {
     /// Segments that left the retransmission queue by the cumulative ACK.
@@ -63,96 +65,99 @@ pub struct Ack {
     pub rtt: Option<Duration>,
     /// Delivery-rate sample.
     pub rate: RateSample,
-    /// The ACK carried ECN-Echo.
+    /// Whether the ACK carried ECN-Echo.
     pub ecn_echo: bool,
-    /// The ACK is likely delayed: it covers one segment that the receiver held back.
+    /// Whether the ACK was probably delayed: it covers a single segment that the receiver held back.
     pub delayed: bool,
 }
 
-/// What the retransmission queue told of an ACK, before losses are looked for (the kernel's
-/// `struct ack_sample`).
+/// Result of cleaning the retransmission queue for one ACK, before loss detection (the kernel's `struct
+/// ack_sample`).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AckSample {
     /// Segments that left the retransmission queue by the cumulative ACK.
     pub acked: u32,
     /// RTT of the newest segment that this ACK acknowledged and that was never retransmitted.
     pub rtt: Option<Duration>,
-    /// Segments delivered since the newest one that this ACK delivered was sent, itself included.
+    /// Segments delivered since the newest segment that this ACK delivered was sent, including that segment.
     pub in_flight: u32,
 }
 
-/// How an ACK was worked on (the kernel's `enum tcp_ca_ack_event_flags`).
+/// Kind of processing that an ACK needed (the kernel's `enum tcp_ca_ack_event_flags`).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AckKind {
-    /// It could not be predicted: it carries SACK, ECN-Echo or a new window, or acknowledges nothing new.
+    /// Whether it took the slow path: it carries SACK, ECN-Echo or a new window, or acknowledges nothing new.
     pub slow_path: bool,
-    /// It carries ECN-Echo.
+    /// Whether it carries ECN-Echo.
     pub ecn_echo: bool,
 }
 
-/// A segment that was just marked lost (draft-ietf-ccwg-bbr-06 §5.5.10.2).
+/// Segment that was just marked lost (draft-ietf-ccwg-bbr-06 §5.5.10.2).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Lost {
-    /// First byte of the stream that it carries.
+    /// First byte of the stream that the segment carries.
     pub seq: u64,
-    /// Byte after its last one.
+    /// Byte after the last one.
     pub end: u64,
-    /// Segments in flight when it was sent, itself included.
+    /// Segments in flight when it was sent, including itself.
     pub tx_in_flight: u32,
-    /// Segments marked lost since it was sent, itself included.
+    /// Segments marked lost since it was sent, including itself.
     pub lost: u32,
-    /// Whether it was sent while the application limited the flow.
+    /// Whether the application limited the connection when it was sent.
     pub app_limited: bool,
 }
 
-/// Something that happened outside of an ACK.
+/// Event other than an ACK.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event {
-    /// The first transmission while nothing was in flight.
+    /// First transmission while nothing is in flight.
     TxStart,
-    /// The window is restarted after an idle time longer than the RTO (RFC 2861).
+    /// Restart of the window after an idle time longer than the RTO (RFC 2861).
     CwndRestart,
-    /// The end of a CWR or recovery episode.
+    /// End of a CWR or recovery episode.
     CompleteCwr,
-    /// A retransmission time-out.
+    /// Retransmission time-out.
     Loss,
 }
 
-/// A congestion control. Windows count segments.
+/// Contract of a congestion control algorithm. Windows count segments.
 pub trait CongestionControl: Send + core::fmt::Debug {
-    /// The kernel's name.
+    /// Returns the kernel's name of the algorithm.
     fn name(&self) -> &'static str;
 
-    /// At establishment, or when the CCA takes over a live connection.
+    /// Starts the CCA: at establishment, or when it takes over a live connection.
     fn init(&mut self, _window: &mut Window) {}
 
-    /// After [`CongestionControl::init`], where it takes over by the transport protocol context: what the
-    /// connection has learnt, for estimates that would otherwise begin anew.
+    /// Passes on what the connection has learnt, so that estimates need not start from nothing. It is called
+    /// after [`CongestionControl::init`] at a takeover by the transport protocol context.
     fn seed(&mut self, _window: &mut Window, _context: &Context) {}
 
-    /// The slow-start threshold for the loss or ECN episode that begins now.
+    /// Returns the slow-start threshold for the loss or ECN episode that begins now.
     fn ssthresh(&mut self, window: &mut Window) -> u32;
 
-    /// Every ACK while something is out, before losses are looked for and the window is changed.
+    /// Handles an ACK before loss detection and before the window changes. It is called for every ACK while
+    /// segments are outstanding.
     fn pkts_acked(&mut self, _window: &mut Window, _sample: &AckSample) {}
 
-    /// Every ACK, also of nothing, after [`CongestionControl::pkts_acked`].
+    /// Handles every ACK, including those that acknowledge nothing, after [`CongestionControl::pkts_acked`].
     fn in_ack_event(&mut self, _window: &mut Window, _kind: AckKind) {}
 
-    /// A segment was marked lost, before the state changes for it. Nothing but estimates should change
-    /// here: `window.inflight` is that before the ACK or time-out that showed the loss.
+    /// Handles a segment that was marked lost, before the state changes. Only estimates should change here:
+    /// `window.inflight` still has the value from before the ACK or time-out that revealed the loss.
     fn on_lost(&mut self, _window: &mut Window, _lost: &Lost) {}
 
-    /// The connection may grow its window for `acked` segments (the kernel's `cong_avoid`): nothing where
-    /// the window was not in full use, else slow start up to the threshold and
-    /// [`CongestionControl::cong_avoid`] beyond. For those to override that go by round trips or have a
-    /// slow start of their own.
+    /// Grows the window for `acked` segments (the kernel's `cong_avoid`).
+    ///
+    /// The default does nothing where the window was not in full use. Otherwise it runs slow start up to the
+    /// threshold and [`CongestionControl::cong_avoid`] beyond it. A CCA overrides this method if it grows
+    /// once per round trip or has a slow start of its own.
     fn grow(&mut self, window: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) {
         self.start_then_avoid(window, slow_start, acked);
     }
 
-    /// Where the window was in full use: slow start up to the threshold, congestion avoidance for what is
-    /// left over. A part to build [`CongestionControl::grow`] of.
+    /// Runs slow start up to the threshold, and congestion avoidance for the segments that slow start leaves
+    /// over. It does nothing where the window was not in full use. Implementations of
+    /// [`CongestionControl::grow`] use it.
     fn start_then_avoid(
         &mut self,
         window: &mut Window,
@@ -171,7 +176,7 @@ pub trait CongestionControl: Send + core::fmt::Debug {
         }
     }
 
-    /// As [`CongestionControl::start_then_avoid`], but what slow start leaves over does not count.
+    /// Like [`CongestionControl::start_then_avoid`], but drops the segments that slow start leaves over.
     fn start_or_avoid(&mut self, window: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) {
         if !window.cwnd_limited {
             return;
@@ -183,42 +188,42 @@ pub trait CongestionControl: Send + core::fmt::Debug {
         }
     }
 
-    /// Congestion avoidance: `acked` segments were acknowledged beyond slow start and the window was
-    /// in full use.
+    /// Runs congestion avoidance: `acked` segments were acknowledged beyond slow start, and the window was in
+    /// full use.
     fn cong_avoid(&mut self, window: &mut Window, acked: u32);
 
-    /// Whether [`CongestionControl::cong_control`] sets window and pacing rate by itself, in every
-    /// state, in place of slow start, `cong_avoid` and proportional rate reduction.
+    /// Returns whether [`CongestionControl::cong_control`] sets the window and the pacing rate in every
+    /// state. It then replaces slow start, `cong_avoid` and proportional rate reduction.
     fn owns_window(&self) -> bool {
         false
     }
 
-    /// Called on every ACK if [`CongestionControl::owns_window`].
+    /// Sets the window and the pacing rate. It is called on every ACK if [`CongestionControl::owns_window`].
     fn cong_control(&mut self, _window: &mut Window, _ack: &Ack) {}
 
-    /// The connection enters `state`; `window.state` is still the old one.
+    /// Handles the transition to `state`; `window.state` is still the old state.
     fn set_state(&mut self, _window: &mut Window, _state: CaState) {}
 
-    /// Something happened outside of an ACK.
+    /// Handles an event other than an ACK.
     fn cwnd_event(&mut self, _window: &mut Window, _event: Event) {}
 
-    /// The window after a reduction that proved to be spurious.
+    /// Returns the window to restore after a reduction that proved to be spurious.
     fn undo_cwnd(&mut self, window: &mut Window) -> u32 {
         window.cwnd.max(window.prior_cwnd)
     }
 
-    /// The least number of segments in one burst to the device (the kernel's `min_tso_segs`).
+    /// Returns the least number of segments in one burst to the device (the kernel's `min_tso_segs`).
     fn min_tso_segs(&self, _window: &Window) -> u32 {
         2
     }
 
-    /// Whether it cannot do without ECN, and has marks echoed one by one (the kernel's
+    /// Returns whether the CCA requires ECN, with each mark echoed separately (the kernel's
     /// `TCP_CONG_NEEDS_ECN`).
     fn needs_ecn(&self) -> bool {
         false
     }
 
-    /// How many windows the send buffer should hold.
+    /// Returns the number of windows that the send buffer should hold.
     fn sndbuf_expand(&self) -> u32 {
         2
     }

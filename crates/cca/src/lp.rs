@@ -1,46 +1,46 @@
-//! TCP Low Priority (Kuzmanovic and Knightly 2003 and 2006): Reno that gives way when the one-way delay
-//! rises, before there is a loss.
+//! TCP Low Priority (Kuzmanovic and Knightly 2003 and 2006): Reno that yields when the one-way delay rises,
+//! before a loss occurs.
 
 use super::parameters::{choices, parameters};
 use super::slow_start::Method;
 use super::{AckSample, CaState, Cca, CongestionControl, Event, Family, SlowStart, Window};
 use units::Duration;
 
-/// Ticks of the timestamps clock in a second.
+/// Ticks of the timestamp clock per second.
 const TICKS: u32 = 1_000;
-/// A window is small below so many segments.
+/// Window below which delayed ACKs distort the delay, segments.
 const SMALL: u32 = 10;
 
 choices! {
-    /// Whose LP it is.
+    /// Variants of LP.
     pub enum Version {
-        /// That of the paper: the other side's clock ticks in milliseconds, as ours, so that differences of
-        /// timestamps are differences of delays; the range of delays is that of the connection. The delay
-        /// of a lone segment, whose ACK may be held back, does not count, and neither does what is seen
-        /// within a round trip of a reduction, which could not show in it yet. Up to the first loss it is Reno:
-        /// how long the queue is has to be known before delays can be told to be long.
+        /// LP of the paper. The clock of the other end ticks in milliseconds like ours, so that differences
+        /// of timestamps are differences of delays. The range of delays is that of the whole connection. The
+        /// delay of a single segment, whose ACK may be delayed, does not count. Neither does a delay within a
+        /// round trip of a reduction, which cannot show the reduction yet. Up to the first loss LP is Reno,
+        /// because only a loss shows how long a full queue is.
         Paper = "paper",
-        /// That of the kernel: it estimates how fast the other side's clock ticks, and has the distance of
-        /// the clocks in the delay. A distance beyond 2²⁹ ms, as random offsets of timestamps (RFC 7323
-        /// §5.4) make it likely, hides the delay, and LP is Reno then. The range of delays begins anew with
-        /// each reduction, which leaves the threshold as it is.
+        /// LP of the kernel. It estimates the tick of the other end's clock and includes the offset of the
+        /// clocks in the delay. An offset beyond 2²⁹ ms, which the random offsets of timestamps (RFC 7323
+        /// §5.4) make likely, hides the delay; LP is Reno then. The range of delays restarts at each
+        /// reduction, and the threshold does not change.
         Linux = "linux",
     }
 }
 
 parameters! {
-    /// The constants of the paper.
+    /// Constants of the paper.
     pub struct LpConfig {
-        /// Whose LP it is: that of Linux hardly ever sees a delay.
+        /// Variant of LP; the one of Linux hardly ever sees a delay.
         version: Version = Version::Paper, "", "Kuzmanovic and Knightly 2006 §III; Linux tcp_lp (linux)";
         /// Share of the range of one-way delays beyond which there is congestion.
         threshold: u32 = 15, in 0..=100, "%", "Linux tcp_lp; Kuzmanovic and Knightly 2006 §III.A, δ = 0.15";
-        /// Round trips for which the window stands still after it was reduced.
+        /// Round trips for which the window does not change after a reduction.
         inference: u32 = 3, in 0..=1_000, "round trips", "Linux tcp_lp; Kuzmanovic and Knightly 2006 §III.C, itt = 3 RTT";
     }
 }
 
-/// LP in the catalogue.
+/// Catalogue entry of LP.
 pub const ABOUT: Cca = Cca {
     name: "lp",
     aliases: &["tcp-lp", "low-priority"],
@@ -54,28 +54,28 @@ pub const ABOUT: Cca = Cca {
     build: &|settings| Box::new(Lp::new(LpConfig::with(settings))),
 };
 
-/// The state of one connection. Times in ticks of a millisecond that wrap at 32 bits, as timestamps do.
+/// State of one connection. Times are in ticks of a millisecond that wrap around at 32 bits, like timestamps.
 #[derive(Clone, Copy, Debug)]
 pub struct Lp {
     config: LpConfig,
     clock: OtherClock,
-    /// How far the clocks are apart, by the first timestamps, where they tick together.
+    /// Offset of the clocks in the first pair of timestamps, for clocks with the same tick.
     distance: Option<u32>,
     /// Smoothed one-way delay, eighths of a tick.
     smoothed: u32,
     lowest: u32,
     highest: u32,
-    /// The highest of all, where `highest` is the one below it.
+    /// Highest delay of all; `highest` is the second highest.
     topmost: u32,
     last_reduction: Option<u32>,
-    /// How long after a reduction the window stands still.
+    /// Time after a reduction in which the window does not change.
     inference: u32,
     within_inference: bool,
-    /// A loss has shown how long the queue is.
+    /// Whether a loss has shown how long a full queue is.
     lost_before: bool,
 }
 
-/// The other side's clock: its ticks per second by the steps of both clocks.
+/// Clock of the other end: its ticks per second, estimated from the steps of both clocks.
 #[derive(Clone, Copy, Debug, Default)]
 struct OtherClock {
     ticks_per_second: u32,
@@ -83,8 +83,7 @@ struct OtherClock {
 }
 
 impl OtherClock {
-    /// Takes a pair of timestamps into the average, with a weight of 1/64. Answers whether there is an
-    /// estimate.
+    /// Adds a pair of timestamps to the average, with a weight of 1/64. Returns whether there is an estimate.
     fn update(&mut self, (theirs, ours): (u32, u32)) -> bool {
         if let Some((theirs_before, ours_before)) = self.seen
             && theirs != theirs_before
@@ -113,7 +112,7 @@ impl Default for Lp {
 }
 
 impl Lp {
-    /// LP with other parameters.
+    /// Creates LP with these parameters.
     pub fn new(config: LpConfig) -> Self {
         Self {
             config,
@@ -130,7 +129,7 @@ impl Lp {
         }
     }
 
-    /// The one-way delay, ticks; zero is none.
+    /// Returns the one-way delay in ticks; `None` if it is zero or unknown.
     fn one_way_delay(&mut self, (theirs, ours): (u32, u32), rtt: u32) -> Option<u32> {
         let delay = match self.config.version {
             Version::Linux => {
@@ -159,13 +158,13 @@ impl Lp {
         self.smoothed = if self.smoothed == 0 {
             delay.wrapping_mul(8)
         } else {
-            // 7/8 of the old, 1/8 of the new.
+            // 7/8 of the old value, 1/8 of the new one.
             self.smoothed
                 .wrapping_add(delay.wrapping_sub(self.smoothed / 8))
         };
     }
 
-    /// The highest delay but one counts: a single one tells nothing.
+    /// Updates the second highest delay: a single high delay does not count.
     fn raise_highest(&mut self, delay: u32) {
         if delay <= self.highest {
             return;
@@ -182,7 +181,7 @@ impl Lp {
         }
     }
 
-    /// §III.A: whether the smoothed delay is beyond a share of its range.
+    /// Returns whether the smoothed delay exceeds the threshold, a share of its range (§III.A).
     fn is_congested(&self) -> bool {
         let range = self.highest.wrapping_sub(self.lowest);
         let share = self.config.threshold.wrapping_mul(range) / 100;
@@ -193,13 +192,13 @@ impl Lp {
         }
     }
 
-    /// Whether the delay may tell of congestion in the LP of the paper: not before the queue is known, not
-    /// while a loss is being repaired, and not where there is nothing to give.
+    /// Returns whether the delay may count as congestion in the LP of the paper: a loss has shown the length
+    /// of the queue, no loss is being repaired, and the window is large enough to be reduced.
     fn may_tell(&self, window: &Window) -> bool {
         self.lost_before && window.state < CaState::Cwr && window.cwnd > 2
     }
 
-    /// The range of delays begins anew, from the present one to its double (Linux).
+    /// Restarts the range of delays, from the present delay to twice the present one (Linux).
     fn renew_range(&mut self) {
         self.lowest = self.smoothed / 8;
         self.highest = self.smoothed / 4;
@@ -221,15 +220,14 @@ impl CongestionControl for Lp {
         (window.cwnd / 2).max(2)
     }
 
-    /// §III.C: early congestion halves the window; once more while it stands still, and one segment is
-    /// left. Without timestamps it is Reno.
+    /// Halves the window at early congestion; a second time within the inference time it leaves one segment
+    /// (§III.C). Without timestamps LP is Reno.
     fn pkts_acked(&mut self, window: &mut Window, sample: &AckSample) {
         let Some(timestamps) = window.timestamps else {
             return;
         };
         let by_paper = self.config.version == Version::Paper;
-        // In a small window the delay of ACKs that are held back (RFC 1122 §4.2.3.2) would tell more than
-        // that of the path.
+        // In a small window delayed ACKs (RFC 1122 §4.2.3.2) would dominate the measured delay.
         let held_back = by_paper && window.cwnd < SMALL && sample.acked < 2;
         if let Some(rtt) = sample.rtt.filter(|rtt| rtt.as_micros() > 0 && !held_back) {
             self.sample(timestamps, rtt);
@@ -243,7 +241,7 @@ impl CongestionControl for Lp {
         self.within_inference = since.is_some_and(|since| since < self.inference);
         let just_reduced = since.is_some_and(|since| since <= rtt);
         if by_paper && just_reduced {
-            // The average begins anew with what can show the reduction.
+            // The average restarts with samples that can show the reduction.
             self.smoothed = 0;
         }
         if by_paper && (just_reduced || !self.may_tell(window)) || !self.is_congested() {
@@ -259,7 +257,7 @@ impl CongestionControl for Lp {
         self.last_reduction = (now != 0).then_some(now);
     }
 
-    /// A reduction after a loss is one like that for a delay.
+    /// Treats a reduction after a loss like one for a delay.
     fn cwnd_event(&mut self, window: &mut Window, event: Event) {
         if event == Event::CompleteCwr && self.config.version == Version::Paper {
             self.last_reduction = Some(window.clock_ms());

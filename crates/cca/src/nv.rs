@@ -1,5 +1,5 @@
-//! New Vegas (Brakmo 2010, merged into Linux 4.8): the window follows the highest rate of a round and the
-//! lowest RTT, with room for a few segments to wait.
+//! New Vegas (Brakmo 2010, merged into Linux 4.8): the window follows the highest rate of a round times the
+//! lowest RTT, plus a few segments for the queue.
 
 use units::{Duration, Instant};
 
@@ -12,59 +12,59 @@ use super::{
 
 /// Least window for a decision, segments.
 const MIN_CWND: u32 = 4;
-/// By how much that window grows where a round has one ACK only, and how far, segments.
+/// Step and bound of the growth of that least window where a round has only one ACK, segments.
 const MIN_CWND_GROWTH: u32 = 2;
 const MIN_CWND_BOUND: u32 = 81;
 /// Slowest growth: one segment in 2^8 round trips.
 const SLOWEST: i32 = -8;
-/// Fastest growth that still makes a difference: the window shifted away.
+/// Fastest growth: a larger shift of the window makes no difference.
 const FASTEST: i32 = 31;
-/// When the lowest RTT is taken anew for the first time.
+/// Time until the lowest RTT is reset for the first time.
 const FIRST_RESET: Duration = Duration::from_secs(2);
-/// RTTs of a round, and rounds, that are counted.
+/// Upper bound of the counters of RTTs and rounds.
 const COUNTED: u32 = 255;
-/// Hundreds of bit/s in a byte per microsecond.
+/// One byte per microsecond in hundreds of bit/s.
 const RATE_UNIT: u64 = 80_000;
 
 parameters! {
-    /// The constants of the kernel's module, under its names.
+    /// Constants of the kernel's module, under its names.
     pub struct NvConfig {
-        /// Segments of the flow that may wait in the network.
+        /// Segments of the flow that may be queued in the network.
         nv_pad: u32 = 10, in 0..=1_000_000, "segments", "Linux tcp_nv nv_pad";
-        /// No growth this close to nv_pad.
+        /// Distance to nv_pad in which the window does not grow.
         nv_pad_buffer: u32 = 2, in 0..=1_000_000, "segments", "Linux tcp_nv nv_pad_buffer";
-        /// About how often the lowest RTT is taken anew.
+        /// Mean time between resets of the lowest RTT.
         nv_reset_period: Duration = Duration::from_secs(5), in Duration::from_millis(1)..=Duration::from_secs(86_400), "", "Linux tcp_nv nv_reset_period";
         /// Least window without a loss.
         nv_min_cwnd: u32 = 2, in 1..=1_000_000, "segments", "Linux tcp_nv nv_min_cwnd";
-        /// Share of what is too much in the network by which the window shrinks, in 128ths.
+        /// Share of the surplus in the network by which the window shrinks, in 128ths.
         nv_cong_dec_mult: u32 = 38, in 0..=128, "1/128", "Linux tcp_nv nv_cong_dec_mult (30 %)";
-        /// The threshold after congestion, in eighths of the window that the rate fills.
+        /// Threshold after congestion, in eighths of the window that fills the path at the measured rate.
         nv_ssthresh_factor: u32 = 8, in 1..=64, "1/8", "Linux tcp_nv nv_ssthresh_factor";
         /// Weight of a new RTT in the average, in 256ths.
         nv_rtt_factor: u32 = 128, in 0..=256, "1/256", "Linux tcp_nv nv_rtt_factor";
-        /// Share of the window that is left after a loss, in 1024ths.
+        /// Share of the window left after a loss, in 1024ths.
         nv_loss_dec_factor: u32 = 819, in 1..=1_024, "1/1024", "Linux tcp_nv nv_loss_dec_factor (80 %)";
-        /// Decisions without congestion after which slow growth doubles; 0 for never.
+        /// Decisions without congestion after which a growth slower than Reno's doubles; 0 for never.
         nv_cwnd_growth_rate_neg: u32 = 8, in 0..=1_000_000, "decisions", "Linux tcp_nv nv_cwnd_growth_rate_neg";
-        /// Decisions without congestion after which growth doubles beyond Reno's; 0 for never.
+        /// Decisions without congestion after which a growth of Reno's speed or faster doubles; 0 for never.
         nv_cwnd_growth_rate_pos: u32 = 0, in 0..=1_000_000, "decisions", "Linux tcp_nv nv_cwnd_growth_rate_pos";
-        /// RTTs that it takes to shrink.
+        /// RTT samples needed to shrink the window.
         nv_dec_eval_min_calls: u32 = 60, in 0..=255, "RTT samples", "Linux tcp_nv nv_dec_eval_min_calls";
-        /// RTTs that it takes to grow.
+        /// RTT samples needed to grow the window.
         nv_inc_eval_min_calls: u32 = 20, in 0..=255, "RTT samples", "Linux tcp_nv nv_inc_eval_min_calls";
-        /// RTTs that it takes to leave slow start.
+        /// RTT samples needed to leave slow start.
         nv_ssthresh_eval_min_calls: u32 = 30, in 0..=255, "RTT samples", "Linux tcp_nv nv_ssthresh_eval_min_calls";
-        /// Rounds without a decision after which growth ends.
+        /// Rounds without a decision after which the window stops growing.
         nv_stop_rtt_cnt: u32 = 10, in 0..=255, "rounds", "Linux tcp_nv nv_stop_rtt_cnt";
-        /// Rounds that it takes to shrink.
+        /// Rounds needed to shrink the window.
         nv_rtt_min_cnt: u32 = 2, in 0..=255, "rounds", "Linux tcp_nv nv_rtt_min_cnt";
-        /// The RTT of the path as it is known beforehand, an upper bound of the lowest RTT; 0 if unknown.
+        /// RTT of the path if it is known in advance, an upper bound of the lowest RTT; 0 if unknown.
         base_rtt: Duration = Duration::ZERO, "", "Linux BPF_SOCK_OPS_BASE_RTT; unknown unless a program tells";
     }
 }
 
-/// NV in the catalogue.
+/// Catalogue entry of NV.
 pub const ABOUT: Cca = Cca {
     name: "nv",
     aliases: &["tcp-nv", "new-vegas"],
@@ -78,30 +78,30 @@ pub const ABOUT: Cca = Cca {
     build: &|settings| Box::new(Nv::new(NvConfig::with(settings))),
 };
 
-/// The state of one connection. RTTs in whole microseconds.
+/// State of one connection. RTTs are in whole microseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Nv {
     config: NvConfig,
-    /// When the lowest RTT is taken anew.
+    /// Time of the next reset of the lowest RTT.
     reset_at: Instant,
-    /// Growth: below zero slower than Reno's, by so many halvings.
+    /// Speed of growth: a negative value halves Reno's speed as many times.
     growth: i32,
     may_grow: bool,
-    /// Losses have made the measurements of this round worthless.
+    /// Whether losses have made the measurements of this round useless.
     stale: bool,
-    /// RTTs since the last decision.
+    /// RTT samples since the last decision.
     samples: u32,
     /// Rounds since the last decision.
     rounds: u32,
-    /// Window below which ACKs come but once per round.
+    /// Window below which a round has only one ACK.
     min_cwnd: u32,
     average_rtt: u64,
     min_rtt: u64,
-    /// Lowest RTT since the last renewal.
+    /// Lowest RTT since the last reset.
     min_rtt_new: u64,
     /// Highest rate since the last decision, hundreds of bit/s.
     max_rate: u64,
-    /// The round is over when more than this is acknowledged.
+    /// The round ends when more than this is acknowledged.
     round_end: u64,
     last_una: u64,
     calm_decisions: u32,
@@ -114,7 +114,7 @@ impl Default for Nv {
 }
 
 impl Nv {
-    /// NV with other parameters.
+    /// Creates NV with these parameters.
     pub fn new(config: NvConfig) -> Self {
         Self {
             config,
@@ -135,7 +135,7 @@ impl Nv {
         }
     }
 
-    /// Measures anew, but for the lowest RTT.
+    /// Restarts all measurements except the lowest RTT.
     fn restart(&mut self, w: &Window) {
         self.stale = false;
         self.calm_decisions = 0;
@@ -147,7 +147,7 @@ impl Nv {
         self.last_una = w.snd_una;
     }
 
-    /// The averaged RTT, and the rate with it.
+    /// Measures the averaged RTT and the rate that follows from it.
     fn measure(&mut self, w: &mut Window, rtt: u64, in_flight: u32) {
         let factor = u64::from(self.config.nv_rtt_factor);
         let mut average = rtt;
@@ -168,14 +168,14 @@ impl Nv {
         if w.now >= self.reset_at {
             self.min_rtt = self.min_rtt_new;
             self.min_rtt_new = u64::MAX;
-            // From three quarters of the period to five.
+            // Between three quarters and five quarters of the period.
             let part = 384 + w.random.below(256);
             self.reset_at = w.now + self.config.nv_reset_period.scaled(part, 512);
             self.min_cwnd = (self.min_cwnd / 2).max(MIN_CWND);
         }
     }
 
-    /// Within 80 % to 100 % of the RTT that is known beforehand, if one is.
+    /// Returns the RTT clamped to 80 % to 100 % of the RTT that is known in advance, if there is one.
     fn bounded(&self, rtt: u64) -> u64 {
         let base = self.config.base_rtt.as_micros();
         if base == 0 {
@@ -184,14 +184,14 @@ impl Nv {
         rtt.clamp(base * 205 / 256, base)
     }
 
-    /// The window at which no more than `nv_pad` segments wait, by the highest rate of the round.
+    /// Returns the window at which `nv_pad` segments are queued, by the highest rate of the round.
     fn most(&self, mss: u32) -> u32 {
         let segment = u128::from(RATE_UNIT) * u128::from(mss);
         let window = u128::from(self.max_rate) * u128::from(self.min_rtt) / segment;
         (window.min(u128::from(u32::MAX / 64)) as u32) + self.config.nv_pad
     }
 
-    /// The end of a round: more window, less, or a wait for more samples.
+    /// Decides at the end of a round: grow the window, shrink it, or wait for more samples.
     fn decide(&mut self, w: &mut Window) {
         let most = self.most(w.mss);
         if w.cwnd > most {
@@ -217,7 +217,7 @@ impl Nv {
         w.cwnd = w.cwnd.max(self.config.nv_min_cwnd).min(w.cwnd_clamp);
     }
 
-    /// Whether there is enough to judge congestion by.
+    /// Returns whether there are enough samples to detect congestion.
     fn may_shrink(&mut self, w: &Window) -> bool {
         if self.rounds < self.config.nv_rtt_min_cnt {
             return false;
@@ -244,7 +244,7 @@ impl Nv {
         }
     }
 
-    /// Growth doubles after a number of decisions without congestion.
+    /// Doubles the growth after a number of decisions without congestion.
     fn quicken(&mut self) {
         self.calm_decisions = self.calm_decisions.saturating_add(1);
         let patience = if self.growth < 0 {
@@ -258,8 +258,8 @@ impl Nv {
         }
     }
 
-    /// A round with one ACK only: the window is too small to judge by, as bursts or the receiver merge
-    /// what is acknowledged.
+    /// Returns whether the round had only one ACK. The window is then too small for a decision, because
+    /// bursts or the receiver merge ACKs; the least window for a decision grows.
     fn is_one_ack_per_round(&mut self, w: &Window, acked: u64) -> bool {
         let mss = u64::from(w.mss);
         let alone = self.samples == 1
@@ -286,7 +286,7 @@ impl CongestionControl for Nv {
         self.restart(window);
     }
 
-    /// The first RTT would otherwise count for twice the lowest.
+    /// Sets the RTTs to those of the context: the first sample would otherwise double the lowest RTT.
     fn seed(&mut self, _window: &mut Window, context: &Context) {
         self.average_rtt = context.srtt.as_micros();
         self.min_rtt = context.min_rtt.as_micros();

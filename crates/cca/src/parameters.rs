@@ -1,61 +1,61 @@
-//! Parameters of congestion controls and slow-start methods: declared once each, with default, allowed
-//! values, unit and source, so that the lists that users read cannot differ from what is read.
+//! Parameters of congestion controls and slow-start methods. Each is declared once, with its default, allowed
+//! values, unit and source, so that the documentation and the parser cannot differ.
 
 use core::ops::RangeInclusive;
 use std::collections::BTreeMap;
 
 use units::Duration;
 
-/// What was chosen, by name of the parameter, as text (`"off"`, `"0.8"`, `"2ms"`).
+/// Chosen values as text (`"off"`, `"0.8"`, `"2ms"`), by parameter name.
 pub type Settings = BTreeMap<String, String>;
 
-/// What one parameter is and may be.
+/// Description of one parameter.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
-    /// As scenarios and command lines call it.
+    /// Name in scenarios and on the command line.
     pub name: &'static str,
-    /// What it does.
+    /// Effect of the parameter.
     pub meaning: &'static str,
-    /// Unit; empty where there is none.
+    /// Unit; empty if there is none.
     pub unit: &'static str,
-    /// Where it and its default come from.
+    /// Source of the parameter and of its default.
     pub source: &'static str,
-    /// The default as text.
+    /// Default as text.
     pub default: fn() -> String,
-    /// What is allowed, in words.
+    /// Allowed values, in words.
     pub allowed: fn() -> String,
-    /// A value as it is printed, where it is allowed.
+    /// Converts a value to the form in which it is printed; `None` if it is not allowed.
     pub canonical: fn(&str) -> Option<String>,
 }
 
-/// A setting that cannot be.
+/// Error in a setting.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SettingError {
-    /// There is no parameter of that name.
+    /// The parameter does not exist.
     Unknown {
-        /// Who does not have it.
+        /// Congestion control that does not have the parameter.
         owner: String,
-        /// What was given.
+        /// Name that was given.
         parameter: String,
-        /// What there is.
+        /// Parameters that exist.
         known: Vec<&'static str>,
     },
-    /// The parameter does not take that value.
+    /// The parameter does not take this value.
     Value {
-        /// Whose parameter it is.
+        /// Congestion control that has the parameter.
         owner: String,
-        /// Which one.
+        /// Name of the parameter.
         parameter: String,
-        /// What was given.
+        /// Value that was given.
         value: String,
-        /// What it takes.
+        /// Values that are allowed.
         allowed: String,
     },
     /// Two settings contradict each other.
     Conflict {
-        /// Whose they are.
+        /// Congestion control that has the parameters.
         owner: String,
-        /// Their names.
+        /// Names of the two parameters.
         parameters: (&'static str, &'static str),
     },
 }
@@ -98,18 +98,18 @@ impl core::fmt::Display for SettingError {
 
 impl std::error::Error for SettingError {}
 
-/// A type that parameters have.
+/// Type of a parameter.
 pub trait Setting: Sized + PartialOrd {
-    /// The value that `text` writes.
+    /// Parses `text`.
     fn read(text: &str) -> Option<Self>;
 
-    /// The value as it is written.
+    /// Returns the value as text.
     fn show(&self) -> String;
 
-    /// What is allowed, in words, where `range` restricts it.
+    /// Describes the allowed values, in words, within `range` if there is one.
     fn allowed(range: Option<&RangeInclusive<Self>>) -> String;
 
-    /// The value of `text` if it is within `range`.
+    /// Parses `text`; `None` if the value is not within `range`.
     fn read_within(text: &str, range: Option<&RangeInclusive<Self>>) -> Option<Self> {
         Self::read(text.trim()).filter(|value| range.is_none_or(|range| range.contains(value)))
     }
@@ -181,7 +181,7 @@ impl Setting for Duration {
     }
 }
 
-/// Words among which a parameter chooses: an enumeration and its [`Setting`].
+/// Defines an enumeration of words that a parameter can take, and its [`Setting`].
 macro_rules! choices {
     ($(#[$meta:meta])* pub enum $name:ident { $($(#[$of:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
         $(#[$meta])*
@@ -207,8 +207,8 @@ macro_rules! choices {
     };
 }
 
-/// A set of parameters: a structure with defaults, the list that describes it and the reading of
-/// [`Settings`]. One line per parameter: name, type, default, range if any, unit, source.
+/// Defines a set of parameters: a struct with defaults, the list that describes it, and the parser of
+/// [`Settings`]. Each parameter takes one line: name, type, default, range if any, unit, source.
 macro_rules! parameters {
     (
         $(#[$meta:meta])*
@@ -232,7 +232,7 @@ macro_rules! parameters {
         }
 
         impl $name {
-            /// What the parameters are.
+            /// Descriptions of the parameters.
             pub const PARAMETERS: &'static [$crate::parameters::Parameter] = &[$(
                 $crate::parameters::Parameter {
                     name: stringify!($field),
@@ -256,7 +256,7 @@ macro_rules! parameters {
                 },
             )+];
 
-            /// The defaults, with what `settings` chooses; all of it has been checked.
+            /// Returns the defaults, overridden by `settings`, which have already been checked.
             pub fn with(settings: &$crate::Settings) -> Self {
                 let mut chosen = Self::default();
                 $(

@@ -1,15 +1,15 @@
-//! Congestion controls by name.
+//! Registry of congestion controls by name.
 
 use std::sync::{PoisonError, RwLock};
 
-use super::about::Pair;
+use super::about::BuiltCca;
 use super::{
     Cca, bbr, bbr3, bic, cdg, copa, cubic, dctcp, highspeed, htcp, hybla, illinois, ledbat, lp, nv,
     reno, scalable, sprout, vegas, veno, westwood, yeah,
 };
 use super::{SettingError, Settings};
 
-/// The congestion controls that celltcp itself has.
+/// Congestion controls of celltcp itself.
 pub const CCAS: [&Cca; 21] = [
     &bic::ABOUT,
     &cubic::ABOUT,
@@ -34,10 +34,10 @@ pub const CCAS: [&Cca; 21] = [
     &sprout::ABOUT,
 ];
 
-/// Those that users have added.
+/// Congestion controls that users have added.
 static ADDED: RwLock<Vec<&'static Cca>> = RwLock::new(Vec::new());
 
-/// There is no congestion control of that name.
+/// Error: no congestion control has this name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UnknownCca {
     name: String,
@@ -57,7 +57,7 @@ impl core::fmt::Display for UnknownCca {
 
 impl std::error::Error for UnknownCca {}
 
-/// The name is that of another congestion control.
+/// Error: another congestion control already has this name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NameTaken(pub String);
 
@@ -69,17 +69,17 @@ impl core::fmt::Display for NameTaken {
 
 impl std::error::Error for NameTaken {}
 
-/// All congestion controls: those of celltcp, then those that users have added.
+/// Returns all congestion controls: those of celltcp first, then those that users have added.
 pub fn all() -> Vec<&'static Cca> {
     let added = ADDED.read().unwrap_or_else(PoisonError::into_inner);
     CCAS.into_iter().chain(added.iter().copied()).collect()
 }
 
-/// Adds a user's congestion control for the life of the process, in place of an earlier one of the same
-/// name that a user added.
+/// Adds a user's congestion control for the life of the process. It replaces an earlier one of the same name
+/// that a user added.
 ///
 /// # Errors
-/// If celltcp has one of that name itself.
+/// Returns an error if celltcp itself has a congestion control of that name.
 pub fn add(cca: Cca) -> Result<(), NameTaken> {
     let own = CCAS.iter().any(|own| goes_by(own, cca.name));
     if own {
@@ -95,17 +95,17 @@ fn goes_by(cca: &Cca, name: &str) -> bool {
     cca.name == name || cca.aliases.contains(&name)
 }
 
-/// The congestion control that goes by `name` in the kernel or in the literature, in any case of letters.
+/// Finds a congestion control by its name in the kernel or in the literature, regardless of case.
 pub fn find(name: &str) -> Option<&'static Cca> {
     let lower = name.to_ascii_lowercase();
     all().into_iter().find(|cca| goes_by(cca, &lower))
 }
 
-/// The congestion control called `name`, with its parameters at their defaults.
+/// Creates the congestion control called `name`, with its parameters at their defaults.
 ///
 /// # Errors
-/// If there is none of that name.
-pub fn cca_by_name(name: &str) -> Result<Pair, UnknownCca> {
+/// Returns an error if no congestion control has that name.
+pub fn cca_by_name(name: &str) -> Result<BuiltCca, UnknownCca> {
     let unknown = || UnknownCca {
         name: name.to_owned(),
     };

@@ -3,7 +3,7 @@
 use super::slow_start::Method;
 use super::{Cca, CongestionControl, Family, Window};
 
-/// NewReno in the catalogue.
+/// Catalogue entry of NewReno.
 pub const ABOUT: Cca = Cca {
     name: "reno",
     aliases: &["newreno", "new-reno"],
@@ -17,7 +17,7 @@ pub const ABOUT: Cca = Cca {
     build: &|_| Box::new(Reno),
 };
 
-/// One segment more per round trip; half on loss.
+/// NewReno: one segment more per round trip; half of the window after a loss.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reno;
 
@@ -26,12 +26,12 @@ impl CongestionControl for Reno {
         "reno"
     }
 
-    /// RFC 5681 §3.1 equation 4, on the window instead of the flight size, as Linux does.
+    /// Halves the window (RFC 5681 §3.1 equation 4), rather than the flight size, like Linux.
     fn ssthresh(&mut self, window: &mut Window) -> u32 {
         (window.cwnd / 2).max(2)
     }
 
-    /// RFC 5681 §3.1 equation 3: one segment for every window of acknowledged ones.
+    /// Adds one segment for every window of acknowledged ones (RFC 5681 §3.1 equation 3).
     fn cong_avoid(&mut self, window: &mut Window, acked: u32) {
         window.grow_additively(window.cwnd, acked);
     }

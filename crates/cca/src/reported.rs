@@ -1,31 +1,32 @@
-//! Congestion controls that decide by reports: now and then they are told what happened, and answer with
-//! a window and a rate. What decides may be slow, and need not be Rust.
+//! Congestion controls that decide by reports, such as those written in Python.
 //!
-//! Between two reports window and rate stay as they are, but after a retransmission time-out the window
-//! grows back to what was decided as fast as segments are delivered.
+//! A report describes the recent past; the answer to it is a window and a pacing rate. Reports are
+//! infrequent, so the deciding code may be slow and need not be Rust. Between two reports the window and the
+//! rate stay the same. After a retransmission time-out the window grows back to the last decision, by one
+//! segment for each delivered one.
 
 use units::{Bytes, Duration, Instant, Rate};
 
 use super::{Ack, CaState, CongestionControl, Window};
 
-/// No report follows another sooner, unless losses or a time-out begin.
+/// Least time between two reports, except where a loss episode or a time-out begins.
 pub const SHORTEST_INTERVAL: Duration = Duration::from_millis(1);
 
-/// Why a report is made.
+/// Reason for a report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {
-    /// The congestion control takes over.
+    /// The congestion control starts or takes over.
     Start,
-    /// The interval is over.
+    /// The interval has ended.
     Interval,
-    /// Losses were found: recovery begins.
+    /// Losses were found, and recovery begins.
     Loss,
-    /// The retransmission timer ran out.
+    /// The retransmission timer expired.
     Timeout,
 }
 
 impl Cause {
-    /// As a word.
+    /// Returns the cause as a word.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Start => "start",
@@ -36,14 +37,14 @@ impl Cause {
     }
 }
 
-/// What happened since the last report.
+/// Events since the last report, and the present state.
 #[derive(Clone, Copy, Debug)]
 pub struct Report {
-    /// Why now.
+    /// Reason for the report.
     pub cause: Cause,
-    /// The time.
+    /// Present time.
     pub now: Instant,
-    /// Since the last report.
+    /// Time since the last report.
     pub interval: Duration,
     /// Congestion window, segments.
     pub cwnd: u32,
@@ -63,34 +64,34 @@ pub struct Report {
     pub lost: u64,
     /// Segments delivered in the interval by ACKs with ECN-Echo.
     pub marked: u64,
-    /// Highest delivery rate that a sample showed in the interval; zero without one.
+    /// Highest delivery rate of a sample in the interval; zero without one.
     pub delivery_rate: Rate,
-    /// Whether the application leaves the pipe unfilled at present.
+    /// Whether the application limits the connection at present.
     pub app_limited: bool,
 }
 
-/// What is to change; `None` leaves it as it is.
+/// Answer to a report; `None` keeps the present value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Decision {
-    /// Congestion window, segments; at least one.
+    /// Congestion window, segments, at least one.
     pub cwnd: Option<u32>,
-    /// Rate at which segments are paced out.
+    /// Pacing rate.
     pub pacing_rate: Option<Rate>,
 }
 
-/// What decides.
+/// Code that decides on reports.
 pub trait Decide: Send + core::fmt::Debug {
-    /// The name of the congestion control.
+    /// Returns the name of the congestion control.
     fn name(&self) -> &'static str;
 
-    /// Time between reports; `None` for a smoothed RTT each time.
+    /// Returns the time between reports; `None` for one smoothed RTT each time.
     fn interval(&self) -> Option<Duration>;
 
-    /// Answers a report.
+    /// Decides on a report.
     fn decide(&mut self, report: &Report) -> Decision;
 }
 
-/// What has happened so far at the last report.
+/// Counters at the last report.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     delivered: u64,
@@ -108,11 +109,11 @@ impl Counts {
     }
 }
 
-/// A congestion control that asks what decides.
+/// Congestion control that asks `D` for its decisions.
 #[derive(Debug)]
 pub struct Reported<D> {
     decides: D,
-    /// The window that was decided, segments.
+    /// Last window that was decided, segments.
     target: u32,
     paced: bool,
     reported: Counts,
@@ -124,7 +125,7 @@ pub struct Reported<D> {
 }
 
 impl<D: Decide> Reported<D> {
-    /// The congestion control of `decides`.
+    /// Creates the congestion control of `decides`.
     pub fn new(decides: D) -> Self {
         Self {
             decides,
@@ -173,7 +174,7 @@ impl<D: Decide> Reported<D> {
         }
     }
 
-    /// A segment per second at least: slower pacing would be a stall.
+    /// Returns the least pacing rate, one segment per second: anything slower would be a stall.
     fn slowest(&self, w: &Window) -> Rate {
         Rate::of(Bytes::new(u64::from(w.mss)), Duration::from_secs(1))
     }
@@ -186,7 +187,7 @@ impl<D: Decide> Reported<D> {
         }
         .max(1);
         if !self.paced && !w.srtt.is_zero() {
-            // Twice the window per RTT, as Linux in slow start: it sizes bursts only.
+            // Twice the window per RTT, as Linux paces in slow start. Without pacing it only sizes bursts.
             let bytes = Bytes::new(2 * u64::from(w.cwnd) * u64::from(w.mss));
             w.pacing_rate = Rate::of(bytes, w.srtt).min(w.max_pacing_rate);
         }
@@ -210,7 +211,7 @@ impl<D: Decide> CongestionControl for Reported<D> {
         true
     }
 
-    /// The window is no matter of a threshold.
+    /// Returns the present threshold: the window does not depend on it.
     fn ssthresh(&mut self, window: &mut Window) -> u32 {
         window.ssthresh
     }

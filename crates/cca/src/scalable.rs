@@ -1,23 +1,23 @@
-//! Scalable TCP (Kelly 2003): growth and reduction in proportion to the window, so that the time between
-//! losses does not depend on the rate.
+//! Scalable TCP (Kelly 2003): growth and reduction are proportional to the window, so the time between losses
+//! does not depend on the rate.
 
 use super::parameters::parameters;
 use super::slow_start::Method;
 use super::{Cca, CongestionControl, Family, Window};
 
 parameters! {
-    /// The parameters of Kelly 2003.
+    /// Parameters of Kelly 2003.
     pub struct ScalableConfig {
-        /// Acknowledged segments that make the window larger by one (1/a).
+        /// Acknowledged segments per segment added to the window (1/a).
         ai_cnt: u32 = 100, in 1..=10_000, "segments", "Kelly 2003, a = 0.01; Linux TCP_SCALABLE_AI_CNT";
         /// Share of the window that a loss takes (b).
         md: f64 = 0.125, in 0.01..=0.99, "", "Kelly 2003; Linux TCP_SCALABLE_MD_SCALE";
-        /// Window up to which it behaves as Reno (lwnd).
+        /// Window up to which it behaves like Reno (lwnd).
         legacy_window: u32 = 0, in 0..=1_000_000, "segments", "16 in Kelly 2003; none in Linux";
     }
 }
 
-/// Scalable TCP in the catalogue.
+/// Catalogue entry of Scalable TCP.
 pub const ABOUT: Cca = Cca {
     name: "scalable",
     aliases: &["stcp", "scalable-tcp"],
@@ -31,14 +31,14 @@ pub const ABOUT: Cca = Cca {
     build: &|settings| Box::new(Scalable::new(ScalableConfig::with(settings))),
 };
 
-/// Multiplicative increase, multiplicative decrease.
+/// Scalable TCP: multiplicative increase, multiplicative decrease.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Scalable {
     config: ScalableConfig,
 }
 
 impl Scalable {
-    /// Scalable TCP with other parameters.
+    /// Creates Scalable TCP with these parameters.
     pub fn new(config: ScalableConfig) -> Self {
         Self { config }
     }
@@ -49,7 +49,7 @@ impl CongestionControl for Scalable {
         "scalable"
     }
 
-    /// Kelly 2003: cwnd − b·cwnd.
+    /// Returns cwnd − b·cwnd (Kelly 2003).
     fn ssthresh(&mut self, window: &mut Window) -> u32 {
         let taken = if window.cwnd <= self.config.legacy_window {
             window.cwnd.div_ceil(2)
@@ -59,7 +59,8 @@ impl CongestionControl for Scalable {
         (window.cwnd - taken).max(2)
     }
 
-    /// Kelly 2003: a segment for every 1/a acknowledged; for every window of them where that is less.
+    /// Adds a segment for every 1/a acknowledged ones, or for every window of them if that is less (Kelly
+    /// 2003).
     fn cong_avoid(&mut self, window: &mut Window, acked: u32) {
         let legacy = window.cwnd <= self.config.legacy_window;
         let per_segments = if legacy {

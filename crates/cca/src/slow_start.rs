@@ -1,4 +1,5 @@
-//! Slow start: a thing of its own, combinable with any congestion control that does not replace it.
+//! Slow-start methods, separate from congestion controls. Any CCA without a slow start of its own can use
+//! each.
 
 use super::{AckSample, RateSample, Window};
 
@@ -16,26 +17,26 @@ pub use hystart_plus::{HyStartPlus, HyStartPlusConfig};
 pub use standard::Standard;
 pub use startup::{Startup, StartupConfig};
 
-/// A way to find the capacity of a path at the start and after a time-out.
+/// Method to find the capacity of a path, at the start and after a time-out.
 pub trait SlowStart: Send + core::fmt::Debug {
-    /// Its name in scenarios and results.
+    /// Returns the name in scenarios and results.
     fn name(&self) -> &'static str;
 
-    /// A new slow start begins: at establishment or after a time-out.
+    /// Begins a new slow start: at establishment, at a takeover, or after a time-out.
     fn reset(&mut self, _window: &mut Window) {}
 
-    /// The window is being reduced.
+    /// Handles a reduction of the window.
     fn reduced(&mut self) {}
 
-    /// Every ACK while something is out. During slow start it may leave it, by setting `ssthresh` to the
-    /// present window.
+    /// Handles every ACK while segments are outstanding. During slow start it may end it by setting
+    /// `ssthresh` to the present window.
     fn on_ack(&mut self, _window: &mut Window, _sample: &AckSample) {}
 
-    /// The delivery-rate sample of every ACK, before the window grows. It may leave slow start, as
+    /// Handles the delivery-rate sample of every ACK, before the window grows. It may end slow start like
     /// [`SlowStart::on_ack`].
     fn on_rate(&mut self, _window: &mut Window, _rate: &RateSample) {}
 
-    /// Grows the window, not beyond `ssthresh`, and returns the ACKed segments that are left over.
+    /// Grows the window up to `ssthresh`, and returns the acknowledged segments that are left over.
     fn grow(&mut self, window: &mut Window, acked: u32) -> u32 {
         let target = window.cwnd.saturating_add(acked).min(window.ssthresh);
         let rest = acked - (target - window.cwnd);

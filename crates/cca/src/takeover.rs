@@ -1,11 +1,12 @@
-//! Takeover of a live connection by another congestion control: the two ways, and what each passes on.
+//! Takeover of a live connection by another congestion control: the two kinds, and the state that each passes
+//! on.
 
 use units::{Duration, Rate};
 
 /// Segments of an initial window (RFC 6928 section 2).
 const INITIAL_WINDOW: u32 = 10;
 
-/// Ways in which a congestion control takes over a live connection.
+/// Kind of takeover: the state that the new congestion control starts from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Takeover {
     /// As Linux does on `setsockopt(TCP_CONGESTION)`: the window, the slow-start threshold and the pacing
@@ -73,7 +74,7 @@ mod tests {
         assert_eq!(used_window(4, 3, false), 4);
     }
 
-    /// The example of the thesis: 100 segments, 150 ms over a base of 60 ms.
+    /// The example of the thesis: 100 segments, and an RTT of 150 ms over a base of 60 ms.
     #[test]
     fn a_window_is_deflated_by_the_queueing_delay() {
         let ms = Duration::from_millis;

@@ -1,5 +1,5 @@
-//! Vegas (Brakmo and Peterson 1995), with the choices of Linux: slow start grows in every round trip, the
-//! rate is that of the ACKs, and loss recovery is that of any TCP.
+//! Vegas (Brakmo and Peterson 1995) with the choices of Linux: slow start grows in every round trip, the rate
+//! is that of the ACKs, and loss recovery is the standard one.
 
 use super::delay_round::{DelayRound, RoundRtt};
 use super::parameters::parameters;
@@ -9,20 +9,20 @@ use super::{
 };
 
 parameters! {
-    /// How much of the flow may wait in the network.
+    /// Bounds of the flow's segments in the queue.
     pub struct VegasConfig {
-        /// Fewer waiting segments let the window grow.
+        /// Segments in the queue below which the window grows.
         alpha: u32 = 2, in 0..=10_000, "segments", "Linux tcp_vegas alpha; Brakmo and Peterson 1995 §IV.B (1 and 3, or 2 and 4)";
-        /// More waiting segments make the window shrink.
+        /// Segments in the queue above which the window shrinks.
         beta: u32 = 4, in 0..=10_000, "segments", "Linux tcp_vegas beta; Brakmo and Peterson 1995 §IV.B";
-        /// More waiting segments end slow start.
+        /// Segments in the queue above which slow start ends.
         gamma: u32 = 1, in 0..=10_000, "segments", "Linux tcp_vegas gamma; Brakmo and Peterson 1995 §IV.C";
-        /// Slow start grows only in every other round trip, as the paper has it.
+        /// Grow only in every other round trip of slow start, as in the paper.
         slow_start_pauses: bool = false, "", "Brakmo and Peterson 1995 §IV.C; off in Linux";
     }
 }
 
-/// Vegas in the catalogue.
+/// Catalogue entry of Vegas.
 pub const ABOUT: Cca = Cca {
     name: "vegas",
     aliases: &["tcp-vegas"],
@@ -36,19 +36,20 @@ pub const ABOUT: Cca = Cca {
     build: &|settings| Box::new(Vegas::new(VegasConfig::with(settings))),
 };
 
-/// The state of one connection.
+/// State of one connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Vegas {
     config: VegasConfig,
     round: DelayRound,
-    /// Off while losses are being repaired: the round's RTTs are not those of the window then.
+    /// Whether Vegas sets the window. It does not during loss recovery, when the RTTs are not those of the
+    /// window.
     enabled: bool,
-    /// Slow start stands still in this round.
+    /// Whether slow start pauses in this round.
     pauses: bool,
 }
 
 impl Vegas {
-    /// Vegas with other parameters.
+    /// Creates Vegas with these parameters.
     pub fn new(config: VegasConfig) -> Self {
         Self {
             config,
@@ -61,7 +62,7 @@ impl Vegas {
         self.enabled = true;
     }
 
-    /// As Reno does it.
+    /// Grows the window like Reno.
     fn grow_as_reno(&self, w: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) {
         if !w.cwnd_limited {
             return;
@@ -84,7 +85,8 @@ impl Vegas {
         }
     }
 
-    /// §IV.B: at the end of a round, one segment more or less by `Diff`, what waits in the network.
+    /// Adds or removes one segment at the end of a round, depending on `Diff`, the segments in the queue
+    /// (§IV.B).
     fn adjust(
         &mut self,
         w: &mut Window,
@@ -96,7 +98,7 @@ impl Vegas {
         let waiting = cwnd * rtt.queueing() / rtt.base;
         if w.in_slow_start() {
             if waiting > u64::from(self.config.gamma) {
-                // The window that the measured rate fills, rounded up.
+                // The window that fills the path at the measured rate, rounded up.
                 let target = cwnd * rtt.base / rtt.lowest + 1;
                 w.cwnd = cwnd.min(target) as u32;
                 w.ssthresh = w.ssthresh.min(w.cwnd);
@@ -151,10 +153,10 @@ impl CongestionControl for Vegas {
         }
     }
 
-    /// Only in [`Vegas::grow`], once per round.
+    /// Does nothing: [`Vegas::grow`] changes the window once per round.
     fn cong_avoid(&mut self, _window: &mut Window, _acked: u32) {}
 
-    /// After loss recovery the measurement begins with a whole round of ACKs.
+    /// Restarts the measurement after loss recovery, with a whole round of ACKs.
     fn set_state(&mut self, window: &mut Window, state: CaState) {
         self.enabled = state == CaState::Open;
         if self.enabled {
@@ -162,7 +164,7 @@ impl CongestionControl for Vegas {
         }
     }
 
-    /// After an idle time the path may be another.
+    /// Restarts after an idle time, because the path may have changed.
     fn cwnd_event(&mut self, window: &mut Window, event: Event) {
         if matches!(event, Event::CwndRestart | Event::TxStart) {
             self.restart(window);

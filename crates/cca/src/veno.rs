@@ -1,4 +1,5 @@
-//! Veno (Fu, Liew 2003): Reno that takes losses without a queue for those of the radio, and gives way less.
+//! Veno (Fu, Liew 2003): Reno that reduces less on a loss without a queue, which it attributes to the radio
+//! link.
 
 use units::Duration;
 
@@ -8,22 +9,22 @@ use super::{
     AckSample, CaState, Cca, CongestionControl, Context, Event, Family, SlowStart, Window,
 };
 
-/// RTT while there is no sample, µs.
+/// RTT before the first sample, µs.
 const NO_RTT: u64 = 0x7fff_ffff;
-/// Fewer RTT samples tell nothing of the queue.
+/// Least number of RTT samples for an estimate of the queue.
 const ENOUGH_SAMPLES: u32 = 3;
 
 parameters! {
-    /// The parameters of Fu and Liew 2003.
+    /// Parameters of Fu and Liew 2003.
     pub struct VenoConfig {
-        /// Segments in the queue from which on a loss is one of congestion.
+        /// Segments in the queue from which a loss counts as congestion.
         beta: f64 = 3.0, in 0.5..=1_000.0, "segments", "Fu and Liew 2003; Linux tcp_veno";
-        /// Share of the window that is left after a loss that is none of congestion.
+        /// Share of the window left after a loss that does not count as congestion.
         random_loss_share: f64 = 0.8, in 0.5..=0.99, "", "Fu and Liew 2003; Linux tcp_veno";
     }
 }
 
-/// Veno in the catalogue.
+/// Catalogue entry of Veno.
 pub const ABOUT: Cca = Cca {
     name: "veno",
     aliases: &["tcp-veno"],
@@ -37,19 +38,19 @@ pub const ABOUT: Cca = Cca {
     build: &|settings| Box::new(Veno::new(VenoConfig::with(settings))),
 };
 
-/// The state of one connection. RTTs in whole microseconds.
+/// State of one connection. RTTs are in whole microseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Veno {
     config: VenoConfig,
-    /// Whether it is Veno that grows the window, or Reno.
+    /// Whether Veno grows the window, or Reno.
     enabled: bool,
     base_rtt: u64,
-    /// Lowest RTT since the window grew last.
+    /// Lowest RTT since the window last grew.
     min_rtt: u64,
     samples: u32,
-    /// Segments in the queue, halves.
+    /// Segments in the queue, in halves.
     queued: u64,
-    /// Whether the window grows in this round trip, where it does in every other one only.
+    /// Whether the window grows in this round trip, if it grows only in every other one.
     grows_now: bool,
 }
 
@@ -60,7 +61,7 @@ impl Default for Veno {
 }
 
 impl Veno {
-    /// Veno with other parameters.
+    /// Creates Veno with these parameters.
     pub fn new(config: VenoConfig) -> Self {
         Self {
             config,
@@ -73,7 +74,7 @@ impl Veno {
         }
     }
 
-    /// Segments in the queue, in halves as Linux counts them: N = W (RTT − BaseRTT) / RTT.
+    /// Estimates the segments in the queue, in halves like Linux: N = W (RTT − BaseRTT) / RTT.
     fn estimate_queue(&mut self, cwnd: u32) {
         let halves = 2 * u64::from(cwnd);
         let target = halves * self.base_rtt / self.min_rtt;
@@ -84,7 +85,7 @@ impl Veno {
         self.queued >= (2.0 * self.config.beta) as u64
     }
 
-    /// RTTs of before an idle time tell nothing.
+    /// Forgets the RTTs from before an idle time.
     fn restart(&mut self) {
         self.base_rtt = NO_RTT;
         self.grows_now = true;
@@ -112,7 +113,8 @@ impl CongestionControl for Veno {
         }
     }
 
-    /// Fu and Liew 2003: four fifths without congestion, half with it.
+    /// Leaves four fifths of the window without congestion, and half of it with congestion (Fu and Liew
+    /// 2003).
     fn ssthresh(&mut self, window: &mut Window) -> u32 {
         let left = if self.congested() {
             window.cwnd / 2
@@ -124,14 +126,14 @@ impl CongestionControl for Veno {
 
     fn pkts_acked(&mut self, _window: &mut Window, sample: &AckSample) {
         let Some(rtt) = sample.rtt else { return };
-        // An RTT is never nothing.
+        // One microsecond more, so that no RTT is zero.
         let rtt = rtt.min(Duration::from_micros(NO_RTT - 1)).as_micros() + 1;
         self.base_rtt = self.base_rtt.min(rtt);
         self.min_rtt = self.min_rtt.min(rtt);
         self.samples = self.samples.saturating_add(1);
     }
 
-    /// The queue is estimated before the window grows, in slow start too.
+    /// Estimates the queue before the window grows, also in slow start.
     fn grow(&mut self, window: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) {
         if !window.cwnd_limited {
             return;
@@ -159,7 +161,7 @@ impl CongestionControl for Veno {
         }
     }
 
-    /// Fu and Liew 2003: a segment per round trip, or in every other one while there is congestion.
+    /// Adds a segment per round trip, or in every other one during congestion (Fu and Liew 2003).
     fn cong_avoid(&mut self, window: &mut Window, acked: u32) {
         if !self.congested() {
             window.grow_additively(window.cwnd, acked);

@@ -1,4 +1,5 @@
-//! Westwood+ (Grieco, Mascolo 2004): Reno's growth; after a loss, the window that the measured rate fills.
+//! Westwood+ (Grieco, Mascolo 2004): grows like Reno, and sets the window after a loss to the measured rate
+//! times the lowest RTT.
 
 use units::{Duration, Instant};
 
@@ -10,16 +11,16 @@ use super::{AckKind, AckSample, Cca, CongestionControl, Context, Event, Family, 
 const INITIAL_RTT: u64 = 20 * jiffies::PER_SECOND;
 
 parameters! {
-    /// The parameters of Westwood+.
+    /// Parameters of Westwood+.
     pub struct WestwoodConfig {
-        /// Shortest time over which a rate is sampled; an RTT where that is longer.
+        /// Shortest time over which a rate is sampled; the RTT if that is longer.
         rtt_min: Duration = Duration::from_millis(50), in Duration::from_millis(1)..=Duration::from_secs(10), "", "Grieco and Mascolo 2004; Linux TCP_WESTWOOD_RTT_MIN";
-        /// A sample counts as one of so many, in each of the two filters of the rate.
+        /// Inverse weight of a new sample in each of the two filters of the rate.
         filter: u32 = 8, in 1..=1_000, "samples", "Linux westwood_do_filter";
     }
 }
 
-/// Westwood+ in the catalogue.
+/// Catalogue entry of Westwood+.
 pub const ABOUT: Cca = Cca {
     name: "westwood",
     aliases: &["westwood+", "westwoodplus", "tcpw"],
@@ -33,24 +34,24 @@ pub const ABOUT: Cca = Cca {
     build: &|settings| Box::new(Westwood::new(WestwoodConfig::with(settings))),
 };
 
-/// The state of one connection. Times in jiffies, rates in bytes per jiffy.
+/// State of one connection. Times are in jiffies, rates in bytes per jiffy.
 #[derive(Clone, Debug)]
 pub struct Westwood {
     config: WestwoodConfig,
-    /// The rate after one filter, and after both.
+    /// Rate after the first filter and after both.
     once_filtered: u64,
     rate: u64,
-    /// When the present sample began.
+    /// Start of the present sample.
     sample_from: u64,
     /// Bytes delivered since then.
     delivered: u64,
-    /// Bytes that duplicate ACKs stood for and no cumulative ACK has covered yet.
+    /// Bytes that duplicate ACKs have counted and that no cumulative ACK has covered yet.
     accounted: u64,
     /// Oldest unacknowledged byte at the last ACK; `None` before the first.
     snd_una: Option<u64>,
     rtt: u64,
     min_rtt: u64,
-    /// The lowest RTT begins anew with the next ACK.
+    /// Whether the next ACK resets the lowest RTT.
     reset_min_rtt: bool,
 }
 
@@ -61,7 +62,7 @@ impl Default for Westwood {
 }
 
 impl Westwood {
-    /// Westwood+ with other parameters.
+    /// Creates Westwood+ with these parameters.
     pub fn new(config: WestwoodConfig) -> Self {
         Self {
             config,
@@ -77,12 +78,12 @@ impl Westwood {
         }
     }
 
-    /// The measured rate, bytes per second.
+    /// Returns the measured rate, bytes per second.
     pub fn bytes_per_second(&self) -> u64 {
         self.rate * jiffies::PER_SECOND
     }
 
-    /// The window that fills the path at the measured rate without a queue, segments: BWE · RTTmin.
+    /// Returns the window that fills the path at the measured rate without a queue, segments: BWE · RTTmin.
     fn filling_window(&self, w: &Window) -> u32 {
         let segments = self.rate.saturating_mul(self.min_rtt) / u64::from(w.mss.max(1));
         segments.clamp(2, u64::from(w.cwnd_clamp.max(2))) as u32
@@ -93,7 +94,7 @@ impl Westwood {
         ((of - 1) * mean + sample) / of
     }
 
-    /// Ends a sample where it has lasted long enough, and filters it twice.
+    /// Ends a sample that has lasted long enough, and filters it twice.
     fn sample_rate(&mut self, now: Instant) {
         let now = jiffies::at(now);
         let time = now.saturating_sub(self.sample_from);
@@ -112,8 +113,8 @@ impl Westwood {
         self.sample_from = now;
     }
 
-    /// Bytes that an ACK of the slow path stands for: a segment for a duplicate one, and for a cumulative
-    /// one what duplicates have not stood for already (Grieco and Mascolo 2004, AckedCount).
+    /// Returns the bytes that an ACK of the slow path counts: a segment for a duplicate ACK; for a cumulative
+    /// one the bytes that duplicates have not counted already (Grieco and Mascolo 2004, AckedCount).
     fn count_acked(&mut self, acked: u64, mss: u64) -> u64 {
         if acked == 0 {
             self.accounted += mss;
@@ -140,7 +141,7 @@ impl CongestionControl for Westwood {
         self.sample_from = jiffies::at(window.now);
     }
 
-    /// The rate is that of the window per lowest RTT.
+    /// Sets the rate to the window of the context over its lowest RTT.
     fn seed(&mut self, window: &mut Window, context: &Context) {
         if context.srtt.is_zero() {
             return;
@@ -153,7 +154,7 @@ impl CongestionControl for Westwood {
         self.once_filtered = self.rate;
     }
 
-    /// Reno's, until the reduction is over or the time-out is noted.
+    /// Halves the window like Reno, until the end of the recovery or the time-out event replaces it.
     fn ssthresh(&mut self, window: &mut Window) -> u32 {
         (window.cwnd / 2).max(2)
     }
@@ -186,8 +187,8 @@ impl CongestionControl for Westwood {
         window.grow_additively(window.cwnd, acked);
     }
 
-    /// Grieco and Mascolo 2004: the threshold, and after a recovery the window too, is what the rate
-    /// fills.
+    /// Sets the threshold, and after a recovery also the window, to the one that fills the path at the
+    /// measured rate (Grieco and Mascolo 2004).
     fn cwnd_event(&mut self, window: &mut Window, event: Event) {
         match event {
             Event::CompleteCwr => {

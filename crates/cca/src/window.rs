@@ -1,25 +1,25 @@
-//! What a connection and its congestion control share.
+//! Window: the state that a connection and its congestion control share.
 
 use units::random::Stream;
 use units::{Duration, Instant, Rate};
 
-/// The value of `ssthresh` before the first loss (the kernel's `TCP_INFINITE_SSTHRESH`).
+/// Value of `ssthresh` before the first loss (the kernel's `TCP_INFINITE_SSTHRESH`).
 pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 
-/// Where loss recovery stands (the kernel's `tcp_ca_state`).
+/// State of loss recovery (the kernel's `tcp_ca_state`).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 #[repr(u8)]
 pub enum CaState {
-    /// Nothing suspicious.
+    /// No sign of loss.
     #[default]
     Open = 0,
-    /// Duplicate ACKs or SACKs were seen.
+    /// Duplicate ACKs or SACKs have arrived.
     Disorder = 1,
-    /// The window is being reduced for ECN or a local congestion.
+    /// The window is being reduced for ECN or for local congestion.
     Cwr = 2,
     /// Lost segments are being retransmitted.
     Recovery = 3,
-    /// After a retransmission time-out.
+    /// A retransmission time-out has occurred.
     Loss = 4,
 }
 
@@ -33,7 +33,7 @@ impl CaState {
         Self::Loss,
     ];
 
-    /// The name as `ss -ti` users know it.
+    /// Returns the name that `ss -ti` prints.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Open => "open",
@@ -45,27 +45,27 @@ impl CaState {
     }
 }
 
-/// One sample of the delivery rate (draft-cheng-iccrg-delivery-rate-estimation §3).
+/// Sample of the delivery rate (draft-cheng-iccrg-delivery-rate-estimation §3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RateSample {
-    /// Segments delivered over `interval`; `None` where no valid sample could be taken.
+    /// Segments delivered over `interval`; `None` if the sample is not valid.
     pub delivered: Option<u32>,
-    /// The longer of the send and the ACK phase.
+    /// Longer one of the send phase and the ACK phase.
     pub interval: Duration,
-    /// The connection's count of delivered segments when the sampled segment was sent.
+    /// Value of the connection's delivery counter when the sampled segment was sent.
     pub prior_delivered: u64,
-    /// Whether the sample was taken while the application limited the flow.
+    /// Whether the application limited the connection when the sample was taken.
     pub app_limited: bool,
     /// Whether the sampled segment was a retransmission.
     pub retransmitted: bool,
-    /// Segments in flight when the sampled segment was sent, itself included.
+    /// Segments in flight when the sampled segment was sent, including itself.
     pub tx_in_flight: u32,
     /// Segments marked lost since the sampled segment was sent.
     pub lost: u32,
 }
 
 impl RateSample {
-    /// The rate in segments of `mss` payload bytes, if there is a sample.
+    /// Returns the rate for segments of `mss` payload bytes, if the sample is valid.
     pub fn rate(&self, mss: u32) -> Option<Rate> {
         let delivered = self.delivered?;
         let bytes = units::Bytes::new(u64::from(delivered) * u64::from(mss));
@@ -73,10 +73,10 @@ impl RateSample {
     }
 }
 
-/// The part of a connection that its congestion control reads and writes.
+/// State of a connection that its congestion control reads and writes.
 #[derive(Clone, Debug)]
 pub struct Window {
-    /// The time of the event that is being handled.
+    /// Time of the event that is being handled.
     pub now: Instant,
     /// Payload bytes of a full segment.
     pub mss: u32,
@@ -84,30 +84,30 @@ pub struct Window {
     pub cwnd: u32,
     /// Slow-start threshold, segments.
     pub ssthresh: u32,
-    /// The window never exceeds this, segments.
+    /// Upper bound of the window, segments.
     pub cwnd_clamp: u32,
     /// Segments acknowledged towards the next increase of `cwnd`.
     pub cwnd_cnt: u32,
-    /// The window before the current reduction, segments.
+    /// Window before the present reduction, segments.
     pub prior_cwnd: u32,
-    /// Segments in flight, by SACK scoreboard: sent − delivered − lost + retransmitted.
+    /// Segments in flight by the SACK scoreboard: sent − delivered − lost + retransmitted.
     pub inflight: u32,
-    /// Segments sent and not acknowledged cumulatively.
+    /// Segments sent and not yet acknowledged cumulatively.
     pub packets_out: u32,
-    /// Of those, segments that SACK reports as delivered.
+    /// Segments among these that SACK reports as delivered.
     pub sacked_out: u32,
     /// Segments delivered since establishment.
     pub delivered: u64,
-    /// When something was delivered last, or sent into an empty network (the kernel's
+    /// Time of the last delivery, or of the last transmission into an empty network (the kernel's
     /// `delivered_mstamp`).
     pub delivered_at: Instant,
-    /// Segments delivered since establishment by ACKs with ECN-Echo.
+    /// Segments that ACKs with ECN-Echo have delivered since establishment.
     pub delivered_ce: u64,
     /// Segments marked lost since establishment.
     pub lost: u64,
-    /// Whether both sides agreed on ECN.
+    /// Whether both ends have negotiated ECN.
     pub ecn: bool,
-    /// Whether the application leaves the pipe unfilled at present.
+    /// Whether the application limits the connection at present.
     pub app_limited: bool,
     /// Whether the window was in full use in the last round (the kernel's `tcp_is_cwnd_limited`).
     pub cwnd_limited: bool,
@@ -119,35 +119,35 @@ pub struct Window {
     pub state: CaState,
     /// Whether segments are paced out at `pacing_rate`.
     pub paced: bool,
-    /// Rate at which the connection paces and sizes its bursts, payload and headers.
+    /// Rate that paces segments and sizes bursts, including headers.
     pub pacing_rate: Rate,
-    /// Pacing never exceeds this.
+    /// Upper bound of the pacing rate.
     pub max_pacing_rate: Rate,
-    /// When pacing lets the next segment leave; in the past if nothing holds it back.
+    /// Time at which pacing allows the next segment to leave; in the past if nothing holds it back.
     pub next_departure: Instant,
-    /// When a segment with data left last.
+    /// Time of the last transmission of data.
     pub last_sent: Instant,
-    /// Set by a congestion control that leaves the pipe unfilled on purpose: all that is sent until what
-    /// is now in flight is delivered makes samples that are limited by the application. Cleared before
-    /// every ACK.
+    /// Set by a congestion control that leaves the path underused on purpose. Rate samples then count as
+    /// limited by the application, until all that is now in flight has been delivered. Cleared before every
+    /// ACK.
     pub limits_itself: bool,
-    /// Set by a congestion control, while its window grows, that wants a reduction now, without a loss (the
-    /// kernel's `tcp_enter_cwr`). Cleared when the connection has seen it.
+    /// Set by a congestion control, while its window grows, to request a reduction without a loss (the
+    /// kernel's `tcp_enter_cwr`). Cleared when the connection has handled it.
     pub wants_reduction: bool,
     /// Oldest unacknowledged byte of the stream.
     pub snd_una: u64,
     /// Next byte of the stream to be sent.
     pub snd_nxt: u64,
-    /// Timestamps option of the ACK that is being handled, milliseconds: the other side's clock, of
-    /// unknown origin, when it left, and ours, echoed, when what it acknowledges left, counted as
-    /// [`Window::clock_ms`] (RFC 7323; the kernel's `rcv_tsval` and `rcv_tsecr`).
+    /// Timestamps option of the present ACK, in milliseconds: the clock of the other end when the ACK left,
+    /// with an unknown origin, and the echo of our clock when the acknowledged segment left, as
+    /// [`Window::clock_ms`] counts (RFC 7323; the kernel's `rcv_tsval` and `rcv_tsecr`).
     pub timestamps: Option<(u32, u32)>,
-    /// For the choices of randomised CCAs.
+    /// Random draws for randomised CCAs.
     pub random: Stream,
 }
 
 impl Window {
-    /// The window of a connection that has not begun: `initial_window` segments of `mss` bytes.
+    /// Creates the window of a new connection: `initial_window` segments of `mss` bytes.
     pub fn new(mss: u32, initial_window: u32, random: Stream) -> Self {
         Self {
             now: Instant::ZERO,
@@ -184,13 +184,13 @@ impl Window {
         }
     }
 
-    /// Our timestamps clock, milliseconds, which wraps as the option does.
+    /// Returns our timestamp clock in milliseconds, which wraps around as the option does.
     pub fn clock_ms(&self) -> u32 {
         self.now.since_start().as_millis() as u32
     }
 
-    /// The threshold as of now: beyond a reduction not below three quarters of the window (the kernel's
-    /// `tcp_current_ssthresh`).
+    /// Returns the present threshold; outside of a reduction it is at least three quarters of the window (the
+    /// kernel's `tcp_current_ssthresh`).
     pub fn current_ssthresh(&self) -> u32 {
         if matches!(self.state, CaState::Cwr | CaState::Recovery) {
             self.ssthresh
@@ -199,17 +199,17 @@ impl Window {
         }
     }
 
-    /// Whether the window is below the threshold.
+    /// Returns whether the window is below the threshold.
     pub fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
     }
 
-    /// Adds to the window one segment for every `per_segments` acknowledged, as counted by
-    /// `cwnd_cnt` (RFC 5681 §3.1 in whole segments; the kernel's `tcp_cong_avoid_ai`).
+    /// Adds one segment to the window for every `per_segments` acknowledged ones, which `cwnd_cnt` counts
+    /// (RFC 5681 §3.1 in whole segments; the kernel's `tcp_cong_avoid_ai`).
     pub fn grow_additively(&mut self, per_segments: u32, acked: u32) {
         let per_segments = per_segments.max(1);
         if self.cwnd_cnt >= per_segments {
-            // The threshold fell below what is already counted.
+            // The threshold has fallen below what is already counted.
             self.cwnd_cnt = 0;
             self.cwnd = self.cwnd.saturating_add(1);
         }

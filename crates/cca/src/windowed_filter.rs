@@ -1,20 +1,20 @@
-//! The largest of the recent values, by three samples (Kathleen Nichols' algorithm, as the kernel's
-//! `win_minmax` and draft-cardwell-iccrg-bbr-congestion-control §4.1.1.2 use it).
+//! Windowed maximum: the largest recent value, kept with three samples (Kathleen Nichols' algorithm, as in
+//! the kernel's `win_minmax` and draft-cardwell-iccrg-bbr-congestion-control §4.1.1.2).
 
-/// A running maximum over a window of `u64` time (rounds, say).
+/// Running maximum over a window of time; the unit of time is the caller's choice, such as rounds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WindowedMax {
-    /// Best, second best and third best, each later than the one before: (time, value).
+    /// Best, second best and third best sample as (time, value), each later than the one before.
     best: [(u64, u64); 3],
 }
 
 impl WindowedMax {
-    /// The largest value in the window.
+    /// Returns the largest value in the window.
     pub(super) fn get(&self) -> u64 {
         self.best[0].1
     }
 
-    /// Adds a value at `time` and forgets what is older than `window`.
+    /// Adds a value at `time` and drops values older than `window`.
     pub(super) fn update(&mut self, window: u64, time: u64, value: u64) {
         let sample = (time, value);
         if value >= self.best[0].1 || time - self.best[2].0 > window {
@@ -29,7 +29,7 @@ impl WindowedMax {
         }
         let age = time - self.best[0].0;
         if age > window {
-            // The best is too old: the others move up.
+            // The best one is too old: the others move up.
             self.best = [self.best[1], self.best[2], sample];
             if time - self.best[0].0 > window {
                 self.best = [self.best[1], self.best[2], sample];
@@ -50,7 +50,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn an_old_maximum_gives_way() {
+    fn an_old_maximum_expires() {
         let mut filter = WindowedMax::default();
         filter.update(10, 0, 100);
         for time in 1..=10 {
@@ -63,7 +63,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_never_below_the_latest_nor_above_the_largest_in_the_window(
+        fn the_maximum_lies_between_the_latest_and_the_largest_value_of_the_window(
             values in prop::collection::vec(0_u64..1000, 1..100)
         ) {
             let mut filter = WindowedMax::default();

@@ -1,37 +1,37 @@
-//! YeAH-TCP (Baiocchi, Castellani and Vacirca 2007): Scalable TCP while the queue at the bottleneck is
-//! short, Reno while it is not, and less of a queue before it overflows.
+//! YeAH-TCP (Baiocchi, Castellani and Vacirca 2007): Scalable TCP while the queue at the bottleneck is short,
+//! Reno otherwise, and a reduction of a long queue before it overflows.
 
 use super::delay_round::{DelayRound, RoundRtt};
 use super::parameters::parameters;
 use super::slow_start::Method;
 use super::{AckSample, Cca, CongestionControl, Context, Event, Family, SlowStart, Window};
 
-/// Least window for which rounds of competition are counted, segments.
+/// Least value of the estimated window of a greedy Reno flow, segments.
 const LEAST_RENO_COUNT: u32 = 2;
 
 parameters! {
-    /// The constants of the paper, under the names that the kernel has for them.
+    /// Constants of the paper, under the kernel's names.
     pub struct YeahConfig {
-        /// Segments of the flow that may wait at the bottleneck.
+        /// Segments of the flow that may be queued at the bottleneck.
         alpha: u32 = 80, in 1..=1_000_000, "segments", "Linux TCP_YEAH_ALPHA; Baiocchi et al. 2007 §2, Q_max";
-        /// The queue is divided by this to give what is taken out of the network.
+        /// Divisor of the queue that gives the reduction of the window.
         gamma: u32 = 1, in 1..=1_000, "", "Linux TCP_YEAH_GAMMA; Baiocchi et al. 2007 §2, γ";
-        /// At a loss the window shrinks by at least its 2^delta-th part.
+        /// A loss shrinks the window by at least its 2^delta-th part.
         delta: u32 = 3, in 0..=31, "", "Linux TCP_YEAH_DELTA; Baiocchi et al. 2007 §2, δ";
-        /// Before a loss the window shrinks by at most its 2^epsilon-th part.
+        /// A reduction before a loss shrinks the window by at most its 2^epsilon-th part.
         epsilon: u32 = 1, in 0..=31, "", "Linux TCP_YEAH_EPSILON; Baiocchi et al. 2007 §2, ε";
         /// A queueing delay beyond the phy-th part of the lowest RTT means congestion.
         phy: u32 = 8, in 1..=1_000, "", "Linux TCP_YEAH_PHY; Baiocchi et al. 2007 §2, φ";
-        /// Rounds as Reno after which a loss is shared with greedy flows, and the window halved.
+        /// Rounds as Reno after which a loss halves the window, because greedy flows share the path.
         rho: u32 = 16, in 0..=1_000_000, "rounds", "Linux TCP_YEAH_RHO; Baiocchi et al. 2007 §2, ρ";
-        /// Rounds as Scalable TCP after which there are no greedy flows any more.
+        /// Rounds as Scalable TCP after which greedy flows are taken to have ended.
         zeta: u32 = 50, in 0..=1_000_000, "rounds", "Linux TCP_YEAH_ZETA";
-        /// Scalable TCP grows by one segment for as many acknowledged ones, at most.
+        /// Most acknowledged segments per added one as Scalable TCP.
         scalable: u32 = 100, in 1..=1_000_000, "segments", "Linux TCP_SCALABLE_AI_CNT; Kelly 2003, a = 0.01";
     }
 }
 
-/// YeAH in the catalogue.
+/// Catalogue entry of YeAH.
 pub const ABOUT: Cca = Cca {
     name: "yeah",
     aliases: &["yeah-tcp"],
@@ -45,16 +45,16 @@ pub const ABOUT: Cca = Cca {
     build: &|settings| Box::new(Yeah::new(YeahConfig::with(settings))),
 };
 
-/// The state of one connection.
+/// State of one connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Yeah {
     config: YeahConfig,
     round: DelayRound,
-    /// Segments that waited in the last round.
+    /// Segments in the queue in the last round.
     queue: u32,
-    /// Rounds in succession as Reno; zero means Scalable TCP.
+    /// Successive rounds as Reno; zero as Scalable TCP.
     reno_rounds: u32,
-    /// An estimate of the window of a greedy Reno flow (the kernel's `reno_count`).
+    /// Estimated window of a greedy Reno flow (the kernel's `reno_count`).
     reno_count: u32,
     /// Rounds as Scalable TCP since the last loss.
     fast_rounds: u32,
@@ -67,7 +67,7 @@ impl Default for Yeah {
 }
 
 impl Yeah {
-    /// YeAH with other parameters.
+    /// Creates YeAH with these parameters.
     pub fn new(config: YeahConfig) -> Self {
         Self {
             config,
@@ -79,12 +79,12 @@ impl Yeah {
         }
     }
 
-    /// Whether the flow is as slow as Reno at present.
+    /// Returns whether the flow grows like Reno at present.
     pub fn is_slow(&self) -> bool {
         self.reno_rounds > 0
     }
 
-    /// §2: the end of a round chooses the mode and takes a long queue out of the network.
+    /// Chooses the mode at the end of a round, and reduces a long queue (§2).
     fn choose_mode(&mut self, w: &mut Window, rtt: RoundRtt) {
         let cwnd = u64::from(w.cwnd);
         self.queue = (cwnd * rtt.queueing() / rtt.lowest) as u32;
@@ -109,7 +109,7 @@ impl Yeah {
         }
     }
 
-    /// Precautionary decongestion: the queue goes, but the window stays that of a greedy Reno flow.
+    /// Reduces the window by the queue (precautionary decongestion), down to that of a greedy Reno flow.
     fn decongest(&self, w: &mut Window) {
         let reduction = (self.queue / self.config.gamma).min(w.cwnd >> self.config.epsilon);
         w.cwnd = (w.cwnd - reduction).max(self.reno_count);
@@ -131,7 +131,8 @@ impl CongestionControl for Yeah {
         self.round.seed(context.min_rtt);
     }
 
-    /// §2: against greedy flows a half, else what waits in the queue, but no less than an eighth.
+    /// Takes half of the window against greedy flows; otherwise the segments in the queue, but at least an
+    /// eighth of the window (§2).
     fn ssthresh(&mut self, window: &mut Window) -> u32 {
         let half = (window.cwnd / 2).max(2);
         let reduction = if self.reno_rounds < self.config.rho {
@@ -176,7 +177,7 @@ impl CongestionControl for Yeah {
         }
     }
 
-    /// After an idle time the path may be another.
+    /// Restarts after an idle time, because the path may have changed.
     fn cwnd_event(&mut self, window: &mut Window, event: Event) {
         if matches!(event, Event::CwndRestart | Event::TxStart) {
             self.round.restart(window);

@@ -2,7 +2,7 @@
 
 use cca::reno::Reno;
 use cca::slow_start::Standard;
-use cca::{Cca, Congestion, Pair, SettingError, Takeover, Window, registry};
+use cca::{BuiltCca, Cca, Congestion, SettingError, Takeover, Window, registry};
 use scenario::{CcaChoice, Scenario, Tso};
 use select::Sample;
 use tcp::{Connection, TcpConfig};
@@ -55,7 +55,7 @@ pub(crate) fn check(choice: &CcaChoice) -> Result<(), SettingError> {
 ///
 /// # Errors
 /// As [`check`].
-pub(crate) fn cca(choice: &CcaChoice) -> Result<Pair, SettingError> {
+pub(crate) fn cca(choice: &CcaChoice) -> Result<BuiltCca, SettingError> {
     entry(choice).build(&choice.settings())
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn ends(
     } else {
         (Box::new(Reno) as _, Box::new(Standard) as _)
     };
-    let end = |(cca, method): Pair, side: u32| {
+    let end = |(cca, method): BuiltCca, side: u32| {
         let entity = 2 * connection + side;
         let draws = Stream::new(seed, Purpose::CongestionControl, entity);
         let window = Window::new(config.mss, config.initial_window, draws);

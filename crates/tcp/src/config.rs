@@ -1,8 +1,8 @@
-//! What a host's administrator can set.
+//! Settings of a host, those that its administrator can change.
 
 use units::{Duration, Rate};
 
-/// The settings of one end of a connection; the defaults are those of Linux.
+/// Settings of one end of a connection; the defaults are those of Linux.
 #[derive(Clone, Debug)]
 pub struct TcpConfig {
     /// Payload bytes of a full segment, after the timestamps option.
@@ -15,21 +15,21 @@ pub struct TcpConfig {
     pub initial_rto: Duration,
     /// Upper bound of the RTO (`TCP_RTO_MAX`).
     pub max_rto: Duration,
-    /// Whether one ACK may stand for two segments (RFC 1122 §4.2.3.2).
+    /// Whether one ACK may acknowledge two segments (RFC 1122 §4.2.3.2).
     pub delayed_ack: bool,
     /// Shortest wait before a delayed ACK is sent (`TCP_DELACK_MIN`).
     pub delayed_ack_timeout: Duration,
     /// Timestamps option (RFC 7323).
     pub timestamps: bool,
-    /// Window scale offered (RFC 7323); `None` leaves the option out.
+    /// Offered window scale (RFC 7323); `None` leaves the option out.
     pub window_scale: Option<u8>,
-    /// Receive buffer to begin with, as window bytes.
+    /// Initial receive buffer, as bytes of window.
     pub receive_window_initial: u32,
-    /// The receive window grows up to this many bytes.
+    /// Upper bound of the receive window, bytes.
     pub receive_window_max: u32,
-    /// Bytes that the sender keeps for retransmission and still to send.
+    /// Bytes that the send buffer can hold, unsent and unacknowledged together.
     pub send_buffer: u64,
-    /// Segments in one burst to the device: `None` as Linux sizes them by the pacing rate.
+    /// Segments per burst to the device; `None` sizes bursts by the pacing rate, like Linux.
     pub burst_segments: Option<u32>,
     /// Tail loss probe (RFC 8985 §7).
     pub tail_loss_probe: bool,
@@ -37,11 +37,12 @@ pub struct TcpConfig {
     pub f_rto: bool,
     /// Pace segments even if the congestion control does not ask for it.
     pub pacing: bool,
-    /// Never send faster than this (`SO_MAX_PACING_RATE`).
+    /// Upper bound of the pacing rate (`SO_MAX_PACING_RATE`).
     pub max_pacing_rate: Rate,
-    /// Ask for ECN (RFC 3168); answered it is always, and asked for by congestion controls that need it.
+    /// Whether to request ECN (RFC 3168). A request of the other end is always accepted, and congestion
+    /// controls that need ECN always request it.
     pub ecn: bool,
-    /// Halve the window for every RTO of idle time (`tcp_slow_start_after_idle`).
+    /// Whether to halve the window for every RTO of idle time (`tcp_slow_start_after_idle`).
     pub slow_start_after_idle: bool,
 }
 

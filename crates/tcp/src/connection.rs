@@ -1,4 +1,4 @@
-//! A connection: the state machine of RFC 9293 around a sender and a receiver.
+//! Connection: the state machine of RFC 9293 with a sender and a receiver.
 
 mod handshake;
 mod info;
@@ -12,10 +12,10 @@ use crate::receiver::Receiver;
 use crate::segment::{Ecn, Flags, Segment};
 use crate::sender::{AckInput, Outgoing, Sender};
 use crate::sequence::{self, unwrap};
-use cca::{Congestion, Context, Pair, Takeover};
+use cca::{BuiltCca, Congestion, Context, Takeover};
 pub use info::{Info, State};
 
-/// How long the side that closed first stays known (Linux: 60 s for 2 MSL).
+/// Time that the end that closed first stays in TIME-WAIT (Linux: 60 s for 2 MSL).
 const TIME_WAIT: Duration = Duration::from_secs(60);
 
 /// One end of a connection.
@@ -29,12 +29,12 @@ pub struct Connection {
     peer_scale: u8,
     own_scale: u8,
     timestamps: bool,
-    /// ECN was agreed on; while connecting: was asked for.
+    /// Whether ECN was agreed on; during the handshake, whether it was requested.
     ecn: bool,
     timestamp_offset: u32,
-    /// Latest timestamp of the other side, to be echoed.
+    /// Latest timestamp of the other end, to be echoed.
     ts_recent: u32,
-    /// Next number expected when the last ACK was sent (RFC 7323 §4.3).
+    /// Next expected sequence number when the last ACK was sent (RFC 7323 §4.3).
     last_ack_sent: u64,
     handshake_at: Instant,
     handshake_sent: Instant,
@@ -45,8 +45,8 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// A connection that is neither listening nor opening yet. `iss` is the initial sequence number
-    /// and `timestamp_offset` the origin of the timestamps clock; both belong to the run's seed.
+    /// Creates a connection that is neither listening nor opening. `iss` is the initial sequence number and
+    /// `timestamp_offset` the origin of the timestamp clock; both are drawn from the seed of the run.
     pub fn new(config: TcpConfig, congestion: Congestion, iss: u32, timestamp_offset: u32) -> Self {
         let iss = sequence::first(iss);
         Self {
@@ -82,18 +82,18 @@ impl Connection {
         self.send_handshake(now);
     }
 
-    /// The state of RFC 9293.
+    /// Returns the state (RFC 9293).
     pub fn state(&self) -> State {
         self.state
     }
 
-    /// When the handshake was completed here.
+    /// Returns the time at which this end completed the handshake.
     pub fn established_at(&self) -> Option<Instant> {
         self.established_at
     }
 
-    /// Writes up to `bytes` and sends what may be sent; answers how many bytes were taken, zero
-    /// where the send buffer is full or the connection not open.
+    /// Writes up to `bytes` and sends what may be sent. Returns the bytes taken: zero if the send buffer is
+    /// full or the connection is not open.
     pub fn write(&mut self, now: Instant, bytes: u64) -> u64 {
         if !matches!(self.state, State::Established | State::CloseWait) {
             return 0;
@@ -106,7 +106,7 @@ impl Connection {
         taken
     }
 
-    /// Bytes that [`Connection::write`] would take.
+    /// Returns the bytes that [`Connection::write`] would take.
     pub fn writable(&self) -> u64 {
         match self.state {
             State::Established | State::CloseWait => self.sender.writable(),
@@ -114,7 +114,7 @@ impl Connection {
         }
     }
 
-    /// No more will be written: a FIN follows the data.
+    /// Ends the stream: a FIN follows the data.
     pub fn close(&mut self, now: Instant) {
         self.state = match self.state {
             State::Established => State::FinWait1,
@@ -129,18 +129,19 @@ impl Connection {
         }
     }
 
-    /// Payload bytes that arrived in order (and are taken at once by the application).
+    /// Returns the payload bytes that have arrived in order. The application reads them at once.
     pub fn received(&self) -> u64 {
         self.receiver.as_ref().map_or(0, Receiver::delivered)
     }
 
-    /// Payload bytes that the other side has acknowledged.
+    /// Returns the payload bytes that the other end has acknowledged.
     pub fn acknowledged(&self) -> u64 {
         let fin = u64::from(self.sender.fin_sent() && self.sender.all_acked());
         self.sender.snd_una() - (self.iss + 1) - fin
     }
 
-    /// When the connection wants [`Connection::on_deadline`]; [`Instant::NEVER`] for not at all.
+    /// Returns the time of the next call of [`Connection::on_deadline`]; [`Instant::NEVER`] if none is
+    /// needed.
     pub fn deadline(&self) -> Instant {
         let handshake = self.handshake_at.min(self.time_wait_until);
         match &self.receiver {
@@ -151,7 +152,7 @@ impl Connection {
         }
     }
 
-    /// The deadline has come.
+    /// Handles the deadline.
     pub fn on_deadline(&mut self, now: Instant) {
         if self.handshake_at <= now {
             self.send_handshake(now);
@@ -168,28 +169,28 @@ impl Connection {
         }
     }
 
-    /// The next segment to put on the path.
+    /// Returns the next segment to put on the path.
     pub fn poll_transmit(&mut self) -> Option<Segment> {
         self.out.pop_front()
     }
 
-    /// Another congestion control takes over; answers what it was handed.
-    pub fn switch(&mut self, now: Instant, pair: Pair, how: Takeover) -> Context {
-        self.sender.switch(now, pair, how)
+    /// Lets another congestion control take over; returns the context that was passed on.
+    pub fn switch(&mut self, now: Instant, built: BuiltCca, how: Takeover) -> Context {
+        self.sender.switch(now, built, how)
     }
 
-    /// The kernel's name of the congestion control at work.
+    /// Returns the kernel's name of the present congestion control.
     pub fn cca(&self) -> &'static str {
         self.sender.congestion.name()
     }
 
-    /// A segment arrived, and the application has read what it brought.
+    /// Handles a segment; the application reads its data at once.
     pub fn on_segment(&mut self, now: Instant, segment: &Segment) {
         self.take_segment(now, segment);
         self.on_read(now);
     }
 
-    /// The application reads all that has arrived in order.
+    /// Handles a read of the application, of all that has arrived in order.
     pub fn on_read(&mut self, now: Instant) {
         if let Some(receiver) = &mut self.receiver {
             receiver.on_read();
@@ -199,8 +200,8 @@ impl Connection {
         }
     }
 
-    /// A segment arrived; more may arrive in the same moment before the application gets to
-    /// [read](Self::on_read).
+    /// Handles a segment without a read. More segments may arrive at the same time before the application
+    /// [reads](Self::on_read).
     pub fn take_segment(&mut self, now: Instant, segment: &Segment) {
         match self.state {
             State::Closed => {}
@@ -223,14 +224,14 @@ impl Connection {
         };
         let seq = unwrap(receiver.rcv_nxt(), segment.seq);
         if segment.flags.contains(Flags::RST) {
-            // RFC 9293 §3.10.7.4: only a reset at the expected number counts.
+            // RFC 9293 §3.10.7.4: only a reset at the expected sequence number counts.
             if seq == receiver.rcv_nxt() {
                 self.state = State::Closed;
             }
             return;
         }
         if segment.flags.contains(Flags::SYN) {
-            // The answer to our SYN once more: our ACK was lost.
+            // The SYN-ACK again: our ACK of it was lost.
             receiver.acknowledge_now();
             self.flush(now);
             return;
@@ -255,7 +256,7 @@ impl Connection {
         } else if seq < self.receiver.as_ref().map_or(0, Receiver::rcv_nxt)
             && let Some(receiver) = &mut self.receiver
         {
-            // A probe of the window, or a keep-alive.
+            // A window probe or a keep-alive.
             receiver.acknowledge_now();
         }
         self.flush(now);
@@ -329,7 +330,7 @@ impl Connection {
         self.time_wait_until = now + TIME_WAIT;
     }
 
-    /// Our own clock as the segment echoes it, milliseconds.
+    /// Returns our own timestamp that the segment echoes, milliseconds.
     fn echo_ms(&self, segment: &Segment) -> Option<u64> {
         let (_, echo) = segment.timestamps.filter(|_| self.timestamps)?;
         Some(u64::from(echo.wrapping_sub(self.timestamp_offset)))
@@ -340,7 +341,7 @@ impl Connection {
             .wrapping_add((now.as_nanos() / 1_000_000) as u32)
     }
 
-    /// Turns what the sender wants sent into segments, and adds an ACK if one is due.
+    /// Turns the sender's data into segments, and adds an ACK if one is due.
     fn flush(&mut self, now: Instant) {
         while let Some(data) = self.sender.poll() {
             self.push(now, Some(data));
@@ -368,7 +369,7 @@ impl Connection {
         let mut segment = self.pure_ack(timestamp, ack, window, echo);
         match data {
             Some(data) => {
-                // RFC 3168 §6.1.4 and §6.1.5: neither ACKs nor retransmissions are ECN-capable.
+                // RFC 3168 §6.1.4 and §6.1.5: neither pure ACKs nor retransmissions are ECN-capable.
                 if self.ecn && data.len > 0 && !data.again {
                     segment.ecn = Ecn::Ect0;
                     if self.sender.take_window_reduced() {
@@ -389,7 +390,7 @@ impl Connection {
         self.out.push_back(segment);
     }
 
-    /// An ACK as it leaves without data and without SACK.
+    /// Returns an ACK without data and without SACK.
     fn pure_ack(&self, timestamp: u32, ack: u64, window: u16, echo: bool) -> Segment {
         let flags = if echo {
             Flags::ACK | Flags::ECE
@@ -402,7 +403,7 @@ impl Connection {
             window,
             flags,
             timestamps: self.timestamps.then_some((timestamp, self.ts_recent)),
-            // What needs ECN has all its segments marked, ACKs too (Linux `INET_ECN_xmit`).
+            // A CCA that needs ECN has all segments marked as capable, also ACKs (Linux `INET_ECN_xmit`).
             ecn: if self.ecn && self.needs_ecn() {
                 Ecn::Ect0
             } else {
@@ -412,7 +413,7 @@ impl Connection {
         }
     }
 
-    /// Acknowledges what came before a change of marks (RFC 8257 §3.2).
+    /// Acknowledges what arrived before a change of marks (RFC 8257 §3.2).
     fn acknowledge_first(&mut self, now: Instant, ack: u64, echo: bool) {
         let timestamp = self.timestamp(now);
         let Some(receiver) = &mut self.receiver else {

@@ -1,4 +1,4 @@
-//! TCP without I/O: segments on the wire, connections as Linux keeps them.
+//! TCP without I/O: segments on the wire, and connections that behave like those of Linux.
 
 mod config;
 mod connection;

@@ -1,4 +1,4 @@
-//! The receiving half of a connection: reassembly, when to acknowledge, what window to offer.
+//! Receiving half of a connection: reassembly, timing of ACKs, offered window.
 
 mod echo;
 mod window;
@@ -12,29 +12,29 @@ pub(crate) use echo::EchoMode;
 use window::WindowTuning;
 pub(crate) use window::first_window;
 
-/// Longest run of ACKs for single segments after a start or a disturbance (`TCP_MAX_QUICKACKS`).
+/// Most successive ACKs for single segments after the start or a disturbance (`TCP_MAX_QUICKACKS`).
 const MAX_QUICK_ACKS: u32 = 16;
-/// Duplicate ACKs that are never held back, so that fast retransmit is not late.
+/// Duplicate ACKs that are never delayed, so that fast retransmit is not late.
 const DUPLICATE_THRESHOLD: u32 = 3;
 /// ACKs that may be merged while there are holes (`tcp_comp_sack_nr`).
 const COMPRESSED_ACKS: u32 = 44;
-/// Longest time that they are held back (`tcp_comp_sack_delay_ns`), and the share of the RTT that they
-/// are held back for if that is less, percent (`tcp_comp_sack_rtt_percent`).
+/// Longest delay of merged ACKs (`tcp_comp_sack_delay_ns`), and the share of the RTT that replaces it if that
+/// is shorter, percent (`tcp_comp_sack_rtt_percent`).
 const COMPRESSION_DELAY: Duration = Duration::from_millis(1);
 const COMPRESSION_PERCENT: u64 = 33;
-/// Slack that Linux gives to the timer for that (`tcp_comp_sack_slack_ns`).
+/// Slack of the timer of merged ACKs (`tcp_comp_sack_slack_ns`).
 const COMPRESSION_SLACK: Duration = Duration::from_micros(10);
-/// No ACK is delayed for longer (`TCP_DELACK_MAX`).
+/// Longest delay of an ACK (`TCP_DELACK_MAX`).
 const LONGEST_DELAY: Duration = Duration::from_millis(200);
-/// Blocks that are remembered to be reported, the latest first (`TCP_NUM_SACKS`).
+/// Blocks that are kept for reports, the latest first (`TCP_NUM_SACKS`).
 const REPORTED_BLOCKS: usize = 4;
 
-/// The receiving half. Numbers are 64-bit sequence numbers.
+/// Receiving half of a connection. Sequence numbers have 64 bits.
 #[derive(Debug)]
 pub(crate) struct Receiver {
     rcv_nxt: u64,
     mss: u32,
-    /// What arrived beyond a hole, in order and not touching.
+    /// Ranges beyond a hole, in order and not adjacent.
     out_of_order: Vec<(u64, u64)>,
     /// Blocks of `out_of_order` to be reported, the most recently changed first (RFC 2018 §4).
     recent: Vec<(u64, u64)>,
@@ -46,14 +46,14 @@ pub(crate) struct Receiver {
     /// `rcv_nxt` when the last ACK was sent.
     acked: u64,
     ack_now: bool,
-    /// An ACK leaves when the application has read.
+    /// Whether an ACK leaves when the application has read.
     ack_on_read: bool,
     /// Bytes in order that the application has not read.
     waiting: u64,
     quick_acks: u32,
     started: bool,
     last_arrival: Instant,
-    /// Adaptive delay of the delayed ACK.
+    /// Adaptive delay of delayed ACKs.
     ack_timeout: Duration,
     delayed_at: Instant,
     compressed: u32,
@@ -61,9 +61,9 @@ pub(crate) struct Receiver {
     duplicates_sent: u32,
     duplicates_for: u64,
     window: WindowTuning,
-    /// What a filled hole has put in order takes of the window until the application reads it, bytes.
+    /// Part of the window that data from a filled hole occupies until the application reads it, bytes.
     unread: u64,
-    /// RTT of the handshake, and the time-out that follows from it.
+    /// RTT of the handshake, and the time-out computed from it.
     srtt: Duration,
     rto: Duration,
     min_rto: Duration,
@@ -71,7 +71,7 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    /// A receiver that expects `first`; `scale` is the window scale in force.
+    /// Creates a receiver that expects `first`; `scale` is the negotiated window scale.
     pub(crate) fn new(config: &TcpConfig, first: u64, scale: u8) -> Self {
         Self {
             rcv_nxt: first,
@@ -105,31 +105,31 @@ impl Receiver {
         }
     }
 
-    /// Next number expected.
+    /// Returns the next expected sequence number.
     pub(crate) fn rcv_nxt(&self) -> u64 {
         self.rcv_nxt
     }
 
-    /// Payload bytes that arrived in order.
+    /// Returns the payload bytes that have arrived in order.
     pub(crate) fn delivered(&self) -> u64 {
         let fin = u64::from(self.fin_received());
         self.rcv_nxt - self.first - fin
     }
 
-    /// Whether all data and the FIN after it have arrived.
+    /// Returns whether all data and the FIN have arrived.
     pub(crate) fn fin_received(&self) -> bool {
         self.fin.is_some_and(|fin| self.rcv_nxt > fin)
     }
 
-    /// When a held-back ACK is due.
+    /// Returns the time at which a delayed ACK is due.
     pub(crate) fn deadline(&self) -> Instant {
         self.delayed_at.min(self.compressed_at)
     }
 
-    /// Whether an ACK must be sent now.
+    /// Returns whether an ACK must be sent now.
     pub(crate) fn ack_due(&mut self, now: Instant) -> bool {
         if self.delayed_at <= now {
-            // Nothing came in time: the next may wait for longer.
+            // Nothing arrived in time: the next ACK may be delayed longer.
             self.delayed_at = Instant::NEVER;
             self.ack_timeout = (self.ack_timeout * 2).min(self.rto).min(LONGEST_DELAY);
             self.ack_now = true;
@@ -137,18 +137,18 @@ impl Receiver {
         self.ack_now || self.compressed_at <= now
     }
 
-    /// Asks for an ACK at once.
+    /// Requests an ACK at once.
     pub(crate) fn acknowledge_now(&mut self) {
         self.ack_now = true;
     }
 
-    /// Whether a segment of `len` numbers from `seq` touches the window (RFC 9293 §3.4).
+    /// Returns whether `len` sequence numbers from `seq` touch the window (RFC 9293 §3.4).
     pub(crate) fn is_acceptable(&self, seq: u64, len: u64) -> bool {
         seq + len >= self.acked.min(self.rcv_nxt) && seq <= self.window.edge()
     }
 
-    /// `len` numbers from `seq` arrived that are not acceptable: they are answered (RFC 9293 §3.10.7.4), and
-    /// old data is reported as a duplicate (RFC 2883 §4; the kernel's `tcp_send_dupack`).
+    /// Handles `len` sequence numbers from `seq` that are not acceptable. They are acknowledged (RFC 9293
+    /// §3.10.7.4), and old data is reported as a duplicate (RFC 2883 §4; the kernel's `tcp_send_dupack`).
     pub(crate) fn on_outside_window(&mut self, seq: u64, len: u64) {
         if len > 0 && seq < self.rcv_nxt {
             self.duplicate = Some((seq, (seq + len).min(self.rcv_nxt)));
@@ -157,8 +157,8 @@ impl Receiver {
         self.ack_now = true;
     }
 
-    /// Payload of `segment` arrived, whose first number is `seq`. `echo_ms` is our own timestamp that came
-    /// back with it.
+    /// Handles the payload of `segment`, which begins at `seq`. `echo_ms` is our own timestamp that it
+    /// echoes.
     pub(crate) fn on_data(
         &mut self,
         now: Instant,
@@ -174,7 +174,7 @@ impl Receiver {
             end += 1;
         }
         if end <= self.rcv_nxt {
-            // Seen before: report it, and be quick until the sender is in order again.
+            // Received before: report it, and acknowledge quickly until the sender is in order again.
             self.duplicate = Some((seq, end));
             self.enter_quick_ack_mode(MAX_QUICK_ACKS);
             self.ack_now = true;
@@ -190,7 +190,8 @@ impl Receiver {
         }
         if seq > self.rcv_nxt {
             self.look_at_mark(segment.ecn);
-            // What is merged with the segment before it is counted first (`tcp_ooo_try_coalesce`).
+            // A segment that is merged with the previous one is counted before the window grows
+            // (`tcp_ooo_try_coalesce`).
             let merges = self.out_of_order.last().is_some_and(|&(_, to)| to == seq);
             if !merges {
                 self.grow_window(len, 0);
@@ -222,7 +223,7 @@ impl Receiver {
         }
         self.waiting += u64::from(len);
         if len < self.mss || segment.flags.contains(Flags::PSH) {
-            // The end of a message is acknowledged when the application has read it all (the kernel's
+            // The end of a message is acknowledged when the application has read all of it (the kernel's
             // `tcp_cleanup_rbuf`).
             self.ack_on_read = true;
         }
@@ -234,13 +235,13 @@ impl Receiver {
         }
     }
 
-    /// Whether an ACK leaves now, later, or merged with others (the kernel's `__tcp_ack_snd_check`).
+    /// Decides whether an ACK leaves now, later, or merged with others (the kernel's `__tcp_ack_snd_check`).
     fn decide_on_ack(&mut self, now: Instant) {
         let unacked = self.rcv_nxt - self.acked;
         if self.quick_acks > 0 || !self.delayed_ack {
             self.ack_now = true;
         } else if unacked > u64::from(self.mss) {
-            // Not while what has not been read would make the window smaller: then by the reader.
+            // Not while unread data would shrink the window: then the reader sends the ACK.
             let held = self.held() + self.waiting;
             if self.window.keeps(held, self.acked) {
                 self.ack_now = true;
@@ -258,14 +259,13 @@ impl Receiver {
         }
     }
 
-    /// The application has read all that is in order (the kernel's `tcp_cleanup_rbuf`).
+    /// Handles a read of all data in order (the kernel's `tcp_cleanup_rbuf`).
     pub(crate) fn on_read(&mut self) {
         self.waiting = 0;
         self.ack_now |= core::mem::take(&mut self.ack_on_read);
     }
 
-    /// How long an ACK is held back: not longer than an RTT, where that is known (the kernel's
-    /// `tcp_send_delayed_ack`).
+    /// Returns the delay of an ACK, at most an RTT if that is known (the kernel's `tcp_send_delayed_ack`).
     fn ack_delay(&self) -> Duration {
         let mut delay = self.ack_timeout.min(LONGEST_DELAY);
         if delay > self.delayed_ack_timeout && !self.srtt.is_zero() {
@@ -274,16 +274,17 @@ impl Receiver {
         delay
     }
 
-    /// A segment of `len` payload bytes may let the window grow, while `unread` bytes in order wait for
-    /// the application.
+    /// Grows the window for a segment of `len` payload bytes, while `unread` bytes in order wait for the
+    /// application.
     fn grow_window(&mut self, len: u32, unread: u64) {
         if self.window.grow(u64::from(len), self.held() + unread) {
-            // The sender should learn of it soon.
+            // The sender should learn about it soon.
             self.quick_acks |= 1;
         }
     }
 
-    /// What waits beyond holes takes of the window, bytes: segments behind each other share a header.
+    /// Returns the part of the window that data beyond holes occupies, bytes: adjacent segments share a
+    /// header.
     fn held(&self) -> u64 {
         let mss = u64::from(self.mss);
         let ranges = self.out_of_order.iter().map(|(from, to)| to - from);
@@ -292,14 +293,14 @@ impl Receiver {
             .sum()
     }
 
-    /// How far data reaches beyond the next number.
+    /// Returns the distance from the next expected number to the end of the data beyond holes.
     fn reach_beyond(&self) -> u64 {
         self.out_of_order
             .last()
             .map_or(0, |&(_, to)| to - self.rcv_nxt)
     }
 
-    /// The ACK fields of a segment that leaves now: number and SACK blocks (at most `room` of them).
+    /// Returns the ACK fields of a segment that leaves now: number and at most `room` SACK blocks.
     pub(crate) fn acknowledge(&mut self, room: usize) -> (u64, SackBlocks) {
         let mut sack = SackBlocks::EMPTY;
         let mut left = room;
@@ -323,7 +324,7 @@ impl Receiver {
         (self.rcv_nxt, sack)
     }
 
-    /// The window field of a segment that leaves now.
+    /// Returns the window field of a segment that leaves now.
     pub(crate) fn window_field(&mut self) -> u16 {
         let held = self.held() + core::mem::take(&mut self.unread);
         self.window.field(self.rcv_nxt, held)
@@ -362,8 +363,8 @@ impl Receiver {
         self.recent.truncate(REPORTED_BLOCKS);
     }
 
-    /// Data beyond a hole: the first duplicate ACKs leave at once, later ones may be merged for a
-    /// fraction of the RTT (Linux's SACK compression).
+    /// Acknowledges data beyond a hole: the first duplicate ACKs leave at once, later ones may be merged for
+    /// a fraction of the RTT (Linux's SACK compression).
     fn acknowledge_hole(&mut self, now: Instant) {
         if self.duplicates_for != self.rcv_nxt {
             self.duplicates_for = self.rcv_nxt;
@@ -385,7 +386,7 @@ impl Receiver {
         }
     }
 
-    /// The connection is open; the handshake took `rtt` if nothing of it was repeated.
+    /// Handles the end of the handshake, which took `rtt` if no part of it was repeated.
     pub(crate) fn establish(&mut self, now: Instant, rtt: Option<Duration>) {
         self.window.start(now);
         if let Some(rtt) = rtt {
@@ -405,7 +406,7 @@ impl Receiver {
         self.ack_timeout = self.delayed_ack_timeout;
     }
 
-    /// The delay follows the spacing of arrivals (the kernel's `tcp_event_data_recv`).
+    /// Adapts the delay of ACKs to the spacing of arrivals (the kernel's `tcp_event_data_recv`).
     fn adapt_ack_timeout(&mut self, now: Instant) {
         if !self.started {
             self.started = true;
@@ -421,7 +422,7 @@ impl Receiver {
                 let longer = self.ack_timeout / 2 + gap;
                 self.ack_timeout = longer.min(self.rto).min(LONGEST_DELAY);
             } else if gap > self.rto {
-                // The sender should have restarted its window: it needs ACKs quickly.
+                // The sender has probably restarted its window and needs ACKs quickly.
                 self.expect_quick_acks(MAX_QUICK_ACKS);
             }
         }

@@ -1,15 +1,15 @@
-//! A TCP segment as it travels: the header's fields and the length of its payload.
+//! TCP segment: the header fields and the length of the payload.
 
 use core::ops::{BitOr, BitOrAssign};
 
-/// The flag bits of the TCP header (RFC 9293 §3.1).
+/// Flag bits of the TCP header (RFC 9293 §3.1).
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Flags(u8);
 
 impl Flags {
     /// No flag.
     pub const NONE: Self = Self(0);
-    /// The sender has finished sending.
+    /// Finish: the sender has no more data.
     pub const FIN: Self = Self(0x01);
     /// Synchronise sequence numbers.
     pub const SYN: Self = Self(0x02);
@@ -24,17 +24,17 @@ impl Flags {
     /// Congestion window reduced (RFC 3168).
     pub const CWR: Self = Self(0x80);
 
-    /// The octet as it stands in the header.
+    /// Returns the octet of the header.
     pub const fn bits(self) -> u8 {
         self.0
     }
 
-    /// The flags of a header octet.
+    /// Creates the flags from the octet of a header.
     pub const fn from_bits(bits: u8) -> Self {
         Self(bits)
     }
 
-    /// Whether all of `other` are set.
+    /// Returns whether all flags of `other` are set.
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
@@ -53,7 +53,7 @@ impl BitOrAssign for Flags {
     }
 }
 
-/// The two ECN bits of the IP header (RFC 3168 §5).
+/// ECN field of the IP header (RFC 3168 §5).
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Ecn {
     /// Not ECN-capable.
@@ -81,7 +81,7 @@ impl SackBlocks {
         len: 0,
     };
 
-    /// Appends the block from `left` up to, not including, `right`; a fifth is ignored.
+    /// Appends the block from `left` to before `right`; a fifth block is ignored.
     pub fn push(&mut self, left: u32, right: u32) {
         if let Some(slot) = self.blocks.get_mut(usize::from(self.len)) {
             *slot = (left, right);
@@ -89,12 +89,12 @@ impl SackBlocks {
         }
     }
 
-    /// The blocks in the order they were reported.
+    /// Returns the blocks in the order in which they were reported.
     pub fn as_slice(&self) -> &[(u32, u32)] {
         &self.blocks[..usize::from(self.len)]
     }
 
-    /// Whether there is none.
+    /// Returns whether there is no block.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -106,16 +106,16 @@ impl core::fmt::Debug for SackBlocks {
     }
 }
 
-/// One segment. Payload bytes themselves are never looked at, only their number.
+/// TCP segment. It has no payload bytes, only their number.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Segment {
-    /// Sequence number of the first payload byte (of SYN or FIN, where there is none).
+    /// Sequence number of the first payload byte; of the SYN or FIN if there is no payload.
     pub seq: u32,
-    /// Next sequence number expected from the other side, where [`Flags::ACK`] is set.
+    /// Next sequence number expected from the other end, if [`Flags::ACK`] is set.
     pub ack: u32,
     /// Payload bytes.
     pub len: u32,
-    /// The window field as it stands in the header, not scaled.
+    /// Window field of the header, not scaled.
     pub window: u16,
     /// Flag bits.
     pub flags: Flags,
@@ -129,7 +129,7 @@ pub struct Segment {
     pub timestamps: Option<(u32, u32)>,
     /// SACK option.
     pub sack: SackBlocks,
-    /// ECN field of the IP header with which it travels.
+    /// ECN field of the IP header.
     pub ecn: Ecn,
 }
 
@@ -137,17 +137,17 @@ pub struct Segment {
 pub const IP_HEADER: u32 = 20;
 /// Bytes of a TCP header without options.
 pub const TCP_HEADER: u32 = 20;
-/// Bytes that the timestamps option takes, padded as Linux pads it.
+/// Bytes of the timestamps option, padded like Linux pads it.
 pub const TIMESTAMPS_OPTION: u32 = 12;
 
 impl Segment {
-    /// Bytes of the options, padded as Linux lays them out.
+    /// Returns the bytes of the options, padded like Linux pads them.
     pub fn options_len(&self) -> u32 {
         let mut len = 0;
         if self.flags.contains(Flags::SYN) {
             len += if self.mss.is_some() { 4 } else { 0 };
             len += if self.window_scale.is_some() { 4 } else { 0 };
-            // SACK-permitted shares the padding of the timestamps where both are there.
+            // SACK-permitted shares the padding of the timestamps if both are present.
             len += if self.sack_permitted && self.timestamps.is_none() {
                 4
             } else {
@@ -163,12 +163,12 @@ impl Segment {
         len
     }
 
-    /// Bytes at the IP layer: IPv4 header, TCP header, options, payload.
+    /// Returns the bytes at the IP layer: IPv4 header, TCP header, options, payload.
     pub fn ip_len(&self) -> u32 {
         IP_HEADER + TCP_HEADER + self.options_len() + self.len
     }
 
-    /// Sequence space that the segment takes: payload, SYN and FIN (RFC 9293 §3.4).
+    /// Returns the sequence space that the segment occupies: payload, SYN and FIN (RFC 9293 §3.4).
     pub fn sequence_len(&self) -> u32 {
         self.len
             + u32::from(self.flags.contains(Flags::SYN))
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_syn_as_linux_sends_it_has_twenty_bytes_of_options() {
+    fn a_syn_of_linux_has_twenty_bytes_of_options() {
         let syn = Segment {
             flags: Flags::SYN,
             mss: Some(1460),

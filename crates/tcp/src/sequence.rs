@@ -1,6 +1,6 @@
-//! Sequence numbers: 32 bits on the wire, 64 bits inside, so that comparisons are plain.
+//! Sequence numbers: 32 bits on the wire, 64 bits inside, so that they can be compared directly.
 
-/// First numbers are lifted by this much, so that numbers below them do not underflow.
+/// Offset of the first sequence numbers, so that numbers below them do not underflow.
 const LIFT: u64 = 1 << 32;
 
 /// Returns the 64-bit number of the first sequence number of a stream.
@@ -42,7 +42,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_number_within_half_the_space_is_found_again(
+        fn a_number_within_half_of_the_space_is_unwrapped(
             near in (1_u64 << 32)..(1 << 50), step in -(1_i64 << 31)..(1 << 31)
         ) {
             let number = near.checked_add_signed(step).unwrap();

@@ -1,4 +1,4 @@
-//! Explicit congestion notification (RFC 3168), and marks echoed one by one (RFC 8257).
+//! Tests of explicit congestion notification (RFC 3168), and of exact echoes of marks (RFC 8257).
 
 mod pipe;
 
@@ -9,7 +9,7 @@ use units::Duration;
 
 const BYTES: u64 = 600 * 1448;
 
-/// A pipe whose client, which opens the connection, asks for ECN as `asks` says.
+/// Returns a pipe whose client, which opens the connection, requests ECN if `asks`.
 fn pipe(cca: &str, asks: bool) -> Pipe {
     let config = TcpConfig {
         ecn: asks,
@@ -32,9 +32,10 @@ fn reductions(pipe: &Pipe) -> Vec<&Sighting> {
         .collect()
 }
 
-/// RFC 3168 §6.1.1: the SYN asks with ECE and CWR, the answer agrees with ECE; data is capable then.
+/// RFC 3168 §6.1.1: the SYN requests ECN with ECE and CWR, the SYN-ACK accepts it with ECE; data is then
+/// ECN-capable.
 #[test]
-fn ecn_is_used_where_both_agree() {
+fn ecn_is_used_if_both_ends_agree() {
     for asks in [false, true] {
         let mut pipe = pipe("reno", asks);
         let syn = pipe.client.poll_transmit().expect("a SYN");
@@ -53,9 +54,9 @@ fn ecn_is_used_where_both_agree() {
     }
 }
 
-/// RFC 3168 §6.1.1.1: a SYN that has to be repeated does without.
+/// RFC 3168 §6.1.1.1: a repeated SYN does not request ECN.
 #[test]
-fn a_repeated_syn_does_not_ask_again() {
+fn a_repeated_syn_does_not_request_ecn() {
     let mut pipe = pipe("reno", true);
     pipe.client.poll_transmit().expect("a SYN");
     let later = pipe.client.deadline();
@@ -64,8 +65,8 @@ fn a_repeated_syn_does_not_ask_again() {
     assert!(!again.flags.contains(Flags::ECE));
 }
 
-/// RFC 3168 §6.1.2 and §6.1.3: a mark halves the window as a loss would, without a retransmission; ACKs
-/// carry ECE from the mark on until a segment with CWR has arrived; nothing is reduced twice in a window.
+/// RFC 3168 §6.1.2 and §6.1.3: a mark halves the window like a loss, without a retransmission. ACKs carry ECE
+/// from the mark until a segment with CWR has arrived. There is only one reduction per window.
 #[test]
 fn a_mark_halves_the_window_once() {
     let mut pipe = pipe("reno", true);
@@ -94,22 +95,22 @@ fn a_mark_halves_the_window_once() {
     assert_eq!(pipe.client.received(), BYTES);
 }
 
-/// RFC 3168 §6.1.5: what is sent again is not capable.
+/// RFC 3168 §6.1.5: retransmissions are not ECN-capable.
 #[test]
-fn retransmissions_are_not_capable() {
+fn retransmissions_are_not_ecn_capable() {
     let mut pipe = pipe("cubic", true);
     pipe.drop = Box::new(|n, _, _| n == 50);
     pipe.run(Duration::from_secs(20));
     let again: Vec<&Sighting> = pipe.seen.iter().filter(|sent| sent.repeated).collect();
     assert_eq!(again.len(), 1);
     assert_eq!(again[0].ecn, Ecn::NotEct);
-    // RFC 3168 §6.1.2: the reduction after a loss is told, too.
+    // RFC 3168 §6.1.2: the reduction after a loss is reported as well.
     assert_eq!(reductions(&pipe).len(), 1);
 }
 
 /// RFC 8257 §3.2: the echo follows the marks: as many segments are acknowledged with ECE as were marked.
 #[test]
-fn dctcp_has_marks_echoed_one_by_one() {
+fn marks_are_echoed_exactly_for_dctcp() {
     let mut pipe = pipe("dctcp", false);
     pipe.mark = Box::new(|n, _, _| (200..207).contains(&n) || n == 300);
     pipe.run(Duration::from_secs(20));
@@ -130,12 +131,12 @@ fn dctcp_has_marks_echoed_one_by_one() {
     assert_eq!(pipe.client.received(), BYTES);
 }
 
-/// RFC 8257 §3.2 and Linux: what one side only asks for is not had; DCTCP is a NewReno then.
+/// RFC 8257 §3.2 and Linux: without the agreement of both ends there is no ECN, and DCTCP is NewReno.
 #[test]
 fn dctcp_without_ecn_is_newreno() {
     let of = |name: &str| cca_by_name(name).expect("a CCA of ours");
     let windows = |cca: &str| {
-        // The client, which would have to ask, runs NewReno.
+        // The client, which would have to request ECN, runs NewReno.
         let mut pipe = Pipe::new(TcpConfig::default(), of(cca), of("reno"), BYTES);
         pipe.drop = Box::new(|n, _, _| n == 120);
         pipe.run(Duration::from_secs(20));

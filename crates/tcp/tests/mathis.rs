@@ -1,9 +1,9 @@
-//! NewReno under random loss against the square-root law of Mathis et al. ("The macroscopic behavior
-//! of the TCP congestion avoidance algorithm", CCR 27(3), 1997): rate = MSS/RTT · C/√p.
+//! NewReno under random loss compared with the square-root law of Mathis et al. ("The macroscopic behavior of
+//! the TCP congestion avoidance algorithm", CCR 27(3), 1997): rate = MSS/RTT · C/√p.
 //!
-//! Linux counts acknowledged segments, not ACKs (RFC 3465), so that its window grows by one segment a
-//! round trip with delayed ACKs too: C = √1.5 holds for both ways of acknowledging, and the √0.75 of the
-//! paper for delayed ACKs does not apply.
+//! Linux counts acknowledged segments, not ACKs (RFC 3465), so its window grows by one segment per round trip
+//! also with delayed ACKs. C = √1.5 therefore holds with and without delayed ACKs, and the √0.75 of the paper
+//! for delayed ACKs does not apply.
 
 mod pipe;
 
@@ -13,8 +13,8 @@ use tcp::TcpConfig;
 use units::random::{Purpose, Stream};
 use units::{Bytes, Duration, Rate};
 
-/// Mean window over the runs, in segments per RTT, on a link that never limits, once the first slow
-/// start is forgotten.
+/// Returns the mean window over the runs, in segments per RTT, on a link that never limits, after the effect
+/// of the first slow start has faded.
 fn window(p: f64, delayed_ack: bool) -> f64 {
     let (rtt, from, to, runs) = (0.04, 40, 240, 4_u64);
     let mut total = 0.0;

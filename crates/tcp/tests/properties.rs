@@ -1,4 +1,4 @@
-//! Whatever arrives, in whatever order: no panic, no byte lost or invented, no window overrun.
+//! Properties that hold for any segments in any order: no panic, no byte lost or invented, no window overrun.
 
 mod pipe;
 
@@ -49,7 +49,7 @@ prop_compose! {
         for (left, length) in blocks {
             sack.push(left, left + length);
         }
-        // A reset ends the story too early too often.
+        // A reset would end the test too early too often.
         let flags = Flags::from_bits(flags & !0x04 | 0x10);
         Segment { seq, ack, len, window, flags, timestamps, sack, ..Segment::default() }
     }
@@ -79,8 +79,8 @@ proptest! {
         }
     }
 
-    /// Bytes arrive once, in order and all of them, through loss and reordering in both directions,
-    /// and the advertised window is respected.
+    /// All bytes arrive once and in order, through loss and reordering in both directions, within the
+    /// advertised window.
     #[test]
     fn every_byte_arrives_once_through_loss_and_reordering(
         cca in any_cca(),
@@ -105,7 +105,7 @@ proptest! {
         pipe.drop = Box::new(move |n, _, _| below(&data, n, loss));
         pipe.drop_ack = Box::new(move |n, _| below(&acks, n, ack_loss));
         pipe.delay = Box::new(move |n, _| Duration::from_millis(jitter.at(n) % (jitter_ms + 1)));
-        // Where a fifth is lost each way, time-outs of two minutes follow each other; a day is enough.
+        // With a fifth lost each way, time-outs of two minutes follow each other; a day is enough.
         pipe.run(Duration::from_secs(86_400));
         prop_assert_eq!(pipe.client.received(), segments * 1448);
         prop_assert_eq!(pipe.server.acknowledged(), segments * 1448);

@@ -1,4 +1,4 @@
-//! Loss recovery on a simple pipe: what one lost segment, a lost tail, an outage and a delay cost.
+//! Tests of loss recovery on a simple pipe: one lost segment, a lost tail, an outage, a delay.
 
 mod pipe;
 
@@ -23,7 +23,7 @@ fn of(name: &str, bytes: u64) -> Pipe {
 const MSS: u64 = 1448;
 
 #[test]
-fn a_transfer_without_loss_repeats_nothing_and_arrives_whole() {
+fn a_transfer_without_loss_is_complete_without_retransmissions() {
     let mut pipe = reno(100 * MSS);
     pipe.run(Duration::from_secs(5));
     assert_eq!(pipe.client.received(), 100 * MSS);
@@ -86,7 +86,7 @@ fn a_single_lost_segment_costs_one_fast_retransmission() {
     }
 }
 
-/// RFC 9937: over a recovery the window comes down to the threshold, half of what it was.
+/// RFC 9937: a recovery reduces the window to the threshold, half of the previous window.
 #[test]
 fn a_recovery_ends_at_the_threshold() {
     let mut pipe = reno(3000 * MSS);
@@ -119,13 +119,13 @@ fn a_lost_tail_is_repaired_by_a_probe() {
     assert_eq!(info.loss_probes, 1);
 }
 
-/// RFC 8985 §7.4.2: the window comes down for a loss that only the probe repaired.
+/// RFC 8985 §7.4.2: the window is reduced for a loss that only the probe repaired.
 #[test]
 fn a_probe_that_repaired_a_loss_reduces_the_window() {
     let mut pipe = reno(100 * MSS);
     pipe.drop = Box::new(|n, _, _| n == 99);
     pipe.run(Duration::from_secs(2));
-    // The verdict falls with the first ACK beyond the probe.
+    // The first ACK beyond the probe decides.
     pipe.backlog = 50 * MSS;
     pipe.run(Duration::from_secs(5));
     let info = pipe.server.info();
@@ -134,10 +134,10 @@ fn a_probe_that_repaired_a_loss_reduces_the_window() {
     assert!(info.ssthresh < 100, "{}", info.ssthresh);
 }
 
-/// RFC 6298 §5: through an outage the time-out doubles; after it the connection is back no later
-/// than the next one.
+/// RFC 6298 §5: the time-out doubles during an outage; after it the connection resumes no later than the next
+/// time-out.
 #[test]
-fn an_outage_costs_no_more_than_the_back_off_explains() {
+fn an_outage_ends_with_the_next_backed_off_time_out() {
     let mut pipe = reno(u64::MAX / 2);
     let (from, to) = (
         Instant::from_nanos(5_000_000_000),
@@ -170,12 +170,12 @@ fn an_outage_costs_no_more_than_the_back_off_explains() {
     assert!(late as f64 > 0.8 * 2.5 * 20e6 / 8.0 / 1500.0, "{late}");
 }
 
-/// RFC 5682 and 3522: a delay that only looks like a loss leaves the window as it was.
+/// RFC 5682 and 3522: a delay that only looks like a loss leaves the window unchanged.
 #[test]
-fn a_spurious_time_out_is_taken_back() {
+fn a_spurious_time_out_is_undone() {
     let mut pipe = reno(3_000 * MSS);
     pipe.queue = Bytes::new(10_000_000);
-    // Everything sent within 3 s waits: a handover that loses nothing.
+    // All segments sent within 3 s are delayed, like in a handover of the cell that loses nothing.
     pipe.stalled = (
         Instant::from_nanos(600_000_000),
         Instant::from_nanos(3_600_000_000),
@@ -188,9 +188,9 @@ fn a_spurious_time_out_is_taken_back() {
     assert!(pipe.repeats() < 20, "{}", pipe.repeats());
 }
 
-/// RFC 8985 §4: reordering within a quarter of the RTT is not taken for loss.
+/// RFC 8985 §4: reordering within a quarter of the RTT does not count as loss.
 #[test]
-fn a_slight_reordering_is_no_loss_once_it_is_known() {
+fn slight_reordering_does_not_count_as_loss_once_seen() {
     let mut pipe = reno(2_000 * MSS);
     pipe.queue = Bytes::new(10_000_000);
     pipe.delay = Box::new(|n, _| {
@@ -206,7 +206,7 @@ fn a_slight_reordering_is_no_loss_once_it_is_known() {
     assert_eq!(pipe.server.info().timeouts, 0);
 }
 
-/// RFC 9293 §3.6: both sides close, the one that closed first waits.
+/// RFC 9293 §3.6: both ends close, and the one that closed first waits.
 #[test]
 fn a_connection_closes_from_both_sides() {
     let mut pipe = reno(10 * MSS);
@@ -234,8 +234,7 @@ fn a_lost_handshake_is_repeated_after_a_second() {
     assert!(pipe.seen[0].at >= Instant::from_nanos(1_000_000_000));
 }
 
-/// The issue of bufferbloat in one line: a loss-based window keeps the queue full, within what the
-/// path can hold.
+/// Bufferbloat: a loss-based window keeps the queue full, as far as the path can hold it.
 #[test]
 fn a_greedy_flow_fills_a_pipe_of_one_bdp_of_buffer() {
     let mut pipe = reno(u64::MAX / 2);

@@ -1,4 +1,4 @@
-//! What each congestion control does with a steady link: 20 Mbit/s, 68 ms, one BDP of buffer.
+//! Each congestion control on a steady link: 20 Mbit/s, 68 ms, one BDP of buffer.
 
 mod pipe;
 
@@ -50,9 +50,9 @@ fn every_congestion_control_uses_over_ninety_percent_of_a_steady_link() {
     }
 }
 
-/// The queue that each leaves: BBR little of it, the loss-based ones half of it and more.
+/// Compares mean RTTs: BBR leaves a short queue, loss-based CCAs one of half the buffer or more.
 #[test]
-fn the_mean_rtt_tells_them_apart() {
+fn bbr_keeps_a_shorter_queue_than_loss_based_ccas() {
     let base = 68.0;
     let [reno, cubic, bbr] = ["reno", "cubic", "bbr"].map(|name| run(name).mean_rtt_ms / base);
     assert!(bbr < 1.5, "bbr {bbr}");

@@ -1,5 +1,5 @@
-//! ACKs that come in lumps: how much more than the BDP must be in flight so that the sender does not
-//! run dry between them (draft-cardwell-iccrg-bbr-congestion-control-01 §4.5.5, Linux's `extra_acked`).
+//! ACK aggregation: segments in flight beyond the BDP that keep the sender busy between aggregated ACKs
+//! (draft-cardwell-iccrg-bbr-congestion-control-01 §4.5.5, Linux's `extra_acked`).
 
 use units::Instant;
 
@@ -7,10 +7,10 @@ use super::config::BbrConfig;
 use crate::bandwidth::{Bandwidth, Gain};
 use crate::{Ack, Window};
 
-/// An epoch that has counted this many segments starts anew.
+/// Segments after which an epoch restarts.
 const EPOCH_LIMIT: u64 = 1 << 20;
 
-/// The largest excess of the last one to two half-windows of rounds.
+/// Largest excess of ACKs in the last one to two half-windows of rounds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Aggregation {
     epoch: Instant,
@@ -26,7 +26,7 @@ impl Aggregation {
         self.epoch_acked = 0;
     }
 
-    /// Counts what came beyond what the bandwidth explains.
+    /// Measures the ACKs beyond those that the bandwidth explains.
     pub(super) fn update(
         &mut self,
         config: &BbrConfig,
@@ -63,7 +63,7 @@ impl Aggregation {
         self.extra[self.half] = self.extra[self.half].max(extra);
     }
 
-    /// Segments to add to the window once start-up is over.
+    /// Returns the segments to add to the window once Startup is over.
     pub(super) fn extra(&self, config: &BbrConfig, bandwidth: Bandwidth, full: bool) -> u32 {
         if !full {
             return 0;

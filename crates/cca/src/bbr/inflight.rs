@@ -1,4 +1,4 @@
-//! The window: what must be in flight, and what recovery makes of it (§4.2.3).
+//! Window of BBR: the inflight target, and its changes in recovery (§4.2.3).
 
 use units::Duration;
 
@@ -7,9 +7,10 @@ use super::mode::Mode;
 use crate::bandwidth::{Bandwidth, Gain};
 use crate::{Ack, CaState, Window};
 
-/// The window while there is no RTT, and below which start-up grows with every delivery, segments.
+/// Window before the first RTT, and delivered segments below which Startup grows with every delivery,
+/// segments.
 const INITIAL_CWND: u32 = 10;
-/// Largest burst that is counted with, bytes (`GSO_LEGACY_MAX_SIZE`, less room for the headers).
+/// Largest burst considered, bytes (`GSO_LEGACY_MAX_SIZE`, less room for the headers).
 const LARGEST_BURST: u64 = 65_536 - 1 - 320;
 
 const fn in_recovery(state: CaState) -> bool {
@@ -17,7 +18,7 @@ const fn in_recovery(state: CaState) -> bool {
 }
 
 impl Bbr {
-    /// Segments in flight that fill the path at `bandwidth`, times `gain` (§4.2.3.2).
+    /// Returns the segments that fill the path at `bandwidth`, times `gain` (§4.2.3.2).
     fn bdp(&self, bandwidth: Bandwidth, gain: Gain) -> u32 {
         if self.min_rtt == Duration::MAX {
             return INITIAL_CWND;
@@ -25,8 +26,8 @@ impl Bbr {
         bandwidth.product(self.min_rtt, gain)
     }
 
-    /// What must be in flight beyond the BDP: bursts at both ends, and an even number for delayed
-    /// ACKs; two more in the probing phase, so that even small windows probe.
+    /// Adds the bursts at both ends to the BDP and rounds up to an even number for delayed ACKs. The probing
+    /// phase gets two segments more, so that even small windows probe.
     fn with_quantization(&self, window: &Window, segments: u32) -> u32 {
         let mut segments = segments + 3 * self.burst_goal(window);
         segments = (segments + 1) & !1;
@@ -36,12 +37,12 @@ impl Bbr {
         segments
     }
 
-    /// What is in flight if the path is filled at `bandwidth`, times `gain`.
+    /// Returns the segments in flight that fill the path at `bandwidth`, times `gain`.
     pub(super) fn inflight_target(&self, window: &Window, bandwidth: Bandwidth, gain: Gain) -> u32 {
         self.with_quantization(window, self.bdp(bandwidth, gain))
     }
 
-    /// Segments of a burst at the present pacing rate: what a millisecond holds (§4.2.2).
+    /// Returns the segments of a burst, which are those of a millisecond at the present pacing rate (§4.2.2).
     fn burst_goal(&self, window: &Window) -> u32 {
         let bytes = ((window.pacing_rate.bits_per_second() / 8) >> 10).min(LARGEST_BURST);
         let least = self.least_burst(window);
@@ -50,9 +51,9 @@ impl Bbr {
             .min(0x7f)
     }
 
-    /// What will be in flight when pacing lets the next burst leave, of `now` at present: the path
-    /// goes on delivering, and a burst that raises the load counts already (Linux
-    /// `bbr_packets_in_net_at_edt`).
+    /// Returns the segments in flight at the time when pacing releases the next burst, from the present
+    /// number `now`. The path continues to deliver until then, and a burst that raises the load already
+    /// counts (Linux `bbr_packets_in_net_at_edt`).
     pub(super) fn inflight_at_departure(&self, window: &Window, now: u32) -> u32 {
         let wait = window.next_departure.saturating_since(window.now);
         let delivered = self.bandwidth().segments_in(wait);
@@ -63,7 +64,7 @@ impl Bbr {
         inflight.saturating_sub(delivered) as u32
     }
 
-    /// §4.2.3.4: what to come back to after recovery or a probe.
+    /// Saves the window to restore after recovery or a probe (§4.2.3.4).
     pub(super) fn save_cwnd(&mut self, window: &Window) {
         let undisturbed = !in_recovery(self.previous_state) && self.mode != Mode::ProbeRtt;
         self.saved_cwnd = if undisturbed {
@@ -73,7 +74,8 @@ impl Bbr {
         };
     }
 
-    /// §4.2.3.4: packet conservation for the first round of a recovery.
+    /// Applies packet conservation in the first round of a recovery, and restores the window after it
+    /// (§4.2.3.4).
     fn recover_or_restore(&mut self, window: &mut Window, ack: &Ack) -> Option<u32> {
         let (previous, state) = (self.previous_state, window.state);
         let mut cwnd = window.cwnd;
@@ -129,10 +131,10 @@ mod tests {
     use units::Rate;
     use units::random::{Purpose, Stream};
 
-    /// One segment per millisecond: what leaves in 5 ms finds five fewer in flight, and brings its own
-    /// burst if it is to raise the load.
+    /// At one segment per millisecond, a departure in 5 ms finds five segments fewer in flight. It adds its
+    /// own burst if the gain raises the load.
     #[test]
-    fn the_load_at_the_next_departure_is_what_the_path_has_not_delivered_by_then() {
+    fn inflight_at_departure_excludes_what_is_delivered_by_then() {
         let mut window = Window::new(1448, 10, Stream::new(1, Purpose::CongestionControl, 0));
         window.pacing_rate = Rate::from_mbps(11.6);
         let one_per_ms = Bandwidth::of(1, Duration::from_millis(1)).expect("a millisecond");

@@ -1,5 +1,5 @@
-//! BBR v1 (Cardwell et al., draft-cardwell-iccrg-bbr-congestion-control-00; ACM Queue 14(5)), with
-//! the choices of Linux: policer model, ACK aggregation, packet conservation in recovery.
+//! BBR v1 (Cardwell et al., draft-cardwell-iccrg-bbr-congestion-control-00; ACM Queue 14(5)) with the
+//! additions of Linux: a policer model, ACK aggregation, packet conservation in recovery.
 
 mod aggregation;
 mod config;
@@ -21,7 +21,7 @@ use mode::Mode;
 use policer::{Policer, Seen};
 use startup::FullPipe;
 
-/// BBR in the catalogue.
+/// Catalogue entry of BBR.
 pub const ABOUT: Cca = Cca {
     name: "bbr",
     aliases: &["bbr1", "bbrv1"],
@@ -35,24 +35,24 @@ pub const ABOUT: Cca = Cca {
     build: &|settings| Box::new(Bbr::new(BbrConfig::with(settings))),
 };
 
-/// The state of one connection.
+/// State of one connection.
 #[derive(Clone, Debug)]
 pub struct Bbr {
     config: BbrConfig,
     mode: Mode,
-    /// Gain by which the last ACK has left the pacing: checks compare with it before it is renewed.
+    /// Pacing gain after the last ACK: checks use it before it is updated.
     pacing_gain: Gain,
     samples: WindowedMax,
     rounds: u64,
     round_start: bool,
-    /// Deliveries at which the present round ends.
+    /// Delivery count at which the present round ends.
     next_round: u64,
     min_rtt: Duration,
     min_rtt_at: Instant,
     probe_rtt_until: Option<Instant>,
     probe_rtt_round_done: bool,
     full: FullPipe,
-    /// Phase of the gain cycle, and since when.
+    /// Phase of the gain cycle, and its start.
     phase: u32,
     phase_start: Instant,
     idle_restart: bool,
@@ -72,7 +72,7 @@ impl Default for Bbr {
 }
 
 impl Bbr {
-    /// BBR with other parameters.
+    /// Creates BBR with these parameters.
     pub fn new(config: BbrConfig) -> Self {
         Self {
             config,
@@ -100,7 +100,7 @@ impl Bbr {
         }
     }
 
-    /// The least number of segments in a burst: pairs, but at low rates single segments.
+    /// Returns the least number of segments in a burst: two, or one at low rates.
     fn least_burst(&self, window: &Window) -> u32 {
         if window.pacing_rate.bits_per_second() < u64::from(self.config.min_tso_rate) {
             1
@@ -109,12 +109,12 @@ impl Bbr {
         }
     }
 
-    /// The name of the present mode: `startup`, `drain`, `probe_bw` or `probe_rtt`.
+    /// Returns the name of the present mode: `startup`, `drain`, `probe_bw` or `probe_rtt`.
     pub fn mode(&self) -> &'static str {
         self.mode.name()
     }
 
-    /// The estimate of the bottleneck's bandwidth, as a rate of payload.
+    /// Returns the estimated bandwidth of the bottleneck, as a payload rate.
     pub fn bottleneck_bandwidth(&self) -> Rate {
         self.bandwidth().rate(self.mss)
     }
@@ -123,7 +123,7 @@ impl Bbr {
         Bandwidth(self.samples.get())
     }
 
-    /// The bandwidth to work with: the policed rate, if there is one.
+    /// Returns the bandwidth in use: the policed rate if there is one, else the largest sample.
     fn bandwidth(&self) -> Bandwidth {
         self.policer
             .bandwidth()
@@ -140,7 +140,7 @@ impl Bbr {
         }
     }
 
-    /// Before there is a sample: the initial window over the first RTT, or over 1 ms.
+    /// Sets the pacing rate before the first sample: the window over the first RTT, or over 1 ms.
     fn init_pacing_rate(&mut self, window: &mut Window) {
         let rtt = if window.srtt.is_zero() {
             Duration::from_millis(1)
@@ -163,7 +163,7 @@ impl Bbr {
         };
     }
 
-    /// §4.1.1.3 and §4.1.1.2: counts rounds and keeps the largest delivery rate of the last ten.
+    /// Counts rounds, and keeps the largest delivery rate of the last ten (§4.1.1.3 and §4.1.1.2).
     fn update_bandwidth(&mut self, window: &mut Window, ack: &Ack) {
         self.round_start = false;
         let Some(delivered) = ack.rate.delivered else {
@@ -185,8 +185,8 @@ impl Bbr {
         }
     }
 
-    /// Looks for a policer; one that was obeyed for long enough is put to the test again, from a new
-    /// phase of the gain cycle on.
+    /// Updates the policer model. A policed rate that has been in use for long enough is tested again, from a
+    /// new phase of the gain cycle.
     fn watch_policer(&mut self, window: &mut Window, lost: u32, app_limited: bool) {
         let seen = Seen {
             lost,
@@ -223,9 +223,10 @@ impl CongestionControl for Bbr {
         self.init_pacing_rate(window);
     }
 
-    /// The model is that of the context: its pacing rate as the bandwidth, its lowest RTT. The path is taken
-    /// to be full, so that there is no STARTUP: DRAIN first, which is over at once where nothing queues, then
-    /// the gain cycle; if the rate was too low, that finds a quarter more in every round of its first phase.
+    /// Takes the model from the context: its pacing rate as the bandwidth, and its lowest RTT.
+    ///
+    /// The path counts as full, so there is no STARTUP. DRAIN comes first and ends at once if nothing is
+    /// queued; the gain cycle follows. If the rate was too low, each probing phase finds a quarter more.
     fn seed(&mut self, window: &mut Window, context: &Context) {
         let bandwidth = Bandwidth::from_rate(context.pacing_rate, window.mss);
         if context.srtt.is_zero() || bandwidth == Bandwidth::default() {
@@ -241,7 +242,7 @@ impl CongestionControl for Bbr {
         self.set_pacing_rate(window, self.pacing_gain);
     }
 
-    /// BBR does not use the threshold; the window is remembered for the end of the episode.
+    /// Saves the window for the end of the episode; BBR does not use the threshold.
     fn ssthresh(&mut self, window: &mut Window) -> u32 {
         self.save_cwnd(window);
         window.ssthresh

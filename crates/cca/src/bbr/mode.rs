@@ -3,17 +3,17 @@
 use super::config::BbrConfig;
 use crate::bandwidth::Gain;
 
-/// What BBR is doing.
+/// Mode of BBR.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Mode {
-    /// Doubling the rate every round to find the bandwidth.
+    /// Doubles the rate every round to find the bandwidth.
     #[default]
     Startup,
-    /// Draining the queue that start-up left.
+    /// Drains the queue that Startup left.
     Drain,
-    /// Cruising at the bandwidth, now and then above and below it.
+    /// Sends at the bandwidth, in phases also above and below it.
     ProbeBandwidth,
-    /// Four segments in flight, to see the RTT of an empty path.
+    /// Keeps four segments in flight, to measure the RTT of an empty path.
     ProbeRtt,
 }
 
@@ -27,7 +27,7 @@ impl Mode {
         }
     }
 
-    /// §4.3.4.1: 5/4, 3/4, then six phases at the estimate.
+    /// Returns the pacing gain; in PROBE_BW 5/4, 3/4, then six phases of one (§4.3.4.1).
     pub(super) fn pacing_gain(self, config: &BbrConfig, phase: u32) -> Gain {
         match (self, phase) {
             (Self::Startup, _) => Gain::of(config.high_gain),

@@ -1,5 +1,5 @@
-//! The long-term model: a token-bucket policer shows by a steady high loss at the same rate in two
-//! intervals in a row (Linux `bbr_lt_bw_sampling`).
+//! Long-term model: detects a token-bucket policer by a high loss rate at the same delivery rate in two
+//! successive intervals (Linux `bbr_lt_bw_sampling`).
 
 use units::{Bytes, Duration, Instant};
 
@@ -7,16 +7,16 @@ use super::config::BbrConfig;
 use crate::Window;
 use crate::bandwidth::{Bandwidth, Gain};
 
-/// What an ACK, or a time-out, shows.
+/// Observation at one ACK or time-out.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
     /// Segments newly lost.
     pub(super) lost: u32,
-    /// The sample was limited by the application.
+    /// Whether the application limited the sample.
     pub(super) app_limited: bool,
-    /// A round has begun; a time-out counts as one.
+    /// Whether a round has begun; a time-out counts as one.
     pub(super) round: bool,
-    /// The gain cycle is on: only there a policed rate grows old.
+    /// Whether the gain cycle is active: a policed rate expires only there.
     pub(super) probing: bool,
 }
 
@@ -33,12 +33,12 @@ pub(super) struct Policer {
 }
 
 impl Policer {
-    /// The policed rate, while it is in use.
+    /// Returns the policed rate while it is in use.
     pub(super) fn bandwidth(&self) -> Option<Bandwidth> {
         self.use_it.then_some(self.bandwidth)
     }
 
-    /// Forgets everything.
+    /// Resets the model.
     pub(super) fn restart(&mut self, window: &Window) {
         *self = Self::default();
         self.start_interval(window);
@@ -51,7 +51,7 @@ impl Policer {
         self.rounds = 0;
     }
 
-    /// Looks at one ACK or time-out; answers whether a rate that was in use has been given up.
+    /// Handles one ACK or time-out; returns whether a rate that was in use has expired.
     pub(super) fn sample(&mut self, config: &BbrConfig, window: &Window, seen: Seen) -> bool {
         if !config.policer {
             return false;
@@ -72,7 +72,7 @@ impl Policer {
 
     fn look_for_policer(&mut self, config: &BbrConfig, window: &Window, seen: Seen) {
         if !self.sampling {
-            // Intervals start and end with loss, when the bucket is empty.
+            // Intervals start and end with a loss, when the bucket is empty.
             if seen.lost == 0 {
                 return;
             }
@@ -100,7 +100,7 @@ impl Policer {
         if delivered == 0 || lost << 8 < delivered * threshold {
             return;
         }
-        // Whole milliseconds of the clock, as the kernel stamps them.
+        // Whole milliseconds, like the kernel's time stamps.
         let ms = |at: Instant| at.since_start().as_millis();
         let elapsed = Duration::from_millis(ms(window.delivered_at).saturating_sub(ms(self.start)));
         if let Some(rate) = Bandwidth::of(delivered, elapsed) {

@@ -6,7 +6,7 @@ use crate::bandwidth::Gain;
 use crate::{Ack, Window};
 
 impl Bbr {
-    /// Begins with a random phase of the gain cycle, but not the one that drains.
+    /// Enters the gain cycle at a random phase other than the draining one.
     pub(super) fn enter_probe_bandwidth(&mut self, window: &mut Window) {
         self.mode = Mode::ProbeBandwidth;
         let last = self.config.cycle_len - 1;
@@ -19,7 +19,7 @@ impl Bbr {
         self.phase_start = window.delivered_at;
     }
 
-    /// Moves on if the phase has done its work (§4.3.4.3).
+    /// Advances to the next phase if the present one has ended (§4.3.4.3).
     pub(super) fn update_cycle(&mut self, window: &Window, ack: &Ack) {
         if self.mode == Mode::ProbeBandwidth && self.phase_is_over(window, ack) {
             self.advance_cycle(window);
@@ -38,7 +38,7 @@ impl Bbr {
         let inflight = self.inflight_at_departure(window, ack.prior_inflight);
         let target = |gain| self.inflight_target(window, self.max_bandwidth(), gain);
         if self.pacing_gain > Gain::ONE {
-            // Probing lasts until the path is over-full or something was lost.
+            // Probing lasts until the path is over-full or a segment is lost.
             return is_long && (ack.lost > 0 || inflight >= target(self.pacing_gain));
         }
         // Draining ends early once the queue is gone.

@@ -1,4 +1,4 @@
-//! The lowest RTT, and PROBE_RTT: the visit to a near-empty path when it has grown old (§4.3.5).
+//! Lowest RTT, and PROBE_RTT: an almost empty path for a new sample when the lowest RTT has expired (§4.3.5).
 
 use super::Bbr;
 use super::mode::Mode;
@@ -29,7 +29,7 @@ impl Bbr {
     }
 
     fn work_on_probe_rtt(&mut self, window: &mut Window) {
-        // A pipe that is kept empty on purpose tells nothing about the bandwidth.
+        // Samples of a path that is kept empty on purpose say nothing about the bandwidth.
         window.limits_itself = true;
         match self.probe_rtt_until {
             None if window.inflight <= self.config.cwnd_min_target => {
@@ -47,7 +47,7 @@ impl Bbr {
         }
     }
 
-    /// Ends the probe once it has lasted long enough.
+    /// Ends the probe if it has lasted long enough.
     pub(super) fn leave_probe_rtt_in_time(&mut self, window: &mut Window) {
         if self.probe_rtt_until.is_none_or(|until| window.now <= until) {
             return;

@@ -5,7 +5,7 @@ use super::mode::Mode;
 use crate::bandwidth::{Bandwidth, Gain};
 use crate::{Ack, Window};
 
-/// Whether start-up has found the bandwidth.
+/// Search of Startup for the bandwidth.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FullPipe {
     pub(super) reached: bool,
@@ -14,7 +14,7 @@ pub(super) struct FullPipe {
 }
 
 impl FullPipe {
-    /// It is known that `bandwidth` fills the path.
+    /// Creates a search that has ended: `bandwidth` fills the path.
     pub(super) fn known(bandwidth: Bandwidth) -> Self {
         Self {
             reached: true,
@@ -23,12 +23,12 @@ impl FullPipe {
         }
     }
 
-    /// A time-out: what comes next is growth again.
+    /// Forgets the bandwidth after a time-out, because growth follows.
     pub(super) fn forget_bandwidth(&mut self) {
         self.bandwidth = Bandwidth::default();
     }
 
-    /// A slow-down was spurious: the search starts anew.
+    /// Restarts the search after a spurious reduction.
     pub(super) fn forget_search(&mut self) {
         self.forget_bandwidth();
         self.rounds = 0;
@@ -36,7 +36,7 @@ impl FullPipe {
 }
 
 impl Bbr {
-    /// §4.3.2.2: start-up is over when three rounds bring less than a quarter more.
+    /// Ends Startup when three rounds bring less than a quarter more (§4.3.2.2).
     pub(super) fn check_full(&mut self, ack: &Ack) {
         if self.full.reached || !self.round_start || ack.rate.app_limited {
             return;
@@ -56,7 +56,7 @@ impl Bbr {
         self.full.reached = self.full.rounds >= self.config.full_bw_cnt;
     }
 
-    /// §4.3.3: drains until what is in flight fits the path.
+    /// Enters DRAIN after Startup, and leaves it when the segments in flight fit the path (§4.3.3).
     pub(super) fn check_drain(&mut self, window: &mut Window) {
         if self.mode == Mode::Startup && self.full.reached {
             self.mode = Mode::Drain;

@@ -1,4 +1,4 @@
-//! ACKs that come in lumps (draft-ietf-ccwg-bbr-06 §5.5.9).
+//! ACK aggregation (draft-ietf-ccwg-bbr-06 §5.5.9).
 
 use units::Instant;
 
@@ -6,7 +6,7 @@ use super::Bbr3;
 use crate::windowed_filter::WindowedMax;
 use crate::{Ack, Window};
 
-/// The largest excess of ACKs of the last rounds.
+/// Largest excess of ACKs in the last rounds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Aggregation {
     pub(super) since: Instant,
@@ -22,14 +22,14 @@ impl Aggregation {
         }
     }
 
-    /// `extra_acked`, segments.
+    /// Returns `extra_acked`, segments.
     pub(super) fn extra(&self) -> u32 {
         self.excess.get() as u32
     }
 }
 
 impl Bbr3 {
-    /// `UpdateACKAggregation`: in Startup one round is remembered, later ten.
+    /// `UpdateACKAggregation`: the excess is the maximum over one round in Startup and over ten rounds later.
     pub(super) fn update_aggregation(&mut self, window: &Window, ack: &Ack) {
         let bandwidth = self.bandwidth();
         let seen = &mut self.aggregation;

@@ -1,14 +1,14 @@
-//! The model of the path: the largest delivery rate, and what loss has taught not to exceed
-//! (draft-ietf-ccwg-bbr-06 §2.9).
+//! Model of the path: the largest delivery rate, and the bounds that losses have set (draft-ietf-ccwg-bbr-06
+//! §2.9).
 
 use crate::bandwidth::Bandwidth;
 
-/// No bound on what is in flight.
+/// Absence of a bound on the segments in flight.
 pub(super) const UNBOUNDED: u32 = u32::MAX;
-/// No bound on the rate.
+/// Absence of a bound on the rate.
 pub(super) const ANY_RATE: Bandwidth = Bandwidth(u64::MAX);
 
-/// `max_bw_filter` (§5.5.5, §5.5.6): the largest sample of the present cycle of probing and the one before.
+/// `max_bw_filter` (§5.5.5, §5.5.6): the largest sample of the present and the previous cycle of probing.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct MaxBandwidth {
     before: Bandwidth,
@@ -24,7 +24,7 @@ impl MaxBandwidth {
         self.now = self.now.max(sample);
     }
 
-    /// A cycle is over. One without a sample forgets nothing.
+    /// Ends a cycle. A cycle without a sample forgets nothing.
     pub(super) fn advance(&mut self) {
         if self.now > Bandwidth::default() {
             self.before = core::mem::take(&mut self.now);
@@ -32,14 +32,14 @@ impl MaxBandwidth {
     }
 }
 
-/// The bounds that losses leave.
+/// Bounds that losses set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Bounds {
-    /// `bw_shortterm`: the rate that is safe until the next probe.
+    /// `bw_shortterm`: rate that is safe until the next probe.
     pub(super) rate: Bandwidth,
-    /// `inflight_shortterm`: what may be in flight until the next probe, segments.
+    /// `inflight_shortterm`: segments that may be in flight until the next probe.
     pub(super) inflight: u32,
-    /// `inflight_longterm`: the most that caused no more loss than is tolerated, segments.
+    /// `inflight_longterm`: most segments in flight that caused no more loss than is tolerated.
     pub(super) longterm: u32,
 }
 
@@ -60,7 +60,7 @@ impl Bounds {
         self.inflight = UNBOUNDED;
     }
 
-    /// Each the looser of the two.
+    /// Returns the looser one of each pair of bounds.
     pub(super) fn loosest(self, other: Self) -> Self {
         Self {
             rate: self.rate.max(other.rate),

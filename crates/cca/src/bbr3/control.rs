@@ -7,14 +7,15 @@ use super::state::State;
 use crate::bandwidth::{Bandwidth, Gain};
 use crate::{Ack, Window};
 
-/// The window while there is no RTT, and below which start-up grows with every delivery, segments.
+/// Window before the first RTT, and delivered segments below which Startup grows with every delivery,
+/// segments.
 const INITIAL_CWND: u32 = 10;
-/// Bursts that are on their way in the hosts: queued, being cut, being gathered (§5.5.8.1).
+/// Bursts inside the hosts: one queued, one being cut, one being gathered (§5.5.8.1).
 const BURSTS: u32 = 3;
-/// A burst lasts this long at the pacing rate, and is no larger than this (§5.6.3).
+/// Duration of a burst at the pacing rate, and its largest size (§5.6.3).
 const BURST_TIME: Duration = Duration::from_millis(1);
 const LARGEST_BURST: Bytes = Bytes::new(64 * 1024);
-/// A burst is at least that, segments.
+/// Least burst, segments.
 pub(super) const LEAST_BURST: u32 = 2;
 
 impl Bbr3 {
@@ -74,8 +75,8 @@ impl Bbr3 {
         }
     }
 
-    /// The threshold has no effect but says whether the window was in full use, for which it must not be
-    /// above the window.
+    /// Sets the threshold. Its only effect is on the test for full use of the window, for which it must not
+    /// exceed the window.
     pub(super) fn set_threshold(&self, window: &mut Window) {
         window.ssthresh = self.inflight(window, Gain::ONE).min(window.cwnd).max(2);
     }

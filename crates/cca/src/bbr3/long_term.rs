@@ -1,5 +1,5 @@
-//! The long-term bound on what is in flight: lowered where probing caused too much loss, raised where it did
-//! not (draft-ietf-ccwg-bbr-06 §5.5.10.2, §5.3.3.9).
+//! Long-term bound of the segments in flight: it falls where probing caused too much loss, and rises where it
+//! did not (draft-ietf-ccwg-bbr-06 §5.5.10.2, §5.3.3.9).
 
 use super::Bbr3;
 use super::bounds::UNBOUNDED;
@@ -8,15 +8,15 @@ use super::state::State;
 use crate::bandwidth::Gain;
 use crate::{Ack, Lost, Window};
 
-/// The growth of the bound doubles for this many rounds at most.
+/// Most rounds for which the growth of the bound doubles.
 const MOST_DOUBLINGS: u32 = 30;
 
-/// How the long-term bound rises while probing: by 1, 2, 4 … segments per round.
+/// Growth of the long-term bound while probing: 1, 2, 4 … segments per round.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rise {
     pub(super) rounds: u32,
     pub(super) acked: u32,
-    /// Segments to be acknowledged for one more.
+    /// Segments to be acknowledged for each segment added to the bound.
     per_segment: u32,
 }
 
@@ -36,7 +36,7 @@ impl Bbr3 {
         }
     }
 
-    /// `InflightAtLoss`: how much was in flight when the losses reached the threshold.
+    /// `InflightAtLoss`: segments in flight when the losses reached the threshold.
     fn inflight_at_loss(&self, lost: &Lost) -> u32 {
         let threshold = self.config.loss_thresh;
         let before = lost.tx_in_flight.saturating_sub(1);
@@ -76,7 +76,7 @@ impl Bbr3 {
             .max(self.config.min_pipe_cwnd)
     }
 
-    /// `AdaptLongTermModel`; answers whether the state has changed.
+    /// `AdaptLongTermModel`; returns whether the state has changed.
     pub(super) fn adapt_long_term(&mut self, window: &mut Window, ack: &Ack) -> bool {
         if self.ack_phase == AckPhase::ProbeStarting && self.rounds.starts {
             self.ack_phase = AckPhase::ProbeFeedback;
@@ -89,7 +89,7 @@ impl Bbr3 {
                 self.max_bandwidth.advance();
             }
             if probing && self.probe_was_precautionary && !self.probe_was_too_high {
-                // §5.3.3.6: the cautious probe did no harm, so the next one may stay.
+                // §5.3.3.6: the cautious probe did no harm, so the next one may last longer.
                 self.start_refill(window);
                 return true;
             }

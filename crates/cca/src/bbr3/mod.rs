@@ -1,9 +1,11 @@
-//! BBRv3 as draft-ietf-ccwg-bbr-06 specifies it, without ECN, to which the draft gives no response. Names in
-//! comments are those of its pseudocode, sections are its own.
+//! BBRv3 as specified by draft-ietf-ccwg-bbr-06, without ECN, to which the draft gives no response. Comments
+//! use the names of its pseudocode and its section numbers.
 //!
-//! Beyond the draft: an episode of loss saves the state for undo at its first loss only; after a time-out the
-//! short-term bound on what is in flight begins at the window before it, as in the Linux of Google; the lowest
-//! RTT begins with that of the connection rather than with the smoothed one.
+//! Differences from the draft:
+//! - An episode of loss saves the state for undo only at its first loss.
+//! - After a time-out the short-term bound of the segments in flight starts from the window before the
+//!   time-out, as in Google's Linux.
+//! - The lowest RTT starts with that of the connection instead of the smoothed RTT.
 
 mod aggregation;
 mod bounds;
@@ -32,7 +34,7 @@ use startup::{FullBandwidth, LostRanges};
 use state::State;
 use undo::Undo;
 
-/// BBRv3 in the catalogue.
+/// Catalogue entry of BBRv3.
 pub const ABOUT: Cca = Cca {
     name: "bbr3",
     aliases: &["bbrv3"],
@@ -46,12 +48,12 @@ pub const ABOUT: Cca = Cca {
     build: &|settings| Box::new(Bbr3::new(Bbr3Config::with(settings))),
 };
 
-/// Whether lost segments are being repaired.
+/// Returns whether lost segments are being repaired.
 const fn in_recovery(state: CaState) -> bool {
     matches!(state, CaState::Recovery | CaState::Loss)
 }
 
-/// The state of one connection.
+/// State of one connection.
 #[derive(Clone, Debug)]
 pub struct Bbr3 {
     config: Bbr3Config,
@@ -72,7 +74,7 @@ pub struct Bbr3 {
     cycle: Cycle,
     rounds_since_up: u64,
     rise: Rise,
-    /// The samples come from a probe for bandwidth (`is_bw_probe_sample`).
+    /// Whether the samples come from a probe for bandwidth (`is_bw_probe_sample`).
     is_probe_sample: bool,
     /// `prev_probe_too_high`.
     probe_was_too_high: bool,
@@ -94,7 +96,7 @@ impl Default for Bbr3 {
 }
 
 impl Bbr3 {
-    /// BBRv3 with other parameters.
+    /// Creates BBRv3 with these parameters.
     pub fn new(config: Bbr3Config) -> Self {
         Self {
             config,
@@ -126,39 +128,39 @@ impl Bbr3 {
         }
     }
 
-    /// The name of the present state: `startup`, `drain`, `probe_bw_down`, `probe_bw_cruise`,
+    /// Returns the name of the present state: `startup`, `drain`, `probe_bw_down`, `probe_bw_cruise`,
     /// `probe_bw_refill`, `probe_bw_up` or `probe_rtt`.
     pub fn state(&self) -> &'static str {
         self.state.name()
     }
 
-    /// `max_bw`, as a rate of payload in segments of `mss` bytes.
+    /// Returns `max_bw` as a payload rate for segments of `mss` bytes.
     pub fn max_bandwidth(&self, mss: u32) -> Rate {
         self.max_bandwidth.get().rate(mss)
     }
 
-    /// `inflight_longterm`, segments, once loss has set it.
+    /// Returns `inflight_longterm` in segments, once a loss has set it.
     pub fn inflight_longterm(&self) -> Option<u32> {
         Some(self.bounds.longterm).filter(|&bound| bound != bounds::UNBOUNDED)
     }
 
-    /// `inflight_shortterm`, segments, while a loss bounds it.
+    /// Returns `inflight_shortterm` in segments, while a loss bounds it.
     pub fn inflight_shortterm(&self) -> Option<u32> {
         Some(self.bounds.inflight).filter(|&bound| bound != bounds::UNBOUNDED)
     }
 
-    /// `bw_shortterm`, as a rate of payload in segments of `mss` bytes, while a loss bounds it.
+    /// Returns `bw_shortterm` as a payload rate for segments of `mss` bytes, while a loss bounds it.
     pub fn bandwidth_shortterm(&self, mss: u32) -> Option<Rate> {
         let bound = Some(self.bounds.rate).filter(|&bound| bound != bounds::ANY_RATE);
         bound.map(|bound| bound.rate(mss))
     }
 
-    /// `extra_acked`, segments.
+    /// Returns `extra_acked`, segments.
     pub fn extra_acked(&self) -> u32 {
         self.aggregation.extra()
     }
 
-    /// `BoundBWForModel`: the bandwidth to work with.
+    /// `BoundBWForModel`: returns the bandwidth in use.
     fn bandwidth(&self) -> Bandwidth {
         self.max_bandwidth.get().min(self.bounds.rate)
     }
@@ -183,9 +185,10 @@ impl CongestionControl for Bbr3 {
         self.init_pacing_rate(window);
     }
 
-    /// The model is that of the context: its pacing rate as the bandwidth, its lowest RTT. The path is taken
-    /// to be full, so that there is no Startup: Drain first, which is over at once where nothing queues, and
-    /// the first probe within two to three seconds.
+    /// Takes the model from the context: its pacing rate as the bandwidth, and its lowest RTT.
+    ///
+    /// The path counts as full, so there is no Startup. Drain comes first and ends at once if nothing is
+    /// queued. The first probe follows within two to three seconds.
     fn seed(&mut self, window: &mut Window, context: &Context) {
         let bandwidth = Bandwidth::from_rate(context.pacing_rate, window.mss);
         if context.srtt.is_zero() || bandwidth == Bandwidth::default() {
@@ -200,8 +203,8 @@ impl CongestionControl for Bbr3 {
         self.set_pacing_rate(window, self.state.pacing_gain(&self.config));
     }
 
-    /// `OnEnterRTO`, `OnEnterFastRecovery` (§5.6.4.4): BBR does not use the threshold. The loss that led
-    /// here has saved the state already, before it changed the model.
+    /// `OnEnterRTO`, `OnEnterFastRecovery` (§5.6.4.4). BBR does not use the threshold. The loss that began
+    /// the episode has already saved the state, before it changed the model.
     fn ssthresh(&mut self, window: &mut Window) -> u32 {
         if !self.loss_round.loss {
             self.save_state(window);
@@ -238,7 +241,7 @@ impl CongestionControl for Bbr3 {
         self.set_cwnd(window, ack);
     }
 
-    /// §5.6.4.4: the window from before recovery comes back at its end.
+    /// Restores the window from before recovery at its end (§5.6.4.4).
     fn set_state(&mut self, window: &mut Window, state: CaState) {
         if in_recovery(window.state) && !in_recovery(state) {
             self.restore_cwnd(window);

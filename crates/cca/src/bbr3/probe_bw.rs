@@ -1,4 +1,4 @@
-//! ProbeBW: DOWN, CRUISE, REFILL and UP in turn (draft-ietf-ccwg-bbr-06 §5.3.3).
+//! ProbeBW: the cycle of DOWN, CRUISE, REFILL and UP (draft-ietf-ccwg-bbr-06 §5.3.3).
 
 use units::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use super::state::State;
 use crate::bandwidth::Gain;
 use crate::{Ack, Window};
 
-/// What the ACKs that come are the answer to (§2.14).
+/// Phase of the probe that the present ACKs respond to (§2.14).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum AckPhase {
     /// No probe.
@@ -15,15 +15,15 @@ pub(super) enum AckPhase {
     Init,
     /// The path is being filled at the estimated bandwidth.
     Refilling,
-    /// More is being sent.
+    /// The probe has begun; its ACKs have not arrived yet.
     ProbeStarting,
-    /// ACKs of what was sent while probing.
+    /// The ACKs are for segments sent while probing.
     ProbeFeedback,
-    /// Probing is over, its ACKs still come.
+    /// The probe has ended; its ACKs are still arriving.
     ProbeStopping,
 }
 
-/// When the present cycle began, and when the next probe is due by the clock.
+/// Start of the present cycle, and the time until the clock triggers the next probe.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cycle {
     start: Instant,
@@ -67,7 +67,7 @@ impl Bbr3 {
         self.raise_slope(window);
     }
 
-    /// `PickProbeWait`: both clocks are random, so that flows do not probe together.
+    /// `PickProbeWait`: both the clock and the round count are random, so that flows do not probe together.
     fn pick_probe_wait(&mut self, window: &mut Window) {
         self.rounds_since_up = window.random.below(2);
         let random = self.config.probe_wait_random;
@@ -121,12 +121,12 @@ impl Bbr3 {
     fn is_time_to_go_down(&mut self, window: &Window) -> bool {
         let longterm = self.bounds.longterm;
         if self.probe_was_too_high && window.inflight >= longterm {
-            // §5.3.3.6: back at what was too much the last time.
+            // §5.3.3.6: back at the amount that was too much the last time.
             self.probe_was_precautionary = true;
             return true;
         }
         if window.cwnd_limited && window.cwnd >= longterm {
-            // The bound, not the path, keeps the rate from growing.
+            // The bound, not the path, limits the rate.
             self.full.search_from(self.sample);
             return false;
         }

@@ -1,4 +1,4 @@
-//! The lowest RTT, and ProbeRTT: the visit to a path without a queue (draft-ietf-ccwg-bbr-06 §5.3.4).
+//! Lowest RTT, and ProbeRTT: a path without a queue for a new sample (draft-ietf-ccwg-bbr-06 §5.3.4).
 
 use units::{Duration, Instant};
 
@@ -8,10 +8,10 @@ use super::state::State;
 use crate::bandwidth::Gain;
 use crate::{Ack, Window};
 
-/// The lowest RTTs over two spans: one to work with, a shorter one that tells when to look anew.
+/// Lowest RTT over two time spans: one for the model, and a shorter one that triggers ProbeRTT.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LowestRtt {
-    /// `min_rtt`; [`Duration::MAX`] before there is one.
+    /// `min_rtt`; [`Duration::MAX`] before the first sample.
     pub(super) rtt: Duration,
     at: Instant,
     recent: Duration,
@@ -70,7 +70,7 @@ impl Bbr3 {
 
     /// `HandleProbeRTT`.
     fn work_on_probe_rtt(&mut self, window: &mut Window) {
-        // What is sent now tells nothing of the bandwidth.
+        // Samples of what is sent now say nothing about the bandwidth.
         window.limits_itself = true;
         if self.probe_rtt_until.is_none() {
             if window.inflight <= self.probe_rtt_cwnd() {
@@ -101,7 +101,7 @@ impl Bbr3 {
         self.restore_cwnd(window);
         self.bounds.reset_short_term();
         if self.full.reached {
-            // What is in flight is below the BDP already.
+            // The segments in flight are already below the BDP.
             self.start_down(window);
             self.start_cruise();
         } else {

@@ -1,4 +1,4 @@
-//! What the last round delivered, and the short-term bounds that a round with loss leaves
+//! Deliveries of the last round, and the short-term bounds that a round with loss sets
 //! (draft-ietf-ccwg-bbr-06 §5.5.10.3).
 
 use super::Bbr3;
@@ -11,23 +11,23 @@ use crate::{Ack, Window};
 pub(super) struct Rounds {
     /// Rounds so far.
     pub(super) count: u64,
-    /// The present ACK begins one.
+    /// Whether the present ACK begins a round.
     pub(super) starts: bool,
-    /// Deliveries at which the present one ends.
+    /// Delivery count at which the present round ends.
     pub(super) end: u64,
 }
 
-/// The round after the first loss, which is counted from that loss.
+/// Round that is counted from the first loss.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LossRound {
-    /// The present ACK ends one.
+    /// Whether the present ACK ends such a round.
     pub(super) starts: bool,
-    /// Something was marked lost in it.
+    /// Whether a segment was marked lost in it.
     pub(super) loss: bool,
     pub(super) end: u64,
 }
 
-/// The best of one round trip: `bw_latest`, `inflight_latest`.
+/// Best values of one round trip: `bw_latest`, `inflight_latest`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Latest {
     pub(super) rate: Bandwidth,
@@ -82,7 +82,7 @@ impl Bbr3 {
         self.loss_round.loss = false;
     }
 
-    /// §5.5.5, with the count of rounds of §5.5.1.
+    /// Updates the largest rate (§5.5.5) and counts rounds (§5.5.1).
     fn update_max_bandwidth(&mut self, window: &Window, ack: &Ack) {
         self.rounds.starts = false;
         if ack.rate.delivered.is_none() || self.sample == Bandwidth::default() {
@@ -99,7 +99,7 @@ impl Bbr3 {
         }
     }
 
-    /// `InitLowerBounds` and `LossLowerBounds`. After a time-out the window to begin at is the one before it.
+    /// `InitLowerBounds` and `LossLowerBounds`. After a time-out the bound starts from the window before it.
     fn lower_bounds(&mut self, window: &Window) {
         let beta = Gain::of(self.config.beta);
         if self.bounds.rate == ANY_RATE {

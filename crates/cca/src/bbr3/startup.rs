@@ -5,19 +5,19 @@ use super::state::State;
 use crate::bandwidth::{Bandwidth, Gain};
 use crate::{Ack, CaState, Lost, Window};
 
-/// Whether acceleration has reached the bandwidth (§5.3.1.2).
+/// Search for the full bandwidth by acceleration (§5.3.1.2).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FullBandwidth {
-    /// It has at any time (`full_bw_reached`).
+    /// Whether it was ever found (`full_bw_reached`).
     pub(super) reached: bool,
-    /// It has since the search began (`full_bw_now`).
+    /// Whether it was found since the present search began (`full_bw_now`).
     pub(super) now: bool,
     base: Bandwidth,
     rounds: u32,
 }
 
 impl FullBandwidth {
-    /// `ResetFullBW`: the search begins anew at `base`.
+    /// `ResetFullBW`: restarts the search at `base`.
     pub(super) fn search_from(&mut self, base: Bandwidth) {
         *self = Self {
             reached: self.reached,
@@ -70,8 +70,8 @@ impl Bbr3 {
         }
     }
 
-    /// §5.3.1.3: a round of recovery with more loss than is tolerated, in several places, shows that the
-    /// path is full, whoever limits the samples.
+    /// Ends Startup after a round of recovery with more loss than is tolerated, in several ranges (§5.3.1.3).
+    /// Such loss shows that the path is full, even if the application limits the samples.
     fn check_startup_loss(&mut self, window: &Window, ack: &Ack) {
         let wanted = self.config.startup_full_loss_count;
         if self.state != State::Startup

@@ -1,25 +1,25 @@
-//! The states and what they pace and keep in flight (draft-ietf-ccwg-bbr-06 §5.6.1, the table).
+//! States with their pacing and window gains (draft-ietf-ccwg-bbr-06 §5.6.1, the table).
 
 use super::config::Bbr3Config;
 use crate::bandwidth::Gain;
 
-/// What BBR is doing.
+/// State of BBRv3.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum State {
-    /// Doubling the rate every round.
+    /// Doubles the rate every round.
     #[default]
     Startup,
-    /// Draining the queue that start-up left.
+    /// Drains the queue that Startup left.
     Drain,
-    /// Below the bandwidth, until nothing queues and there is headroom.
+    /// Sends below the bandwidth, until no queue is left and there is headroom.
     Down,
-    /// At the bandwidth.
+    /// Sends at the bandwidth.
     Cruise,
-    /// At the bandwidth without the short-term bounds, so that the path is full when probing begins.
+    /// Sends at the bandwidth without the short-term bounds, so that the path is full when probing begins.
     Refill,
-    /// Above the bandwidth.
+    /// Sends above the bandwidth.
     Up,
-    /// Half of the BDP in flight, to see the RTT of an empty path.
+    /// Keeps half of the BDP in flight, to measure the RTT of an empty path.
     ProbeRtt,
 }
 
@@ -41,7 +41,7 @@ impl State {
         matches!(self, Self::Down | Self::Cruise | Self::Refill | Self::Up)
     }
 
-    /// `IsProbingBW`: what is lost now tells how much the path holds.
+    /// `IsProbingBW`: a loss now shows how much the path holds.
     pub(super) const fn is_accelerating(self) -> bool {
         matches!(self, Self::Startup | Self::Refill | Self::Up)
     }

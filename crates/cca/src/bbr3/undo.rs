@@ -1,4 +1,4 @@
-//! The window and the bounds before a loss episode, and their return if it was spurious
+//! Undo: the window and the bounds from before a loss episode, restored if the losses were spurious
 //! (draft-ietf-ccwg-bbr-06 §5.5.11, §5.6.4.4).
 
 use super::bounds::Bounds;
@@ -7,16 +7,16 @@ use super::{Bbr3, in_recovery};
 use crate::bandwidth::Bandwidth;
 use crate::{Event, Window};
 
-/// What a spurious episode restores.
+/// State that the undo of a spurious episode restores.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Undo {
-    /// The state that was left for the losses.
+    /// State that BBR left because of the losses.
     pub(super) state: Option<State>,
     bounds: Option<Bounds>,
 }
 
 impl Bbr3 {
-    /// `SaveCwnd`: the last window that neither recovery nor ProbeRTT had cut.
+    /// `SaveCwnd`: saves the last window that neither recovery nor ProbeRTT has reduced.
     pub(super) fn save_cwnd(&mut self, window: &Window) {
         self.prior_cwnd = if in_recovery(window.state) || self.state == State::ProbeRtt {
             self.prior_cwnd.max(window.cwnd)
@@ -30,8 +30,8 @@ impl Bbr3 {
         window.cwnd = window.cwnd.max(self.prior_cwnd).min(window.cwnd_clamp);
     }
 
-    /// `NoteLoss`. What an episode restores is the state before its first loss: later rounds of the same
-    /// episode save nothing.
+    /// `NoteLoss`. An undo restores the state before the first loss of an episode, so later rounds of the
+    /// same episode save nothing.
     pub(super) fn note_loss(&mut self, window: &Window) {
         if !self.loss_round.loss {
             self.loss_round.end = window.delivered;
@@ -74,7 +74,7 @@ impl Bbr3 {
         }
     }
 
-    /// `HandleRestartFromIdle` (§5.4.1): at the bandwidth, not above it.
+    /// `HandleRestartFromIdle` (§5.4.1): restarts at the bandwidth, not above it.
     pub(super) fn restart_from_idle(&mut self, window: &mut Window, event: Event) {
         if event != Event::TxStart || !window.app_limited {
             return;

@@ -1,7 +1,7 @@
-//! Delay gradients: how the lowest and the highest RTT of a round differ from those of the round before,
-//! averaged over a window of rounds (§3.1).
+//! Delay gradients: changes of the lowest and the highest RTT from one round to the next, averaged over a
+//! window of rounds (§3.1).
 
-/// Lowest and highest RTT of a round, or what they changed by, µs.
+/// Lowest and highest RTT of a round, or the changes of both, µs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Extremes {
     pub(super) min: i64,
@@ -9,7 +9,7 @@ pub(super) struct Extremes {
 }
 
 impl Extremes {
-    /// The change from `earlier` to here.
+    /// Returns the change from `earlier`.
     pub(super) fn since(self, earlier: Self) -> Self {
         Self {
             min: self.min - earlier.min,
@@ -28,7 +28,7 @@ pub(super) struct Gradient {
 }
 
 impl Gradient {
-    /// Over a window of `rounds`, at least one.
+    /// Creates the sums for a window of `rounds`, at least one.
     pub(super) fn over(rounds: u32) -> Self {
         Self {
             rounds: vec![Extremes::default(); rounds.max(1) as usize],
@@ -46,9 +46,9 @@ impl Gradient {
         self.filled = false;
     }
 
-    /// Adds the gradients of a round. Answers their sums over the window and the gradient to go by: that
-    /// of the minima if they rise, else that of the maxima; rounds that are still missing are taken to be
-    /// like the others. Sums, not averages: the window is a factor in both.
+    /// Adds the gradients of a round. Returns their sums over the window, and the gradient to use: that of
+    /// the minima if they rise, else that of the maxima. Missing rounds count like the mean of the others.
+    /// The values are sums rather than averages: both contain the length of the window as a factor.
     pub(super) fn add(&mut self, change: Extremes) -> (Extremes, i64) {
         let oldest = core::mem::replace(&mut self.rounds[self.next], change);
         self.sum.min += change.min - oldest.min;
@@ -83,7 +83,7 @@ mod tests {
     fn the_gradient_is_the_change_over_the_window() {
         let mut gradient = Gradient::over(4);
         for step in 1..=4 {
-            // What is missing is taken to be like the rest: always 4 rounds of 10 µs.
+            // Missing rounds count like the others: always 4 rounds of 10 µs.
             assert_eq!(gradient.add(change(10, 0)).1, 40, "step {step}");
         }
         assert_eq!(gradient.add(change(30, 0)).1, 60);

@@ -1,4 +1,4 @@
-//! CAIA Delay-Gradient (Hayes and Armitage 2011), with the choices of Linux: Hybrid Slow Start, a back-off
+//! CAIA Delay-Gradient (Hayes and Armitage 2011), with the additions of Linux: Hybrid Slow Start, a back-off
 //! by proportional rate reduction, and heuristics against losses that congestion did not cause.
 
 mod gradient;
@@ -11,21 +11,21 @@ use super::{AckSample, Cca, CongestionControl, Context, Event, Family, SlowStart
 use gradient::{Extremes, Gradient};
 use start::Start;
 
-/// Gradients that fall by more than this show that a back-off had an effect, µs.
+/// Fall of a gradient that shows an effect of a back-off, µs.
 const EFFECT: i64 = 32;
-/// Gradients are told apart from noise in units of so many µs.
+/// Unit in which gradients are distinguished from noise, µs.
 const TOLERANCE: i64 = 64;
-/// ACKs in succession that may be taken for delayed ones.
+/// Most successive ACKs that are taken for delayed ones.
 const MAX_DELAYED_ACKS: u32 = 5;
 
 choices! {
-    /// What ends slow start before a delay gradient or a loss does.
+    /// Signals that end slow start before a delay gradient or a loss does.
     pub enum Detect {
-        /// Nothing.
+        /// None.
         Off = "off",
         /// An ACK train as long as half the lowest RTT.
         Train = "train",
-        /// A delay an eighth above the lowest RTT.
+        /// A delay that is an eighth above the lowest RTT.
         Delay = "delay",
         /// Either.
         Both = "both",
@@ -33,26 +33,26 @@ choices! {
 }
 
 parameters! {
-    /// The parameters of the kernel's module.
+    /// Parameters of the kernel's module.
     pub struct CdgConfig {
         /// Rounds over which delay gradients are averaged.
         window: u32 = 8, in 1..=256, "rounds", "Linux tcp_cdg window; Hayes and Armitage 2011 §3.1";
-        /// Share of the window that is left after a back-off.
+        /// Share of the window left after a back-off.
         backoff_beta: f64 = 724.0 / 1024.0, in 0.0..=1.0, "", "Linux tcp_cdg backoff_beta, √½; Hayes and Armitage 2011: 0.7";
-        /// How a gradient becomes a probability: P = 1 − exp(−gradient · window · factor / 1 s).
+        /// Factor from a gradient to a probability: P = 1 − exp(−gradient · window · factor / 1 s).
         backoff_factor: u32 = 42, in 0..=1_000_000, "", "Linux tcp_cdg backoff_factor = 1000 / (G · window); Hayes and Armitage 2011 §3.2, G = 3";
-        /// What ends slow start, beside the gradient.
+        /// Signals other than the gradient that end slow start.
         hystart_detect: Detect = Detect::Both, "", "Linux tcp_cdg hystart_detect";
-        /// Back-offs without effect after which there are no more; 0 means that they never end.
+        /// Back-offs without effect after which CDG stops backing off; 0 for no limit.
         use_ineff: u32 = 5, in 0..=65_535, "back-offs", "Linux tcp_cdg use_ineff; Hayes and Armitage 2011 §3.3";
-        /// Keep a shadow of the window that loss alone would have left.
+        /// Keep a shadow window, the one that losses alone would have left.
         use_shadow: bool = true, "", "Linux tcp_cdg use_shadow; Hayes and Armitage 2011 §3.4";
         /// Do not back off for a loss while the queue is not full.
         use_tolerance: bool = false, "", "Linux tcp_cdg use_tolerance; Hayes and Armitage 2011 §3.5";
     }
 }
 
-/// CDG in the catalogue.
+/// Catalogue entry of CDG.
 pub const ABOUT: Cca = Cca {
     name: "cdg",
     aliases: &["caia-delay-gradient"],
@@ -66,7 +66,7 @@ pub const ABOUT: Cca = Cca {
     build: &|settings| Box::new(Cdg::new(CdgConfig::with(settings))),
 };
 
-/// What the gradients say of the queue at the bottleneck (§3.5).
+/// State of the queue at the bottleneck, as the gradients show it (§3.5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Queue {
     #[default]
@@ -77,21 +77,21 @@ enum Queue {
     BackingOff,
 }
 
-/// The state of one connection.
+/// State of one connection.
 #[derive(Clone, Debug)]
 pub struct Cdg {
     config: CdgConfig,
     gradient: Gradient,
-    /// RTTs of this round and of the last.
+    /// RTTs of this round and of the last one.
     rtt: Option<Extremes>,
     earlier: Option<Extremes>,
-    /// The round is over when more than this is acknowledged.
+    /// The round ends when more than this is acknowledged.
     round_end: u64,
     queue: Queue,
     delayed_acks: u32,
-    /// The window that loss alone would have left, segments.
+    /// Window that losses alone would have left, segments.
     shadow: u32,
-    /// Back-offs since the delay fell.
+    /// Back-offs since the delay last fell.
     ineffectual: u32,
     start: Start,
 }
@@ -103,7 +103,7 @@ impl Default for Cdg {
 }
 
 impl Cdg {
-    /// CDG with other parameters.
+    /// Creates CDG with these parameters.
     pub fn new(config: CdgConfig) -> Self {
         Self {
             config,
@@ -131,8 +131,8 @@ impl Cdg {
         self.start = Start::default();
     }
 
-    /// §3.1: the gradient of the round that is over, µs per window of rounds; and what it says of the
-    /// queue.
+    /// Returns the gradient of the round that has ended, in µs per window of rounds, and updates the state of
+    /// the queue (§3.1).
     fn measure(&mut self, rtt: Extremes, earlier: Extremes) -> i64 {
         let (change, gradient) = self.gradient.add(rtt.since(earlier));
         if change.min <= -EFFECT || change.max <= -EFFECT {
@@ -149,7 +149,7 @@ impl Cdg {
         gradient
     }
 
-    /// §3.2: backs off with a probability that grows with the gradient, unless that has had no effect.
+    /// Backs off with a probability that grows with the gradient, unless back-offs have had no effect (§3.2).
     fn backs_off(&mut self, w: &mut Window, gradient: i64) -> bool {
         let exponent = gradient as f64 * f64::from(self.config.backoff_factor) * 1e-6;
         let stays = f64::from(u32::MAX) * libm::exp(-exponent);
@@ -170,7 +170,7 @@ impl Cdg {
     }
 }
 
-/// A change in units that noise does not reach, to the nearest.
+/// Returns a change in units of the noise, rounded to the nearest.
 fn beyond_noise(change: i64) -> i64 {
     (change + change.signum() * TOLERANCE / 2) / TOLERANCE
 }
@@ -188,7 +188,7 @@ impl CongestionControl for Cdg {
         self.start.seed(context.min_rtt);
     }
 
-    /// §3.4: after a loss half of the larger of window and shadow, as far as the window goes.
+    /// Returns half of the larger one of the window and the shadow window, at most the window (§3.4).
     fn ssthresh(&mut self, window: &mut Window) -> u32 {
         let cwnd = window.cwnd;
         match self.queue {
@@ -206,8 +206,8 @@ impl CongestionControl for Cdg {
         }
     }
 
-    /// Leaves out what delayed ACKs add to the RTT (Hayes, CAIA technical report 100219A), but for the
-    /// lowest.
+    /// Adds an RTT sample. Samples of delayed ACKs count only for the lowest RTT (Hayes, CAIA technical
+    /// report 100219A).
     fn pkts_acked(&mut self, window: &mut Window, sample: &AckSample) {
         let Some(rtt) = sample.rtt.filter(|rtt| *rtt >= Duration::from_micros(1)) else {
             return;

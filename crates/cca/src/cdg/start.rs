@@ -1,41 +1,41 @@
-//! Hybrid Slow Start as CDG runs it in Linux: at any window, on a clock of microseconds, without the ACK
-//! train where the application limits the flow.
+//! Hybrid Slow Start of CDG in Linux: it works at any window, its clock counts microseconds, and it does not
+//! look for ACK trains where the application limits the connection.
 
 use units::Duration;
 
 use super::Detect;
 use crate::Window;
 
-/// ACKs closer than this belong to one train, µs.
+/// Largest gap between two ACKs of one train, µs.
 const ACK_SPACING: u64 = 3_000;
-/// Half of the lowest RTT, and the delay at which slow start ends, are not below this, µs.
+/// Least value of half the lowest RTT, and of the delay at which slow start ends, µs.
 const LEAST_DELAY: i64 = 125;
-/// Looks at the start of a round that do not count.
+/// Samples at the start of a round that do not end slow start.
 const SAMPLES: u32 = 8;
 
-/// The search for the end of slow start.
+/// Search for the end of slow start.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Start {
     lowest: Option<i64>,
-    /// The latest ACK of the train and the first, µs.
+    /// Times of the latest and of the first ACK of the train, µs.
     train: Option<(u64, u64)>,
     looks: u32,
 }
 
 impl Start {
-    /// The path has an RTT of `lowest` as another has found.
+    /// Sets the lowest RTT to the one that an earlier CCA has found.
     pub(super) fn seed(&mut self, lowest: Duration) {
         self.lowest = (lowest < Duration::MAX).then_some(lowest.as_micros() as i64);
     }
 
-    /// A round begins.
+    /// Begins a round.
     pub(super) fn begin_round(&mut self) {
         self.train = None;
         self.looks = 0;
     }
 
-    /// An ACK in slow start; `rtt` is the lowest of this round so far. Ends slow start at the present
-    /// window if the pipe seems full.
+    /// Handles an ACK in slow start; `rtt` is the lowest RTT of this round so far. It ends slow start at the
+    /// present window if the path seems full.
     pub(super) fn look(&mut self, w: &mut Window, rtt: Option<i64>, detect: Detect) {
         if detect == Detect::Off {
             return;

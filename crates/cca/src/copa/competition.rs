@@ -1,24 +1,24 @@
-//! The competitive mode (§2.2): against flows that fill buffers δ becomes smaller, by additive increase and
+//! Competitive mode (§2.2): against flows that fill buffers δ becomes smaller, by additive increase and
 //! multiplicative decrease of 1/δ.
 
 use units::{Duration, Instant};
 
-/// 1/δ is not raised beyond this, segments.
+/// Largest value of 1/δ, segments.
 const MOST: f64 = 1e6;
 
-/// Whether there are flows that fill buffers, and δ.
+/// Competitive mode and the present δ.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Competition {
     /// 1/δ of the default mode, segments.
     default: f64,
-    /// 1/δ at present.
+    /// Present 1/δ, segments.
     inverse: f64,
     on: bool,
     last_empty: Instant,
 }
 
 impl Competition {
-    /// The default mode, with its δ.
+    /// Creates the default mode with its δ.
     pub(super) fn new(delta: f64) -> Self {
         Self {
             default: 1.0 / delta,
@@ -28,7 +28,7 @@ impl Competition {
         }
     }
 
-    /// The default mode, from `now` on.
+    /// Returns to the default mode at `now`.
     pub(super) fn restart(&mut self, now: Instant) {
         self.on = false;
         self.inverse = self.default;
@@ -43,7 +43,8 @@ impl Competition {
         1.0 / self.inverse
     }
 
-    /// Whether the queue is nearly empty; if it was not for as long as `patience`, others fill it.
+    /// Enters the competitive mode if the queue has not been nearly empty for longer than `patience`; leaves
+    /// it when the queue is nearly empty.
     pub(super) fn observe(&mut self, now: Instant, empty: bool, patience: Duration) {
         if empty {
             self.restart(now);
@@ -52,14 +53,14 @@ impl Competition {
         }
     }
 
-    /// A loss halves 1/δ, not below that of the default mode.
+    /// Halves 1/δ after a loss, down to that of the default mode.
     pub(super) fn lost(&mut self) {
         if self.on {
             self.inverse = (self.inverse / 2.0).max(self.default);
         }
     }
 
-    /// A round without a loss adds one segment to 1/δ.
+    /// Adds one segment to 1/δ after a round without a loss.
     pub(super) fn end_round(&mut self, lost: bool) {
         if self.on && !lost {
             self.inverse = (self.inverse + 1.0).min(MOST);

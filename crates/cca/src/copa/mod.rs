@@ -1,5 +1,5 @@
-//! Copa (Arun and Balakrishnan, NSDI 2018): steers the window to the rate 1/(δ d), d the queueing delay,
-//! and against flows that fill buffers gives up delay for rate. The kernel has none.
+//! Copa (Arun and Balakrishnan, NSDI 2018): steers the window towards the rate 1/(δ d), where d is the
+//! queueing delay. Against flows that fill buffers it trades delay for rate. The kernel does not have it.
 
 mod competition;
 mod rtt;
@@ -16,24 +16,24 @@ use rtt::Rtts;
 use velocity::Velocity;
 
 parameters! {
-    /// The constants of the paper.
+    /// Constants of the paper.
     pub struct CopaConfig {
-        /// δ of the default mode: a flow alone keeps about 1/δ segments waiting.
+        /// δ of the default mode: a flow alone keeps about 1/δ segments in the queue.
         delta: f64 = 0.5, in 0.001..=10.0, "1/segments", "Arun and Balakrishnan 2018 §2.1 and §2.2";
-        /// Answer flows that fill buffers by a smaller δ.
+        /// Use a smaller δ against flows that fill buffers.
         competitive: bool = true, "", "Arun and Balakrishnan 2018 §2.2";
-        /// For how long the lowest RTT counts.
+        /// Time for which a lowest RTT counts.
         min_rtt_window: Duration = Duration::from_secs(10), in Duration::from_millis(100)..=Duration::from_secs(600), "", "Arun and Balakrishnan 2018 §2.1";
-        /// A queueing delay below this share of its swing is that of a nearly empty queue.
+        /// Share of the RTT's range below which the queueing delay is that of a nearly empty queue.
         empty_share: f64 = 0.1, in 0.0..=1.0, "", "Arun and Balakrishnan 2018 §2.2";
-        /// Without a nearly empty queue for so long, there are flows that fill buffers.
+        /// Round trips without a nearly empty queue that show a flow that fills buffers.
         empty_rounds: u32 = 5, in 1..=1_000, "round trips", "Arun and Balakrishnan 2018 §2.2";
         /// Pacing rate, in windows per standing RTT.
         pacing_gain: f64 = 2.0, in 1.0..=10.0, "", "Arun and Balakrishnan 2018 §2.1";
     }
 }
 
-/// Copa in the catalogue.
+/// Catalogue entry of Copa.
 pub const ABOUT: Cca = Cca {
     name: "copa",
     aliases: &[],
@@ -50,7 +50,7 @@ pub const ABOUT: Cca = Cca {
 /// Least window, segments.
 const MIN_CWND: u32 = 2;
 
-/// The state of one connection.
+/// State of one connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Copa {
     config: CopaConfig,
@@ -58,11 +58,11 @@ pub struct Copa {
     velocity: Velocity,
     competition: Competition,
     starting: bool,
-    /// Part of a segment that the window has beyond whole ones.
+    /// Fraction of a segment that the window has beyond whole ones.
     fraction: f64,
-    /// Deliveries at which the present window is through.
+    /// Delivery count at which the present window has been delivered.
     next_round: u64,
-    /// A loss has been answered in this round.
+    /// Whether this round has already reacted to a loss.
     lost_in_round: bool,
 }
 
@@ -73,7 +73,7 @@ impl Default for Copa {
 }
 
 impl Copa {
-    /// Copa with other parameters.
+    /// Creates Copa with these parameters.
     pub fn new(config: CopaConfig) -> Self {
         Self {
             config,
@@ -87,24 +87,24 @@ impl Copa {
         }
     }
 
-    /// Whether it competes with flows that fill buffers.
+    /// Returns whether Copa competes with flows that fill buffers.
     pub fn is_competing(&self) -> bool {
         self.competition.is_on()
     }
 
-    /// The present δ.
+    /// Returns the present δ.
     pub fn delta(&self) -> f64 {
         self.competition.delta()
     }
 
-    /// §2.1: whether the rate is below its target, λ = cwnd / RTTstanding ≤ 1 / (δ d).
+    /// Returns whether the rate is below its target: λ = cwnd / RTTstanding ≤ 1 / (δ d) (§2.1).
     fn is_below_target(&self, cwnd: f64) -> bool {
         let queueing = self.rtts.queueing().as_micros() as f64;
         let standing = self.rtts.standing().as_micros() as f64;
         cwnd * self.delta() * queueing <= standing
     }
 
-    /// A window is through: direction and velocity for the next, and the mode.
+    /// Ends a round: sets the direction and the velocity of the next one, and updates the mode.
     fn end_round(&mut self, w: &Window, cwnd: f64) {
         self.next_round = w.delivered;
         self.velocity.end_round(cwnd);
@@ -114,7 +114,7 @@ impl Copa {
         self.lost_in_round = false;
     }
 
-    /// §2.2: looks for a nearly empty queue.
+    /// Chooses the mode by whether the queue is nearly empty (§2.2).
     fn choose_mode(&mut self, w: &Window) {
         let queueing = self.rtts.queueing().as_micros() as f64;
         let swing = self.rtts.swing().as_micros() as f64;
@@ -128,13 +128,13 @@ impl Copa {
         let cwnd = cwnd.clamp(f64::from(MIN_CWND), most);
         w.cwnd = (cwnd as u32).min(w.cwnd_clamp);
         if !self.starting {
-            // Others must not take it for slow start.
+            // The rest of TCP must not take this for slow start.
             w.ssthresh = w.ssthresh.min(w.cwnd);
         }
         self.fraction = cwnd - libm::floor(cwnd);
     }
 
-    /// §2.1: 2 cwnd / RTTstanding, so that bursts do not look like queues.
+    /// Sets the pacing rate to 2 cwnd / RTTstanding, so that bursts do not build queues (§2.1).
     fn pace(&self, w: &mut Window) {
         let standing = self.rtts.standing();
         if standing.is_zero() {
@@ -175,7 +175,7 @@ impl CongestionControl for Copa {
         }
     }
 
-    /// A loss is a sign of competition only (§2.2); the window follows the delay.
+    /// Notes a loss, which is only a sign of competition (§2.2); the window follows the delay.
     fn ssthresh(&mut self, window: &mut Window) -> u32 {
         if self.config.competitive && !self.lost_in_round {
             self.competition.lost();
@@ -205,7 +205,7 @@ impl CongestionControl for Copa {
             self.starting = false;
             self.velocity.restart(cwnd);
         }
-        // What the application leaves unused tells nothing of a larger window.
+        // A window that the application does not fill is no evidence for a larger one.
         let may_grow = !ack.rate.app_limited;
         if self.starting {
             if may_grow {
@@ -229,7 +229,7 @@ impl CongestionControl for Copa {
         self.pace(window);
     }
 
-    /// After a time-out the window is looked for anew.
+    /// Restarts the search for the window after a time-out.
     fn set_state(&mut self, _window: &mut Window, state: CaState) {
         if state == CaState::Loss {
             self.starting = true;
@@ -237,7 +237,7 @@ impl CongestionControl for Copa {
         }
     }
 
-    /// After an idle time there was nobody to fill the queue.
+    /// Restarts the mode after an idle time, in which nobody was seen to fill the queue.
     fn cwnd_event(&mut self, window: &mut Window, event: Event) {
         if event == Event::TxStart {
             self.competition.restart(window.now);

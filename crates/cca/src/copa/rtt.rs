@@ -1,4 +1,4 @@
-//! The RTTs by which Copa knows the queue (§2.1 and §2.2).
+//! RTTs from which Copa estimates the queue (§2.1 and §2.2).
 
 use units::{Duration, Instant};
 
@@ -7,8 +7,7 @@ use crate::windowed_filter::WindowedMax;
 /// Smoothed RTTs over which the highest RTT counts.
 const HIGHEST_ROUNDS: u64 = 4;
 
-/// The standing RTT, the lowest and the highest. The filter is one of maxima: for a minimum it is given
-/// the complement.
+/// Standing RTT, lowest RTT and highest RTT. The filter takes maxima, so for minima it gets the complement.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rtts {
     standing: WindowedMax,
@@ -28,7 +27,7 @@ fn least(filter: &WindowedMax) -> Duration {
 }
 
 impl Rtts {
-    /// An RTT was measured; `memory` is how long a lowest one counts.
+    /// Adds an RTT sample; `memory` is the time for which a lowest RTT counts.
     pub(super) fn sample(&mut self, now: Instant, rtt: Duration, srtt: Duration, memory: Duration) {
         let (at, rtt) = (micros_at(now), rtt.as_micros());
         self.standing.update((srtt / 2).as_micros(), at, !rtt);
@@ -37,25 +36,25 @@ impl Rtts {
         self.highest.update(rounds.as_micros(), at, rtt);
     }
 
-    /// The path has an RTT of `lowest` as another has found.
+    /// Sets the lowest RTT to the one that an earlier CCA has found.
     pub(super) fn seed(&mut self, now: Instant, lowest: Duration, memory: Duration) {
         let complement = !lowest.as_micros();
         self.lowest
             .update(memory.as_micros(), micros_at(now), complement);
     }
 
-    /// `RTTstanding`: the lowest of the last half of a smoothed RTT, which ACKs that come late or in lumps
-    /// do not raise; zero before the first sample.
+    /// Returns `RTTstanding`, the lowest RTT of the last half of a smoothed RTT, which late or aggregated
+    /// ACKs do not raise; zero before the first sample.
     pub(super) fn standing(&self) -> Duration {
         least(&self.standing)
     }
 
-    /// The queueing delay, `RTTstanding` − `RTTmin`.
+    /// Returns the queueing delay, `RTTstanding` − `RTTmin`.
     pub(super) fn queueing(&self) -> Duration {
         self.standing().saturating_sub(least(&self.lowest))
     }
 
-    /// How far the RTT swings: the highest of the last four smoothed RTTs over the lowest.
+    /// Returns the range of the RTT: the highest one of the last four smoothed RTTs less the lowest.
     pub(super) fn swing(&self) -> Duration {
         Duration::from_micros(self.highest.get()).saturating_sub(least(&self.lowest))
     }

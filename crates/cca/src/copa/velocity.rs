@@ -1,11 +1,11 @@
-//! How fast the window moves (§2.1): faster while it keeps its direction.
+//! Velocity of the window (§2.1), which grows while the window keeps its direction.
 
 /// Rounds in one direction after which the velocity doubles.
 const STEADY_ROUNDS: u32 = 3;
-/// The window doubles in a round trip long before this.
+/// Upper bound of the velocity; the window doubles per round trip long before it.
 const MOST: f64 = 65_536.0;
 
-/// The velocity parameter v.
+/// Velocity parameter v.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Velocity {
     v: f64,
@@ -26,12 +26,12 @@ impl Default for Velocity {
 }
 
 impl Velocity {
-    /// The present velocity.
+    /// Returns the present velocity.
     pub(super) fn get(&self) -> f64 {
         self.v
     }
 
-    /// Begins at `cwnd` without a direction.
+    /// Restarts at `cwnd` without a direction.
     pub(super) fn restart(&mut self, cwnd: f64) {
         *self = Self {
             cwnd_at_start: cwnd,
@@ -39,15 +39,15 @@ impl Velocity {
         };
     }
 
-    /// The rate is to go `up` or down from `cwnd`: a velocity that was gained in the other direction is not
-    /// for this one. The paper finds that out at the end of the window only; Meta's mvfst does as here.
+    /// Sets the direction of the rate, `up` or down from `cwnd`. A velocity that was gained in the other
+    /// direction is dropped at once, as in Meta's mvfst; the paper does so only at the end of the window.
     pub(super) fn steer(&mut self, up: bool, cwnd: f64) {
         if self.v > 1.0 && self.up != Some(up) {
             self.restart(cwnd);
         }
     }
 
-    /// A window is through, and the next one is `cwnd`.
+    /// Ends a window; the next one is `cwnd`.
     pub(super) fn end_round(&mut self, cwnd: f64) {
         let up = cwnd > self.cwnd_at_start;
         self.cwnd_at_start = cwnd;
@@ -69,7 +69,7 @@ mod tests {
     use super::Velocity;
 
     /// Arun and Balakrishnan 2018 §2.1: v doubles once the direction has been the same for three RTTs, and
-    /// is one again when it changes.
+    /// returns to one when it changes.
     #[test]
     fn the_velocity_doubles_in_one_direction() {
         let mut velocity = Velocity::default();

@@ -1,14 +1,14 @@
-//! How Linux 3.19 counted stretch ACKs: one each, and fewer of them for a segment of window where they
-//! cover more.
+//! Stretch ACKs in Linux 3.19: each ACK counts once, and fewer ACKs are needed per added segment where they
+//! cover more segments.
 
 use crate::Window;
 
-/// Parts of a segment in which the ratio is kept.
+/// Fractions of a segment that the ratio is kept in.
 const PARTS: u32 = 16;
-/// An ACK is not believed to cover more segments.
+/// Most segments that one ACK is believed to cover.
 const MOST: u32 = 32;
 
-/// Segments that an ACK covers, averaged with a weight of 1/16 (the kernel's `delayed_ack`).
+/// Mean number of segments per ACK, with a weight of 1/16 for a new sample (the kernel's `delayed_ack`).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AckRatio(u32);
 
@@ -19,20 +19,20 @@ impl Default for AckRatio {
 }
 
 impl AckRatio {
-    /// An ACK covered `segments`.
+    /// Adds an ACK that covered `segments`.
     pub(super) fn update(&mut self, segments: u32) {
         let kept = self.0 - self.0 / PARTS;
         self.0 = kept.saturating_add(segments).clamp(1, MOST * PARTS);
     }
 
-    /// The ACKs that cover so many segments; at least one.
+    /// Returns the number of ACKs that cover `segments`, at least one.
     pub(super) fn per_acks(self, segments: u32) -> u32 {
         let acks = u64::from(segments) * u64::from(PARTS) / u64::from(self.0);
         acks.clamp(1, u64::from(u32::MAX)) as u32
     }
 }
 
-/// Adds one segment to the window with the first ACK after `per_acks` of them.
+/// Adds one segment to the window with the first ACK after `per_acks` ACKs.
 pub(super) fn grow_per_ack(w: &mut Window, per_acks: u32) {
     if w.cwnd_cnt < per_acks {
         w.cwnd_cnt += 1;

@@ -6,12 +6,12 @@ use units::{Duration, Instant};
 pub(super) const MOST_MINUTES: u32 = 60;
 /// Most samples of the current delay.
 pub(super) const MOST_SAMPLES: u32 = 64;
-/// No delay.
+/// Value of a missing delay.
 const NONE: i64 = i64::MAX;
 const MINUTE: u64 = 60_000;
 
-/// The lowest delay of each of the last minutes and the latest delays, µs. One-way delays are those since
-/// the first: the distance of the clocks cancels.
+/// Lowest delay of each of the last minutes, and the latest delays, µs. One-way delays are relative to the
+/// first one, which cancels the offset of the clocks.
 #[derive(Clone, Debug)]
 pub(super) struct Delays {
     minutes: [i64; MOST_MINUTES as usize],
@@ -20,7 +20,7 @@ pub(super) struct Delays {
     latest: [i64; MOST_SAMPLES as usize],
     kept_latest: usize,
     next: usize,
-    /// The difference of the clocks in the first pair of timestamps, ms.
+    /// Offset of the clocks in the first pair of timestamps, ms.
     first: Option<u32>,
 }
 
@@ -37,7 +37,7 @@ impl Delays {
         }
     }
 
-    /// A pair of timestamps: the other side's clock at arrival and ours at departure, ms.
+    /// Adds a pair of timestamps: the clock of the other end at arrival and ours at departure, ms.
     pub(super) fn one_way(&mut self, now: Instant, (theirs, ours): (u32, u32)) {
         let apart = theirs.wrapping_sub(ours);
         let first = *self.first.get_or_insert(apart);
@@ -45,18 +45,18 @@ impl Delays {
         self.add(now, i64::from(change) * 1_000);
     }
 
-    /// An RTT.
+    /// Adds an RTT.
     pub(super) fn round_trip(&mut self, now: Instant, rtt: Duration) {
         self.add(now, rtt.as_micros().min(NONE as u64 - 1) as i64);
     }
 
-    /// A base delay that another has found.
+    /// Sets the base delay to the one that an earlier CCA has found.
     pub(super) fn seed(&mut self, now: Instant, base: Duration) {
         self.turn(now);
         self.minutes[0] = base.as_micros().min(NONE as u64 - 1) as i64;
     }
 
-    /// What the lowest of the latest delays is above the base delay, µs.
+    /// Returns the lowest of the latest delays less the base delay, µs.
     pub(super) fn queueing(&self) -> u64 {
         let lowest = |of: &[i64]| of.iter().copied().min().unwrap_or(NONE);
         let current = lowest(&self.latest[..self.kept_latest]);
@@ -74,7 +74,7 @@ impl Delays {
         self.next = (self.next + 1) % self.kept_latest;
     }
 
-    /// Begins a minute if one has passed: the oldest is forgotten.
+    /// Begins a new minute if one has passed, and drops the oldest one.
     fn turn(&mut self, now: Instant) {
         let minute = now.since_start().as_millis() / MINUTE;
         let passed = minute.saturating_sub(self.minute);
@@ -82,7 +82,7 @@ impl Delays {
             return;
         }
         self.minute = minute;
-        // Minutes without a sample tell nothing, and push nothing out.
+        // A minute without a sample says nothing, so it drops nothing.
         if self.minutes[0] != NONE {
             self.minutes.copy_within(..self.kept_minutes - 1, 1);
             self.minutes[0] = NONE;
@@ -99,7 +99,7 @@ mod tests {
         Instant::ZERO + Duration::from_secs(60 * minute)
     }
 
-    /// RFC 6817 §3.1: the base delay is the lowest of BASE_HISTORY minutes.
+    /// RFC 6817 §3.1: the base delay is the lowest one of BASE_HISTORY minutes.
     #[test]
     fn the_base_delay_is_forgotten_after_its_history() {
         let mut delays = Delays::new(3, 1);
@@ -113,7 +113,7 @@ mod tests {
         assert_eq!(delays.queueing(), 0);
     }
 
-    /// §2.4.2: the current delay is the lowest of the last CURRENT_FILTER samples.
+    /// §2.4.2: the current delay is the lowest one of the last CURRENT_FILTER samples.
     #[test]
     fn a_lone_late_sample_is_filtered() {
         let mut delays = Delays::new(10, 4);
@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(delays.queueing(), 20_000);
     }
 
-    /// RFC 7323 §5.4: clocks have random origins and wrap.
+    /// RFC 7323 §5.4: clocks have random origins and wrap around.
     #[test]
     fn one_way_delays_do_not_depend_on_the_clocks() {
         for apart in [0, 5_000, 1 << 31, u32::MAX - 3] {

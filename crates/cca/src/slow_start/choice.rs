@@ -1,4 +1,4 @@
-//! Which slow start a congestion control begins with.
+//! Choice of the slow-start method and its parameters.
 
 use units::Duration;
 
@@ -10,25 +10,25 @@ use crate::parameters::{Setting, choices, parameters};
 use crate::{Cca, SettingError, Settings};
 
 choices! {
-    /// The ways to start.
+    /// Slow-start methods.
     pub enum Method {
-        /// Until loss (RFC 5681 §3.1).
+        /// Standard slow start: until a loss (RFC 5681 §3.1).
         Standard = "standard",
         /// Hybrid Slow Start.
         Hystart = "hystart",
         /// HyStart++ (RFC 9406).
         HystartPlus = "hystart++",
-        /// BBR's start-up: until the delivery rate does not grow.
+        /// BBR's Startup: until the delivery rate stops growing.
         Bbr = "bbr",
-        /// Hybrid Slow Start as Linux 3.19 ran it.
+        /// Hybrid Slow Start of Linux 3.19.
         Linux3_19 = "linux-3.19",
-        /// Hybrid Slow Start as Linux 4.8 ran it.
+        /// Hybrid Slow Start of Linux 4.8.
         Linux4_8 = "linux-4.8",
     }
 }
 
 impl Method {
-    /// The default of a slow-start parameter where it depends on the method that a CCA begins with.
+    /// Returns the default of a slow-start parameter if it depends on the CCA's default method.
     pub(crate) fn default_of(self, parameter: &str) -> Option<String> {
         match parameter {
             "slow_start" => Some(self.show()),
@@ -39,50 +39,50 @@ impl Method {
 }
 
 parameters! {
-    /// How to start, for every congestion control that does not have a way of its own.
+    /// Slow-start parameters of every congestion control without a slow start of its own.
     pub struct SlowStartConfig {
-        /// Method of slow start.
+        /// Slow-start method.
         slow_start: Method = Method::Standard, "", "RFC 5681 §3.1; Ha and Rhee 2011";
-        /// Hybrid Slow Start in place of the standard one, as the kernel's tcp_cubic switches it.
+        /// Use Hybrid Slow Start instead of the standard one, the same switch as in the kernel's tcp_cubic.
         hystart: bool = false, "", "Linux tcp_cubic hystart";
-        /// What ends Hybrid Slow Start: a long ACK train, a rising delay, or either.
+        /// Signal that ends Hybrid Slow Start: a long ACK train, a rising delay, or either.
         hystart_detect: Detect = Detect::Both, "", "Linux tcp_cubic hystart_detect";
-        /// Window below which Hybrid Slow Start does not end.
+        /// Least window at which Hybrid Slow Start may end.
         hystart_low_window: u32 = 16, in 0..=1_000_000, "segments", "Linux tcp_cubic hystart_low_window";
-        /// ACKs closer than this belong to one train.
+        /// Largest gap between two ACKs of one train.
         hystart_ack_delta: Duration = Duration::from_millis(2), "", "Linux tcp_cubic hystart_ack_delta_us";
-        /// Detections, one per round at most, that it takes to leave Hybrid Slow Start.
+        /// Detections needed to leave Hybrid Slow Start, counted at most once per round.
         hystart_detections: u32 = 1, in 1..=100, "", "1 in Linux; 3 in atxutegi2018-mobility §V";
-        /// Least rise of the delay that ends the first part of HyStart++.
+        /// Least rise of the delay that ends the first phase of HyStart++.
         hystartpp_min_rtt_thresh: Duration = Duration::from_millis(4), "", "RFC 9406 §4.3, MIN_RTT_THRESH";
-        /// Rise of the delay that always ends it.
+        /// Rise of the delay that always ends the first phase of HyStart++.
         hystartpp_max_rtt_thresh: Duration = Duration::from_millis(16), "", "RFC 9406 §4.3, MAX_RTT_THRESH";
-        /// Between the two, the part of the lowest RTT by which the delay must rise.
+        /// Divisor of the lowest RTT that gives the rise of the delay between these two bounds.
         hystartpp_min_rtt_divisor: u32 = 8, in 1..=1_000, "", "RFC 9406 §4.3, MIN_RTT_DIVISOR";
-        /// RTT samples of a round that HyStart++ takes to judge.
+        /// RTT samples per round that HyStart++ needs for a decision.
         hystartpp_n_rtt_sample: u32 = 8, in 1..=1_000, "samples", "RFC 9406 §4.3, N_RTT_SAMPLE";
-        /// How much slower the window grows in conservative slow start.
+        /// Factor by which the window grows more slowly in conservative slow start.
         hystartpp_css_growth_divisor: u32 = 4, in 2..=1_000, "", "RFC 9406 §4.3, CSS_GROWTH_DIVISOR";
         /// Rounds of conservative slow start.
         hystartpp_css_rounds: u32 = 5, in 1..=1_000, "rounds", "RFC 9406 §4.3, CSS_ROUNDS";
-        /// Segments that one ACK adds at most, unless the connection is paced.
+        /// Most segments that one ACK may add, unless the connection is paced.
         hystartpp_l: u32 = 8, in 1..=1_000_000, "segments", "RFC 9406 §4.3, L";
-        /// Ratio of delivery rates that BBR's start-up takes for growth.
+        /// Ratio of delivery rates that counts as growth in BBR's Startup.
         startup_growth: f64 = 1.25, in 1.0..=10.0, "", "draft-cardwell-iccrg-bbr-congestion-control-00 §4.3.2.2";
-        /// Rounds without growth that end BBR's start-up.
+        /// Rounds without growth that end BBR's Startup.
         startup_rounds: u32 = 3, in 1..=1_000, "rounds", "draft-cardwell-iccrg-bbr-congestion-control-00 §4.3.2.2";
-        /// In BBR's start-up the window is at most this many times what the path is seen to hold.
+        /// Upper bound of the window in BBR's Startup, as a multiple of the measured bandwidth-delay product.
         startup_gain: f64 = 2.89, in 1.0..=100.0, "", "draft-cardwell-iccrg-bbr-congestion-control-00 §4.2.3, 2/ln 2";
-        /// Leave BBR's start-up with the window that the path holds without a queue.
+        /// Leave BBR's Startup with the window that fills the path without a queue.
         startup_drain: bool = true, "", "draft-cardwell-iccrg-bbr-congestion-control-00 §4.3.3";
     }
 }
 
 impl SlowStartConfig {
-    /// What `settings` chooses for `cca`.
+    /// Returns the choice of `settings` for `cca`.
     ///
     /// # Errors
-    /// If two settings contradict each other.
+    /// Returns an error if two settings contradict each other.
     pub(crate) fn chosen(cca: &Cca, settings: &Settings) -> Result<Self, SettingError> {
         if settings.contains_key("slow_start") && settings.contains_key("hystart") {
             return Err(SettingError::Conflict {
@@ -103,7 +103,7 @@ impl SlowStartConfig {
         Ok(config)
     }
 
-    /// The method with its parameters.
+    /// Creates the method with its parameters.
     pub(crate) fn build(&self) -> Box<dyn SlowStart> {
         match self.slow_start {
             Method::Standard => Box::new(Standard),

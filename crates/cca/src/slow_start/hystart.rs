@@ -1,5 +1,5 @@
-//! Hybrid Slow Start (Ha and Rhee, "Taming the elephants", 2011) as Linux runs it within CUBIC:
-//! leaves slow start when ACKs of a round come in a train as long as the path, or when the delay rises.
+//! Hybrid Slow Start (Ha and Rhee, "Taming the elephants", 2011) as in Linux CUBIC. It ends slow start when
+//! the ACKs of a round form a train as long as the path, or when the delay rises.
 
 use units::{Bytes, Duration, Instant};
 
@@ -7,16 +7,16 @@ use super::SlowStart;
 use crate::parameters::choices;
 use crate::{AckSample, CaState, Window};
 
-/// Bytes of four bursts of the largest size, by which pacing may stretch an ACK train (the kernel's
+/// Bytes in four bursts of the largest size, by which pacing may stretch an ACK train (the kernel's
 /// `sk_gso_max_size` leaves room for the headers).
 const PACED_BURSTS: u64 = 4 * (65_536 - 1 - 320);
-/// RTT samples this soon after growth has begun again are not trusted.
+/// Time after congestion avoidance begins in which RTT samples are ignored.
 const QUARANTINE: Duration = Duration::from_secs(1);
 
 choices! {
-    /// What ends Hybrid Slow Start.
+    /// Signals that end Hybrid Slow Start.
     pub enum Detect {
-        /// An ACK train as long as half the lowest RTT (the whole of it if paced).
+        /// An ACK train as long as half of the lowest RTT, or all of it if the connection is paced.
         Train = "train",
         /// A rising delay.
         Delay = "delay",
@@ -25,20 +25,20 @@ choices! {
     }
 }
 
-/// The parameters, with the kernel's defaults.
+/// Parameters, with the kernel's defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HyStartConfig {
-    /// What makes it leave.
+    /// Signal that ends slow start.
     pub detect: Detect,
-    /// Not below this window, segments (`hystart_low_window`).
+    /// Least window at which slow start may end, segments (`hystart_low_window`).
     pub low_window: u32,
-    /// RTT samples at the start of a round that are looked at.
+    /// RTT samples at the start of a round that are used.
     pub samples: u32,
-    /// ACKs closer than this belong to one train (`hystart_ack_delta_us`).
+    /// Largest gap between two ACKs of one train (`hystart_ack_delta_us`).
     pub ack_spacing: Duration,
-    /// Bounds of the delay threshold, an eighth of the lowest RTT.
+    /// Bounds of the delay threshold, which is an eighth of the lowest RTT.
     pub delay_threshold: (Duration, Duration),
-    /// How many detections it takes to leave: 1 in Linux.
+    /// Detections needed to leave slow start; 1 in Linux.
     pub detections: u32,
 }
 
@@ -55,7 +55,7 @@ impl Default for HyStartConfig {
     }
 }
 
-/// Slow start that looks for the end of the pipe before loss tells.
+/// Slow start that looks for the capacity of the path before a loss occurs.
 #[derive(Clone, Debug)]
 pub struct HyStart {
     config: HyStartConfig,
@@ -65,14 +65,14 @@ pub struct HyStart {
     lowest_in_round: Duration,
     sampled: u32,
     delay_min: Option<Duration>,
-    /// When congestion avoidance began, after the latest reduction.
+    /// Time at which congestion avoidance began after the latest reduction.
     growing_since: Option<Instant>,
     detections: u32,
     detected_in_round: bool,
 }
 
 impl HyStart {
-    /// Hybrid Slow Start with these parameters.
+    /// Creates Hybrid Slow Start with these parameters.
     pub fn new(config: HyStartConfig) -> Self {
         Self {
             config,
@@ -97,7 +97,7 @@ impl HyStart {
         self.detected_in_round = false;
     }
 
-    /// ACKs of this round have come without a gap for as long as the path is.
+    /// Returns whether the ACKs of this round form a train without gaps that is as long as the path.
     fn train_is_long(&mut self, w: &Window, delay_min: Duration) -> bool {
         if w.now.saturating_since(self.last_ack) > self.config.ack_spacing {
             return false;
@@ -117,7 +117,7 @@ impl HyStart {
         w.now.saturating_since(self.round_start) > threshold
     }
 
-    /// The first samples of this round are all well above the lowest RTT.
+    /// Returns whether the first samples of this round are all well above the lowest RTT.
     fn delay_has_risen(&mut self, rtt: Duration, delay_min: Duration) -> bool {
         self.lowest_in_round = self.lowest_in_round.min(rtt);
         if self.sampled < self.config.samples {
@@ -167,7 +167,7 @@ impl SlowStart for HyStart {
             }
             return;
         }
-        // The end is found but once, until a time-out makes everything doubtful.
+        // The end is found only once, until a time-out makes all estimates doubtful.
         if self.detections >= self.config.detections {
             return;
         }

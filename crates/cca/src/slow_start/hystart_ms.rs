@@ -1,36 +1,36 @@
-//! Hybrid Slow Start as Linux ran it up to 5.5: by a clock of milliseconds, blind to pacing, by the first
-//! samples of a round only, in rounds that begin while the window grows.
+//! Hybrid Slow Start as in Linux up to 5.5. Its clock counts milliseconds, it ignores pacing and uses only
+//! the first samples of a round, and rounds begin while the window grows.
 
 use units::Duration;
 
 use super::{Detect, HyStartConfig, SlowStart};
 use crate::{AckSample, CaState, Window};
 
-/// Fractions of a millisecond in which delays are kept.
+/// Fractions of a millisecond that delays are kept in.
 const EIGHTHS: u64 = 8;
-/// RTT samples this soon after growth has begun again are not trusted, ms.
+/// Time after congestion avoidance begins in which RTT samples are ignored, ms.
 const QUARANTINE: u64 = 1_000;
 
-/// Which kernel.
+/// Kernel version that is followed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kernel {
-    /// 3.19: slow start goes one segment beyond the threshold, and what an ACK acknowledges beyond that is
-    /// not counted. What else that kernel did otherwise lies in CUBIC (its parameter `kernel`).
+    /// Linux 3.19: slow start goes one segment beyond the threshold and drops the acknowledged segments that
+    /// are left over. The other differences of that kernel are in CUBIC (its parameter `kernel`).
     Linux3_19,
-    /// 4.8.
+    /// Linux 4.8.
     Linux4_8,
 }
 
-/// Hybrid Slow Start by whole milliseconds.
+/// Hybrid Slow Start in whole milliseconds.
 #[derive(Clone, Debug)]
 pub struct HyStartMs {
     config: HyStartConfig,
     kernel: Kernel,
-    /// Times in milliseconds.
+    /// Times are in milliseconds.
     round_start: u64,
     round_end: u64,
     last_ack: u64,
-    /// Delays in eighths of a millisecond.
+    /// Delays are in eighths of a millisecond.
     lowest_in_round: Option<u64>,
     delay_min: Option<u64>,
     sampled: u32,
@@ -48,7 +48,7 @@ fn clock_ms(w: &Window) -> u64 {
 }
 
 impl HyStartMs {
-    /// That of `kernel` with these parameters.
+    /// Creates the version of `kernel` with these parameters.
     pub fn new(kernel: Kernel, config: HyStartConfig) -> Self {
         Self {
             config,
@@ -74,7 +74,7 @@ impl HyStartMs {
         self.detected_in_round = false;
     }
 
-    /// ACKs of this round have come without a gap for half of the lowest RTT.
+    /// Returns whether the ACKs of this round have come without a gap for half of the lowest RTT.
     fn train_is_long(&mut self, now: u64, delay_min: u64) -> bool {
         if now.saturating_sub(self.last_ack) > self.config.ack_spacing.as_millis() {
             return false;
@@ -83,7 +83,7 @@ impl HyStartMs {
         now.saturating_sub(self.round_start) > delay_min / EIGHTHS / 2
     }
 
-    /// The first samples of this round are all well above the lowest RTT.
+    /// Returns whether the first samples of this round are all well above the lowest RTT.
     fn delay_has_risen(&mut self, rtt: u64, delay_min: u64) -> bool {
         if self.sampled < self.config.samples {
             self.sampled += 1;

@@ -1,25 +1,25 @@
-//! HyStart++ (RFC 9406): leaves slow start when the delay rises, for a slower growth at first, and goes back
-//! if the delay falls again.
+//! HyStart++ (RFC 9406): when the delay rises it continues with slower growth at first, and returns to
+//! standard slow start if the delay falls again.
 
 use units::Duration;
 
 use super::SlowStart;
 use crate::{AckSample, INFINITE_SSTHRESH, Window};
 
-/// The constants of RFC 9406 §4.3.
+/// Constants of RFC 9406 §4.3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HyStartPlusConfig {
     /// Bounds of the delay threshold, `MIN_RTT_THRESH` and `MAX_RTT_THRESH`.
     pub delay_threshold: (Duration, Duration),
-    /// The threshold is this part of the last round's lowest RTT, `MIN_RTT_DIVISOR`.
+    /// Divisor of the lowest RTT of the last round that gives the threshold, `MIN_RTT_DIVISOR`.
     pub divisor: u32,
-    /// RTT samples of a round that it takes, `N_RTT_SAMPLE`.
+    /// RTT samples per round that a decision needs, `N_RTT_SAMPLE`.
     pub samples: u32,
-    /// How much slower the window grows in conservative slow start, `CSS_GROWTH_DIVISOR`.
+    /// Factor by which the window grows more slowly in conservative slow start, `CSS_GROWTH_DIVISOR`.
     pub growth_divisor: u32,
     /// Rounds of conservative slow start, `CSS_ROUNDS`.
     pub rounds: u32,
-    /// Segments that one ACK adds at most where the connection is not paced, `L`.
+    /// Most segments that one ACK may add where the connection is not paced, `L`.
     pub limit: u32,
 }
 
@@ -39,15 +39,15 @@ impl Default for HyStartPlusConfig {
 /// Conservative slow start (§4.2).
 #[derive(Clone, Copy, Debug)]
 struct Conservative {
-    /// The lowest RTT of the round that led here.
+    /// Lowest RTT of the round that led here.
     baseline: Duration,
-    /// Rounds so far, the broken first one included.
+    /// Rounds so far, including the incomplete first one.
     rounds: u32,
-    /// Segments acknowledged towards the next of the window.
+    /// Acknowledged segments that count towards the next segment of the window.
     acked: u32,
 }
 
-/// Slow start that tells a queue from jitter.
+/// Slow start that distinguishes a queue from jitter.
 #[derive(Clone, Copy, Debug)]
 pub struct HyStartPlus {
     config: HyStartPlusConfig,
@@ -59,7 +59,7 @@ pub struct HyStartPlus {
 }
 
 impl HyStartPlus {
-    /// HyStart++ with these parameters.
+    /// Creates HyStart++ with these parameters.
     pub fn new(config: HyStartPlusConfig) -> Self {
         Self {
             config,
@@ -71,12 +71,12 @@ impl HyStartPlus {
         }
     }
 
-    /// Whether growth is conservative at present.
+    /// Returns whether growth is conservative at present.
     pub fn is_conservative(&self) -> bool {
         self.conservative.is_some()
     }
 
-    /// §4.2: a round ends when all that was sent before it began is acknowledged.
+    /// Ends a round when all that was sent before it began is acknowledged (§4.2).
     fn end_round(&mut self, w: &mut Window) {
         self.round_end = w.snd_nxt;
         self.lowest_before = self.lowest.take();
@@ -90,7 +90,7 @@ impl HyStartPlus {
         }
     }
 
-    /// §4.2: an RTT leads into conservative slow start, or back out of it.
+    /// Enters or leaves conservative slow start because of an RTT sample (§4.2).
     fn judge(&mut self, rtt: Duration) {
         let lowest = self.lowest.map_or(rtt, |lowest| lowest.min(rtt));
         self.lowest = Some(lowest);
@@ -111,7 +111,7 @@ impl HyStartPlus {
         }
     }
 
-    /// §4.2: whether the delay of this round is well above that of the last.
+    /// Returns whether the delay of this round is well above that of the last one (§4.2).
     fn has_risen(&self, lowest: Duration) -> bool {
         let Some(before) = self.lowest_before else {
             return false;
@@ -145,7 +145,7 @@ impl SlowStart for HyStartPlus {
     }
 
     fn on_ack(&mut self, window: &mut Window, sample: &AckSample) {
-        // §4.3: for the first slow start only, while the threshold is at its initial value.
+        // §4.3: only in the first slow start, while the threshold has its initial value.
         if window.ssthresh != INFINITE_SSTHRESH {
             return;
         }

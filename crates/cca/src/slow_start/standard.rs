@@ -1,9 +1,9 @@
-//! Standard slow start (RFC 5681 §3.1, with appropriate byte counting of RFC 3465 without limit, as
-//! Linux does): one segment for each acknowledged one, until loss.
+//! Standard slow start (RFC 5681 §3.1): one segment for each acknowledged one, until a loss. It counts bytes
+//! as RFC 3465 does, without a limit, like Linux.
 
 use super::SlowStart;
 
-/// Slow start that ends at the threshold only.
+/// Slow start that ends only at the threshold.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Standard;
 

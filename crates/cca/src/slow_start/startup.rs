@@ -1,19 +1,20 @@
-//! BBR's start-up for congestion controls of the window (draft-cardwell-iccrg-bbr-congestion-control-00
-//! §4.3.2): doubles until the delivery rate does not follow.
+//! BBR's Startup for congestion controls that set a window (draft-cardwell-iccrg-bbr-congestion-control-00
+//! §4.3.2): the window doubles until the delivery rate stops growing.
 
 use super::SlowStart;
 use crate::{RateSample, Window};
 
-/// The constants of start-up.
+/// Constants of Startup.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StartupConfig {
-    /// The delivery rate that is taken for growth, as a ratio to the highest before.
+    /// Ratio to the highest earlier delivery rate that counts as growth.
     pub growth: f64,
-    /// Rounds without growth after which the pipe is full.
+    /// Rounds without growth after which the path is full.
     pub rounds: u32,
-    /// The window does not exceed what the path is seen to hold by more than this factor.
+    /// Upper bound of the window, as a multiple of the measured bandwidth-delay product.
     pub gain: f64,
-    /// Leave with the window that the path holds instead of the one that filled it.
+    /// Whether to leave with the window that fills the path without a queue, instead of the one that built
+    /// the queue.
     pub drain: bool,
 }
 
@@ -28,25 +29,25 @@ impl Default for StartupConfig {
     }
 }
 
-/// Slow start that ends when three rounds have not brought a quarter more.
+/// Slow start that ends when three rounds bring less than a quarter more.
 ///
-/// What it leaves to the congestion control: pacing, which is none unless the connection paces (BBR itself
-/// paces by 2.89 times the rate). To drain, it sets the window to highest rate times lowest RTT, so that
-/// nothing leaves until the queue has gone by that much.
+/// It leaves pacing to the congestion control, which does not pace unless the connection does (BBR itself
+/// paces at 2.89 times the rate). To drain the queue, it sets the window to the highest rate times the lowest
+/// RTT, so that nothing leaves until that much of the queue has gone.
 #[derive(Clone, Copy, Debug)]
 pub struct Startup {
     config: StartupConfig,
-    /// Deliveries at which the present round ends.
+    /// Delivery count at which the present round ends.
     next_round: u64,
     /// Highest delivery rate, bytes per second.
     highest: f64,
-    /// Highest rate when it had grown last.
+    /// Highest rate at the time of its last growth.
     grown: f64,
     rounds: u32,
 }
 
 impl Startup {
-    /// Start-up with these parameters.
+    /// Creates Startup with these parameters.
     pub fn new(config: StartupConfig) -> Self {
         Self {
             config,
@@ -57,7 +58,7 @@ impl Startup {
         }
     }
 
-    /// Segments that the path holds by what has been seen: highest rate times lowest RTT.
+    /// Returns the measured bandwidth-delay product in segments: the highest rate times the lowest RTT.
     fn held(&self, w: &Window) -> f64 {
         self.highest * w.min_rtt.as_secs_f64() / f64::from(w.mss.max(1))
     }
@@ -87,7 +88,7 @@ impl SlowStart for Startup {
         self.next_round = window.delivered;
     }
 
-    /// §4.2.3.2: as standard slow start, but not beyond the gain times what the path holds.
+    /// Grows like standard slow start, but not beyond the gain times the bandwidth-delay product (§4.2.3.2).
     fn grow(&mut self, window: &mut Window, acked: u32) -> u32 {
         let most = libm::ceil(self.held(window) * self.config.gain) as u32;
         let room = if self.highest > 0.0 {

@@ -1,34 +1,34 @@
-//! What is believed of the delivery rate: a probability for each rate of a grid, moved on by the model and
-//! sharpened by what was delivered (NSDI 2013 §3).
+//! Belief about the delivery rate: a probability for each rate of a grid. The model moves it with time, and
+//! deliveries sharpen it (NSDI 2013 §3).
 
 use super::config::SproutConfig;
 
-/// The drift within a tick is followed to this many standard deviations.
+/// Standard deviations to which the drift within a tick is followed.
 const REACH: f64 = 4.0;
-/// What is less likely than this is left out of sums over the belief.
+/// Probability below which a rate is left out of sums.
 const NEGLIGIBLE: f64 = 1e-9;
-/// The grid is halved where no more than this is believed to be beyond an eighth of it.
+/// Probability beyond an eighth of the grid below which the grid is halved.
 const RARE: f64 = 1e-2;
 
-/// A distribution over rates of 0, 1, … widths of a bin.
+/// Distribution over the rates of 0, 1, … bin widths.
 #[derive(Clone, Debug)]
 pub(super) struct Belief {
     mass: Vec<f64>,
-    /// Room for what drifts in a tick, beyond the grid too.
+    /// Buffer for the drift of a tick, including the margins beyond the grid.
     spread: Vec<f64>,
-    /// Probability to drift by … −1, 0, 1, … bins in a tick.
+    /// Probability of a drift by … −1, 0, 1, … bins in a tick.
     drift: Vec<f64>,
     /// Natural logarithms of 1, 2, ….
     logarithms: Vec<f64>,
     /// Probability that an outage lasts for another tick.
     stays_out: f64,
-    /// Highest rate of the grid, segments per second, and what it may not fall below.
+    /// Highest rate of the grid, segments per second, and its lower bound.
     top: f64,
     least_top: f64,
 }
 
 impl Belief {
-    /// Every rate up to the highest is as likely.
+    /// Creates a belief in which all rates up to the highest are equally likely.
     pub(super) fn new(config: &SproutConfig) -> Self {
         let bins = config.bins as usize;
         let tick = config.tick.as_secs_f64();
@@ -57,17 +57,17 @@ impl Belief {
         self.top / (self.mass.len() - 1) as f64
     }
 
-    /// How far the grid reaches beyond that of the parameters; the drift is in proportion.
+    /// Returns the size of the grid relative to that of the parameters; the drift is proportional to it.
     pub(super) fn scale(&self) -> f64 {
         self.top / self.least_top
     }
 
-    /// Highest rate of the grid, segments per second.
+    /// Returns the highest rate of the grid, segments per second.
     pub(super) fn top(&self) -> f64 {
         self.top
     }
 
-    /// The rates that matter, segments per second, and how likely they are.
+    /// Returns the rates that are not negligible, segments per second, with their probabilities.
     pub(super) fn rates(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
         let width = self.width();
         let masses = self.mass.iter().enumerate();
@@ -76,12 +76,12 @@ impl Belief {
             .map(move |(bin, mass)| (bin as f64 * width, *mass))
     }
 
-    /// Expected rate, segments per second.
+    /// Returns the expected rate, segments per second.
     pub(super) fn mean(&self) -> f64 {
         self.rates().map(|(rate, mass)| rate * mass).sum()
     }
 
-    /// A tick goes by: the rate drifts as Brownian motion, never below zero, but an outage tends to last.
+    /// Advances by a tick: the rate drifts as Brownian motion, never below zero, and an outage tends to last.
     pub(super) fn evolve(&mut self) {
         let (bins, reach) = (self.mass.len(), self.drift.len() / 2);
         self.spread.fill(0.0);
@@ -95,7 +95,7 @@ impl Belief {
                 }
             }
         }
-        // Below zero it is reflected, beyond the grid it is held.
+        // Reflect what is below zero, and keep what is beyond the grid at its end.
         let (below, inside) = self.spread.split_at(reach);
         let (inside, beyond) = inside.split_at(bins);
         self.mass.copy_from_slice(inside);
@@ -106,12 +106,13 @@ impl Belief {
         self.mass[0] += staying;
     }
 
-    /// `count` segments came in `seconds` in which the path always had some: a Poisson process.
+    /// Observes `count` segments in `seconds`, in which the path always had some to deliver: a Poisson
+    /// process.
     pub(super) fn observe(&mut self, count: u32, seconds: f64) {
         let count = f64::from(count);
         let per_bin = self.width() * seconds;
         let unit = libm::log(per_bin);
-        // The likelihood is taken in units of its largest value, which no rate exceeds.
+        // The likelihood is relative to its largest value over all rates.
         let largest = if count > 0.0 {
             count * libm::log(count) - count
         } else {
@@ -127,8 +128,9 @@ impl Belief {
         });
     }
 
-    /// At least `count` segments would have come in `seconds`, had the path had more to deliver. The tail of
-    /// the Poisson distribution is that of the normal one with the same mean and variance.
+    /// Observes that the path would have delivered at least `count` segments in `seconds`, if it had had more
+    /// to deliver. The tail of the Poisson distribution is approximated by the normal one with the same mean
+    /// and variance.
     pub(super) fn observe_at_least(&mut self, count: u32, seconds: f64) {
         if count == 0 {
             return;
@@ -145,8 +147,8 @@ impl Belief {
         });
     }
 
-    /// Bayes: what was believed times how likely each rate makes what was seen. If nothing believed explains
-    /// it, what was seen counts alone.
+    /// Applies Bayes' rule: multiplies the belief by the likelihood of the observation. If no believed rate
+    /// explains the observation, the likelihood alone becomes the belief.
     fn weigh(&mut self, likelihood: impl Fn(usize, &[f64]) -> f64) {
         let mut sum = 0.0;
         for (bin, mass) in self.mass.iter_mut().enumerate() {
@@ -172,7 +174,7 @@ impl Belief {
         }
     }
 
-    /// A bell around `rate` with that relative deviation.
+    /// Sets the belief to a bell curve around `rate` with this relative deviation.
     pub(super) fn expect(&mut self, rate: f64, deviation: f64) {
         while rate > self.top / 2.0 {
             self.top *= 2.0;
@@ -186,8 +188,8 @@ impl Belief {
         });
     }
 
-    /// Keeps the grid so that what was delivered, segments per second, is in its lower half, and what is
-    /// believed uses more than an eighth of it.
+    /// Resizes the grid so that the delivered rate, segments per second, is in its lower half, and so that
+    /// the belief uses more than an eighth of it.
     pub(super) fn fit(&mut self, delivered: f64) {
         while delivered > self.top / 2.0 {
             self.double();
@@ -199,7 +201,7 @@ impl Belief {
         }
     }
 
-    /// Bins twice as wide: the odd ones are shared out to their neighbours, which keeps the mean.
+    /// Doubles the bin width: the odd bins are shared out to their neighbours, which keeps the mean.
     fn double(&mut self) {
         self.spread.fill(0.0);
         for (bin, mass) in self.mass.iter().enumerate() {
@@ -210,7 +212,8 @@ impl Belief {
         self.top *= 2.0;
     }
 
-    /// Bins half as wide; each is spread over three. What was beyond the middle comes to the top.
+    /// Halves the bin width: each bin is spread over three. Probability beyond the middle moves to the top
+    /// bin.
     fn halve(&mut self) {
         let last = self.mass.len() - 1;
         self.spread.fill(0.0);

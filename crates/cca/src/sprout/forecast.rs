@@ -1,16 +1,16 @@
-//! How much will be delivered, with caution (NSDI 2013 §3).
+//! Cautious forecast of the deliveries (NSDI 2013 §3).
 
 use super::belief::Belief;
 use super::config::SproutConfig;
 
-/// Halvings of the interval in which the quantile is: to a part in 65536 of what the grid allows.
+/// Bisections of the interval that contains the quantile: to 1/65536 of the largest value of the grid.
 const HALVINGS: u32 = 16;
 
-/// What is delivered within `seconds` with at least the probability of the parameters, segments.
+/// Returns the segments that are delivered within `seconds` with at least the probability of the parameters.
 ///
-/// From a rate now, what a Poisson process delivers whose rate drifts as Brownian motion has that rate times
-/// the time as its mean; its variance is the mean, for the process, and σ²t³/3, for the drift. Each is taken
-/// to be normal, and the belief mixes them.
+/// For a known rate, the deliveries of a Poisson process whose rate drifts as Brownian motion have the mean
+/// rate times time. Their variance is the mean, for the process, plus σ²t³/3, for the drift. Each such
+/// distribution is taken to be normal, and the belief mixes them.
 pub(super) fn cautious(belief: &Belief, config: &SproutConfig, seconds: f64) -> f64 {
     let sigma = config.sigma * belief.scale();
     let drift = sigma * sigma * seconds * seconds * seconds / 3.0;
@@ -51,10 +51,10 @@ mod tests {
         (belief, config)
     }
 
-    /// 1000 segments per second, known: in 100 ms a Poisson process of mean 100 delivers at least 84 with
-    /// 95 % (its 5 % quantile).
+    /// At a known rate of 1000 segments per second, a Poisson process of mean 100 delivers at least 84 in 100
+    /// ms with 95 % (its 5 % quantile).
     #[test]
-    fn of_a_known_rate_it_is_the_quantile_of_the_poisson_process() {
+    fn the_forecast_of_a_known_rate_is_the_poisson_quantile() {
         let (belief, config) = certain(1000.0);
         let forecast = cautious(&belief, &config, 0.1);
         assert!((forecast - 83.5).abs() < 1.0, "{forecast}");
@@ -62,7 +62,7 @@ mod tests {
 
     /// A drift of 200 segments/s/√s over 100 ms adds a variance of 200² · 0.1³ / 3 = 13.3.
     #[test]
-    fn drift_makes_it_more_cautious() {
+    fn drift_lowers_the_forecast() {
         let (belief, config) = certain(1000.0);
         let drifting = SproutConfig {
             sigma: 200.0,
@@ -73,9 +73,9 @@ mod tests {
         assert!((forecast - expected).abs() < 1.0, "{forecast}");
     }
 
-    /// At a confidence of one half it is the expectation.
+    /// At a confidence of one half the forecast is the expectation.
     #[test]
-    fn without_caution_it_is_the_mean() {
+    fn a_confidence_of_one_half_forecasts_the_mean() {
         let (belief, config) = certain(1000.0);
         let even = SproutConfig {
             confidence: 0.5,
@@ -85,9 +85,9 @@ mod tests {
         assert!((forecast - 100.0).abs() < 0.5, "{forecast}");
     }
 
-    /// Nothing is expected of a path that is out.
+    /// During an outage the forecast is zero.
     #[test]
-    fn an_outage_delivers_nothing() {
+    fn the_forecast_in_an_outage_is_zero() {
         let mut belief = Belief::new(&SproutConfig::default());
         for _ in 0..20 {
             belief.evolve();

@@ -1,20 +1,24 @@
-//! A controller that forecasts, after Sprout (Winstein, Sivaraman, Balakrishnan: Stochastic forecasts achieve
-//! high throughput and low delay over cellular networks, NSDI 2013): the path is a Poisson process whose rate
-//! drifts as Brownian motion; from what is delivered in every tick the rate is inferred, and as much is kept
-//! in flight as will be delivered in time with 95 % probability.
+//! Forecasting controller after Sprout (Winstein, Sivaraman, Balakrishnan: Stochastic forecasts achieve high
+//! throughput and low delay over cellular networks, NSDI 2013).
 //!
-//! What differs from the original, which is a protocol of its own over UDP:
-//! - The sender infers, from what ACKs say was delivered; the original's receiver does, and sends forecasts.
-//!   Only the two-way delay is seen, so the time to deliver is the lowest RTT and the target delay together.
-//! - Ticks are worked off when an ACK comes, there is no timer; heartbeats are replaced by a least window.
-//! - A tick counts as it is only if segments waited for most of it, as their RTT shows; otherwise it tells
-//!   how fast the path is at least. The original's sender announces when it will pause.
-//! - The grid of rates doubles where the path is faster than its 1000 segments/s, and the drift with it.
+//! The model of the path is a Poisson process whose rate drifts as Brownian motion. Each tick, the controller
+//! infers the rate from the deliveries, and keeps as many segments in flight as will be delivered in time
+//! with a probability of 95 %.
+//!
+//! Differences from the original, which is a protocol of its own over UDP:
+//! - The sender infers the rate from ACKs. In the original the receiver does, and sends forecasts. Only the
+//!   two-way delay is observable here, so the time to deliver is the sum of the lowest RTT and the target
+//!   delay.
+//! - Ticks are processed when an ACK arrives; there is no timer. A least window replaces heartbeats.
+//! - A tick counts in full only if segments waited for most of it, as their RTT shows; otherwise it gives a
+//!   lower bound of the rate. In the original the sender announces its pauses.
+//! - The grid of rates doubles, and the drift with it, if the path is faster than its 1000 segments/s.
 //! - The forecast is a mixture of normal distributions rather than a table.
 //! - Segments are paced.
 //!
-//! Losses do not count, as in the original, which is made for the deep buffers of cellular networks: before a
-//! buffer that holds less than the target delay it goes on losing what it paces beyond the rate, a fifth.
+//! Losses do not count, as in the original, which is made for the deep buffers of cellular networks. In front
+//! of a buffer that holds less than the target delay, the controller keeps losing the fifth that it paces
+//! beyond the rate.
 
 mod belief;
 mod config;
@@ -28,16 +32,16 @@ use belief::Belief;
 pub use config::SproutConfig;
 use ticks::{Tick, Ticks};
 
-/// A tick counts as it is if the path was busy for this share of it.
+/// Share of a tick for which the path must be busy for the tick to count in full.
 const BUSY_SHARE: (u64, u64) = (3, 4);
-/// After a silence no more ticks than these are worked off: by then the belief is as wide as it gets.
+/// Most ticks processed after a silence: by then the belief is as wide as it becomes.
 const MOST_TICKS: u32 = 100;
-/// Forecasts do not reach further.
+/// Longest time ahead of a forecast.
 const LONGEST: Duration = Duration::from_secs(5);
-/// Relative deviation of the belief after a takeover: the rate of the context is only about right.
+/// Relative deviation of the belief after a takeover, whose context gives only an approximate rate.
 const TAKEOVER_DEVIATION: f64 = 0.125;
 
-/// The forecast controller in the catalogue.
+/// Catalogue entry of the forecast controller.
 pub const ABOUT: Cca = Cca {
     name: "sprout",
     aliases: &[],
@@ -51,7 +55,7 @@ pub const ABOUT: Cca = Cca {
     build: &|settings| Box::new(Sprout::new(SproutConfig::with(settings))),
 };
 
-/// The state of one connection.
+/// State of one connection.
 #[derive(Clone, Debug)]
 pub struct Sprout {
     config: SproutConfig,
@@ -66,7 +70,7 @@ impl Default for Sprout {
 }
 
 impl Sprout {
-    /// The controller with other parameters.
+    /// Creates the controller with these parameters.
     pub fn new(config: SproutConfig) -> Self {
         Self {
             config,
@@ -75,12 +79,12 @@ impl Sprout {
         }
     }
 
-    /// Expected rate of delivery, segments per second.
+    /// Returns the expected delivery rate, segments per second.
     pub fn expected_rate(&self) -> f64 {
         self.belief.mean()
     }
 
-    /// Infers from one tick.
+    /// Updates the belief from one tick.
     fn infer(&mut self, tick: Tick) {
         let length = self.config.tick;
         let seconds = length.as_secs_f64();
@@ -94,7 +98,7 @@ impl Sprout {
         }
     }
 
-    /// Window and pacing rate from the belief.
+    /// Sets the window and the pacing rate from the belief.
     fn control(&self, window: &mut Window) {
         let lowest = if window.min_rtt == Duration::MAX {
             Duration::ZERO
@@ -130,7 +134,7 @@ impl CongestionControl for Sprout {
         window.cwnd = kept;
     }
 
-    /// The rate of the context is believed within an eighth.
+    /// Sets the belief to the rate of the context, with a relative deviation of an eighth.
     fn seed(&mut self, window: &mut Window, context: &Context) {
         if context.srtt.is_zero() || context.pacing_rate == Rate::ZERO {
             return;
@@ -169,7 +173,7 @@ impl CongestionControl for Sprout {
         }
     }
 
-    /// The window does not depend on losses.
+    /// Keeps the window, which does not depend on losses.
     fn undo_cwnd(&mut self, window: &mut Window) -> u32 {
         window.cwnd
     }

@@ -1,23 +1,23 @@
-//! Deliveries by tick, and in how much of a tick the path had something to deliver.
+//! Deliveries per tick, and the time in each tick for which the path had segments to deliver.
 
 use units::{Duration, Instant};
 
-/// What was seen of one tick.
+/// Observation of one tick.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tick {
     /// Segments delivered.
     pub(super) delivered: u32,
-    /// Time in which segments waited at the bottleneck.
+    /// Time for which segments waited at the bottleneck.
     pub(super) busy: Duration,
 }
 
-/// Ticks that are worked off when an ACK comes.
+/// Ticks that are processed when an ACK arrives.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ticks {
     length: Duration,
     start: Instant,
     present: Tick,
-    /// Until when it is known whether the path was busy.
+    /// Time up to which it is known whether the path was busy.
     known_until: Instant,
 }
 
@@ -31,7 +31,7 @@ impl Ticks {
         }
     }
 
-    /// Leaves out what is so long ago that it does not matter: all but `most` ticks.
+    /// Skips all ticks but the last `most`, because older ones do not matter.
     pub(super) fn skip_to_last(&mut self, now: Instant, most: u32) {
         let kept = self.length * u64::from(most);
         if now.saturating_since(self.start) > kept + self.length {
@@ -42,7 +42,8 @@ impl Ticks {
         }
     }
 
-    /// The next tick that is over at `now`; an ACK of now has found the path busy since `busy_since`.
+    /// Returns the next tick that has ended by `now`. An ACK at `now` shows that the path was busy since
+    /// `busy_since`.
     pub(super) fn next_over(&mut self, now: Instant, busy_since: Instant) -> Option<Tick> {
         let end = self.start + self.length;
         if end > now {
@@ -53,7 +54,7 @@ impl Ticks {
         Some(core::mem::take(&mut self.present))
     }
 
-    /// Adds what an ACK of now tells of the present tick.
+    /// Adds an ACK at `now` to the present tick.
     pub(super) fn add(&mut self, now: Instant, busy_since: Instant, delivered: u32) {
         self.note_busy(busy_since, now);
         self.present.delivered = self.present.delivered.saturating_add(delivered);
@@ -76,10 +77,10 @@ mod tests {
         Instant::ZERO + MS * ms
     }
 
-    /// An ACK that comes at 70 ms for what has waited since 25 ms: of the ticks of 20 ms the first was idle,
-    /// the second busy for 15 ms, the third all the time.
+    /// An ACK at 70 ms for a segment that has waited since 25 ms: of the ticks of 20 ms the first was idle,
+    /// the second busy for 15 ms, the third busy all the time.
     #[test]
-    fn a_segment_that_waited_shows_that_the_path_was_busy() {
+    fn a_waiting_segment_makes_ticks_busy() {
         let mut ticks = Ticks::new(MS * 20, at(0));
         ticks.add(at(10), at(10), 3);
         let over: Vec<Tick> = std::iter::from_fn(|| ticks.next_over(at(70), at(25))).collect();
@@ -93,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn time_is_counted_once() {
+    fn busy_time_is_counted_once() {
         let mut ticks = Ticks::new(MS * 20, at(0));
         for ms in 1..20 {
             ticks.add(at(ms), at(0), 1);
@@ -102,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_silence_is_cut_short() {
+    fn old_ticks_are_skipped_after_a_silence() {
         let mut ticks = Ticks::new(MS * 20, at(0));
         ticks.skip_to_last(at(60_000), 10);
         let over = std::iter::from_fn(|| ticks.next_over(at(60_000), at(60_000)));

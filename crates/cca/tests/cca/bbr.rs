@@ -1,4 +1,4 @@
-//! BBR v1 against its draft, a round trip at a time.
+//! BBR v1 compared with its draft and with Linux.
 
 use cca::bbr::{Bbr, BbrConfig};
 use cca::{Ack, CaState, CongestionControl, Context, Event, RateSample, Window};
@@ -11,10 +11,10 @@ fn path(mbps: f64, rtt: Duration, seed: u64) -> Path<Bbr> {
     Path::new(Bbr::default(), mbps, rtt, seed)
 }
 
-/// A pipe of steady bandwidth and RTT under BBR: what it delivers in each round trip.
+/// Runs a round trip of BBR over a pipe of constant bandwidth and RTT.
 fn bbr_round(bbr: &mut Bbr, w: &mut Window, mbps: f64, rtt: Duration) {
     let per_round = (mbps * 1e6 / 8.0 / 1448.0 * rtt.as_secs_f64()) as u32;
-    // A drain paces below the bandwidth until the queue is gone.
+    // DRAIN paces below the bandwidth until the queue is gone.
     let queued = if bbr.mode() == "drain" {
         per_round
     } else {
@@ -50,10 +50,10 @@ fn bbr_round(bbr: &mut Bbr, w: &mut Window, mbps: f64, rtt: Duration) {
     }
 }
 
-/// draft-cardwell-iccrg-bbr-congestion-control-00 §4.3: start-up until three rounds bring no more, then
-/// drain, then cruising at the bandwidth.
+/// draft-cardwell-iccrg-bbr-congestion-control-00 §4.3: STARTUP until three rounds bring no more, then DRAIN,
+/// then PROBE_BW at the bandwidth.
 #[test]
-fn bbr_finds_the_bandwidth_and_cruises() {
+fn bbr_finds_the_bandwidth_and_enters_probe_bw() {
     let (mut bbr, mut w) = (Bbr::default(), window(10));
     bbr.init(&mut w);
     assert!(w.paced);
@@ -75,7 +75,7 @@ fn bbr_finds_the_bandwidth_and_cruises() {
     assert!((0.7 * 20.0..1.3 * 20.0).contains(&rate), "{rate}");
 }
 
-/// §4.3.5: after ten seconds without a lower RTT, four segments for 200 ms; then the window is back.
+/// §4.3.5: after ten seconds without a lower RTT, four segments for 200 ms; then the window is restored.
 #[test]
 fn bbr_visits_probe_rtt_every_ten_seconds() {
     let (mut bbr, mut w) = (Bbr::default(), window(10));
@@ -101,7 +101,7 @@ fn bbr_visits_probe_rtt_every_ten_seconds() {
     assert!(w.cwnd > 100, "{}", w.cwnd);
 }
 
-/// §4.2.3.4: after a time-out and recovery the window is what it was.
+/// §4.2.3.4: the window is restored after a time-out and recovery.
 #[test]
 fn bbr_restores_the_window_after_a_loss_episode() {
     let (mut bbr, mut w) = (Bbr::default(), window(10));
@@ -130,10 +130,10 @@ fn bbr_sends_single_segments_at_low_rates() {
     }
 }
 
-/// Linux `bbr_update_min_rtt`: what is sent in PROBE_RTT is marked as limited by the application, so that
-/// 200 ms with four segments, more than ten rounds of a short path, do not end the estimate.
+/// Linux `bbr_update_min_rtt`: segments sent in PROBE_RTT are marked as limited by the application. So 200 ms
+/// with four segments, more than ten rounds of a short path, do not drop the bandwidth estimate.
 #[test]
-fn a_probe_for_a_short_rtt_leaves_the_bandwidth_estimate_alone() {
+fn probe_rtt_on_a_short_path_keeps_the_bandwidth_estimate() {
     for rtt_ms in [5, 10, 18] {
         let mut path = path(100.0, Duration::from_millis(rtt_ms), 1);
         path.run_until(9.0);
@@ -157,10 +157,10 @@ fn a_probe_for_a_short_rtt_leaves_the_bandwidth_estimate_alone() {
     }
 }
 
-/// Linux `bbr_cwnd_event`: a transmission after an idle time ends a probe whose 200 ms are over, without
+/// Linux `bbr_cwnd_event`: a transmission after an idle time ends a probe whose 200 ms have passed, without
 /// waiting for another round.
 #[test]
-fn idle_time_may_end_a_probe_for_the_rtt() {
+fn a_restart_after_idle_time_ends_probe_rtt() {
     let mut path = path(20.0, Duration::from_millis(40), 1);
     while path.cca.mode() != "probe_rtt" || path.in_flight() > 4 {
         path.step();
@@ -174,7 +174,7 @@ fn idle_time_may_end_a_probe_for_the_rtt() {
     assert_eq!(path.cca.mode(), "probe_bw");
 }
 
-/// Linux `bbr_set_state`: a time-out is itself a lossy round of the policer model.
+/// Linux `bbr_set_state`: a time-out counts as a lossy round of the policer model.
 #[test]
 fn a_time_out_counts_as_a_lossy_round_for_the_policer() {
     let mut path = path(20.0, Duration::from_millis(40), 1);
@@ -191,13 +191,13 @@ fn a_time_out_counts_as_a_lossy_round_for_the_policer() {
     for _ in 0..3 {
         policed(&mut path);
     }
-    // 25 segments in 100 ms, whatever the estimate was.
+    // 25 segments in 100 ms, regardless of the estimate before.
     let rate = path.cca.bottleneck_bandwidth().as_mbps();
     assert!((2.5..4.0).contains(&rate), "{rate} Mbit/s");
 }
 
-/// Linux `bbr_reset_lt_bw_sampling_interval`: intervals end with the last delivery, not with the time-out
-/// that shows that there was none since.
+/// Linux `bbr_reset_lt_bw_sampling_interval`: intervals end with the last delivery, not with the later
+/// time-out.
 #[test]
 fn waiting_for_a_time_out_does_not_lower_the_policed_rate() {
     let rate = |wait_ms: u64| {
@@ -217,10 +217,10 @@ fn waiting_for_a_time_out_does_not_lower_the_policed_rate() {
     assert_eq!(rate(0), rate(90));
 }
 
-/// Linux `bbr_lt_bw_sampling`: two intervals in a row with more than a fifth lost at the same rate show a
-/// policer; its rate is paced at for 48 rounds, which loses next to nothing.
+/// Linux `bbr_lt_bw_sampling`: two successive intervals with more than a fifth lost at the same rate show a
+/// policer. BBR then paces at its rate for 48 rounds, which loses almost nothing.
 #[test]
-fn a_policer_is_found_and_obeyed() {
+fn a_policer_is_detected_and_its_rate_used() {
     let longest_without_change = |policer: bool| {
         let config = BbrConfig {
             policer,
@@ -254,7 +254,7 @@ fn a_policer_is_found_and_obeyed() {
     assert!(without.0 < 1.0, "{without:?}");
 }
 
-/// draft-ietf-ccwg-bbr-06 appendix A.1, of the start-up that v1 has too: the estimate is within 2 % when
+/// draft-ietf-ccwg-bbr-06 appendix A.1, for the Startup that v1 has as well: the estimate is within 2 % when
 /// three rounds have brought no more.
 #[test]
 fn a_plateau_ends_startup_within_two_percent_of_the_rate() {
@@ -262,12 +262,12 @@ fn a_plateau_ends_startup_within_two_percent_of_the_rate() {
     path.run_while_not(5, |p| p.cca.mode() == "drain");
     let found = path.cca.bottleneck_bandwidth().as_mbps();
     assert!((found / 10.0 - 1.0).abs() < 0.02, "{found}");
-    // Appendix A.3: no more than the BDP and three bursts of two segments are in flight when it is drained.
+    // Appendix A.3: after DRAIN no more than the BDP and three bursts of two segments are in flight.
     path.run_while_not(5, |p| p.cca.mode() == "probe_bw");
     assert!(path.in_flight() <= path.bdp() + 10, "{}", path.in_flight());
 }
 
-/// Appendix A.7: a limited application without loss stays in STARTUP; A.20: PROBE_RTT leads back to it.
+/// Appendix A.7: an application-limited flow without loss stays in STARTUP; A.20: PROBE_RTT leads back to it.
 #[test]
 fn a_limited_application_stays_in_startup() {
     let mut path = path(50.0, Duration::from_millis(40), 1);
@@ -280,10 +280,10 @@ fn a_limited_application_stays_in_startup() {
     assert_eq!(path.cca.mode(), "startup");
 }
 
-/// Appendix A.11: after silence for longer than the window of the lowest RTT there is no PROBE_RTT, and the
+/// Appendix A.11: after a silence longer than the window of the lowest RTT there is no PROBE_RTT, and the
 /// restart is paced at the bandwidth.
 #[test]
-fn silence_takes_the_place_of_probe_rtt() {
+fn a_silence_replaces_probe_rtt() {
     let mut path = path(20.0, Duration::from_millis(40), 1);
     path.run_until(3.0);
     path.paused_until = path.w.now + Duration::from_secs(11);
@@ -295,10 +295,10 @@ fn silence_takes_the_place_of_probe_rtt() {
     assert_eq!(path.cca.mode(), "probe_bw");
 }
 
-/// Appendix A.12 and A.13 for v1: the window has room for lumps of ACKs (Linux `bbr_update_ack_aggregation`),
-/// and loses the link where it has none.
+/// Appendix A.12 and A.13 for v1: the window has room for aggregated ACKs (Linux
+/// `bbr_update_ack_aggregation`). Without that room the link is not fully used.
 #[test]
-fn lumps_of_acks_do_not_cost_the_link() {
+fn aggregated_acks_do_not_reduce_the_goodput() {
     let goodput = |extra_acked_gain: f64| {
         let config = BbrConfig {
             extra_acked_gain,
@@ -317,7 +317,7 @@ fn lumps_of_acks_do_not_cost_the_link() {
     assert!(with > without, "{with}, {without} Mbit/s");
 }
 
-/// Appendix A.14 for v1: four segments keep a path of less than one in use.
+/// Appendix A.14 for v1: four segments keep a path with a BDP of less than one segment busy.
 #[test]
 fn four_segments_are_in_flight_on_a_tiny_path() {
     let mut path = path(0.3, Duration::from_millis(10), 1);
@@ -329,9 +329,9 @@ fn four_segments_are_in_flight_on_a_tiny_path() {
     assert!(path.w.cwnd >= 4, "{}", path.w.cwnd);
 }
 
-/// Appendix A.15 and A.16 for v1: the probing phase lasts while it finds more, a quarter per round, so that
-/// ten times the bandwidth takes ten rounds after at most a cycle; a tenth is believed when ten rounds have
-/// gone by.
+/// Appendix A.15 and A.16 for v1: the probing phase lasts while it finds more, a quarter per round. So ten
+/// times the bandwidth takes ten rounds after at most one cycle, and a tenth is accepted when ten rounds have
+/// passed.
 #[test]
 fn the_bandwidth_is_followed_up_and_down() {
     let mut path = path(10.0, Duration::from_millis(40), 1);
@@ -347,9 +347,9 @@ fn the_bandwidth_is_followed_up_and_down() {
     path.run_while_not(30, |p| found(p) < 11.0);
 }
 
-/// A hand-over by context: neither STARTUP nor a burst, but the gain cycle at the rate of the context.
+/// Takeover by context: neither STARTUP nor a burst, but the gain cycle at the rate of the context.
 #[test]
-fn a_context_takes_the_place_of_startup() {
+fn a_takeover_by_context_replaces_startup() {
     let mut w = window(100);
     w.now = Instant::ZERO + Duration::from_secs(10);
     let context = Context {
@@ -368,7 +368,7 @@ fn a_context_takes_the_place_of_startup() {
     let found = bbr.bottleneck_bandwidth().as_mbps();
     assert!((found / known - 1.0).abs() < 0.001, "{found}");
     assert!(w.pacing_rate.as_mbps() <= 1.25 * known && w.pacing_rate < burst);
-    // What the one before has queued is drained first.
+    // The queue of the previous CCA is drained first.
     w.inflight = 300;
     bbr.init(&mut w);
     bbr.seed(&mut w, &context);
@@ -376,7 +376,7 @@ fn a_context_takes_the_place_of_startup() {
     assert!(w.pacing_rate.as_mbps() < 0.4 * known);
 }
 
-/// The parameters are those of the kernel's module, and they are used.
+/// The parameters of the kernel's module take effect.
 #[test]
 fn gains_and_windows_can_be_chosen() {
     let config = BbrConfig {
@@ -388,7 +388,7 @@ fn gains_and_windows_can_be_chosen() {
     };
     let rtt = Duration::from_millis(40);
     let mut path = Path::new(Bbr::new(config), 20.0, rtt, 1);
-    // The initial window over the RTT, twice, less 1 %.
+    // The initial window over the RTT, times two, less 1 %.
     let first = path.w.pacing_rate.as_mbps();
     let window = 10.0 * f64::from(MSS) * 8.0 / 0.04 / 1e6;
     assert!((first / window - 2.0 * 0.99).abs() < 0.01, "{first}");

@@ -1,4 +1,4 @@
-//! BIC against Xu, Harfoush and Rhee 2004 and Linux.
+//! BIC compared with Xu, Harfoush and Rhee 2004 and with Linux.
 
 use cca::bic::{Bic, BicConfig};
 use cca::{CaState, CongestionControl, Window};
@@ -6,12 +6,12 @@ use cca::{CaState, CongestionControl, Window};
 use crate::lab::RTT;
 use crate::rounds::{flying, round, round_of};
 
-/// What one segment of the paper's growth per round trip is here: Linux counts segments and still makes up
-/// for ACKs that cover several; its mean of the latter begins at 2 and, in sixteenths rounded down, stays
-/// at 31/16 under an ACK for every segment.
+/// Growth here per segment of the paper's growth per round trip. Linux counts segments and also corrects for
+/// ACKs that cover several. The mean of that correction starts at 2 and, in sixteenths rounded down, stays at
+/// 31/16 with an ACK for every segment.
 const SPED_UP: f64 = 31.0 / 16.0;
 
-/// A BIC that lost at `w_max` and has recovered, under an ACK for every segment.
+/// Returns a BIC that lost at `w_max` and has recovered, with an ACK for every segment.
 fn after_loss_at(w_max: u32) -> (Bic, Window) {
     let (mut bic, mut w) = (Bic::default(), flying(w_max));
     round(&mut bic, &mut w, RTT);
@@ -24,7 +24,7 @@ fn after_loss_at(w_max: u32) -> (Bic, Window) {
 
 /// Xu et al. 2004: β = 0.8 in Linux (819/1024); a window of up to 14 segments is halved.
 #[test]
-fn bic_leaves_four_fifths_and_half_of_small_windows() {
+fn bic_reduces_to_four_fifths_or_halves_small_windows() {
     let mut bic = Bic::default();
     assert_eq!(bic.ssthresh(&mut flying(1_000)), 799);
     assert_eq!(bic.ssthresh(&mut flying(14)), 7);
@@ -32,8 +32,8 @@ fn bic_leaves_four_fifths_and_half_of_small_windows() {
     assert_eq!(bic.ssthresh(&mut flying(2)), 2);
 }
 
-/// Additive increase while the goal is far, Smax = 16 segments per round trip; then the steps shrink to the
-/// quarter of what is missing, and the goal is reached without jumping over it.
+/// Additive increase while the goal is far, Smax = 16 segments per round trip. Then the steps shrink to a
+/// quarter of the distance, and the window reaches the goal without overshoot.
 #[test]
 fn bic_searches_for_the_window_of_the_last_loss() {
     let (mut bic, mut w) = after_loss_at(1_000);
@@ -45,7 +45,7 @@ fn bic_searches_for_the_window_of_the_last_loss() {
     }
     for (missing, step) in steps {
         if missing < 8 {
-            // The last stretch takes 20 round trips (Linux `smooth_part`).
+            // The last part takes 20 round trips (Linux `smooth_part`).
             assert!(step <= 1, "{step} with {missing} missing");
             continue;
         }
@@ -59,10 +59,10 @@ fn bic_searches_for_the_window_of_the_last_loss() {
     }
 }
 
-/// The "slow start" of the maximum probing: beyond the goal growth is slow at first and then ever
-/// faster, up to the same 16.
+/// The "slow start" of the maximum probing: beyond the goal growth is slow at first, then faster and faster,
+/// up to the same 16.
 #[test]
-fn bic_probes_beyond_the_goal_ever_faster() {
+fn bic_probes_faster_and_faster_beyond_the_goal() {
     let (mut bic, mut w) = after_loss_at(1_000);
     w.cwnd = 1_000;
     let mut steps = Vec::new();
@@ -77,8 +77,8 @@ fn bic_probes_beyond_the_goal_ever_faster() {
     assert!(steps.windows(2).all(|s| s[1] + 1 >= s[0]), "{steps:?}");
 }
 
-/// Fast convergence: a window that lost before it reached its goal aims at the middle between
-/// what it had and what is left.
+/// Fast convergence: a window that lost before it reached its goal aims at the middle between the window at
+/// the loss and the window after it.
 #[test]
 fn bic_aims_lower_when_it_lost_below_its_goal() {
     let goal = |fast_convergence| {
@@ -89,7 +89,7 @@ fn bic_aims_lower_when_it_lost_below_its_goal() {
         bic.ssthresh(&mut flying(1_000));
         let mut w = flying(900);
         bic.ssthresh(&mut w);
-        // Where the window has stopped to grow by more than one per round trip, there is the goal.
+        // The goal is where the window stops growing by more than one segment per round trip.
         w.cwnd = 720;
         w.ssthresh = 720;
         for _ in 0..40 {
@@ -105,7 +105,8 @@ fn bic_aims_lower_when_it_lost_below_its_goal() {
     assert!((890..=905).contains(&goal(false)), "{}", goal(false));
 }
 
-/// Linux `bictcp_update`: before the first loss at least 5 % per round trip; a time-out forgets the goal.
+/// Linux `bictcp_update`: before the first loss growth is at least 5 % per round trip; a time-out forgets the
+/// goal.
 #[test]
 fn bic_without_a_goal_grows_by_a_twentieth() {
     let (mut bic, mut w) = after_loss_at(600);
@@ -113,7 +114,7 @@ fn bic_without_a_goal_grows_by_a_twentieth() {
     w.cwnd = 600;
     round(&mut bic, &mut w, RTT);
     let share = f64::from(w.cwnd) / 600.0 - 1.0;
-    // One for every 20 · 16 / 31 acknowledged segments, in whole ones.
+    // One per 20 · 16 / 31 acknowledged segments, in whole segments.
     assert!((share - 0.1).abs() < 0.01, "{share}");
 }
 

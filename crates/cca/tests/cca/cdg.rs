@@ -1,4 +1,4 @@
-//! CDG against Hayes and Armitage 2011 and Linux.
+//! CDG compared with Hayes and Armitage 2011 and with Linux.
 
 use cca::cdg::{Cdg, CdgConfig, Detect};
 use cca::{AckSample, CongestionControl, Event, INFINITE_SSTHRESH, Window};
@@ -16,7 +16,7 @@ fn cdg(config: CdgConfig, cwnd: u32, seed: u64) -> (Cdg, Window) {
     (cdg, w)
 }
 
-/// Hayes and Armitage 2011 §3: while the delay stays or falls it grows as Reno.
+/// Hayes and Armitage 2011 §3: CDG grows like Reno while the delay is constant or falls.
 #[test]
 fn cdg_is_reno_while_the_delay_does_not_rise() {
     let (mut cdg, mut w) = cdg(CdgConfig::default(), 40, 1);
@@ -28,8 +28,8 @@ fn cdg_is_reno_while_the_delay_does_not_rise() {
     assert_eq!(w.cwnd, 59);
 }
 
-/// §3.2: the probability of a back-off is 1 − exp(−g/G); in the kernel's terms, G = 1000 / (window ·
-/// factor) ms. At a gradient of 1 ms per round that is 1 − exp(−0.336) = 0.285.
+/// §3.2: the probability of a back-off is 1 − exp(−g/G); in the kernel's terms G = 1000 / (window · factor)
+/// ms. At a gradient of 1 ms per round that is 1 − exp(−0.336) = 0.285.
 #[test]
 fn cdg_backs_off_with_the_probability_of_the_gradient() {
     let seeds = 400;
@@ -37,7 +37,7 @@ fn cdg_backs_off_with_the_probability_of_the_gradient() {
         let count = (0..seeds).filter(|&seed| {
             let (mut cdg, mut w) = cdg(CdgConfig::default(), 20, seed);
             round(&mut cdg, &mut w, BASE);
-            // The end of this round compares it with the one before.
+            // The end of this round compares it with the previous one.
             round(&mut cdg, &mut w, BASE + Duration::from_micros(gradient));
             round(&mut cdg, &mut w, BASE + Duration::from_micros(gradient));
             w.wants_reduction
@@ -46,7 +46,7 @@ fn cdg_backs_off_with_the_probability_of_the_gradient() {
     };
     for (gradient, probability) in [(0, 0.0), (1_000, 0.285), (5_000, 0.814)] {
         let found = backed_off(gradient);
-        // The sample's first ACK and the round that follows may be looked at once more.
+        // The first ACK of the sample and the following round may be evaluated once more.
         assert!(
             (found - probability).abs() < 0.09,
             "{gradient} µs: {found} for {probability}"
@@ -54,7 +54,7 @@ fn cdg_backs_off_with_the_probability_of_the_gradient() {
     }
 }
 
-/// §3.2: a back-off leaves β of the window, √½ in Linux, 0.7 in the paper.
+/// §3.2: a back-off leaves β of the window, √½ in Linux and 0.7 in the paper.
 #[test]
 fn cdg_leaves_beta_of_the_window() {
     for (backoff_beta, left) in [(724.0 / 1024.0, 70), (0.5, 50)] {
@@ -75,7 +75,7 @@ fn cdg_leaves_beta_of_the_window() {
     }
 }
 
-/// §3.3: after five back-offs without effect on the delay there are no more, until the delay falls.
+/// §3.3: after five back-offs without effect on the delay CDG stops backing off, until the delay falls.
 #[test]
 fn cdg_gives_up_backing_off_where_that_has_no_effect() {
     let back_offs = |use_ineff: u32| {
@@ -96,10 +96,10 @@ fn cdg_gives_up_backing_off_where_that_has_no_effect() {
     assert!(back_offs(0) > 25, "{}", back_offs(0));
 }
 
-/// §3.4: the shadow window keeps what back-offs took, so that a loss does not halve what is already
+/// §3.4: the shadow window keeps what back-offs took, so that a loss does not halve a window that is already
 /// reduced.
 #[test]
-fn cdg_does_not_halve_a_window_that_gave_way() {
+fn cdg_does_not_halve_a_window_that_has_backed_off() {
     let after_loss = |use_shadow: bool| {
         let config = CdgConfig {
             use_shadow,
@@ -123,8 +123,8 @@ fn cdg_does_not_halve_a_window_that_gave_way() {
     assert_eq!(without, left / 2);
 }
 
-/// §3.5 and Linux `use_tolerance`: a loss while minimum and maximum RTT both rise is not one of a full
-/// queue.
+/// §3.5 and Linux `use_tolerance`: a loss while both the minimum and the maximum RTT rise does not come from
+/// a full queue.
 #[test]
 fn cdg_may_tolerate_losses_before_the_queue_is_full() {
     let config = CdgConfig {
@@ -139,7 +139,7 @@ fn cdg_may_tolerate_losses_before_the_queue_is_full() {
     assert_eq!(cdg.ssthresh(&mut w), w.cwnd);
 }
 
-/// Linux `tcp_cdg_hystart_update`: slow start ends at a delay an eighth above the lowest, at any window.
+/// Linux `tcp_cdg_hystart_update`: slow start ends at a delay an eighth above the lowest one, at any window.
 #[test]
 fn cdg_leaves_slow_start_by_delay_or_train() {
     let leaves = |hystart_detect: Detect, rtt: Duration| {
@@ -152,7 +152,7 @@ fn cdg_leaves_slow_start_by_delay_or_train() {
         w.ssthresh = INFINITE_SSTHRESH;
         round(&mut cdg, &mut w, BASE);
         round(&mut cdg, &mut w, rtt);
-        // From here on nothing but samples of `rtt`.
+        // From here on all samples are `rtt`.
         round(&mut cdg, &mut w, rtt);
         !w.in_slow_start()
     };
@@ -164,9 +164,9 @@ fn cdg_leaves_slow_start_by_delay_or_train() {
     assert!(leaves(Detect::Train, BASE));
 }
 
-/// Hayes, CAIA TR 100219A, as in Linux: what a delayed ACK adds to the RTT does not count for the maximum.
+/// Hayes, CAIA TR 100219A, as in Linux: the extra RTT of a delayed ACK does not count for the maximum.
 #[test]
-fn cdg_leaves_out_delayed_acks() {
+fn cdg_ignores_delayed_acks() {
     let backs_off = |acked: u32| {
         let config = CdgConfig {
             backoff_factor: 1_000_000,
@@ -177,7 +177,7 @@ fn cdg_leaves_out_delayed_acks() {
             for part in 0..20_u64 {
                 w.now += Duration::from_millis(5);
                 w.snd_una += 1_448;
-                // Every other ACK was held back.
+                // Every other ACK was delayed.
                 let held = if part % 2 == 1 { late } else { 0 };
                 let sample = AckSample {
                     acked: if part % 2 == 1 { 1 } else { acked },

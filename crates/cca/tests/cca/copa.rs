@@ -1,4 +1,4 @@
-//! Copa against Arun and Balakrishnan 2018.
+//! Copa compared with Arun and Balakrishnan 2018.
 
 use std::collections::VecDeque;
 
@@ -8,16 +8,16 @@ use units::Duration;
 
 use crate::lab::window;
 
-/// A link of 100 segments per 50 ms.
+/// Link of 100 segments per 50 ms.
 const BASE: Duration = Duration::from_millis(50);
 const BDP: u32 = 100;
 
 struct Link {
     copa: Copa,
     w: Window,
-    /// Segments of others in the queue.
+    /// Segments of other flows in the queue.
     others: u32,
-    /// RTTs of the segments in flight: what was in the queue when each of them left.
+    /// RTTs of the segments in flight, by the queue at the departure of each.
     flight: VecDeque<Duration>,
 }
 
@@ -46,7 +46,7 @@ impl Link {
         }
     }
 
-    /// An ACK for each segment of the window.
+    /// Runs a round with an ACK for each segment of the window.
     fn round(&mut self) {
         let segments = self.w.cwnd;
         for _ in 0..segments {
@@ -98,14 +98,14 @@ fn copa_leaves_slow_start_with_a_short_queue() {
     let mut link = Link::new(without_competition(), 10, INFINITE_SSTHRESH);
     assert_eq!(link.rounds(3), [20, 40, 80]);
     let most = link.rounds(10).into_iter().max().unwrap_or(0);
-    // The queue shows a round trip after it begins, in the lowest RTT of half a round trip.
+    // The queue becomes visible a round trip after it begins, in the lowest RTT of half a round trip.
     assert!((101..=3 * BDP).contains(&most), "{most}");
     assert!(link.w.ssthresh <= 3 * BDP);
     assert!(link.w.cwnd < most, "{}", link.w.cwnd);
 }
 
-/// §2.1: the window moves by v/δ segments per round trip; v doubles once the direction has been the same
-/// for three: 2, 2, 2, 4, 8 segments at δ = 0.5.
+/// §2.1: the window moves by v/δ segments per round trip, and v doubles once the direction has been the same
+/// for three round trips: 2, 2, 2, 4, 8 segments at δ = 0.5.
 #[test]
 fn copa_moves_faster_in_one_direction() {
     let mut link = Link::new(without_competition(), 20, 20);
@@ -135,8 +135,8 @@ fn copa_paces_at_twice_its_rate() {
     );
 }
 
-/// §2.2: without a nearly empty queue for five round trips it competes: 1/δ grows by one per round trip and
-/// is halved by a loss; once the queue empties the default mode is back.
+/// §2.2: after five round trips without a nearly empty queue Copa competes: 1/δ grows by one per round trip
+/// and a loss halves it. When the queue empties, the default mode returns.
 #[test]
 fn copa_competes_with_flows_that_fill_buffers() {
     let mut link = Link::new(CopaConfig::default(), 50, 50);
@@ -159,9 +159,9 @@ fn copa_competes_with_flows_that_fill_buffers() {
     assert!((link.copa.delta() - 0.5).abs() < 1e-9);
 }
 
-/// §2.2: in the default mode a loss is no sign of congestion; a time-out begins anew.
+/// §2.2: in the default mode a loss is no sign of congestion; a time-out restarts the window.
 #[test]
-fn copa_does_not_mind_losses_but_time_outs() {
+fn copa_ignores_losses_but_not_time_outs() {
     let mut link = Link::new(CopaConfig::default(), 60, 60);
     link.rounds(2);
     let before = link.w.cwnd;

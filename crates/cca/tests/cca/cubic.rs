@@ -1,4 +1,4 @@
-//! CUBIC against RFC 9438.
+//! CUBIC compared with RFC 9438.
 
 use cca::cubic::{Cubic, CubicConfig, Kernel};
 use cca::{AckSample, CongestionControl, Context, Event};
@@ -6,8 +6,8 @@ use units::Duration;
 
 use crate::lab::{RTT, round, window};
 
-/// RFC 9438 §4.2: between losses the window follows W(t) = C(t − K)³ + Wmax, K = ∛(Wmax(1 − β)/C), a
-/// round trip ahead.
+/// RFC 9438 §4.2: between losses the window follows W(t) = C(t − K)³ + Wmax, K = ∛(Wmax(1 − β)/C), one round
+/// trip ahead.
 #[test]
 fn cubic_follows_its_function_between_losses() {
     let config = CubicConfig {
@@ -35,8 +35,8 @@ fn cubic_follows_its_function_between_losses() {
     }
 }
 
-/// RFC 9438 §4.6 and §4.7: beta is 0.7, and a window that lost before it reached the last maximum
-/// gives way a little more.
+/// RFC 9438 §4.6 and §4.7: beta is 0.7, and a window that lost before it reached the last maximum is reduced
+/// a little more.
 #[test]
 fn cubic_decreases_by_beta_and_converges_fast() {
     let mut cubic = Cubic::default();
@@ -45,14 +45,14 @@ fn cubic_decreases_by_beta_and_converges_fast() {
     w.cwnd = 800;
     cubic.ssthresh(&mut w);
     w.cwnd = 560;
-    // Wmax is now 800·(1 + β)/2 ≈ 680: growth flattens there.
+    // Wmax is now 800·(1 + β)/2 ≈ 680, where growth becomes flat.
     for _ in 0..60 {
         round(&mut cubic, &mut w);
     }
     assert!((660..720).contains(&w.cwnd), "{}", w.cwnd);
 }
 
-/// RFC 9438 §4.3: where Reno would be faster, so is CUBIC: alpha = 3(1 − β)/(1 + β) per round trip.
+/// RFC 9438 §4.3: CUBIC is as fast as Reno where Reno is faster: alpha = 3(1 − β)/(1 + β) per round trip.
 #[test]
 fn cubic_is_not_slower_than_reno_on_short_paths() {
     let rtt = Duration::from_millis(5);
@@ -75,9 +75,9 @@ fn cubic_is_not_slower_than_reno_on_short_paths() {
     );
 }
 
-/// RFC 9438 §4.2 and Linux `cubictcp_cwnd_event_tx_start`: time without sending is not time on the curve.
+/// RFC 9438 §4.2 and Linux `cubictcp_cwnd_event_tx_start`: idle time does not count as time on the curve.
 #[test]
-fn cubic_goes_on_where_it_stopped_after_an_idle_time() {
+fn cubic_excludes_idle_time_from_the_curve() {
     let grown = |idle: Duration| {
         let (mut cubic, mut w) = (Cubic::default(), window(400));
         w.cwnd = cubic.ssthresh(&mut w);
@@ -95,7 +95,7 @@ fn cubic_goes_on_where_it_stopped_after_an_idle_time() {
     assert_eq!(grown(Duration::ZERO), grown(Duration::from_secs(5)));
 }
 
-/// CUBIC of Linux 3.19 on ACKs of `acked` segments, over 20 round trips after a loss at 100 segments.
+/// Growth over 20 round trips after a loss at 100 segments, with ACKs of `acked` segments.
 fn grown_after_loss(kernel: Kernel, acked: u32) -> u32 {
     let config = CubicConfig {
         kernel,
@@ -119,8 +119,8 @@ fn grown_after_loss(kernel: Kernel, acked: u32) -> u32 {
     w.cwnd
 }
 
-/// Linux 3.19 `bictcp_update` and `tcp_cong_avoid_ai`: a segment of window per ACK at most, so that stretch
-/// ACKs of 40 segments, beyond the 32 that it believes in, slow growth; later kernels count the segments.
+/// Linux 3.19 `bictcp_update` and `tcp_cong_avoid_ai`: an ACK adds at most one segment. Stretch ACKs of 40
+/// segments exceed the 32 that it corrects for and slow growth down; later kernels count segments.
 #[test]
 fn cubic_of_linux_3_19_is_slow_on_stretch_acks() {
     let (then, now) = (Kernel::Linux3_19, Kernel::Current);
@@ -130,7 +130,7 @@ fn cubic_of_linux_3_19_is_slow_on_stretch_acks() {
     assert!(stretched.abs_diff(each) < 8, "{stretched} for {each}");
 }
 
-/// Linux 3.19 did not take an idle time off the curve: what follows is a jump.
+/// Linux 3.19 counts an idle time as time on the curve, so that the window jumps afterwards.
 #[test]
 fn cubic_of_linux_3_19_jumps_after_an_idle_time() {
     let grown = |kernel| {
@@ -155,10 +155,10 @@ fn cubic_of_linux_3_19_jumps_after_an_idle_time() {
     assert!(then > now + 300, "{then} {now}");
 }
 
-/// atxutegi2018 §6: after a hand-over by context the window stays near what it was given, as after a
-/// reduction from there (RFC 9438 §4.2); without, 5 % are added per round trip.
+/// atxutegi2018 §6: after a takeover by context the window stays near the window of the context, as after a
+/// reduction from there (RFC 9438 §4.2); without the context it grows by 5 % per round trip.
 #[test]
-fn a_takeover_by_context_begins_on_the_flat_of_the_cubic() {
+fn a_takeover_by_context_starts_at_the_flat_part_of_the_curve() {
     let grown = |by_context: bool| {
         let (mut cubic, mut w) = (Cubic::default(), window(200));
         cubic.init(&mut w);

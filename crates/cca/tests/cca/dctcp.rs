@@ -1,4 +1,4 @@
-//! DCTCP against RFC 8257.
+//! DCTCP compared with RFC 8257.
 
 use cca::dctcp::{Dctcp, DctcpConfig};
 use cca::{AckKind, CaState, CongestionControl, Event, Window};
@@ -12,7 +12,7 @@ fn begun(cwnd: u32) -> (Dctcp, Window) {
     (dctcp, w)
 }
 
-/// A window of data in which `marked` of `segments` come back with ECN-Echo.
+/// Delivers a window of data of which `marked` out of `segments` return with ECN-Echo.
 fn observe(dctcp: &mut Dctcp, w: &mut Window, segments: u64, marked: u64) {
     w.snd_una = w.snd_nxt;
     w.snd_nxt += segments * u64::from(w.mss);
@@ -21,15 +21,15 @@ fn observe(dctcp: &mut Dctcp, w: &mut Window, segments: u64, marked: u64) {
     dctcp.in_ack_event(w, AckKind::default());
 }
 
-/// §3.3: alpha begins at 1, so that the first mark halves the window.
+/// §3.3: alpha starts at 1, so that the first mark halves the window.
 #[test]
-fn the_first_mark_halves() {
+fn the_first_mark_halves_the_window() {
     let (mut dctcp, mut w) = begun(100);
     assert!((dctcp.alpha() - 1.0).abs() < 1e-9);
     assert_eq!(dctcp.ssthresh(&mut w), 50);
 }
 
-/// §3.3: once per window of data alpha = (1 - g) alpha + g M with g = 1/16.
+/// §3.3: alpha = (1 - g) alpha + g M with g = 1/16, once per window of data.
 #[test]
 fn alpha_follows_the_share_of_marks() {
     let (mut dctcp, mut w) = begun(100);
@@ -51,7 +51,7 @@ fn alpha_follows_the_share_of_marks() {
     assert!((reduced - 85.0).abs() <= 2.0, "{reduced}");
 }
 
-/// §3.3: nothing is updated within a window of data.
+/// §3.3: alpha does not change within a window of data.
 #[test]
 fn alpha_changes_once_per_window() {
     let (mut dctcp, mut w) = begun(100);
@@ -62,9 +62,9 @@ fn alpha_changes_once_per_window() {
     assert!((dctcp.alpha() - once).abs() < f64::EPSILON);
 }
 
-/// Without marks alpha goes to zero (Linux lets the rest below 1/64 go at once).
+/// Without marks alpha goes to zero (Linux drops a remainder below 1/64 at once).
 #[test]
-fn alpha_vanishes_without_marks() {
+fn alpha_goes_to_zero_without_marks() {
     let (mut dctcp, mut w) = begun(100);
     for _ in 0..120 {
         observe(&mut dctcp, &mut w, 100, 0);
@@ -73,9 +73,9 @@ fn alpha_vanishes_without_marks() {
     assert_eq!(dctcp.ssthresh(&mut w), 100);
 }
 
-/// §3.4 and §4.1: loss is answered as by NewReno, whatever alpha is.
+/// §3.4 and §4.1: a loss has the effect that it has on NewReno, regardless of alpha.
 #[test]
-fn loss_halves_whatever_the_marks_said() {
+fn a_loss_halves_the_window_regardless_of_marks() {
     let (mut dctcp, mut w) = begun(100);
     for _ in 0..120 {
         observe(&mut dctcp, &mut w, 100, 0);

@@ -1,4 +1,4 @@
-//! HighSpeed TCP against RFC 3649.
+//! HighSpeed TCP compared with RFC 3649.
 
 use cca::CongestionControl;
 use cca::highspeed::{HighSpeed, HighSpeedConfig};
@@ -24,7 +24,7 @@ const APPENDIX_B: [(u32, u32, u32); 14] = [
     (84_035, 71, 10),
 ];
 
-/// Appendix B, to within half a percent of the windows that it prints.
+/// Appendix B, to within half a percent of its windows.
 #[test]
 fn highspeed_has_the_table_of_the_rfc() {
     let config = HighSpeedConfig::default();
@@ -42,10 +42,10 @@ fn highspeed_has_the_table_of_the_rfc() {
     }
 }
 
-/// §5: at 38 segments and below it is Standard TCP; at 83,000 it adds about 70 per round trip and gives a
-/// tenth.
+/// §5: up to 38 segments it is Standard TCP; at 83,000 it adds about 70 segments per round trip and reduces
+/// by a tenth.
 #[test]
-fn highspeed_adds_more_and_gives_less_the_larger_the_window() {
+fn highspeed_grows_faster_and_reduces_less_in_larger_windows() {
     let (mut highspeed, mut w) = (HighSpeed::default(), flying(20));
     highspeed.init(&mut w);
     round(&mut highspeed, &mut w, RTT);
@@ -69,7 +69,7 @@ fn highspeed_adds_more_and_gives_less_the_larger_the_window() {
     }
 }
 
-/// Linux `hstcp_ssthresh`: before any congestion avoidance a loss halves the window, whatever its size.
+/// Linux `hstcp_ssthresh`: before any congestion avoidance a loss halves the window, regardless of its size.
 #[test]
 fn highspeed_halves_after_slow_start() {
     let mut w = flying(5_000);

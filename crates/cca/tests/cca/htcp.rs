@@ -1,4 +1,4 @@
-//! H-TCP against draft-leith-tcp-htcp-06 and Linux.
+//! H-TCP compared with draft-leith-tcp-htcp-06 and with Linux.
 
 use cca::htcp::{Htcp, HtcpConfig};
 use cca::{CaState, CongestionControl, Window};
@@ -24,8 +24,8 @@ fn settled(config: HtcpConfig, cwnd: u32) -> (Htcp, Window) {
     (htcp, w)
 }
 
-/// In the first second after a loss one segment per round trip, as Reno; after Δ seconds more,
-/// 1 + 10 Δ + (Δ/2)², times 2 (1 − β) = 1.
+/// In the first second after a loss growth is one segment per round trip, as in Reno. After Δ more seconds it
+/// is 1 + 10 Δ + (Δ/2)², times 2 (1 − β) = 1.
 #[test]
 fn htcp_grows_by_the_time_since_the_loss() {
     let (mut htcp, mut w) = settled(HtcpConfig::default(), 2_000);
@@ -48,7 +48,8 @@ fn htcp_grows_by_the_time_since_the_loss() {
     }
 }
 
-/// Growth is scaled by the RTT over 100 ms, within 1/10 and 2, so that it is the same over time.
+/// Growth is scaled by the RTT over 100 ms, between 1/10 and 2, so that growth over time is the same for all
+/// RTTs.
 #[test]
 fn htcp_scales_growth_by_the_rtt() {
     let alpha = |use_rtt_scaling, rtt| {
@@ -75,10 +76,10 @@ fn htcp_scales_growth_by_the_rtt() {
     assert!(short.abs_diff(long) < long / 10, "{short} and {long}");
 }
 
-/// Once two losses have come at about the same rate, a loss leaves RTTmin / RTTmax of the window,
-/// within 0.5 and 0.8.
+/// Once two losses have occurred at about the same rate, a loss leaves RTTmin / RTTmax of the window, between
+/// 0.5 and 0.8.
 #[test]
-fn htcp_leaves_what_empties_the_queue() {
+fn htcp_reduces_by_the_queue() {
     for (queue_ms, left) in [(40, 100.0 / 140.0), (300, 0.5), (5, 0.8)] {
         let (mut htcp, mut w) = settled(HtcpConfig::default(), 100);
         let mut share = 0.0;
@@ -88,7 +89,7 @@ fn htcp_leaves_what_empties_the_queue() {
                 round(&mut htcp, &mut w, RTT);
                 w.cwnd = 100;
             }
-            // The queue fills in steps: the highest RTT follows by at most 20 ms at a time.
+            // The queue fills in steps: the highest RTT rises by at most 20 ms at a time.
             for queue in (0..=queue_ms).step_by(5) {
                 round(&mut htcp, &mut w, RTT + Duration::from_millis(queue));
                 w.cwnd = 100;
@@ -100,7 +101,7 @@ fn htcp_leaves_what_empties_the_queue() {
     }
 }
 
-/// The bandwidth switch: a rate that has changed by more than a fifth makes the loss take half.
+/// Bandwidth switch: if the rate has changed by more than a fifth, a loss takes half.
 #[test]
 fn htcp_halves_when_the_rate_has_changed() {
     let share_after = |cwnd, use_bandwidth_switch| {
@@ -126,9 +127,9 @@ fn htcp_halves_when_the_rate_has_changed() {
     assert!(share_after(150, false) > 0.75);
 }
 
-/// Linux `htcp_cwnd_undo`: an undone loss leaves the clock of growth running.
+/// Linux `htcp_cwnd_undo`: an undone loss does not reset the time since the last loss.
 #[test]
-fn htcp_goes_on_after_an_undone_loss() {
+fn an_undone_loss_does_not_reset_the_growth_of_htcp() {
     let (mut htcp, mut w) = settled(HtcpConfig::default(), 500);
     for _ in 0..30 {
         round(&mut htcp, &mut w, RTT);

@@ -1,4 +1,4 @@
-//! Hybla against Caini and Firrincieli 2004 and Linux.
+//! Hybla compared with Caini and Firrincieli 2004 and with Linux.
 
 use cca::hybla::{Hybla, HyblaConfig};
 use cca::{CaState, CongestionControl, Window};
@@ -6,7 +6,7 @@ use units::Duration;
 
 use crate::rounds::{flying, round};
 
-/// Hybla on a path of `rtt`, with a window of `cwnd` segments in congestion avoidance.
+/// Returns Hybla on a path of `rtt`, with a window of `cwnd` segments in congestion avoidance.
 fn on_path(rtt: Duration, cwnd: u32) -> (Hybla, Window) {
     let (mut hybla, mut w) = (Hybla::default(), flying(cwnd));
     w.srtt = rtt;
@@ -16,8 +16,8 @@ fn on_path(rtt: Duration, cwnd: u32) -> (Hybla, Window) {
     (hybla, w)
 }
 
-/// Congestion avoidance: ρ² segments per round trip, ρ = RTT / 25 ms, at least 1; so the growth per
-/// second is that of the reference path squared over again: 40 ρ.
+/// Congestion avoidance adds ρ² segments per round trip, with ρ = RTT / 25 ms, at least 1. The growth per
+/// second is then 40 ρ segments.
 #[test]
 fn hybla_adds_rho_squared_per_round_trip() {
     for (ms, rho) in [(25, 1.0), (100, 4.0), (250, 10.0), (10, 1.0)] {
@@ -30,7 +30,7 @@ fn hybla_adds_rho_squared_per_round_trip() {
             w.cwnd = 200;
         }
         let per_round = f64::from(added) / 5.0;
-        // Of each ACK's growth whole 128ths of a segment are kept.
+        // The growth of each ACK is kept in whole 128ths of a segment.
         assert!(
             per_round <= rho * rho && per_round > 0.75 * rho * rho - 0.1,
             "{per_round} for {rho}"
@@ -38,7 +38,7 @@ fn hybla_adds_rho_squared_per_round_trip() {
     }
 }
 
-/// Slow start: 2^ρ − 1 segments per ACK; eighths of ρ count.
+/// Slow start adds 2^ρ − 1 segments per ACK; eighths of ρ count.
 #[test]
 fn hybla_starts_by_powers_of_two() {
     for (ms, increase) in [(25, 1), (50, 3), (100, 15), (64, 5)] {
@@ -50,7 +50,7 @@ fn hybla_starts_by_powers_of_two() {
             Duration::from_millis(ms),
             Duration::ZERO,
         );
-        // 2^(20/8) − 1 = 4.66 on 64 ms: 4 now, 5 with what is left of the first.
+        // 2^(20/8) − 1 = 4.66 at 64 ms: 4 segments now, 5 with the remainder of the first ACK.
         let second = w.cwnd;
         crate::rounds::ack(
             &mut hybla,
@@ -62,7 +62,7 @@ fn hybla_starts_by_powers_of_two() {
     }
 }
 
-/// Linux `hybla_init`: the connection begins with ρ segments.
+/// Linux `hybla_init`: the connection starts with ρ segments.
 #[test]
 fn hybla_begins_with_rho_segments() {
     for (ms, cwnd) in [(10, 1), (60, 2), (500, 20)] {
@@ -73,9 +73,9 @@ fn hybla_begins_with_rho_segments() {
     }
 }
 
-/// Linux `hybla_cong_avoid`: ρ goes by the lowest smoothed RTT, so a queue does not speed it up.
+/// Linux `hybla_cong_avoid`: ρ depends on the lowest smoothed RTT, so a queue does not increase growth.
 #[test]
-fn hybla_does_not_take_a_queue_for_a_long_path() {
+fn a_queue_does_not_increase_the_growth_of_hybla() {
     let rtt = Duration::from_millis(100);
     let (mut hybla, mut w) = on_path(rtt, 200);
     for (srtt, added) in [(rtt * 3, 13..=16), (rtt / 2, 3..=4), (rtt, 3..=4)] {
@@ -90,7 +90,7 @@ fn hybla_does_not_take_a_queue_for_a_long_path() {
     }
 }
 
-/// Linux `hybla_state`: Reno while the state is not Open; half on loss.
+/// Linux `hybla_state`: Reno while the state is not Open; a loss halves the window.
 #[test]
 fn hybla_is_reno_in_recovery() {
     let rtt = Duration::from_millis(100);
@@ -104,7 +104,7 @@ fn hybla_is_reno_in_recovery() {
     assert!(w.cwnd >= 214, "{}", w.cwnd);
 }
 
-/// The reference is a parameter: with 100 ms, a path of 100 ms grows as Reno does.
+/// The reference is a parameter: with 100 ms, a path of 100 ms grows like Reno.
 #[test]
 fn hybla_takes_another_reference() {
     let rtt = Duration::from_millis(100);

@@ -1,4 +1,4 @@
-//! Hybrid Slow Start against Ha and Rhee 2011 and Linux.
+//! Hybrid Slow Start compared with Ha and Rhee 2011 and with Linux.
 
 use cca::slow_start::{Detect, HyStart, HyStartConfig};
 use cca::{AckSample, SlowStart, Window};
@@ -23,8 +23,8 @@ fn hystart_round(h: &mut HyStart, w: &mut Window, rtt: Duration, spacing: Durati
     w.now += RTT;
 }
 
-/// Ha and Rhee 2011 §4: a delay that rises by more than an eighth (4 to 16 ms) ends slow start, but not
-/// below 16 segments.
+/// Ha and Rhee 2011 §4: a delay that rises by more than an eighth (4 to 16 ms) ends slow start, but not below
+/// 16 segments.
 #[test]
 fn hystart_leaves_when_the_delay_rises() {
     let only_delay = HyStartConfig {
@@ -45,9 +45,9 @@ fn hystart_leaves_when_the_delay_rises() {
     }
 }
 
-/// The same §: ACKs that come without a gap for half the lowest RTT fill the pipe.
+/// Ha and Rhee 2011 §4: ACKs that arrive without a gap for half of the lowest RTT show a full path.
 #[test]
-fn hystart_leaves_on_a_long_ack_train_and_at_the_third_detection_if_so_set() {
+fn hystart_leaves_on_a_long_ack_train_after_the_set_number_of_detections() {
     for (detections, rounds) in [(1, 1), (3, 3)] {
         let config = HyStartConfig {
             detections,
@@ -65,10 +65,10 @@ fn hystart_leaves_on_a_long_ack_train_and_at_the_third_detection_if_so_set() {
     }
 }
 
-/// Linux `hystart_update`: once the end is found, a slow start after an idle time looks for it no more; one
+/// Linux `hystart_update`: once the end is found, a slow start after an idle time no longer looks for it; one
 /// after a time-out does.
 #[test]
-fn hystart_finds_the_end_once_until_a_time_out() {
+fn hystart_detects_only_once_until_a_time_out() {
     let (mut h, mut w) = (HyStart::default(), window(100));
     h.reset(&mut w);
     hystart_round(&mut h, &mut w, RTT, Duration::from_micros(600));

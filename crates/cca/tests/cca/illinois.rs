@@ -1,4 +1,4 @@
-//! TCP-Illinois against Liu, Başar and Srikant 2008 and Linux.
+//! TCP-Illinois compared with Liu, Başar and Srikant 2008 and with Linux.
 
 use cca::illinois::{Illinois, IllinoisConfig};
 use cca::{CaState, CongestionControl, Window};
@@ -10,7 +10,7 @@ use crate::rounds::{flying, round};
 /// Largest queueing delay that the path has shown.
 const LARGEST: Duration = Duration::from_millis(100);
 
-/// Illinois that has seen RTTs from 100 to 200 ms, with a window of `cwnd` segments that is held.
+/// Returns an Illinois that has seen RTTs from 100 to 200 ms, with a constant window of `cwnd` segments.
 fn knowing(cwnd: u32) -> (Illinois, Window) {
     let (mut illinois, mut w) = (Illinois::default(), flying(cwnd));
     illinois.init(&mut w);
@@ -26,7 +26,8 @@ fn held_round(illinois: &mut Illinois, w: &mut Window, rtt: Duration) {
     w.cwnd = cwnd;
 }
 
-/// Growth in segments per round trip and the share that a loss takes, after some round trips at a delay.
+/// Returns the growth in segments per round trip and the share that a loss takes, after some round trips at a
+/// delay.
 fn at_delay(percent: u64) -> (f64, f64) {
     let (mut illinois, mut w) = knowing(200);
     for _ in 0..8 {
@@ -38,9 +39,9 @@ fn at_delay(percent: u64) -> (f64, f64) {
     )
 }
 
-/// With α from 0.3 to 10: κ1 / (κ2 + d), the most up to 1 % of the largest delay.
+/// With α from 0.3 to 10: κ1 / (κ2 + d), and the fastest growth up to 1 % of the largest delay.
 #[test]
-fn illinois_grows_by_the_delay() {
+fn the_growth_of_illinois_depends_on_the_delay() {
     let law = |d: f64| {
         let (least, most, low) = (0.3, 10.0, 0.01);
         let k1 = (1.0 - low) * least * most / (most - least);
@@ -57,10 +58,9 @@ fn illinois_grows_by_the_delay() {
     }
 }
 
-/// A loss takes an eighth up to 10 % of the largest delay, half from 80 %, and by a straight
-/// line between.
+/// A loss takes an eighth up to 10 % of the largest delay, half from 80 % on, and a linear share in between.
 #[test]
-fn illinois_gives_up_by_the_delay() {
+fn the_reduction_of_illinois_depends_on_the_delay() {
     for (percent, expected) in [(0, 0.125), (10, 0.125), (45, 0.3125), (80, 0.5), (100, 0.5)] {
         let (_, beta) = at_delay(percent);
         assert!((beta - expected).abs() < 0.02, "{beta} at {percent} %");
@@ -76,7 +76,7 @@ fn illinois_gives_up_by_the_delay() {
     }
 }
 
-/// What it adds in a round trip is what the delay says: 10 segments without a queue.
+/// The growth in a round trip depends on the delay: 10 segments without a queue.
 #[test]
 fn illinois_adds_alpha_per_round_trip() {
     for (percent, added) in [(0, 9..=11), (100, 0..=1)] {
@@ -94,9 +94,9 @@ fn illinois_adds_alpha_per_round_trip() {
     }
 }
 
-/// Growth is at its fastest again only after θ = 5 round trips of low delay.
+/// Growth returns to its fastest only after θ = 5 round trips of low delay.
 #[test]
-fn illinois_waits_for_five_good_round_trips() {
+fn illinois_waits_for_five_round_trips_of_low_delay() {
     let (mut illinois, mut w) = knowing(200);
     held_round(&mut illinois, &mut w, RTT + LARGEST);
     let mut good = 0;
@@ -108,7 +108,8 @@ fn illinois_waits_for_five_good_round_trips() {
     assert_eq!(good, 6);
 }
 
-/// Linux `update_params`: below 15 segments, and after a time-out, one segment and a half.
+/// Linux `update_params`: below 15 segments, and after a time-out, one segment per round trip and half on
+/// loss.
 #[test]
 fn illinois_is_reno_where_the_window_is_small_and_after_a_time_out() {
     let (illinois, _) = knowing(10);
@@ -119,7 +120,7 @@ fn illinois_is_reno_where_the_window_is_small_and_after_a_time_out() {
     assert_eq!((illinois.alpha(), illinois.beta()), (128, 32));
 }
 
-/// Its parameters can be others: with α from 1 to 1 and β from 0.5 to 0.5 it is Reno.
+/// With α from 1 to 1 and β from 0.5 to 0.5 it is Reno.
 #[test]
 fn illinois_without_its_ranges_is_reno() {
     let mut illinois = Illinois::new(IllinoisConfig {

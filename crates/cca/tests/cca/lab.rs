@@ -1,13 +1,13 @@
-//! A window and a path of steady RTT to try congestion controls on.
+//! Test bench: a window and a path of constant RTT.
 
 use cca::{AckSample, CongestionControl, Window};
 use units::Duration;
 use units::random::{Purpose, Stream};
 
-/// Its RTT.
+/// RTT of the path.
 pub const RTT: Duration = Duration::from_millis(100);
 
-/// A window in full use.
+/// Returns a window in full use.
 pub fn window(cwnd: u32) -> Window {
     let mut window = Window::new(1448, cwnd, Stream::new(1, Purpose::CongestionControl, 0));
     window.cwnd_limited = true;
@@ -16,7 +16,7 @@ pub fn window(cwnd: u32) -> Window {
     window
 }
 
-/// One round trip of congestion avoidance: an ACK for each segment of the window.
+/// Runs one round trip of congestion avoidance, with an ACK for each segment of the window.
 pub fn round(cca: &mut dyn CongestionControl, w: &mut Window) {
     let segments = w.cwnd;
     for _ in 0..segments {

@@ -1,4 +1,4 @@
-//! LEDBAT against RFC 6817.
+//! LEDBAT compared with RFC 6817.
 
 use cca::ledbat::{Ledbat, LedbatConfig};
 use cca::slow_start::Standard;
@@ -10,7 +10,7 @@ use crate::rounds::{flying, round};
 const MS: Duration = Duration::from_millis(1);
 const BASE: Duration = Duration::from_millis(100);
 
-/// A LEDBAT that knows the base delay, with `cwnd` segments in flight.
+/// Returns a LEDBAT that knows the base delay, with `cwnd` segments in flight.
 fn ledbat(config: LedbatConfig, cwnd: u32) -> (Ledbat, Window) {
     let (mut ledbat, mut w) = (Ledbat::new(config), flying(cwnd));
     w.delivered = 1;
@@ -20,8 +20,8 @@ fn ledbat(config: LedbatConfig, cwnd: u32) -> (Ledbat, Window) {
     (ledbat, w)
 }
 
-/// §2.4.2: cwnd += GAIN · off_target · bytes_newly_acked · MSS / cwnd: a segment per round trip with an
-/// empty queue, half of one at half the target, none at the target, one less at twice the target.
+/// §2.4.2: cwnd += GAIN · off_target · bytes_newly_acked · MSS / cwnd. That is a segment per round trip with
+/// an empty queue, half of one at half the target, none at the target, minus one at twice the target.
 #[test]
 fn ledbat_moves_by_its_distance_from_the_target() {
     for (queueing, change) in [(0, 10.0), (50, 5.0), (100, 0.0), (200, -10.0)] {
@@ -40,9 +40,9 @@ fn ledbat_moves_by_its_distance_from_the_target() {
     }
 }
 
-/// §2.5: GAIN scales the answer, TARGET is where it changes its sign.
+/// §2.5: GAIN scales the reaction, TARGET is the delay at which its sign changes.
 #[test]
-fn ledbat_goes_by_its_parameters() {
+fn gain_and_target_of_ledbat_take_effect() {
     let moved = |gain, target, queueing| {
         let config = LedbatConfig {
             gain,
@@ -75,16 +75,16 @@ fn ledbat_settles_at_the_target() {
     }
 }
 
-/// §2.4.2: what arrives late on the way back is not counted where there are timestamps; without them the
-/// RTT stands for the delay.
+/// §2.4.2: with timestamps, delay on the return path does not count; without them the RTT stands for the
+/// delay.
 #[test]
-fn ledbat_measures_its_own_way_where_it_can() {
+fn ledbat_measures_one_way_delays_with_timestamps() {
     let queueing = |timestamps: bool| {
         let (mut ledbat, mut w) = (Ledbat::default(), flying(40));
         ledbat.init(&mut w);
         for rtt in [100, 100, 100, 100, 250, 250, 250, 250] {
             let now = w.clock_ms();
-            // 50 ms there, the rest back.
+            // 50 ms on the forward path, the rest on the return path.
             w.timestamps = timestamps.then(|| (now - rtt + 50 + 7_777, now - rtt));
             let sample = AckSample {
                 acked: 1,
@@ -100,7 +100,7 @@ fn ledbat_measures_its_own_way_where_it_can() {
     assert_eq!(queueing(false), 150_000);
 }
 
-/// §2.4.2: a loss halves the window, not below MIN_CWND.
+/// §2.4.2: a loss halves the window, but not below MIN_CWND.
 #[test]
 fn ledbat_halves_at_a_loss() {
     let (mut ledbat, mut w) = ledbat(LedbatConfig::default(), 40);
@@ -109,19 +109,19 @@ fn ledbat_halves_at_a_loss() {
     assert_eq!(ledbat.ssthresh(&mut w), 2);
 }
 
-/// §2.4.2: the window does not exceed what is in flight by more than ALLOWED_INCREASE.
+/// §2.4.2: the window exceeds the segments in flight by at most ALLOWED_INCREASE.
 #[test]
-fn ledbat_does_not_keep_a_window_that_is_not_used() {
+fn ledbat_reduces_an_unused_window() {
     let (mut ledbat, mut w) = ledbat(LedbatConfig::default(), 40);
     w.inflight = 9;
     ledbat.grow(&mut w, &mut Standard, 1);
     assert_eq!(w.cwnd, 11);
 }
 
-/// §2.5: a new connection begins with INIT_CWND segments and has no slow start; that of LEDBAT++ ends at
+/// §2.5: a new connection starts with INIT_CWND segments and without slow start; that of LEDBAT++ ends at
 /// three quarters of the target.
 #[test]
-fn ledbat_starts_without_slow_start_unless_told() {
+fn ledbat_has_slow_start_only_if_configured() {
     let started = |slow_start_share: f64| {
         let config = LedbatConfig {
             slow_start_share,

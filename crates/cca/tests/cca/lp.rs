@@ -1,4 +1,4 @@
-//! TCP-LP against Kuzmanovic and Knightly 2006 and Linux.
+//! TCP-LP compared with Kuzmanovic and Knightly 2006 and with Linux.
 
 use cca::lp::{Lp, LpConfig, Version};
 use cca::{CongestionControl, Window};
@@ -19,7 +19,7 @@ fn lp(version: Version, cwnd: u32) -> (Lp, Window) {
     (lp, w)
 }
 
-/// §III: an excess capacity is taken as Reno takes it, one segment per round trip.
+/// §III: LP uses excess capacity like Reno, one segment more per round trip.
 #[test]
 fn lp_is_reno_while_the_delay_is_low() {
     let (mut lp, mut w) = lp(Version::Paper, 40);
@@ -30,7 +30,7 @@ fn lp_is_reno_while_the_delay_is_low() {
     assert_eq!(lp.ssthresh(&mut w), 49 / 2);
 }
 
-/// A path whose one-way delays have been from 50 to 150 ms: the threshold is at 65 ms.
+/// Returns LP on a path whose one-way delays have been from 50 to 150 ms: the threshold is 65 ms.
 fn on_a_known_path(cwnd: u32) -> (Lp, Window) {
     let (mut lp, mut w) = lp(Version::Paper, cwnd);
     for one_way in [50, 150, 150] {
@@ -47,12 +47,12 @@ fn on_a_known_path(cwnd: u32) -> (Lp, Window) {
     (lp, w)
 }
 
-/// §III.A and C: a smoothed one-way delay beyond 15 % of its range halves the window, which stands still
-/// then; an indication after the next round trip, and within three, leaves one segment.
+/// §III.A and C: a smoothed one-way delay beyond 15 % of its range halves the window, which then stays
+/// constant. A second indication, after the next round trip and within three, leaves one segment.
 #[test]
-fn lp_gives_way_before_a_loss() {
+fn lp_reduces_before_a_loss() {
     let (mut lp, mut w) = on_a_known_path(80);
-    // From 50 ms on, an eighth of the way to 200 ms is beyond 65 ms.
+    // From 50 ms, an eighth of the way to 200 ms is beyond 65 ms.
     ack(&mut lp, &mut w, BASE, MS * 200);
     let halved = w.cwnd;
     assert_eq!(halved, 40);
@@ -67,9 +67,9 @@ fn lp_gives_way_before_a_loss() {
     assert_eq!(w.cwnd, 1);
 }
 
-/// §III.C: where the delay is low again, Reno goes on after the inference phase of three round trips.
+/// §III.C: if the delay is low again, Reno continues after the inference phase of three round trips.
 #[test]
-fn lp_comes_back_after_the_inference_phase() {
+fn lp_grows_again_after_the_inference_phase() {
     let (mut lp, mut w) = on_a_known_path(80);
     ack(&mut lp, &mut w, BASE, MS * 200);
     let calm = w.now + MS * 310;
@@ -84,9 +84,9 @@ fn lp_comes_back_after_the_inference_phase() {
     assert!((44..=46).contains(&w.cwnd), "{}", w.cwnd);
 }
 
-/// A delay that rises only on the way back is none of the path that data takes.
+/// A delay that rises only on the return path does not belong to the path of the data.
 #[test]
-fn lp_does_not_mind_the_way_back() {
+fn lp_ignores_delay_on_the_return_path() {
     let (mut lp, mut w) = lp(Version::Paper, 40);
     for _ in 0..5 {
         round(&mut lp, &mut w, BASE);
@@ -101,11 +101,11 @@ fn lp_does_not_mind_the_way_back() {
     assert!((before + 3..=before + 4).contains(&w.cwnd), "{}", w.cwnd);
 }
 
-/// Linux `tcp_lp_owd_calculator`: the clocks' distance is part of the delay. Beyond 2²⁹ ms the smoothed
-/// delay, kept in eighths, no longer holds it, and nothing counts as congestion; on clocks that agree, the
-/// first delay does, as it is not below the lowest, and so does a queue of 100 ms.
+/// Linux `tcp_lp_owd_calculator`: the offset of the clocks is part of the delay. Beyond 2²⁹ ms the smoothed
+/// delay, kept in eighths, overflows, and nothing counts as congestion. With clocks that agree, the first
+/// delay counts as congestion, as it is not below the lowest one, and so does a queue of 100 ms.
 #[test]
-fn lp_as_in_linux_depends_on_how_far_the_clocks_are_apart() {
+fn lp_of_linux_depends_on_the_offset_of_the_clocks() {
     let window_after = |apart: u32| {
         let (mut lp, mut w) = lp(Version::Linux, 40);
         let mut at = |lp: &mut Lp, one_way: u32| {
@@ -137,7 +137,7 @@ fn lp_as_in_linux_depends_on_how_far_the_clocks_are_apart() {
     assert!(after < before, "{after}");
 }
 
-/// Without timestamps nothing tells one-way delays: Reno.
+/// Without timestamps there are no one-way delays, so LP is Reno.
 #[test]
 fn lp_without_timestamps_is_reno() {
     let (mut lp, mut w) = lp(Version::Linux, 40);

@@ -1,4 +1,4 @@
-//! The congestion controls against their sources, one file each.
+//! Congestion controls compared with their specifications, one file each.
 
 mod bbr;
 mod bbr3;

@@ -1,4 +1,4 @@
-//! New Vegas against Linux `tcp_nv` and Brakmo's description in its source.
+//! New Vegas compared with Linux `tcp_nv` and with Brakmo's description in its source.
 
 use cca::nv::{Nv, NvConfig};
 use cca::{CaState, CongestionControl, INFINITE_SSTHRESH, Window};
@@ -8,7 +8,7 @@ use crate::rounds::{flying, round};
 
 const BASE: Duration = Duration::from_millis(100);
 
-/// An NV with `cwnd` segments in flight that has seen a few rounds of the base RTT.
+/// Returns an NV with `cwnd` segments in flight that has seen a few rounds of the base RTT.
 fn nv(config: NvConfig, cwnd: u32) -> (Nv, Window) {
     let (mut nv, mut w) = (Nv::new(config), flying(cwnd));
     nv.init(&mut w);
@@ -21,7 +21,7 @@ fn nv(config: NvConfig, cwnd: u32) -> (Nv, Window) {
     (nv, w)
 }
 
-/// Without a queue it grows as Reno: the growth factor begins at zero and stays there.
+/// Without a queue NV grows like Reno: the growth factor starts at zero and stays there.
 #[test]
 fn nv_grows_by_one_while_there_is_no_queue() {
     let (mut nv, mut w) = nv(NvConfig::default(), 100);
@@ -31,9 +31,9 @@ fn nv_grows_by_one_while_there_is_no_queue() {
     }
 }
 
-/// With `nv_cwnd_growth_rate_pos` set, growth doubles after so many decisions without congestion.
+/// With `nv_cwnd_growth_rate_pos` set, growth doubles after that many decisions without congestion.
 #[test]
-fn nv_may_grow_ever_faster() {
+fn nv_can_grow_faster_and_faster() {
     let config = NvConfig {
         nv_cwnd_growth_rate_pos: 2,
         ..NvConfig::default()
@@ -45,10 +45,10 @@ fn nv_may_grow_ever_faster() {
     assert!(w.cwnd > 115, "{}", w.cwnd);
 }
 
-/// More than `nv_pad` segments waiting cost 30 % of what is too much; on a link of 100 segments per base
-/// RTT the window comes down to a queue of about ten.
+/// If more than `nv_pad` segments are queued, the window shrinks by 30 % of the surplus. On a link of 100
+/// segments per base RTT it comes down to a queue of about ten.
 #[test]
-fn nv_keeps_a_few_segments_waiting() {
+fn nv_keeps_a_few_segments_in_the_queue() {
     let (mut nv, mut w) = nv(NvConfig::default(), 100);
     w.cwnd = 200;
     for _ in 0..60 {
@@ -58,7 +58,7 @@ fn nv_keeps_a_few_segments_waiting() {
     assert!((105..=125).contains(&w.cwnd), "{}", w.cwnd);
 }
 
-/// Before the first loss thirty RTTs and two rounds are enough to end slow start.
+/// Before the first loss thirty RTT samples and two rounds suffice to end slow start.
 #[test]
 fn nv_ends_slow_start_when_a_queue_builds() {
     let (mut nv, mut w) = nv(NvConfig::default(), 60);
@@ -71,9 +71,9 @@ fn nv_ends_slow_start_when_a_queue_builds() {
     assert!(w.cwnd < 400, "{}", w.cwnd);
 }
 
-/// A loss leaves 80 %; growth waits for a decision; after time-outs it is slower by half each.
+/// A loss leaves 80 %; growth waits for a decision; each time-out halves the speed of growth.
 #[test]
-fn nv_gives_way_to_losses() {
+fn nv_reduces_on_losses() {
     let (mut nv, mut w) = nv(NvConfig::default(), 100);
     assert_eq!(nv.ssthresh(&mut w), 79);
     nv.set_state(&mut w, CaState::Recovery);
@@ -97,9 +97,10 @@ fn nv_gives_way_to_losses() {
     assert!((1..=3).contains(&grown_after(1)), "{}", grown_after(1));
 }
 
-/// The lowest RTT is taken anew every five seconds or so: a path that became longer is no queue for ever.
+/// The lowest RTT is reset about every five seconds, so a path that became longer does not look like a queue
+/// for ever.
 #[test]
-fn nv_forgets_the_lowest_rtt() {
+fn nv_resets_the_lowest_rtt() {
     let (mut nv, mut w) = nv(NvConfig::default(), 100);
     let longer = BASE * 2;
     for _ in 0..10 {

@@ -1,5 +1,5 @@
-//! A bottleneck with a finite buffer before a sender that may be limited by its application: what a
-//! congestion control that models the path is shown, without a connection around it.
+//! Path for congestion controls that model it, without a connection: a bottleneck with a finite buffer, and a
+//! sender that its application may limit.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use units::{Bytes, Duration, Instant, Rate};
 
 pub const MSS: u32 = 1448;
 
-/// A segment on its way, and what the rate sampler stamped on it.
+/// Segment in flight, with the stamps of the rate sampler.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     number: u64,
@@ -24,7 +24,7 @@ struct Sent {
     lost: u64,
 }
 
-/// A token bucket before the link.
+/// Token bucket in front of the link.
 #[derive(Clone, Copy, Debug)]
 pub struct Policer {
     pub rate: Rate,
@@ -55,22 +55,22 @@ impl Policer {
     }
 }
 
-/// A sender, the bottleneck and the way back.
+/// Sender, bottleneck and return path.
 pub struct Path<C> {
     pub cca: C,
     pub w: Window,
     pub rate: Rate,
     pub rtt: Duration,
-    /// Room before the bottleneck, segments.
+    /// Buffer in front of the bottleneck, segments.
     pub buffer: u64,
-    /// ACKs leave the other side together, once in this time.
+    /// Time between ACKs: the receiver sends its ACKs together, once in this time.
     pub ack_interval: Duration,
-    /// Whether a transmission is dropped, by its number.
+    /// Returns whether a transmission is dropped, by its number.
     pub drops: Box<dyn FnMut(u64) -> bool>,
     pub policer: Option<Policer>,
-    /// Rate at which the application writes; none if it always has data.
+    /// Rate at which the application writes; `None` if it always has data.
     pub app_rate: Option<Rate>,
-    /// The application has nothing before this.
+    /// Time before which the application has no data.
     pub paused_until: Instant,
     pub sent: u64,
     out: VecDeque<Sent>,
@@ -118,22 +118,22 @@ impl<C: CongestionControl> Path<C> {
         self.out.len() as u32
     }
 
-    /// Segments that fill the path without a queue.
+    /// Returns the segments that fill the path without a queue.
     pub fn bdp(&self) -> u32 {
         (self.rate.bytes_in(self.rtt).get() / u64::from(MSS)) as u32
     }
 
-    /// How long a segment that is sent now waits before the bottleneck.
+    /// Returns the time that a segment sent now waits at the bottleneck.
     pub fn queueing(&self) -> Duration {
         self.link_free.saturating_since(self.w.now)
     }
 
-    /// The link stands still from now on.
+    /// Stops the link from now on for `time`.
     pub fn outage(&mut self, time: Duration) {
         self.link_free = self.link_free.max(self.w.now) + time;
     }
 
-    /// Sends a segment or takes an ACK, whichever comes first.
+    /// Sends a segment or receives an ACK, whichever comes first.
     pub fn step(&mut self) {
         let may_send = self.in_flight() < self.w.cwnd;
         if !may_send {
@@ -197,7 +197,7 @@ impl<C: CongestionControl> Path<C> {
         Instant::from_nanos(at.as_nanos().div_ceil(interval) * interval)
     }
 
-    /// All that arrives at the time of the first arrival: losses are marked, the rest is one ACK.
+    /// Receives all that arrives at the time of the first arrival: losses are marked, the rest is one ACK.
     pub fn take_ack(&mut self) {
         let prior_inflight = self.in_flight();
         let lost_before = self.w.lost;
@@ -282,10 +282,10 @@ impl<C: CongestionControl> Path<C> {
         }
     }
 
-    /// Goes on until `wanted` holds.
+    /// Steps until `wanted` holds.
     ///
     /// # Panics
-    /// If that takes more than `seconds` of virtual time.
+    /// Panics if that takes more than `seconds` of virtual time.
     pub fn run_while_not(&mut self, seconds: u64, mut wanted: impl FnMut(&Self) -> bool) {
         let end = self.w.now + Duration::from_secs(seconds);
         while !wanted(self) {

@@ -1,8 +1,8 @@
-//! What holds for every congestion control of the catalogue, whatever happens and however it is set.
+//! Properties that hold for every congestion control of the catalogue, for any events and settings.
 
 use cca::registry::CCAS;
 use cca::{
-    Ack, AckKind, AckSample, CaState, Cca, Congestion, Event, Lost, Pair, RateSample, Settings,
+    Ack, AckKind, AckSample, BuiltCca, CaState, Cca, Congestion, Event, Lost, RateSample, Settings,
     Takeover, Window,
 };
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ use units::{Duration, Rate};
 
 const MSS: u32 = 1_448;
 
-/// One thing that happens to a connection.
+/// Event of a connection.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Ack {
@@ -26,17 +26,17 @@ enum Step {
     },
     Disorder,
     Reduction(CaState),
-    /// A reduction ends with this window.
+    /// The reduction ends with this window.
     Opened(u32),
     TimeOut(u32),
     Undone(bool),
     Idle,
     Restarted(u32),
-    /// Another takes over, by its place in the catalogue.
+    /// The CCA at this position of the catalogue takes over.
     Switched(usize, Takeover),
 }
 
-/// Times from nothing to 10 s, short ones as often as long ones.
+/// Generates times from zero to 10 s, short ones as often as long ones.
 fn times() -> impl Strategy<Value = Duration> {
     prop_oneof![
         Just(Duration::ZERO),
@@ -46,7 +46,7 @@ fn times() -> impl Strategy<Value = Duration> {
     ]
 }
 
-/// Numbers of segments, few as often as many.
+/// Generates numbers of segments, small ones as often as large ones.
 fn segments() -> impl Strategy<Value = u32> {
     prop_oneof![0..4_u32, 0..100_u32, 0..100_000_u32]
 }
@@ -94,7 +94,7 @@ fn steps() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The ends of what a parameter takes, as its own description tells them, and its default.
+/// Returns the bounds of a parameter, read from its own description, and its default.
 fn ends(parameter: &cca::Parameter, default: String) -> Vec<String> {
     let allowed = (parameter.allowed)();
     let ends = match allowed.split_once("from ") {
@@ -105,11 +105,11 @@ fn ends(parameter: &cca::Parameter, default: String) -> Vec<String> {
     ends.into_iter().filter(takes).chain([default]).collect()
 }
 
-/// A congestion control with its parameters at the ends that `choice` picks.
-fn built(cca: &Cca, choice: u64) -> Pair {
+/// Creates a congestion control with its parameters at the bounds that `choice` picks.
+fn built(cca: &Cca, choice: u64) -> BuiltCca {
     let mut settings = Settings::new();
     for (nth, (parameter, default)) in cca.all_parameters().enumerate() {
-        // The old switch of the kernel and the method exclude each other.
+        // The kernel's old switch and the choice of a method exclude each other.
         if parameter.name != "hystart" {
             let ends = ends(parameter, default);
             let picked = (choice >> (2 * nth as u32 % 64)) as usize % ends.len();
@@ -120,7 +120,7 @@ fn built(cca: &Cca, choice: u64) -> Pair {
     pair.unwrap_or_else(|error| panic!("{settings:?}: {error}"))
 }
 
-/// A connection as far as its congestion control sees it.
+/// Connection as its congestion control sees it.
 struct Lab {
     congestion: Congestion,
     choice: u64,
@@ -279,8 +279,8 @@ impl Lab {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Whatever happens, the window is between one segment and the clamp, and the pacing rate within its
-    /// bound; nothing overflows or is divided by nothing, which would panic here.
+    /// For any events, the window is between one segment and the clamp, and the pacing rate is within its
+    /// bound. Overflows and divisions by zero would panic here.
     #[test]
     fn windows_and_rates_stay_within_their_bounds(
         history in proptest::collection::vec((times(), steps()), 1..150),
@@ -308,9 +308,9 @@ proptest! {
         }
     }
 
-    /// The same history leaves the same window: no CCA has a clock or a source of chance of its own.
+    /// The same events give the same window: no CCA has a clock or a random source of its own.
     #[test]
-    fn the_same_history_leaves_the_same_window(
+    fn the_same_events_give_the_same_window(
         history in proptest::collection::vec((times(), steps()), 1..80),
         choice in any::<u64>(),
     ) {

@@ -1,11 +1,12 @@
-//! NewReno against RFC 5681.
+//! NewReno compared with RFC 5681.
 
 use cca::CongestionControl;
 use cca::reno::Reno;
 
 use crate::lab::{round, window};
 
-/// RFC 5681 §3.1: one segment per round trip, half on loss, never below two.
+/// RFC 5681 §3.1: one segment more per round trip; half of the window after a loss, but never below two
+/// segments.
 #[test]
 fn newreno_adds_one_and_halves() {
     let mut w = window(50);

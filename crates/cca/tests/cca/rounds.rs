@@ -1,4 +1,4 @@
-//! Round trips with all that an ACK brings: RTT samples, growth, sequence numbers and timestamps.
+//! Round trips with complete ACKs: RTT samples, growth, sequence numbers and timestamps.
 
 use cca::slow_start::Standard;
 use cca::{AckSample, CongestionControl, Window};
@@ -6,10 +6,10 @@ use units::Duration;
 
 use crate::lab::window;
 
-/// The other side's timestamps clock is ahead of ours by so much, ms.
+/// Offset of the other end's timestamp clock from ours, ms.
 const CLOCKS_APART: u32 = 5_000;
 
-/// A window in full use with all of it in flight, in congestion avoidance.
+/// Returns a window in full use with all of it in flight, in congestion avoidance.
 pub fn flying(cwnd: u32) -> Window {
     let mut w = window(cwnd);
     w.now += Duration::from_secs(10);
@@ -24,12 +24,12 @@ fn fill(w: &mut Window) {
     w.snd_nxt = w.snd_una + u64::from(w.cwnd) * u64::from(w.mss);
 }
 
-/// An ACK for one segment after `rtt`, of which `one_way` was spent on the way there.
+/// Receives an ACK for one segment after `rtt`, of which `one_way` is the forward path.
 pub fn ack(cca: &mut dyn CongestionControl, w: &mut Window, rtt: Duration, one_way: Duration) {
     ack_of(cca, w, rtt, one_way, 1);
 }
 
-/// The same for several segments.
+/// Receives an ACK for several segments.
 fn ack_of(
     cca: &mut dyn CongestionControl,
     w: &mut Window,
@@ -54,13 +54,13 @@ fn ack_of(
     fill(w);
 }
 
-/// A round trip of `rtt`: an ACK for each segment of the window. Half of the base RTT of 100 ms, and all
-/// that is beyond it, is spent on the way there.
+/// Runs a round trip of `rtt` with an ACK for each segment of the window. Half of the base RTT of 100 ms, and
+/// all delay beyond the base, is on the forward path.
 pub fn round(cca: &mut dyn CongestionControl, w: &mut Window, rtt: Duration) {
     round_of(cca, w, rtt, 1);
 }
 
-/// The same with an ACK for every `covered` segments.
+/// Runs a round trip with an ACK for every `covered` segments.
 pub fn round_of(cca: &mut dyn CongestionControl, w: &mut Window, rtt: Duration, covered: u32) {
     let one_way = rtt.saturating_sub(Duration::from_millis(50));
     let segments = w.cwnd;

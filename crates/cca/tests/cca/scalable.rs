@@ -1,4 +1,4 @@
-//! Scalable TCP against Kelly 2003.
+//! Scalable TCP compared with Kelly 2003.
 
 use cca::CongestionControl;
 use cca::scalable::{Scalable, ScalableConfig};
@@ -6,10 +6,10 @@ use cca::scalable::{Scalable, ScalableConfig};
 use crate::lab::RTT;
 use crate::rounds::{flying, round};
 
-/// Kelly 2003: 0.01 of a segment for each acknowledged one, so 1 % of the window per round trip
-/// whatever its size; a loss takes an eighth.
+/// Kelly 2003: 0.01 of a segment for each acknowledged one, which is 1 % of the window per round trip for any
+/// window; a loss takes an eighth.
 #[test]
-fn scalable_grows_by_a_percent_and_gives_an_eighth() {
+fn scalable_grows_by_a_percent_and_reduces_by_an_eighth() {
     for cwnd in [200, 1_000, 5_000] {
         let (mut scalable, mut w) = (Scalable::default(), flying(cwnd));
         for _ in 0..10 {
@@ -39,8 +39,8 @@ fn scalable_recovers_within_fourteen_round_trips() {
     }
 }
 
-/// Linux `tcp_scalable_cong_avoid`: up to a hundred segments one per round trip, as Reno; with the lwnd of
-/// Kelly 2003 a loss there takes half.
+/// Linux `tcp_scalable_cong_avoid`: up to a hundred segments one more per round trip, like Reno. With the
+/// lwnd of Kelly 2003 a loss there takes half.
 #[test]
 fn scalable_is_reno_where_the_window_is_small() {
     let (mut scalable, mut w) = (Scalable::default(), flying(50));

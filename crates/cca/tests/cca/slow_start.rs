@@ -1,5 +1,5 @@
-//! The other slow-start methods against their sources: HyStart++ (RFC 9406), BBR's start-up, and Hybrid Slow
-//! Start as Linux 3.19 and 4.8 ran it.
+//! Other slow-start methods compared with their specifications: HyStart++ (RFC 9406), BBR's Startup, and
+//! Hybrid Slow Start of Linux 3.19 and 4.8.
 
 use cca::slow_start::{
     HyStart, HyStartConfig, HyStartMs, HyStartPlus, HyStartPlusConfig, Kernel, Standard, Startup,
@@ -13,14 +13,14 @@ use crate::lab::window;
 const MS: Duration = Duration::from_millis(1);
 const RTT: Duration = Duration::from_millis(100);
 
-/// A window in slow start with all of it in flight.
+/// Returns a window in slow start with all of it in flight.
 fn starting(cwnd: u32) -> Window {
     let mut w = window(cwnd);
     w.snd_nxt = u64::from(cwnd) * 1_448;
     w
 }
 
-/// A round of slow start: an ACK of `acked` segments each `spacing`, then the rest of the round trip.
+/// Runs a round of slow start: an ACK of `acked` segments each `spacing`, then the rest of the round trip.
 fn round(start: &mut dyn SlowStart, w: &mut Window, rtt: Duration, acked: u32, spacing: Duration) {
     let acks = w.cwnd / acked;
     for _ in 0..acks {
@@ -41,8 +41,8 @@ fn round(start: &mut dyn SlowStart, w: &mut Window, rtt: Duration, acked: u32, s
     w.now += rtt.saturating_sub(spacing * u64::from(acks));
 }
 
-/// RFC 9406 §4.2: a delay that has risen by an eighth of the last round's, 4 to 16 ms, leads to conservative
-/// slow start, which grows by a quarter, and after five rounds of it slow start is over.
+/// RFC 9406 §4.2: a delay that has risen by an eighth of that of the last round, 4 to 16 ms, starts
+/// conservative slow start, which grows by a quarter; after five rounds of it slow start is over.
 #[test]
 fn hystart_plus_slows_down_before_it_leaves() {
     let (mut start, mut w) = (HyStartPlus::default(), starting(16));
@@ -50,7 +50,8 @@ fn hystart_plus_slows_down_before_it_leaves() {
     round(&mut start, &mut w, RTT, 1, MS);
     let doubled = w.cwnd;
     assert!((31..=32).contains(&doubled), "{doubled}");
-    // The eighth sample of the second round enters conservative slow start: with its rest 5 rounds.
+    // The eighth sample of the second round enters conservative slow start; with the rest of it these are 5
+    // rounds.
     round(&mut start, &mut w, RTT + MS * 13, 1, MS);
     assert!(start.is_conservative());
     let mut before = w.cwnd;
@@ -67,10 +68,10 @@ fn hystart_plus_slows_down_before_it_leaves() {
     assert!(!w.in_slow_start());
 }
 
-/// §4.2: the rise must be an eighth of the last round's lowest RTT, within 4 and 16 ms, and be seen in eight
+/// §4.2: the rise must be an eighth of the lowest RTT of the last round, between 4 and 16 ms, in eight
 /// samples.
 #[test]
-fn hystart_plus_has_bounds_of_delay_and_of_samples() {
+fn hystart_plus_needs_a_minimum_rise_and_enough_samples() {
     let rises = |base: u64, rise: u64, cwnd: u32| {
         let (mut start, mut w) = (HyStartPlus::default(), starting(cwnd));
         start.reset(&mut w);
@@ -84,9 +85,9 @@ fn hystart_plus_has_bounds_of_delay_and_of_samples() {
     assert!(!rises(100, 13, 3));
 }
 
-/// §4.2: a delay below that which led to conservative slow start takes slow start up again.
+/// §4.2: a delay below the one that started conservative slow start returns to slow start.
 #[test]
-fn hystart_plus_goes_back_when_it_was_jitter() {
+fn hystart_plus_returns_to_slow_start_after_jitter() {
     let (mut start, mut w) = (HyStartPlus::default(), starting(16));
     start.reset(&mut w);
     round(&mut start, &mut w, RTT, 1, MS);
@@ -99,7 +100,7 @@ fn hystart_plus_goes_back_when_it_was_jitter() {
     assert!(w.cwnd >= 2 * before - 1, "{} after {before}", w.cwnd);
 }
 
-/// §4.2 and §4.3: an ACK adds L segments at most unless the connection is paced, and later slow starts are
+/// §4.2 and §4.3: an ACK adds at most L segments unless the connection is paced, and later slow starts are
 /// standard.
 #[test]
 fn hystart_plus_limits_bursts_and_is_for_the_first_slow_start() {
@@ -119,9 +120,9 @@ fn hystart_plus_limits_bursts_and_is_for_the_first_slow_start() {
     assert!(!start.is_conservative() && w.ssthresh == 1_000);
 }
 
-/// Its parameters: three rounds of conservative slow start that grows by half.
+/// Parameters for three rounds of conservative slow start that grows by half.
 #[test]
-fn hystart_plus_goes_by_its_parameters() {
+fn the_parameters_of_hystart_plus_take_effect() {
     let config = HyStartPlusConfig {
         growth_divisor: 2,
         rounds: 3,
@@ -141,7 +142,8 @@ fn hystart_plus_goes_by_its_parameters() {
     assert!(!w.in_slow_start());
 }
 
-/// Rates of rounds, in segments per second, until start-up leaves; answers the rounds and the window.
+/// Runs Startup over the rates of rounds, in segments per second, until it ends; returns the rounds and the
+/// window.
 fn start_up(
     config: StartupConfig,
     rates: impl Iterator<Item = u32>,
@@ -169,14 +171,14 @@ fn start_up(
     (rounds, w)
 }
 
-/// draft-cardwell-iccrg-bbr-congestion-control-00 §4.3.2.2: three rounds without 25 % more, and the pipe is
-/// full; then it holds the highest rate over one lowest RTT.
+/// draft-cardwell-iccrg-bbr-congestion-control-00 §4.3.2.2: after three rounds without 25 % more the pipe is
+/// full, and the window becomes the highest rate times the lowest RTT.
 #[test]
-fn bbr_start_up_leaves_when_the_rate_stands_still() {
+fn bbr_startup_ends_when_the_rate_stops_growing() {
     let rates = [100, 200, 400, 500, 510, 520, 530, 540];
     let (rounds, w) = start_up(StartupConfig::default(), rates.into_iter(), false);
     assert_eq!(rounds, 7);
-    // 530 segments a second over 100 ms.
+    // 530 segments per second over 100 ms.
     assert_eq!((w.cwnd, w.ssthresh), (53, 53));
     let kept = StartupConfig {
         drain: false,
@@ -192,9 +194,10 @@ fn bbr_start_up_leaves_when_the_rate_stands_still() {
     assert_eq!(rounds, 5);
 }
 
-/// The same draft, §4.2.3: while it starts, the window is at most 2.89 times what the path is seen to hold.
+/// The same draft, §4.2.3: during Startup the window is at most 2.89 times the measured bandwidth-delay
+/// product.
 #[test]
-fn bbr_start_up_bounds_the_window_by_what_the_path_holds() {
+fn bbr_startup_bounds_the_window_by_the_bdp() {
     let (mut start, mut w) = (Startup::default(), starting(64));
     start.reset(&mut w);
     let sample = RateSample {
@@ -206,15 +209,16 @@ fn bbr_start_up_bounds_the_window_by_what_the_path_holds() {
     assert_eq!(w.cwnd, 100);
     start.on_rate(&mut w, &sample);
     start.grow(&mut w, 1_000);
-    // 500 segments a second over 100 ms are 50.
+    // 500 segments per second over 100 ms are 50.
     assert_eq!(w.cwnd, 145);
     start.grow(&mut w, 1_000);
     assert_eq!(w.cwnd, 145);
 }
 
-/// The same §: samples that the application limited tell nothing, and a rate that grows by 25 % goes on.
+/// The same draft, §4.2.3: samples that the application limited do not count, and growth of 25 % continues
+/// Startup.
 #[test]
-fn bbr_start_up_goes_on_while_the_rate_grows_or_the_application_limits() {
+fn bbr_startup_continues_while_the_rate_grows_or_the_application_limits_it() {
     let growing = (0..12).map(|round| 100 * 5_u32.pow(round) / 4_u32.pow(round));
     let (_, w) = start_up(StartupConfig::default(), growing.take(9), false);
     assert!(w.in_slow_start());
@@ -222,10 +226,10 @@ fn bbr_start_up_goes_on_while_the_rate_grows_or_the_application_limits() {
     assert!(w.in_slow_start());
 }
 
-/// Linux 4.8 `hystart_update`: the delay of a round is that of its first eight samples. One that falls later
-/// in the round keeps today's Linux in slow start, but not 4.8.
+/// Linux 4.8 `hystart_update`: the delay of a round is that of its first eight samples. A lower delay later
+/// in the round keeps present Linux in slow start, but not 4.8.
 #[test]
-fn hystart_of_linux_4_8_looks_at_the_first_samples_only() {
+fn hystart_of_linux_4_8_uses_only_the_first_samples() {
     let leaves = |start: &mut dyn SlowStart| {
         let mut w = starting(40);
         start.reset(&mut w);
@@ -243,7 +247,7 @@ fn hystart_of_linux_4_8_looks_at_the_first_samples_only() {
                 start.grow(w, 1);
             }
         };
-        // The first ACK begins a round, in 4.8 only once the window has grown for it.
+        // The first ACK begins a round; in 4.8 only once the window has grown for it.
         ack(&mut w, RTT);
         for _ in 0..8 {
             ack(&mut w, RTT + MS * 20);
@@ -258,10 +262,10 @@ fn hystart_of_linux_4_8_looks_at_the_first_samples_only() {
     assert!(!leaves(&mut HyStart::default()));
 }
 
-/// Linux 4.8: the ACK train counts from half of the lowest RTT whether the connection is paced or not; today
-/// the whole of it is needed if it is paced.
+/// Linux 4.8: an ACK train of half the lowest RTT suffices whether the connection is paced or not. Present
+/// Linux needs the whole lowest RTT if it is paced.
 #[test]
-fn hystart_of_linux_4_8_is_blind_to_pacing() {
+fn hystart_of_linux_4_8_ignores_pacing() {
     let leaves = |start: &mut dyn SlowStart| {
         let mut w = starting(80);
         w.paced = true;
@@ -276,8 +280,8 @@ fn hystart_of_linux_4_8_is_blind_to_pacing() {
     assert!(!leaves(&mut HyStart::default()));
 }
 
-/// Linux 4.8 `bictcp_clock`: whole milliseconds. ACKs 2.9 ms apart may be two ticks apart and so belong to
-/// one train.
+/// Linux 4.8 `bictcp_clock`: whole milliseconds. ACKs 2.9 ms apart may be two ticks apart and belong to one
+/// train.
 #[test]
 fn hystart_of_linux_4_8_counts_whole_milliseconds() {
     let leaves = |start: &mut dyn SlowStart| {
@@ -304,10 +308,10 @@ fn hystart_of_linux_4_8_counts_whole_milliseconds() {
     assert!(!leaves(&mut HyStart::default()));
 }
 
-/// `tcp_slow_start` of 3.19: one segment beyond the threshold, and the rest of the ACK is forgotten; of 4.8:
-/// up to the threshold, and congestion avoidance takes the rest.
+/// `tcp_slow_start` of 3.19 goes one segment beyond the threshold and drops the rest of the ACK; that of 4.8
+/// goes up to the threshold, and congestion avoidance uses the rest.
 #[test]
-fn slow_start_of_linux_3_19_forgets_the_rest_of_an_ack() {
+fn slow_start_of_linux_3_19_drops_the_rest_of_an_ack() {
     let rest = |kernel| {
         let (mut start, mut w) = (
             HyStartMs::new(kernel, HyStartConfig::default()),
@@ -321,9 +325,9 @@ fn slow_start_of_linux_3_19_forgets_the_rest_of_an_ack() {
     assert_eq!(rest(Kernel::Linux4_8), (20, 5));
 }
 
-/// RFC 5681 §3.1: standard slow start leaves for nothing but a loss.
+/// RFC 5681 §3.1: standard slow start ends only at a loss.
 #[test]
-fn standard_slow_start_does_not_mind_delay() {
+fn standard_slow_start_ignores_delay() {
     let mut w = starting(16);
     for rtt in [100, 200, 400, 800] {
         round(&mut Standard, &mut w, MS * rtt, 1, MS / 10);
@@ -332,7 +336,7 @@ fn standard_slow_start_does_not_mind_delay() {
     assert_eq!(w.cwnd, 256);
 }
 
-/// Every method can be chosen by name, for every congestion control that does not have its own.
+/// Every method can be chosen by name for every congestion control without a slow start of its own.
 #[test]
 fn every_method_can_be_chosen() {
     let methods = [

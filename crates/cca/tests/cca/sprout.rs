@@ -1,4 +1,4 @@
-//! The forecast controller on a bottleneck, against NSDI 2013 where it follows it.
+//! Forecast controller on a bottleneck, compared with NSDI 2013 where it follows it.
 
 use cca::sprout::{Sprout, SproutConfig};
 use cca::{CaState, CongestionControl, Context};
@@ -13,7 +13,7 @@ fn path(mbps: f64) -> Path<Sprout> {
     Path::new(Sprout::default(), mbps, RTT, 1)
 }
 
-/// Goodput until `seconds`, Mbit/s, and the mean wait before the bottleneck at the samples, ms.
+/// Returns the goodput until `seconds`, Mbit/s, and the mean queueing delay at the samples, ms.
 fn measure(path: &mut Path<Sprout>, seconds: f64) -> (f64, f64) {
     let (from, before) = (path.w.now, path.w.delivered);
     let (mut waits, mut samples) = (0.0, 0);
@@ -27,9 +27,9 @@ fn measure(path: &mut Path<Sprout>, seconds: f64) -> (f64, f64) {
     (goodput, waits / f64::from(samples))
 }
 
-/// On a steady link it uses the rate and keeps the wait below the target of 100 ms.
+/// On a steady link it uses the rate, and the queueing delay stays below the target of 100 ms.
 #[test]
-fn a_steady_link_is_used_without_waiting_longer_than_the_target() {
+fn a_steady_link_is_used_with_a_delay_below_the_target() {
     for mbps in [1.0, 5.0, 20.0, 100.0] {
         let mut path = path(mbps);
         path.run_until(5.0);
@@ -41,7 +41,7 @@ fn a_steady_link_is_used_without_waiting_longer_than_the_target() {
     }
 }
 
-/// A link that falls to a fifth is believed within a few hundred milliseconds.
+/// A rate that falls to a fifth is found within a few hundred milliseconds.
 #[test]
 fn the_window_follows_a_link_that_becomes_slow() {
     let mut path = path(20.0);
@@ -54,7 +54,7 @@ fn the_window_follows_a_link_that_becomes_slow() {
     assert!(wait < 100.0, "{wait} ms");
 }
 
-/// A link that becomes five times as fast is found.
+/// A rate that becomes five times as high is found.
 #[test]
 fn the_window_follows_a_link_that_becomes_fast() {
     let mut path = path(4.0);
@@ -67,7 +67,7 @@ fn the_window_follows_a_link_that_becomes_fast() {
 
 /// More confidence means less in flight.
 #[test]
-fn caution_makes_the_window_smaller() {
+fn more_confidence_makes_the_window_smaller() {
     let mean_window = |confidence: f64| {
         let config = SproutConfig {
             confidence,
@@ -87,9 +87,9 @@ fn caution_makes_the_window_smaller() {
     assert!(cautious < bold * 9 / 10, "{cautious}, {bold}");
 }
 
-/// Neither an outage nor a time-out makes it stall.
+/// Neither an outage nor a time-out stalls the flow.
 #[test]
-fn the_window_has_a_floor() {
+fn the_window_has_a_lower_bound() {
     let mut path = path(10.0);
     path.run_until(3.0);
     path.outage(Duration::from_secs(4));
@@ -103,9 +103,9 @@ fn the_window_has_a_floor() {
     assert!(goodput > 0.85 * 10.0, "{goodput} Mbit/s");
 }
 
-/// An application that sends little does not show that the path is slow.
+/// An application that sends little does not lower the estimated rate.
 #[test]
-fn what_an_application_does_not_send_is_not_missed() {
+fn an_application_limit_does_not_lower_the_estimate() {
     let mut path = path(10.0);
     path.run_until(5.0);
     let before = path.cca.expected_rate();
@@ -115,9 +115,9 @@ fn what_an_application_does_not_send_is_not_missed() {
     assert!(after > 0.5 * before, "{before}, then {after}");
 }
 
-/// A hand-over by context: the rate of the context is what is expected.
+/// Takeover by context: the belief starts at the rate of the context.
 #[test]
-fn a_context_is_believed() {
+fn a_takeover_by_context_sets_the_belief() {
     let mut w = window(100);
     w.now = Instant::ZERO + Duration::from_secs(10);
     let per_second = Bytes::new(1000 * u64::from(MSS));
@@ -133,6 +133,6 @@ fn a_context_is_believed() {
     sprout.seed(&mut w, &context);
     let expected = sprout.expected_rate();
     assert!((expected / 1000.0 - 1.0).abs() < 0.05, "{expected}");
-    // 200 ms at 1000 per second, less the caution.
+    // 200 ms at 1000 segments per second, less the margin of the confidence.
     assert!((120..200).contains(&w.cwnd), "{}", w.cwnd);
 }

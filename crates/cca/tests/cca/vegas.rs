@@ -1,4 +1,4 @@
-//! Vegas against Brakmo and Peterson 1995 and Linux.
+//! Vegas compared with Brakmo and Peterson 1995 and with Linux.
 
 use cca::vegas::{Vegas, VegasConfig};
 use cca::{CaState, CongestionControl, Event, INFINITE_SSTHRESH, Window};
@@ -8,7 +8,7 @@ use crate::rounds::{flying, round};
 
 const BASE: Duration = Duration::from_millis(100);
 
-/// A Vegas that knows the base RTT, with `cwnd` segments in flight.
+/// Returns a Vegas that knows the base RTT, with `cwnd` segments in flight.
 fn vegas(config: VegasConfig, cwnd: u32) -> (Vegas, Window) {
     let (mut vegas, mut w) = (Vegas::new(config), flying(cwnd));
     vegas.init(&mut w);
@@ -17,19 +17,19 @@ fn vegas(config: VegasConfig, cwnd: u32) -> (Vegas, Window) {
     (vegas, w)
 }
 
-/// The RTT at which `waiting` of `cwnd` segments queue: Diff = cwnd (RTT - base) / base.
+/// Returns the RTT at which `waiting` of `cwnd` segments are queued: Diff = cwnd (RTT - base) / base.
 fn rtt_with(waiting: u64, cwnd: u32) -> Duration {
     BASE + BASE * waiting / u64::from(cwnd) + Duration::from_micros(100)
 }
 
-/// Brakmo and Peterson 1995 §IV.B: one segment more per round trip below alpha, one less above beta, none
-/// between them.
+/// Brakmo and Peterson 1995 §IV.B: one segment more per round trip below alpha, one less above beta, none in
+/// between.
 #[test]
-fn vegas_keeps_between_alpha_and_beta_segments_waiting() {
+fn vegas_keeps_between_alpha_and_beta_segments_queued() {
     for (waiting, change) in [(0, 1), (1, 1), (2, 0), (3, 0), (4, 0), (5, -1), (20, -1)] {
         let (mut vegas, mut w) = vegas(VegasConfig::default(), 50);
         let rtt = rtt_with(waiting, 50);
-        // The first round still has samples of the base RTT in it.
+        // The first round still contains samples of the base RTT.
         round(&mut vegas, &mut w, rtt);
         let before = i64::from(w.cwnd);
         round(&mut vegas, &mut w, rtt);
@@ -37,7 +37,7 @@ fn vegas_keeps_between_alpha_and_beta_segments_waiting() {
     }
 }
 
-/// §IV.B: on a link of 50 segments per base RTT the window settles with alpha to beta of them waiting.
+/// §IV.B: on a link of 50 segments per base RTT the window settles with alpha to beta segments queued.
 #[test]
 fn vegas_settles_where_the_queue_is_between_alpha_and_beta() {
     for start in [20_u32, 50, 90] {
@@ -50,8 +50,8 @@ fn vegas_settles_where_the_queue_is_between_alpha_and_beta() {
     }
 }
 
-/// §IV.C and Linux `tcp_vegas_cong_avoid`: more than gamma segments waiting end slow start, at the window
-/// that the measured rate fills.
+/// §IV.C and Linux `tcp_vegas_cong_avoid`: more than gamma queued segments end slow start, at the window that
+/// fills the path at the measured rate.
 #[test]
 fn vegas_leaves_slow_start_when_a_queue_builds() {
     let (mut vegas, mut w) = vegas(VegasConfig::default(), 40);
@@ -67,7 +67,7 @@ fn vegas_leaves_slow_start_when_a_queue_builds() {
     assert!(w.cwnd < full * 6 / 10, "{} of {full}", w.cwnd);
 }
 
-/// §IV.C: the paper lets slow start grow in every other round trip only, to compare the rates.
+/// §IV.C: in the paper slow start grows only in every other round trip, to compare the rates.
 #[test]
 fn vegas_may_pause_in_every_other_round_of_slow_start() {
     let grown = |slow_start_pauses| {
@@ -86,9 +86,9 @@ fn vegas_may_pause_in_every_other_round_of_slow_start() {
     assert!((20..=80).contains(&grown(true)), "{}", grown(true));
 }
 
-/// Linux `tcp_vegas_state`: while losses are repaired it grows as Reno, and the window is halved.
+/// Linux `tcp_vegas_state`: Vegas grows like Reno during loss recovery, and the window is halved.
 #[test]
-fn vegas_is_reno_while_losses_are_repaired() {
+fn vegas_is_reno_in_loss_recovery() {
     let (mut vegas, mut w) = vegas(VegasConfig::default(), 50);
     assert_eq!(vegas.ssthresh(&mut w), 25);
     vegas.set_state(&mut w, CaState::Disorder);
@@ -98,9 +98,10 @@ fn vegas_is_reno_while_losses_are_repaired() {
     assert_eq!(w.cwnd, 54);
 }
 
-/// Linux `tcp_vegas_cong_avoid`: fewer than three RTT samples may all be of delayed ACKs: Reno again.
+/// Linux `tcp_vegas_cong_avoid`: fewer than three RTT samples may all come from delayed ACKs, so Vegas grows
+/// like Reno.
 #[test]
-fn vegas_does_not_trust_two_samples() {
+fn vegas_needs_three_rtt_samples() {
     let (mut vegas, mut w) = vegas(VegasConfig::default(), 2);
     w.ssthresh = 2;
     for _ in 0..2 {
@@ -112,9 +113,9 @@ fn vegas_does_not_trust_two_samples() {
     );
 }
 
-/// Linux `tcp_vegas_cwnd_event`: after an idle time the base RTT is measured anew.
+/// Linux `tcp_vegas_cwnd_event`: the base RTT is measured anew after an idle time.
 #[test]
-fn vegas_forgets_the_base_rtt_when_it_was_idle() {
+fn vegas_resets_the_base_rtt_after_idle_time() {
     let shrinks = |idle: bool| {
         let (mut vegas, mut w) = vegas(VegasConfig::default(), 50);
         if idle {

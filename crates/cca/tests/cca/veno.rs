@@ -1,4 +1,4 @@
-//! Veno against Fu and Liew 2003 and Linux.
+//! Veno compared with Fu and Liew 2003 and with Linux.
 
 use cca::veno::Veno;
 use cca::{CaState, CongestionControl, Event, Window};
@@ -7,7 +7,7 @@ use units::Duration;
 use crate::lab::RTT;
 use crate::rounds::{flying, round};
 
-/// Veno that knows the path of 100 ms, and a window of `cwnd` segments.
+/// Returns a Veno that knows the path of 100 ms, with a window of `cwnd` segments.
 fn knowing(cwnd: u32) -> (Veno, Window) {
     let (mut veno, mut w) = (Veno::default(), flying(cwnd));
     veno.init(&mut w);
@@ -17,15 +17,15 @@ fn knowing(cwnd: u32) -> (Veno, Window) {
     (veno, w)
 }
 
-/// The RTT at which `segments` of a window of `cwnd` wait in the queue: N = W (RTT − BaseRTT) / RTT.
+/// Returns the RTT at which `segments` of a window of `cwnd` are queued: N = W (RTT − BaseRTT) / RTT.
 fn with_queue(cwnd: u32, segments: u32) -> Duration {
     RTT.scaled(u64::from(cwnd), u64::from(cwnd - segments))
 }
 
-/// A loss with fewer than β = 3 segments in the queue is one of the radio and takes a fifth, any
-/// other takes half.
+/// A loss with fewer than β = 3 segments in the queue counts as a loss of the radio link and takes a fifth;
+/// any other takes half.
 #[test]
-fn veno_tells_losses_of_the_radio_from_those_of_congestion() {
+fn veno_distinguishes_radio_losses_from_congestion() {
     for (queue, left) in [(0, 80), (2, 80), (4, 50), (30, 50)] {
         let (mut veno, mut w) = knowing(100);
         crate::rounds::ack(&mut veno, &mut w, with_queue(100, queue), Duration::ZERO);
@@ -34,7 +34,7 @@ fn veno_tells_losses_of_the_radio_from_those_of_congestion() {
     }
 }
 
-/// A segment per round trip, in every other one where the queue holds β segments.
+/// One segment more per round trip, or in every other one if the queue holds β segments.
 #[test]
 fn veno_grows_half_as_fast_with_a_queue() {
     for (queue, grown) in [(0, 12..=12), (20, 5..=7)] {
@@ -51,9 +51,9 @@ fn veno_grows_half_as_fast_with_a_queue() {
     }
 }
 
-/// Linux `tcp_veno_cwnd_event`: after an idle time the lowest RTT is found anew.
+/// Linux `tcp_veno_cwnd_event`: the lowest RTT is measured anew after an idle time.
 #[test]
-fn veno_forgets_the_path_when_idle() {
+fn veno_resets_the_lowest_rtt_after_idle_time() {
     let slow = RTT * 2;
     for (event, left) in [
         (None, 50),
@@ -70,9 +70,9 @@ fn veno_forgets_the_path_when_idle() {
     }
 }
 
-/// Linux `tcp_veno_state`: Reno outside of the Open state, whatever the queue.
+/// Linux `tcp_veno_state`: Reno outside of the Open state, for any queue.
 #[test]
-fn veno_is_reno_while_something_is_suspicious() {
+fn veno_is_reno_outside_of_the_open_state() {
     let (mut veno, mut w) = knowing(100);
     veno.set_state(&mut w, CaState::Disorder);
     for expected in 101..105 {

@@ -1,4 +1,4 @@
-//! Westwood+ against Grieco and Mascolo 2004 and Linux.
+//! Westwood+ compared with Grieco and Mascolo 2004 and with Linux.
 
 use cca::westwood::Westwood;
 use cca::{AckKind, AckSample, CongestionControl, Event, Window};
@@ -7,7 +7,7 @@ use units::Duration;
 use crate::lab::RTT;
 use crate::rounds::{flying, round};
 
-/// `rounds` round trips of `rtt` in which `segments` are acknowledged, one by one and in order.
+/// Runs `rounds` round trips of `rtt` in which `segments` are acknowledged, one by one and in order.
 fn deliver(westwood: &mut Westwood, w: &mut Window, segments: u32, rounds: u32, rtt: Duration) {
     for _ in 0..rounds * segments {
         w.now += rtt / u64::from(segments);
@@ -29,10 +29,10 @@ fn measured(segments: u32, rounds: u32) -> (Westwood, Window) {
     (westwood, w)
 }
 
-/// After a recovery the window is BWE · RTTmin, after a time-out the threshold is; whatever the
-/// window was.
+/// After a recovery the window is BWE · RTTmin; after a time-out the threshold is. The window before does not
+/// matter.
 #[test]
-fn westwood_sets_the_window_that_the_rate_fills() {
+fn westwood_sets_the_window_from_the_measured_rate() {
     let (mut westwood, mut w) = measured(100, 30);
     w.cwnd = 300;
     assert_eq!(westwood.ssthresh(&mut w), 150);
@@ -47,9 +47,9 @@ fn westwood_sets_the_window_that_the_rate_fills() {
     assert_eq!(w.cwnd, 1);
 }
 
-/// The queue does not count: RTTmin is the lowest RTT.
+/// A queue does not count: RTTmin is the lowest RTT.
 #[test]
-fn westwood_leaves_the_queue_out() {
+fn westwood_ignores_the_queue() {
     let (mut westwood, mut w) = measured(100, 10);
     deliver(&mut westwood, &mut w, 200, 20, RTT * 2);
     w.cwnd = 200;
@@ -57,9 +57,9 @@ fn westwood_leaves_the_queue_out() {
     assert!((96..=100).contains(&w.cwnd), "{}", w.cwnd);
 }
 
-/// Linux `tcp_westwood_event`: a time-out makes the lowest RTT begin anew.
+/// Linux `tcp_westwood_event`: a time-out resets the lowest RTT.
 #[test]
-fn westwood_learns_a_new_lowest_rtt_after_a_time_out() {
+fn westwood_resets_the_lowest_rtt_after_a_time_out() {
     let (mut westwood, mut w) = measured(100, 10);
     westwood.cwnd_event(&mut w, Event::Loss);
     deliver(&mut westwood, &mut w, 200, 40, RTT * 2);
@@ -67,8 +67,8 @@ fn westwood_learns_a_new_lowest_rtt_after_a_time_out() {
     assert!((190..=200).contains(&w.cwnd), "{}", w.cwnd);
 }
 
-/// Linux `westwood_do_filter`: a new rate is taken over through two filters of 7/8 each, so that
-/// it is seen by half after about a dozen samples.
+/// Linux `westwood_do_filter`: a new rate passes two filters of 7/8 each, so the estimate reaches half of the
+/// change after about a dozen samples.
 #[test]
 fn westwood_filters_the_rate_twice() {
     let (mut westwood, mut w) = measured(100, 30);
@@ -82,8 +82,8 @@ fn westwood_filters_the_rate_twice() {
     assert!((11..=15).contains(&rounds), "{rounds}");
 }
 
-/// Grieco and Mascolo 2004, AckedCount: duplicate ACKs count a segment each, and the ACK that closes the
-/// hole counts one more, not all over again.
+/// Grieco and Mascolo 2004, AckedCount: duplicate ACKs count a segment each, and the ACK that closes the hole
+/// counts one more instead of all segments again.
 #[test]
 fn westwood_counts_duplicate_acks_once() {
     let (mut westwood, mut w) = measured(100, 30);
@@ -93,7 +93,7 @@ fn westwood_counts_duplicate_acks_once() {
         ..AckKind::default()
     };
     for _ in 0..20 {
-        // A hole at the start of each round trip: 99 duplicates, then an ACK for all.
+        // A hole at the start of each round trip: 99 duplicate ACKs, then an ACK for all.
         for _ in 0..99 {
             w.now += RTT / 100;
             westwood.in_ack_event(&mut w, duplicate);
@@ -109,7 +109,7 @@ fn westwood_counts_duplicate_acks_once() {
     );
 }
 
-/// Grieco and Mascolo 2004: the growth is Reno's.
+/// Grieco and Mascolo 2004: Westwood+ grows like Reno.
 #[test]
 fn westwood_grows_as_reno() {
     let (mut westwood, mut w) = (Westwood::default(), flying(50));

@@ -1,4 +1,4 @@
-//! YeAH-TCP against Baiocchi, Castellani and Vacirca 2007 and Linux.
+//! YeAH-TCP compared with Baiocchi, Castellani and Vacirca 2007 and with Linux.
 
 use cca::yeah::{Yeah, YeahConfig};
 use cca::{CongestionControl, Window};
@@ -8,7 +8,7 @@ use crate::rounds::{flying, round};
 
 const BASE: Duration = Duration::from_millis(100);
 
-/// A YeAH that knows the base RTT, with `cwnd` segments in flight.
+/// Returns a YeAH that knows the base RTT, with `cwnd` segments in flight.
 fn yeah(cwnd: u32) -> (Yeah, Window) {
     let (mut yeah, mut w) = (Yeah::default(), flying(cwnd));
     yeah.init(&mut w);
@@ -17,7 +17,7 @@ fn yeah(cwnd: u32) -> (Yeah, Window) {
     (yeah, w)
 }
 
-/// §2: without a queue the window grows as Scalable TCP's: 1 % per round trip.
+/// §2: without a queue the window grows like that of Scalable TCP: 1 % per round trip.
 #[test]
 fn yeah_is_scalable_while_there_is_no_queue() {
     let (mut yeah, mut w) = yeah(1000);
@@ -29,7 +29,7 @@ fn yeah_is_scalable_while_there_is_no_queue() {
 /// §2: a queueing delay of more than 1/φ of the base RTT makes it as slow as Reno.
 #[test]
 fn yeah_is_reno_while_the_delay_is_high() {
-    // 114 ms: 12 % of 1000 segments wait, more than Q_max; of 200 segments 25 do.
+    // 114 ms: 12 % of 1000 segments are queued, more than Q_max; of 200 segments 25 are.
     let (mut yeah, mut w) = yeah(200);
     let rtt = Duration::from_millis(114);
     for _ in 0..2 {
@@ -45,10 +45,10 @@ fn yeah_is_reno_while_the_delay_is_high() {
     assert!(!yeah.is_slow());
 }
 
-/// §2, precautionary decongestion: a queue of more than Q_max = 80 segments is taken out of the network
-/// at once, but never more than half of the window.
+/// §2, precautionary decongestion: a queue of more than Q_max = 80 segments is removed from the window at
+/// once, but never more than half of the window.
 #[test]
-fn yeah_takes_a_long_queue_out_of_the_network() {
+fn yeah_removes_a_long_queue() {
     for (rtt, left) in [(114, 880), (300, 500)] {
         let (mut yeah, mut w) = yeah(1000);
         let rtt = Duration::from_millis(rtt);
@@ -61,15 +61,15 @@ fn yeah_takes_a_long_queue_out_of_the_network() {
     }
 }
 
-/// §2: a loss costs what waits in the queue, at least 1/8 and at most half of the window; after ρ = 16
-/// rounds as Reno there are greedy flows, and it costs half.
+/// §2: a loss takes the queued segments, at least 1/8 and at most half of the window. After ρ = 16 rounds as
+/// Reno there are greedy flows, and it takes half.
 #[test]
-fn yeah_loses_its_queue_or_half_to_greedy_flows() {
+fn yeah_reduces_by_its_queue_or_by_half_against_greedy_flows() {
     let (mut alone, mut w) = yeah(200);
     assert_eq!(alone.ssthresh(&mut w), 175);
     for rounds in [3, 20] {
         let (mut yeah, mut w) = yeah(200);
-        // 40 % of the window waits: 80 segments, not yet more than Q_max.
+        // 40 % of the window is queued: 80 segments, which is not more than Q_max.
         let rtt = BASE.scaled(5, 3);
         for _ in 0..rounds {
             w.cwnd = 200;
@@ -83,9 +83,9 @@ fn yeah_loses_its_queue_or_half_to_greedy_flows() {
     }
 }
 
-/// Parameters do what they say: a Q_max of ten segments makes it slow where eighty do not.
+/// The parameters take effect: with a Q_max of ten segments it is slow, with eighty it is not.
 #[test]
-fn yeah_goes_by_its_parameters() {
+fn the_parameters_of_yeah_take_effect() {
     let slow = |alpha| {
         let config = YeahConfig {
             alpha,

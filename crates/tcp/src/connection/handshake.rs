@@ -1,4 +1,4 @@
-//! Opening a connection (RFC 9293 §3.5), and what both sides agree on.
+//! Handshake of a connection (RFC 9293 §3.5) and the options that both ends negotiate.
 
 use units::Instant;
 
@@ -8,20 +8,20 @@ use crate::segment::{Ecn, Flags, Segment};
 use crate::sequence;
 
 impl Connection {
-    /// RFC 9293 §3.10.7.2: a SYN in LISTEN.
+    /// Handles a SYN in LISTEN (RFC 9293 §3.10.7.2).
     pub(super) fn on_request(&mut self, now: Instant, segment: &Segment) {
         if !segment.flags.contains(Flags::SYN) || segment.flags.contains(Flags::RST) {
             return;
         }
         self.take_options(segment);
-        // RFC 3168 §6.1.1. A SYN that is itself capable comes from a congestion control that needs ECN.
+        // RFC 3168 §6.1.1. A SYN that is itself ECN-capable comes from a congestion control that needs ECN.
         let asked = segment.flags.contains(Flags::ECE | Flags::CWR);
         self.ecn = asked && (segment.ecn == Ecn::NotEct || self.needs_ecn());
         self.state = State::SynReceived;
         self.send_handshake(now);
     }
 
-    /// RFC 9293 §3.10.7.3: an answer in SYN-SENT.
+    /// Handles a SYN-ACK in SYN-SENT (RFC 9293 §3.10.7.3).
     pub(super) fn on_answer(&mut self, now: Instant, segment: &Segment) {
         let expected = Flags::SYN | Flags::ACK;
         if !segment.flags.contains(expected) || segment.ack != (self.iss + 1) as u32 {
@@ -37,7 +37,7 @@ impl Connection {
         self.flush(now);
     }
 
-    /// What both sides can do, and where the other side starts.
+    /// Takes the options that both ends support, and the other end's initial sequence number.
     fn take_options(&mut self, segment: &Segment) {
         if let Some(mss) = segment.mss {
             self.config.mss = self.config.mss.min(u32::from(mss));
@@ -47,7 +47,7 @@ impl Connection {
             self.ts_recent = value;
         }
         if let (Some(own), Some(peer)) = (self.config.window_scale, segment.window_scale) {
-            // RFC 7323 §2.3: no more than 14.
+            // RFC 7323 §2.3: at most 14.
             (self.own_scale, self.peer_scale) = (own.min(14), peer.min(14));
         }
         let first = sequence::first(segment.seq) + 1;
@@ -73,7 +73,7 @@ impl Connection {
         self.sender.establish(now, rtt, window);
     }
 
-    /// SYN or SYN-ACK, again after a time-out that doubles (RFC 6298 §5).
+    /// Sends the SYN or SYN-ACK, and repeats it after a time-out that doubles (RFC 6298 §5).
     pub(super) fn send_handshake(&mut self, now: Instant) {
         let answering = self.state == State::SynReceived;
         let scale_agreed = !answering || self.peer_scale > 0 || self.own_scale > 0;
@@ -93,7 +93,8 @@ impl Connection {
             segment.flags |= Flags::ACK;
             segment.ack = self.last_ack_sent as u32;
         } else {
-            // Not again where it may be the flags that the SYN was lost for (RFC 3168 §6.1.1.1).
+            // A repeated SYN does not request ECN: the flags may be the reason for its loss (RFC 3168
+            // §6.1.1.1).
             self.ecn = self.handshake_tries == 0 && (self.config.ecn || self.needs_ecn());
         }
         if self.ecn {
@@ -112,7 +113,7 @@ impl Connection {
         self.handshake_tries += 1;
     }
 
-    /// Whether the congestion control cannot do without ECN.
+    /// Returns whether the congestion control requires ECN.
     pub(super) fn needs_ecn(&self) -> bool {
         self.sender.congestion.needs_ecn()
     }

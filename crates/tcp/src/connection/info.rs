@@ -1,38 +1,38 @@
-//! What there is to see of a connection.
+//! State and statistics of a connection.
 
 use units::{Duration, Instant, Rate};
 
 use super::Connection;
 use cca::CaState;
 
-/// The states of RFC 9293 §3.3.2.
+/// State of a connection (RFC 9293 §3.3.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum State {
-    /// Waiting for a connection request.
+    /// Waits for a connection request.
     Listen,
     /// A SYN was sent.
     SynSent,
     /// A SYN was received and answered.
     SynReceived,
-    /// Open.
+    /// The connection is open.
     Established,
-    /// Closed from here, the FIN is not acknowledged.
+    /// This end has closed; its FIN is not acknowledged.
     FinWait1,
-    /// Closed from here, the FIN is acknowledged.
+    /// This end has closed; its FIN is acknowledged.
     FinWait2,
-    /// Closed from the other side.
+    /// The other end has closed.
     CloseWait,
-    /// Closed from both sides at once.
+    /// Both ends have closed at the same time.
     Closing,
-    /// Closed from the other side first; our FIN is not acknowledged.
+    /// The other end closed first; our FIN is not acknowledged.
     LastAck,
-    /// Waiting for stray segments to die out.
+    /// Waits until stray segments have left the network.
     TimeWait,
-    /// No connection.
+    /// There is no connection.
     Closed,
 }
 
-/// What `ss -ti` would show of a connection.
+/// Statistics of a connection, those that `ss -ti` shows.
 #[derive(Clone, Copy, Debug)]
 pub struct Info {
     /// Loss-recovery state.
@@ -55,7 +55,7 @@ pub struct Info {
     pub pacing_rate: Rate,
     /// Segments delivered, by ACK or SACK.
     pub delivered: u64,
-    /// Segments sent, retransmissions included.
+    /// Segments sent, including retransmissions.
     pub segments_sent: u64,
     /// Segments retransmitted.
     pub retransmissions: u64,
@@ -65,20 +65,20 @@ pub struct Info {
     pub loss_probes: u64,
     /// Fast recoveries entered.
     pub fast_recoveries: u64,
-    /// Reductions of the window that were taken back.
+    /// Reductions of the window that were undone.
     pub undone: u64,
-    /// Window that the other side offers, bytes.
+    /// Window that the other end offers, bytes.
     pub send_window: u64,
-    /// Whether the latest delivery-rate sample was limited by the application.
+    /// Whether the application limited the latest delivery-rate sample.
     pub app_limited: bool,
-    /// Whether the window grows as in slow start.
+    /// Whether the connection is in slow start.
     pub slow_start: bool,
-    /// When slow start was left for the first time, and the window then.
+    /// Time of the first slow-start exit, and the window at that time.
     pub slow_start_exit: Option<(Instant, u32)>,
 }
 
 impl Connection {
-    /// What `ss -ti` would show.
+    /// Returns the statistics.
     pub fn info(&self) -> Info {
         let w = &self.sender.congestion.window;
         let counts = self.sender.counts;

@@ -1,58 +1,58 @@
-//! What the receiver tells of marked packets (ECN-Echo).
+//! ECN-Echo: feedback of the receiver about marked packets.
 
 use super::Receiver;
 use crate::segment::{Ecn, Flags, Segment};
 
-/// ACKs for single segments after a mark or an unmarked segment among capable ones (the argument of the
-/// kernel's `tcp_enter_quickack_mode` there).
+/// ACKs for single segments after a mark, or after an unmarked segment among capable ones (the argument of
+/// the kernel's `tcp_enter_quickack_mode` there).
 const QUICK_ACKS: u32 = 2;
 
-/// How marks are echoed.
+/// Way in which marks are echoed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum EchoMode {
-    /// ECN was not agreed on.
+    /// No echo, because ECN was not agreed on.
     #[default]
     Off,
-    /// From the first mark on until the sender says that it has reduced its window (RFC 3168 §6.1.3).
+    /// Echo from the first mark until the sender reports that it has reduced its window (RFC 3168 §6.1.3).
     Classic,
-    /// Segment by segment, as far as delayed ACKs allow (RFC 8257 §3.2).
+    /// Echo segment by segment, as far as delayed ACKs allow (RFC 8257 §3.2).
     Exact,
 }
 
-/// The state of the echo.
+/// State of the echo.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Echo {
     pub(super) mode: EchoMode,
-    /// ACKs carry ECN-Echo.
+    /// Whether ACKs carry ECN-Echo.
     echoing: bool,
     capable_seen: bool,
-    /// RFC 8257 §3.2, `DCTCP.CE`: whether the latest segment was marked.
+    /// Whether the latest segment was marked (RFC 8257 §3.2, `DCTCP.CE`).
     marked: bool,
-    /// Next number expected after the latest segment.
+    /// Next expected number after the latest segment.
     prior: u64,
-    /// An ACK up to there, with the echo of the segments before, has to leave first.
+    /// ACK that has to leave first: its number, and the echo of the segments up to there.
     first_ack: Option<(u64, bool)>,
 }
 
 impl Receiver {
-    /// The connection is open, and this is what was agreed on.
+    /// Sets the negotiated way of echoing when the connection opens.
     pub(crate) fn set_echo(&mut self, mode: EchoMode) {
         self.echo.mode = mode;
         self.echo.prior = self.rcv_nxt;
     }
 
-    /// Whether ACKs carry ECN-Echo.
+    /// Returns whether ACKs carry ECN-Echo.
     pub(crate) fn echoes(&self) -> bool {
         self.echo.echoing
     }
 
-    /// Takes the ACK that has to leave before that of the latest segment: its number and its ECN-Echo.
+    /// Takes the ACK that has to leave before the one of the latest segment: its number and its ECN-Echo.
     pub(crate) fn take_first_ack(&mut self) -> Option<(u64, bool)> {
         self.echo.first_ack.take()
     }
 
-    /// RFC 3168 §6.1.3: the sender has reduced its window. It may be very small now: data is acknowledged
-    /// at once.
+    /// Handles the sender's report that it has reduced its window (RFC 3168 §6.1.3). Data is acknowledged at
+    /// once, because the window may be very small now.
     pub(crate) fn note_reduction(&mut self, segment: &Segment) {
         if self.echo.mode != EchoMode::Off && segment.flags.contains(Flags::CWR) {
             self.echo.echoing = false;
@@ -62,7 +62,7 @@ impl Receiver {
         }
     }
 
-    /// Looks at the ECN field with which data came.
+    /// Handles the ECN field of a data segment.
     pub(super) fn look_at_mark(&mut self, ecn: Ecn) {
         match (self.echo.mode, ecn) {
             (EchoMode::Off, _) => {}
@@ -85,7 +85,7 @@ impl Receiver {
         }
     }
 
-    /// RFC 8257 §3.2, figure 1: where marks begin or end, what was held back is acknowledged first.
+    /// Acknowledges what was delayed first if marks begin or end (RFC 8257 §3.2, figure 1).
     fn echo_exactly(&mut self, marked: bool) {
         if self.echo.marked != marked {
             if self.delayed_at != units::Instant::NEVER {

@@ -1,11 +1,11 @@
-//! When a receiver acknowledges.
+//! Tests of the timing of ACKs.
 
 use super::*;
 
 const FIRST: u64 = 1_000;
 const MSS: u64 = 1_448;
 
-/// A receiver whose quick ACKs of the start are used up, and the next number that it expects.
+/// Returns a receiver that has used up the quick ACKs of the start, with the next number that it expects.
 fn settled() -> (Receiver, u64, Instant) {
     let mut receiver = Receiver::new(&TcpConfig::default(), FIRST, 7);
     receiver.establish(Instant::ZERO, Some(Duration::from_millis(100)));
@@ -22,14 +22,14 @@ fn settled() -> (Receiver, u64, Instant) {
     (receiver, next + MSS, now)
 }
 
-/// A segment arrives and is read; answers whether an ACK leaves at once.
+/// Receives and reads a segment; returns whether an ACK leaves at once.
 fn arrives(receiver: &mut Receiver, now: Instant, seq: u64, len: u64, flags: Flags) -> bool {
     let before = arrives_unread(receiver, now, seq, len, flags);
     receiver.on_read();
     before || acknowledges(receiver, now)
 }
 
-/// A segment arrives; answers whether an ACK leaves before anybody has read it.
+/// Receives a segment; returns whether an ACK leaves before it is read.
 fn arrives_unread(receiver: &mut Receiver, now: Instant, seq: u64, len: u64, flags: Flags) -> bool {
     let segment = Segment {
         len: len as u32,
@@ -49,7 +49,7 @@ fn acknowledges(receiver: &mut Receiver, now: Instant) -> bool {
     due
 }
 
-/// Linux `tcp_incr_quickack` and `tcp_grow_window`: sixteen ACKs at the start, and one more for every
+/// Linux `tcp_incr_quickack` and `tcp_grow_window`: sixteen quick ACKs at the start, and one more for every
 /// segment by which the window grows, eight of them.
 #[test]
 fn the_first_segments_are_acknowledged_one_by_one() {
@@ -57,10 +57,10 @@ fn the_first_segments_are_acknowledged_one_by_one() {
     assert_eq!((next - FIRST) / MSS, 16 + 8 + 2);
 }
 
-/// RFC 1122 §4.2.3.2: every second full segment, or after 40 ms; a delay that ran out is doubled, up
-/// to the RTT.
+/// RFC 1122 §4.2.3.2: an ACK for every second full segment, or after 40 ms. A delay that has expired doubles,
+/// up to the RTT.
 #[test]
-fn a_lone_full_segment_waits_and_the_next_one_waits_longer() {
+fn the_ack_of_a_single_segment_is_delayed_longer_each_time() {
     let (mut receiver, mut next, mut now) = settled();
     for wait in [40, 80, 100] {
         assert!(!arrives(&mut receiver, now, next, MSS, Flags::ACK));
@@ -71,10 +71,10 @@ fn a_lone_full_segment_waits_and_the_next_one_waits_longer() {
     }
 }
 
-/// Linux `__tcp_ack_snd_check`: while what has not been read would make the window smaller, segments that
-/// come together share the ACK of the reader.
+/// Linux `__tcp_ack_snd_check`: while unread data would shrink the window, segments that arrive together
+/// share the ACK that the reader sends.
 #[test]
-fn a_burst_is_acknowledged_once_when_it_has_been_read() {
+fn a_burst_is_acknowledged_once_after_it_is_read() {
     let (mut receiver, mut next, now) = settled();
     for _ in 0..7 {
         assert!(!arrives_unread(&mut receiver, now, next, MSS, Flags::ACK));
@@ -85,10 +85,10 @@ fn a_burst_is_acknowledged_once_when_it_has_been_read() {
     assert!(!acknowledges(&mut receiver, now));
 }
 
-/// RFC 2883 §4, Linux `tcp_send_dupack`: what lies wholly before the last ACK is reported as well, so that
-/// a time-out that was not needed can be taken back.
+/// RFC 2883 §4, Linux `tcp_send_dupack`: data wholly before the last ACK is reported as well, so that an
+/// unneeded time-out can be undone.
 #[test]
-fn what_comes_again_long_after_it_was_acknowledged_is_reported() {
+fn old_duplicate_data_is_reported_by_dsack() {
     let (mut receiver, next, now) = settled();
     for segment in 0..4 {
         arrives(&mut receiver, now, next + segment * MSS, MSS, Flags::ACK);
@@ -104,7 +104,7 @@ fn what_comes_again_long_after_it_was_acknowledged_is_reported() {
 
 /// Linux `tcp_cleanup_rbuf`: the end of a message is acknowledged once it is read.
 #[test]
-fn what_is_pushed_or_short_is_acknowledged_at_once() {
+fn a_pushed_or_short_segment_is_acknowledged_at_once() {
     let (mut receiver, next, now) = settled();
     assert!(arrives(
         &mut receiver,
@@ -116,7 +116,7 @@ fn what_is_pushed_or_short_is_acknowledged_at_once() {
     assert!(arrives(&mut receiver, now, next + MSS, 100, Flags::ACK));
 }
 
-/// Linux `tcp_comp_sack_*`: three duplicate ACKs leave, the next ones are held back for a third of the
+/// Linux `tcp_comp_sack_*`: three duplicate ACKs leave at once, the next ones are delayed by a third of the
 /// RTT or a millisecond, and a filled gap is acknowledged at once.
 #[test]
 fn duplicate_acks_are_merged_after_the_third() {
@@ -134,8 +134,8 @@ fn duplicate_acks_are_merged_after_the_third() {
     assert_eq!(receiver.deadline(), Instant::NEVER);
 }
 
-/// Linux acknowledges a filled hole before it wakes the application: what has come into order still takes
-/// room, and the window field shows it. The next ACK offers the room again.
+/// Linux acknowledges a filled hole before it wakes the application: the data still occupies the window, and
+/// the window field shows it. The next ACK offers the room again.
 #[test]
 fn the_ack_of_a_filled_hole_offers_less() {
     let (mut receiver, next, now) = settled();

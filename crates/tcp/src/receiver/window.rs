@@ -1,41 +1,41 @@
-//! The offered window and its growth, as Linux tunes it (`tcp_grow_window`, `tcp_rcv_space_adjust`).
+//! Offered window and its growth, tuned like in Linux (`tcp_grow_window`, `tcp_rcv_space_adjust`).
 
 use units::{Duration, Instant};
 
 use crate::config::TcpConfig;
 use crate::segment::{IP_HEADER, TCP_HEADER, TIMESTAMPS_OPTION};
 
-/// Segments that the tuning expects of the first round trip (`TCP_INIT_CWND`).
+/// Segments that the tuning expects in the first round trip (`TCP_INIT_CWND`).
 const FIRST_ROUND: u64 = 10;
-/// Below this RTT the window grows more gently (`tcp_rcvbuf_low_rtt`).
+/// RTT below which the window grows more gently (`tcp_rcvbuf_low_rtt`).
 const LOW_RTT: Duration = Duration::from_millis(1);
-/// Memory of the receive buffer to begin with (`tcp_rmem[1]`), bytes.
+/// Initial memory of the receive buffer (`tcp_rmem[1]`), bytes.
 const FIRST_BUFFER: u64 = 131_072;
 /// Memory of the header of a buffer (`sizeof(struct sk_buff)`, rounded up), bytes.
 const BUFFER_HEADER: u64 = 256;
-/// Payload below this does not let the window grow, bytes.
+/// Payload below which a segment does not grow the window, bytes.
 const WORTH_GROWING: u64 = 128;
 
-/// The window that a receiver offers.
+/// Window that a receiver offers.
 #[derive(Debug)]
 pub(super) struct WindowTuning {
-    /// What the buffer can hold.
+    /// Bytes that the buffer can hold.
     space: u64,
     max: u64,
-    /// Growing limit that keeps a burst from overrunning the buffer (`rcv_ssthresh`).
+    /// Limit of growth that keeps a burst from overrunning the buffer (`rcv_ssthresh`).
     threshold: u64,
-    /// What the threshold grows by for each segment.
+    /// Growth of the threshold per segment.
     step: u64,
-    /// What the first buffer turns out to hold when the first full segment shows what one takes.
+    /// Bytes that the first buffer holds, known once the first full segment shows how much memory one takes.
     first_space: Option<u64>,
-    /// What a segment that is merged with its predecessor takes less.
+    /// Bytes that a segment saves if it is merged with the previous one.
     saved: u64,
     /// Right edge that was offered.
     edge: u64,
     scale: u8,
     rtt: Duration,
     last_echo_ms: Option<u64>,
-    /// When the window that is being measured was offered, and where it ends.
+    /// Time at which the measured window was offered, and its end.
     offered: Option<(Instant, u64)>,
     measured_from: Instant,
     measured_at: u64,
@@ -43,16 +43,16 @@ pub(super) struct WindowTuning {
     per_rtt: u64,
 }
 
-/// What of `memory` is left for payload in segments of `payload` bytes that come in packets of `packet`
-/// bytes: with the buffers of most network drivers a packet takes its own size and 64 bytes, rounded up to
-/// cache lines, and 576 for two headers (`SKB_TRUESIZE`, `tcp_measure_rcv_mss`).
+/// Returns the payload that fits in `memory`, in segments of `payload` bytes that arrive in packets of
+/// `packet` bytes. With the buffers of most network drivers a packet takes its own size and 64 bytes, rounded
+/// up to cache lines, and 576 bytes for two headers (`SKB_TRUESIZE`, `tcp_measure_rcv_mss`).
 fn payload_in(memory: u64, payload: u64, packet: u64) -> u64 {
     let taken = (packet + 64).next_multiple_of(64) + 576;
     (memory * ((payload << 8) / taken)) >> 8
 }
 
-/// The window that a SYN offers, bytes: whole segments as the MSS option announces them, where there is
-/// room for one (`tcp_select_initial_window`).
+/// Returns the window that a SYN offers, bytes: whole segments of the announced MSS, if there is room for one
+/// (`tcp_select_initial_window`).
 pub(crate) fn first_window(config: &TcpConfig) -> u32 {
     let announced = config.mss + TIMESTAMPS_OPTION * u32::from(config.timestamps);
     let space = config.receive_window_initial.min(config.receive_window_max);
@@ -64,7 +64,7 @@ pub(crate) fn first_window(config: &TcpConfig) -> u32 {
 }
 
 impl WindowTuning {
-    /// A window whose first number is `first`.
+    /// Creates a window whose first number is `first`.
     pub(super) fn new(config: &TcpConfig, first: u64, scale: u8) -> Self {
         let mss = u64::from(config.mss);
         let header = IP_HEADER + TCP_HEADER + TIMESTAMPS_OPTION * u32::from(config.timestamps);
@@ -89,33 +89,33 @@ impl WindowTuning {
         }
     }
 
-    /// The connection is open: the first round trip begins.
+    /// Begins the first round trip when the connection opens.
     pub(super) fn start(&mut self, now: Instant) {
         self.measured_from = now;
     }
 
-    /// The right edge that was offered.
+    /// Returns the right edge that was offered.
     pub(super) fn edge(&self) -> u64 {
         self.edge
     }
 
-    /// What a segment that is merged with its predecessor takes less of the window, bytes: one header of a
-    /// buffer (`skb_try_coalesce`).
+    /// Returns the bytes of window that a segment saves if it is merged with the previous one: one header of
+    /// a buffer (`skb_try_coalesce`).
     pub(super) fn saved_by_merging(&self) -> u64 {
         self.saved
     }
 
-    /// What may be offered at most, for the number of quick ACKs.
+    /// Returns the offered bytes from `next` on, which set the number of quick ACKs.
     pub(super) fn offered_from(&self, next: u64) -> u64 {
         self.edge.saturating_sub(next)
     }
 
-    /// The RTT as the receiver sees it; zero before the first sample.
+    /// Returns the RTT that the receiver has measured; zero before the first sample.
     pub(super) fn rtt(&self) -> Duration {
         self.rtt
     }
 
-    /// A segment of `len` payload bytes arrived: the threshold may grow; answers whether it did.
+    /// Handles a segment of `len` payload bytes; returns whether the threshold grew.
     pub(super) fn grow(&mut self, len: u64, held: u64) -> bool {
         if let Some(space) = self.first_space.take() {
             self.space = self.space.max(space.min(self.max));
@@ -131,16 +131,17 @@ impl WindowTuning {
         true
     }
 
-    /// Whether the window that could be offered while `held` bytes wait is at least the one that was
-    /// offered with the ACK of all before `acked` (`__tcp_select_window` against `rcv_wnd`).
+    /// Returns whether the window that could be offered while `held` bytes wait is at least the one that the
+    /// last ACK offered, which acknowledged all before `acked` (`__tcp_select_window` compared with
+    /// `rcv_wnd`).
     pub(super) fn keeps(&self, held: u64, acked: u64) -> bool {
         let unit = 1_u64 << self.scale;
         let free = self.space.saturating_sub(held).min(self.threshold);
         free.next_multiple_of(unit) >= self.edge.saturating_sub(acked)
     }
 
-    /// The window field of a segment that leaves when `next` is expected and `held` bytes wait beyond a
-    /// hole. The right edge never moves back (RFC 9293 §3.8.6.2).
+    /// Returns the window field of a segment that leaves when `next` is expected and `held` bytes wait beyond
+    /// a hole. The right edge never moves back (RFC 9293 §3.8.6.2).
     pub(super) fn field(&mut self, next: u64, held: u64) -> u16 {
         let free = self.space.saturating_sub(held).min(self.threshold);
         let unit = 1_u64 << self.scale;
@@ -150,7 +151,8 @@ impl WindowTuning {
         field as u16
     }
 
-    /// In-order data of a full segment came with our own timestamp: that is an RTT, of whole milliseconds.
+    /// Measures the RTT from our own timestamp that in-order data of a full segment echoes, in whole
+    /// milliseconds.
     pub(super) fn measure_by_timestamp(&mut self, now: Instant, echo_ms: Option<u64>) {
         let Some(echo) = echo_ms else { return };
         if self.last_echo_ms == Some(echo) {
@@ -169,7 +171,7 @@ impl WindowTuning {
         };
     }
 
-    /// A whole window has come since it was offered: no RTT is longer (the kernel's
+    /// Measures the RTT as the time in which a whole offered window arrives, an upper bound (the kernel's
     /// `tcp_rcv_rtt_measure`).
     pub(super) fn measure_by_window(&mut self, now: Instant, next: u64) {
         if let Some((from, end)) = self.offered {
@@ -184,8 +186,8 @@ impl WindowTuning {
         self.offered = Some((now, self.edge.max(next)));
     }
 
-    /// Once per round trip: if more was read than ever before, the window grows ahead of a sender
-    /// that doubles its rate. `beyond` is how far data reaches beyond `next`.
+    /// Grows the window once per round trip if more was read than ever before, ahead of a sender that doubles
+    /// its rate. `beyond` is the extent of the data beyond `next`.
     pub(super) fn tune(&mut self, now: Instant, next: u64, beyond: u64) {
         if self.rtt.is_zero() || now.saturating_since(self.measured_from) < self.rtt {
             return;
@@ -198,12 +200,12 @@ impl WindowTuning {
         self.measured_at = next;
     }
 
-    /// Data waits beyond a hole, up to `beyond` from the next number: it takes room of its own.
+    /// Makes additional room for data beyond a hole, which reaches `beyond` from the next number.
     pub(super) fn make_room_beyond(&mut self, beyond: u64) {
         self.expect(self.per_rtt, beyond);
     }
 
-    /// Makes room for twice as much as `per_rtt` of every round trip, and for its growth.
+    /// Makes room for twice `per_rtt` in every round trip, and for its growth.
     fn expect(&mut self, per_rtt: u64, beyond: u64) {
         let before = self.per_rtt.max(1);
         self.per_rtt = per_rtt;
@@ -230,9 +232,9 @@ mod tests {
         WindowTuning::new(&config, 1_000, 7)
     }
 
-    /// Linux `tcp_rcvbuf_grow`: twice what came in a round trip, and twice its growth again.
+    /// Linux `tcp_rcvbuf_grow`: twice the bytes of a round trip, and twice their growth again.
     #[test]
-    fn the_window_runs_ahead_of_a_sender_that_doubles() {
+    fn the_window_grows_ahead_of_a_sender_that_doubles() {
         let mut w = tuning();
         let ms = |n| Instant::ZERO + Duration::from_millis(n);
         w.start(ms(0));
@@ -260,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shorter_rtt_counts_at_once_and_a_longer_one_for_an_eighth() {
+    fn a_shorter_rtt_counts_in_full_and_a_longer_one_by_an_eighth() {
         let mut w = tuning();
         let ms = |n| Instant::ZERO + Duration::from_millis(n);
         w.measure_by_timestamp(ms(80), Some(0));

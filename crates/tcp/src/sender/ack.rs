@@ -1,4 +1,4 @@
-//! What an ACK does to the sender, in the order of Linux's `tcp_ack`.
+//! Processing of an ACK by the sender, in the order of Linux's `tcp_ack`.
 
 use units::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use super::rtt::micros_between;
 use super::{Sender, loss, scoreboard};
 use cca::{Ack, AckKind, AckSample, CaState};
 
-/// The acknowledging part of an incoming segment, in 64-bit numbers.
+/// Acknowledging part of an incoming segment, in 64-bit sequence numbers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AckInput<'a> {
     pub(crate) ack: u64,
@@ -15,20 +15,20 @@ pub(crate) struct AckInput<'a> {
     pub(crate) sack: &'a [(u64, u64)],
     /// Our timestamp that the segment echoes, milliseconds.
     pub(crate) echo_ms: Option<u64>,
-    /// Timestamps option: the other side's clock, ours echoed (without its offset), milliseconds.
+    /// Timestamps option: the clock of the other end, and our echoed clock without its offset, milliseconds.
     pub(crate) timestamps: Option<(u32, u32)>,
-    /// The segment carries payload, and so is no duplicate ACK.
+    /// Whether the segment carries payload and so is no duplicate ACK.
     pub(crate) has_data: bool,
     pub(crate) ecn_echo: bool,
 }
 
-/// Effects of an ACK, collected while it is processed (`FLAG_*` in the kernel).
+/// Effects of an ACK, collected while it is processed (the kernel's `FLAG_*`).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct AckEffects {
     pub(super) una_advanced: bool,
     pub(super) data_acked: bool,
     pub(super) data_sacked: bool,
-    /// Data never retransmitted, sent before the recovery began, was newly delivered.
+    /// Whether data that was sent before the recovery and never retransmitted was newly delivered.
     pub(super) original_delivered: bool,
     pub(super) retransmitted_acked: bool,
     pub(super) lost_retransmission: bool,
@@ -36,9 +36,10 @@ pub(super) struct AckEffects {
     pub(super) dsack_of_probe: bool,
     pub(super) not_duplicate: bool,
     pub(super) ecn_echo: bool,
-    /// The timer has to be set anew, unless loss detection has set it.
+    /// Whether the timer has to be restarted, unless loss detection has set it.
     pub(super) timer_is_due: bool,
-    /// Transmission of the first and of the last segment newly delivered, never retransmitted.
+    /// Transmission times of the first and of the last segment that was newly delivered and never
+    /// retransmitted.
     first_acked_at: Option<Instant>,
     last_acked_at: Option<Instant>,
     pub(super) first_sacked_at: Option<Instant>,
@@ -48,21 +49,21 @@ pub(super) struct AckEffects {
     acked: u32,
 }
 
-/// What is to be retransmitted or sent after an ACK (the kernel's `REXMIT_*`).
+/// Kind of data to send after an ACK (the kernel's `REXMIT_*`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Resend {
     Nothing,
     Lost,
-    /// Step 2b of F-RTO: new data rather than a retransmission.
+    /// New data rather than a retransmission (step 2b of F-RTO).
     New,
 }
 
 impl Sender {
-    /// Handles the acknowledging part of a segment and sends what it allows.
+    /// Handles the acknowledging part of a segment, and sends what it allows.
     pub(crate) fn on_ack(&mut self, now: Instant, input: &AckInput<'_>) {
         self.set_now(now);
         if input.ack < self.snd_una || input.ack > self.snd_nxt {
-            // Old, or of something never sent (RFC 9293 §3.10.7.4); an old one may still carry SACK.
+            // Old, or for data never sent (RFC 9293 §3.10.7.4). An old one may still carry SACK.
             if input.ack < self.snd_una && !input.sack.is_empty() && self.board.packets_out() > 0 {
                 self.work_on_ack(
                     now,
@@ -96,8 +97,8 @@ impl Sender {
             ecn_echo: input.ecn_echo,
             ..AckEffects::default()
         };
-        // A window that shrinks counts only together with new data (the kernel's
-        // `tcp_may_update_window`; the other side's numbers do not advance here).
+        // A smaller window counts only together with new data (the kernel's `tcp_may_update_window`; the
+        // sequence numbers of the other end do not advance here).
         let new_window = input.window != self.snd_wnd;
         if effects.una_advanced || input.window > self.snd_wnd || input.window == 0 {
             self.snd_wnd = input.window;
@@ -162,7 +163,7 @@ impl Sender {
             self.latest_rate = sample;
         }
         self.refresh_window();
-        // A lone runt that came without anything odd has probably waited for the delayed-ACK timer.
+        // A single short segment without other signs has probably waited for the delayed-ACK timer.
         let delayed = effects.acked == 1
             && prior_sacked == 0
             && !effects.retransmitted_acked
@@ -184,7 +185,7 @@ impl Sender {
         self.refresh_window();
     }
 
-    /// Retires what the cumulative ACK covers, and times it (the kernel's `tcp_clean_rtx_queue`).
+    /// Removes what the cumulative ACK covers, and measures it (the kernel's `tcp_clean_rtx_queue`).
     /// `prior_highest` is the highest number that SACK had reported before this ACK.
     fn take_cumulative_ack(&mut self, now: Instant, prior_highest: u64, effects: &mut AckEffects) {
         let before = self.board.packets_out();
@@ -216,7 +217,7 @@ impl Sender {
         effects.data_acked = self.board.packets_out() < before;
         self.sample_rtt(now, effects);
         if effects.data_acked {
-            // A hole was filled by what was never sent again: that is reordering.
+            // A hole was filled by a segment that was never retransmitted: that is reordering.
             if lowest_original < prior_highest {
                 self.note_reordering(lowest_original);
             }
@@ -227,22 +228,22 @@ impl Sender {
                 .head()
                 .is_some_and(|head| sacked_at < head.sent_at)
         {
-            // What was delivered was sent before the head was sent last: no reason to wait longer.
+            // The delivered segment was sent before the last transmission of the head: no reason to wait
+            // longer.
             effects.timer_is_due = true;
         }
     }
 
-    /// Whether this ACK came for a transmission before the latest one of `sent`: what was delivered is
-    /// not what was sent last, and its time tells nothing (the kernel's `tcp_skb_spurious_retrans`).
+    /// Returns whether this ACK came for a transmission of `sent` before the latest one. The time of the
+    /// latest one then says nothing (the kernel's `tcp_skb_spurious_retrans`).
     fn was_needless(&self, sent: &scoreboard::Sent) -> bool {
         let at_ms = sent.sent_at.since_start().as_millis();
         sent.ever_retransmitted && self.echo_ms.is_some_and(|echo| echo < at_ms)
     }
 
-    /// Takes the RTT from what this ACK newly delivered, or, if the cumulative ACK covers nothing but
-    /// segments that were retransmitted, from the timestamp that came back (the kernel's
-    /// `tcp_ack_update_rtt`). What the congestion control gets is that of the newest segment, by SACK if
-    /// there is one.
+    /// Takes the RTT from the newly delivered segments. If the cumulative ACK covers only retransmitted
+    /// segments, it takes it from the echoed timestamp (the kernel's `tcp_ack_update_rtt`). The congestion
+    /// control gets the RTT of the newest segment, by SACK if there is one.
     fn sample_rtt(&mut self, now: Instant, effects: &mut AckEffects) {
         let since = |at: Option<Instant>| at.map(|at| micros_between(at, now));
         let original = |at: Option<Instant>| at.filter(|_| !effects.retransmitted_acked);
@@ -263,8 +264,8 @@ impl Sender {
         }
     }
 
-    /// The window after an ACK: by the CCA itself, by rate reduction, or by growth
-    /// (the kernel's `tcp_cong_control`).
+    /// Sets the window after an ACK: by the CCA itself, by rate reduction, or by growth (the kernel's
+    /// `tcp_cong_control`).
     fn control_window(&mut self, ack: &Ack, effects: &AckEffects) {
         if self.congestion.owns_window() {
             self.congestion.window.limits_itself = false;
@@ -304,7 +305,7 @@ mod tests {
     const FIRST: u64 = 1_000;
     const RTT: Duration = Duration::from_millis(50);
 
-    /// A sender with ten segments out, and the time.
+    /// Returns a sender with ten segments outstanding, and the time.
     fn ten_out() -> (Sender, Instant) {
         let config = TcpConfig::default();
         let draws = Stream::new(1, Purpose::CongestionControl, 0);
@@ -336,8 +337,8 @@ mod tests {
         (FIRST + from * 1_448, FIRST + to * 1_448)
     }
 
-    /// The ACK of what came in order was held back and leaves with the first SACK: nothing was reordered.
-    /// A hole that is filled by what was never sent again is reordering (RFC 8985 §6.2 step 3).
+    /// A delayed ACK of in-order data that leaves with the first SACK shows no reordering. A hole that is
+    /// filled by a segment never retransmitted does (RFC 8985 §6.2 step 3).
     #[test]
     fn only_a_filled_hole_is_reordering() {
         let (mut sender, now) = ten_out();
@@ -347,10 +348,10 @@ mod tests {
         assert!(sender.reordering_seen);
     }
 
-    /// Linux `tcp_check_dsack`: what arrived twice was delivered twice, but nobody believes in more
-    /// duplicates than there were retransmissions.
+    /// Linux `tcp_check_dsack`: a segment that arrived twice was delivered twice, but no more duplicates
+    /// count than there were retransmissions.
     #[test]
-    fn a_duplicate_that_was_never_sent_is_not_believed() {
+    fn more_duplicates_than_retransmissions_do_not_count() {
         let (mut sender, now) = ten_out();
         let before = sender.delivered();
         sender.on_ack(now, &acked(2, &[block(0, 1)]));
@@ -362,7 +363,7 @@ mod tests {
 
     /// RFC 8985 §7.2: in Disorder there is no tail loss probe, but the retransmission timer.
     #[test]
-    fn the_timer_is_set_for_the_state_that_the_ack_leads_to() {
+    fn the_timer_depends_on_the_state_after_the_ack() {
         let (mut sender, now) = ten_out();
         let wait = |sender: &Sender| sender.deadline().saturating_since(now);
         sender.on_ack(now, &acked(1, &[]));

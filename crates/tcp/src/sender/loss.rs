@@ -1,19 +1,18 @@
-//! The states of loss recovery and the ways between them (the kernel's `tcp_fastretrans_alert`).
+//! States of loss recovery and the transitions between them (the kernel's `tcp_fastretrans_alert`).
 
 use units::Instant;
 
 use super::{AckEffects, Resend, Sender};
 use cca::{CaState, Event, Lost};
 
-/// Degree of reordering that is assumed at first, segments (`tcp_reordering`, RFC 5681's three
-/// duplicate ACKs).
+/// Initial degree of reordering, segments (`tcp_reordering`, the three duplicate ACKs of RFC 5681).
 pub(super) const INITIAL_REORDERING: u32 = 3;
 
-/// Reordering is never believed to be larger (`tcp_max_reordering`).
+/// Upper bound of the degree of reordering (`tcp_max_reordering`).
 const MAX_REORDERING: u32 = 300;
 
 impl Sender {
-    /// A dubious ACK: looks for losses, changes the state and says what to resend.
+    /// Handles a dubious ACK: detects losses, changes the state, and returns what to resend.
     pub(super) fn alert(
         &mut self,
         now: Instant,
@@ -23,14 +22,14 @@ impl Sender {
     ) -> Resend {
         let state = self.congestion.window.state;
         if effects.ecn_echo {
-            // A mark is no error that could be taken back.
+            // A mark is no error that could be undone.
             self.undo.forget_threshold();
         }
         if state == CaState::Open {
             self.retransmission_stamp = None;
         } else if self.snd_una >= self.high_seq {
             match state {
-                // A reduction lasts until something sent after its start is acknowledged.
+                // A reduction lasts until data sent after its start is acknowledged.
                 CaState::Cwr if self.snd_una != self.high_seq => {
                     self.end_reduction();
                     self.set_state(CaState::Open);
@@ -82,7 +81,7 @@ impl Sender {
         Resend::Lost
     }
 
-    /// Deems a segment lost; answers whether it was a retransmission.
+    /// Marks a segment as lost; returns whether it was a retransmission.
     pub(super) fn mark_lost(&mut self, ordinal: u64) -> bool {
         let before = self.board.lost_out();
         let again = self.board.mark_lost(ordinal);
@@ -100,12 +99,12 @@ impl Sender {
         again
     }
 
-    /// Losses were found: the window is reduced over the next round trip.
+    /// Begins a recovery: the window is reduced over the next round trip.
     pub(super) fn enter_recovery(&mut self) {
         self.begin_recovery(false);
     }
 
-    /// As [`Sender::enter_recovery`]; a reduction that marks ask for too is not taken back.
+    /// Like [`Sender::enter_recovery`], but a reduction that marks request as well cannot be undone.
     fn begin_recovery(&mut self, ecn_echo: bool) {
         if !self.any_retransmission_out() {
             self.retransmission_stamp = None;
@@ -124,7 +123,7 @@ impl Sender {
         self.set_state(CaState::Recovery);
     }
 
-    /// A reduction of the window begins (the kernel's `tcp_init_cwnd_reduction`).
+    /// Begins a reduction of the window (the kernel's `tcp_init_cwnd_reduction`).
     pub(super) fn start_reduction(&mut self) {
         self.high_seq = self.snd_nxt;
         self.probe.clear();
@@ -138,8 +137,8 @@ impl Sender {
         self.cwr_queued = self.congestion.window.ecn;
     }
 
-    /// Marks or the CCA ask for a reduction (RFC 3168 §6.1.2), once per window of data; it is not to be taken
-    /// back (the kernel's `tcp_enter_cwr`).
+    /// Begins a reduction that marks or the CCA request (RFC 3168 §6.1.2), at most once per window of data.
+    /// It cannot be undone (the kernel's `tcp_enter_cwr`).
     fn enter_cwr(&mut self) {
         self.undo.forget_threshold();
         if self.congestion.window.state < CaState::Cwr {
@@ -149,14 +148,14 @@ impl Sender {
         }
     }
 
-    /// The CCA asked for a reduction while its window grew.
+    /// Begins the reduction that the CCA requested while its window grew.
     pub(super) fn reduce_if_wanted(&mut self) {
         if core::mem::take(&mut self.congestion.window.wants_reduction) {
             self.enter_cwr();
         }
     }
 
-    /// A reduction is over: the window is what the threshold says.
+    /// Ends a reduction: the window becomes the threshold.
     pub(super) fn end_reduction(&mut self) {
         if self.congestion.owns_window() {
             return;
@@ -171,8 +170,8 @@ impl Sender {
         self.congestion.cwnd_event(Event::CompleteCwr);
     }
 
-    /// A time-out: everything out counts as lost, but what RACK says was sent too recently; slow
-    /// start begins anew (RFC 5681 §3.1, RFC 8985 §6.3).
+    /// Handles a time-out: all outstanding data counts as lost, except what was sent too recently by RACK,
+    /// and slow start begins again (RFC 5681 §3.1, RFC 8985 §6.3).
     pub(super) fn enter_loss(&mut self, now: Instant) {
         self.mark_all_lost(now);
         let state = self.congestion.window.state;
@@ -226,8 +225,8 @@ impl Sender {
         }
     }
 
-    /// An ACK in the Loss state: F-RTO first, then plain recovery (the kernel's
-    /// `tcp_process_loss`; RFC 5682 §3.1).
+    /// Handles an ACK in the Loss state: F-RTO first, then plain recovery (the kernel's `tcp_process_loss`;
+    /// RFC 5682 §3.1).
     fn work_on_time_out(&mut self, duplicate: bool, effects: &AckEffects) -> Resend {
         let recovered = self.snd_una >= self.high_seq;
         if effects.una_advanced && self.undo_time_out(false) {
@@ -244,7 +243,7 @@ impl Sender {
                     self.f_rto = false;
                 }
             } else if effects.una_advanced && !recovered {
-                // Step 2b: new data to find out.
+                // Step 2b: send new data to find out.
                 self.high_seq = self.snd_nxt;
                 if self.has_unsent() && self.send_window_open() {
                     return Resend::New;
@@ -259,7 +258,7 @@ impl Sender {
         Resend::Lost
     }
 
-    /// Leaves Disorder, or enters it, or begins the reduction that marks ask for (the kernel's
+    /// Enters or leaves Disorder, or begins the reduction that marks request (the kernel's
     /// `tcp_try_to_open`).
     fn try_to_open(&mut self, ecn_echo: bool) {
         if !self.any_retransmission_out() {
@@ -273,8 +272,8 @@ impl Sender {
         }
     }
 
-    /// Whether something retransmitted is not acknowledged yet (the kernel's
-    /// `tcp_any_retrans_done`, which looks at the head of the queue).
+    /// Returns whether a retransmission is not acknowledged yet (the kernel's `tcp_any_retrans_done`, which
+    /// looks at the head of the queue).
     pub(super) fn any_retransmission_out(&self) -> bool {
         self.board.retrans_out() > 0
             || self
@@ -283,7 +282,7 @@ impl Sender {
                 .is_some_and(|head| head.ever_retransmitted)
     }
 
-    /// Open if nothing is suspicious, else Disorder.
+    /// Enters Open if there is no sign of loss, else Disorder.
     pub(super) fn keep_open(&mut self) {
         let suspicious = self.board.sacked_out() > 0
             || self.board.lost_out() > 0
@@ -304,8 +303,8 @@ impl Sender {
         self.congestion.set_state(state);
     }
 
-    /// A segment never retransmitted, from `low` on, was delivered; if one above it was delivered
-    /// earlier, that is reordering.
+    /// Handles the delivery of a segment at `low` that was never retransmitted. It is reordering if a higher
+    /// one was delivered earlier.
     pub(super) fn note_reordering(&mut self, low: u64) {
         if low >= self.highest_sacked {
             return;

@@ -1,7 +1,7 @@
-//! The sending half of a connection: what is out, what is lost, what may be sent next.
+//! Sending half of a connection: outstanding data, loss recovery, and what may be sent next.
 //!
-//! The order of work on an ACK is that of Linux's `tcp_ack`: SACK blocks, cumulative ACK, tail loss
-//! probe, loss detection and state, rate sample, window, retransmissions, new data.
+//! An ACK is processed in the order of Linux's `tcp_ack`: SACK blocks, cumulative ACK, tail loss probe, loss
+//! detection and state, rate sample, window, retransmissions, new data.
 
 mod ack;
 mod loss;
@@ -25,7 +25,7 @@ use units::{Duration, Instant};
 use crate::config::TcpConfig;
 pub(crate) use ack::AckInput;
 use ack::{AckEffects, Resend};
-use cca::{Congestion, Context, Pair, Takeover};
+use cca::{BuiltCca, Congestion, Context, Takeover};
 use pacing::{Pacer, SendQueue};
 use prr::Prr;
 use rack::Rack;
@@ -38,8 +38,8 @@ use tlp::LossProbe;
 use undo::Undo;
 use usage::WindowUsage;
 
-/// Memory that Linux takes for a buffer of the send queue beside its data, bytes: `struct sk_buff`,
-/// `struct skb_shared_info` and room for headers.
+/// Memory that Linux uses for a buffer of the send queue besides its data, bytes: `struct sk_buff`, `struct
+/// skb_shared_info` and room for headers.
 const BUFFER_OVERHEAD: u64 = 256 + 320 + 192;
 
 /// Data to be put into a segment.
@@ -49,13 +49,13 @@ pub(crate) struct Outgoing {
     /// Payload bytes.
     pub(crate) len: u32,
     pub(crate) fin: bool,
-    /// Nothing follows for now.
+    /// Whether nothing follows for now.
     pub(crate) push: bool,
-    /// It was sent before.
+    /// Whether it was sent before.
     pub(crate) again: bool,
 }
 
-/// The sending half.
+/// Sending half of a connection.
 #[derive(Debug)]
 pub(crate) struct Sender {
     config: TcpConfig,
@@ -74,7 +74,7 @@ pub(crate) struct Sender {
     sack_cache: SackCache,
     snd_una: u64,
     snd_nxt: u64,
-    /// End of what the application has written.
+    /// End of the data that the application has written.
     write_end: u64,
     fin_queued: bool,
     /// Whether the application has found the send buffer full and waits.
@@ -82,7 +82,7 @@ pub(crate) struct Sender {
     snd_wnd: u64,
     /// Recovery ends when this is acknowledged.
     high_seq: u64,
-    /// End of the highest segment that SACK reported.
+    /// End of the highest segment that SACK has reported.
     highest_sacked: u64,
     /// Degree of reordering, segments.
     reordering: u32,
@@ -92,10 +92,10 @@ pub(crate) struct Sender {
     /// Consecutive time-outs.
     retransmits: u32,
     backoff: u32,
-    /// When this episode's first retransmission was sent, milliseconds.
+    /// Time of the first retransmission of this episode, milliseconds.
     retransmission_stamp: Option<u64>,
     f_rto: bool,
-    /// The other side is to be told that the window was reduced.
+    /// Whether the other end has yet to be told that the window was reduced.
     cwr_queued: bool,
     echo_ms: Option<u64>,
     last_sent: Instant,
@@ -104,7 +104,7 @@ pub(crate) struct Sender {
     out: VecDeque<Outgoing>,
 }
 
-/// What the sender did so far.
+/// Counters of the sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) segments: u64,
@@ -116,7 +116,7 @@ pub(crate) struct Counts {
 }
 
 impl Sender {
-    /// A sender whose first data byte is `first`.
+    /// Creates a sender whose first data byte is `first`.
     pub(crate) fn new(config: TcpConfig, congestion: Congestion, first: u64) -> Self {
         let rtt = RttEstimator::new(config.initial_rto, config.min_rto, config.max_rto);
         Self {
@@ -158,7 +158,7 @@ impl Sender {
         }
     }
 
-    /// The handshake is over: `rtt` is that of the SYN if it was sent once only.
+    /// Handles the end of the handshake; `rtt` is that of the SYN if it was sent only once.
     pub(crate) fn establish(&mut self, now: Instant, rtt: Option<Duration>, window: u64) {
         self.snd_wnd = window;
         self.set_now(now);
@@ -178,47 +178,47 @@ impl Sender {
         self.congestion.update_default_pacing_rate();
     }
 
-    /// Oldest unacknowledged number.
+    /// Returns the oldest unacknowledged sequence number.
     pub(crate) fn snd_una(&self) -> u64 {
         self.snd_una
     }
 
-    /// Next number to be sent.
+    /// Returns the next sequence number to be sent.
     pub(crate) fn snd_nxt(&self) -> u64 {
         self.snd_nxt
     }
 
-    /// Window that the other side offers, bytes.
+    /// Returns the window that the other end offers, bytes.
     pub(crate) fn snd_wnd(&self) -> u64 {
         self.snd_wnd
     }
 
-    /// Smoothed RTT.
+    /// Returns the smoothed RTT.
     pub(crate) fn srtt(&self) -> Duration {
         self.rtt.srtt()
     }
 
-    /// Lowest RTT.
+    /// Returns the lowest RTT.
     pub(crate) fn min_rtt(&self) -> Duration {
         self.rtt.minimum()
     }
 
-    /// The retransmission time-out with its back-off.
+    /// Returns the retransmission time-out with its back-off.
     pub(crate) fn rto(&self) -> Duration {
         (self.rtt.rto() * (1 << self.backoff.min(20))).min(self.config.max_rto)
     }
 
-    /// Segments in the network.
+    /// Returns the segments in the network.
     pub(crate) fn in_flight(&self) -> u32 {
         self.board.in_flight()
     }
 
-    /// Segments delivered.
+    /// Returns the segments delivered.
     pub(crate) fn delivered(&self) -> u64 {
         self.rate.delivered
     }
 
-    /// Bytes that the application may still write. An application that has found the buffer full waits
+    /// Returns the bytes that the application may write. An application that has found the buffer full waits
     /// until a third of it is free (the kernel's `sk_stream_is_writeable`).
     pub(crate) fn writable(&self) -> u64 {
         let kept = self.memory();
@@ -226,19 +226,19 @@ impl Sender {
         if self.fin_queued || free == 0 || self.found_full && free < kept / 2 {
             return 0;
         }
-        // The last piece of memory is filled to its end.
+        // The last buffer is filled to its end.
         let piece = self.buffer_size();
         (free / (piece + BUFFER_OVERHEAD) + 1) * piece
     }
 
-    /// Memory that data takes until it is acknowledged, bytes: that of its buffers too.
+    /// Returns the memory of unacknowledged data, bytes, including that of its buffers.
     fn memory(&self) -> u64 {
         let unsent = self.write_end - self.snd_nxt;
         let buffers = self.board.bursts_out() + unsent.div_ceil(self.buffer_size());
         self.write_end - self.snd_una + buffers * BUFFER_OVERHEAD
     }
 
-    /// The application writes up to `bytes`; answers how many were taken.
+    /// Takes up to `bytes` from the application; returns the bytes taken.
     pub(crate) fn write(&mut self, bytes: u64) -> u64 {
         let taken = bytes.min(self.writable());
         if taken > 0 {
@@ -249,7 +249,7 @@ impl Sender {
         taken
     }
 
-    /// The application has no more to send.
+    /// Notes that the application has no more to send.
     pub(crate) fn finish(&mut self) {
         if !self.fin_queued {
             self.fin_queued = true;
@@ -257,41 +257,41 @@ impl Sender {
         }
     }
 
-    /// Whether the FIN was sent.
+    /// Returns whether the FIN was sent.
     pub(crate) fn fin_sent(&self) -> bool {
         self.fin_queued && self.snd_nxt == self.write_end
     }
 
-    /// Whether all that was ever written, FIN included, is acknowledged.
+    /// Returns whether everything written, including the FIN, is acknowledged.
     pub(crate) fn all_acked(&self) -> bool {
         self.snd_una == self.write_end
     }
 
-    /// Whether the other side has to be told that the window was reduced (RFC 3168 §6.1.2): answers true
-    /// once for each time.
+    /// Returns whether the other end must be told that the window was reduced (RFC 3168 §6.1.2): true once
+    /// for each reduction.
     pub(crate) fn take_window_reduced(&mut self) -> bool {
         core::mem::take(&mut self.cwr_queued)
     }
 
-    /// The next piece of data to put on the wire.
+    /// Returns the next piece of data to put on the wire.
     pub(crate) fn poll(&mut self) -> Option<Outgoing> {
         self.out.pop_front()
     }
 
-    /// Another congestion control takes over the live connection. What its predecessor reduced is not taken
-    /// back any more (Linux `tcp_init_congestion_control` clears `prior_ssthresh`).
-    pub(crate) fn switch(&mut self, now: Instant, pair: Pair, how: Takeover) -> Context {
+    /// Lets another congestion control take over the live connection. A reduction by the previous one can no
+    /// longer be undone (Linux `tcp_init_congestion_control` clears `prior_ssthresh`).
+    pub(crate) fn switch(&mut self, now: Instant, built: BuiltCca, how: Takeover) -> Context {
         self.set_now(now);
         self.undo.forget_threshold();
         self.refresh_window();
-        self.congestion.switch(pair, how)
+        self.congestion.switch(built, how)
     }
 
     fn set_now(&mut self, now: Instant) {
         self.congestion.window.now = now;
     }
 
-    /// Copies into the shared window what the CCA reads.
+    /// Copies the state that the CCA reads into the shared window.
     fn refresh_window(&mut self) {
         let cwnd_limited = self.is_cwnd_limited();
         let w = &mut self.congestion.window;

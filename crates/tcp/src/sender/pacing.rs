@@ -1,4 +1,4 @@
-//! When a burst may leave and how large it is, as Linux paces and sizes them.
+//! Pacing and burst sizes, like in Linux.
 
 use units::{Bytes, Duration, Instant};
 
@@ -6,18 +6,18 @@ use super::Sender;
 use super::rtt::micros_between;
 use cca::CaState;
 
-/// Largest burst handed to a device (`sk_gso_max_size`: 64 KiB less room for the headers), bytes.
+/// Largest burst to a device (`sk_gso_max_size`: 64 KiB less room for the headers), bytes.
 const GSO_MAX_SIZE: u64 = 65_536 - 1 - 320;
-/// A burst holds what the pacing rate sends in about a millisecond (`sk_pacing_shift`).
+/// Duration of a burst as a shift of the pacing rate, about a millisecond (`sk_pacing_shift`).
 const PACING_SHIFT: u32 = 10;
-/// Shorter RTTs allow larger bursts: one doubling per 512 µs (`tcp_tso_rtt_log`).
+/// Shift of the RTT by which shorter RTTs allow larger bursts: one doubling per 512 µs (`tcp_tso_rtt_log`).
 const TSO_RTT_LOG: u32 = 9;
-/// A third of the window is worth sending at once (`tcp_tso_win_divisor`).
+/// Divisor of the window that gives a burst worth sending at once (`tcp_tso_win_divisor`).
 const TSO_WIN_DIVISOR: u64 = 3;
 /// Segments that a connection sends before it is paced.
 const UNPACED_SEGMENTS: u64 = 10;
 
-/// When the next burst may leave (Linux's internal pacing).
+/// Timer of the next burst (Linux's internal pacing).
 #[derive(Clone, Debug)]
 pub(super) struct Pacer {
     next: Instant,
@@ -42,7 +42,7 @@ impl Pacer {
         }
     }
 
-    /// When the next burst may leave.
+    /// Returns the time at which the next burst may leave.
     pub(super) fn next(&self) -> Instant {
         self.next
     }
@@ -52,8 +52,8 @@ impl Pacer {
     }
 }
 
-/// The buffers into which what is written is gathered: a burst does not cross the end of one, unless it
-/// would be cut short by that (the kernel's queue of `sk_buff`s and `tcp_grow_skb`).
+/// Buffers that collect written data. A burst does not cross the end of a buffer, unless that would shorten
+/// the burst (the kernel's queue of `sk_buff`s and `tcp_grow_skb`).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SendQueue {
     /// Ends of the first buffer and of the one after it.
@@ -61,11 +61,11 @@ pub(super) struct SendQueue {
 }
 
 impl SendQueue {
-    /// The end of the first buffer when a burst that begins at `seq` might take `wanted` bytes; `size` is
-    /// what a buffer holds, and `written` the end of all data.
+    /// Returns the end of the first buffer for a burst that begins at `seq` and might take `wanted` bytes.
+    /// `size` is the capacity of a buffer, and `written` the end of all data.
     fn end(&mut self, seq: u64, wanted: u64, size: u64, written: u64) -> u64 {
         if self.ends[0] <= seq {
-            // The next one, or a new one behind all that was ever gathered.
+            // The next buffer, or a new one after all that were ever filled.
             let second = self.ends[1].max(seq);
             let first = if second > seq { second } else { seq + size };
             self.ends = [first, first + size];
@@ -74,18 +74,18 @@ impl SendQueue {
         self.ends[0].min(written)
     }
 
-    /// Everything gathered has been sent: what is written next begins a new buffer.
+    /// Starts a new buffer for the next data, because all buffers have been sent.
     pub(super) fn drained(&mut self, seq: u64) {
         self.ends = [seq; 2];
     }
 }
 
-/// A burst that may leave now.
+/// Burst that may leave now.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Burst {
     /// Segments that the window and the burst size allow.
     pub(super) segments: u32,
-    /// It takes no data from here on.
+    /// End of the data that it may take.
     pub(super) end: u64,
 }
 
@@ -94,7 +94,7 @@ impl Sender {
         self.config.pacing || self.congestion.window.paced
     }
 
-    /// Time until pacing lets the next burst leave.
+    /// Returns the time until pacing releases the next burst.
     pub(super) fn pacing_delay(&self, now: Instant) -> Duration {
         if self.is_paced() {
             self.pacer.next.saturating_since(now)
@@ -109,8 +109,8 @@ impl Sender {
         held
     }
 
-    /// Notes a burst of `bytes` of payload: the next may leave when the pacing rate has sent it. What
-    /// the sender fell behind is made up for, by half a burst at most.
+    /// Records a burst of `bytes` of payload: the next one may leave when the pacing rate has sent it. A
+    /// delay of the sender is made up for, by at most half a burst.
     pub(super) fn pace(&mut self, now: Instant, bytes: u64) {
         let behind = now.saturating_since(self.pacer.next);
         self.pacer.next = now.max(self.pacer.next);
@@ -129,8 +129,8 @@ impl Sender {
         self.pacer.next += length.saturating_sub(behind.min(length / 2));
     }
 
-    /// Segments in a burst: what the pacing rate sends in a millisecond, more if the RTT is short
-    /// (the kernel's `tcp_tso_autosize`).
+    /// Returns the segments of a burst: those that the pacing rate sends in a millisecond, more if the RTT is
+    /// short (the kernel's `tcp_tso_autosize`).
     pub(super) fn burst_segments(&self) -> u32 {
         if let Some(segments) = self.config.burst_segments {
             return segments.max(1);
@@ -148,14 +148,14 @@ impl Sender {
         segments.max(self.congestion.min_tso_segs()).max(1)
     }
 
-    /// Bytes of data in a buffer of the send queue.
+    /// Returns the bytes of data in a buffer of the send queue.
     pub(super) fn buffer_size(&self) -> u64 {
         let mss = u64::from(self.config.mss);
         (GSO_MAX_SIZE / mss).max(1) * mss
     }
 
-    /// The burst that begins with the first unsent byte, of at most `largest` segments where `room` are
-    /// free in the congestion window.
+    /// Returns the burst that begins with the first unsent byte, of at most `largest` segments, if the
+    /// congestion window has room for `room` segments.
     pub(super) fn next_burst(&mut self, room: u32, largest: u32) -> Burst {
         let mss = u64::from(self.config.mss);
         let half = (self.congestion.window.cwnd / 2).max(1);
@@ -168,7 +168,7 @@ impl Sender {
         Burst { segments, end }
     }
 
-    /// Whether to wait for the next ACK so that the burst becomes larger (the kernel's
+    /// Returns whether to wait for the next ACK so that the burst becomes larger (the kernel's
     /// `tcp_tso_should_defer`).
     pub(super) fn should_defer(
         &self,
@@ -196,7 +196,7 @@ impl Sender {
         if limit >= share {
             return None;
         }
-        // The next ACK must be near: due within a millisecond, or half an RTT if that is less.
+        // The next ACK must be near: due within a millisecond, or within half an RTT if that is less.
         let head = self.board.head()?;
         let srtt = self.rtt.srtt();
         let near = (srtt / 2).min(Duration::from_millis(1));
@@ -214,12 +214,12 @@ impl Sender {
     }
 }
 
-/// What a burst waits for.
+/// Limit of a deferred burst.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Deferred {
-    /// The congestion window is what keeps it small.
+    /// The congestion window keeps the burst small.
     ByCongestionWindow,
-    /// The other side's window, or the application.
+    /// The other end's window or the application keeps the burst small.
     Otherwise,
 }
 
@@ -227,7 +227,8 @@ pub(super) enum Deferred {
 mod tests {
     use super::SendQueue;
 
-    /// Bursts of 10 out of buffers of 45 units: the last of a buffer is shorter, or takes from the next.
+    /// Bursts of 10 out of buffers of 45 units: the last one of a buffer is shorter, or takes data from the
+    /// next buffer.
     #[test]
     fn a_burst_ends_with_its_buffer_unless_more_may_leave() {
         let mut queue = SendQueue::default();

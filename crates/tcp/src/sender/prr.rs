@@ -1,9 +1,9 @@
-//! Proportional rate reduction (RFC 9937, before it RFC 6937), with the reduction bound of slow start
-//! only while losses are repaired, as Linux runs it.
+//! Proportional rate reduction (RFC 9937, before it RFC 6937), with the slow-start reduction bound only while
+//! losses are repaired, like in Linux.
 
 use super::Sender;
 
-/// Counts of the present reduction.
+/// Counters of the present reduction.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Prr {
     /// Segments delivered since the reduction began.
@@ -19,7 +19,7 @@ impl Prr {
 }
 
 impl Sender {
-    /// The window while a reduction is on: after an ACK that delivered `newly` segments.
+    /// Sets the window during a reduction, after an ACK that delivered `newly` segments.
     pub(super) fn reduce_window(&mut self, newly: u32, lost: u32, una_advanced: bool) {
         let w = &mut self.congestion.window;
         if newly == 0 || w.prior_cwnd == 0 {
@@ -30,7 +30,7 @@ impl Sender {
         let (delivered, out) = (self.prr.delivered as i64, self.prr.out as i64);
         let room = i64::from(w.ssthresh) - i64::from(in_flight);
         let send = if room < 0 {
-            // Above the target: in proportion to what arrives.
+            // Above the target: in proportion to the deliveries.
             let target = i64::from(w.ssthresh);
             let prior = i64::from(w.prior_cwnd);
             (target * delivered + prior - 1) / prior - out
@@ -41,7 +41,7 @@ impl Sender {
             }
             send.min(room)
         };
-        // The first retransmission always goes out.
+        // The first retransmission is always sent.
         let send = send.max(i64::from(out == 0));
         w.cwnd = (i64::from(in_flight) + send).max(1) as u32;
     }

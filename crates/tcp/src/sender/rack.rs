@@ -1,4 +1,4 @@
-//! Recent acknowledgement: loss by time (RFC 8985), as Linux runs it.
+//! RACK: loss detection by time (RFC 8985), like in Linux.
 
 use units::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use cca::CaState;
 /// Recoveries for which a widened reordering window lasts (RFC 8985 §6.2 step 4).
 const PERSISTENCE: u8 = 16;
 
-/// The latest delivered transmission and the reordering window.
+/// Latest delivered transmission, and the reordering window.
 #[derive(Clone, Debug)]
 pub(super) struct Rack {
     sent_at: Instant,
@@ -22,7 +22,7 @@ pub(super) struct Rack {
     /// Reordering window in quarters of the lowest RTT.
     window_steps: u32,
     persistence: u8,
-    /// Deliveries when the window was last widened.
+    /// Delivery count when the window was last widened.
     last_delivered: u64,
 }
 
@@ -42,7 +42,7 @@ impl Default for Rack {
 }
 
 impl Rack {
-    /// `sent` was delivered (RFC 8985 §6.2 steps 1 and 2).
+    /// Handles the delivery of `sent` (RFC 8985 §6.2 steps 1 and 2).
     pub(super) fn advance(&mut self, now: Instant, sent: &Sent, min_rtt: Duration) {
         let rtt = micros_between(sent.sent_at, now);
         if sent.ever_retransmitted && rtt < min_rtt {
@@ -56,9 +56,9 @@ impl Rack {
         }
     }
 
-    /// A D-SACK widens the reordering window, once per round trip; a widened window does not last for
-    /// ever (RFC 8985 §6.2 step 4). `prior` is the count of deliveries when the latest delivered segment
-    /// was sent, `delivered` that of now.
+    /// Widens the reordering window after a D-SACK, once per round trip, and ends a widened window after some
+    /// recoveries (RFC 8985 §6.2 step 4). `prior` is the delivery count when the latest delivered segment was
+    /// sent, `delivered` the present one.
     pub(super) fn adapt(&mut self, prior: Option<u64>, delivered: u64) {
         let Some(prior) = prior else { return };
         if prior < self.last_delivered {
@@ -74,20 +74,21 @@ impl Rack {
         }
     }
 
-    /// A recovery ended, and was needed.
+    /// Counts a recovery that ended and was needed.
     pub(super) fn recovery_ended(&mut self) {
         self.persistence = self.persistence.saturating_sub(1);
     }
 
-    /// A recovery was taken back by D-SACK: the widened window is wanted for longer.
+    /// Prolongs the widened window after a recovery that D-SACK has undone.
     pub(super) fn recovery_undone(&mut self) {
         self.persistence = (self.persistence + 1).min(PERSISTENCE);
     }
 }
 
 impl Sender {
-    /// How much later than a delivered segment an undelivered one may have been sent without being
-    /// lost (RFC 8985 §6.2 step 4; zero in recovery or after three SACKs if nothing was reordered).
+    /// Returns the reordering window: the time by which an undelivered segment may have been sent before a
+    /// delivered one without being lost. It is zero in recovery or after three SACKs if no reordering was
+    /// seen (RFC 8985 §6.2 step 4).
     fn reordering_window(&self) -> Duration {
         if !self.reordering_seen {
             let in_recovery = matches!(
@@ -102,14 +103,14 @@ impl Sender {
         (quarter * u64::from(self.rack.window_steps)).min(self.rtt.srtt())
     }
 
-    /// Time until `sent` counts as lost; zero if it does already.
+    /// Returns the time until `sent` counts as lost; zero if it already does.
     pub(super) fn time_until_lost(&self, now: Instant, sent: &Sent, window: Duration) -> Duration {
         let limit = self.rack.rtt + window;
         limit.saturating_sub(micros_between(sent.sent_at, now))
     }
 
-    /// Marks what RACK deems lost and sets the reordering timer for what it cannot judge yet
-    /// (RFC 8985 §6.2 step 5).
+    /// Marks the losses that RACK detects, and sets the reordering timer for segments that it cannot judge
+    /// yet (RFC 8985 §6.2 step 5).
     pub(super) fn detect_loss(&mut self, now: Instant, effects: &mut AckEffects) {
         if !self.rack.advanced || self.board.packets_out() == 0 {
             return;
@@ -124,8 +125,8 @@ impl Sender {
         }
     }
 
-    /// Marks losses; answers whether a retransmission was among them and how long to wait for the
-    /// ones that cannot be judged yet.
+    /// Marks losses. Returns whether a retransmission was among them, and the time to wait for segments that
+    /// cannot be judged yet.
     pub(super) fn mark_losses(&mut self, now: Instant) -> (bool, Option<Duration>) {
         let window = self.reordering_window();
         let mut lost_retransmission = false;
@@ -156,7 +157,7 @@ mod tests {
 
     /// RFC 8985 §6.2 step 4: a D-SACK widens the window once per round trip, for sixteen recoveries.
     #[test]
-    fn the_reordering_window_widens_once_per_round_trip_and_not_for_ever() {
+    fn the_reordering_window_widens_once_per_round_trip_and_expires() {
         let mut rack = Rack {
             dsack_seen: true,
             ..Rack::default()

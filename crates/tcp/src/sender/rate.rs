@@ -6,19 +6,19 @@ use super::rtt::micros_between;
 use super::scoreboard::{Load, NewlySent, Sent, Span};
 use cca::RateSample;
 
-/// The connection's side of the sampler: its counts and clocks (§3.1 of the draft).
+/// State of the sampler that belongs to the connection: counters and clocks (§3.1 of the draft).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RateSampler {
     /// Segments delivered since establishment.
     pub(crate) delivered: u64,
     delivered_at: Instant,
     first_tx: Instant,
-    /// The count of delivered segments at which the application no longer limits; 0 if it does not.
+    /// Delivery count at which the application no longer limits; 0 if it does not limit.
     app_limited: u64,
     sample: Sampled,
 }
 
-/// The sample that the present ACK builds up.
+/// Sample of the present ACK.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sampled {
     prior_delivered: u64,
@@ -52,13 +52,13 @@ impl RateSampler {
         }
     }
 
-    /// When something was delivered last, or sent into an empty network (the kernel's
+    /// Returns the time of the last delivery, or of the last transmission into an empty network (the kernel's
     /// `delivered_mstamp`).
     pub(crate) fn delivered_at(&self) -> Instant {
         self.delivered_at
     }
 
-    /// A segment was delivered: of all in this ACK the one sent last makes the sample (§3.3).
+    /// Handles a delivered segment: the one of this ACK that was sent last makes the sample (§3.3).
     pub(crate) fn on_delivered(&mut self, sent: &Sent) {
         let s = &self.sample;
         if s.prior_at.is_none() || sent.sent_after(s.sent_at, s.end) {
@@ -77,13 +77,13 @@ impl RateSampler {
         }
     }
 
-    /// The count of deliveries when the segment was sent that makes the sample of this ACK.
+    /// Returns the delivery count at the transmission of the segment that makes the sample of this ACK.
     pub(crate) fn prior_delivered(&self) -> Option<u64> {
         self.sample.prior_at.map(|_| self.sample.prior_delivered)
     }
 
-    /// Closes the sample of this ACK, which delivered `newly` segments, when `lost` have been marked so
-    /// far.
+    /// Completes the sample of this ACK, which delivered `newly` segments, when `lost` segments have been
+    /// marked so far.
     pub(crate) fn finish(
         &mut self,
         now: Instant,
@@ -116,12 +116,12 @@ impl RateSampler {
         }
     }
 
-    /// The application left the pipe unfilled with `in_flight` segments out (§3.4).
+    /// Notes that the application leaves the path underused with `in_flight` segments outstanding (§3.4).
     pub(crate) fn mark_app_limited(&mut self, in_flight: u32) {
         self.app_limited = (self.delivered + u64::from(in_flight)).max(1);
     }
 
-    /// Whether the application limits the flow at present.
+    /// Returns whether the application limits the connection at present.
     pub(crate) fn is_app_limited(&self) -> bool {
         self.app_limited != 0
     }

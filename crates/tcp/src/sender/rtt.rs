@@ -1,12 +1,12 @@
-//! Round-trip times: the smoothed RTT and the retransmission time-out (RFC 6298) with the variance
-//! that Linux keeps, and the lowest RTT of the last five minutes.
+//! Round-trip times: the smoothed RTT and the retransmission time-out (RFC 6298) with the variance of Linux,
+//! and the lowest RTT of the last five minutes.
 
 use units::{Duration, Instant};
 
-/// How long a lowest RTT counts (`tcp_min_rtt_wlen`).
+/// Time for which a lowest RTT counts (`tcp_min_rtt_wlen`).
 const MIN_RTT_WINDOW: Duration = Duration::from_secs(300);
 
-/// Time from `earlier` to `later` by a clock of whole microseconds, as Linux stamps segments.
+/// Returns the time from `earlier` to `later` in whole microseconds, like Linux's stamps of segments.
 pub(super) fn micros_between(earlier: Instant, later: Instant) -> Duration {
     let micros = |at: Instant| at.since_start().as_micros();
     Duration::from_micros(micros(later).saturating_sub(micros(earlier)))
@@ -14,8 +14,8 @@ pub(super) fn micros_between(earlier: Instant, later: Instant) -> Duration {
 
 /// Estimates from RTT samples.
 ///
-/// The variance term is the largest mean deviation of the current and (decaying) earlier round
-/// trips, and never below `min_rto`, so that RTO = SRTT + max(`min_rto`, 4·RTTVAR).
+/// The variance term is the largest mean deviation of the present and of earlier round trips, whose
+/// deviations decay. It is never below `min_rto`, so that RTO = SRTT + max(`min_rto`, 4·RTTVAR).
 #[derive(Clone, Debug)]
 pub(crate) struct RttEstimator {
     min_rto: Duration,
@@ -48,27 +48,27 @@ impl RttEstimator {
         }
     }
 
-    /// The smoothed RTT; zero before the first sample.
+    /// Returns the smoothed RTT; zero before the first sample.
     pub(crate) fn srtt(&self) -> Duration {
         self.srtt
     }
 
-    /// The retransmission time-out, without back-off.
+    /// Returns the retransmission time-out without back-off.
     pub(crate) fn rto(&self) -> Duration {
         self.rto
     }
 
-    /// The shortest RTO variance.
+    /// Returns the lower bound of the variance term.
     pub(crate) fn min_rto(&self) -> Duration {
         self.min_rto
     }
 
-    /// The lowest RTT; [`Duration::MAX`] before the first sample.
+    /// Returns the lowest RTT; [`Duration::MAX`] before the first sample.
     pub(crate) fn minimum(&self) -> Duration {
         self.minimum
     }
 
-    /// `rtt` was measured; a round trip ends when `snd_una` passes what was sent at its start.
+    /// Adds an RTT sample; a round trip ends when `snd_una` passes what was sent at its start.
     pub(crate) fn sample(&mut self, rtt: Duration, snd_una: u64, snd_nxt: u64) {
         let rtt = rtt.as_nanos().max(1) as i64;
         if self.srtt.is_zero() {
@@ -84,7 +84,7 @@ impl RttEstimator {
             let deviation = self.deviation.as_nanos() as i64;
             let mut surplus = error.abs() - deviation / 4;
             if error < 0 && surplus > 0 {
-                // An RTT that falls should not inflate the deviation as one that rises does.
+                // A falling RTT should not inflate the deviation like a rising one.
                 surplus /= 8;
             }
             self.deviation = Duration::from_nanos((deviation + surplus).max(0) as u64);
@@ -103,7 +103,7 @@ impl RttEstimator {
         self.rto = (self.srtt + self.variance).min(self.max_rto);
     }
 
-    /// `rtt` may be a new lowest RTT.
+    /// Adds a sample of the lowest RTT.
     pub(crate) fn sample_minimum(&mut self, rtt: Duration, now: Instant) {
         if rtt <= self.minimum || now.saturating_since(self.minimum_at) > MIN_RTT_WINDOW {
             self.minimum = rtt;
@@ -121,7 +121,7 @@ mod tests {
         RttEstimator::new(initial, min, Duration::from_secs(120))
     }
 
-    /// RFC 6298 §2.1: until a sample is there, the RTO is one second.
+    /// RFC 6298 §2.1: the RTO is one second before the first sample.
     #[test]
     fn the_rto_is_one_second_before_the_first_sample() {
         assert_eq!(estimator().rto(), Duration::from_secs(1));

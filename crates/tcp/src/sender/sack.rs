@@ -1,11 +1,11 @@
-//! Selective acknowledgements (RFC 2018) and their duplicate form (RFC 2883).
+//! Selective acknowledgements (RFC 2018) and duplicate ones (D-SACK, RFC 2883).
 
 use units::Instant;
 
 use super::{AckEffects, AckInput, Sender};
 use cca::CaState;
 
-/// Blocks of the last ACK: what they cover has been worked on already.
+/// Blocks of the last ACK, whose ranges have already been processed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SackCache {
     blocks: [(u64, u64); 4],
@@ -25,8 +25,8 @@ impl SackCache {
 }
 
 impl Sender {
-    /// Marks what the SACK blocks newly report; the cumulative ACK is noted already, and `prior_una` is
-    /// what it was before.
+    /// Marks the segments that the SACK blocks newly report. The cumulative ACK is already noted; `prior_una`
+    /// is its previous value.
     pub(super) fn take_sacks(
         &mut self,
         now: Instant,
@@ -63,7 +63,7 @@ impl Sender {
         self.sack_cache.remember(blocks);
     }
 
-    /// Marks the part of `left..right` that none of the cached blocks covers.
+    /// Marks the part of `left..right` that no cached block covers.
     fn mark_range(
         &mut self,
         now: Instant,
@@ -112,7 +112,7 @@ impl Sender {
         }
     }
 
-    /// The receiver got something twice (the kernel's `tcp_check_dsack`).
+    /// Handles a report that the receiver got data twice (the kernel's `tcp_check_dsack`).
     fn take_dsack(&mut self, (left, right): (u64, u64), prior_una: u64, effects: &mut AckEffects) {
         let mss = u64::from(self.config.mss);
         if left >= right || right > self.snd_nxt {
@@ -124,13 +124,13 @@ impl Sender {
         }
         self.duplicates_reported += segments;
         if self.duplicates_reported > self.counts.retransmissions {
-            // More than was ever repeated: the network has doubled it.
+            // More than was ever retransmitted: the network has duplicated it.
             effects.dsack_of_probe = false;
             return;
         }
         effects.dsack = true;
         self.rack.dsack_seen |= self.reordering_seen && !effects.dsack_of_probe;
-        // What arrived needlessly was delivered all the same.
+        // An unneeded segment was delivered all the same.
         self.rate.delivered += segments;
         if right <= prior_una {
             self.undo.duplicates_reported(right, segments as u32);
@@ -150,7 +150,7 @@ impl Sender {
     }
 }
 
-/// Whether the first block repeats what was acknowledged, cumulatively or by the second block
+/// Returns whether the first block repeats data that was acknowledged, cumulatively or by the second block
 /// (RFC 2883 §4).
 fn is_duplicate(first: (u64, u64), second: Option<&(u64, u64)>, ack: u64) -> bool {
     first.0 < ack || second.is_some_and(|s| first.0 >= s.0 && first.1 <= s.1)

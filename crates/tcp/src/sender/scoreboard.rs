@@ -1,13 +1,13 @@
-//! The retransmission queue: what was sent, when, and what is known of it.
+//! Scoreboard: the retransmission queue with the state of each segment.
 
 use std::collections::VecDeque;
 
 use units::Instant;
 
-/// No neighbour in the list of transmissions.
+/// Absence of a neighbour in the list of transmissions.
 const NONE: u64 = u64::MAX;
 
-/// One transmitted segment that is not yet acknowledged cumulatively.
+/// Transmitted segment that is not yet acknowledged cumulatively.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sent {
     /// First byte.
@@ -16,27 +16,27 @@ pub(crate) struct Sent {
     pub(crate) end: u64,
     /// Time of the latest transmission.
     pub(crate) sent_at: Instant,
-    /// For the rate sample: start of the send phase when this was sent.
+    /// Start of the send phase at the transmission, for the rate sample.
     pub(crate) first_tx: Instant,
-    /// For the rate sample: time of the latest delivery when this was sent.
+    /// Time of the latest delivery at the transmission, for the rate sample.
     pub(crate) delivered_at: Instant,
-    /// For the rate sample: segments delivered when this was sent.
+    /// Segments delivered at the transmission, for the rate sample.
     pub(crate) delivered: u64,
-    /// For the rate sample: sent while the application limited the flow.
+    /// Whether the application limited the connection at the transmission, for the rate sample.
     pub(crate) app_limited: bool,
-    /// For the rate sample: what was on the path when this was sent.
+    /// Load of the path at the transmission, for the rate sample.
     pub(crate) load: Load,
-    /// Carries the FIN, which takes the last number.
+    /// Whether it carries the FIN, which takes the last sequence number.
     pub(crate) fin: bool,
-    /// Reported by SACK.
+    /// Whether SACK has reported it.
     pub(crate) sacked: bool,
-    /// Deemed lost.
+    /// Whether it counts as lost.
     pub(crate) lost: bool,
-    /// Retransmitted, and the retransmission is in flight.
+    /// Whether it was retransmitted and the retransmission is in flight.
     pub(crate) retransmitted: bool,
-    /// Retransmitted at any time.
+    /// Whether it was ever retransmitted.
     pub(crate) ever_retransmitted: bool,
-    /// The last of those that left as one burst, in one piece of memory.
+    /// Whether it is the last segment of a burst in one buffer.
     ends_burst: bool,
     older: u64,
     newer: u64,
@@ -44,17 +44,17 @@ pub(crate) struct Sent {
 }
 
 impl Sent {
-    /// Whether this transmission was made after one at `at` that ended at `end` (RFC 8985 §5.2:
-    /// ties of time are broken by sequence).
+    /// Returns whether this transmission was made after one at `at` that ended at `end`. Sequence numbers
+    /// break ties (RFC 8985 §5.2).
     pub(crate) fn sent_after(&self, at: Instant, end: u64) -> bool {
         (self.sent_at, self.end) > (at, end)
     }
 }
 
-/// Segments in order of sequence, threaded in order of their latest transmission, with the counts
-/// that Linux keeps (`packets_out`, `sacked_out`, `lost_out`, `retrans_out`).
+/// Segments in order of sequence, linked in order of their latest transmission, with the counters of Linux
+/// (`packets_out`, `sacked_out`, `lost_out`, `retrans_out`).
 ///
-/// A segment is addressed by its ordinal: the number of segments sent before it.
+/// The ordinal of a segment is the number of segments sent before it.
 #[derive(Debug)]
 pub(crate) struct Scoreboard {
     queue: VecDeque<Sent>,
@@ -84,7 +84,7 @@ impl Scoreboard {
         }
     }
 
-    /// Segments sent and not cumulatively acknowledged.
+    /// Returns the segments sent and not cumulatively acknowledged.
     pub(crate) fn packets_out(&self) -> u32 {
         self.queue.len() as u32
     }
@@ -101,7 +101,7 @@ impl Scoreboard {
         self.retransmitted
     }
 
-    /// Segments in the network (the kernel's `tcp_packets_in_flight`).
+    /// Returns the segments in the network (the kernel's `tcp_packets_in_flight`).
     pub(crate) fn in_flight(&self) -> u32 {
         self.packets_out() + self.retransmitted - self.sacked - self.lost
     }
@@ -110,7 +110,7 @@ impl Scoreboard {
         self.queue.front()
     }
 
-    /// Ordinals of all segments in the queue.
+    /// Returns the ordinals of all segments in the queue.
     pub(crate) fn ordinals(&self) -> core::ops::Range<u64> {
         self.base..self.base + self.queue.len() as u64
     }
@@ -123,12 +123,12 @@ impl Scoreboard {
         &mut self.queue[(ordinal - self.base) as usize]
     }
 
-    /// The first ordinal whose segment begins at or after `seq`.
+    /// Returns the first ordinal whose segment begins at or after `seq`.
     pub(crate) fn lower_bound(&self, seq: u64) -> u64 {
         self.base + self.queue.partition_point(|sent| sent.seq < seq) as u64
     }
 
-    /// A new segment was sent.
+    /// Adds a new transmitted segment.
     pub(crate) fn push(&mut self, sent: NewlySent) {
         let ordinal = self.ordinals().end;
         self.queue.push_back(Sent {
@@ -153,7 +153,7 @@ impl Scoreboard {
         self.append_to_time_order(ordinal);
     }
 
-    /// The segments sent last left as one burst.
+    /// Marks the segments sent last as one burst.
     pub(crate) fn end_burst(&mut self) {
         if let Some(sent) = self.queue.back_mut()
             && !sent.ends_burst
@@ -163,12 +163,12 @@ impl Scoreboard {
         }
     }
 
-    /// Bursts of which something is not cumulatively acknowledged.
+    /// Returns the bursts that are not cumulatively acknowledged in full.
     pub(crate) fn bursts_out(&self) -> u64 {
         self.bursts
     }
 
-    /// Takes the oldest segment out, cumulatively acknowledged.
+    /// Removes the oldest segment, which is cumulatively acknowledged.
     pub(crate) fn pop(&mut self) -> Option<Sent> {
         self.queue.front()?;
         self.remove_from_time_order(self.base);
@@ -182,14 +182,14 @@ impl Scoreboard {
         Some(sent)
     }
 
-    /// Drops the acknowledged bytes of a segment that is only partly acknowledged.
+    /// Drops the acknowledged bytes of a partly acknowledged segment.
     pub(crate) fn trim_head(&mut self, seq: u64) {
         if let Some(head) = self.queue.front_mut() {
             head.seq = head.seq.max(seq);
         }
     }
 
-    /// SACK reports the segment.
+    /// Marks a segment as reported by SACK.
     pub(crate) fn mark_sacked(&mut self, ordinal: u64) {
         self.remove_from_time_order(ordinal);
         let sent = self.get_mut(ordinal);
@@ -200,8 +200,8 @@ impl Scoreboard {
         self.retransmitted -= u32::from(retransmitted);
     }
 
-    /// The segment, or its retransmission if that is in flight, is deemed lost. Answers whether a
-    /// retransmission was.
+    /// Marks the segment as lost, or its retransmission if that is in flight. Returns whether it was a
+    /// retransmission.
     pub(crate) fn mark_lost(&mut self, ordinal: u64) -> bool {
         let sent = self.get_mut(ordinal);
         if sent.sacked || (sent.lost && !sent.retransmitted) {
@@ -217,7 +217,7 @@ impl Scoreboard {
         again
     }
 
-    /// The segment is transmitted again.
+    /// Records a retransmission of the segment.
     pub(crate) fn mark_retransmitted(&mut self, ordinal: u64, stamp: NewlySent) {
         let sent = self.get_mut(ordinal);
         let newly = !sent.retransmitted;
@@ -226,7 +226,7 @@ impl Scoreboard {
         self.mark_repeated(ordinal, stamp);
     }
 
-    /// The segment is transmitted again as a probe, which does not count as in flight a second time.
+    /// Records a repetition of the segment as a probe, which does not count as in flight a second time.
     pub(crate) fn mark_repeated(&mut self, ordinal: u64, stamp: NewlySent) {
         self.remove_from_time_order(ordinal);
         let sent = self.get_mut(ordinal);
@@ -242,7 +242,7 @@ impl Scoreboard {
         }
     }
 
-    /// Nothing is deemed lost any more (undo).
+    /// Clears all loss marks (undo).
     pub(crate) fn forget_losses(&mut self) {
         for ordinal in self.ordinals() {
             if self.get(ordinal).lost {
@@ -255,7 +255,7 @@ impl Scoreboard {
         self.lost = 0;
     }
 
-    /// The receiver dropped what it had reported (reneging, RFC 2018 §8).
+    /// Clears all SACK marks, because the receiver dropped reported data (reneging, RFC 2018 §8).
     pub(crate) fn forget_sacks(&mut self) {
         for ordinal in self.ordinals() {
             self.get_mut(ordinal).sacked = false;
@@ -263,7 +263,7 @@ impl Scoreboard {
         self.sacked = 0;
     }
 
-    /// The first segment that is lost and not retransmitted.
+    /// Returns the first segment that is lost and not retransmitted.
     pub(crate) fn next_to_retransmit(&mut self) -> Option<u64> {
         if self.lost == 0 {
             return None;
@@ -279,8 +279,8 @@ impl Scoreboard {
         None
     }
 
-    /// How many segments from `first` on, at most `most`, are lost and left together: Linux retransmits
-    /// what stands in one buffer as one burst.
+    /// Returns the number of segments from `first` on, at most `most`, that are lost and left together. Linux
+    /// retransmits the contents of one buffer as one burst.
     pub(crate) fn lost_together(&self, first: u64, most: u32) -> u32 {
         let at = self.get(first).sent_at;
         let end = self.ordinals().end.min(first + u64::from(most));
@@ -291,12 +291,12 @@ impl Scoreboard {
         1 + more.count() as u32
     }
 
-    /// The segment whose latest transmission is the oldest, of those neither delivered nor lost.
+    /// Returns the segment with the oldest latest transmission among those neither delivered nor lost.
     pub(crate) fn oldest_transmission(&self) -> Option<u64> {
         (self.oldest != NONE).then_some(self.oldest)
     }
 
-    /// The transmission after that of `ordinal`.
+    /// Returns the transmission after that of `ordinal`.
     pub(crate) fn next_transmission(&self, ordinal: u64) -> Option<u64> {
         let next = self.get(ordinal).newer;
         (next != NONE).then_some(next)
@@ -332,7 +332,7 @@ impl Scoreboard {
     }
 }
 
-/// A piece of the stream that one segment carries.
+/// Piece of the stream that one segment carries.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
     pub(crate) seq: u64,
@@ -340,16 +340,16 @@ pub(crate) struct Span {
     pub(crate) fin: bool,
 }
 
-/// What was on the path at a transmission (draft-ietf-ccwg-bbr-06 §4.1.2.2: `P.tx_in_flight`, `P.lost`).
+/// Load of the path at a transmission (draft-ietf-ccwg-bbr-06 §4.1.2.2: `P.tx_in_flight`, `P.lost`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Load {
-    /// Segments in flight, this one included.
+    /// Segments in flight, including this one.
     pub(crate) in_flight: u32,
     /// Segments marked lost since establishment.
     pub(crate) lost: u64,
 }
 
-/// A transmission, as the rate sampler stamps it.
+/// Transmission with the stamps of the rate sampler.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NewlySent {
     pub(crate) seq: u64,

@@ -1,14 +1,14 @@
-//! The one timer of a sender, and what happens when it fires.
+//! Timer of the sender and its expiry.
 
 use units::{Duration, Instant};
 
 use super::Sender;
 use cca::CaState;
 
-/// Linux never arms these timers for less (`TCP_TIMEOUT_MIN`, two ticks of 1 ms).
+/// Least time of these timers in Linux (`TCP_TIMEOUT_MIN`, two ticks of 1 ms).
 pub(super) const TIMEOUT_MIN: Duration = Duration::from_millis(2);
 
-/// What the timer waits for; only one of these at a time, as in Linux.
+/// Purpose of the timer; there is only one at a time, like in Linux.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Waits {
     #[default]
@@ -59,12 +59,12 @@ impl Timer {
 }
 
 impl Sender {
-    /// When the sender wants to be called again.
+    /// Returns the time at which the sender wants to be called again.
     pub(crate) fn deadline(&self) -> Instant {
         self.timer.at.min(self.pacer.deadline())
     }
 
-    /// The deadline has come.
+    /// Handles the deadline.
     pub(crate) fn on_deadline(&mut self, now: Instant) {
         self.set_now(now);
         if self.pacer.deadline() <= now {
@@ -75,7 +75,7 @@ impl Sender {
         if self.timer.at > now {
             return;
         }
-        // What the timer was for is still known while it is handled.
+        // The purpose of the timer stays known while it is handled.
         self.timer.at = Instant::NEVER;
         match self.timer.waits {
             Waits::Nothing => {}
@@ -91,14 +91,15 @@ impl Sender {
         self.refresh_window();
     }
 
-    /// Time until the head of the queue has been out for a whole time-out; zero if it has.
+    /// Returns the time until the head of the queue has been outstanding for a whole time-out; zero if it
+    /// has.
     pub(super) fn time_until_time_out(&self, now: Instant) -> Duration {
         self.board.head().map_or(self.rto(), |head| {
             (head.sent_at + self.rto()).saturating_since(now)
         })
     }
 
-    /// Starts the retransmission timer in place of what waits now; after another timer, only for the
+    /// Starts the retransmission timer instead of the present timer. After another timer it runs only for the
     /// rest of the time-out of the head (the kernel's `tcp_rearm_rto`).
     pub(super) fn rearm_retransmission(&mut self, now: Instant) {
         if self.board.packets_out() == 0 {
@@ -126,21 +127,21 @@ impl Sender {
         };
     }
 
-    /// New data was acknowledged: the timer starts anew (RFC 6298 §5.3), as a probe if it can.
+    /// Restarts the timer after an ACK of new data (RFC 6298 §5.3), as a probe if possible.
     pub(super) fn rearm_after_ack(&mut self, now: Instant) {
         if !self.schedule_loss_probe(now, true) {
             self.rearm_retransmission(now);
         }
     }
 
-    /// New data was sent; `first` if nothing was out before.
+    /// Starts the timer after sending new data; `first` if nothing was outstanding before.
     pub(super) fn rearm_after_sending(&mut self, now: Instant, first: bool) {
         if first || self.timer.waits == Waits::Probe {
             self.rearm_retransmission(now);
         }
     }
 
-    /// Whether the timer waits for the end of a reordering window.
+    /// Returns whether the timer waits for the end of a reordering window.
     pub(super) fn waits_for_reordering(&self) -> bool {
         self.timer.waits == Waits::Reordering
     }
@@ -161,7 +162,7 @@ impl Sender {
         self.wait_for_retransmission(now, self.rto());
     }
 
-    /// The end of a reordering window (the kernel's `tcp_rack_reo_timeout`).
+    /// Handles the end of a reordering window (the kernel's `tcp_rack_reo_timeout`).
     fn on_reordering_timeout(&mut self, now: Instant) {
         let before = self.congestion.window.lost;
         let in_flight = self.board.in_flight();
@@ -181,7 +182,7 @@ impl Sender {
         }
     }
 
-    /// Nothing is in flight, data waits and the window is shut: asks for it now and then.
+    /// Starts the zero-window probe timer if nothing is in flight, data waits and the window is closed.
     pub(super) fn ensure_zero_window_probe(&mut self, now: Instant) {
         if self.timer.waits == Waits::Nothing && self.board.packets_out() == 0 && self.has_unsent()
         {
@@ -205,7 +206,7 @@ impl Sender {
         };
     }
 
-    /// An ACK while nothing was in flight: the window may have opened.
+    /// Handles an ACK while nothing was in flight: the window may have opened.
     pub(super) fn after_zero_window_probe(&mut self, now: Instant) {
         if self.send_window_open() {
             self.backoff = 0;

@@ -6,12 +6,12 @@ use super::timers::TIMEOUT_MIN;
 use super::{AckEffects, Sender};
 use cca::CaState;
 
-/// The probe that is out, if any.
+/// Outstanding probe, if any.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LossProbe {
     /// `snd_nxt` when the probe was sent.
     high_seq: Option<u64>,
-    /// The probe repeated old data.
+    /// Whether the probe repeated old data.
     retransmission: bool,
 }
 
@@ -20,20 +20,20 @@ impl LossProbe {
         self.high_seq = None;
     }
 
-    /// Whether a probe is out that repeated old data.
+    /// Returns whether a probe is outstanding that repeated old data.
     pub(super) fn is_retransmission(&self) -> bool {
         self.high_seq.is_some() && self.retransmission
     }
 
-    /// Whether a probe is out, and `end` was the end of all data then.
+    /// Returns whether a probe is outstanding for which `end` was the end of all data.
     pub(super) fn ended_at(&self, end: u64) -> bool {
         self.high_seq == Some(end)
     }
 }
 
 impl Sender {
-    /// Arms the probe timer in place of the retransmission timer, if a probe makes sense
-    /// (RFC 8985 §7.2); `advancing` if the retransmission timer would start anew from now.
+    /// Starts the probe timer instead of the retransmission timer, if a probe is useful (RFC 8985 §7.2);
+    /// `advancing` if the retransmission timer would restart from now.
     pub(super) fn schedule_loss_probe(&mut self, now: Instant, advancing: bool) -> bool {
         let state = self.congestion.window.state;
         if !self.config.tail_loss_probe
@@ -65,8 +65,8 @@ impl Sender {
         true
     }
 
-    /// The probe timer fired: new data if there is some, else the last segment again
-    /// (RFC 8985 §7.3).
+    /// Handles the probe timer: sends new data if there is some, else repeats the last segment (RFC 8985
+    /// §7.3).
     pub(super) fn send_loss_probe(&mut self, now: Instant) {
         if self.probe.high_seq.is_some() || self.board.packets_out() == 0 {
             self.rearm_retransmission(now);
@@ -86,7 +86,8 @@ impl Sender {
         self.restart_retransmission(now);
     }
 
-    /// An ACK while a probe is out: did the probe repair a loss? (RFC 8985 §7.4)
+    /// Handles an ACK while a probe is outstanding, to find out whether the probe repaired a loss (RFC 8985
+    /// §7.4).
     pub(super) fn finish_loss_probe(&mut self, ack: u64, effects: &AckEffects) {
         let Some(high_seq) = self.probe.high_seq else {
             return;
@@ -97,13 +98,13 @@ impl Sender {
         if !self.probe.retransmission || effects.dsack_of_probe {
             self.probe.clear();
         } else if ack > high_seq {
-            // No D-SACK came for the probe: the original was lost, and congestion with it.
+            // No D-SACK arrived for the probe: the original was lost, which is congestion.
             self.start_reduction();
             self.set_state(CaState::Cwr);
             self.end_reduction();
             self.keep_open();
         } else if !effects.una_advanced && !effects.not_duplicate && !effects.data_sacked {
-            // A pure duplicate ACK: the probe was needless.
+            // A pure duplicate ACK: the probe was unneeded.
             self.probe.clear();
         }
     }

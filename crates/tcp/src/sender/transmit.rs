@@ -1,4 +1,4 @@
-//! What may be sent now: windows, pacing, bursts, retransmissions first.
+//! Transmission within the windows, pacing and burst sizes; retransmissions go first.
 
 use units::Instant;
 
@@ -8,12 +8,12 @@ use super::{Outgoing, Sender};
 use cca::{CaState, Event};
 
 impl Sender {
-    /// Whether the application has written more than was sent.
+    /// Returns whether the application has written more than was sent.
     pub(super) fn has_unsent(&self) -> bool {
         self.snd_nxt < self.write_end
     }
 
-    /// Whether the other side's window has room for a byte.
+    /// Returns whether the other end's window has room for a byte.
     pub(super) fn send_window_open(&self) -> bool {
         self.snd_nxt < self.snd_una + self.snd_wnd
     }
@@ -25,8 +25,7 @@ impl Sender {
         )
     }
 
-    /// Sends new data as far as windows, pacing and burst sizes allow (the kernel's
-    /// `tcp_write_xmit`).
+    /// Sends new data as far as windows, pacing and burst sizes allow (the kernel's `tcp_write_xmit`).
     pub(crate) fn transmit(&mut self, now: Instant) {
         self.set_now(now);
         if self.has_unsent() {
@@ -65,7 +64,7 @@ impl Sender {
         }
     }
 
-    /// Sends a burst back to back; answers whether anything was sent.
+    /// Sends a burst back to back; returns whether anything was sent.
     fn send_burst(&mut self, now: Instant, burst: Burst) -> bool {
         let mss = u64::from(self.config.mss);
         let window_end = self.snd_una + self.snd_wnd;
@@ -75,8 +74,8 @@ impl Sender {
             if end <= self.snd_nxt {
                 break;
             }
-            // Silly-window avoidance: a segment is not split for a window that has little room
-            // while something is in flight (RFC 9293 §3.8.6.2.1).
+            // Silly-window avoidance: a segment is not split for a window with little room while data is in
+            // flight (RFC 9293 §3.8.6.2.1).
             let fits = end <= window_end;
             let end = if fits { end } else { end.min(window_end) };
             if end <= self.snd_nxt || (!fits && self.board.packets_out() > 0) {
@@ -86,8 +85,8 @@ impl Sender {
             self.send_new(now, end);
         }
         if sent > 0 {
-            // A burst of several segments is pushed, so that what gathers them on the way lets go of them
-            // (the kernel's `__tcp_transmit_skb`).
+            // A burst of several segments has the push flag, so that aggregation on the way ends with it (the
+            // kernel's `__tcp_transmit_skb`).
             if let Some(last) = self.out.back_mut() {
                 last.push |= sent > mss || self.snd_nxt == burst.end;
             }
@@ -97,8 +96,8 @@ impl Sender {
         sent > 0
     }
 
-    /// One new segment, whatever the congestion window says (tail loss probe); answers whether pacing and
-    /// the other side's window let it leave.
+    /// Sends one new segment regardless of the congestion window (tail loss probe). Returns whether pacing
+    /// and the other end's window let it leave.
     pub(super) fn send_one_beyond_window(&mut self, now: Instant) -> bool {
         let end = (self.snd_nxt + u64::from(self.config.mss)).min(self.write_end);
         if self.is_held_by_pacing(now) || end > self.snd_una + self.snd_wnd {
@@ -111,7 +110,7 @@ impl Sender {
         true
     }
 
-    /// Sends what follows up to `end`.
+    /// Sends the data up to `end` as one segment.
     fn send_new(&mut self, now: Instant, end: u64) {
         let idle = self.board.packets_out() == 0;
         self.note_start_of_transmission();
@@ -140,7 +139,7 @@ impl Sender {
         self.rearm_after_sending(now, idle);
     }
 
-    /// Data is about to leave: if nothing else is in the network, the congestion control is told.
+    /// Notifies the congestion control of a transmission if nothing else is in the network.
     fn note_start_of_transmission(&mut self) {
         if self.board.in_flight() == 0 {
             self.refresh_window();
@@ -148,8 +147,7 @@ impl Sender {
         }
     }
 
-    /// Retransmits what is deemed lost as far as the window allows (the kernel's
-    /// `tcp_xmit_retransmit_queue`).
+    /// Retransmits lost segments as far as the window allows (the kernel's `tcp_xmit_retransmit_queue`).
     pub(super) fn retransmit_lost(&mut self, now: Instant) {
         let largest = self.burst_segments();
         let start = self.board.ordinals().start;
@@ -175,7 +173,7 @@ impl Sender {
         }
     }
 
-    /// Sends segments again that stand one after another.
+    /// Retransmits consecutive segments.
     pub(super) fn retransmit(&mut self, now: Instant, first: u64, segments: u32) {
         let mut bytes = 0;
         for ordinal in first..first + u64::from(segments) {
@@ -189,7 +187,7 @@ impl Sender {
         self.pace(now, bytes);
     }
 
-    /// Sends a segment again as a tail loss probe.
+    /// Repeats a segment as a tail loss probe.
     pub(super) fn repeat_as_probe(&mut self, now: Instant, ordinal: u64) {
         let stamp = self.repeat(now, ordinal);
         self.board.mark_repeated(ordinal, stamp);
@@ -218,7 +216,7 @@ impl Sender {
         self.rate.stamp(what, false, now, load)
     }
 
-    /// What is on the path when one more segment is sent.
+    /// Returns the load of the path with one more segment.
     fn load_with_one_more(&self) -> Load {
         Load {
             in_flight: self.board.in_flight() + 1,
@@ -226,7 +224,7 @@ impl Sender {
         }
     }
 
-    /// An empty segment just below the window (RFC 9293 §3.8.6.1).
+    /// Sends an empty segment just below the window (RFC 9293 §3.8.6.1).
     pub(super) fn push_probe_of_window(&mut self) {
         self.out.push_back(Outgoing {
             seq: self.snd_una - 1,
@@ -238,8 +236,8 @@ impl Sender {
         self.counts.segments += 1;
     }
 
-    /// The application is about to write: marks the flow as limited by it if it is late, with nothing
-    /// else to keep the sender from sending (draft-cheng-iccrg-delivery-rate-estimation-02 §4.1.2.4).
+    /// Marks the connection as limited by the application before a write that comes late, if nothing else
+    /// keeps the sender from sending (draft-cheng-iccrg-delivery-rate-estimation-02 §4.1.2.4).
     pub(super) fn note_app_limit(&mut self) {
         let unsent = self.write_end - self.snd_nxt;
         if unsent < u64::from(self.config.mss)

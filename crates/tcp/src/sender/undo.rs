@@ -1,5 +1,5 @@
-//! Taking back a reduction that proves to be needless: by D-SACK (RFC 3708), by timestamps (Eifel,
-//! RFC 3522 and 4015) and by F-RTO (RFC 5682).
+//! Undo of a reduction that proves to be unneeded: by D-SACK (RFC 3708), by timestamps (Eifel, RFC 3522 and
+//! 4015) and by F-RTO (RFC 5682).
 
 use units::Instant;
 
@@ -7,36 +7,36 @@ use super::tlp::LossProbe;
 use super::{Resend, Sender};
 use cca::{CaState, Window};
 
-/// What is needed to take a reduction back.
+/// State that the undo of a reduction needs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Undo {
     /// `snd_una` when the reduction began.
     marker: Option<u64>,
-    /// Retransmissions not yet reported as duplicates; `None` before the first.
+    /// Retransmissions that are not yet reported as duplicates; `None` before the first.
     retransmissions: Option<u32>,
-    /// The threshold before the reduction.
+    /// Threshold before the reduction.
     prior_ssthresh: Option<u32>,
 }
 
 impl Undo {
-    /// A reduction begins with `retransmitted` segments in flight a second time.
+    /// Begins a reduction while `retransmitted` segments are in flight a second time.
     pub(super) fn start(&mut self, snd_una: u64, retransmitted: u32, probe: &LossProbe) {
         self.marker = Some(snd_una);
         let repeated = retransmitted + u32::from(probe.is_retransmission());
         self.retransmissions = (repeated > 0).then_some(repeated);
     }
 
-    /// Remembers the threshold; after a reduction it is not below three quarters of the window.
+    /// Saves the threshold; outside of a reduction it is at least three quarters of the window.
     pub(super) fn remember_ssthresh(&mut self, window: &Window) {
         self.prior_ssthresh = Some(window.current_ssthresh());
     }
 
-    /// Something was retransmitted.
+    /// Counts a retransmission.
     pub(super) fn retransmitted(&mut self) {
         *self.retransmissions.get_or_insert(0) += 1;
     }
 
-    /// D-SACK reports duplicates of `segments` that end at `right`.
+    /// Handles a D-SACK for duplicates of `segments` that end at `right`.
     pub(super) fn duplicates_reported(&mut self, right: u64, segments: u32) {
         if self.marker.is_some_and(|marker| right > marker)
             && let Some(left) = &mut self.retransmissions
@@ -45,7 +45,7 @@ impl Undo {
         }
     }
 
-    /// Whether a reduction is there to be taken back.
+    /// Returns whether there is a reduction that could be undone.
     pub(super) fn is_possible(&self) -> bool {
         self.marker.is_some()
     }
@@ -54,7 +54,7 @@ impl Undo {
         self.marker = None;
     }
 
-    /// The reduction that begins is not to be taken back.
+    /// Makes the reduction that begins impossible to undo.
     pub(super) fn forget_threshold(&mut self) {
         self.prior_ssthresh = None;
     }
@@ -65,7 +65,7 @@ impl Undo {
 }
 
 impl Sender {
-    /// Whether an ACK came for the original of what was retransmitted: it echoes a timestamp older
+    /// Returns whether an ACK came for the original of a retransmitted segment: it echoes a timestamp older
     /// than the first retransmission (RFC 3522 §3), or there was no retransmission yet.
     fn original_acked(&self) -> bool {
         self.retransmission_stamp
@@ -91,7 +91,8 @@ impl Sender {
         self.rack.advanced = true;
     }
 
-    /// All that was out when recovery began is acknowledged.
+    /// Ends a recovery when all data outstanding at its start is acknowledged, and undoes it if it was
+    /// unneeded.
     pub(super) fn undo_finished_recovery(&mut self) {
         if self.may_undo() {
             self.undo_reduction(false);
@@ -101,12 +102,12 @@ impl Sender {
         self.set_state(CaState::Open);
     }
 
-    /// The first ACK that advances in recovery shows that nothing was lost.
+    /// Undoes a recovery if the first ACK that advances in it shows that nothing was lost.
     pub(super) fn undo_on_partial_ack(&mut self, prior_una: u64) -> bool {
         if !(self.undo.is_possible() && self.original_acked()) {
             return false;
         }
-        // The hole was filled by a late packet, not by a retransmission.
+        // A late packet filled the hole, not a retransmission.
         self.note_reordering(prior_una);
         if self.board.retrans_out() > 0 {
             return true;
@@ -119,7 +120,7 @@ impl Sender {
         false
     }
 
-    /// Every retransmission was reported as a duplicate.
+    /// Undoes a reduction if every retransmission was reported as a duplicate.
     pub(super) fn undo_by_dsack(&mut self) -> bool {
         if self.undo.is_possible() && self.undo.all_were_duplicates() {
             self.rack.recovery_undone();
@@ -129,7 +130,7 @@ impl Sender {
         false
     }
 
-    /// The time-out was spurious: by F-RTO if `by_f_rto`, else by timestamps or D-SACK.
+    /// Undoes a spurious time-out: by F-RTO if `by_f_rto`, else by timestamps or D-SACK.
     pub(super) fn undo_time_out(&mut self, by_f_rto: bool) -> bool {
         if !(by_f_rto || self.may_undo()) {
             return false;
@@ -141,7 +142,7 @@ impl Sender {
         true
     }
 
-    /// Sends what a worked-on ACK asks for (the kernel's `tcp_xmit_recovery`).
+    /// Sends what a processed ACK requests (the kernel's `tcp_xmit_recovery`).
     pub(super) fn resend(&mut self, now: Instant, what: Resend) {
         match what {
             Resend::Nothing => {}

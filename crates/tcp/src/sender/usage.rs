@@ -1,12 +1,12 @@
-//! Whether the congestion window is in use, and what becomes of it if not (RFC 2861, RFC 7661 in the
-//! way of Linux's `tcp_cwnd_validate` and `tcp_cwnd_restart`).
+//! Congestion window validation: use of the window, and its reduction when it is not used (RFC 2861, RFC 7661
+//! like in Linux's `tcp_cwnd_validate` and `tcp_cwnd_restart`).
 
 use units::Instant;
 
 use super::Sender;
 use cca::{CaState, Event};
 
-/// The use of the window over the last round trip.
+/// Use of the window over the last round trip.
 #[derive(Clone, Debug)]
 pub(super) struct WindowUsage {
     limited: bool,
@@ -28,21 +28,21 @@ impl WindowUsage {
         }
     }
 
-    /// The window was set for a reason: its validity counts from `now`.
+    /// Restarts the time of validity at `now`, because the window was set for a reason.
     pub(super) fn touch(&mut self, now: Instant) {
         self.stamp = now;
     }
 }
 
 impl Sender {
-    /// Whether the window limits the flow; in slow start it may grow to twice what was used.
+    /// Returns whether the window limits the connection; in slow start it may grow to twice what was used.
     pub(super) fn is_cwnd_limited(&self) -> bool {
         let w = &self.congestion.window;
         self.usage.limited
             || (w.in_slow_start() && w.cwnd < self.usage.max_packets_out.saturating_mul(2))
     }
 
-    /// After sending: notes whether the window was the limit.
+    /// Notes after a transmission whether the window was the limit.
     pub(super) fn validate_window(&mut self, now: Instant, limited: bool) {
         let out = self.board.packets_out();
         let usage = &mut self.usage;
@@ -59,7 +59,7 @@ impl Sender {
         }
         self.usage.used = self.usage.used.max(out);
         let unused_for = now.saturating_since(self.usage.stamp);
-        // An application that waits for room in the send buffer is not the one that limits.
+        // An application that waits for room in the send buffer does not limit the connection.
         if self.found_full {
             if unused_for >= self.rto() {
                 self.usage.stamp = now;
@@ -72,7 +72,7 @@ impl Sender {
         }
     }
 
-    /// The application used less than the window for an RTO: halfway down to what was used.
+    /// Reduces the window halfway to what was used, because the application used less of it for an RTO.
     fn shrink_unused_window(&mut self, now: Instant) {
         let used = self
             .usage
@@ -89,7 +89,7 @@ impl Sender {
         self.usage.stamp = now;
     }
 
-    /// About to send after a pause: for every RTO of it the window halves, down to the initial one.
+    /// Halves the window for every RTO of a pause before the next transmission, down to the initial window.
     pub(super) fn restart_after_idle(&mut self, now: Instant) {
         if self.board.packets_out() > 0 {
             return;

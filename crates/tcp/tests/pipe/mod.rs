@@ -1,4 +1,4 @@
-//! Two connections joined by a pipe: a rate, a delay each way, a queue, and losses by script.
+//! Pipe between two connections: a rate, a delay each way, a queue, and scripted losses.
 
 #![allow(dead_code, reason = "each test binary uses the part it needs")]
 
@@ -10,7 +10,7 @@ use tcp::{Connection, Ecn, Flags, Segment, TcpConfig};
 use units::random::{Purpose, Stream};
 use units::{Bytes, Duration, Instant, Rate};
 
-/// What happened to a data segment on the wire.
+/// Record of a data segment on the wire.
 #[derive(Clone, Copy, Debug)]
 pub struct Sighting {
     pub at: Instant,
@@ -18,17 +18,17 @@ pub struct Sighting {
     pub offset: u64,
     pub len: u32,
     pub dropped: bool,
-    /// The same bytes were seen before.
+    /// Whether the same bytes were seen before.
     pub repeated: bool,
     pub flags: Flags,
-    /// The ECN field as it left the sender.
+    /// ECN field when the segment left the sender.
     pub ecn: Ecn,
 }
 
-/// Whether the n-th data segment, sent at that time, is dropped.
+/// Returns whether the n-th data segment, sent at that time, is dropped.
 pub type DropData = Box<dyn FnMut(u64, &Segment, Instant) -> bool>;
 
-/// A server that sends to a client.
+/// Server that sends to a client.
 pub struct Pipe {
     pub now: Instant,
     pub server: Connection,
@@ -36,7 +36,7 @@ pub struct Pipe {
     pub rate: Rate,
     pub one_way: Duration,
     pub queue: Bytes,
-    /// The link stands still from the first of these to the second.
+    /// Start and end of a time in which the link stands still.
     pub stalled: (Instant, Instant),
     /// Drops the n-th data segment (from zero, counting every transmission).
     pub drop: DropData,
@@ -44,7 +44,7 @@ pub struct Pipe {
     pub mark: DropData,
     /// Drops the n-th segment from client to server.
     pub drop_ack: Box<dyn FnMut(u64, Instant) -> bool>,
-    /// Extra delay of the n-th data segment.
+    /// Returns the extra delay of the n-th data segment.
     pub delay: Box<dyn FnMut(u64, Instant) -> Duration>,
     pub seen: Vec<Sighting>,
     /// Whether each of `seen` carried the push flag.
@@ -71,7 +71,7 @@ pub fn connection(config: &TcpConfig, iss: u32, (cca, slow_start): Control) -> C
 }
 
 impl Pipe {
-    /// A server that will send `bytes` under `cca` over 20 Mbit/s, 68 ms, one BDP of buffer.
+    /// Creates a server that will send `bytes` under `cca` over 20 Mbit/s, 68 ms, one BDP of buffer.
     pub fn new(config: TcpConfig, cca: Control, client_cca: Control, bytes: u64) -> Self {
         let iss = 0xffff_f000;
         let mut server = connection(&config, iss, cca);
@@ -105,7 +105,7 @@ impl Pipe {
         }
     }
 
-    /// Runs until `end` of virtual time, or until nothing is left to happen.
+    /// Runs until `end` of virtual time, or until no event is left.
     pub fn run(&mut self, end: Duration) {
         let end = Instant::ZERO + end;
         self.pump();
@@ -203,7 +203,7 @@ impl Pipe {
         self.to_client.insert(at, (arrival, segment));
     }
 
-    /// Repeated transmissions of the same bytes.
+    /// Returns the number of repeated transmissions of the same bytes.
     pub fn repeats(&self) -> usize {
         self.seen.iter().filter(|s| s.repeated).count()
     }

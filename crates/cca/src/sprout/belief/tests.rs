@@ -1,4 +1,4 @@
-//! The inference on its own.
+//! Tests of the inference by itself.
 
 use super::*;
 use proptest::prelude::*;
@@ -15,7 +15,7 @@ fn deviation(belief: &Belief) -> f64 {
     squares.sum::<f64>().sqrt()
 }
 
-/// NSDI 2013 §3: 200 segments/s/√s are 28 segments/s in 20 ms and 200 in a second.
+/// NSDI 2013 §3: 200 segments/s/√s are 28 segments/s in 20 ms and 200 segments/s in a second.
 #[test]
 fn the_rate_drifts_by_two_hundred_segments_per_second_in_a_second() {
     let config = SproutConfig {
@@ -36,9 +36,9 @@ fn the_rate_drifts_by_two_hundred_segments_per_second_in_a_second() {
     assert!((belief.mean() - 1000.0).abs() < 5.0, "{}", belief.mean());
 }
 
-/// NSDI 2013 §3: ten segments per tick of 20 ms are 500 per second, which a few ticks are enough to see.
+/// NSDI 2013 §3: ten segments per tick of 20 ms are 500 per second, which a few ticks suffice to find.
 #[test]
-fn what_is_delivered_is_inferred() {
+fn the_rate_is_inferred_from_deliveries() {
     let mut belief = Belief::new(&SproutConfig::default());
     for _ in 0..20 {
         belief.evolve();
@@ -48,7 +48,8 @@ fn what_is_delivered_is_inferred() {
     assert!(deviation(&belief) < 90.0, "{}", deviation(&belief));
 }
 
-/// NSDI 2013 §3: an outage ends at a rate of one per second: after a second a share of 1/e still believes in it.
+/// NSDI 2013 §3: outages end at a rate of one per second, so a share of 1/e of the belief remains after a
+/// second.
 #[test]
 fn an_outage_lasts() {
     let mut belief = Belief::new(&SproutConfig::default());
@@ -65,9 +66,9 @@ fn an_outage_lasts() {
     assert_eq!(belief.mass[0], 0.0);
 }
 
-/// A path that was not kept busy may be faster, not slower.
+/// A path that was not kept busy may be faster than observed, but not slower.
 #[test]
-fn what_a_path_delivers_at_least_rules_out_slower_rates_only() {
+fn a_lower_bound_rules_out_only_slower_rates() {
     let mut belief = Belief::new(&SproutConfig::default());
     belief.observe_at_least(10, 0.02);
     let at = |belief: &Belief, rate: f64| belief.mass[(rate / belief.width()) as usize];

@@ -1,4 +1,4 @@
-//! Paths that are tiny, change or are policed.
+//! Tests on paths that are tiny, that change or that have a policer.
 
 use cca::bbr3::Bbr3;
 use units::{Bytes, Duration, Rate};
@@ -6,7 +6,7 @@ use units::{Bytes, Duration, Rate};
 use super::{found, goodput_until, path};
 use crate::path::{MSS, Path, Policer};
 
-/// Appendix A.14, §5.6.4.3: four segments are in flight even where less than one fills the path.
+/// Appendix A.14, §5.6.4.3: four segments are in flight even if the BDP is less than one.
 #[test]
 fn four_segments_are_in_flight_on_a_tiny_path() {
     let mut path = Path::new(Bbr3::default(), 0.3, Duration::from_millis(10), 1);
@@ -27,10 +27,10 @@ fn ten_times_the_bandwidth_is_found() {
     path.run_while_not(12, |p| found(p) > 95.0);
 }
 
-/// Appendix A.16: a tenth of the bandwidth shows at once in the short-term bounds, and after two cycles in
+/// Appendix A.16: a tenth of the bandwidth appears at once in the short-term bounds, and after two cycles in
 /// the maximum.
 #[test]
-fn a_tenth_of_the_bandwidth_is_believed_within_two_cycles() {
+fn a_tenth_of_the_bandwidth_is_found_within_two_cycles() {
     let mut path = path(100.0);
     path.buffer = u64::from(path.bdp());
     path.run_until(6.0);
@@ -43,9 +43,9 @@ fn a_tenth_of_the_bandwidth_is_believed_within_two_cycles() {
     path.run_while_not(10, |p| found(p) < 10.5);
 }
 
-/// Appendix A.17: behind a token bucket the flow comes to send what the bucket lets pass.
+/// Appendix A.17: behind a token bucket the flow comes to send at the rate of the bucket.
 #[test]
-fn a_policer_is_obeyed() {
+fn the_rate_of_a_policer_is_found() {
     let mut path = path(100.0);
     path.policer = Some(Policer::new(Rate::from_mbps(10.0), Bytes::new(200_000)));
     let mut bounded = false;

@@ -1,14 +1,14 @@
-//! Losses, real and spurious.
+//! Tests of real and of spurious losses.
 
 use cca::{CaState, CongestionControl, Lost};
 
 use super::{found, path, run_into};
 use crate::path::MSS;
 
-/// Appendix A.18, §5.5.11.2: when the losses prove spurious, bounds and window are what they were, and a
-/// probe that was given up begins anew.
+/// Appendix A.18, §5.5.11.2: when losses prove to be spurious, bounds and window are restored, and a probe
+/// that was given up restarts.
 #[test]
-fn spurious_losses_are_taken_back() {
+fn spurious_losses_are_undone() {
     let mut path = path(20.0);
     run_into(&mut path, "probe_bw_up");
     let window = path.w.cwnd;
@@ -33,10 +33,10 @@ fn spurious_losses_lead_back_to_startup() {
     assert_eq!(path.cca.inflight_longterm(), None);
 }
 
-/// §5.5.10.2, `InflightAtLoss`: of 1000 segments in flight 30 are lost; the 20th loss crossed 2 %, whichever
-/// was noticed first: (0.02 · 999 − 29) / 0.98 < 0 for the last, so that all before it still fitted.
+/// §5.5.10.2, `InflightAtLoss`: of 1000 segments in flight 30 are lost. The 20th loss crosses 2 %, whichever
+/// is noticed first: (0.02 · 999 − 29) / 0.98 < 0 for the last one, so that all segments before it still fit.
 #[test]
-fn the_bound_is_what_was_in_flight_when_losses_crossed_two_percent() {
+fn the_bound_is_the_inflight_at_which_losses_cross_two_percent() {
     let mut path = path(100.0);
     run_into(&mut path, "probe_bw_up");
     let mut w = path.w.clone();
@@ -52,13 +52,13 @@ fn the_bound_is_what_was_in_flight_when_losses_crossed_two_percent() {
         path.cca.inflight_longterm()
     };
     assert_eq!(lose(20), None);
-    // 999 were in flight before, of which 20 were lost: (0.02 · 999 − 20) / 0.98 is nothing.
+    // 999 were in flight before, of which 20 were lost: (0.02 · 999 − 20) / 0.98 is zero.
     assert_eq!(lose(21), Some(999));
-    // One answer per probe.
+    // One reaction per probe.
     assert_eq!(lose(500), Some(999));
 }
 
-/// §5.5.10.3: a round with loss leaves the larger of 0.7 of the bound and what the round delivered.
+/// §5.5.10.3: a round with loss leaves the larger one of 0.7 of the bound and the deliveries of the round.
 #[test]
 fn loss_while_cruising_lowers_the_short_term_bounds_by_thirty_percent_at_most() {
     let mut path = path(20.0);
@@ -78,15 +78,16 @@ fn loss_while_cruising_lowers_the_short_term_bounds_by_thirty_percent_at_most() 
         "{inflight} of {window}"
     );
     assert!(bound >= 0.69 * rate && bound <= rate, "{bound} of {rate}");
-    // REFILL drops them.
+    // REFILL resets them.
     path.drops = Box::new(|_| false);
     path.run_while_not(10, |p| p.cca.state() == "probe_bw_refill");
     assert_eq!(path.cca.inflight_shortterm(), None);
 }
 
-/// §5.6.4.4: a time-out leaves one segment beyond what is in flight; afterwards the window is that before.
+/// §5.6.4.4: a time-out leaves one segment beyond those in flight; afterwards the previous window is
+/// restored.
 #[test]
-fn the_window_comes_back_after_a_time_out() {
+fn the_window_is_restored_after_a_time_out() {
     let mut path = path(20.0);
     path.run_until(3.0);
     let before = path.w.cwnd;

@@ -1,4 +1,4 @@
-//! BBRv3 against draft-ietf-ccwg-bbr-06: the example test cases of its appendix A, then single rules.
+//! BBRv3 compared with draft-ietf-ccwg-bbr-06: the example test cases of its appendix A, then single rules.
 
 mod changes;
 mod loss;
@@ -17,7 +17,7 @@ fn path(mbps: f64) -> Path<Bbr3> {
     Path::new(Bbr3::default(), mbps, RTT, 1)
 }
 
-/// One that never looks for the lowest RTT.
+/// Returns a path whose BBRv3 never enters ProbeRTT.
 fn path_without_probe_rtt(mbps: f64, rtt_ms: u64) -> Path<Bbr3> {
     let config = Bbr3Config {
         probe_rtt_interval: Duration::from_secs(3600),
@@ -26,7 +26,7 @@ fn path_without_probe_rtt(mbps: f64, rtt_ms: u64) -> Path<Bbr3> {
     Path::new(Bbr3::new(config), mbps, Duration::from_millis(rtt_ms), 3)
 }
 
-/// Runs until a state begins that was not there before.
+/// Runs until `state` is entered anew.
 fn run_into(path: &mut Path<Bbr3>, state: &str) {
     path.run_while_not(30, |p| p.cca.state() != state);
     path.run_while_not(30, |p| p.cca.state() == state);
@@ -36,7 +36,7 @@ fn found(path: &Path<Bbr3>) -> f64 {
     path.cca.max_bandwidth(MSS).as_mbps()
 }
 
-/// What was delivered between now and `seconds`, Mbit/s.
+/// Runs until `seconds` and returns the goodput, Mbit/s.
 fn goodput_until(path: &mut Path<Bbr3>, seconds: f64) -> f64 {
     let (from, before) = (path.w.now.as_secs_f64(), path.w.delivered);
     path.run_until(seconds);

@@ -1,4 +1,4 @@
-//! The phases of ProbeBW.
+//! Tests of the phases of ProbeBW.
 
 use units::{Duration, Rate};
 
@@ -21,8 +21,8 @@ fn a_plateau_ends_a_probe() {
     assert_eq!(path.cca.inflight_longterm(), None);
 }
 
-/// Appendix A.6: more than 2 % of loss ends ProbeBW_UP also where the application limits the samples, which
-/// then do not set the bound.
+/// Appendix A.6: more than 2 % of loss ends ProbeBW_UP even if the application limits the samples, which then
+/// do not set the bound.
 #[test]
 fn loss_ends_a_probe_of_a_limited_application() {
     let mut path = path(20.0);
@@ -36,10 +36,10 @@ fn loss_ends_a_probe_of_a_limited_application() {
     assert_eq!(path.cca.inflight_longterm(), None);
 }
 
-/// Appendix A.7: while the application limits the samples and nothing is lost, neither Startup nor
-/// ProbeBW_UP ends.
+/// Appendix A.7: while the application limits the samples and nothing is lost, neither Startup nor ProbeBW_UP
+/// ends.
 #[test]
-fn a_limited_application_that_loses_nothing_stays_where_it_is() {
+fn an_application_limited_flow_without_loss_keeps_its_state() {
     let mut path = path_without_probe_rtt(20.0, 40);
     path.app_rate = Some(Rate::from_mbps(10.0));
     path.run_until(20.0);
@@ -68,14 +68,14 @@ fn down_ends_when_the_queue_is_gone_and_headroom_is_left() {
     assert!(f64::from(path.w.inflight) <= 0.86 * f64::from(longterm));
 }
 
-/// Appendix A.9, §5.3.3.8: where the queue does not leave, DOWN ends when the next probe is due, after two to
-/// three seconds.
+/// Appendix A.9, §5.3.3.8: if the queue remains, DOWN ends when the next probe is due, after two to three
+/// seconds.
 #[test]
 fn down_ends_when_the_next_probe_is_due() {
     let mut path = path_without_probe_rtt(20.0, 60);
     run_into(&mut path, "probe_bw_down");
     let began = path.w.now;
-    // The link delivers hardly more than comes.
+    // The link delivers hardly more than arrives.
     path.rate = Rate::from_mbps(18.0);
     path.run_while_not(10, |p| p.cca.state() != "probe_bw_down");
     let waited = path.w.now.saturating_since(began).as_secs_f64();
@@ -83,9 +83,9 @@ fn down_ends_when_the_next_probe_is_due() {
     assert_eq!(path.cca.state(), "probe_bw_refill");
 }
 
-/// Appendix A.13, §5.5.9: the window has room for the lumps, so that CRUISE uses the link.
+/// Appendix A.13, §5.5.9: the window has room for aggregated ACKs, so that CRUISE uses the whole link.
 #[test]
-fn cruising_is_not_slowed_by_lumps_of_acks() {
+fn aggregated_acks_do_not_slow_cruise() {
     let mut path = path(20.0);
     path.ack_interval = Duration::from_millis(60);
     path.run_until(3.0);
@@ -99,7 +99,7 @@ fn cruising_is_not_slowed_by_lumps_of_acks() {
     );
 }
 
-/// Appendix A.15: where a long-term bound is set it grows by 1, 2, 4, 8 … segments per round of UP.
+/// Appendix A.15: an existing long-term bound grows by 1, 2, 4, 8 … segments per round of UP.
 #[test]
 fn the_long_term_bound_grows_faster_every_round() {
     let mut path = path(20.0);
@@ -113,8 +113,8 @@ fn the_long_term_bound_grows_faster_every_round() {
     assert!(high > 4 * low, "{low}, then {high}");
 }
 
-/// Appendix A.21, §5.5.10.2: too much loss in ProbeBW_UP lowers the bound to what was in flight, not below
-/// 0.7 of the target, and ends the probe.
+/// Appendix A.21, §5.5.10.2: too much loss in ProbeBW_UP ends the probe and lowers the bound to the segments
+/// in flight, but not below 0.7 of the target.
 #[test]
 fn too_much_loss_ends_a_probe_and_lowers_the_bound() {
     let mut path = path(20.0);
@@ -146,8 +146,8 @@ fn a_limited_refill_does_not_lower_the_bandwidth() {
     assert!(found(&path) >= before);
 }
 
-/// §5.3.3.8.2: the time between probes is two to three seconds, but no more rounds than the BDP has segments
-/// or 63, which lets Reno live.
+/// §5.3.3.8.2: the time between probes is two to three seconds, but at most as many rounds as the BDP has
+/// segments, or 63, for coexistence with Reno.
 #[test]
 fn small_paths_are_probed_as_often_as_reno_would() {
     let interval = |mbps: f64, rtt_ms: u64| {

@@ -1,11 +1,11 @@
-//! The lowest RTT.
+//! Tests of the lowest RTT and ProbeRTT.
 
 use units::{Duration, Rate};
 
 use super::{RTT, found, path, run_into};
 
-/// Appendix A.10, §5.3.4: five seconds without a lower RTT lead to ProbeRTT with half of the BDP in flight,
-/// for 200 ms and a round; then the window comes back.
+/// Appendix A.10, §5.3.4: after five seconds without a lower RTT, ProbeRTT keeps half of the BDP in flight
+/// for 200 ms and a round; then the window is restored.
 #[test]
 fn the_lowest_rtt_is_probed_for_every_five_seconds() {
     let mut path = path(20.0);
@@ -27,9 +27,9 @@ fn the_lowest_rtt_is_probed_for_every_five_seconds() {
     }
 }
 
-/// Appendix A.11, §5.4.1: silence is as good as ProbeRTT, and the restart is paced at the bandwidth.
+/// Appendix A.11, §5.4.1: a silence replaces ProbeRTT, and the restart is paced at the bandwidth.
 #[test]
-fn silence_takes_the_place_of_probe_rtt() {
+fn a_silence_replaces_probe_rtt() {
     let mut path = path(20.0);
     path.run_until(3.0);
     path.paused_until = path.w.now + Duration::from_secs(6);
@@ -44,12 +44,12 @@ fn silence_takes_the_place_of_probe_rtt() {
     }
 }
 
-/// Appendix A.20, §5.3.4.4: from ProbeRTT back to Startup where the path was never full.
+/// Appendix A.20, §5.3.4.4: ProbeRTT leads back to Startup if the path was never full.
 #[test]
 fn probe_rtt_leads_back_to_startup() {
     let mut path = path(50.0);
     path.app_rate = Some(Rate::from_mbps(5.0));
-    // The lowest RTT is not seen again.
+    // The lowest RTT does not occur again.
     path.run_until(1.0);
     path.rtt = RTT + Duration::from_millis(5);
     run_into(&mut path, "probe_rtt");

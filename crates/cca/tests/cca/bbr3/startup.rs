@@ -1,4 +1,4 @@
-//! Startup and Drain, and what takes their place.
+//! Tests of Startup, of Drain, and of a takeover by context, which replaces them.
 
 use cca::bbr3::Bbr3;
 use cca::{Ack, CongestionControl, Context, RateSample};
@@ -21,8 +21,8 @@ fn a_plateau_ends_startup() {
     assert!((found(&path) / 10.0 - 1.0).abs() < 0.02, "{}", found(&path));
 }
 
-/// Appendix A.2, §5.3.1.3: loss of more than 2 % in six places of a round of recovery ends Startup, also
-/// where the application limits the samples; without loss it does not end.
+/// Appendix A.2, §5.3.1.3: loss of more than 2 % in six ranges of a round of recovery ends Startup, even if
+/// the application limits the samples; without loss Startup does not end.
 #[test]
 fn loss_ends_startup_of_a_limited_application() {
     let limited = |drops: fn(u64) -> bool| {
@@ -33,7 +33,7 @@ fn loss_ends_startup_of_a_limited_application() {
         path
     };
     assert_eq!(limited(|_| false).cca.state(), "startup");
-    // Losses in fewer places than six, though more than 2 %.
+    // More than 2 % lost, but in fewer than six ranges.
     assert_eq!(limited(|n| (300..320).contains(&n)).cca.state(), "startup");
     let path = limited(|n| n > 300 && n % 4 == 0);
     assert_ne!(path.cca.state(), "startup");
@@ -57,12 +57,12 @@ fn drain_ends_when_the_queue_is_gone() {
     assert!(path.cca.state().starts_with("probe_bw"));
 }
 
-/// Appendix A.4, §5.3.2: after three rounds Drain ends whatever is in flight.
+/// Appendix A.4, §5.3.2: Drain ends after three rounds, even if the queue remains.
 #[test]
 fn drain_ends_after_three_rounds() {
     let mut path = path(20.0);
     path.run_while_not(5, |p| found(p) > 19.5);
-    // The estimate is too high by now: half of it still fills the queue.
+    // The estimate is too high now: half of it still fills the queue.
     path.rate = Rate::from_mbps(8.0);
     run_into(&mut path, "drain");
     let mut rounds = 0;
@@ -76,20 +76,20 @@ fn drain_ends_after_three_rounds() {
     assert!(path.in_flight() > 75, "{}", path.in_flight());
 }
 
-/// Appendix A.12: lumps of ACKs do not keep Startup from finding the bandwidth.
+/// Appendix A.12: Startup finds the bandwidth even if ACKs are aggregated.
 #[test]
-fn startup_finds_the_bandwidth_behind_lumps_of_acks() {
+fn startup_finds_the_bandwidth_with_aggregated_acks() {
     let mut path = path(20.0);
     path.ack_interval = Duration::from_millis(25);
     path.run_while_not(5, |p| p.cca.state() == "drain");
     assert!((found(&path) / 20.0 - 1.0).abs() < 0.1, "{}", found(&path));
-    // A lump is what the link delivers in 25 ms.
+    // An aggregate is what the link delivers in 25 ms.
     assert!(path.cca.extra_acked() >= 20, "{}", path.cca.extra_acked());
 }
 
-/// A hand-over by context: no Startup, the rate is that of the context, the window does not burst.
+/// Takeover by context: no Startup, the rate is that of the context, and the window does not burst.
 #[test]
-fn a_context_takes_the_place_of_startup() {
+fn a_takeover_by_context_replaces_startup() {
     let mut w = window(100);
     w.now = Instant::ZERO + Duration::from_secs(10);
     let context = Context {
@@ -105,7 +105,7 @@ fn a_context_takes_the_place_of_startup() {
     assert_eq!(bbr.state(), "probe_bw_down");
     let rate = w.pacing_rate.as_mbps() / context.pacing_rate.as_mbps();
     assert!((rate - 0.9 * 0.99).abs() < 0.01, "{rate}");
-    // What the one before has queued is drained first.
+    // The queue of the previous CCA is drained first.
     let mut queued = window(100);
     queued.inflight = 300;
     let mut other = Bbr3::default();

@@ -1,4 +1,4 @@
-//! What a congestion control is told of lost segments.
+//! Tests of what a congestion control learns about lost segments.
 
 use std::sync::{Arc, Mutex};
 
@@ -20,7 +20,7 @@ struct Seen {
     samples: Vec<RateSample>,
 }
 
-/// Keeps what it is told, and a window of 20 segments.
+/// Congestion control that records its calls and keeps a window of 20 segments.
 #[derive(Debug)]
 struct Watcher(Arc<Mutex<Seen>>);
 
@@ -48,7 +48,7 @@ impl CongestionControl for Watcher {
     }
 }
 
-/// A sender with ten segments out.
+/// Returns a sender with ten segments outstanding.
 fn ten_out() -> (Sender, Arc<Mutex<Seen>>) {
     let seen = Arc::new(Mutex::new(Seen::default()));
     let config = TcpConfig::default();
@@ -78,37 +78,37 @@ fn ack(sender: &mut Sender, ms: u64, segments: u64, sack: &[(u64, u64)]) {
     sender.on_ack(Instant::ZERO + RTT * 2 + Duration::from_millis(ms), &input);
 }
 
-/// Segments from `from` to before `to`, by SACK.
+/// Returns the SACK block of the segments from `from` to before `to`.
 fn block(from: u64, to: u64) -> (u64, u64) {
     (FIRST + from * MSS, FIRST + to * MSS)
 }
 
-/// draft-ietf-ccwg-bbr-06 §4.1.2.2 and §5.5.10.2: the n-th of the segments sent had n in flight, itself
-/// included; each that is lost is told with what was lost since it was sent.
+/// draft-ietf-ccwg-bbr-06 §4.1.2.2 and §5.5.10.2: the n-th segment sent has n in flight, including itself.
+/// Each lost segment is reported with the losses since it was sent.
 #[test]
-fn a_lost_segment_is_told_with_what_was_in_flight_when_it_was_sent() {
+fn a_lost_segment_is_reported_with_its_inflight_at_transmission() {
     let (mut sender, seen) = ten_out();
     // Three segments were lost before a block of four: without reordering they are marked at once.
     ack(&mut sender, 1, 0, &[block(3, 7)]);
     let seen = seen.lock().expect("one thread");
-    let told: Vec<_> = seen
+    let reported: Vec<_> = seen
         .lost
         .iter()
         .map(|l| (l.seq, l.tx_in_flight, l.lost))
         .collect();
     let expected = [(FIRST, 1, 1), (FIRST + MSS, 2, 2), (FIRST + 2 * MSS, 3, 3)];
-    assert_eq!(told, expected);
+    assert_eq!(reported, expected);
     let sample = seen.samples.last().expect("an ACK came");
     // The sample is that of the seventh segment.
     assert_eq!((sample.tx_in_flight, sample.lost), (7, 3));
 }
 
-/// What is sent after the losses does not count them.
+/// Segments sent after the losses do not count them.
 #[test]
 fn losses_before_a_transmission_are_not_in_its_sample() {
     let (mut sender, seen) = ten_out();
     ack(&mut sender, 1, 0, &[block(3, 7)]);
-    // The first of the retransmissions arrives.
+    // The first retransmission arrives.
     let in_flight = sender.board.get(0).load.in_flight;
     assert_eq!(sender.board.get(0).load.lost, 3);
     ack(&mut sender, 60, 1, &[block(3, 7)]);
@@ -118,9 +118,9 @@ fn losses_before_a_transmission_are_not_in_its_sample() {
     assert_eq!((sample.tx_in_flight, sample.lost), (in_flight, later));
 }
 
-/// RFC 6298 §5: a time-out tells of every segment that it gives up.
+/// RFC 6298 §5: a time-out reports every segment that it marks as lost.
 #[test]
-fn a_time_out_tells_of_all_that_it_marks() {
+fn a_time_out_reports_all_segments_that_it_marks() {
     let (mut sender, seen) = ten_out();
     for _ in 0..20 {
         if seen.lock().expect("one thread").lost.len() >= 10 {

@@ -1,4 +1,4 @@
-//! The counts of the scoreboard.
+//! Tests of the counters of the scoreboard.
 
 use super::*;
 use proptest::prelude::*;
@@ -29,7 +29,7 @@ fn recount(board: &Scoreboard) -> (u32, u32, u32) {
     counts
 }
 
-/// RFC 8985 §7.3 in the way of Linux: a probe repeats a segment without counting as in flight again.
+/// RFC 8985 §7.3 like in Linux: a probe repeats a segment without counting as in flight again.
 #[test]
 fn a_probe_is_not_counted_in_flight_a_second_time() {
     let mut board = Scoreboard::new();
@@ -43,7 +43,7 @@ fn a_probe_is_not_counted_in_flight_a_second_time() {
     assert_eq!((board.in_flight(), board.retrans_out()), (2, 1));
 }
 
-/// Linux retransmits what stands in one buffer as one burst.
+/// Linux retransmits the contents of one buffer as one burst.
 #[test]
 fn losses_of_one_burst_are_retransmitted_together() {
     let mut board = Scoreboard::new();
@@ -63,7 +63,7 @@ fn losses_of_one_burst_are_retransmitted_together() {
 
 proptest! {
     #[test]
-    fn counts_and_time_order_hold_whatever_happens(
+    fn counters_and_time_order_hold_for_any_events(
         steps in prop::collection::vec((0_u8..6, 0_u64..20), 1..200)
     ) {
         let mut board = Scoreboard::new();
