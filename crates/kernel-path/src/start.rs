@@ -10,7 +10,7 @@ use nix::sched::{CpuSet, sched_setaffinity};
 use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::Signal;
 use nix::unistd::{Pid, getppid};
-use path::{Plan, Traces};
+use path::{Files, Plan, Traces};
 use scenario::Scenario;
 use sidechannel::{JOB_VARIABLE, Job, REPORT_VARIABLE};
 
@@ -37,8 +37,8 @@ impl Start {
         let reports = pipe(&variable(REPORT_VARIABLE)?)?;
         let scenario =
             Scenario::from_toml(&job.scenario, "scenario", &[]).map_err(io::Error::other)?;
-        let traces =
-            Traces::load(&scenario, Path::new(&job.directory)).map_err(io::Error::other)?;
+        let files = Files::with_texts(Path::new(&job.directory), job.files.clone());
+        let traces = Traces::from_files(&scenario, files).map_err(io::Error::other)?;
         let plan = Plan::new(&scenario, &traces, job.seed).map_err(io::Error::other)?;
         Ok(Self {
             job,

@@ -91,7 +91,13 @@ impl KernelRun {
         let processor = Processor::take();
         let job = Job {
             scenario: scenario.to_toml(),
-            directory: absolute(traces.directory()),
+            directory: absolute(traces.files().directory()),
+            files: traces
+                .files()
+                .texts()
+                .iter()
+                .map(|(file, text)| (here.join(file), text.clone()))
+                .collect(),
             seed,
             engine: std::process::id(),
             cpu: processor.as_ref().map(Processor::number),

@@ -3,11 +3,13 @@
 //! Every engine builds its path here, so that a run of the native TCP and one of the Linux kernel meet
 //! the same links, queues and draws.
 
+mod files;
 mod link;
 mod plan;
 mod radio;
 mod traces;
 
+pub use files::Files;
 pub use plan::{Access, Plan, PlanError};
 pub use radio::air_interface;
 pub use traces::Traces;

@@ -8,15 +8,15 @@ use scenario::{Capacity, Scenario, TraceFile, TraceFormat};
 use trace::{Direction, Format, Trace};
 use units::Duration;
 
-use crate::PlanError;
 use crate::radio::RadioFiles;
+use crate::{Files, PlanError};
 
 /// Traces by file and direction.
 #[derive(Clone, Debug, Default)]
 pub struct Traces {
     read: BTreeMap<(PathBuf, bool), Arc<Trace>>,
     radio: Arc<RadioFiles>,
-    directory: PathBuf,
+    files: Files,
 }
 
 impl Traces {
@@ -25,8 +25,16 @@ impl Traces {
     /// # Errors
     /// [`PlanError::Read`] or [`PlanError::Trace`] names the file, and the line where one is to blame.
     pub fn load(scenario: &Scenario, directory: &Path) -> Result<Self, PlanError> {
+        Self::from_files(scenario, Files::in_directory(directory))
+    }
+
+    /// Reads every trace that `scenario` names from `files`.
+    ///
+    /// # Errors
+    /// As [`Self::load`].
+    pub fn from_files(scenario: &Scenario, files: Files) -> Result<Self, PlanError> {
         let mut traces = Self {
-            directory: directory.to_owned(),
+            files,
             ..Self::default()
         };
         let path = &scenario.path;
@@ -41,7 +49,7 @@ impl Traces {
             traces.add(capacity, Direction::Downlink)?;
         }
         if let Some(radio) = &scenario.radio {
-            traces.radio = Arc::new(RadioFiles::load(radio, directory)?);
+            traces.radio = Arc::new(RadioFiles::load(radio, &mut traces.files)?);
         }
         Ok(traces)
     }
@@ -51,9 +59,9 @@ impl Traces {
         &self.radio
     }
 
-    /// What relative paths count from.
-    pub fn directory(&self) -> &Path {
-        &self.directory
+    /// The files that were read.
+    pub fn files(&self) -> &Files {
+        &self.files
     }
 
     /// The longest period of them; zero without traces.
@@ -65,7 +73,7 @@ impl Traces {
     }
 
     pub(crate) fn get(&self, file: &TraceFile, up: bool) -> Arc<Trace> {
-        let key = (file.located(&self.directory), up);
+        let key = (file.located(self.files.directory()), up);
         Arc::clone(
             self.read
                 .get(&key)
@@ -77,23 +85,20 @@ impl Traces {
         let Capacity::Trace(file) = capacity else {
             return Ok(());
         };
-        let location = file.located(&self.directory);
+        let location = file.located(self.files.directory());
         let key = (location.clone(), direction == Direction::Uplink);
         if self.read.contains_key(&key) {
             return Ok(());
         }
-        let text = std::fs::read_to_string(&location).map_err(|error| PlanError::Read {
-            file: location.clone(),
-            error: error.to_string(),
-        })?;
+        let text = self.files.text(&location)?;
         let origin = location.display().to_string();
         let format = match file.format {
             Some(TraceFormat::Mahimahi) => Format::Mahimahi,
             Some(TraceFormat::Csv) => Format::Csv,
             Some(TraceFormat::PhoneLog) => Format::PhoneLog(direction),
-            None => Format::detect(&origin, &text, direction),
+            None => Format::detect(&origin, text, direction),
         };
-        let trace = trace::parse(&text, &origin, format)
+        let trace = trace::parse(text, &origin, format)
             .map_err(|error| PlanError::Trace(error.to_string()))?;
         self.read.insert(key, Arc::new(trace));
         Ok(())

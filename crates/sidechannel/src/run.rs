@@ -1,5 +1,8 @@
 //! Messages between the engine and the path.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
 use record::{Samples, Tables};
 use serde::{Deserialize, Serialize};
 
@@ -10,6 +13,8 @@ pub struct Job {
     pub scenario: String,
     /// Folder that traces are relative to.
     pub directory: String,
+    /// The texts of the files that the scenario names.
+    pub files: BTreeMap<PathBuf, String>,
     /// The seed of the run.
     pub seed: u64,
     /// The process that wants the results: without it the run is of no use.

@@ -7,7 +7,7 @@ use radio::channel::mobility::{Trajectory, read_fcd, read_ns2};
 use radio::channel::{PhoneLog, SinrTrace};
 use scenario::radio::{Radio, Reception, Sinr, Sumo};
 
-use crate::PlanError;
+use crate::{Files, PlanError};
 
 /// SINR traces by UE, and the ways of vehicles by file.
 #[derive(Clone, Debug, Default)]
@@ -18,20 +18,20 @@ pub(crate) struct RadioFiles {
 }
 
 impl RadioFiles {
-    pub(crate) fn load(radio: &Radio, directory: &Path) -> Result<Self, PlanError> {
+    pub(crate) fn load(radio: &Radio, texts: &mut Files) -> Result<Self, PlanError> {
         let mut files = Self {
-            directory: directory.to_owned(),
+            directory: texts.directory().to_owned(),
             ..Self::default()
         };
         let height_m = radio.propagation.ue_height.metres();
         for ue in &radio.ues {
             match ue.reception() {
                 Reception::Sinr(sinr) => {
-                    if let Some(trace) = files.read_sinr(sinr)? {
+                    if let Some(trace) = files.read_sinr(sinr, texts)? {
                         files.sinr.insert(ue.name.clone(), trace);
                     }
                 }
-                Reception::Sumo(sumo) => files.read_ways(sumo, radio, height_m)?,
+                Reception::Sumo(sumo) => files.read_ways(sumo, radio, height_m, texts)?,
                 Reception::Linear(..) | Reception::WayPoints(_) => {}
             }
         }
@@ -51,20 +51,20 @@ impl RadioFiles {
             .expect("every file of the scenario was loaded")
     }
 
-    fn read_sinr(&self, sinr: &Sinr) -> Result<Option<SinrTrace>, PlanError> {
+    fn read_sinr(&self, sinr: &Sinr, texts: &mut Files) -> Result<Option<SinrTrace>, PlanError> {
         Ok(match sinr {
             Sinr::Constant(_) | Sinr::Points(_) => None,
             Sinr::Trace(trace) => {
                 let file = self.directory.join(&trace.trace);
-                let text = read(&file)?;
+                let text = texts.text(&file)?;
                 let name = file.display().to_string();
-                Some(SinrTrace::read(&name, &text, trace.longest_gap).map_err(PlanError::radio)?)
+                Some(SinrTrace::read(&name, text, trace.longest_gap).map_err(PlanError::radio)?)
             }
             Sinr::PhoneLog(log) => {
                 let file = self.directory.join(&log.phone_log);
-                let text = read(&file)?;
+                let text = texts.text(&file)?;
                 let name = file.display().to_string();
-                let read = PhoneLog::read(&name, &text).map_err(PlanError::radio)?;
+                let read = PhoneLog::read(&name, text).map_err(PlanError::radio)?;
                 let trace = read.sinr_trace(log.offset, None, log.longest_gap);
                 Some(trace.map_err(PlanError::radio)?)
             }
@@ -72,7 +72,13 @@ impl RadioFiles {
     }
 
     /// Reads all that is wanted of a file of vehicles: those that are named, or all.
-    fn read_ways(&mut self, sumo: &Sumo, radio: &Radio, height_m: f64) -> Result<(), PlanError> {
+    fn read_ways(
+        &mut self,
+        sumo: &Sumo,
+        radio: &Radio,
+        height_m: f64,
+        texts: &mut Files,
+    ) -> Result<(), PlanError> {
         let file = located(sumo, &self.directory);
         if self.ways.contains_key(&file) {
             return Ok(());
@@ -88,7 +94,7 @@ impl RadioFiles {
             .collect();
         let named: Vec<&str> = named.into_iter().collect();
         let every = of_file.into_iter().any(|(ue, _)| ue.is_every_vehicle());
-        let text = read(&file)?;
+        let text = texts.text(&file)?;
         let name = file.display().to_string();
         let reader = if sumo.fcd.is_some() {
             read_fcd
@@ -96,9 +102,9 @@ impl RadioFiles {
             read_ns2
         };
         // Named vehicles are asked for by name, so that a missing one is told.
-        let mut ways = reader(&name, &text, &named, height_m).map_err(PlanError::radio)?;
+        let mut ways = reader(&name, text, &named, height_m).map_err(PlanError::radio)?;
         if every {
-            ways = reader(&name, &text, &[], height_m).map_err(PlanError::radio)?;
+            ways = reader(&name, text, &[], height_m).map_err(PlanError::radio)?;
         }
         self.ways.insert(file, ways);
         Ok(())
@@ -108,11 +114,4 @@ impl RadioFiles {
 fn located(sumo: &Sumo, directory: &Path) -> PathBuf {
     let file = sumo.fcd.as_ref().or(sumo.ns2.as_ref());
     directory.join(file.map_or("", String::as_str))
-}
-
-fn read(file: &Path) -> Result<String, PlanError> {
-    std::fs::read_to_string(file).map_err(|error| PlanError::Read {
-        file: file.to_owned(),
-        error: error.to_string(),
-    })
 }

@@ -1,0 +1,50 @@
+//! Files: the texts that a scenario names, read once, so that a scenario can go where its files are not.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use crate::PlanError;
+
+/// Texts by file, and the folder that relative files count from.
+#[derive(Clone, Debug, Default)]
+pub struct Files {
+    directory: PathBuf,
+    texts: BTreeMap<PathBuf, String>,
+}
+
+impl Files {
+    /// Returns files that are read from disk when they are asked for.
+    pub fn in_directory(directory: &Path) -> Self {
+        Self::with_texts(directory, BTreeMap::new())
+    }
+
+    /// Returns files of which these texts are known already.
+    pub fn with_texts(directory: &Path, texts: BTreeMap<PathBuf, String>) -> Self {
+        Self {
+            directory: directory.to_owned(),
+            texts,
+        }
+    }
+
+    /// The folder that relative files count from.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// The texts that were read or given.
+    pub fn texts(&self) -> &BTreeMap<PathBuf, String> {
+        &self.texts
+    }
+
+    /// Returns the text of a file, which is read unless it is known.
+    pub(crate) fn text(&mut self, file: &Path) -> Result<&str, PlanError> {
+        if !self.texts.contains_key(file) {
+            let text = std::fs::read_to_string(file).map_err(|error| PlanError::Read {
+                file: file.to_owned(),
+                error: error.to_string(),
+            })?;
+            self.texts.insert(file.to_owned(), text);
+        }
+        Ok(&self.texts[file])
+    }
+}
