@@ -26,6 +26,7 @@ lint: setup
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	$(BIN)/ruff check python studies tests
 	$(BIN)/ruff format --check python studies tests
+	$(BIN)/lint-imports --no-cache
 	$(BIN)/mypy
 	MYPYPATH=python $(BIN)/stubtest celltcp._core
 

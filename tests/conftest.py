@@ -1,4 +1,4 @@
-"""How tests call the command."""
+"""Fixtures: the command in an empty folder."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from celltcp.selection import Evaluation
 def made_up(
     selected: list[float], switches: int, cubic: list[float], reno: list[float]
 ) -> pd.DataFrame:
-    """Runs of a case for goodput with a policy and two congestion controls that stay."""
+    """Runs of a case for goodput with a policy and two fixed CCAs."""
     rows = []
     for label, policy, values in (("cubic", "", cubic), ("reno", "", reno), ("auto:p", "p", selected)):
         for seed, value in enumerate(values):

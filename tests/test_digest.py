@@ -1,4 +1,4 @@
-"""Results that stay: the tables of runs that touch every family of what there is, hashed by column."""
+"""Digests: tables of runs of every family of scenarios and CCAs, hashed by column."""
 
 from __future__ import annotations
 

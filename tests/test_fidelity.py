@@ -19,9 +19,9 @@ from celltcp.fidelity.campaign import run_case
 from celltcp.fidelity.cases import case_names, is_steady
 from celltcp.fidelity.causes import NOT_FOUND, Cause, cause_of, known_causes
 from celltcp.fidelity.judgement import METRICS, difference, judge_case
-from celltcp.fidelity.page import chosen_trajectories, page_text, write_page
 from celltcp.fidelity.rows import cells, difference_text, verdict
 from celltcp.fidelity.trajectory import Trajectory, cwnd_distance
+from celltcp.report.fidelity_page import chosen_trajectories, page_text, write_page
 from celltcp.scenarios import load_scenario
 from celltcp.statistics import Estimate
 
@@ -31,9 +31,9 @@ class Altered(Engine):
 
     changes = ("tcp.initial_window=2",)
 
-    def start(self, scenario, seed, *, pcap=None, check=False):
+    def describe(self, number, label, scenario, seed):
         other = Scenario.from_toml(scenario.to_toml(), "altered", ".", list(self.changes))
-        return engine().start(other, seed, pcap=pcap, check=check)
+        return super().describe(number, label, other, seed)
 
 
 class Slower(Altered):

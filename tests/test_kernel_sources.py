@@ -1,4 +1,4 @@
-"""Where the packages of kernel sources are looked for: sources.list(5)."""
+"""Search for packages of kernel sources: sources.list(5)."""
 
 from __future__ import annotations
 

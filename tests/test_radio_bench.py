@@ -1,4 +1,4 @@
-"""What is timed."""
+"""Bench of the radio: scenarios that are timed."""
 
 import pyarrow as pa
 import pytest

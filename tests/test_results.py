@@ -1,4 +1,4 @@
-"""What is kept, shown again and exported."""
+"""Results that are saved, shown again and exported."""
 
 import json
 import shutil
@@ -29,23 +29,25 @@ def test_saved_results_are_read_back(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_campaign_goes_on_where_it_stopped(tmp_path: Path, monkeypatch) -> None:
-    import celltcp.campaign as campaign
+    from celltcp.campaign import run as campaign
 
-    jobs = jobs_for(ct.load_scenario("drive", duration="2s"), ["cubic", "bbr"], 2, 1, engine())
+    jobs = jobs_for(ct.load_scenario("drive", duration="100s"), ["cubic", "bbr"], 2, 1, engine())
     whole = run_jobs(jobs, workers=1)
-    real, calls = campaign._run, []
 
-    def breaks_at_the_third(job, *rest):
-        calls.append(job.key)
-        if len(calls) == 3:
+    def breaks_in_the_third(share: float) -> None:
+        if share > 0.5:
             raise KeyboardInterrupt
-        return real(job, *rest)
 
-    monkeypatch.setattr(campaign, "_run", breaks_at_the_third)
     with pytest.raises(KeyboardInterrupt):
-        run_jobs(jobs, workers=1, folder=tmp_path)
-    calls.clear()
-    monkeypatch.setattr(campaign, "_run", lambda job, *rest: calls.append(job.key) or real(job, *rest))
+        run_jobs(jobs, workers=1, folder=tmp_path, progress=breaks_in_the_third)
+    real, calls = campaign.run_batch, []
+    monkeypatch.setattr(
+        campaign,
+        "run_batch",
+        lambda chunks, *rest: (
+            calls.extend(each for chunk in chunks for each in chunk) or real(chunks, *rest)
+        ),
+    )
     resumed = run_jobs(jobs, workers=1, folder=tmp_path)
     assert 1 <= len(calls) <= 2
     for name, table in whole.items():

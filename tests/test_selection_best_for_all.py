@@ -1,4 +1,4 @@
-"""What choosing has to beat: one congestion control for all cases. And what a single run decides."""
+"""The best fixed CCA for all cases, which policies have to beat; verdicts of a single run."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from celltcp._core import policy_text
-from celltcp.cli.select.evaluated import print_evaluation
+from celltcp.cli.select.evaluation_tables import print_evaluation
+from celltcp.selection.best_for_all import best_for_all_of
 from celltcp.selection.candidates import uses
-from celltcp.selection.constants import best_for_all_of
 from made_up import evaluation_of, made_up
 
 
@@ -55,7 +55,7 @@ def test_it_is_told_that_a_single_run_decides(
     assert ("p: cases, 1 run each: there is no interval, any difference decides" in printed) is told
     assert ("p: cases, 2 runs each; means with paired 95 % intervals" in printed) is not told
     assert printed.count("any difference decides") == 2 * told
-    assert "best one for all cases" in printed
+    assert "best constant" in printed
     assert "goodput: cubic" in printed
 
 

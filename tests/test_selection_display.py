@@ -1,4 +1,4 @@
-"""How selected congestion controls look to a user."""
+"""Names of selected congestion controls in tables, pictures and files."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import celltcp as ct
-from celltcp.selection.labels import labels
-from celltcp.selection.used import used_in
+from celltcp.labels import labels
+from celltcp.results.selectors import used_in
 
 RULES = "auto:policy=rules,requirement=balanced"
 

@@ -1,4 +1,4 @@
-"""How often the estimators of selectors are right."""
+"""Accuracy of the estimators of selectors."""
 
 import json
 from pathlib import Path

@@ -21,7 +21,7 @@ from celltcp.selection.cases import cases_of, checks_of, duels_of, relative
 from celltcp.selection.history import Earlier, earlier, earlier_jobs, remembering
 from celltcp.selection.kept import Kept
 from celltcp.selection.sources import short_name, sources_of
-from celltcp.selection.switches import changes_in, costs_of, staying_jobs
+from celltcp.selection.switches import changes_in, costs_of, replay_jobs
 from celltcp.selection.tally import OUTCOMES, outcome, tally_of
 from made_up import made_up
 
@@ -246,7 +246,7 @@ def test_changes_that_are_not_measured_are_told(celltcp, tmp_path: Path) -> None
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     told = " ".join(done.stdout.split())
-    assert "early.toml: 2 changes; sent again in the second after: " in told
+    assert "early.toml: 2 changes; retransmitted in the second after: " in told
     assert "goodput of 1 of 2 not measured: less than 1 s after the start" in told
     assert "1 of 2 not measured: less than 1 s before the end" in told
     assert "thesis-establishment: no changes" in told
@@ -261,8 +261,8 @@ def test_only_the_native_engine_replays() -> None:
     change = decided.assign(t_ns=3_000_000_000, cause="change", from_cca="reno", to_cca="cubic")
     both = pd.concat([decided, change], ignore_index=True)
     changes = changes_in({**tables, "decisions": pa.Table.from_pandas(both)}, jobs)
-    assert len(changes) == len(staying_jobs(source, changes, engine())) == 1
-    assert staying_jobs(source, changes, Engine("kernel")) == []
+    assert len(changes) == len(replay_jobs(source, changes, engine())) == 1
+    assert replay_jobs(source, changes, Engine("kernel")) == []
     (cost,) = costs_of(changes, None, []).to_dict("records")
     assert 0 <= cost["lost"] < 1
     assert not cost["replayed"]
@@ -284,7 +284,7 @@ def test_without_replays_it_is_told_what_was_sent_again(capsys: pytest.CaptureFi
     told = {"engine": "kernel-7.3", "policies": ["p"], "against": []}
     print_prices(Evaluation({"costs": pd.DataFrame(rows)}, told), wide_console(200))
     first, second = capsys.readouterr().out.strip().splitlines()
-    assert first.startswith("p: 2 changes; sent again in the second after: 3.00 ±")
+    assert first.startswith("p: 2 changes; retransmitted in the second after: 3.00 ±")
     assert first.endswith("; goodput -10.0 % where the capacity held (1 changes)")
     assert "--engine native" in second
     assert "nan" not in first + second

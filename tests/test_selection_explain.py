@@ -1,4 +1,4 @@
-"""What selectors did, told from results."""
+"""Explanations of selectors from stored results."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the radio tells, and what the tables of the thesis make of it."""
+"""Hints of the radio, and choices of the tables of the thesis by them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What selected connections have found, as a file for the next ones."""
+"""Memory files from stored results."""
 
 from __future__ import annotations
 

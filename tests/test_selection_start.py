@@ -1,4 +1,4 @@
-"""What is chosen when the handshake is over: as if it had been there from the start."""
+"""The choice after the handshake: the connection runs as if it had been there from the start."""
 
 from __future__ import annotations
 

@@ -9,7 +9,10 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from celltcp._core import __version__
+from celltcp.attachments import provide
 
 if TYPE_CHECKING:
     from celltcp._core import CelltcpError, Report, Scenario, Trace
@@ -20,8 +23,6 @@ if TYPE_CHECKING:
     from celltcp.scenarios import load_scenario, scenario_names
     from celltcp.single import SingleRun, run
     from celltcp.stored import load
-
-__version__ = "0.1.0"
 
 _HOMES = {
     "CelltcpError": "celltcp._core",
@@ -54,6 +55,7 @@ __all__ = [
     "SingleRun",
     "Sweep",
     "Trace",
+    "__version__",
     "compare",
     "load",
     "load_scenario",
@@ -65,7 +67,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Imports what is asked for only then: pandas and matplotlib take their time."""
+    """Imports what is asked for only then, as pandas and matplotlib take their time."""
     if name in _HOMES:
         value = getattr(importlib.import_module(_HOMES[name]), name)
         globals()[name] = value
@@ -75,3 +77,16 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+def _plots(name: str, result: Any) -> Any:
+    """Returns what `celltcp.plots` has of that name, for a result; matplotlib is imported only then."""
+    return getattr(importlib.import_module("celltcp.plots"), name)(result)
+
+
+# Results know no plots: they get them from here.
+provide("Comparison.plot", lambda result: _plots("ComparisonPlots", result))
+provide("SingleRun.plot", lambda result: _plots("RunPlots", result))
+provide("Sweep.plot", lambda result: lambda: _plots("plot_sweep", result))
+provide("Evaluation.plot", lambda result: lambda: _plots("plot_evaluation", result))
+provide("Explanation.plot", lambda result: lambda: _plots("plot_explanation", result))

@@ -1,6 +1,7 @@
 """The native part of celltcp."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Protocol, final
 
 __version__: str
@@ -27,6 +28,7 @@ __all__ = [
     "policy_text",
     "register_cca",
     "result_tables",
+    "run_batch",
     "scenario_schema",
     "selection_features",
     "weighted_pm",
@@ -36,6 +38,8 @@ class CelltcpError(ValueError): ...
 
 @final
 class Scenario:
+    def __new__(cls, text: str, directory: str | Path, files: dict[str | Path, str]) -> Scenario: ...
+    def __reduce__(self) -> tuple[type[Scenario], tuple[str, Path, dict[Path, str]]]: ...
     @staticmethod
     def from_toml(text: str, origin: str, directory: str, overrides: list[str]) -> Scenario: ...
     @staticmethod
@@ -59,6 +63,7 @@ class Scenario:
     def to_toml(self) -> str: ...
     def to_json(self) -> str: ...
     def with_cca(self, lineup: str) -> Scenario: ...
+    def with_changes(self, overrides: list[str]) -> Scenario: ...
     def with_samples(self, samples: str) -> Scenario: ...
     @property
     def has_radio(self) -> bool: ...
@@ -108,6 +113,13 @@ class Run:
     def advance(self, until_s: float) -> bool: ...
     def take_samples(self) -> Any: ...
     def finish(self) -> dict[str, Any]: ...
+
+def run_batch(
+    chunks: list[list[tuple[int, str, Scenario, int, tuple[str, str, str] | None]]],
+    threads: int,
+    deliver: Callable[[list[int], dict[str, Any], bool], None],
+    progress: Callable[[float], None] | None = None,
+) -> None: ...
 
 @final
 class Report:

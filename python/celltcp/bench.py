@@ -1,16 +1,27 @@
-"""How fast the native engine is."""
+"""Speed of the native engine, and what a campaign costs beside it."""
 
 from __future__ import annotations
 
+import multiprocessing
 import resource
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from typing import ParamSpec, TypeVar
 
 import pyarrow as pa
 
-from celltcp._core import Run
+from celltcp._core import Run, Scenario
+from celltcp.comparison import compare
 from celltcp.scenarios import load_scenario
+
+_Given = ParamSpec("_Given")
+_Answer = TypeVar("_Answer")
+
+#: Runs of the campaign that is measured: many short ones, so that their cost beside the engine shows.
+CAMPAIGN_RUNS = 3000
+_CAMPAIGN = ("steady-5-18", "cubic", ("duration=1s",))
 
 
 @dataclass(frozen=True)
@@ -33,7 +44,7 @@ CASES = (
 
 
 def measure(case: Case) -> dict[str, float]:
-    """Simulated seconds and data packets per CPU second; samples on where the name says so."""
+    """Returns simulated seconds and data packets per CPU second, with samples if the name says so."""
     scenario = load_scenario(case.scenario, changes=case.changes).with_cca(case.cca)
     sampled = case.name.endswith("samples")
     run = Run(scenario.with_samples("every-ack" if sampled else "off"), 1)
@@ -52,6 +63,49 @@ def measure(case: Case) -> dict[str, float]:
     }
 
 
+def measure_campaign(runs: int = CAMPAIGN_RUNS) -> dict[str, float]:
+    """Returns what a comparison costs per run beside the engine and the rows of its tables.
+
+    `campaign_overhead_ms_per_run` is the CPU time of the comparison less that of the same runs one by
+    one in the engine. `campaign_kb_per_run` is the growth of the peak memory less the size of the
+    tables.
+    """
+    return alone(_campaign, runs)
+
+
 def peak_memory_mb() -> float:
-    """The largest resident size of this process so far."""
+    """Returns the largest resident size of this process so far."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def alone(function: Callable[_Given, _Answer], *given: _Given.args, **named: _Given.kwargs) -> _Answer:
+    """Returns what a function returns in a process of its own, whose memory nothing else has used."""
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=context) as pool:
+        return pool.submit(function, *given, **named).result()
+
+
+def _campaign(runs: int) -> dict[str, float]:
+    name, cca, changes = _CAMPAIGN
+    scenario = load_scenario(name, changes=changes)
+    # What is imported at the first use is no cost of a run.
+    compare(scenario, cca=cca, runs=8)
+    engine_s = _engine_s(scenario.with_cca(cca), runs)
+    peak = peak_memory_mb()
+    start = time.process_time()
+    found = compare(scenario, cca=cca, runs=runs)
+    spent = time.process_time() - start
+    rows_mb = sum(table.nbytes for table in found.results.tables.values()) / 2**20
+    return {
+        "campaign_overhead_ms_per_run": 1e3 * (spent - engine_s) / runs,
+        "campaign_kb_per_run": 1024 * (peak_memory_mb() - peak - rows_mb) / runs,
+    }
+
+
+def _engine_s(scenario: Scenario, runs: int) -> float:
+    """Returns the CPU time of the runs in the engine alone."""
+    start = time.process_time()
+    for seed in range(1, runs + 1):
+        run = Run(scenario, seed)
+        run.advance(scenario.duration_s)
+    return time.process_time() - start

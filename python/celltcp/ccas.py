@@ -26,7 +26,7 @@ class CcaParameter(TypedDict):
 
 
 class CcaEntry(TypedDict):
-    """What the catalogue tells of a congestion control."""
+    """Entry of the catalogue: description and parameters of a congestion control."""
 
     name: str
     title: str
@@ -44,7 +44,7 @@ def catalogue() -> list[CcaEntry]:
 
 
 def chosen(given: str | Iterable[str], there: Sequence[str], own: str = OWN) -> list[str]:
-    """What a list of congestion controls names, each once.
+    """Returns the congestion controls that a list names, each once.
 
     Args:
         given: names with their parameters (`"cubic:hystart=off"`), several flows at a time joined by a

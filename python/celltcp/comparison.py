@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
-from celltcp import __version__
 from celltcp._core import CelltcpError, Scenario, jain
-from celltcp.campaign import Progress, jobs_for, run_jobs
-from celltcp.ccas import chosen as chosen_ccas
-from celltcp.engines import Engine
-from celltcp.engines import engine as find_engine
-from celltcp.radio.coverage import uncovered
-from celltcp.requirements import REQUIREMENTS as REQUIREMENTS
+from celltcp.attachments import Attachment
+from celltcp.campaign import Progress, run_campaigns
 from celltcp.requirements import (
+    REQUIREMENTS,
     Weights,
     metric_of,
     required_in,
@@ -27,18 +25,14 @@ from celltcp.requirements import (
     weights_among,
 )
 from celltcp.results import Results, require_own
-from celltcp.scenarios import load_scenario
-from celltcp.selection.hints import unheard
-from celltcp.selection.used import used_in
+from celltcp.results.coverage import uncovered
+from celltcp.results.frames import Recorded, frame, json_rows, json_value, spans
+from celltcp.results.hints import unheard
+from celltcp.results.selectors import used_in
+from celltcp.settings import DEFAULT_CCAS, RunSettings
 from celltcp.statistics import best_and_ties, estimate, paired_difference
 
-if TYPE_CHECKING:
-    from celltcp.plots import ComparisonPlots
-
-#: Congestion controls that are compared unless others are named.
-DEFAULT_CCAS = ("cubic", "bbr", "reno")
-
-#: What is compared, in the order of the table.
+#: Metrics that are compared, in the order of the table.
 METRICS = (
     "goodput_mbps",
     "rtt_mean_ms",
@@ -50,27 +44,11 @@ METRICS = (
     "pm_delay",
 )
 
-
-class Recorded:
-    """Results, and those of their tables that are there only if something wrote them."""
-
-    def __init__(self, results: Results) -> None:
-        self.results = results
-
-    @property
-    def radio(self) -> pd.DataFrame:
-        """The radio, per TTI and direction, if it was logged."""
-        return frame(self.results.radio)
-
-    @property
-    def decisions(self) -> pd.DataFrame:
-        """When and why selectors chose which congestion control."""
-        return frame(self.results.decisions)
-
-    @property
-    def estimates(self) -> pd.DataFrame:
-        """What selectors saw of the network, per connection and slot."""
-        return frame(self.results.estimates)
+#: Columns of connections that runs are summed up from.
+_FLOW_COLUMNS = [
+    *("run", "flow", "name", "goodput_mbps", "rtt_mean_ms", "rtt_p95_ms", "rtt_min_ms"),
+    *("induced_delay_ms", "owd_p95_ms", "retransmissions", "pm_balanced", "pm_delay", "segments"),
+]
 
 
 class Comparison(Recorded):
@@ -85,7 +63,7 @@ class Comparison(Recorded):
             each: metric_of(each) for each in dict.fromkeys([*REQUIREMENTS, *requirements, *own])
         }
         weights = weights_among(self.requirements)
-        #: What is compared, in the order of the table.
+        #: Metrics that are compared, in the order of the table.
         self.metrics = (*METRICS, *(each.metric for each in weights))
         self.runs = _runs(results, weights)
 
@@ -131,7 +109,7 @@ class Comparison(Recorded):
 
     @property
     def shares(self) -> pd.DataFrame:
-        """How flows share the path while all of them run: per line-up and flow CCA and mean goodput.
+        """Shares of the path while all flows run: CCA and mean goodput per line-up and flow.
 
         In Mbit/s; the half width of the 95 % interval is NaN without spread.
         """
@@ -153,7 +131,7 @@ class Comparison(Recorded):
         return pd.DataFrame(rows)
 
     def only(self, ccas: Sequence[str]) -> Comparison:
-        """What these congestion controls have to do with it.
+        """Returns the part of the comparison that is about these congestion controls.
 
         Raises:
             CelltcpError: if one of them was not compared.
@@ -177,15 +155,12 @@ class Comparison(Recorded):
 
     @property
     def randomness(self) -> list[str]:
-        """What differs between the runs of the scenario; empty if nothing does."""
+        """The parts of the scenario that are random; empty without one."""
         return list(self.results.about["randomness"])
 
-    @property
-    def plot(self) -> ComparisonPlots:
-        """Plots: `throughput_delay()`, `ecdf(metric)`, `time_series()`, `startup()`."""
-        from celltcp.plots import ComparisonPlots
-
-        return ComparisonPlots(self)
+    #: Plots, `celltcp.plots.ComparisonPlots`: `throughput_delay()`, `ecdf(metric)`, `time_series()`,
+    #: `startup()`, `overview()`.
+    plot = Attachment()
 
     def save(self, folder: str | Path) -> Path:
         """Writes the tables as Parquet files into `folder`."""
@@ -225,7 +200,7 @@ class Comparison(Recorded):
 
     @property
     def warnings(self) -> list[str]:
-        """What makes the figures mean less than they seem to.
+        """Warnings about the figures.
 
         UEs that no cell reached, and selectors that asked a radio that is not there.
         """
@@ -283,107 +258,103 @@ def compare(
     Raises:
         CelltcpError: if something that was given cannot be used.
     """
-    if runs < 1:
-        raise CelltcpError(f"runs: {runs} is not a number from 1 on")
-    if out is not None:
-        require_own(out, "compare")
-    chosen_engine = find_engine(engine, kernel)
-    loaded = load_scenario(scenario, uplink=uplink, duration=duration, changes=set)
-    if radio_log:
-        loaded = loaded.with_radio_log()
-    chosen = chosen_ccas(cca, chosen_engine.ccas, loaded.lineup)
-    planned = jobs_for(loaded, chosen, runs, seed, chosen_engine)
-    tables = run_jobs(planned, workers=jobs, folder=out, progress=progress)
-    comparison = Comparison(Results(tables, about(loaded, chosen, runs, seed, chosen_engine)))
-    if out is not None:
-        comparison.save(out)
-    return comparison
+    settings = RunSettings(
+        cca=cca,
+        runs=runs,
+        seed=seed,
+        duration=duration,
+        jobs=jobs,
+        engine=engine,
+        kernel=kernel,
+        uplink=uplink,
+        changes=set,
+        radio_log=radio_log,
+        out=out,
+    )
+    return compare_with(scenario, settings, progress)
 
 
-def about(
-    scenario: Scenario, ccas: Sequence[str], runs: int, seed: int, engine: Engine
-) -> dict[str, Any]:
-    """What results say of how they were made."""
-    return {
-        "version": __version__,
-        "engine": engine.key,
-        "name": scenario.name,
-        "hash": scenario.hash,
-        "scenario": scenario.to_toml(),
-        "randomness": scenario.randomness,
-        "slot_s": scenario.slot_s,
-        "cca": list(ccas),
-        "runs": runs,
-        "seed": seed,
-    }
-
-
-def frame(table: pa.Table) -> pd.DataFrame:
-    """An Arrow table as a data frame."""
-    data: pd.DataFrame = table.to_pandas()
-    return data
-
-
-def json_rows(data: pd.DataFrame) -> list[dict[str, Any]]:
-    """The rows of a table as JSON has them."""
-    return [
-        {str(key): json_value(value) for key, value in row.items()} for row in data.to_dict("records")
-    ]
-
-
-def json_value(value: Any) -> Any:
-    """A value as JSON has it, which knows neither NaN nor infinity: None for these."""
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+def compare_with(
+    scenario: str | Path | Scenario, settings: RunSettings, progress: Progress | None = None
+) -> Comparison:
+    """Runs every congestion control over the same channel realisations, as `compare` does."""
+    settings.check()
+    folder = None if settings.out is None else Path(settings.out)
+    if folder is not None:
+        require_own(folder, "compare")
+    engine = settings.find_engine()
+    campaign = settings.plan(settings.load(scenario), engine, folder)
+    (results,) = run_campaigns([campaign], workers=settings.jobs, folder=folder, progress=progress)
+    return Comparison(results)
 
 
 def _runs(results: Results, weights: Sequence[Weights]) -> pd.DataFrame:
-    """One row per run: the flow under test, which is the first of the scenario, and how fair all are.
+    """Returns a row per run: the flow under test, which is the first one, and the fairness of all.
 
     Parallel connections of that flow add up: goodput and retransmissions as sums, RTTs and PM as
     means weighted by segments, the 95th percentile as the largest.
     """
-    flows = results.tables["flows"].to_pylist()
+    flows = frame(results.tables["flows"].select(_FLOW_COLUMNS))
     for each in weights:
-        _add_pm(results, flows, each)
-    shares = _together(results).groupby("run")["goodput_mbps"].apply(list).to_dict()
-    rows = []
-    for run in results.tables["runs"].to_pylist():
-        mine = [flow for flow in flows if flow["run"] == run["run"]]
-        tested = [flow for flow in mine if flow["name"] == mine[0]["name"]]
-        rows.append(
-            {
-                "run": run["run"],
-                "cca": run["cca"],
-                "seed": run["seed"],
-                "goodput_mbps": math.fsum(flow["goodput_mbps"] for flow in tested),
-                "rtt_mean_ms": _weighted(tested, "rtt_mean_ms"),
-                "rtt_p95_ms": max(flow["rtt_p95_ms"] for flow in tested),
-                "rtt_min_ms": min(flow["rtt_min_ms"] for flow in tested),
-                "induced_delay_ms": _weighted(tested, "induced_delay_ms"),
-                "owd_p95_ms": max(flow["owd_p95_ms"] for flow in tested),
-                "retransmissions": sum(flow["retransmissions"] for flow in tested),
-                "pm_balanced": _weighted(tested, "pm_balanced"),
-                "pm_delay": _weighted(tested, "pm_delay"),
-                **{each.metric: _weighted(tested, each.metric) for each in weights},
-                "fairness": jain(shares.get(run["run"], [])),
-                "duration_s": run["duration_s"],
-            }
-        )
-    return pd.DataFrame(rows)
+        flows[each.metric] = _pm(results, flows, each)
+    runs = frame(results.tables["runs"].select(["run", "cca", "seed", "duration_s"]))
+    together = _together(results)
+    shares = together["goodput_mbps"].tolist()
+    sharing = {run: shares[span] for run, span in spans(together["run"]).items()}
+    tested = flows[flows["name"].astype(str) == _first_names(flows)]
+    connections = spans(tested["run"])
+    rows = [connections[run] for run in runs["run"]]
+    columns = {metric: tested[metric].tolist() for metric in _FLOW_COLUMNS[3:]}
+    segments = tested["segments"].tolist()
+
+    def each_run(metric: str, of: Callable[[list[Any]], Any]) -> list[Any]:
+        values = columns[metric]
+        return [of(values[span]) for span in rows]
+
+    def weighted(metric: str) -> list[float]:
+        values = tested[metric].tolist()
+        return [_weighted(values[span], segments[span]) for span in rows]
+
+    return pd.DataFrame(
+        {
+            "run": runs["run"].to_numpy(np.int64),
+            "cca": [str(cca) for cca in runs["cca"]],
+            "seed": runs["seed"].to_numpy(np.int64),
+            "goodput_mbps": each_run("goodput_mbps", math.fsum),
+            "rtt_mean_ms": weighted("rtt_mean_ms"),
+            "rtt_p95_ms": each_run("rtt_p95_ms", max),
+            "rtt_min_ms": each_run("rtt_min_ms", min),
+            "induced_delay_ms": weighted("induced_delay_ms"),
+            "owd_p95_ms": each_run("owd_p95_ms", max),
+            "retransmissions": each_run("retransmissions", sum),
+            "pm_balanced": weighted("pm_balanced"),
+            "pm_delay": weighted("pm_delay"),
+            **{each.metric: weighted(each.metric) for each in weights},
+            "fairness": [jain(sharing.get(run, [])) for run in runs["run"]],
+            "duration_s": runs["duration_s"],
+        }
+    )
 
 
-def _add_pm(results: Results, flows: list[dict[str, Any]], weights: Weights) -> None:
-    """Adds PM with these weights to each connection: the mean over its slots."""
-    slots: pd.DataFrame = results.tables["slots"].select(["run", "flow", "a", "b", "c"]).to_pandas()
+def _first_names(flows: pd.DataFrame) -> pd.Series:
+    """Returns for each connection the name of the first flow of its run."""
+    first: pd.Series = flows.groupby("run")["name"].transform("first").astype(str)
+    return first
+
+
+def _pm(results: Results, flows: pd.DataFrame, weights: Weights) -> NDArray[np.float64]:
+    """Returns PM with these weights of each connection: the mean over its slots."""
+    slots = frame(results.tables["slots"].select(["run", "flow", "a", "b", "c"]))
     means = weighted_pm(slots, weights).groupby([slots["run"], slots["flow"]]).mean()
-    for flow in flows:
-        flow[weights.metric] = float(means.get((flow["run"], flow["flow"]), math.nan))
+    keys = pd.MultiIndex.from_frame(flows[["run", "flow"]])
+    found: NDArray[np.float64] = means.reindex(keys).to_numpy(np.float64)
+    return found
 
 
 def _together(results: Results) -> pd.DataFrame:
     """Per run and connection its name, CCA, and mean goodput from the start of the last flow on."""
-    flows = frame(results.tables["flows"])[["run", "flow", "name", "cca"]]
-    slots = frame(results.tables["slots"])[["run", "flow", "t_s", "goodput_mbps"]]
+    flows = frame(results.tables["flows"].select(["run", "flow", "name", "cca"]))
+    slots = frame(results.tables["slots"].select(["run", "flow", "t_s", "goodput_mbps"]))
     begun = slots.groupby(["run", "flow"])["t_s"].min().groupby("run").max().rename("begun")
     common = slots.join(begun, on="run")
     common = common[common["t_s"] >= common["begun"]]
@@ -391,13 +362,15 @@ def _together(results: Results) -> pd.DataFrame:
     return flows.merge(means, on=["run", "flow"], validate="one_to_one")
 
 
-def _weighted(flows: Sequence[dict[str, Any]], metric: str) -> float:
-    """Mean weighted by segments, over the connections that have the metric."""
-    known = [flow for flow in flows if not math.isnan(flow[metric]) and flow["segments"]]
-    segments = sum(int(flow["segments"]) for flow in known)
-    if not segments:
-        return math.nan
-    return math.fsum(flow[metric] * flow["segments"] for flow in known) / float(segments)
+def _weighted(values: Sequence[float], segments: Sequence[int]) -> float:
+    """Returns the mean weighted by segments, over the connections that have the metric."""
+    known = [
+        (value, count)
+        for value, count in zip(values, segments, strict=True)
+        if count and not math.isnan(value)
+    ]
+    total = sum(count for _, count in known)
+    return math.fsum(value * count for value, count in known) / float(total) if total else math.nan
 
 
 def _interval(values: Sequence[float]) -> dict[str, float | None]:

@@ -1,4 +1,4 @@
-"""What runs TCP: our own, or a Linux kernel."""
+"""Engines: our own TCP, or a Linux kernel."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from celltcp._core import CelltcpError, Run, Scenario, native_ccas
 
 if TYPE_CHECKING:
     from celltcp.kernel import Kernel
+
+#: A run as `celltcp._core.run_batch` takes it: number, label, scenario, seed, parts of a kernel.
+Described = tuple[int, str, Scenario, int, tuple[str, str, str] | None]
 
 #: Names of the engines.
 ENGINES = ("native", "kernel")
@@ -45,16 +48,31 @@ class Engine:
                 allowed = ", ".join(there)
                 raise CelltcpError(f"cca: {chosen}{who} does not have {what}; allowed: {allowed}")
 
+    def describe(self, number: int, label: str, scenario: Scenario, seed: int) -> Described:
+        """Returns a run of this engine as `celltcp._core.run_batch` takes it.
+
+        Args:
+            number: of the run in the tables.
+            label: of the run in the tables.
+            scenario: what is run.
+            seed: of the run.
+        """
+        return number, label, scenario, seed, self.parts
+
+    @property
+    def parts(self) -> tuple[str, str, str] | None:
+        """Files of the kernel, of the guest's program and of the path; None for the native engine."""
+        if self.kernel is None:
+            return None
+        return str(self.kernel.binary), _part("celltcp-guest"), _part("libkernel_path.so")
+
     def start(
         self, scenario: Scenario, seed: int, *, pcap: str | None = None, check: bool = False
     ) -> Run:
         """Starts a run."""
-        if self.kernel is None:
+        if (parts := self.parts) is None:
             return Run(scenario, seed, check=check, pcap=pcap)
-        guest, path = (_part(name) for name in ("celltcp-guest", "libkernel_path.so"))
-        return Run.on_kernel(
-            str(self.kernel.binary), guest, path, scenario, seed, check=check, pcap=pcap
-        )
+        return Run.on_kernel(*parts, scenario, seed, check=check, pcap=pcap)
 
 
 def engine(name: str = "native", kernel: str | None = None) -> Engine:

@@ -12,7 +12,7 @@ from celltcp.ccas import ALL, OWN
 
 @dataclass(frozen=True)
 class Decision:
-    """What a congestion control wants changed; None leaves it as it is.
+    """Decision of a congestion control: new values; None leaves one as it is.
 
     Attributes:
         cwnd: congestion window, segments, from 1 on.

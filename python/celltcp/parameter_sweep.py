@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from celltcp._core import CelltcpError, Scenario
-from celltcp.campaign import Job, Progress, jobs_for, run_jobs
-from celltcp.ccas import chosen as chosen_ccas
-from celltcp.comparison import DEFAULT_CCAS, Comparison, about
-from celltcp.engines import engine as find_engine
-from celltcp.results import Results
-from celltcp.scenarios import load_scenario, override_texts
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from celltcp.attachments import Attachment
+from celltcp.campaign import Progress, run_campaigns
+from celltcp.comparison import Comparison
+from celltcp.scenarios import override_texts
+from celltcp.settings import DEFAULT_CCAS, RunSettings
 
 #: Most values of a sweep.
 _MOST = 1000
@@ -43,11 +37,8 @@ class Sweep:
         parts = {value: comparison.summary for value, comparison in self.comparisons.items()}
         return pd.concat(parts, names=[self.field])
 
-    def plot(self) -> Figure:
-        """Goodput and the 95th percentile of the RTT against the values."""
-        from celltcp.plots.sweep import draw_sweep
-
-        return draw_sweep(self)
+    #: `plot()` draws goodput and the 95th percentile of the RTT against the values.
+    plot = Attachment()
 
     def to_json(self) -> dict[str, Any]:
         """The field, and what each of its values comes to."""
@@ -57,7 +48,7 @@ class Sweep:
     def save(self, folder: str | Path) -> None:
         """Writes the tables of each value into a folder of its own, named `field=value`."""
         for value, comparison in self.comparisons.items():
-            comparison.save(Path(folder) / f"{self.field}={value.replace('/', '-')}")
+            comparison.save(Path(folder) / folder_name(self.field, value))
 
 
 def sweep(
@@ -79,7 +70,7 @@ def sweep(
     """Compares congestion controls for each value of a field.
 
     Args:
-        scenario: built-in name, scenario file, or link trace.
+        scenario: built-in name, scenario file, link trace, or a loaded scenario.
         vary: the field and its values: whole numbers from one to another (`"tcp.window_scale=0..14"`)
             or a list (`"path.rtt=18ms,68ms"`).
         cca: as for `celltcp.compare`.
@@ -97,31 +88,47 @@ def sweep(
     Raises:
         CelltcpError: if something that was given cannot be used.
     """
+    settings = RunSettings(
+        cca=cca,
+        runs=runs,
+        seed=seed,
+        duration=duration,
+        jobs=jobs,
+        engine=engine,
+        kernel=kernel,
+        uplink=uplink,
+        changes=set,
+        out=out,
+    )
+    return sweep_with(scenario, vary, settings, progress)
+
+
+def sweep_with(
+    scenario: str | Path | Scenario,
+    vary: str,
+    settings: RunSettings,
+    progress: Progress | None = None,
+) -> Sweep:
+    """Compares congestion controls for each value of a field, as `sweep` does."""
     field, values = varied(vary)
-    if isinstance(scenario, Scenario):
-        raise CelltcpError("scenario: a loaded one stays as it is; give its name or its file")
-    if runs < 1:
-        raise CelltcpError(f"runs: {runs} is not a number from 1 on")
-    chosen_engine = find_engine(engine, kernel)
-    planned: list[Job] = []
-    cases = []
+    settings.check()
+    engine = settings.find_engine()
+    folder = None if settings.out is None else Path(settings.out)
+    planned = []
     for value in values:
-        changes = [*override_texts(set), f"{field}={value}"]
-        loaded = load_scenario(scenario, uplink=uplink, duration=duration, changes=changes)
-        chosen = chosen_ccas(cca, chosen_engine.ccas, loaded.lineup)
-        first = len(planned)
-        mine = jobs_for(loaded, chosen, runs, seed, chosen_engine)
-        planned.extend(replace(job, number=first + job.number) for job in mine)
-        cases.append((value, first, len(mine), about(loaded, chosen, runs, seed, chosen_engine)))
-    tables = run_jobs(planned, workers=jobs, folder=out, progress=progress)
-    comparisons = {
-        value: Comparison(Results(_runs_between(tables, first, first + count), told))
-        for value, first, count, told in cases
-    }
-    outcome = Sweep(field, comparisons)
-    if out is not None:
-        outcome.save(out)
-    return outcome
+        loaded = settings.load(
+            scenario, changes=[*override_texts(settings.changes), f"{field}={value}"]
+        )
+        place = None if folder is None else folder / folder_name(field, value)
+        planned.append(settings.plan(loaded, engine, place))
+    found = run_campaigns(planned, workers=settings.jobs, folder=folder, progress=progress)
+    comparisons = [Comparison(results) for results in found]
+    return Sweep(field, dict(zip(values, comparisons, strict=True)))
+
+
+def folder_name(field: str, value: str) -> str:
+    """Returns the name of the folder with the results of a value."""
+    return f"{field}={value.replace('/', '-')}"
 
 
 def varied(text: str) -> tuple[str, list[str]]:
@@ -149,16 +156,3 @@ def varied(text: str) -> tuple[str, list[str]]:
     if twice is not None:
         raise CelltcpError(f"vary: {text!r} has {twice} twice; allowed: each value once")
     return field.strip(), values
-
-
-def _runs_between(tables: Mapping[str, pa.Table], first: int, end: int) -> dict[str, pa.Table]:
-    """The rows of runs `first` to `end`, excluded, numbered from zero."""
-    return {name: _renumbered(table, first, end) for name, table in tables.items()}
-
-
-def _renumbered(table: pa.Table, first: int, end: int) -> pa.Table:
-    run = table["run"]
-    start, stop = (pa.scalar(number, run.type) for number in (first, end))
-    mine = table.filter(pc.and_(pc.greater_equal(run, start), pc.less(run, stop)))
-    place = mine.schema.get_field_index("run")
-    return mine.set_column(place, mine.schema.field(place), pc.subtract(mine["run"], start))

@@ -1,4 +1,4 @@
-"""What applications want: which metric ranks, and PM with other weights than the tables have."""
+"""Requirements of applications: the metric that ranks, and PM with weights of one's own."""
 
 from __future__ import annotations
 

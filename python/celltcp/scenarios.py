@@ -15,7 +15,7 @@ TRACE_ENDINGS = (".down", ".up", ".csv", ".mahimahi")
 #: Fields whose value is a file.
 _FILE_FIELDS = ("trace", "ns2", "fcd", "phone_log")
 
-#: Where the built-in scenarios are.
+#: Folder of the built-in scenarios.
 _LIBRARY = Path(__file__).parent / "library"
 
 
@@ -26,7 +26,7 @@ def scenario_names() -> list[str]:
 
 
 def description(name: str) -> str:
-    """What the built-in scenario called `name` stands for."""
+    """Returns the description of the built-in scenario called `name`."""
     return str(tomllib.loads(_built_in(name).read_text("utf-8"))["description"])
 
 
@@ -41,7 +41,7 @@ def load_scenario(
 
     Args:
         what: a built-in name, a scenario file (`.toml`), a link trace of the downlink, or a scenario
-            that is loaded already, which stays as it is.
+            that is loaded already; relative files in its changes count from the folder of its file.
         uplink: a link trace of the uplink.
         duration: length of a run, such as `"60s"`.
         changes: fields to override, as a mapping or as `"field=value"` texts.
@@ -49,12 +49,14 @@ def load_scenario(
     Raises:
         CelltcpError: one line that names the file, the field, the value and what is allowed.
     """
-    if isinstance(what, Scenario):
-        return what
-    name = str(what)
     overrides = override_texts(changes)
     if duration is not None:
         overrides.append(f"duration={duration}")
+    if isinstance(what, Scenario):
+        if uplink is not None:
+            overrides.append(f"path.up.trace={Path(uplink).resolve()}")
+        return what.with_changes(overrides) if overrides else what
+    name = str(what)
     if name.endswith(TRACE_ENDINGS):
         up = str(Path(uplink).resolve()) if uplink else None
         _must_exist(name)

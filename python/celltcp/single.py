@@ -1,25 +1,26 @@
-"""One run, looked at closely."""
+"""Single run: one run, looked at closely."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
+import pyarrow as pa
 
 from celltcp._core import CelltcpError, Scenario
-from celltcp.campaign import Progress, jobs_for, run_jobs
+from celltcp.attachments import Attachment
+from celltcp.campaign import Job, Progress, jobs_for
 from celltcp.ccas import OWN
 from celltcp.ccas import chosen as chosen_ccas
-from celltcp.comparison import Recorded, about, frame
-from celltcp.engines import engine as find_engine
-from celltcp.results import Results, prepare_folder, require_own
-from celltcp.sample_file import SampleFile
-from celltcp.scenarios import load_scenario
+from celltcp.results import OPTIONAL, TABLES, Results, prepare_folder, require_own
+from celltcp.results.frames import Recorded, frame
+from celltcp.results.origin import origin_of
+from celltcp.sample_file import SampleFile, number_rows
+from celltcp.settings import RunSettings
 
-if TYPE_CHECKING:
-    from celltcp.plots import RunPlots
+#: Pieces of a run, after each of which its samples are taken; between them it can be interrupted.
+_PIECES = 300
 
 
 class SingleRun(Recorded):
@@ -27,12 +28,12 @@ class SingleRun(Recorded):
 
     @property
     def flows(self) -> pd.DataFrame:
-        """One row per connection."""
+        """The connections, a row each."""
         return frame(self.results.tables["flows"])
 
     @property
     def slots(self) -> pd.DataFrame:
-        """One row per connection and slot."""
+        """The slots, a row per connection and slot."""
         return frame(self.results.tables["slots"])
 
     @property
@@ -42,15 +43,11 @@ class SingleRun(Recorded):
 
     @property
     def events(self) -> pd.DataFrame:
-        """What happened: connections, states of loss recovery, time-outs."""
+        """The events: connections, states of loss recovery, time-outs."""
         return frame(self.results.tables["events"])
 
-    @property
-    def plot(self) -> RunPlots:
-        """Plots: `time_series()`."""
-        from celltcp.plots import RunPlots
-
-        return RunPlots(self)
+    #: Plots, `celltcp.plots.RunPlots`: `time_series()`.
+    plot = Attachment()
 
     def save(self, folder: str | Path) -> Path:
         """Writes the tables as Parquet files into `folder`."""
@@ -97,28 +94,73 @@ def run(
     Raises:
         CelltcpError: if something that was given cannot be used.
     """
-    if out is not None:
-        require_own(out, "run")
-    loaded = load_scenario(scenario, uplink=uplink, duration=duration, changes=set)
-    if radio_log:
-        loaded = loaded.with_radio_log()
-    chosen = find_engine(engine, kernel)
-    names = chosen_ccas(cca, chosen.ccas, loaded.lineup)
+    settings = RunSettings(
+        cca=cca,
+        runs=1,
+        seed=seed,
+        duration=duration,
+        engine=engine,
+        kernel=kernel,
+        uplink=uplink,
+        changes=set,
+        samples=samples,
+        radio_log=radio_log,
+        out=out,
+    )
+    return run_with(scenario, settings, pcap=pcap, progress=progress)
+
+
+def run_with(
+    scenario: str | Path | Scenario,
+    settings: RunSettings,
+    *,
+    pcap: str | Path | None = None,
+    progress: Progress | None = None,
+) -> SingleRun:
+    """Runs one congestion control once, as `run` does."""
+    if settings.out is not None:
+        require_own(settings.out, "run")
+    loaded = settings.load(scenario)
+    chosen = settings.find_engine()
+    names = chosen_ccas(settings.cca, chosen.ccas, loaded.lineup)
     if len(names) > 1:
-        raise CelltcpError(f"cca: {cca!r} are several; run takes one, compare takes more")
-    name = names[0]
-    jobs = jobs_for(loaded.with_samples(samples), [name], 1, seed, chosen)
+        raise CelltcpError(f"cca: {settings.cca!r} are several; run takes one, compare takes more")
+    (job,) = jobs_for(loaded.with_samples(settings.samples), names, 1, settings.seed, chosen)
+    origin = origin_of(loaded, names, 1, settings.seed, chosen)
     capture = str(pcap) if pcap is not None else None
-    origin = about(loaded, [name], 1, seed, chosen)
-    if out is None:
-        tables = run_jobs(jobs, workers=1, progress=progress, pcap=capture)
-        return SingleRun(Results(tables, origin))
-    file = SampleFile(prepare_folder(out), name, origin)
+    if settings.out is None:
+        return SingleRun(Results(_run(job, capture, None, progress), origin))
+    file = SampleFile(prepare_folder(settings.out), names[0], origin)
     try:
-        tables = run_jobs(jobs, workers=1, progress=progress, pcap=capture, samples=file)
+        tables = _run(job, capture, file, progress)
     except BaseException:
         file.abandon()
         raise
     single = SingleRun(Results(tables, origin, frozenset({"samples"})))
-    single.save(out)
+    single.save(settings.out)
     return single
+
+
+def _run(
+    job: Job, pcap: str | None, file: SampleFile | None, progress: Progress | None
+) -> dict[str, pa.Table]:
+    """Runs a job piece by piece; with a file, the samples go there and a thinned copy is returned."""
+    run = job.engine.start(job.scenario, job.seed, pcap=pcap)
+    samples: list[pa.RecordBatch] = []
+    keep = file.write if file else samples.append
+    for piece in range(1, _PIECES + 1):
+        while not run.advance(job.scenario.duration_s * piece / _PIECES):
+            pass
+        keep(pa.record_batch(run.take_samples()))
+        if progress:
+            progress(piece / _PIECES)
+    batches = {name: [pa.record_batch(batch)] for name, batch in run.finish().items()}
+    batches["samples"] = samples + batches["samples"]
+    tables = {name: pa.Table.from_batches(batches[name]) for name in TABLES}
+    if file:
+        tables["samples"] = file.close()
+    return {
+        name: number_rows(table, 0, job.cca)
+        for name, table in tables.items()
+        if name not in OPTIONAL or len(table)
+    }

@@ -87,7 +87,7 @@ def test_an_interrupted_campaign_goes_on_where_it_stopped(
     [
         ({"cca": "cubic"}, "'cubic' alone is always best"),
         ({"cca": "cubic,ledbat"}, "does not have 'ledbat'"),
-        ({"cca": "cubic,auto"}, "'auto' does not stay one"),
+        ({"cca": "cubic,auto"}, "'auto' is no fixed CCA"),
         ({"requirement": "fun"}, "goodput, balanced"),
         ({"requirement": ""}, "requirement: give one"),
         ({"scenarios": "nowhere/*"}, "'nowhere/\\*' matches"),

@@ -1,20 +1,96 @@
-//! Tables as Arrow record batches.
+//! Columns: tables as Arrow record batches, of one run or of many.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt32Array, UInt64Array};
+use arrow_array::types::Int32Type;
+use arrow_array::{
+    ArrayRef, DictionaryArray, Float64Array, Int32Array, RecordBatch, StringArray, UInt32Array,
+    UInt64Array,
+};
 use arrow_schema::{Field, Schema};
 use pyo3::prelude::*;
 use pyo3_arrow::PyRecordBatch;
-use record::{Column, ColumnInfo};
+use record::{Column, ColumnInfo, TableInfo, Tables};
 
 use crate::refuse;
 
 /// The columns as a batch whose fields carry the meaning of each; nothing is copied but texts.
 pub(crate) fn batch(infos: &[ColumnInfo], columns: Vec<Column>) -> PyResult<PyRecordBatch> {
+    let (fields, arrays) = with_meanings(infos, columns);
+    into_batch(fields, arrays)
+}
+
+/// One table of several runs, with the run of each row.
+struct JoinedTable {
+    info: &'static TableInfo,
+    columns: Vec<Column>,
+    runs: Vec<u32>,
+    /// Of each row the place of its label.
+    labels: Vec<i32>,
+}
+
+/// The tables of several runs, joined.
+#[derive(Default)]
+pub(crate) struct Joined {
+    tables: Vec<JoinedTable>,
+    labels: Vec<String>,
+}
+
+impl Joined {
+    /// Appends the rows of a run that has this number and this label.
+    pub(crate) fn add(&mut self, tables: Tables, run: u32, label: &str) {
+        let known = self.labels.iter().position(|known| known == label);
+        let place = known.unwrap_or(self.labels.len()) as i32;
+        if known.is_none() {
+            self.labels.push(label.to_owned());
+        }
+        for (index, (info, columns)) in tables.into_columns().enumerate() {
+            let rows = columns.first().map_or(0, Column::len);
+            if index == self.tables.len() {
+                self.tables.push(JoinedTable {
+                    info,
+                    columns,
+                    runs: vec![run; rows],
+                    labels: vec![place; rows],
+                });
+                continue;
+            }
+            let table = &mut self.tables[index];
+            for (column, more) in table.columns.iter_mut().zip(columns) {
+                column.append(more);
+            }
+            table.runs.resize(table.runs.len() + rows, run);
+            table.labels.resize(table.labels.len() + rows, place);
+        }
+    }
+
+    /// A batch by the name of each table. In front of its columns are `run` and, unless the table has such a
+    /// column, `cca`: number and label of the run of the row.
+    pub(crate) fn into_batches(self) -> PyResult<Vec<(&'static str, PyRecordBatch)>> {
+        let known: ArrayRef = Arc::new(StringArray::from(self.labels));
+        let mut batches = Vec::with_capacity(self.tables.len());
+        for table in self.tables {
+            let (mut fields, mut arrays) = with_meanings(table.info.columns, table.columns);
+            if !table.info.columns.iter().any(|each| each.name == "cca") {
+                let places = Int32Array::from(table.labels);
+                let labels = DictionaryArray::<Int32Type>::try_new(places, Arc::clone(&known));
+                let labels: ArrayRef = Arc::new(labels.map_err(refuse)?);
+                fields.insert(0, Field::new("cca", labels.data_type().clone(), true));
+                arrays.insert(0, labels);
+            }
+            let runs: ArrayRef = Arc::new(UInt32Array::from(table.runs));
+            fields.insert(0, Field::new("run", runs.data_type().clone(), true));
+            arrays.insert(0, runs);
+            batches.push((table.info.name, into_batch(fields, arrays)?));
+        }
+        Ok(batches)
+    }
+}
+
+fn with_meanings(infos: &[ColumnInfo], columns: Vec<Column>) -> (Vec<Field>, Vec<ArrayRef>) {
     let arrays: Vec<ArrayRef> = columns.into_iter().map(array).collect();
-    let fields: Vec<Field> = infos
+    let fields = infos
         .iter()
         .zip(&arrays)
         .map(|(info, array)| {
@@ -22,8 +98,11 @@ pub(crate) fn batch(infos: &[ColumnInfo], columns: Vec<Column>) -> PyResult<PyRe
             Field::new(info.name, array.data_type().clone(), false).with_metadata(meaning)
         })
         .collect();
-    let schema = Arc::new(Schema::new(fields));
-    RecordBatch::try_new(schema, arrays)
+    (fields, arrays)
+}
+
+fn into_batch(fields: Vec<Field>, arrays: Vec<ArrayRef>) -> PyResult<PyRecordBatch> {
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
         .map(PyRecordBatch::from)
         .map_err(refuse)
 }

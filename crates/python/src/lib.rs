@@ -2,6 +2,7 @@
 //!
 //! Columns cross the border through the Arrow C data interface; there is never a call per packet.
 
+mod batch;
 mod catalogue;
 mod columns;
 mod own_cca;
@@ -36,6 +37,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scenarios::Scenario>()?;
     module.add_class::<traces::Trace>()?;
     module.add_class::<run::Run>()?;
+    module.add_function(wrap_pyfunction!(batch::run_batch, module)?)?;
     module.add_class::<own_cca::PyReport>()?;
     module.add_function(wrap_pyfunction!(scenarios::scenario_schema, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::native_ccas, module)?)?;

@@ -1,4 +1,4 @@
-//! Runs.
+//! Run: one run of a scenario by the native engine or on a Linux kernel.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use kernel::{KernelError, KernelRun, Parts};
+use path::Traces;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -22,14 +23,63 @@ use crate::scenarios::Scenario;
 /// How long a call may wait for a kernel before Python gets to look at interrupts.
 const WAIT: std::time::Duration = std::time::Duration::from_millis(300);
 
-/// What runs TCP.
-enum Engine {
+/// What watches a run beside the recorder.
+#[derive(Default)]
+pub(crate) struct Watch {
+    /// Whether the invariant checker verifies the run.
+    pub(crate) check: bool,
+    /// File for a capture at the server.
+    pub(crate) pcap: Option<PathBuf>,
+}
+
+/// Engine: a run that is under way, of our own TCP or of a Linux kernel.
+pub(crate) enum Engine {
+    /// Our own TCP.
     Native(Box<Simulation>),
+    /// A Linux kernel.
     Kernel(Box<KernelRun>),
 }
 
 impl Engine {
-    fn advance(&mut self, until: Instant) -> PyResult<bool> {
+    /// Starts a run of our own TCP.
+    pub(crate) fn native(
+        scenario: &scenario::Scenario,
+        traces: &Traces,
+        seed: u64,
+        watch: Watch,
+    ) -> PyResult<Self> {
+        let pcap = watch
+            .pcap
+            .map(|file| {
+                let open = File::create(&file);
+                open.map(|out| Box::new(BufWriter::new(out)) as Capture)
+                    .map_err(|error| refuse(format!("{}: {error}", file.display())))
+            })
+            .transpose()?;
+        let check = watch.check;
+        let simulation = Simulation::new(scenario, traces, seed, Options { check, pcap });
+        simulation
+            .map(|simulation| Self::Native(Box::new(simulation)))
+            .map_err(refuse)
+    }
+
+    /// Starts a run on a Linux kernel of these parts.
+    pub(crate) fn kernel(
+        parts: &Parts,
+        scenario: &scenario::Scenario,
+        traces: &Traces,
+        seed: u64,
+        watch: Watch,
+    ) -> PyResult<Self> {
+        let Watch { check, pcap } = watch;
+        let options = kernel::Options { check, pcap };
+        KernelRun::new(parts, scenario, traces, seed, &options)
+            .map(|run| Self::Kernel(Box::new(run)))
+            .map_err(broken)
+    }
+
+    /// Runs until `until`; returns whether it has come so far, for which a kernel may need several calls.
+    pub(crate) fn advance(&mut self, until: Instant) -> PyResult<bool> {
         match self {
             Self::Native(simulation) => {
                 simulation.advance(until);
@@ -46,7 +96,8 @@ impl Engine {
         }
     }
 
-    fn finish(self) -> PyResult<Tables> {
+    /// Ends the run and returns its tables.
+    pub(crate) fn finish(self) -> PyResult<Tables> {
         match self {
             Self::Native(simulation) => simulation.finish().map_err(refuse),
             Self::Kernel(kernel) => kernel.finish().map_err(broken),
@@ -85,16 +136,12 @@ impl Run {
     #[new]
     #[pyo3(signature = (scenario, seed, *, check=false, pcap=None))]
     fn new(scenario: &Scenario, seed: u64, check: bool, pcap: Option<PathBuf>) -> PyResult<Self> {
-        let pcap = pcap
-            .map(|file| {
-                let open = File::create(&file);
-                open.map(|out| Box::new(BufWriter::new(out)) as Capture)
-                    .map_err(|error| refuse(format!("{}: {error}", file.display())))
-            })
-            .transpose()?;
-        let options = Options { check, pcap };
-        let simulation = Simulation::new(&scenario.inner, &scenario.traces, seed, options);
-        let engine = Engine::Native(Box::new(simulation.map_err(refuse)?));
+        let engine = Engine::native(
+            &scenario.inner,
+            &scenario.traces,
+            seed,
+            Watch { check, pcap },
+        )?;
         Ok(Self {
             engine: Mutex::new(Some(engine)),
         })
@@ -114,9 +161,8 @@ impl Run {
         pcap: Option<PathBuf>,
     ) -> PyResult<Self> {
         let parts = Parts { linux, guest, path };
-        let options = kernel::Options { check, pcap };
-        let run = KernelRun::new(&parts, &scenario.inner, &scenario.traces, seed, &options);
-        let engine = Engine::Kernel(Box::new(run.map_err(broken)?));
+        let watch = Watch { check, pcap };
+        let engine = Engine::kernel(&parts, &scenario.inner, &scenario.traces, seed, watch)?;
         Ok(Self {
             engine: Mutex::new(Some(engine)),
         })

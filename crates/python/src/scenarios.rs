@@ -1,10 +1,12 @@
-//! Scenarios.
+//! Scenario: what Python sees of a network, the flows on it and their length.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use path::Traces;
+use path::{Files, Traces};
 use pyo3::prelude::*;
+use pyo3::types::PyType;
 use scenario::{Lineup, Samples};
 use units::Duration;
 
@@ -16,30 +18,55 @@ use crate::refuse;
 pub(crate) struct Scenario {
     pub(crate) inner: Arc<scenario::Scenario>,
     pub(crate) traces: Arc<Traces>,
+    hash: OnceLock<String>,
 }
 
+/// What a pickled scenario consists of: the complete scenario as TOML, the folder that its files count from,
+/// and the texts of its files.
+type State = (String, PathBuf, BTreeMap<PathBuf, String>);
+
 impl Scenario {
-    fn load(mut inner: scenario::Scenario, directory: &Path) -> PyResult<Self> {
-        inner.load_selection(directory).map_err(refuse)?;
-        let traces = Traces::load(&inner, directory).map_err(refuse)?;
-        Ok(Self {
+    fn load(mut inner: scenario::Scenario, files: Files) -> PyResult<Self> {
+        inner.load_selection(files.directory()).map_err(refuse)?;
+        let traces = Traces::from_files(&inner, files).map_err(refuse)?;
+        Ok(Self::of(inner, Arc::new(traces)))
+    }
+
+    fn of(inner: scenario::Scenario, traces: Arc<Traces>) -> Self {
+        Self {
             inner: Arc::new(inner),
-            traces: Arc::new(traces),
-        })
+            traces,
+            hash: OnceLock::new(),
+        }
     }
 
     fn changed(&self, change: impl FnOnce(&mut scenario::Scenario)) -> Self {
         let mut inner = (*self.inner).clone();
         change(&mut inner);
-        Self {
-            inner: Arc::new(inner),
-            traces: Arc::clone(&self.traces),
-        }
+        Self::of(inner, Arc::clone(&self.traces))
     }
 }
 
 #[pymethods]
 impl Scenario {
+    /// Reads a complete scenario (TOML) whose files are known by their texts; relative files count from
+    /// `directory`. This is how a pickled scenario comes back.
+    #[new]
+    fn new(text: &str, directory: PathBuf, files: BTreeMap<PathBuf, String>) -> PyResult<Self> {
+        let inner = scenario::Scenario::from_toml(text, "scenario", &[]).map_err(refuse)?;
+        Self::load(inner, Files::with_texts(&directory, files))
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyType>, State) {
+        let files = self.traces.files();
+        let state = (
+            self.inner.to_toml(),
+            files.directory().to_owned(),
+            files.texts().clone(),
+        );
+        (py.get_type::<Self>(), state)
+    }
+
     /// Reads a scenario file and the traces that it names, relative to `directory`.
     #[staticmethod]
     #[pyo3(signature = (text, origin, directory, overrides))]
@@ -50,7 +77,7 @@ impl Scenario {
         overrides: Vec<String>,
     ) -> PyResult<Self> {
         let inner = scenario::Scenario::from_toml(text, origin, &overrides).map_err(refuse)?;
-        Self::load(inner, &directory)
+        Self::load(inner, Files::in_directory(&directory))
     }
 
     /// The scenario that a link trace alone makes; files are relative to the working directory.
@@ -58,7 +85,7 @@ impl Scenario {
     #[pyo3(signature = (down, up, overrides))]
     fn of_trace(down: &str, up: Option<&str>, overrides: Vec<String>) -> PyResult<Self> {
         let inner = scenario::Scenario::from_trace(down, up, &overrides).map_err(refuse)?;
-        Self::load(inner, Path::new(""))
+        Self::load(inner, Files::in_directory(Path::new("")))
     }
 
     /// Name in results.
@@ -87,8 +114,8 @@ impl Scenario {
 
     /// Hash of all that matters to a run.
     #[getter]
-    fn hash(&self) -> String {
-        self.inner.hash()
+    fn hash(&self) -> &str {
+        self.hash.get_or_init(|| self.inner.hash())
     }
 
     /// What differs between runs; empty if nothing does.
@@ -138,10 +165,16 @@ impl Scenario {
         lineup.apply(&mut inner);
         // What a command names counts from where it runs.
         inner.load_selection(Path::new("")).map_err(refuse)?;
-        Ok(Self {
-            inner: Arc::new(inner),
-            traces: Arc::clone(&self.traces),
-        })
+        Ok(Self::of(inner, Arc::clone(&self.traces)))
+    }
+
+    /// The same scenario with fields overridden as `field=value`; relative files count from the folder of the
+    /// scenario.
+    fn with_changes(&self, overrides: Vec<String>) -> PyResult<Self> {
+        let text = self.inner.to_toml();
+        let inner =
+            scenario::Scenario::from_toml(&text, &self.inner.name, &overrides).map_err(refuse)?;
+        Self::load(inner, self.traces.files().clone())
     }
 
     /// The same scenario with the state of connections sampled at every ACK (`"every-ack"`), never

@@ -13,6 +13,37 @@ pub enum Column {
     Text(Vec<String>),
 }
 
+impl Column {
+    /// Returns the number of values.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::U64(values) => values.len(),
+            Self::U32(values) => values.len(),
+            Self::F64(values) => values.len(),
+            Self::Text(values) => values.len(),
+        }
+    }
+
+    /// Returns whether there is no value.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Appends the values of another column of the same kind.
+    ///
+    /// # Panics
+    /// If the other column is of another kind.
+    pub fn append(&mut self, other: Self) {
+        match (self, other) {
+            (Self::U64(values), Self::U64(mut more)) => values.append(&mut more),
+            (Self::U32(values), Self::U32(mut more)) => values.append(&mut more),
+            (Self::F64(values), Self::F64(mut more)) => values.append(&mut more),
+            (Self::Text(values), Self::Text(mut more)) => values.append(&mut more),
+            (kind, other) => panic!("{other:?} is of another kind than {kind:?}"),
+        }
+    }
+}
+
 /// Name and meaning of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ColumnInfo {

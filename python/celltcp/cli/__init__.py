@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from celltcp import __version__
+from celltcp._core import __version__
 from celltcp.cli.bench import bench
 from celltcp.cli.cca import cca
 from celltcp.cli.compare import compare

@@ -20,8 +20,9 @@ import click
 def bench(what: str, runs: int, json_file: str | None) -> None:
     """Measure the native engine.
 
-    tcp: simulated seconds and data packets per CPU second. radio: the cost of cells and UEs in time and
-    memory, and what the radio's approximations change.
+    tcp: simulated seconds and data packets per CPU second, and the cost of a run of a campaign beside
+    the engine. radio: the cost of cells and UEs in time and memory, and what the radio's approximations
+    change.
     """
     import json
     from pathlib import Path
@@ -36,15 +37,22 @@ def bench(what: str, runs: int, json_file: str | None) -> None:
 
 
 def _tcp() -> dict[str, Any]:
-    from celltcp.bench import CASES, measure, peak_memory_mb
+    from celltcp.bench import CASES, measure, measure_campaign, peak_memory_mb
 
-    figures = {}
+    figures: dict[str, Any] = {}
     for case in CASES:
         figures[case.name] = measure(case)
         click.echo(
             f"{case.name:<14} {figures[case.name]['sim_s_per_cpu_s']:>8.0f} simulated s per CPU s, "
             f"{figures[case.name]['data_packets_per_cpu_s']:>10.0f} data packets per CPU s"
         )
+    figures["campaign"] = measure_campaign()
+    overhead = figures["campaign"]["campaign_overhead_ms_per_run"]
+    kilobytes = figures["campaign"]["campaign_kb_per_run"]
+    click.echo(
+        f"{'campaign':<14} {overhead:>8.2f} ms of CPU per run beside the engine, "
+        f"{kilobytes:>10.1f} kB of memory per run beside its rows"
+    )
     click.echo(f"peak memory of this process: {peak_memory_mb():.0f} MB")
     return figures
 

@@ -59,7 +59,7 @@ def _print_catalogue(entries: list[CcaEntry]) -> None:
 
 
 def _print_auto(as_json: bool) -> None:
-    """What `auto` is, and its parameters."""
+    """Prints the description and the parameters of `auto`."""
     import json
 
     from rich.table import Table

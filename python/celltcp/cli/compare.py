@@ -8,7 +8,7 @@ import click
 
 from celltcp.cli.console import wide_console
 from celltcp.cli.means import mean_text
-from celltcp.cli.options import campaign_options, radio_log_option, scenario_options
+from celltcp.cli.options import campaign_options, option, scenario_options, takes_settings
 from celltcp.cli.outcome import check_json, draw, tell
 from celltcp.cli.progress import progress_bar
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from celltcp.comparison import Comparison
+    from celltcp.settings import RunSettings
 
 #: Columns of the table: metric, heading, digits.
 COLUMNS = (
@@ -35,48 +36,21 @@ COLUMNS = (
 @click.command()
 @scenario_options
 @campaign_options
-@radio_log_option
-def compare(
-    scenario: str,
-    uplink: str | None,
-    duration: str | None,
-    changes: tuple[str, ...],
-    seed: int,
-    engine: str,
-    kernel: str | None,
-    cca: str,
-    runs: int,
-    jobs: int | None,
-    radio_log: bool,
-    out: str | None,
-    json_file: str | None,
-) -> None:
+@option("radio_log")
+@takes_settings
+def compare(scenario: str, settings: RunSettings, json_file: str | None) -> None:
     """Compare congestion controls on SCENARIO.
 
     SCENARIO is a built-in name (celltcp scenarios lists them), a scenario file (.toml) or a link trace
     (.down, .csv). All congestion controls meet the same channel realisations.
     """
-    from celltcp.comparison import compare as compare_all
+    from celltcp.comparison import compare_with
     from celltcp.results import prepare_folder
 
     check_json(json_file)
-    folder = prepare_folder(out) if out else None
+    folder = prepare_folder(settings.out) if settings.out else None
     with progress_bar("comparing") as progress:
-        result = compare_all(
-            scenario,
-            cca=cca,
-            runs=runs,
-            seed=seed,
-            engine=engine,
-            kernel=kernel,
-            duration=duration,
-            jobs=jobs,
-            uplink=uplink,
-            set=changes,
-            out=folder,
-            radio_log=radio_log,
-            progress=progress,
-        )
+        result = compare_with(scenario, settings, progress)
     tell(result.to_json(), json_file, lambda: print_comparison(result))
     if folder:
         draw(result.plot.overview(), folder, "overview")
@@ -85,7 +59,7 @@ def compare(
 
 
 def _draw_explained(result: Comparison, folder: Path) -> None:
-    """The pictures of what selectors did, unless their connections were too short for one."""
+    """Draws the decisions of selectors, unless their connections were too short for a picture."""
     from celltcp._core import CelltcpError
     from celltcp.cli.select.explain import draw_all
     from celltcp.selection.explanation import explain
@@ -101,10 +75,10 @@ def print_comparison(result: Comparison) -> None:
     from rich.table import Table
 
     from celltcp.cli.published import print_beside
+    from celltcp.labels import labels
     from celltcp.papers.beside import beside
     from celltcp.requirements import REQUIREMENTS
-    from celltcp.selection.labels import labels
-    from celltcp.selection.used import used_in
+    from celltcp.results.selectors import used_in
 
     about = result.results.about
     table = Table(title=f"{about['name']}: mean and 95 % interval over {about['runs']} runs")
@@ -129,7 +103,8 @@ def print_comparison(result: Comparison) -> None:
         console.print(f"{names[used.lineup]}{flow}: {used}", markup=False)
     if not result.randomness:
         console.print(
-            "This scenario has no randomness: runs differ only where a CCA draws lots, as BBR does."
+            "This scenario has no randomness: runs differ only where a CCA draws random numbers, as "
+            "BBR does."
         )
     for requirement, best in result.recommendation.items():
         if not best and result.several_flows:
@@ -150,7 +125,7 @@ def _shares(result: Comparison) -> Table:
     """Goodput of each flow and Jain's index, where flows share the path."""
     from rich.table import Table
 
-    from celltcp.selection.labels import labels
+    from celltcp.labels import labels
 
     table = Table(title="Shares of the path while all flows run, and Jain's index of them (1 is fair)")
     table.add_column("CCA")

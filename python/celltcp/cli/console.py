@@ -1,4 +1,4 @@
-"""Where tables are printed."""
+"""Console on which tables are printed."""
 
 from __future__ import annotations
 

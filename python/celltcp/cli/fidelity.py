@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from celltcp.cli.options import option, options
 from celltcp.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -27,14 +28,11 @@ _NOT_IN_COMMAND = ("out", "jobs", "json_file", "strict")
     help="Cases or groups of the set (steady, loss, steps, outage, cellular), or any scenario; "
     "default the whole set.",
 )
-@click.option("--runs", default=10, show_default=True, type=click.IntRange(1))
-@click.option("--seed", default=1, show_default=True, type=click.IntRange(0))
-@click.option("--duration", metavar="TIME", help="Length of a run; default each case's own.")
-@click.option("--jobs", type=click.IntRange(1), help="Runs at a time; default all cores.")
-@click.option("--kernel", metavar="VERSION", help="Which kernel; default the newest built.")
-@click.option("--out", metavar="DIR", help="Keep tables and pictures here; resumes.")
+@options("runs", "seed")
+@option("duration", help="Length of a run; default each case's own.")
+@options("jobs", "kernel", "out")
 @click.option("--page", metavar="FILE", help="Write the outcome as a Markdown page with pictures.")
-@click.option("--json", "json_file", metavar="FILE", help="Write the outcome as JSON; - prints it.")
+@option("json_file")
 @click.option("--strict", is_flag=True, help="Exit code 1 if something is outside its band.")
 @click.pass_context
 def fidelity(
@@ -63,7 +61,7 @@ def fidelity(
     from celltcp.fidelity import choose_cases, judge
     from celltcp.fidelity.campaign import judged_ccas
     from celltcp.fidelity.causes import known_causes
-    from celltcp.fidelity.page import write_page
+    from celltcp.report.fidelity_page import write_page
     from celltcp.results import prepare_folder
 
     ccas = judged_ccas(cca)

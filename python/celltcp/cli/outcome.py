@@ -1,4 +1,4 @@
-"""What a command leaves behind: its table or JSON, and pictures beside the results."""
+"""Output of a command: its table or JSON, and pictures beside the results."""
 
 from __future__ import annotations
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import click
 
+from celltcp.cli.options import option, options
 from celltcp.cli.progress import progress_bar
 
 
 @click.command()
 @click.argument("name", required=False)
 @click.option("--scenario", metavar="LIST", help="Only these scenarios of the paper.")
-@click.option("--runs", default=10, show_default=True, type=click.IntRange(1))
-@click.option("--seed", default=1, show_default=True, type=click.IntRange(0))
-@click.option("--jobs", type=click.IntRange(1), help="Runs at a time; default all cores.")
-@click.option("--out", metavar="DIR", help="Keep tables and the picture here; resumes.")
+@options("runs", "seed", "jobs")
+@option("out", help="Keep tables and the picture here; resumes.")
 def papers(
     name: str | None,
     scenario: str | None,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from celltcp._core import CelltcpError
 from celltcp.cli.console import wide_console
 from celltcp.cli.means import mean_text
-from celltcp.selection.labels import labels as cca_labels
+from celltcp.labels import labels as cca_labels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,23 +6,25 @@ from typing import TYPE_CHECKING
 
 import click
 
-from celltcp.cli.options import radio_log_option, scenario_options
+from celltcp.cli.options import option, scenario_options, takes_settings
 from celltcp.cli.progress import progress_bar
 
 if TYPE_CHECKING:
+    from celltcp.settings import RunSettings
     from celltcp.single import SingleRun
 
 
 @click.command()
 @scenario_options
-@click.option(
-    "--cca",
+@option(
+    "cca",
     default="own",
+    show_default=False,
     metavar="NAME",
     help="Congestion control; default that of the scenario.",
 )
-@radio_log_option
-@click.option("--out", metavar="DIR", help="Keep tables and the picture here.")
+@option("radio_log")
+@option("out", help="Keep tables and the picture here.")
 @click.option("--pcap", metavar="FILE", help="Capture what the server sends and receives.")
 @click.option(
     "--samples",
@@ -31,49 +33,23 @@ if TYPE_CHECKING:
     metavar="WHEN",
     help="State of the connection: every-ack, off, or an interval such as 10ms.",
 )
-def run(
-    scenario: str,
-    uplink: str | None,
-    duration: str | None,
-    changes: tuple[str, ...],
-    seed: int,
-    engine: str,
-    kernel: str | None,
-    cca: str,
-    radio_log: bool,
-    out: str | None,
-    pcap: str | None,
-    samples: str,
-) -> None:
+@takes_settings
+def run(scenario: str, settings: RunSettings, pcap: str | None) -> None:
     """Run one congestion control once on SCENARIO and look closely."""
     from pathlib import Path
 
     from celltcp.export.text import must_be_writable
-    from celltcp.radio.coverage import uncovered
+    from celltcp.labels import labels
     from celltcp.results import prepare_folder
-    from celltcp.selection.hints import unheard
-    from celltcp.selection.labels import labels
-    from celltcp.single import run as run_once
+    from celltcp.results.coverage import uncovered
+    from celltcp.results.hints import unheard
+    from celltcp.single import run_with
 
-    folder = prepare_folder(out) if out else None
+    folder = prepare_folder(settings.out) if settings.out else None
     if pcap:
         must_be_writable(Path(pcap))
     with progress_bar("running") as progress:
-        result = run_once(
-            scenario,
-            cca=cca,
-            seed=seed,
-            engine=engine,
-            kernel=kernel,
-            duration=duration,
-            uplink=uplink,
-            set=changes,
-            samples=samples,
-            out=folder,
-            pcap=pcap,
-            radio_log=radio_log,
-            progress=progress,
-        )
+        result = run_with(scenario, settings, pcap=pcap, progress=progress)
     names = labels(result.flows["cca"].unique())
     for flow in result.flows.to_dict("records"):
         click.echo(
@@ -93,7 +69,7 @@ def run(
 
 
 def _print_decisions(result: SingleRun) -> None:
-    """When selectors chose what, and why."""
+    """Prints the decisions of selectors: time, congestion controls, cause and reason."""
     from rich.table import Table
 
     from celltcp.cli.console import wide_console

@@ -8,12 +8,13 @@ import click
 
 from celltcp.cli.compare import COLUMNS, outcome_cells
 from celltcp.cli.console import wide_console
-from celltcp.cli.options import campaign_options, scenario_options
+from celltcp.cli.options import campaign_options, scenario_options, takes_settings
 from celltcp.cli.outcome import check_json, draw, tell
 from celltcp.cli.progress import progress_bar
 
 if TYPE_CHECKING:
     from celltcp.parameter_sweep import Sweep
+    from celltcp.settings import RunSettings
 
 
 @click.command()
@@ -25,46 +26,19 @@ if TYPE_CHECKING:
     help="Field and values: tcp.window_scale=0..14 or path.rtt=18ms,68ms.",
 )
 @campaign_options
-def sweep(
-    scenario: str,
-    uplink: str | None,
-    duration: str | None,
-    changes: tuple[str, ...],
-    seed: int,
-    engine: str,
-    kernel: str | None,
-    vary: str,
-    cca: str,
-    runs: int,
-    jobs: int | None,
-    out: str | None,
-    json_file: str | None,
-) -> None:
+@takes_settings
+def sweep(scenario: str, vary: str, settings: RunSettings, json_file: str | None) -> None:
     """Compare congestion controls on SCENARIO for each value of one of its fields.
 
     With --out, the results of each value are in a folder of their own, which celltcp show takes.
     """
-    from celltcp.parameter_sweep import sweep as sweep_all
+    from celltcp.parameter_sweep import sweep_with
     from celltcp.results import prepare_folder
 
     check_json(json_file)
-    folder = prepare_folder(out) if out else None
+    folder = prepare_folder(settings.out) if settings.out else None
     with progress_bar("sweeping") as progress:
-        result = sweep_all(
-            scenario,
-            vary,
-            cca=cca,
-            runs=runs,
-            seed=seed,
-            engine=engine,
-            kernel=kernel,
-            duration=duration,
-            jobs=jobs,
-            uplink=uplink,
-            set=changes,
-            out=folder,
-            progress=progress,
-        )
+        result = sweep_with(scenario, vary, settings, progress)
     tell(result.to_json(), json_file, lambda: _print_sweep(result))
     if folder:
         draw(result.plot(), folder, "sweep")
@@ -74,7 +48,7 @@ def _print_sweep(result: Sweep) -> None:
     """Means with intervals, a row per value and congestion control."""
     from rich.table import Table
 
-    from celltcp.selection.labels import labels
+    from celltcp.labels import labels
 
     about = next(iter(result.comparisons.values())).results.about
     table = Table(title=f"{about['name']}: mean and 95 % interval over {about['runs']} runs")

@@ -1,4 +1,4 @@
-"""How far the native engine may be from the kernel."""
+"""Bands: the largest differences between the engines that are allowed."""
 
 from __future__ import annotations
 

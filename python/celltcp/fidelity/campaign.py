@@ -7,17 +7,16 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-import celltcp
 from celltcp import _core
 from celltcp._core import CelltcpError
 from celltcp.campaign import Progress, jobs_for, run_jobs
 from celltcp.ccas import catalogue, chosen
-from celltcp.comparison import about
 from celltcp.engines import Engine
 from celltcp.fidelity.cases import Case
 from celltcp.fidelity.judgement import Fidelity, Judgement, judge_case
 from celltcp.fidelity.trajectory import SAMPLES
 from celltcp.results import Results, read_results
+from celltcp.results.origin import origin_of
 
 #: Folder below that of the results with the runs of a campaign that is not finished.
 _UNFINISHED = ".unfinished"
@@ -91,7 +90,7 @@ def judge(
         version = sides[1].tables["runs"]["kernel_version"][0].as_py()
     if out:
         shutil.rmtree(out / _UNFINISHED, ignore_errors=True)
-    return Fidelity(judgements, celltcp.__version__, version, runs, seed)
+    return Fidelity(judgements, _core.__version__, version, runs, seed)
 
 
 def run_case(
@@ -122,7 +121,7 @@ def run_case(
     scenario = case.scenario.with_samples(SAMPLES)
     jobs = jobs_for(scenario, ccas, runs, seed, engine)
     build = build_of(engine)
-    origin = {**about(scenario, ccas, runs, seed, engine), "build": build}
+    origin = {**origin_of(scenario, ccas, runs, seed, engine), "build": build}
     kept = _read(folder, origin)
     if kept is not None:
         return kept
@@ -138,7 +137,7 @@ def build_of(engine: Engine) -> str:
     programs = [Path(_core.__file__)]
     if engine.kernel is not None:
         programs.append(engine.kernel.binary)
-        programs += sorted(path for path in (Path(celltcp.__file__).parent / "engine").rglob("*"))
+        programs += sorted(path for path in (Path(_core.__file__).parent / "engine").rglob("*"))
     digest = hashlib.sha256()
     for program in programs:
         if program.is_file():
@@ -147,7 +146,7 @@ def build_of(engine: Engine) -> str:
 
 
 def _read(folder: Path | None, origin: dict[str, object]) -> Results | None:
-    """What the folder holds, if it is whole and of the same origin."""
+    """Returns the results in the folder if they are whole and of the same origin."""
     if folder is None:
         return None
     try:

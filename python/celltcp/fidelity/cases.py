@@ -27,7 +27,7 @@ class Case:
 
 @dataclass(frozen=True)
 class _Recipe:
-    """How a case of the set is made of a scenario of the library."""
+    """Recipe of a case of the set: a scenario of the library, and changes to it."""
 
     group: str
     scenario: str

@@ -1,4 +1,4 @@
-"""Why cases are outside their bands, where that is known."""
+"""Causes: known reasons for cases outside their bands."""
 
 from __future__ import annotations
 

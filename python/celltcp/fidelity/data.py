@@ -1,4 +1,4 @@
-"""What comes with the package: cases, bands, causes, the method."""
+"""Data files of the package: cases, bands, causes, the method."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from celltcp.fidelity.trajectory import Trajectory, cwnd_distance, trajectory_of
 from celltcp.results import Results
 from celltcp.statistics import Estimate, estimate, paired_difference
 
-#: What is held against each other, in the order of the table.
+#: Metrics that are compared, in the order of the table.
 METRICS = ("goodput_mbps", "rtt_mean_ms", "rtt_p95_ms", "retransmitted_percent")
 
 
@@ -162,7 +162,7 @@ def difference(native: Sequence[float], kernel: Sequence[float], band: float | N
 
 
 def _runs(results: Results) -> pd.DataFrame:
-    """One row per run, of the flow under test, with the share of segments that were sent again."""
+    """Returns a row per run, of the flow under test, with the share of retransmitted segments."""
     comparison = Comparison(results)
     flows = comparison.flows
     tested = flows[flows["name"] == flows.groupby("run")["name"].transform("first")]

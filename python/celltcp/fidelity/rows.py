@@ -1,4 +1,4 @@
-"""What a row of the report says, for the terminal and for the page."""
+"""Rows of the fidelity report, for the terminal and for the page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COLUMNS = (
 )
 HEADINGS = ("case", "CCA", *(heading for _, _, heading, _ in COLUMNS), "cwnd distance", "verdict")
 
-#: How the cells are read.
+#: Legend of the cells.
 LEGEND = (
     "Each metric: native / kernel, means over the runs; below, the difference in percent of the "
     "kernel's mean, ± half its 95 % interval, paired by seed; no ± where no run differs from another. "

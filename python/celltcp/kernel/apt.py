@@ -190,7 +190,7 @@ def _sha256(file: Path) -> str:
 
 
 def _own_configuration(environment: Mapping[str, str]) -> tuple[Path, Path]:
-    """Where the machine's apt has its sources: a file and a folder."""
+    """Returns the file and the folder in which the machine's apt has its sources."""
     done = subprocess.run(
         ["apt-config", "shell", "FILE", "Dir::Etc::sourcelist/f", "PARTS", "Dir::Etc::sourceparts/d"],
         env=dict(environment),

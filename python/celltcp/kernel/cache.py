@@ -20,7 +20,7 @@ _WORK = ".work-"
 
 
 class Origin(TypedDict):
-    """What a kernel's source was: the Debian package or the tarball that was asked for."""
+    """Source of a kernel: the Debian package or the tarball that was asked for."""
 
     kind: str
     name: str
@@ -29,7 +29,7 @@ class Origin(TypedDict):
 
 
 class About(TypedDict):
-    """What is known of a kernel that was built, as `about.json` keeps it."""
+    """Description of a kernel that was built, as `about.json` keeps it."""
 
     version: str
     source: Origin
@@ -56,7 +56,7 @@ def root() -> Path:
 
 
 def work_folder(name: str) -> Path:
-    """Where a kernel from the source called `name` is built."""
+    """Returns the folder in which a kernel from the source called `name` is built."""
     return root() / f"{_WORK}{name}"
 
 

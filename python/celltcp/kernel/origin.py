@@ -1,4 +1,4 @@
-"""Where the source of a kernel comes from: a Debian package or a tarball of the user's."""
+"""Origin of the source of a kernel: a Debian package, or a tarball of the user's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where apt gets its packages from, read from the machine's own configuration: sources.list(5)."""
+"""Sources of apt's packages, read from the machine's own configuration: sources.list(5)."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def _stanzas(text: str) -> Iterator[dict[str, str]]:
 
 
 def candidates(own: Iterable[Source]) -> list[Candidate]:
-    """Where to look for a package, in this order.
+    """Returns the sources in which to look for a package, in their order.
 
     The machine's own suites; the backports to its release; newer releases of Debian, each with the
     backports to it; older ones. All from the archives that the machine uses, by the same keys.

@@ -1,4 +1,4 @@
-"""What there is of kernels, and whether a rebuild is due."""
+"""Status of kernels: those that are built, and whether a rebuild is due."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Status(TypedDict):
 
 
 def status() -> Status:
-    """What is in the cache of kernels.
+    """Returns the kernels in the cache.
 
     Raises:
         CelltcpError: a kernel is damaged; says how to remove it.

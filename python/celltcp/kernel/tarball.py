@@ -14,7 +14,7 @@ from typing import IO
 
 from celltcp._core import CelltcpError
 
-#: How Debian and Ubuntu call the tarball within a package linux-source-X.Y.
+#: Names of the tarball within a package linux-source-X.Y of Debian and Ubuntu.
 _IN_PACKAGE = re.compile(r"\.?/?usr/src/(?:[^/]+/)?linux-source-[^/]+\.tar\.(?:xz|bz2|gz)")
 #: Members between two reports.
 _REPORT_EVERY = 500

@@ -1,4 +1,4 @@
-"""What a machine needs to build a kernel."""
+"""Tools that a machine needs to build a kernel."""
 
 from __future__ import annotations
 

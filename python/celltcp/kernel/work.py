@@ -20,7 +20,7 @@ _COMPILED_BYTES = 250_000_000
 
 @dataclass(frozen=True)
 class Work:
-    """Where a build is, and how it tells of itself; programs hold the lock through `keep_open`."""
+    """Folder, log and output of a build; programs hold the lock through `keep_open`."""
 
     folder: Path
     environment: Mapping[str, str]
@@ -29,7 +29,7 @@ class Work:
 
     @property
     def log(self) -> Path:
-        """What all programs said."""
+        """The output of all programs."""
         return self.folder / "build.log"
 
     @property
@@ -44,7 +44,7 @@ class Work:
 
     @property
     def out(self) -> Path:
-        """What make makes."""
+        """The file that make builds."""
         return self.folder / "out"
 
     def call(

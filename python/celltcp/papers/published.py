@@ -50,7 +50,7 @@ def published_phases(scenario: str) -> dict[tuple[str, str], float]:
 
 
 def source(table: str) -> str:
-    """Where the figures of a table come from."""
+    """Returns the source of the figures of a table."""
     comments = [line for line in _lines(table) if line.startswith("#")]
     return " ".join(line.removeprefix("#").strip() for line in comments)
 

@@ -1,4 +1,4 @@
-"""Whether congestion controls rank as they did in a paper."""
+"""Rank correlation of our means with those of a paper."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _MOST_ORDERED = 7
 class RankCorrelation:
     """Spearman's rank correlation of our means with the published ones.
 
-    Between `low` and `high` lie 95 % of what it is when both are measured again, by the bootstrap: runs
-    are drawn again with replacement, with the same seeds for all, and the published means
-    normally within their own intervals. `chance` is the share of all orders that agree as well.
+    `low` and `high` are the ends of the 95 % bootstrap interval: runs are drawn with replacement, with
+    the same seeds for all, and the published means normally within their own intervals. `chance` is the
+    p-value of the permutation test: the share of all orders that agree as well.
     """
 
     rho: float
@@ -33,10 +33,8 @@ class RankCorrelation:
     count: int
 
     def __str__(self) -> str:
-        chance = "" if math.isnan(self.chance) else f"; by chance {100 * self.chance:.0f} %"
-        return (
-            f"{self.rho:+.2f} (measured again: 95 % within {self.low:+.2f} to {self.high:+.2f}{chance})"
-        )
+        chance = "" if math.isnan(self.chance) else f"; p = {self.chance:.2g}"
+        return f"{self.rho:+.2f} (bootstrap 95 % interval {self.low:+.2f} to {self.high:+.2f}{chance})"
 
 
 def rank_correlation(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from celltcp.labels import labels
 from celltcp.plots.style import colours
-from celltcp.selection.labels import labels
 from celltcp.statistics import estimate
 
 if TYPE_CHECKING:

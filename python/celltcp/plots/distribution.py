@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 
 from celltcp._core import CelltcpError
+from celltcp.labels import labels
 from celltcp.plots.style import colours
-from celltcp.selection.labels import labels
-
-if TYPE_CHECKING:
-    from celltcp.comparison import Comparison
 
 #: Columns of the slots by the names that users give, with the label of the axis.
 METRICS = {
@@ -25,15 +23,14 @@ METRICS = {
 _RESAMPLES = 200
 
 
-def draw_ecdf(axes: Axes, comparison: Comparison, metric: str) -> None:
-    """Empirical distribution with a 95 % band from resampling whole runs."""
+def draw_ecdf(axes: Axes, slots: pd.DataFrame, ccas: Sequence[str], metric: str) -> None:
+    """Draws the empirical distribution over slots with a 95 % band from resampling whole runs."""
     if metric not in METRICS:
         raise CelltcpError(f"metric {metric!r} is not one of {', '.join(METRICS)}")
     column, label = METRICS[metric]
-    slots = comparison.slots
     flow = slots["flow"] == 0
-    names, shades = labels(comparison.ccas), colours(comparison.ccas)
-    for cca in comparison.ccas:
+    names, shades = labels(ccas), colours(ccas)
+    for cca in ccas:
         mine = slots[flow & (slots["cca"] == cca)]
         runs = [np.sort(run[column].dropna().to_numpy()) for _, run in mine.groupby("run")]
         runs = [values for values in runs if len(values)]

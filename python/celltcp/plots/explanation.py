@@ -1,4 +1,4 @@
-"""What a selector did in a run, on one time axis."""
+"""Picture of one connection with a selector: outcome, estimates and decisions on one time axis."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from celltcp.selection.explanation import Explanation
-
 #: Light colours of phases, which the names in the picture tell apart, too.
 _PHASES = {
     "start-up": "#F0E442",
@@ -29,7 +27,7 @@ _PHASES = {
 }
 _GOODPUT, _SEEN = "#0072B2", "#D55E00"
 
-#: How strong estimates are drawn of which the estimator is not sure.
+#: Opacity of estimates with a low confidence.
 _FAINT = 0.25
 
 #: Upper end of an axis over its highest value: above that is the legend.
@@ -39,10 +37,15 @@ _ROOM = 1.35
 _LETTER = 0.009
 
 
-def draw_explanation(explained: Explanation) -> Figure:
-    """Capacity and goodput, RTT, queue and phases, seen and true, with the changes as lines."""
-    slots = explained.slots
-    slot_s = float(explained.results.about["slot_s"])
+def draw_explanation(slots: pd.DataFrame, decisions: pd.DataFrame, slot_s: float, title: str) -> Figure:
+    """Draws capacity and goodput, RTT, queue and phases, seen and true, with the changes as lines.
+
+    Args:
+        slots: outcome, estimates and truth, as `celltcp.selection.agreement.beside` gives them.
+        decisions: `t_s`, `to_cca` and `cause` of each choice, in order of time.
+        slot_s: length of a slot, s.
+        title: of the picture.
+    """
     picture = figure(8.5, 6.8)
     rates, delays, queues, phases = picture.subplots(
         4, 1, sharex=True, gridspec_kw={"height_ratios": [3, 2, 2, 1]}
@@ -72,8 +75,8 @@ def draw_explanation(explained: Explanation) -> Figure:
     handles: list[Artist] = [Patch(color=shade, label=name) for name, shade in _PHASES.items()]
     handles.append(Line2D([], [], color=_SEEN, lw=1, alpha=_FAINT, label=doubtful))
     picture.legend(handles=handles, ncols=len(handles), loc="outside lower center")
-    draw_changes([rates, delays, queues, phases], explained.decisions)
-    picture.suptitle(explained.title)
+    draw_changes([rates, delays, queues, phases], decisions)
+    picture.suptitle(title)
     return picture
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from celltcp.labels import labels
 from celltcp.plots.distribution import METRICS
 from celltcp.plots.style import colours, figure
-from celltcp.selection.labels import labels
 from celltcp.statistics import estimate
 
 if TYPE_CHECKING:

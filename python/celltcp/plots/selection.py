@@ -1,7 +1,8 @@
-"""How much policies gain, case by case."""
+"""Picture of an evaluation: gain and regret of policies, case by case."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from celltcp.plots.style import figure
@@ -12,28 +13,28 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from celltcp.selection.evaluation import Evaluation
-
 #: Colours and markers of policies, in the order in which they are given.
 _LOOKS = (("#0072B2", "o"), ("#D55E00", "s"), ("#009E73", "^"), ("#CC79A7", "v"), ("#E69F00", "D"))
 
-#: What is drawn: value, half of its interval, axis.
+#: Panels: value, half of its interval, axis.
 _PANELS = (
     ("gain", "gain_ci95", "gain over cubic, %"),
     ("regret", "regret_ci95", "regret to the best in hindsight, %"),
 )
 
 
-def draw_cases(evaluation: Evaluation) -> Figure:
-    """Gain over CUBIC and regret to the best congestion control in hindsight, with 95 % intervals.
+def draw_cases(cases: pd.DataFrame, policies: list[str], requirements: Sequence[str]) -> Figure:
+    """Draws gain over CUBIC and regret to the best fixed CCA in hindsight, with 95 % intervals.
 
-    A row per case, one block per requirement; only policies that are evaluated, not those beside them.
+    There is a row per case and a block per requirement.
+
+    Args:
+        cases: as `celltcp.selection.cases.cases_of` gives them.
+        policies: those that are drawn.
+        requirements: in the order of the blocks; those without a case are left out.
     """
-    policies = evaluation.about["policies"]
-    cases = evaluation.cases[evaluation.cases["policy"].isin(policies)]
-    requirements = [
-        each for each in evaluation.about["requirements"] if (cases["requirement"] == each).any()
-    ]
+    cases = cases[cases["policy"].isin(policies)]
+    requirements = [each for each in requirements if (cases["requirement"] == each).any()]
     scenarios = list(dict.fromkeys(cases["scenario"]))
     rows = len(scenarios) * (0.14 + 0.06 * len(policies))
     picture = figure(8.5, 1.2 + len(requirements) * (0.6 + rows))

@@ -1,32 +1,34 @@
-"""What happens over time."""
+"""Time series: rates, RTT, queue and window over the time of a run."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+import pandas as pd
 from matplotlib.axes import Axes
 
+from celltcp.labels import labels
 from celltcp.plots.changes import draw_changes
 from celltcp.plots.style import colour, colours, shade_capacity
-from celltcp.selection.labels import labels
-
-if TYPE_CHECKING:
-    from celltcp.comparison import Comparison
-    from celltcp.single import SingleRun
 
 #: More samples than this only make a picture slow and large.
 _MOST_SAMPLES = 20_000
 
 
-def draw_comparison_series(rates: Axes, delays: Axes, comparison: Comparison, seed: int | None) -> None:
-    """Goodput over the shaded capacity, and RTT, of every congestion control in one run."""
-    seed = int(comparison.runs["seed"].min()) if seed is None else seed
-    numbers = comparison.results.tables["runs"].to_pandas()
-    slots = comparison.slots
+def draw_comparison_series(
+    rates: Axes,
+    delays: Axes,
+    runs: pd.DataFrame,
+    slots: pd.DataFrame,
+    ccas: Sequence[str],
+    seed: int | None,
+) -> None:
+    """Draws goodput over the shaded capacity, and RTT, of every congestion control in one run."""
+    seed = int(runs["seed"].min()) if seed is None else seed
     most = 0.0
-    names, shades = labels(comparison.ccas), colours(comparison.ccas)
-    for cca in comparison.ccas:
-        run = numbers[(numbers["cca"] == cca) & (numbers["seed"] == seed)]["run"].iloc[0]
+    names, shades = labels(ccas), colours(ccas)
+    for cca in ccas:
+        run = runs[(runs["cca"] == cca) & (runs["seed"] == seed)]["run"].iloc[0]
         mine = slots[(slots["run"] == run) & (slots["flow"] == 0)]
         if not most:
             shade_capacity(rates, mine["t_s"], mine["capacity_mbps"])
@@ -42,13 +44,24 @@ def draw_comparison_series(rates: Axes, delays: Axes, comparison: Comparison, se
     delays.set_xlabel("time, s")
 
 
-def draw_run_series(axes: list[Axes], single: SingleRun) -> None:
-    """Rates over the shaded capacity; RTT and queue; window and data in flight."""
+def draw_run_series(
+    axes: list[Axes],
+    cca: str,
+    slots: pd.DataFrame,
+    samples: pd.DataFrame,
+    decisions: pd.DataFrame | None = None,
+) -> None:
+    """Draws rates over the shaded capacity, RTT, and queue, window and data in flight.
+
+    Args:
+        axes: three of them, from top to bottom.
+        cca: congestion control of the first connection.
+        slots: of all connections; the first one is drawn.
+        samples: of all connections.
+        decisions: of selectors, if there are any.
+    """
     rates, delays, windows = axes
-    cca = str(single.flows["cca"].iloc[0])
-    slots = single.slots
     slots = slots[slots["flow"] == 0]
-    samples = single.samples
     samples = samples[samples["flow"] == 0]
     samples = samples.iloc[:: max(1, len(samples) // _MOST_SAMPLES)]
     times = samples["t_ns"] * 1e-9
@@ -78,8 +91,7 @@ def draw_run_series(axes: list[Axes], single: SingleRun) -> None:
     windows.set_ylabel("segments")
     windows.set_xlabel("time, s")
     windows.legend(ncols=4, loc="upper right")
-    if "decisions" in single.results.tables:
-        decisions = single.decisions
+    if decisions is not None:
         decisions = decisions[decisions["flow"] == 0]
         decisions = decisions.assign(t_s=decisions["t_ns"] * 1e-9).sort_values("t_s")
         draw_changes(axes, decisions)

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 
+from celltcp.labels import labels
 from celltcp.plots.style import colours
-from celltcp.selection.labels import labels
-
-if TYPE_CHECKING:
-    from celltcp.comparison import Comparison
 
 
-def draw_startup(axes: Axes, comparison: Comparison, seconds: float) -> None:
-    """Bytes delivered by time t after the first data byte, mean and 95 % band over the runs."""
-    slots, flows = comparison.slots, comparison.flows
-    length = float(comparison.results.about["slot_s"])
-    steps = np.arange(0, seconds + length / 2, length)
-    names, shades = labels(comparison.ccas), colours(comparison.ccas)
-    for cca in comparison.ccas:
+def draw_startup(
+    axes: Axes,
+    slots: pd.DataFrame,
+    flows: pd.DataFrame,
+    ccas: Sequence[str],
+    *,
+    slot_s: float,
+    seconds: float,
+) -> None:
+    """Draws the bytes delivered by time t after the first data byte: mean and 95 % band."""
+    steps = np.arange(0, seconds + slot_s / 2, slot_s)
+    begun = flows[flows["flow"] == 0].drop_duplicates("run").set_index("run")["first_data_s"]
+    names, shades = labels(ccas), colours(ccas)
+    for cca in ccas:
         curves = []
         for run, mine in slots[(slots["cca"] == cca) & (slots["flow"] == 0)].groupby("run"):
-            first = flows[(flows["run"] == run) & (flows["flow"] == 0)]["first_data_s"].iloc[0]
-            ends = mine["t_s"].to_numpy() + length - first
+            ends = mine["t_s"].to_numpy() + slot_s - begun[run]
             delivered = mine["delivered_bytes"].to_numpy().cumsum() / 1e6
             curves.append(np.interp(steps, ends, delivered, left=0.0))
         if not curves:

@@ -1,4 +1,4 @@
-"""How plots look: one colour and one marker per congestion control, everywhere."""
+"""Style of plots: one colour and one marker per congestion control, in all of them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _SPARE_COLOURS = (
     "#882255",
     "#AA4499",
 )
-#: Where those run out, hues follow each other at the golden ratio, which leaves them far apart.
+#: Distance of further hues: the golden ratio leaves them far apart.
 _GOLDEN = 0.618
 CAPACITY = "#D9D9D9"
 

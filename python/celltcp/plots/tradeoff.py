@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
+from celltcp.labels import labels
 from celltcp.plots.style import colours, marker
-from celltcp.selection.labels import labels
 from celltcp.statistics import estimate
 
-if TYPE_CHECKING:
-    from celltcp.comparison import Comparison
 
-
-def draw_throughput_delay(axes: Axes, comparison: Comparison) -> None:
-    """A small point per run, a large one for the mean with the 95 % intervals as a cross."""
-    names, shades = labels(comparison.ccas), colours(comparison.ccas)
-    for cca in comparison.ccas:
-        runs = comparison.runs[comparison.runs["cca"] == cca]
-        delay, goodput = runs["owd_p95_ms"].tolist(), runs["goodput_mbps"].tolist()
+def draw_throughput_delay(axes: Axes, runs: pd.DataFrame, ccas: Sequence[str]) -> None:
+    """Draws a small point per run and a large one for the mean, with the 95 % intervals as a cross."""
+    names, shades = labels(ccas), colours(ccas)
+    for cca in ccas:
+        mine = runs[runs["cca"] == cca]
+        delay, goodput = mine["owd_p95_ms"].tolist(), mine["goodput_mbps"].tolist()
         axes.scatter(delay, goodput, s=9, alpha=0.35, color=shades[cca], marker=marker(cca), lw=0)
         x, y = estimate(delay), estimate(goodput)
         axes.errorbar(
@@ -34,7 +32,7 @@ def draw_throughput_delay(axes: Axes, comparison: Comparison) -> None:
             lw=1.2,
             label=names[cca],
         )
-    if (comparison.runs["owd_p95_ms"] > 0).any():
+    if (runs["owd_p95_ms"] > 0).any():
         axes.set_xscale("log")
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))

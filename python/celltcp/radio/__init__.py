@@ -1,1 +1,1 @@
-"""What becomes of the radio under TCP: by place, by scheme, by phase."""
+"""Radio: the log of a cell and the goodput through it, by place, by scheme and by phase."""

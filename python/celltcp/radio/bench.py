@@ -1,17 +1,15 @@
-"""What the radio costs in time and memory, and what its approximations change."""
+"""Cost of the radio in time and memory, and the effect of its approximations."""
 
 from __future__ import annotations
 
 import csv
-import multiprocessing
 import time
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from importlib import resources
 
 from celltcp._core import Run, Scenario
-from celltcp.bench import peak_memory_mb
+from celltcp.bench import alone, peak_memory_mb
 from celltcp.comparison import compare
 from celltcp.scenarios import load_scenario
 from celltcp.statistics import Estimate, estimate
@@ -48,7 +46,7 @@ CASES = (
 
 @dataclass(frozen=True)
 class Cost:
-    """What a run cost."""
+    """Cost of a run."""
 
     simulated_s: float
     cpu_s: float
@@ -65,12 +63,12 @@ class Cost:
 def measure(case: Case, seconds: float | None = None) -> Cost:
     """Runs a case in a process of its own."""
     changes = [*case.changes, *([f"duration={seconds:g}s"] if seconds else [])]
-    return _alone(_cost_of, case.scenario, case.cca, changes)
+    return alone(_cost_of, case.scenario, case.cca, changes)
 
 
 def measure_text(text: str) -> Cost:
     """Runs a scenario (TOML) in a process of its own."""
-    return _alone(_cost_of_text, text)
+    return alone(_cost_of_text, text)
 
 
 def many_ues(count: int, seconds: float = GROWTH_S) -> str:
@@ -124,7 +122,7 @@ class Approximation:
     difference: Estimate
 
 
-#: What is approximated: name, scenario, changes that make it cheap, changes that make it exact.
+#: Approximations: name, scenario, changes that make it cheap, changes that make it exact.
 APPROXIMATIONS = (
     (
         "channel looked at every 5 ms, not 1 ms",
@@ -142,7 +140,7 @@ APPROXIMATIONS = (
 
 
 def approximations(runs: int, ccas: Sequence[str] = ("cubic", "bbr")) -> list[Approximation]:
-    """What the approximations change in mean goodput, over the same seeds."""
+    """Returns the effect of the approximations on mean goodput, over the same seeds."""
     found = []
     for name, scenario, cheap, exact in APPROXIMATIONS:
         both = [compare(scenario, cca=ccas, runs=runs, set=changes).runs for changes in (cheap, exact)]
@@ -161,12 +159,6 @@ def of_ns3() -> dict[str, dict[str, str]]:
     text = (resources.files("celltcp.radio") / "ns3.csv").read_text("utf-8")
     rows = csv.DictReader(line for line in text.splitlines() if not line.startswith("#"))
     return {row.pop("case"): row for row in rows}
-
-
-def _alone(function: object, *arguments: object) -> Cost:
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(1, mp_context=context) as pool:
-        return pool.submit(function, *arguments).result()  # type: ignore[arg-type]
 
 
 def _cost_of(scenario: str, cca: str, changes: Sequence[str]) -> Cost:

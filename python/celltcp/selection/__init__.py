@@ -6,8 +6,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from celltcp.selection.evaluating import evaluate
-    from celltcp.selection.evaluation import Evaluation
+    from celltcp.selection.evaluation import Evaluation, evaluate
     from celltcp.selection.explanation import Explanation, explain
     from celltcp.selection.training import Training, train
 
@@ -15,7 +14,7 @@ _HOMES = {
     "Evaluation": "celltcp.selection.evaluation",
     "Explanation": "celltcp.selection.explanation",
     "Training": "celltcp.selection.training",
-    "evaluate": "celltcp.selection.evaluating",
+    "evaluate": "celltcp.selection.evaluation",
     "explain": "celltcp.selection.explanation",
     "train": "celltcp.selection.training",
 }

@@ -19,10 +19,10 @@ CONFIDENT = 0.5
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far the estimates of one quantity are from what is true."""
+    """Agreement of the estimates of one quantity with the truth."""
 
     quantity: str
-    #: What is true.
+    #: Meaning of the true value.
     truth: str
     #: Slots in which both are known, and the estimator is sure enough of a number.
     slots: int
@@ -63,7 +63,7 @@ def beside(results: Results, run: int, flow: int) -> pd.DataFrame:
 
 
 def agreements(both: pd.DataFrame) -> list[Agreement]:
-    """How right the estimates of a run are, quantity by quantity."""
+    """Returns the agreement of the estimates of a run, quantity by quantity."""
     capacity = both[both["capacity_confidence"] >= CONFIDENT]
     queue = both[both["queue_confidence"] >= CONFIDENT]
     lived = len(both)

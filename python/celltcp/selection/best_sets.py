@@ -8,20 +8,20 @@ from typing import Any
 
 import pandas as pd
 
-from celltcp.comparison import REQUIREMENTS
 from celltcp.engines import ENGINES
+from celltcp.requirements import REQUIREMENTS
 from celltcp.selection.cases import Relative, relative, series
 from celltcp.statistics import best_and_ties, estimate
 
-#: What a case is.
+#: Columns that identify a case.
 _CASE = ["scenario", "requirement"]
 
-#: Where nobody got anything there is no best to be compared with.
+#: Difference to the best where no congestion control delivered anything.
 _UNDEFINED = Relative(math.nan, math.nan, "tied")
 
 
 def standings_of(runs: pd.DataFrame, requirements: Sequence[str]) -> pd.DataFrame:
-    """How every congestion control does in every case, a scenario and a requirement, under each engine.
+    """Returns the mean of every congestion control in every case under each engine.
 
     Columns: `scenario`, `requirement`, `engine`, `cca`, `metric`, its `mean` and half interval `ci95`
     (NaN without spread), `to_best` and `to_best_ci95`: the paired difference to the highest mean of
@@ -29,7 +29,7 @@ def standings_of(runs: pd.DataFrame, requirements: Sequence[str]) -> pd.DataFram
 
     Args:
         runs: a row per run: `engine`, `scenario`, `label`, `seed`, the metrics.
-        requirements: of `celltcp.comparison.REQUIREMENTS`.
+        requirements: of `celltcp.requirements.REQUIREMENTS`.
     """
     rows: list[dict[str, Any]] = []
     for scenario, everywhere in runs.groupby("scenario", sort=False):
@@ -86,7 +86,7 @@ def overlaps_of(standings: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_chance(ccas: int, first: int, second: int) -> float:
-    """How likely two sets of these sizes overlap if each is drawn at random of so many."""
+    """Returns the probability that two sets of these sizes overlap if drawn at random of so many."""
     return 1.0 - math.comb(ccas - first, second) / math.comb(ccas, second)
 
 
@@ -162,7 +162,7 @@ def _best(case: pd.DataFrame, engine: str) -> list[str]:
 
 
 def _under(case: pd.DataFrame, engine: str, chosen: Sequence[str]) -> float:
-    """How far the first of those chosen is from the best under this engine, in %."""
+    """Returns the difference of the first of those chosen to the best under this engine, in %."""
     if not chosen:
         return math.nan
     mine = case[(case["engine"] == engine) & (case["cca"] == chosen[0])]

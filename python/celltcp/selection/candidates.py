@@ -1,4 +1,4 @@
-"""What is compared: congestion controls from the start, and policies that select among them."""
+"""Candidates: fixed CCAs, and policies that select among CCAs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from celltcp._core import CelltcpError, builtin_policies, describe_policy, polic
 from celltcp.ccas import chosen
 from celltcp.requirements import REQUIREMENTS, requirement_of
 
-#: What the operating system takes unless told otherwise.
+#: Default of the operating system.
 DEFAULT = "cubic"
 
 #: Policies that others are measured against.
@@ -34,7 +34,7 @@ class PolicyUse:
 
     @property
     def cca(self) -> str:
-        """What stands for it in a list of congestion controls."""
+        """The policy as a list of congestion controls has it."""
         words = [f"policy={self.policy}", f"requirement={self.requirement}"]
         if self.hints:
             words.append("hints=on")
@@ -43,20 +43,20 @@ class PolicyUse:
         return f"auto:{','.join(words)}"
 
 
-def staying(given: str | Sequence[str], there: Sequence[str]) -> list[str]:
-    """Congestion controls of a list that stay for all of a run.
+def fixed_ccas(given: str | Sequence[str], there: Sequence[str]) -> list[str]:
+    """Returns the fixed CCAs of a list: one congestion control each for all of a run.
 
     Args:
         given: single names with their parameters, as for `celltcp.ccas.chosen`.
         there: what `"all"` stands for.
 
     Raises:
-        CelltcpError: if there is no such congestion control, or it is no single one that stays.
+        CelltcpError: if there is no such congestion control, or it is no fixed one.
     """
     named = chosen(given, there)
     other = next((each for each in named if "+" in each or each.startswith("auto")), None)
     if other is not None:
-        raise CelltcpError(f"cca: {other!r} does not stay one; allowed: single names, all")
+        raise CelltcpError(f"cca: {other!r} is no fixed CCA; allowed: single names, all")
     return named
 
 
@@ -100,7 +100,7 @@ def uses(
 
 
 def _method(policy: str) -> dict[str, Any]:
-    """What a policy has under `method`: the name of the method, and its fields."""
+    """Returns the section `method` of a policy: the name of the method, and its fields."""
     if policy in builtin_policies():
         text = policy_text(policy)
     else:

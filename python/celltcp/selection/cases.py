@@ -1,4 +1,4 @@
-"""Cases: a policy for a requirement on a scenario, against congestion controls that stay."""
+"""Cases: a policy for a requirement on a scenario, against fixed CCAs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from celltcp.requirements import metric_of
 from celltcp.selection.candidates import DEFAULT
 from celltcp.statistics import Estimate, estimate, paired_difference
 
-#: What a policy is measured against in each case, beside other policies.
+#: Rivals of a policy in each case, beside other policies.
 RIVALS = ("default", "best", "oracle")
 
 #: Share of the best in hindsight from which on a case counts as having reached it.
@@ -49,12 +49,12 @@ def cases_of(runs: pd.DataFrame) -> pd.DataFrame:
     """One row per scenario, requirement and policy.
 
     Gains and regrets are in % of the mean of what they are measured against: positive gains are good,
-    positive regrets bad. `best` is the congestion control with the highest mean over the runs, which
-    only hindsight knows; `oracle` has in each run the best one of that run.
+    positive regrets bad. `best` is the fixed CCA with the highest mean over the runs, known in
+    hindsight only; `oracle` is in each run the best fixed CCA of that run.
 
     Args:
-        runs: a row per run: `scenario`, `label`, `policy` and `requirement` (empty for congestion
-            controls that stay), `seed`, the metrics, `switches`, `returns`, `duration_s`.
+        runs: a row per run: `scenario`, `label`, `policy` and `requirement` (empty for fixed
+            CCAs), `seed`, the metrics, `switches`, `returns`, `duration_s`.
     """
     rows = []
     for scenario, here in runs.groupby("scenario", sort=False):
@@ -123,7 +123,7 @@ def _case(fixed: Mapping[str, list[float]], mine: pd.DataFrame, metric: str) -> 
 
 
 def duels_of(runs: pd.DataFrame) -> pd.DataFrame:
-    """Every policy against every congestion control that stays and every other policy, case by case.
+    """Returns every policy against every fixed CCA and every other policy, case by case.
 
     Columns: `scenario`, `requirement`, `policy`, `rival`, `percent`, `ci95`, `verdict`.
     """

@@ -19,7 +19,7 @@ class Connection:
     number: int
     #: Name of the flow of the scenario that it belongs to; the connections of a sequence share it.
     name: str
-    #: What was asked for, such as `"auto:policy=rules"`.
+    #: Congestion control as it was asked for, such as `"auto:policy=rules"`.
     cca: str
     #: Slots in which it lived.
     slots: int

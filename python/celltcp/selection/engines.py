@@ -1,4 +1,4 @@
-"""Whether both engines find the same best congestion controls."""
+"""Comparison of engines: the best congestion controls of each case under both."""
 
 from __future__ import annotations
 
@@ -9,23 +9,24 @@ from typing import Any
 
 import pandas as pd
 
-from celltcp import __version__
-from celltcp._core import CelltcpError
+from celltcp._core import CelltcpError, __version__
 from celltcp.campaign import Progress
-from celltcp.comparison import REQUIREMENTS, json_rows
 from celltcp.engines import ENGINES, engine
+from celltcp.requirements import REQUIREMENTS
+from celltcp.results.frames import json_rows
 from celltcp.selection.best_sets import differences_of, overlaps_of, standings_of, summary_of
-from celltcp.selection.candidates import check_requirements, staying
+from celltcp.selection.candidates import check_requirements, fixed_ccas
 from celltcp.selection.kept import Kept, own_folder, save_frames
 from celltcp.selection.on_scenario import Plan, on_sources
 from celltcp.selection.sources import names_of, sources_of
+from celltcp.settings import RunSettings
 
 
 class Overlap:
     """The best congestion controls of each case under both engines."""
 
     def __init__(self, runs: pd.DataFrame, about: Mapping[str, Any]) -> None:
-        #: How it was made: scenarios with their hashes, congestion controls, seeds, kernel.
+        #: Origin: scenarios with their hashes, congestion controls, seeds, kernel.
         self.about = dict(about)
         #: One row per run, with its `engine`.
         self.runs = runs
@@ -42,7 +43,7 @@ class Overlap:
 
     @cached_property
     def differences(self) -> pd.DataFrame:
-        """Who is in the set of one engine only, and by how much, worst first."""
+        """Congestion controls in the set of one engine only, and by how much, worst first."""
         return differences_of(self.standings)
 
     @cached_property
@@ -89,7 +90,7 @@ def check_engines(
     out: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Overlap:
-    """Runs congestion controls that stay on both engines, over the same channel realisations.
+    """Runs fixed CCAs on both engines, over the same channel realisations.
 
     Args:
         scenarios: as for `celltcp.selection.sources.sources_of`.
@@ -106,23 +107,35 @@ def check_engines(
     Raises:
         CelltcpError: if something that was given cannot be used.
     """
-    if runs < 1:
-        raise CelltcpError(f"runs: {runs} is not a number from 1 on")
+    settings = RunSettings(
+        cca=cca, runs=runs, seed=seed, jobs=jobs, kernel=kernel, changes=set, out=out
+    )
+    return check_engines_with(scenarios, requirement, settings, progress)
+
+
+def check_engines_with(
+    scenarios: str | Sequence[str],
+    requirement: str | Sequence[str],
+    settings: RunSettings,
+    progress: Progress | None = None,
+) -> Overlap:
+    """Runs fixed CCAs on both engines, as `check_engines` does."""
+    settings.check()
     requirements = names_of(requirement)
     if not requirements:
         raise CelltcpError("requirement: give one at least")
     check_requirements(requirements)
-    native, linux = engine(), engine("kernel", kernel)
-    compared = staying(cca, [name for name in native.ccas if name in linux.ccas])
+    native, linux = engine(), engine("kernel", settings.kernel)
+    compared = fixed_ccas(settings.cca, [name for name in native.ccas if name in linux.ccas])
     if len(compared) < 2:
         raise CelltcpError(f"cca: {compared[0]!r} alone is always best; give two at least")
-    found = sources_of(scenarios, set)
-    plans = [Plan(tuple(compared), (), runs, seed, 0, False, each, jobs) for each in (native, linux)]
+    found = sources_of(scenarios, settings.changes)
+    plans = [Plan(tuple(compared), (), settings, each) for each in (native, linux)]
     # Whatever cannot be run is told before anything is.
     for plan in plans:
         for source in found.sources:
             plan.check(source)
-    folder = own_folder(out, "engines")
+    folder = own_folder(settings.out, "engines")
     kept = Kept(folder)
     sides = []
     for number, plan in enumerate(plans):
@@ -144,8 +157,8 @@ def check_engines(
             "cca": compared,
             "scenarios": {source.name: source.scenario.hash for source in found.sources},
             "left_out": list(found.left_out),
-            "runs": runs,
-            "seed": seed,
+            "runs": settings.runs,
+            "seed": settings.seed,
         },
     )
     if folder is not None:

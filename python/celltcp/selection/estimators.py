@@ -1,4 +1,4 @@
-"""How often the estimators of selectors are right."""
+"""Accuracy of the estimators of selectors."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ import pandas as pd
 from celltcp._core import CelltcpError
 from celltcp.campaign import Progress
 from celltcp.ccas import chosen
-from celltcp.comparison import Comparison, compare, frame
+from celltcp.comparison import Comparison, compare
 from celltcp.engines import engine
 from celltcp.results import part_of_file_name
+from celltcp.results.frames import frame
 from celltcp.scenarios import scenario_names
 from celltcp.selection.sources import names_of, sources_of
 from celltcp.selection.truth import Truth

@@ -1,37 +1,43 @@
-"""The outcome of an evaluation."""
+"""Evaluation: policies against fixed CCAs, the best of these in hindsight, and each other."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
-from celltcp.comparison import json_rows, json_value
+from celltcp._core import CelltcpError, __version__
+from celltcp.attachments import Attachment
+from celltcp.campaign import Progress
+from celltcp.requirements import REQUIREMENTS
+from celltcp.results.frames import json_rows, json_value
+from celltcp.selection.best_for_all import best_for_all_of
+from celltcp.selection.candidates import AGAINST, DEFAULT, fixed_ccas, uses
 from celltcp.selection.cases import cases_of, checks_of, duels_of
-from celltcp.selection.constants import best_for_all_of
-from celltcp.selection.kept import Frames, save_frames
+from celltcp.selection.kept import Frames, Kept, own_folder, save_frames
+from celltcp.selection.on_scenario import Plan, on_sources
 from celltcp.selection.prices import Price, price_of
+from celltcp.selection.sources import names_of, sources_of
 from celltcp.selection.tally import PUBLISHED, RULE, tally_of
+from celltcp.settings import RunSettings
 from celltcp.statistics import Estimate
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 class Evaluation:
     """Policies on scenarios: runs, cases, checks, tally, and what changes cost."""
 
     def __init__(self, frames: Frames, about: Mapping[str, Any]) -> None:
-        #: How it was made: policies, scenarios with their hashes, seeds, histories, what was left out.
+        #: Origin: policies, scenarios with their hashes, seeds, histories, what was left out.
         self.about = dict(about)
         self._frames = frames
 
     @property
     def runs(self) -> pd.DataFrame:
-        """One row per run; `policy` and `requirement` are empty for congestion controls that stay."""
+        """One row per run; `policy` and `requirement` are empty for fixed CCAs."""
         return self._frames["runs"]
 
     @property
@@ -41,7 +47,7 @@ class Evaluation:
 
     @property
     def histories(self) -> pd.DataFrame:
-        """What policies with a memory knew at the start: `scenario`, `policy`, `memory` (text)."""
+        """Memories of policies at the start: `scenario`, `policy`, `memory` (text)."""
         return self._frames["histories"]
 
     @property
@@ -56,7 +62,7 @@ class Evaluation:
 
     @cached_property
     def duels(self) -> pd.DataFrame:
-        """Every policy against every congestion control that stays and every other policy, by case."""
+        """Every policy against every fixed CCA and every other policy, by case."""
         return duels_of(self.runs)
 
     @cached_property
@@ -66,7 +72,7 @@ class Evaluation:
 
     @cached_property
     def best_for_all(self) -> pd.DataFrame:
-        """The congestion control with the lowest mean regret over all cases, per requirement."""
+        """The best constant: the fixed CCA with the lowest mean regret, per requirement."""
         return best_for_all_of(self.runs)
 
     @cached_property
@@ -76,17 +82,14 @@ class Evaluation:
 
     @property
     def prices(self) -> dict[str, Price]:
-        """What changes cost on average, by policy that made one; empty if that was not asked for."""
+        """Mean cost of changes, by policy that made one; empty if that was not asked for."""
         costs = self.costs
         if costs is None or costs.empty:
             return {}
         return {str(policy): price_of(mine) for policy, mine in costs.groupby("policy", sort=False)}
 
-    def plot(self) -> Figure:
-        """Gain over the default and regret to the best in hindsight, case by case."""
-        from celltcp.plots.selection import draw_cases
-
-        return draw_cases(self)
+    #: `plot()` draws gain over the default and regret to the best in hindsight, case by case.
+    plot = Attachment()
 
     def to_json(self) -> dict[str, Any]:
         """Everything but the runs' decisions; the same for the same seeds."""
@@ -118,6 +121,125 @@ class Evaluation:
 
     def _repr_html_(self) -> str:
         return str(self.checks.to_html(float_format="{:.3g}".format))
+
+
+def evaluate(
+    policy: str | Sequence[str],
+    scenarios: str | Sequence[str],
+    runs: int = 10,
+    requirement: str | Sequence[str] = tuple(REQUIREMENTS),
+    cca: str | Sequence[str] = "all",
+    *,
+    against: str | Sequence[str] = AGAINST,
+    hints: bool = False,
+    history: int = 4,
+    switches: bool = False,
+    seed: int = 1,
+    jobs: int | None = None,
+    engine: str = "native",
+    kernel: str | None = None,
+    set: Mapping[str, object] | Sequence[str] = (),  # noqa: A002 - as on the command line
+    out: str | Path | None = None,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Runs policies and fixed CCAs over the same channel realisations.
+
+    Args:
+        policy: policies, built-in ones by name or files.
+        scenarios: as for `celltcp.selection.sources.sources_of`.
+        runs: runs of each; run i has `seed + i`.
+        requirement: what policies are to serve: goodput, balanced, delay, or weights of PM such as
+            `"1/5/1"`.
+        cca: fixed CCAs, of which the best in hindsight is one; CUBIC is always among them.
+        against: other policies to compare with.
+        hints: whether all policies ask the radio; those that are tables always do.
+        history: earlier connections to the destination for policies with a memory; these have their
+            candidates in turn, and seeds that are not evaluated.
+        switches: whether to measure the cost of changes, which takes one more run for every change.
+        seed: of the first run.
+        jobs: runs at a time; all cores unless given.
+        engine: `"native"` or `"kernel"`.
+        kernel: version of the kernel.
+        set: scenario fields to override in all scenarios.
+        out: folder to keep finished runs in while it goes on, and to save to.
+        progress: called with the share that is done.
+
+    Raises:
+        CelltcpError: if something that was given cannot be used.
+    """
+    policies = PolicySettings(policy, requirement, against, hints, history, switches)
+    settings = RunSettings(
+        cca=cca,
+        runs=runs,
+        seed=seed,
+        jobs=jobs,
+        engine=engine,
+        kernel=kernel,
+        changes=set,
+        out=out,
+    )
+    return evaluate_with(policies, scenarios, settings, progress)
+
+
+@dataclass(frozen=True)
+class PolicySettings:
+    """Settings of an evaluation beside those of its runs, as `evaluate` takes them."""
+
+    policy: str | Sequence[str]
+    requirement: str | Sequence[str] = tuple(REQUIREMENTS)
+    against: str | Sequence[str] = AGAINST
+    hints: bool = False
+    history: int = 4
+    switches: bool = False
+
+
+def evaluate_with(
+    policies: PolicySettings,
+    scenarios: str | Sequence[str],
+    settings: RunSettings,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Runs policies and fixed CCAs over the same channel realisations, as `evaluate` does."""
+    settings.check()
+    history = policies.history
+    if history < 0:
+        raise CelltcpError(f"history: {history} is not a number from 0 on")
+    evaluated = names_of(policies.policy)
+    compared = list(dict.fromkeys([*evaluated, *names_of(policies.against)]))
+    requirements = names_of(policies.requirement)
+    for name, given in (("policy", evaluated), ("requirement", requirements)):
+        if not given:
+            raise CelltcpError(f"{name}: give one at least")
+    wanted = uses(compared, requirements, policies.hints, remember=history > 0)
+    engine = settings.find_engine()
+    fixed = tuple(dict.fromkeys([DEFAULT, *fixed_ccas(settings.cca, engine.ccas)]))
+    found = sources_of(scenarios, settings.changes)
+    plan = Plan(fixed, tuple(wanted), settings, engine, history, policies.switches)
+    # Whatever cannot be run is told before anything is.
+    for source in found.sources:
+        plan.check(source)
+    folder = own_folder(settings.out, "evaluate")
+    kept = Kept(folder)
+    frames = on_sources(found.sources, plan, kept, progress)
+    told = {
+        "version": __version__,
+        "engine": engine.key,
+        "policies": evaluated,
+        "against": compared[len(evaluated) :],
+        "requirements": list(dict.fromkeys(use.requirement for use in wanted)),
+        "cca": list(fixed),
+        "hints": {use.policy: use.hints for use in wanted},
+        "history": {use.policy: history for use in wanted if use.learns},
+        "scenarios": {source.name: source.scenario.hash for source in found.sources},
+        "left_out": list(found.left_out),
+        "runs": settings.runs,
+        "seed": settings.seed,
+    }
+    evaluation = Evaluation(frames, told)
+    if folder is not None:
+        evaluation.save(folder)
+        kept.clear()
+    return evaluation
 
 
 def _price(price: Price) -> dict[str, Any]:

@@ -1,23 +1,21 @@
-"""What a selector did in a run, and why."""
+"""Explanation: the decisions of a selector in a run, its estimates, and the truth."""
 
 from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 import pyarrow.compute as pc
 
 from celltcp._core import CelltcpError, lineups
-from celltcp.comparison import json_rows
+from celltcp.attachments import Attachment
+from celltcp.labels import labels
 from celltcp.results import Results, read_results
+from celltcp.results.frames import json_rows
 from celltcp.selection.agreement import Agreement, agreements, beside
 from celltcp.selection.connections import Connection, main_one, selected_in
-from celltcp.selection.labels import labels
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 #: The features of a decision that are shown, where there is room for a few.
 MAIN_MEASURES = ("base_rtt", "capacity", "movement", "queue_ratio", "retransmitted")
@@ -41,7 +39,7 @@ class Explanation:
             raise CelltcpError(f"run: {run} is not in {self.name}; allowed: 0 to {len(runs) - 1}")
         #: Seed of the run.
         self.seed = int(mine["seed"])
-        #: What was asked for, such as `"auto:policy=rules"`, or the line-up of several flows.
+        #: Congestion control as it was asked for, such as `"auto:policy=rules"`, or the line-up.
         self.cca = str(mine["cca"])
         #: All connections of the run with a selector.
         self.connections = selected_in(results, run)
@@ -110,7 +108,7 @@ class Explanation:
 
     @property
     def agreements(self) -> list[Agreement]:
-        """How right the estimates were."""
+        """The agreement of the estimates with the truth."""
         return agreements(self.slots)
 
     @property
@@ -120,11 +118,8 @@ class Explanation:
         counts = self.slots["using_cca"].astype(str).value_counts()
         return (counts * slot_s).rename("seconds")
 
-    def plot(self) -> Figure:
-        """Capacity and goodput, RTT, queue and phases on one time axis, with the changes."""
-        from celltcp.plots.explanation import draw_explanation
-
-        return draw_explanation(self)
+    #: `plot()` draws capacity and goodput, RTT, queue and phases on one time axis, with the changes.
+    plot = Attachment()
 
     def to_json(self) -> dict[str, Any]:
         """Decisions, agreement with what is true, time under each congestion control."""
@@ -151,7 +146,7 @@ def explain(
     flow: int | None = None,
     seed: int | None = None,
 ) -> list[Explanation]:
-    """What selectors did in stored results.
+    """Explains the decisions of selectors in stored results.
 
     Args:
         results: a folder, or results that were read.

@@ -1,4 +1,4 @@
-"""What earlier connections to a destination have found, for policies that remember."""
+"""History: earlier connections to a destination, for policies with a memory."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pandas as pd
 import pyarrow as pa
 
 from celltcp.campaign import Job
-from celltcp.comparison import frame
 from celltcp.engines import Engine
+from celltcp.results.frames import frame
 from celltcp.selection.candidates import HISTORY
 from celltcp.selection.sources import Source
 
@@ -24,7 +24,7 @@ _LAST_S = 1.0
 
 @dataclass(frozen=True)
 class Earlier:
-    """How a connection to the destination ended."""
+    """Measures of a connection to the destination at its end."""
 
     cca: str
     #: Lowest RTT, ms.
@@ -55,7 +55,7 @@ def earlier_jobs(
 
 
 def earlier(tables: dict[str, pa.Table], jobs: Sequence[Job]) -> list[Earlier]:
-    """How the connections of these jobs ended, in their order."""
+    """Returns the measures of the connections of these jobs at their ends, in their order."""
     flows, slots = frame(tables["flows"]), frame(tables["slots"])
     seen = frame(tables["estimates"]) if "estimates" in tables else None
     found = []
@@ -66,7 +66,7 @@ def earlier(tables: dict[str, pa.Table], jobs: Sequence[Job]) -> list[Earlier]:
 
 
 def ended(cca: str, flow: pd.Series, slots: pd.DataFrame, seen: pd.DataFrame | None) -> Earlier:
-    """How a connection ended.
+    """Returns the measures of a connection at its end.
 
     Args:
         cca: its congestion control at the end.

@@ -1,4 +1,4 @@
-"""What an evaluation keeps: what it has finished so far, to go on where it stopped, and its outcome."""
+"""Finished parts of an evaluation, kept so that it goes on where it stopped, and its outcome."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Kept:
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
     def place(self, name: str) -> Path | None:
-        """Where runs of an unfinished scenario are kept."""
+        """Returns the folder for runs of an unfinished scenario."""
         return self._folder / name if self._folder else None
 
     def read(self, key: str) -> Frames | None:

@@ -1,4 +1,4 @@
-"""What selected connections of stored results have found, as a memory that others start with."""
+"""Memory of stored results: what their selected connections found, for others to start with."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 import pandas as pd
 
 from celltcp._core import CelltcpError, lineups, memory_text
-from celltcp.comparison import frame
 from celltcp.results import Results, read_results
+from celltcp.results.frames import frame
 from celltcp.selection.history import Earlier, ended
 
 
@@ -59,7 +59,7 @@ def _chosen(there: list[str], cca: str | None) -> str:
 
 
 def _endings(flows: pd.DataFrame, slots: pd.DataFrame, seen: pd.DataFrame) -> Iterator[Earlier]:
-    """How these connections ended; those that had no slot to be seen in have found nothing."""
+    """Returns the measures of these connections at their ends; those without a slot have none."""
     for _, flow in flows.iterrows():
         mine = seen[(seen["run"] == flow["run"]) & (seen["flow"] == flow["flow"])]
         if not mine.empty:
@@ -67,7 +67,7 @@ def _endings(flows: pd.DataFrame, slots: pd.DataFrame, seen: pd.DataFrame) -> It
 
 
 def _text(file: str | Path | None) -> str:
-    """What is known from before."""
+    """Returns the memory from before."""
     if file is None:
         return ""
     try:

@@ -11,9 +11,11 @@ import pyarrow as pa
 
 from celltcp._core import memory_text
 from celltcp.campaign import Job, Progress, run_jobs
-from celltcp.comparison import Comparison, about, frame
+from celltcp.comparison import Comparison
 from celltcp.engines import Engine
 from celltcp.results import Results
+from celltcp.results.frames import frame
+from celltcp.results.origin import origin_of
 from celltcp.selection.candidates import PolicyUse
 from celltcp.selection.history import (
     destination_of,
@@ -23,10 +25,14 @@ from celltcp.selection.history import (
 )
 from celltcp.selection.kept import Frames, Kept
 from celltcp.selection.sources import Source
-from celltcp.selection.switches import changes_in, costs_of, staying_jobs
+from celltcp.selection.switches import changes_in, costs_of, replay_jobs
+from celltcp.settings import RunSettings
 
 #: Columns of runs that are kept.
 _KEPT = ("rtt_mean_ms", "rtt_p95_ms", "retransmissions", "duration_s")
+
+#: Tables that are looked at.
+_TABLES = ("runs", "flows", "slots", "decisions")
 
 #: Share of the progress that is left for replays.
 _REPLAYS = 0.3
@@ -34,18 +40,16 @@ _REPLAYS = 0.3
 
 @dataclass(frozen=True)
 class Plan:
-    """What is run on each scenario."""
+    """Plan of the runs on each scenario."""
 
     fixed: tuple[str, ...]
     uses: tuple[PolicyUse, ...]
-    runs: int
-    seed: int
-    #: Earlier connections for policies with a memory.
-    history: int
-    #: Whether it is found out what changes cost.
-    switches: bool
+    settings: RunSettings
     engine: Engine
-    workers: int | None
+    #: Earlier connections for policies with a memory.
+    history: int = 0
+    #: Whether what changes cost is measured.
+    switches: bool = False
 
     def check(self, source: Source) -> None:
         """Makes sure that all of it can run on this scenario.
@@ -113,15 +117,15 @@ def _jobs(source: Source, labels: Iterable[str], plan: Plan, first: int = 0) -> 
     for label in labels:
         changed = source.scenario.with_cca(label)
         plan.engine.require(sorted(set(changed.ccas)), label)
-        for run in range(plan.runs):
+        for run in range(plan.settings.runs):
             number = first + len(jobs)
-            jobs.append(Job(number, label, plan.seed + run, changed, plan.engine))
+            jobs.append(Job(number, label, plan.settings.seed + run, changed, plan.engine))
     return jobs
 
 
 def _memory(source: Source, candidates: Sequence[str], plan: Plan) -> str:
-    jobs = earlier_jobs(source, candidates, plan.history, plan.seed, plan.engine)
-    tables = run_jobs(jobs, workers=plan.workers)
+    jobs = earlier_jobs(source, candidates, plan.history, plan.settings.seed, plan.engine)
+    tables = run_jobs(jobs, workers=plan.settings.jobs)
     return memory_text(destination_of(source), earlier(tables, jobs))
 
 
@@ -138,24 +142,28 @@ def _run(
         if progress:
             progress(scale + (1 - scale) * share)
 
-    tables = run_jobs(jobs, workers=plan.workers, folder=kept.place("runs"), progress=first)
+    tables = run_jobs(
+        jobs, workers=plan.settings.jobs, folder=kept.place("runs"), progress=first, tables=_TABLES
+    )
     frames = {"runs": _summary(source, plan, tables), "decisions": _decisions(plan, tables)}
     if plan.switches:
         changes = changes_in(tables, jobs)
         del tables
-        replays = staying_jobs(source, changes, plan.engine)
-        stayed = None
+        replays = replay_jobs(source, changes, plan.engine)
+        replayed = None
         if replays:
-            place = kept.place("staying")
-            stayed = run_jobs(replays, workers=plan.workers, folder=place, progress=second)
-        frames["costs"] = _named(costs_of(changes, stayed, replays), plan, "label")
+            place = kept.place("replays")
+            replayed = run_jobs(
+                replays, workers=plan.settings.jobs, folder=place, progress=second, tables=_TABLES
+            )
+        frames["costs"] = _named(costs_of(changes, replayed, replays), plan, "label")
     return frames
 
 
 def _summary(source: Source, plan: Plan, tables: dict[str, pa.Table]) -> pd.DataFrame:
     """A row per run."""
     labels = [*plan.fixed, *(use.cca for use in plan.uses)]
-    told = about(source.scenario, labels, plan.runs, plan.seed, plan.engine)
+    told = origin_of(source.scenario, labels, plan.settings.runs, plan.settings.seed, plan.engine)
     comparison = Comparison(Results(tables, told), [use.requirement for use in plan.uses])
     found = comparison.runs
     causes = _causes(tables)
@@ -172,7 +180,7 @@ def _summary(source: Source, plan: Plan, tables: dict[str, pa.Table]) -> pd.Data
 
 
 def _causes(tables: dict[str, pa.Table]) -> dict[tuple[int, str], int]:
-    """How many decisions of each cause each run has."""
+    """Returns the number of decisions by run and cause."""
     if "decisions" not in tables:
         return {}
     decisions = tables["decisions"].select(["run", "cause"]).to_pylist()

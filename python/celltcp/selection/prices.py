@@ -1,4 +1,4 @@
-"""What changes of the congestion control cost on average."""
+"""Prices: mean cost of changes of the congestion control."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from celltcp.statistics import Estimate, estimate
 
 @dataclass(frozen=True)
 class Price:
-    """What changes cost on average."""
+    """Mean cost of changes."""
 
     #: All that were made.
     changes: int
     #: Those of which it is known what was sent again in the second after.
     measured: int
-    #: How many are not measured, by the reason.
+    #: Number of those that are not measured, by the reason.
     unmeasured: dict[str, int]
     #: Those that are held against a run that stays.
     replayed: int

@@ -35,7 +35,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Sources:
-    """What a list of scenarios comes to."""
+    """Scenarios that a list names."""
 
     sources: tuple[Source, ...]
     #: Files in folders that could not be loaded, and why.
@@ -81,7 +81,7 @@ def names_of(given: str | Sequence[str]) -> list[str]:
 
 
 def short_name(name: str) -> str:
-    """What tables and pictures call a source: the last two parts of its name, without the ending."""
+    """Returns the short name of a source: the last two parts of its name, without the ending."""
     parts = name.rsplit("/", 2)[-2:]
     ending = next((each for each in _ENDINGS if name.endswith(each)), "")
     return "/".join(parts).removesuffix(ending)

@@ -1,4 +1,4 @@
-"""What a change of the congestion control costs in the second after it, against staying."""
+"""Cost of a change of the congestion control in the second after it, against a replay without it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import pandas as pd
 import pyarrow as pa
 
 from celltcp.campaign import Job
-from celltcp.comparison import frame
 from celltcp.engines import Engine
+from celltcp.results.frames import frame, spans
 from celltcp.selection.sources import Source
 
 #: Over which time a change is looked at, s.
 _LOOKED_AT_S = 1.0
 
-#: Why changes are not measured.
+#: Reasons why changes are not measured.
 _LATER = "not of the first connection"
 _NEAR_END = "less than 1 s before the end of the connection"
 
@@ -42,10 +42,10 @@ class Change:
     cause: str
     from_cca: str
     to_cca: str
-    #: Who was there at the establishment, and what was done before this change.
+    #: Congestion control at the establishment, and takeovers before this change.
     first: str
     earlier: tuple[TakeOver, ...]
-    #: Why nothing is known of what followed; empty if it is.
+    #: Reason why the change is not measured; empty if it is.
     unmeasured: str
     #: Share of the packets of the second after the change that were sent again; NaN if unmeasured, as
     #: are the others, and those of before also where there is no whole second before.
@@ -54,12 +54,12 @@ class Change:
     goodput_after_mbps: float
     capacity_before_mbps: float
     capacity_after_mbps: float
-    #: What tells whether a replay has the same past: bytes delivered and waiting, segments sent again.
+    #: Past that a replay must share: bytes delivered, bytes waiting, retransmissions.
     past: tuple[int, int, int]
 
     @property
-    def staying(self) -> tuple[object, ...]:
-        """The same for changes of which staying is the same run."""
+    def replay(self) -> tuple[object, ...]:
+        """Key of the run without this change; changes that share that run have the same one."""
         return self.seed, self.t_ns, self.first, self.earlier
 
 
@@ -74,13 +74,14 @@ def changes_in(tables: dict[str, pa.Table], jobs: Sequence[Job]) -> list[Change]
     decisions = frame(tables["decisions"]).sort_values(["run", "flow", "t_ns"])
     slots = frame(tables["slots"])
     slots = slots[slots["flow"] == 0]
+    rows_of = spans(slots["run"])
     found: list[Change] = []
     numbered = {job.number: job for job in jobs}
     for run, mine in decisions.groupby("run", sort=True):
         if not (mine["cause"] != "establishment").any():
             continue
         job = numbered[int(str(run))]
-        here = _Slots(slots[slots["run"] == run], job.scenario.slot_s, packet_bytes(job))
+        here = _Slots(slots[rows_of.get(job.number, slice(0))], job.scenario.slot_s, packet_bytes(job))
         for flow, rows in mine.groupby("flow", sort=True):
             found += _changes(rows, job, here if flow == 0 else None)
     return found
@@ -122,14 +123,14 @@ def _mean(slots: pd.DataFrame | None, column: str) -> float:
     return math.nan if slots is None else float(slots[column].mean())
 
 
-def staying_jobs(source: Source, changes: Sequence[Change], engine: Engine) -> list[Job]:
-    """Runs in which each change was not made, and none after it; one for changes that share it.
+def replay_jobs(source: Source, changes: Sequence[Change], engine: Engine) -> list[Job]:
+    """Returns runs without each change and those after it, one for changes that share it.
 
     Only the native engine goes the same way up to the change: without one there are none.
     """
     jobs: dict[tuple[object, ...], Job] = {}
     for change in changes:
-        if change.unmeasured or change.staying in jobs or engine.name != "native":
+        if change.unmeasured or change.replay in jobs or engine.name != "native":
             continue
         switches = ", ".join(
             f'{{at = "{at}ns", to = "{to}", how = "{how}"}}' for at, to, how in change.earlier
@@ -142,29 +143,30 @@ def staying_jobs(source: Source, changes: Sequence[Change], engine: Engine) -> l
             f'flows.0.cca="{change.first}"', f"flows.0.switch=[{switches}]", f'duration="{end_ns}ns"'
         )
         label = f"{change.first}-stays-at-{change.t_ns}"
-        jobs[change.staying] = Job(len(jobs), label, change.seed, changed, engine)
+        jobs[change.replay] = Job(len(jobs), label, change.seed, changed, engine)
     return list(jobs.values())
 
 
 def costs_of(
     changes: Sequence[Change], tables: dict[str, pa.Table] | None, jobs: Sequence[Job]
 ) -> pd.DataFrame:
-    """One row per change: what was lost in the second after it, and what staying would have lost.
+    """Returns a row per change: loss in the second after it, and loss of the replay without it.
 
     `unmeasured` says why nothing is known of a change, if so. `replayed` tells whether there is a run
     that stays and has the same past to the byte; if not, `lost_staying` is NaN.
     """
-    order = dict.fromkeys(change.staying for change in changes if not change.unmeasured)
+    order = dict.fromkeys(change.replay for change in changes if not change.unmeasured)
     stays: dict[tuple[object, ...], _Slots] = {}
     if tables:
         slots = frame(tables["slots"])
         slots = slots[slots["flow"] == 0]
+        rows_of = spans(slots["run"])
         for key, job in zip(order, jobs, strict=True):
-            mine = slots[slots["run"] == job.number]
+            mine = slots[rows_of.get(job.number, slice(0))]
             stays[key] = _Slots(mine, job.scenario.slot_s, packet_bytes(job))
     rows = []
     for change in changes:
-        stay = None if change.unmeasured else stays.get(change.staying)
+        stay = None if change.unmeasured else stays.get(change.replay)
         after = stay.after(change.t_ns) if stay else None
         same = stay is not None and after is not None and stay.past(change.t_ns) == change.past
         lost = stay.lost(after) if stay and after is not None and same else math.nan

@@ -9,18 +9,18 @@ import pandas as pd
 from celltcp.requirements import metric_of
 from celltcp.selection.cases import LARGE, best_of, relative, series
 
-#: What a case may come to.
+#: Outcomes of a case.
 OUTCOMES = ("one from the start", "over 5 %", "up to 5 %", "worse")
 
-#: What the thesis counted in its 36 cases.
+#: Counts of the thesis in its 36 cases.
 PUBLISHED = {"one from the start": 11, "over 5 %": 10, "up to 5 %": 13, "worse": 2}
 
 #: The congestion controls among which the thesis chose.
 THESIS_CCAS = ("cubic", "reno", "bbr", "westwood", "illinois")
 
-#: How a case is sorted.
+#: Rule by which a case is sorted.
 RULE = (
-    "A policy is measured against the best single congestion control in hindsight, by means. "
+    "A policy is measured against the best fixed CCA in hindsight, by means. "
     "One from the start: it changed nothing in any run of the case, and is no worse than that one "
     "(the paired interval includes zero, or it is better). Else its mean is over 5 % higher, higher by "
     "up to 5 %, or not higher, which is worse."
@@ -28,7 +28,7 @@ RULE = (
 
 
 def outcome(percent: float, verdict: str, switched: bool) -> str:
-    """What a case comes to, from the gain over the best single congestion control."""
+    """Returns the outcome of a case from the gain over the best fixed CCA."""
     if not switched and verdict != "lost":
         return OUTCOMES[0]
     if percent > LARGE:
@@ -37,7 +37,7 @@ def outcome(percent: float, verdict: str, switched: bool) -> str:
 
 
 def tally_of(runs: pd.DataFrame) -> pd.DataFrame:
-    """Cases per policy and outcome, against all that stayed, and against those of the thesis.
+    """Returns counts of cases per policy and outcome, against all fixed CCAs and those of the thesis.
 
     Columns: `policy`, `among` (`"all"` or `"thesis"`), `cases`, and the outcomes. The latter is there
     only if all five were run.

@@ -1,4 +1,4 @@
-"""What is true of what the estimators of selectors see: the simulator knows."""
+"""Truth: the quantities that estimators of selectors see, as the simulator knows them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _UNITS_MS = {"s": 1e3, "ms": 1.0, "us": 1e-3}
 
 
 class Truth:
-    """What is true of the scenario of these results; None where it does not say."""
+    """True quantities of the scenario of these results; None where it does not say."""
 
     def __init__(self, results: Results) -> None:
         self._results = results

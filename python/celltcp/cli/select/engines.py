@@ -8,7 +8,7 @@ import click
 
 from celltcp.cli.console import wide_console
 from celltcp.cli.means import percent_text
-from celltcp.cli.options import case_options
+from celltcp.cli.options import case_options, option, takes_settings
 from celltcp.cli.outcome import check_json, tell
 from celltcp.cli.progress import progress_bar
 
@@ -17,57 +17,32 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from celltcp.selection.engines import Overlap
+    from celltcp.settings import RunSettings
 
 #: Names of scenarios up to this length are not folded.
 _NAME = 30
 
 
 @click.command()
-@click.option("--runs", default=5, show_default=True, type=click.IntRange(1))
-@click.option(
-    "--cca",
-    default="all",
-    show_default=True,
-    metavar="LIST",
-    help="Congestion controls that stay; all are those that both engines have.",
-)
-@click.option("--out", metavar="DIR", help="Keep tables here; resumes.")
+@option("runs", default=5)
+@option("cca", default="all", help="Fixed CCAs; all are those that both engines have.")
+@option("out", help="Keep tables here; resumes.")
 @case_options
-def engines(
-    scenarios: str,
-    runs: int,
-    requirement: str,
-    cca: str,
-    seed: int,
-    jobs: int | None,
-    kernel: str | None,
-    changes: tuple[str, ...],
-    out: str | None,
-    json_file: str | None,
-) -> None:
+@takes_settings
+def engines(scenarios: str, requirement: str, settings: RunSettings, json_file: str | None) -> None:
     """Show whether both engines find the same best congestion controls.
 
     Both engines meet the same channel realisations. A case is a scenario and a requirement; its best
     are the one with the highest mean and all that are tied with it.
     """
     from celltcp.results import prepare_folder
-    from celltcp.selection.engines import check_engines
+    from celltcp.selection.engines import check_engines_with
 
     check_json(json_file)
-    folder = prepare_folder(out) if out else None
+    if settings.out:
+        prepare_folder(settings.out)
     with progress_bar("comparing") as progress:
-        found = check_engines(
-            scenarios,
-            runs,
-            requirement,
-            cca,
-            seed=seed,
-            jobs=jobs,
-            kernel=kernel,
-            set=changes,
-            out=folder,
-            progress=progress,
-        )
+        found = check_engines_with(scenarios, requirement, settings, progress)
     tell(found.to_json(), json_file, lambda: print_overlap(found))
 
 
@@ -163,7 +138,7 @@ def _summary(summary: pd.DataFrame) -> Table:
     from rich.table import Table
 
     table = Table(
-        title="Over all cases; by chance: sets of these sizes drawn at random",
+        title="Over all cases; expected: overlap of sets of these sizes drawn at random",
         box=SIMPLE_HEAD,
         padding=(0, 1, 0, 0),
     )
@@ -172,7 +147,7 @@ def _summary(summary: pd.DataFrame) -> Table:
         "cases",
         "overlap",
         "%",
-        "by\nchance, %",
+        "expected,\n%",
         "mean sizes:\nnative",
         "kernel",
         "both",

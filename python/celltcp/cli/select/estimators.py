@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from celltcp.cli.console import wide_console
+from celltcp.cli.options import option, options
 from celltcp.cli.outcome import check_json, tell
 from celltcp.cli.progress import progress_bar
 
@@ -29,11 +30,10 @@ if TYPE_CHECKING:
     metavar="LIST",
     help="Names, or auto with its parameters; default nine and auto:policy=rules.",
 )
-@click.option("--runs", default=5, show_default=True, type=click.IntRange(1))
-@click.option("--seed", default=1, show_default=True, type=click.IntRange(0))
-@click.option("--jobs", type=click.IntRange(1), help="Runs at a time; default all cores.")
-@click.option("--out", metavar="DIR", help="Keep the results of each scenario here.")
-@click.option("--json", "json_file", metavar="FILE", help="Write the outcome as JSON; - prints it.")
+@option("runs", default=5)
+@options("seed", "jobs")
+@option("out", help="Keep the results of each scenario here.")
+@option("json_file")
 def estimators(
     scenarios: str | None,
     cca: str | None,
@@ -69,7 +69,7 @@ def estimators(
 
 def print_accuracy(accuracy: Accuracy, console: Console) -> None:
     """Shares that were right, by family and congestion control, then by confidence."""
-    from celltcp.selection.labels import labels
+    from celltcp.labels import labels
 
     asked = list(accuracy.overall["estimator"])
     names = labels(accuracy.ccas)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from celltcp.selection.explanation import Explanation
 
 
-#: How tables call the main measures.
+#: Headings of the main measures.
 _HEADINGS = {
     "base_rtt": "base\nms",
     "capacity": "capa-\ncity",
@@ -57,7 +57,7 @@ def explain(
     cca: str | None,
     json_file: str | None,
 ) -> None:
-    """Tell what selectors did in the results in DIR, and why.
+    """Explain the decisions of selectors in the results in DIR.
 
     DIR holds results of celltcp compare or run with --cca auto... and --out. Pictures go there, too.
     """

@@ -1,4 +1,4 @@
-"""What celltcp select evaluate --switches prints."""
+"""Cost of changes, as celltcp select evaluate --switches prints it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def print_prices(result: Evaluation, console: Console) -> None:
-    """What changes cost, and how many are not measured, if that was asked for."""
+    """Prints the cost of changes, and how many are not measured, if that was asked for."""
     if result.costs is None:
         return
     replays = result.about["engine"] == "native"
@@ -31,17 +31,17 @@ def print_prices(result: Evaluation, console: Console) -> None:
         console.print("; ".join(told), markup=False)
     if not replays and prices:
         console.print(
-            "What would have been sent again had it stayed takes replays, which need --engine native."
+            "Retransmissions without the change are measured by replays, which need --engine native."
         )
 
 
 def _measured(price: Price, replays: bool) -> list[str]:
-    """What is known of those that were measured."""
-    told = [f"sent again in the second after: {_share(price.lost)} %"]
+    """Returns sentences on the changes that were measured."""
+    told = [f"retransmitted in the second after: {_share(price.lost)} %"]
     if replays and price.replayed:
         told[0] += (
-            f", had it stayed {_share(price.lost_staying)} %, "
-            f"difference {_share(price.extra)} points ({price.replayed} replayed)"
+            f", without the change {_share(price.lost_staying)} %, "
+            f"difference {_share(price.extra)} percentage points ({price.replayed} replayed)"
         )
     elif replays:
         told[0] += " (no replay has the same past)"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from celltcp.cli.options import options
 from celltcp.cli.progress import stages_bar
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--scenarios", metavar="LIST", help="Families of networks to draw; default all.")
 @click.option("--requirement", metavar="LIST", help="goodput, balanced, delay; default all.")
-@click.option("--cca", metavar="LIST", help="Whom to choose from; default those of Linux.")
+@click.option("--cca", metavar="LIST", help="CCAs to choose from; default those of Linux.")
 @click.option(
     "--runs", "each", default=12, show_default=True, type=click.IntRange(1), help="Networks each."
 )
@@ -35,12 +36,11 @@ if TYPE_CHECKING:
 @click.option(
     "--least", default=20, show_default=True, type=click.IntRange(1), help="Fewest moments in one."
 )
-@click.option("--seed", default=1, show_default=True, type=click.IntRange(0))
-@click.option("--jobs", type=click.IntRange(1), help="Runs at a time; default all cores.")
+@options("seed", "jobs")
 @click.option(
     "--outcomes",
     metavar="FILE",
-    help="Table of what came of each choice (Parquet), which goes on from what is in it; "
+    help="Table of the outcome of each choice (Parquet), which goes on from what is in it; "
     "default the name of the policy with .parquet.",
 )
 @click.option("--out", required=True, metavar="FILE", help="The policy file, such as policy.toml.")
@@ -61,13 +61,13 @@ def train(
     """Train a policy on networks drawn at random.
 
     At moments of runs on these networks every congestion control takes over in a run of its own; a
-    shallow tree per requirement learns who does best from what the estimators saw.
+    shallow tree per requirement learns from the features of the estimators which one does best.
     """
     from pathlib import Path
 
     from celltcp._core import CelltcpError
     from celltcp.cli.console import wide_console
-    from celltcp.comparison import REQUIREMENTS
+    from celltcp.requirements import REQUIREMENTS
     from celltcp.results import prepare_folder
     from celltcp.selection.training import train as train_policy
 
@@ -108,7 +108,7 @@ def _listed(text: str | None) -> tuple[str, ...]:
 
 
 def print_training(training: Training, console: Console) -> None:
-    """How the trees do on families of networks that were left out, and the policy in whole runs."""
+    """Prints the loss of the trees on held-out families, and that of the policy in whole runs."""
     from rich.table import Table
 
     table = Table(

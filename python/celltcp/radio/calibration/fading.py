@@ -68,7 +68,7 @@ def reports(
 
 
 def relations(found: list[Reports]) -> dict[str, bool]:
-    """What was seen on the testbed, and whether it holds here."""
+    """Returns the relations that were seen on the testbed, and whether they hold here."""
     by = {each.model: each for each in found}
     eva60, eva120, hst300 = (by[model] for model in MODELS)
     return {

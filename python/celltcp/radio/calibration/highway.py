@@ -41,7 +41,7 @@ class Figure:
 
     @property
     def published(self) -> str:
-        """What was published, in words."""
+        """The published value or bounds, in words."""
         if self.value is not None:
             return f"{self.value:.3g}"
         if self.least is not None and self.most is not None:
@@ -70,7 +70,7 @@ class Throughput:
 
 @dataclass(frozen=True)
 class Highway:
-    """What came out."""
+    """Outcome of the drives: rows by SINR, published figures beside ours, throughputs."""
 
     #: By range of SINR: `range`, `seconds` (share of), shares of blocks, `rtt_ms`.
     by_sinr: pd.DataFrame

@@ -20,7 +20,7 @@ LEAST_S = 10
 
 @dataclass(frozen=True)
 class PhoneLogs:
-    """What the logs of a folder say."""
+    """CQI by SNR in the logs of a folder."""
 
     #: `sinr_db` (to the nearest dB), `seconds`, `low`, `median`, `high` (quartiles) and `mean` of the
     #: CQI, and `ours`, that of a flat channel.

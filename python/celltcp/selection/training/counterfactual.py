@@ -1,31 +1,38 @@
-"""What would have come of each congestion control: the same run up to a moment, and then it."""
+"""Counterfactual runs: the same run up to a moment, and then each congestion control in turn."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from celltcp._core import Scenario
 from celltcp.campaign import Job, run_jobs
-from celltcp.comparison import frame
 from celltcp.engines import Engine
+from celltcp.results.frames import spans
 from celltcp.selection.training.families import Network
 
 #: Time over which the outcome is measured, s.
 HORIZON_S = 10.0
 #: Longest time for which a flow of known size is looked at, s.
 SHORT_FLOW_S = 12.0
-#: What is measured: parts of PM, and what was delivered over what could have been.
+#: Measures: parts of PM, and the share of the capacity that was delivered.
 PARTS = ("a", "b", "c", "use")
+#: Columns of slots that outcomes are measured from.
+MEASURED = ("a", "b", "c", "capacity_mbps", "goodput_mbps")
+
+#: Columns of one run by their names.
+Columns = Mapping[str, NDArray[Any]]
+
 #: Runs whose tables are in memory at a time.
 _AT_ONCE = 96
 
-#: What takes effect at once and is never taken back, as a counterfactual must.
+#: Tuning with which a change takes effect at once and is never taken back.
 _OBEDIENT = """
 [tuning]
 interval = 0.1
@@ -56,9 +63,9 @@ class Point:
     network: Network
     before: str
     at_s: float
-    #: What the flow sends, MB, which the sender knows; None for as much as it can.
+    #: Size of the flow, MB, which the sender knows; None for a flow without end.
     size_mb: float | None = None
-    #: Where it is the start, for what and how the policy goes on.
+    #: Of a start: requirement, and digest of the policy that goes on.
     requirement: str = ""
     then: str = ""
 
@@ -178,15 +185,15 @@ def outcomes(
             for index, point in enumerate(batch)
             for column, cca in enumerate(ccas)
         ]
-        yield _measured(batch, ccas, run_jobs(jobs, workers=workers))
+        yield _measured(batch, ccas, run_jobs(jobs, workers=workers, tables=("slots", "decisions")))
         if progress:
             progress(min(1.0, (first + per_batch) / len(points)))
 
 
 def _measured(batch: Sequence[Point], ccas: Sequence[str], tables: dict[str, pa.Table]) -> Outcomes:
     found = Outcomes()
-    slots = dict(list(frame(tables["slots"]).groupby("run")))
-    decisions = dict(list(frame(tables["decisions"]).groupby("run")))
+    slots = by_run(tables["slots"], ("t_s", *MEASURED))
+    decisions = by_run(tables["decisions"], ("t_ns", "cause", "measures"))
     for index, point in enumerate(batch):
         runs = range(index * len(ccas), (index + 1) * len(ccas))
         taken = [_features(point, decisions[run]) for run in runs]
@@ -205,31 +212,43 @@ def _measured(batch: Sequence[Point], ccas: Sequence[str], tables: dict[str, pa.
     return found
 
 
-def _features(point: Point, decisions: pd.DataFrame) -> dict[str, float] | None:
-    """What was seen at the moment; nothing where the run did not change then."""
+def _features(point: Point, decisions: Columns) -> dict[str, float] | None:
+    """Returns the features at the moment; nothing where the run did not change then."""
     cause = "establishment" if point.at_s == 0.0 else "change"
-    row = decisions[decisions["cause"] == cause]
-    if row.empty:
+    rows = np.flatnonzero(decisions["cause"] == cause)
+    if not len(rows):
         return None
     # Of the choices for a new connection the last one: it is made once there is an RTT.
-    pairs = (each.split("=") for each in str(row["measures"].iloc[-1]).split())
+    pairs = (each.split("=") for each in str(decisions["measures"][rows[-1]]).split())
     return {name: float(value) for name, value in pairs}
 
 
-def _parts(
-    point: Point, decisions: pd.DataFrame, slots: pd.DataFrame
-) -> tuple[float, float, float, float]:
-    """Means of A, B and C after the moment, and what was delivered over what could have been."""
-    begun = float(decisions["t_ns"].iloc[0]) / 1e9
+def _parts(point: Point, decisions: Columns, slots: Columns) -> tuple[float, float, float, float]:
+    """Returns the means of A, B and C after the moment, and the use of the capacity."""
+    begun = float(decisions["t_ns"][0]) / 1e9
     start = begun + point.at_s
-    after = slots[(slots["t_s"] >= start) & (slots["t_s"] < start + point.horizon_s)]
-    return measured_parts(after)
+    after = (slots["t_s"] >= start) & (slots["t_s"] < start + point.horizon_s)
+    return measured_parts({name: slots[name][after] for name in MEASURED})
 
 
-def measured_parts(slots: pd.DataFrame) -> tuple[float, float, float, float]:
-    """Means of A, B and C over slots, and what was delivered over what could have been."""
+def measured_parts(slots: Columns) -> tuple[float, float, float, float]:
+    """Returns the means of A, B and C over slots, and the share of the capacity that was delivered."""
     capacity = float(slots["capacity_mbps"].sum())
     use = min(1.0, float(slots["goodput_mbps"].sum()) / capacity) if capacity > 0 else 0.0
-    means = [slots[part].mean() for part in ("a", "b", "c")]
-    a, b, c = (0.0 if np.isnan(mean) else float(mean) for mean in means)
-    return a, b, c, use
+    return _mean(slots["a"]), _mean(slots["b"]), _mean(slots["c"]), use
+
+
+def _mean(values: NDArray[Any]) -> float:
+    """Returns the mean of the values that are not NaN; zero without one."""
+    known = ~np.isnan(values)
+    count = int(known.sum())
+    return float(np.where(known, values, 0.0).sum() / count) if count else 0.0
+
+
+def by_run(table: pa.Table, columns: Sequence[str]) -> dict[int, Columns]:
+    """Returns columns of a table whose rows are ordered by run, run by run."""
+    whole = {name: table[name].to_pandas().to_numpy() for name in columns}
+    return {
+        run: {name: values[span] for name, values in whole.items()}
+        for run, span in spans(table["run"].to_numpy()).items()
+    }

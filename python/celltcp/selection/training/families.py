@@ -136,7 +136,7 @@ loss = {_log(rng, 2e-5, 1e-2):.6f}
 """
 
 
-#: What draws a network of each family.
+#: Functions that draw a network, by family.
 FAMILIES: dict[str, Callable[[np.random.Generator], str]] = {
     "away": _away,
     "closer": _closer,

@@ -45,7 +45,7 @@ class Grown:
     regret: dict[str, float]
     #: The same for the single congestion control that is best over the other families.
     regret_of_one: dict[str, float]
-    #: What a change must be expected to gain.
+    #: Gain that a change must promise.
     margin: float = 0.0
 
     def with_margin(self, margin: float) -> Grown:

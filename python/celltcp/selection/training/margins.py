@@ -1,4 +1,4 @@
-"""What a change must be expected to gain, found by whole runs on networks that no tree was grown of."""
+"""Margins: the gain that a change must promise, found by whole runs on held-out networks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from celltcp.engines import Engine
 from celltcp.selection.candidates import DEFAULT
 from celltcp.selection.training.families import Network
 from celltcp.selection.training.fit import Grown
-from celltcp.selection.training.whole_runs import regret, selecting, staying, whole_runs
+from celltcp.selection.training.whole_runs import fixed, regret, selecting, whole_runs
 
 #: Margins that are tried for the tree of the start and that in flight; with 1 nothing is ever changed.
 START_MARGINS = (0.0, 0.05, 1.0)
@@ -23,7 +23,7 @@ _SURE = 2.0
 
 @dataclass(frozen=True)
 class Bench:
-    """Where margins are tried."""
+    """Networks and engine on which margins are tried."""
 
     networks: Sequence[Network]
     engine: Engine
@@ -36,8 +36,8 @@ def with_margins(
 ) -> tuple[Grown, Grown]:
     """The trees of a requirement with the margins that do best in whole runs.
 
-    Of those with which no family of networks is surely worse off than with the default that stays, the
-    pair with the least mean loss against the best of all that were tried on each network.
+    Of those with which no family of networks is surely worse off than with the default as a fixed
+    CCA, the pair with the least mean loss against the best of all that were tried on each network.
 
     Args:
         start: the tree for new connections.
@@ -53,7 +53,7 @@ def with_margins(
     flows = {label: selecting(text(trees), start.requirement) for label, trees in pairs.items()}
     measures = whole_runs(
         bench.networks,
-        {**flows, DEFAULT: staying(DEFAULT)},
+        {**flows, DEFAULT: fixed(DEFAULT)},
         [start.requirement],
         bench.engine,
         workers=bench.workers,

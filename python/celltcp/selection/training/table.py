@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from celltcp import __version__
-from celltcp._core import CelltcpError
+from celltcp._core import CelltcpError, __version__
 from celltcp.selection.training.counterfactual import (
     HORIZON_S,
     PARTS,
@@ -18,7 +17,7 @@ from celltcp.selection.training.counterfactual import (
 )
 from celltcp.selection.training.families import Network
 
-#: What must be the same for outcomes to stand in one table.
+#: Version and horizons, which are the same for all outcomes of a table.
 _MEASURED = f"celltcp {__version__} over {HORIZON_S:g} s, flows of known size {SHORT_FLOW_S:g} s"
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from celltcp._core import CelltcpError, describe_cca, describe_policy, native_ccas, selection_features
 from celltcp.ccas import chosen
-from celltcp.comparison import REQUIREMENTS
 from celltcp.engines import Engine, engine
+from celltcp.requirements import REQUIREMENTS
 from celltcp.selection.candidates import DEFAULT
 from celltcp.selection.training.counterfactual import (
     Outcomes,
@@ -25,7 +25,7 @@ from celltcp.selection.training.fit import Grown, grow, leaf_of_one
 from celltcp.selection.training.margins import Bench, with_margins
 from celltcp.selection.training.policy_file import policy_text
 from celltcp.selection.training.table import read_outcomes, write_outcomes
-from celltcp.selection.training.whole_runs import regret, selecting, staying, whole_runs
+from celltcp.selection.training.whole_runs import fixed, regret, selecting, whole_runs
 
 #: Features of the radio, which only some senders are told.
 LEFT_OUT = ("sinr", "speed")
@@ -34,7 +34,7 @@ _DESCRIPTION = (
     "Trees that have learnt from networks drawn at random who does best from what a sender sees."
 )
 
-#: What the policy is called among congestion controls that stay.
+#: Name of the policy among fixed CCAs.
 POLICY = "policy"
 
 #: By requirement: of the policy and of each congestion control that stays.
@@ -46,7 +46,7 @@ Progress = Callable[[str, float], None]
 
 @dataclass(frozen=True)
 class Training:
-    """What a training has given."""
+    """Outcome of a training."""
 
     #: The text of the policy file.
     text: str
@@ -60,7 +60,7 @@ class Training:
 
 @dataclass(frozen=True)
 class Plan:
-    """What to train on, and how."""
+    """Plan of a training: networks, candidates, sizes of trees."""
 
     families: Sequence[str]
     requirements: Sequence[str]
@@ -155,7 +155,7 @@ def train(
         least: fewest moments in a leaf.
         seed: of the draws.
         jobs: runs at a time; all cores unless given.
-        kept: table of outcomes; what is in it is not measured again, and what is measured is added.
+        kept: table of outcomes; what is in it is not run again, and what is measured is added.
         progress: called with what is being done and the share of it that is done.
 
     Raises:
@@ -243,7 +243,7 @@ class _Trainer:
         return policy_text("candidate", _DESCRIPTION, "", _features(), (), trees)
 
     def _losses(self, trees: Sequence[Grown]) -> Losses:
-        """What comes of it on networks that nothing was learnt from."""
+        """Returns the losses of the policy and of each fixed CCA on held-out networks."""
         plan, told = self.plan, self._told("whole runs")
         drawn = list(networks(plan.families, plan.whole_each, plan.seed + 2))
         text = self._candidate(trees)
@@ -251,7 +251,7 @@ class _Trainer:
         measures = whole_runs(
             drawn,
             {f"auto {each}": selecting(text, each) for each in plan.requirements}
-            | {cca: staying(cca) for cca in single},
+            | {cca: fixed(cca) for cca in single},
             plan.requirements,
             self.engine,
             workers=self.jobs,
@@ -274,7 +274,7 @@ def _features() -> list[str]:
 
 
 def _remark(losses: dict[str, float]) -> str:
-    """What whole runs have told, in a line."""
+    """Returns the losses of whole runs in a sentence."""
     best = min((label for label in losses if label != POLICY), key=lambda label: losses[label])
     return (
         "Whole runs on networks that nothing was learnt from: "

@@ -1,4 +1,4 @@
-"""Whole runs of policies, and of congestion controls that stay, on networks drawn at random."""
+"""Whole runs of policies and of fixed CCAs, on networks drawn at random."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 
 from celltcp.campaign import Job, run_jobs
-from celltcp.comparison import frame
 from celltcp.engines import Engine
-from celltcp.selection.training.counterfactual import measured_parts
+from celltcp.selection.training.counterfactual import MEASURED, by_run, measured_parts
 from celltcp.selection.training.families import Network
 from celltcp.selection.training.fit import score_of
 
@@ -30,7 +29,7 @@ candidate = '''{policy}'''
 """
 
 
-def staying(cca: str) -> str:
+def fixed(cca: str) -> str:
     """The flow of a scenario that has one congestion control."""
     return f'[[flows]]\ncca = "{cca}"\n'
 
@@ -53,7 +52,8 @@ def whole_runs(
             Job(run, label, network.seed, network.scenario(flows[label], RUN_S), engine)
             for run, (network, label) in enumerate(batch)
         ]
-        slots = dict(list(frame(run_jobs(jobs, workers=workers)["slots"]).groupby("run")))
+        tables = run_jobs(jobs, workers=workers, tables=("slots",))
+        slots = by_run(tables["slots"], MEASURED)
         for run, (network, label) in enumerate(batch):
             parts = measured_parts(slots[run])
             for requirement in requirements:

@@ -1,4 +1,4 @@
-"""The page for the documentation."""
+"""Fidelity page: the outcome of `celltcp fidelity` in Markdown, with pictures beside it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from celltcp.fidelity.causes import Cause, cause_of
 from celltcp.fidelity.data import read_text
 from celltcp.fidelity.judgement import METRICS, Fidelity, Judgement
 from celltcp.fidelity.rows import COLUMNS, HEADINGS, LEGEND, cells, difference_text
+from celltcp.plots.fidelity import draw_overview, draw_trajectories
+from celltcp.plots.style import save
+from celltcp.results import prepare_folder
 
 _MOST_TRAJECTORIES = 6
 
@@ -24,10 +27,6 @@ def write_page(fidelity: Fidelity, file: Path, command: str, causes: Sequence[Ca
         command: the command that makes the page.
         causes: why cases are outside their bands.
     """
-    from celltcp.plots.fidelity import draw_overview, draw_trajectories
-    from celltcp.plots.style import save
-    from celltcp.results import prepare_folder
-
     pictures = f"images/{file.stem}"
     folder = prepare_folder(file.parent / pictures)
     save(draw_overview(fidelity), folder / "overview.png")

@@ -1,4 +1,4 @@
-"""Whether choosing pays: the one congestion control that would do best for all cases."""
+"""Best constant: the fixed CCA that is best over all cases, which a policy has to beat."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from celltcp.selection.cases import cases_of, checks_of
 
 
 def best_for_all_of(runs: pd.DataFrame) -> pd.DataFrame:
-    """The congestion control with the lowest mean regret over all cases, per requirement and for all.
+    """Returns the fixed CCA with the lowest mean regret over all cases, per requirement and for all.
 
     It is measured as a policy that never changes would be: `policy` is its name, the other columns are
     those of `checks_of`. One that has no value in some case is not considered.

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import PurePath
 
-#: What `auto` means without parameters.
+#: Parameters of `auto` unless given.
 _DEFAULTS = {"policy": "default", "requirement": "balanced", "hints": "off"}
 
 
 def labels(ccas: Iterable[str]) -> dict[str, str]:
-    """What to call each congestion control or line-up where there is little room.
+    """Returns a short name for each congestion control or line-up.
 
     `auto:policy=rules,requirement=delay` is `auto rules delay`; files go by their names without folder
     and ending. Those that would be called the same keep their full text, as do all others.

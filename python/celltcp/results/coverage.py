@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from celltcp.results import Results
 
-#: What tells a connection from others.
+#: Columns that identify a connection.
 CONNECTION = ["run", "cca", "flow"]
 
 

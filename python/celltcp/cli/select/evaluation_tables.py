@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from celltcp.selection import Evaluation
 
 
-#: What to know of a single run.
-_ONE_RUN = "there is no interval, any difference decides who won"
+#: Note on a single run.
+_ONE_RUN = "no interval, so any difference decides"
 
 
 def print_evaluation(result: Evaluation) -> None:
@@ -86,13 +86,13 @@ def _cases(policy: str, cases: pd.DataFrame, runs: int) -> Table:
 
 
 def _checks(checks: pd.DataFrame, best_for_all: pd.DataFrame, runs: int) -> Table:
-    """Counts and means over cases, a block per policy, and the best that never changes."""
+    """Returns a table of counts and means over cases, a block per policy, and the best constant."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
     table = Table(
         title="Over all cases; w/t/l: won, tied, lost; best: in hindsight over the runs of a case; "
-        "oracle: in each run; best one for all: the lowest mean regret, also in hindsight"
+        "oracle: in each run; best constant: the fixed CCA with the lowest mean regret over all cases"
         + (f"; 1 run each, {_ONE_RUN}" if runs == 1 else ""),
         box=SIMPLE_HEAD,
         padding=(0, 1, 0, 0),
@@ -116,7 +116,7 @@ def _checks(checks: pd.DataFrame, best_for_all: pd.DataFrame, runs: int) -> Tabl
         table.add_row(str(policy))
         for row in rows.to_dict("records"):
             table.add_row(f"  {row['requirement']}", *_check_cells(row))
-    table.add_row("best one for all cases")
+    table.add_row("best constant")
     for row in best_for_all.to_dict("records"):
         table.add_row(f"  {row['requirement']}: {row['policy']}", *_check_cells(row))
     return table
@@ -138,12 +138,12 @@ def _check_cells(row: Mapping[Any, Any]) -> list[str]:
 
 
 def _duels(result: Evaluation) -> Table:
-    """Evaluated policies against every congestion control that stays and every other policy."""
+    """Returns a table of evaluated policies against every fixed CCA and every other policy."""
     from rich.table import Table
 
     evaluated = result.about["policies"]
     duels = result.duels
-    table = Table(title="Won/tied/lost, mean difference, %")
+    table = Table(title="Won/tied/lost, and mean difference, %")
     table.add_column("against")
     for policy in evaluated:
         table.add_column(policy, justify="right")
@@ -165,9 +165,9 @@ def _tally(result: Evaluation) -> Table:
 
     from celltcp.selection.tally import OUTCOMES, PUBLISHED
 
-    table = Table(title="Tally against the best single congestion control in hindsight")
+    table = Table(title="Tally against the best fixed CCA in hindsight")
     table.add_column("policy")
-    table.add_column("single ones")
+    table.add_column("fixed CCAs")
     for heading in ("cases", *OUTCOMES):
         table.add_column(heading, justify="right")
     names = {"all": "all that ran", "thesis": "the thesis' five"}

@@ -1,4 +1,4 @@
-"""What selectors used over all runs of a comparison."""
+"""Congestion controls that selectors used over all runs of a comparison."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from celltcp.results import Results
 
 @dataclass(frozen=True)
 class Used:
-    """What the selectors of a flow did, over all of its runs and connections."""
+    """Changes and time shares of the selectors of a flow, over all of its runs and connections."""
 
-    #: What was compared: one congestion control, or a line-up of several flows.
+    #: Congestion control or line-up of several flows that was compared.
     lineup: str
     #: Name of the flow, and what was asked for it.
     flow: str

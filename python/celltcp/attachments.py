@@ -1,0 +1,28 @@
+"""Attachments: attributes of results, such as `plot`, that a higher layer provides.
+
+Results know no plots. They declare `plot = Attachment()`, and `celltcp/__init__.py`, which knows all
+layers, says by `provide` what makes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+_PROVIDERS: dict[str, Callable[[Any], Any]] = {}
+
+
+class Attachment:
+    """Attribute whose value comes from what `provide` was given for the class and the name."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = f"{owner.__name__}.{name}"
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        """Returns the value for the object, or the attachment itself for the class."""
+        return self if instance is None else _PROVIDERS[self._name](instance)
+
+
+def provide(name: str, provider: Callable[[Any], Any]) -> None:
+    """Makes `provider` compute the attribute of that name, such as `"Comparison.plot"`."""
+    _PROVIDERS[name] = provider

@@ -1,0 +1,9 @@
+"""Campaigns: many runs at once, every congestion control over the same channel realisations."""
+
+from __future__ import annotations
+
+from celltcp.campaign.jobs import Job, jobs_for
+from celltcp.campaign.plan import Campaign, run_campaigns
+from celltcp.campaign.run import Progress, run_jobs
+
+__all__ = ["Campaign", "Job", "Progress", "jobs_for", "run_campaigns", "run_jobs"]

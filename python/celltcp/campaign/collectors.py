@@ -1,0 +1,81 @@
+"""Collectors: where the tables of a campaign go while it runs, to memory or to a folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from celltcp.results import OPTIONAL, TABLES, StoredTables, prepare_folder
+from celltcp.results.folder import META
+
+
+class Collector(Protocol):
+    """Takes the tables of a campaign, some runs at a time, in the order of the runs."""
+
+    def add(self, tables: Mapping[str, pa.Table]) -> None:
+        """Appends the rows of some runs."""
+
+
+class InMemory:
+    """Tables that are kept in memory."""
+
+    def __init__(self, tables: Sequence[str] = TABLES) -> None:
+        """Takes the names of the tables that are kept."""
+        self._parts: dict[str, list[pa.Table]] = {name: [] for name in tables}
+
+    def add(self, tables: Mapping[str, pa.Table]) -> None:
+        """Appends the rows of some runs."""
+        for name, parts in self._parts.items():
+            parts.append(tables[name])
+
+    def finish(self) -> dict[str, pa.Table]:
+        """Returns the joined tables; optional ones without rows are left out."""
+        tables = {name: pa.concat_tables(parts) for name, parts in self._parts.items()}
+        return {name: table for name, table in tables.items() if name not in OPTIONAL or len(table)}
+
+
+class InFolder:
+    """Tables that are written to Parquet files as rows come; a file appears when it is whole."""
+
+    def __init__(self, folder: Path, origin: Mapping[str, Any]) -> None:
+        """Takes the folder, and what the results say of how they were made."""
+        self._folder = prepare_folder(folder)
+        self._meta = {META: json.dumps(origin, sort_keys=True).encode()}
+        self._writers: dict[str, pq.ParquetWriter] = {}
+
+    def add(self, tables: Mapping[str, pa.Table]) -> None:
+        """Appends the rows of some runs."""
+        for name in TABLES:
+            table = tables[name]
+            if name in OPTIONAL and not len(table):
+                continue
+            known = table.schema.metadata or {}
+            table = table.replace_schema_metadata({**known, **self._meta})
+            if name not in self._writers:
+                partial = self._partial(name)
+                self._writers[name] = pq.ParquetWriter(partial, table.schema, compression="zstd")
+            self._writers[name].write_table(table)
+
+    def finish(self) -> StoredTables:
+        """Makes the files appear, and removes those of earlier results that these do not have."""
+        for name, writer in self._writers.items():
+            writer.close()
+            self._partial(name).replace(self._folder / f"{name}.parquet")
+        for name in OPTIONAL:
+            if name not in self._writers:
+                (self._folder / f"{name}.parquet").unlink(missing_ok=True)
+        return StoredTables(self._folder, [name for name in TABLES if name in self._writers])
+
+    def abandon(self) -> None:
+        """Removes what is not finished."""
+        for name, writer in self._writers.items():
+            writer.close()
+            self._partial(name).unlink(missing_ok=True)
+
+    def _partial(self, name: str) -> Path:
+        return self._folder / f".{name}.parquet.partial"

@@ -1,0 +1,50 @@
+"""Jobs: descriptions of single runs, which any process can run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from celltcp._core import Scenario, __version__
+from celltcp.engines import Described, Engine
+from celltcp.results import part_of_file_name
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run of a campaign; its outcome depends on nothing else. It can be pickled."""
+
+    number: int
+    cca: str
+    seed: int
+    scenario: Scenario
+    engine: Engine
+
+    @property
+    def key(self) -> str:
+        """Name that two jobs share only if they are the same run."""
+        # Words of `auto` name files, whose paths have slashes.
+        cca = part_of_file_name(quote(self.cca, safe=":,=+"))
+        return f"{cca}-{self.seed}-{self.scenario.hash}-{self.engine.key}-{__version__}"
+
+    @property
+    def described(self) -> Described:
+        """The job as `celltcp._core.run_batch` takes it."""
+        return self.engine.describe(self.number, self.cca, self.scenario, self.seed)
+
+
+def jobs_for(
+    scenario: Scenario,
+    ccas: Sequence[str],
+    runs: int,
+    seed: int,
+    engine: Engine,
+) -> list[Job]:
+    """Returns the runs of a campaign, congestion control by congestion control; run i has seed + i."""
+    jobs: list[Job] = []
+    for cca in ccas:
+        changed = scenario.with_cca(cca)
+        engine.require(sorted(set(changed.ccas)), cca)
+        jobs += [Job(len(jobs) + run, cca, seed + run, changed, engine) for run in range(runs)]
+    return jobs

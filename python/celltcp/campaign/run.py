@@ -1,0 +1,135 @@
+"""Running jobs: on several threads, resumable, with their tables in the order of the jobs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from celltcp._core import CelltcpError, run_batch
+from celltcp.campaign.collectors import Collector, InMemory
+from celltcp.campaign.jobs import Job
+from celltcp.campaign.shards import Shards
+from celltcp.results import TABLES, prepare_folder
+
+#: Called with the share of the campaign that is done, from 0 to 1.
+Progress = Callable[[float], None]
+
+#: Most runs and most simulated seconds of a chunk, whose tables are in memory at a time.
+_CHUNK_RUNS = 256
+_CHUNK_S = 300.0
+
+
+def run_jobs(
+    jobs: Sequence[Job],
+    *,
+    workers: int | None = None,
+    folder: str | Path | None = None,
+    progress: Progress | None = None,
+    tables: Sequence[str] = TABLES,
+) -> dict[str, pa.Table]:
+    """Runs all jobs in parallel and returns their tables, joined in the order of the jobs.
+
+    Args:
+        jobs: what to run, numbered in their order.
+        workers: runs at a time; all cores unless given.
+        folder: where finished runs are kept until all are done, so that an interrupted campaign goes on
+            where it stopped.
+        progress: called with the share that is done.
+        tables: names of those that are returned.
+    """
+    collected = InMemory(tables)
+    run_groups([(jobs, collected)], workers=workers, folder=folder, progress=progress)
+    return collected.finish()
+
+
+def run_groups(
+    groups: Sequence[tuple[Sequence[Job], Collector]],
+    *,
+    workers: int | None = None,
+    folder: str | Path | None = None,
+    progress: Progress | None = None,
+) -> None:
+    """Runs groups of jobs together, as `run_jobs` does; the tables of a group go to its collector."""
+    workers = workers or os.cpu_count() or 1
+    if workers < 1:
+        raise CelltcpError(f"jobs: {workers} is not a number from 1 on")
+    shards = Shards(prepare_folder(Path(folder) / "parts")) if folder else None
+    chunks = [
+        _Chunk(chunk, [job for job in chunk if shards is None or job not in shards], collector)
+        for jobs, collector in groups
+        for chunk in _chunks(jobs)
+    ]
+    waiting = [chunk for chunk in chunks if chunk.missing]
+    missing = [job for chunk in waiting for job in chunk.missing]
+    total = sum(len(chunk.jobs) for chunk in chunks)
+    # Chunks are collected in their order: those without a missing run as soon as it is their turn.
+    turns = iter(chunks)
+
+    def deliver(places: list[int], batches: Mapping[str, Any], complete: bool) -> None:
+        tables = {name: pa.Table.from_batches([pa.record_batch(b)]) for name, b in batches.items()}
+        if shards is not None:
+            shards.write([missing[place] for place in places], tables)
+        if complete:
+            for chunk in turns:
+                chunk.collect(shards, tables if chunk.missing else None)
+                if chunk.missing:
+                    break
+
+    def told(share: float) -> None:
+        if progress:
+            progress(1.0 - (1.0 - share) * len(missing) / total)
+
+    described = [[job.described for job in chunk.missing] for chunk in waiting]
+    run_batch(described, workers, deliver, told if progress else None)
+    for chunk in turns:
+        chunk.collect(shards, None)
+    if shards is not None:
+        shards.clear()
+
+
+@dataclass(frozen=True)
+class _Chunk:
+    """Consecutive jobs of a group, whose tables are collected together."""
+
+    jobs: Sequence[Job]
+    #: Those that are not among the shards.
+    missing: Sequence[Job]
+    collector: Collector
+
+    def collect(self, shards: Shards | None, fresh: dict[str, pa.Table] | None) -> None:
+        """Hands over the tables that were just made, and those of finished runs from the shards."""
+        fresh_numbers = {job.number for job in self.missing}
+        kept = [job for job in self.jobs if job.number not in fresh_numbers]
+        parts = [fresh] if fresh else []
+        if shards is not None and kept:
+            parts += shards.rows(kept)
+        self.collector.add(_merged(parts) if len(parts) > 1 else parts[0])
+
+
+def _chunks(jobs: Sequence[Job]) -> Iterator[list[Job]]:
+    """Cuts jobs into chunks, always in the same way."""
+    chunk: list[Job] = []
+    seconds = 0.0
+    for job in jobs:
+        length = job.scenario.duration_s
+        if chunk and (len(chunk) == _CHUNK_RUNS or seconds + length > _CHUNK_S):
+            yield chunk
+            chunk, seconds = [], 0.0
+        chunk.append(job)
+        seconds += length
+    if chunk:
+        yield chunk
+
+
+def _merged(parts: Sequence[Mapping[str, pa.Table]]) -> dict[str, pa.Table]:
+    """Joins tables of different runs, ordered by the numbers of the runs."""
+    joined = {}
+    for name in parts[0]:
+        table = pa.concat_tables([part[name] for part in parts]).unify_dictionaries()
+        joined[name] = table.take(pa.compute.sort_indices(table["run"]))
+    return joined

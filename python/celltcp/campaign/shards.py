@@ -1,0 +1,88 @@
+"""Shards: finished runs of an unfinished campaign, many in a folder, each folder whole or not there."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from celltcp.campaign.jobs import Job
+from celltcp.results import TABLES
+
+#: Which runs a shard has: the number in its tables by the key of the job.
+_INDEX = "index.json"
+
+
+class Shards:
+    """Folder of shards; each holds all tables of some runs."""
+
+    def __init__(self, folder: Path) -> None:
+        """Takes the folder, and removes what is damaged in it."""
+        self._folder = folder
+        self._places: dict[str, tuple[Path, int]] = {}
+        self._read: tuple[Path, dict[str, pa.Table]] | None = None
+        for shard in sorted(folder.iterdir()):
+            try:
+                index = json.loads((shard / _INDEX).read_text("utf-8"))
+                for name in TABLES:
+                    pq.read_metadata(shard / f"{name}.parquet")
+            except (pa.ArrowInvalid, OSError, ValueError):
+                shutil.rmtree(shard, ignore_errors=True)
+            else:
+                self._places.update({key: (shard, number) for key, number in index.items()})
+
+    def __contains__(self, job: Job) -> bool:
+        return job.key in self._places
+
+    def write(self, jobs: Sequence[Job], tables: Mapping[str, pa.Table]) -> None:
+        """Keeps the tables of these jobs, all or none of them."""
+        index = {job.key: job.number for job in jobs}
+        digest = hashlib.sha256("\n".join(index).encode()).hexdigest()[:16]
+        partial = self._folder / f".{digest}-{os.getpid()}"
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir()
+        for name, table in tables.items():
+            pq.write_table(table, partial / f"{name}.parquet", compression="zstd")
+        (partial / _INDEX).write_text(json.dumps(index), "utf-8")
+        shutil.rmtree(self._folder / digest, ignore_errors=True)
+        partial.rename(self._folder / digest)
+
+    def rows(self, jobs: Sequence[Job]) -> list[dict[str, pa.Table]]:
+        """Returns the tables of these jobs, shard by shard, with the numbers that the jobs have."""
+        wanted: dict[Path, dict[int, int]] = {}
+        for job in jobs:
+            shard, number = self._places[job.key]
+            wanted.setdefault(shard, {})[number] = job.number
+        return [
+            {name: _renumbered(table, numbers) for name, table in self._tables(shard).items()}
+            for shard, numbers in wanted.items()
+        ]
+
+    def clear(self) -> None:
+        """Removes all of them: the campaign is finished."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _tables(self, shard: Path) -> dict[str, pa.Table]:
+        """Returns the tables of a shard; neighbouring chunks of a campaign ask for the same one."""
+        if self._read is None or self._read[0] != shard:
+            self._read = shard, {name: pq.read_table(shard / f"{name}.parquet") for name in TABLES}
+        return self._read[1]
+
+
+def _renumbered(table: pa.Table, numbers: Mapping[int, int]) -> pa.Table:
+    """Returns the rows of these runs under new numbers."""
+    lookup = np.full(max(numbers) + 1, -1, np.int64)
+    lookup[list(numbers)] = list(numbers.values())
+    old = table["run"].to_numpy()
+    known = old < len(lookup)
+    new = np.where(known, lookup[np.where(known, old, 0)], -1)
+    mine = table.filter(pa.array(new >= 0))
+    runs = pa.array(new[new >= 0].astype(np.uint32), pa.uint32())
+    return mine.set_column(0, mine.schema.field(0), runs)

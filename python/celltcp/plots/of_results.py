@@ -1,0 +1,115 @@
+"""Plots of results: the frames of a comparison, a run and so on, handed to what draws them."""
+
+from __future__ import annotations
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from celltcp.comparison import Comparison
+from celltcp.parameter_sweep import Sweep
+from celltcp.plots.distribution import draw_ecdf
+from celltcp.plots.explanation import draw_explanation
+from celltcp.plots.selection import draw_cases
+from celltcp.plots.series import draw_comparison_series, draw_run_series
+from celltcp.plots.startup import draw_startup
+from celltcp.plots.style import figure
+from celltcp.plots.sweep import draw_sweep
+from celltcp.plots.tradeoff import draw_throughput_delay
+from celltcp.selection.evaluation import Evaluation
+from celltcp.selection.explanation import Explanation
+from celltcp.single import SingleRun
+
+
+class ComparisonPlots:
+    """Plots of a comparison; each is a matplotlib figure."""
+
+    def __init__(self, comparison: Comparison) -> None:
+        self._comparison = comparison
+
+    def throughput_delay(self) -> Figure:
+        """Draws goodput against the 95th percentile of the one-way delay; the upper right is best."""
+        picture = figure(5, 3.6)
+        self._throughput_delay(picture.add_subplot())
+        return picture
+
+    def ecdf(self, metric: str = "goodput") -> Figure:
+        """Draws the distribution of `goodput`, `rtt`, `owd`, `pm_balanced` or `pm_delay` over slots."""
+        picture = figure(5, 3.6)
+        self._ecdf(picture.add_subplot(), metric)
+        return picture
+
+    def time_series(self, seed: int | None = None) -> Figure:
+        """Draws goodput and RTT over time in the run with `seed` (the first unless given)."""
+        picture = figure(7, 4.5)
+        upper, lower = picture.subplots(2, 1, sharex=True)
+        self._time_series(upper, lower, seed)
+        return picture
+
+    def startup(self, seconds: float = 5.0) -> Figure:
+        """Draws the bytes delivered by time t, mean over the runs."""
+        picture = figure(5, 3.6)
+        self._startup(picture.add_subplot(), seconds)
+        return picture
+
+    def overview(self) -> Figure:
+        """Draws all of them on one sheet."""
+        picture = figure(11, 7)
+        grid = picture.add_gridspec(3, 3, height_ratios=[1.25, 1, 1])
+        self._throughput_delay(picture.add_subplot(grid[0, 0]))
+        self._ecdf(picture.add_subplot(grid[0, 1]), "goodput")
+        self._startup(picture.add_subplot(grid[0, 2]), 5.0)
+        upper = picture.add_subplot(grid[1, :])
+        lower = picture.add_subplot(grid[2, :], sharex=upper)
+        self._time_series(upper, lower, None)
+        about = self._comparison.results.about
+        picture.suptitle(f"{about['name']}: {about['runs']} runs of each congestion control")
+        return picture
+
+    def _throughput_delay(self, axes: Axes) -> None:
+        draw_throughput_delay(axes, self._comparison.runs, self._comparison.ccas)
+
+    def _ecdf(self, axes: Axes, metric: str) -> None:
+        draw_ecdf(axes, self._comparison.slots, self._comparison.ccas, metric)
+
+    def _time_series(self, upper: Axes, lower: Axes, seed: int | None) -> None:
+        each = self._comparison
+        draw_comparison_series(upper, lower, each.runs, each.slots, each.ccas, seed)
+
+    def _startup(self, axes: Axes, seconds: float) -> None:
+        each = self._comparison
+        slot_s = float(each.results.about["slot_s"])
+        draw_startup(axes, each.slots, each.flows, each.ccas, slot_s=slot_s, seconds=seconds)
+
+
+class RunPlots:
+    """Plots of one run; each is a matplotlib figure."""
+
+    def __init__(self, single: SingleRun) -> None:
+        self._single = single
+
+    def time_series(self) -> Figure:
+        """Draws rates over the shaded capacity, RTT and queue, window and data in flight."""
+        single = self._single
+        picture = figure(8, 7)
+        axes = picture.subplots(3, 1, sharex=True)
+        cca = str(single.flows["cca"].iloc[0])
+        decisions = single.decisions if "decisions" in single.results.tables else None
+        draw_run_series(list(axes), cca, single.slots, single.samples, decisions)
+        return picture
+
+
+def plot_sweep(sweep: Sweep) -> Figure:
+    """Draws goodput and the 95th percentile of the RTT against the values."""
+    return draw_sweep(sweep.summary, sweep.field, list(sweep.comparisons))
+
+
+def plot_evaluation(evaluation: Evaluation) -> Figure:
+    """Draws gain over the default and regret to the best in hindsight of the evaluated policies."""
+    about = evaluation.about
+    return draw_cases(evaluation.cases, list(about["policies"]), about["requirements"])
+
+
+def plot_explanation(explained: Explanation) -> Figure:
+    """Draws one connection with a selector: capacity, goodput, RTT, queue and phases over time."""
+    slot_s = float(explained.results.about["slot_s"])
+    return draw_explanation(explained.slots, explained.decisions, slot_s, explained.title)

@@ -1,0 +1,1 @@
+"""Reports: outcomes as pages with tables and pictures."""

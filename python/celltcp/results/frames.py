@@ -1,0 +1,67 @@
+"""Frames: tables of results as data frames and as rows of JSON."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from celltcp.results.tables import Results
+
+
+class Recorded:
+    """Results as data frames; those that are there only if something wrote them raise CelltcpError."""
+
+    def __init__(self, results: Results) -> None:
+        self.results = results
+
+    @property
+    def radio(self) -> pd.DataFrame:
+        """The log of the radio, a row per TTI and direction."""
+        return frame(self.results.radio)
+
+    @property
+    def decisions(self) -> pd.DataFrame:
+        """The decisions of selectors: when, which congestion control, and why."""
+        return frame(self.results.decisions)
+
+    @property
+    def estimates(self) -> pd.DataFrame:
+        """The estimates of selectors, a row per connection and slot."""
+        return frame(self.results.estimates)
+
+
+def frame(table: pa.Table) -> pd.DataFrame:
+    """Returns an Arrow table as a data frame."""
+    data: pd.DataFrame = table.to_pandas()
+    return data
+
+
+def spans(runs: pd.Series | NDArray[np.uint32]) -> dict[int, slice]:
+    """Returns the rows of each run, in the order of a table whose rows are ordered by run.
+
+    Args:
+        runs: the column `run`.
+    """
+    numbers, starts = np.unique(np.asarray(runs), return_index=True)
+    ends = [*starts[1:].tolist(), len(runs)][: len(starts)]
+    return {
+        int(run): slice(start, end)
+        for run, start, end in zip(numbers, starts.tolist(), ends, strict=True)
+    }
+
+
+def json_rows(data: pd.DataFrame) -> list[dict[str, Any]]:
+    """Returns the rows of a table as JSON has them."""
+    return [
+        {str(key): json_value(value) for key, value in row.items()} for row in data.to_dict("records")
+    ]
+
+
+def json_value(value: Any) -> Any:
+    """Returns a value as JSON has it, which knows neither NaN nor infinity: None for these."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,93 @@
+"""Settings of runs: one object that travels from the command line to the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from celltcp._core import CelltcpError, Scenario
+from celltcp.campaign import Campaign
+from celltcp.ccas import OWN
+from celltcp.ccas import chosen as chosen_ccas
+from celltcp.engines import Engine, engine
+from celltcp.scenarios import load_scenario
+
+#: Scenario fields to override, as a mapping or as `"field=value"` texts.
+Changes = Mapping[str, object] | Sequence[str]
+
+#: Congestion controls that are compared unless others are named.
+DEFAULT_CCAS = ("cubic", "bbr", "reno")
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """Settings that runs of all commands share.
+
+    Attributes:
+        cca: names of congestion controls, as `celltcp.ccas.chosen` takes them.
+        runs: runs of each; run i has `seed + i`.
+        seed: of the first run.
+        duration: length of a run, such as `"60s"`; that of the scenario unless given.
+        jobs: runs at a time; all cores unless given.
+        engine: `"native"` or `"kernel"`.
+        kernel: version of the kernel, such as `"7.3"`; the newest that is built unless given.
+        uplink: link trace of the uplink.
+        changes: scenario fields to override.
+        samples: of a single run: `"every-ack"`, `"off"` or an interval such as `"10ms"`.
+        radio_log: whether to record every TTI of the radio; only for scenarios that have one.
+        out: folder to keep finished runs in while a campaign goes on, and to save to.
+    """
+
+    cca: str | Sequence[str] = OWN
+    runs: int = 10
+    seed: int = 1
+    duration: str | None = None
+    jobs: int | None = None
+    engine: str = "native"
+    kernel: str | None = None
+    uplink: str | Path | None = None
+    changes: Changes = ()
+    samples: str = "every-ack"
+    radio_log: bool = False
+    out: str | Path | None = None
+
+    def check(self) -> None:
+        """Makes sure that there is something to run.
+
+        Raises:
+            CelltcpError: says what is allowed.
+        """
+        if self.runs < 1:
+            raise CelltcpError(f"runs: {self.runs} is not a number from 1 on")
+
+    def find_engine(self) -> Engine:
+        """Returns the engine.
+
+        Raises:
+            CelltcpError: if there is no such engine, or no such kernel is built.
+        """
+        return engine(self.engine, self.kernel)
+
+    def load(self, scenario: str | Path | Scenario, *, changes: Changes | None = None) -> Scenario:
+        """Loads a scenario with the duration, uplink, overrides and radio log of these settings.
+
+        Args:
+            scenario: built-in name, scenario file, link trace, or a loaded scenario.
+            changes: fields to override in place of those of the settings.
+
+        Raises:
+            CelltcpError: names the file, the field, the value and what is allowed.
+        """
+        changes = self.changes if changes is None else changes
+        loaded = load_scenario(scenario, uplink=self.uplink, duration=self.duration, changes=changes)
+        return loaded.with_radio_log() if self.radio_log else loaded
+
+    def plan(self, loaded: Scenario, chosen: Engine, folder: Path | None = None) -> Campaign:
+        """Plans the runs of all congestion controls on a loaded scenario.
+
+        Raises:
+            CelltcpError: if the engine does not have a congestion control.
+        """
+        ccas = chosen_ccas(self.cca, chosen.ccas, loaded.lineup)
+        return Campaign.of(loaded, ccas, self.runs, self.seed, chosen, folder)
