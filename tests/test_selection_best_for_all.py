@@ -52,7 +52,7 @@ def test_it_is_told_that_a_single_run_decides(
     one = made_up([11.0, 12.1][:runs], 1, cubic=[10.0, 11.0][:runs], reno=[9.0, 9.5][:runs])
     print_evaluation(evaluation_of(one, "goodput", runs))
     printed = " ".join(capsys.readouterr().out.split())
-    assert ("p: cases, 1 run each: there is no interval, any difference decides" in printed) is told
+    assert ("p: cases, 1 run each: no interval, so any difference decides" in printed) is told
     assert ("p: cases, 2 runs each; means with paired 95 % intervals" in printed) is not told
     assert printed.count("any difference decides") == 2 * told
     assert "best constant" in printed

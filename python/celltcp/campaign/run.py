@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from celltcp._core import CelltcpError, run_batch
 from celltcp.campaign.collectors import Collector, InMemory
@@ -108,7 +109,10 @@ class _Chunk:
         parts = [fresh] if fresh else []
         if shards is not None and kept:
             parts += shards.rows(kept)
-        self.collector.add(_merged(parts) if len(parts) > 1 else parts[0])
+        if len(parts) > 1:
+            self.collector.add(_merged(parts, list(dict.fromkeys(job.cca for job in self.jobs))))
+        else:
+            self.collector.add(parts[0])
 
 
 def _chunks(jobs: Sequence[Job]) -> Iterator[list[Job]]:
@@ -126,10 +130,34 @@ def _chunks(jobs: Sequence[Job]) -> Iterator[list[Job]]:
         yield chunk
 
 
-def _merged(parts: Sequence[Mapping[str, pa.Table]]) -> dict[str, pa.Table]:
-    """Joins tables of different runs, ordered by the numbers of the runs."""
+def _merged(parts: Sequence[Mapping[str, pa.Table]], labels: list[str]) -> dict[str, pa.Table]:
+    """Joins tables of different runs, ordered by the numbers of the runs, as one batch has them.
+
+    Args:
+        parts: tables of some runs.
+        labels: of all runs in their order.
+    """
+    known = pa.array(labels, pa.string())
     joined = {}
-    for name in parts[0]:
-        table = pa.concat_tables([part[name] for part in parts]).unify_dictionaries()
-        joined[name] = table.take(pa.compute.sort_indices(table["run"]))
+    for name, first in parts[0].items():
+        table = pa.concat_tables([_plain(part[name]) for part in parts])
+        table = table.take(pc.sort_indices(table["run"]))
+        for place in _labelled(first):
+            texts = table.column(place).combine_chunks()
+            coded = pa.DictionaryArray.from_arrays(pc.index_in(texts, value_set=known), known)
+            table = table.set_column(place, first.schema.field(place), coded)
+        joined[name] = table
     return joined
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    """Returns the table with labels as texts."""
+    for place in _labelled(table):
+        name = table.schema.field(place).name
+        table = table.set_column(place, name, table.column(place).cast(pa.string()))
+    return table
+
+
+def _labelled(table: pa.Table) -> list[int]:
+    """Returns the places of columns whose values are labels of runs."""
+    return [place for place, each in enumerate(table.schema) if pa.types.is_dictionary(each.type)]
