@@ -10,8 +10,8 @@ from typing import NamedTuple
 import pandas as pd
 import pyarrow as pa
 
-from celltcp import _core
 from celltcp._core import CelltcpError
+from celltcp._core import weighted_pm as pm_of_parts
 
 #: The metric by which each requirement ranks; more is better.
 REQUIREMENTS = {"goodput": "goodput_mbps", "balanced": "pm_balanced", "delay": "pm_delay"}
@@ -81,4 +81,4 @@ def weighted_pm(slots: pd.DataFrame, weights: Weights) -> pd.Series:
     Undefined parts are left out together with their weights; NaN where none with a weight is defined.
     """
     parts = pa.RecordBatch.from_pandas(slots[["a", "b", "c"]], preserve_index=False)
-    return pd.Series(pa.array(_core.weighted_pm(parts, weights)).to_numpy(), index=slots.index)
+    return pd.Series(pa.array(pm_of_parts(parts, weights)).to_numpy(), index=slots.index)

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from celltcp import _core
+import celltcp._core as _core
 from celltcp._core import CelltcpError
 from celltcp.campaign import Progress, jobs_for, run_jobs
 from celltcp.ccas import catalogue, chosen
