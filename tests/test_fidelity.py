@@ -1,5 +1,6 @@
 """celltcp fidelity: the native TCP against another one on the same path realisations."""
 
+import csv
 import json
 import math
 from pathlib import Path
@@ -304,27 +305,41 @@ class TestPage:
     def test_says_how_it_was_made_and_of_what(self) -> None:
         text = page_text(self.found, "celltcp fidelity --page x.md", [], [])
         assert "\n    celltcp fidelity --page x.md\n" in text
-        assert "celltcp 1.2.3 against that of Linux 7.3.4" in text
-        assert "10 runs (seeds 1 to 10)" in text
-        assert "1 of 3 are within their bands" in text
+        words = " ".join(text.split())
+        assert "the TCP of celltcp 1.2.3 with the TCP of Linux 7.3.4" in words
+        assert "10 runs (seeds 1 to 10)" in words
+        assert "1 of 3 differences are within their bands" in words
         assert "- goodput 3 %, mean RTT 5 %: Steady links (bbr, reno)." in text
 
-    def test_names_causes_and_says_where_none_is_known(self) -> None:
+    def test_names_each_cause_once_and_says_where_none_is_known(self) -> None:
         causes = [Cause("steady-5-*", "bbr", "The reason.")]
-        text = page_text(self.found, "celltcp fidelity", causes, [])
-        assert "- steady-5-18-1bdp, bbr (goodput +9.00 ±0.50 %): The reason." in text
-        assert f"- steady-5-18-1bdp, reno (goodput -4.00 ±0.50 %): {NOT_FOUND}" in text
-        assert "- outage, cubic (" not in text
+        found = outcome(*self.found.judgements, judgement("steady-5-18-5bdp", "bbr", -5.0))
+        text = page_text(found, "celltcp fidelity", causes, [])
+        assert text.count("The reason.") == 1
+        assert text.count(NOT_FOUND) == 1
+        of_reason, of_none = text.index("The reason."), text.index(NOT_FOUND)
+        rows = [
+            "| steady-5-18-1bdp | bbr | goodput +9.00 ±0.50 % |",
+            "| steady-5-18-5bdp | bbr | goodput -5.00 ±0.50 % |",
+            "| steady-5-18-1bdp | reno | goodput -4.00 ±0.50 % |",
+        ]
+        places = [text.index(row) for row in rows]
+        assert of_reason < places[0] < places[1] < of_none < places[2]
+        assert "| outage | cubic |" not in text
 
     def test_says_so_if_nothing_is_outside(self) -> None:
         text = page_text(outcome(judgement("outage", "bbr", 0.0, "outage")), "celltcp", [], [])
         assert "## Outside their bands\n\nNone.\n" in text
 
-    def test_has_a_table_per_group(self) -> None:
+    def test_counts_per_group_and_names_the_largest_differences(self) -> None:
         text = page_text(self.found, "celltcp fidelity", [], [])
-        steady, outage = text.index("## Steady links"), text.index("## An outage")
-        row = "| steady-5-18-1bdp | bbr | 21.80 / 20.00<br>+9.00 ±0.50 % |"
-        assert steady < text.index(row) < outage < text.index("| outage | cubic |")
+        assert "| Steady links | 0 of 2 | +9.00 ±0.50 % (bbr, steady-5-18-1bdp) |" in text
+        assert "| An outage of 2 s | 1 of 1 | +1.00 ±0.50 % (cubic, outage) |" in text
+
+    def test_has_no_line_wider_than_120_outside_of_tables(self) -> None:
+        causes = [Cause("*", "*", "A long cause. " * 30)]
+        text = page_text(self.found, "celltcp fidelity", causes, [])
+        assert max(len(line) for line in text.splitlines() if not line.startswith("|")) <= 120
 
     def test_links_only_to_pictures_that_are_there(self, tmp_path: Path) -> None:
         import re
@@ -399,6 +414,10 @@ class TestCommand:
             assert (tmp_path / "r" / file).stat().st_size > 1000
         for side in ("native", "kernel"):
             assert (tmp_path / "r" / "outage" / side / "samples.parquet").is_file()
+        with (tmp_path / "r" / "fidelity.csv").open(newline="") as file:
+            rows = list(csv.DictReader(file))
+        assert [row["cca"] for row in rows] == ["bbr", "reno"]
+        assert float(rows[0]["goodput_mbps_native"]) > 1
         made_by = "celltcp fidelity --cca bbr,reno --scenario outage --runs 2 --duration 2s --page p.md"
         assert f"\n    {made_by}\n" in (tmp_path / "p.md").read_text()
         document = json.loads((tmp_path / "f.json").read_text())

@@ -61,6 +61,7 @@ def fidelity(
     from celltcp.fidelity import choose_cases, judge
     from celltcp.fidelity.campaign import judged_ccas
     from celltcp.fidelity.causes import known_causes
+    from celltcp.fidelity.rows import csv_text
     from celltcp.report.fidelity_page import write_page
     from celltcp.results import prepare_folder
 
@@ -87,6 +88,7 @@ def fidelity(
     if json_file not in (None, "-"):
         write_text(Path(str(json_file)), document)
     if folder:
+        write_text(folder / "fidelity.csv", csv_text(found, causes))
         save_pictures(found, folder)
     if page:
         file = write_page(found, Path(page), command_line(context), causes)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import math
+from collections.abc import Sequence
 
-from celltcp.fidelity.judgement import Difference, Judgement
+from celltcp.fidelity.causes import Cause, cause_of
+from celltcp.fidelity.judgement import Difference, Fidelity, Judgement
 
 #: Columns of differences: metric, name in sentences, heading, digits.
 COLUMNS = (
@@ -17,22 +21,44 @@ HEADINGS = ("case", "CCA", *(heading for _, _, heading, _ in COLUMNS), "cwnd dis
 
 #: Legend of the cells.
 LEGEND = (
-    "Each metric: native / kernel, means over the runs; below, the difference in percent of the "
-    "kernel's mean, ± half its 95 % interval, paired by seed; no ± where no run differs from another. "
-    "A verdict with a question mark: the interval reaches across an edge of the band."
+    "Each metric: native / kernel, means over the runs. Below: the difference in % of the kernel mean, "
+    "± half of its 95 % interval, paired by seed. There is no ± where no run differs from another. A "
+    "question mark in the verdict: the interval crosses an edge of the band."
 )
 
 
-def cells(judgement: Judgement, line_break: str = "\n") -> list[str]:
-    """The cells of a row, as in `HEADINGS`."""
+def csv_text(fidelity: Fidelity, causes: Sequence[Cause]) -> str:
+    """Returns all rows as CSV, with numbers in full; the columns of a metric are named after it."""
+    text = io.StringIO()
+    rows = [_plain(judgement, causes) for judgement in fidelity.judgements]
+    writer = csv.DictWriter(text, list(rows[0]) if rows else [], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _plain(judgement: Judgement, causes: Sequence[Cause]) -> dict[str, object]:
+    row: dict[str, object] = {"case": judgement.case, "cca": judgement.cca}
+    for metric, found in judgement.differences.items():
+        row[f"{metric}_native"] = found.native
+        row[f"{metric}_kernel"] = found.kernel
+        row[f"{metric}_difference_percent"] = found.percent
+        row[f"{metric}_ci95_percent"] = found.ci95
+        row[f"{metric}_band_percent"] = found.band
+    row["cwnd_distance"] = judgement.cwnd_distance.mean
+    row["verdict"] = verdict(judgement)
+    outside = cause_of(judgement.case, judgement.cca, causes) if judgement.outside else ""
+    row["cause"] = " ".join(outside.split())
+    return row
+
+
+def cells(judgement: Judgement) -> list[str]:
+    """Returns the cells of a row, as in `HEADINGS`."""
     found = judgement.cwnd_distance
     return [
         judgement.case,
         judgement.cca,
-        *(
-            _metric(judgement.differences[metric], digits, line_break)
-            for metric, _, _, digits in COLUMNS
-        ),
+        *(_metric(judgement.differences[metric], digits) for metric, _, _, digits in COLUMNS),
         _with_interval(_number(found.mean, 3), found.ci95, 3),
         verdict(judgement),
     ]
@@ -53,9 +79,9 @@ def difference_text(found: Difference) -> str:
     return _with_interval(f"{round(found.percent, 2) + 0.0:+.2f}", found.ci95, 2) + " %"
 
 
-def _metric(found: Difference, digits: int, line_break: str) -> str:
+def _metric(found: Difference, digits: int) -> str:
     values = f"{_number(found.native, digits)} / {_number(found.kernel, digits)}"
-    return f"{values}{line_break}{difference_text(found)}"
+    return f"{values}\n{difference_text(found)}"
 
 
 def _number(value: float, digits: int) -> str:

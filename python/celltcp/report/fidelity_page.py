@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,13 +11,15 @@ from celltcp.export.text import write_text
 from celltcp.fidelity.cases import group_titles
 from celltcp.fidelity.causes import Cause, cause_of
 from celltcp.fidelity.data import read_text
-from celltcp.fidelity.judgement import METRICS, Fidelity, Judgement
-from celltcp.fidelity.rows import COLUMNS, HEADINGS, LEGEND, cells, difference_text
+from celltcp.fidelity.judgement import Fidelity, Judgement
+from celltcp.fidelity.rows import COLUMNS, difference_text
 from celltcp.plots.fidelity import draw_overview, draw_trajectories
 from celltcp.plots.style import save
 from celltcp.results import prepare_folder
 
 _MOST_TRAJECTORIES = 6
+#: Width of a line of text on the page.
+_WIDTH = 110
 
 
 def write_page(fidelity: Fidelity, file: Path, command: str, causes: Sequence[Cause]) -> Path:
@@ -59,14 +63,14 @@ def page_text(
         _bands(fidelity),
         _outside(fidelity, causes),
         f"## Overview\n\n{overview}",
-        *_tables(fidelity),
+        _counts(fidelity),
         _trajectories(fidelity, shown, pictures),
     ]
     return "\n".join(part for part in parts if part)
 
 
 def chosen_trajectories(judgements: Sequence[Judgement]) -> list[Judgement]:
-    """For each congestion control the case that uses most of its band on steady links and elsewhere.
+    """Returns, for each CCA, the cases that use most of their band on steady links and elsewhere.
 
     At most six of them, those that use most of their bands first.
     """
@@ -82,13 +86,13 @@ def _head(fidelity: Fidelity, command: str) -> str:
     last = fidelity.seed + fidelity.runs - 1
     seeds = f"seeds {fidelity.seed} to {last}" if last > fidelity.seed else f"seed {last}"
     inside = len(fidelity.judgements) - len(fidelity.outside)
-    return (
-        "# Fidelity\n\n"
-        f"The TCP of celltcp {fidelity.version} against that of Linux {fidelity.kernel_version}, on "
-        f"the same path realisations: {fidelity.runs} runs ({seeds}) of each congestion control in "
-        f"each case on each engine. {inside} of {len(fidelity.judgements)} are within their bands. "
-        f"This page is made by\n\n    {command}\n"
+    text = _wrapped(
+        f"This page compares the TCP of celltcp {fidelity.version} with the TCP of Linux "
+        f"{fidelity.kernel_version} on the same path realisations: {fidelity.runs} runs ({seeds}) of "
+        f"each CCA in each case on each engine. {inside} of {len(fidelity.judgements)} differences are "
+        "within their bands. This command writes the page:"
     )
+    return f"# Fidelity\n\n{text}\n\n    {command}\n"
 
 
 def _bands(fidelity: Fidelity) -> str:
@@ -107,36 +111,58 @@ def _bands(fidelity: Fidelity) -> str:
     rows = []
     for limits, places in bands.items():
         where = [f"{title} ({', '.join(ccas)})" for title, ccas in places.items()]
-        rows.append(f"- {limits}: {'; '.join(where)}.")
+        rows.append(_wrapped(f"- {limits}: {'; '.join(where)}."))
     return "\n".join(["The bands:\n", *rows, ""])
 
 
 def _outside(fidelity: Fidelity, causes: Sequence[Cause]) -> str:
+    """The differences outside their bands: each cause once, with a row per case and CCA."""
     if not fidelity.outside:
         return "## Outside their bands\n\nNone.\n"
-    rows = []
+    by_cause: dict[str, list[Judgement]] = {}
     for judgement in fidelity.outside:
-        differences = ", ".join(
-            f"{name} {difference_text(judgement.differences[metric])}"
-            for metric, name, _, _ in COLUMNS
-            if metric in judgement.outside
-        )
         cause = cause_of(judgement.case, judgement.cca, causes)
-        rows.append(f"- {judgement.case}, {judgement.cca} ({differences}): {cause}")
-    return "\n".join(["## Outside their bands\n", *rows, ""])
+        by_cause.setdefault(cause, []).append(judgement)
+    parts = ["## Outside their bands\n"]
+    for cause, judgements in sorted(by_cause.items(), key=lambda item: -len(item[1])):
+        parts += [_wrapped(cause), "", "| case | CCA | difference |", "| -- | -- | -- |"]
+        parts += [f"| {each.case} | {each.cca} | {_differences(each)} |" for each in judgements]
+        parts.append("")
+    return "\n".join(parts)
 
 
-def _tables(fidelity: Fidelity) -> list[str]:
-    tables = []
+def _differences(judgement: Judgement) -> str:
+    return ", ".join(
+        f"{name} {difference_text(judgement.differences[metric])}"
+        for metric, name, _, _ in COLUMNS
+        if metric in judgement.outside
+    )
+
+
+def _counts(fidelity: Fidelity) -> str:
+    """A row per group: how many differences are within their bands, and the largest ones."""
+    rows = ["| group | within | largest difference of goodput | of mean RTT |", "| -- | -- | -- | -- |"]
     for group, title in group_titles().items():
         mine = [judgement for judgement in fidelity.judgements if judgement.group == group]
         if not mine:
             continue
-        rows = [HEADINGS, ("---", "---", *("---:" for _ in METRICS), "---:", "---")]
-        rows += [tuple(cells(judgement, "<br>")) for judgement in mine]
-        lines = [f"| {' | '.join(row)} |" for row in rows]
-        tables.append("\n".join([f"## {title}\n", *lines, ""]))
-    return [*tables, f"{LEGEND}\n"]
+        inside = sum(not judgement.outside for judgement in mine)
+        largest = (_largest(mine, metric) for metric in ("goodput_mbps", "rtt_mean_ms"))
+        rows.append(f"| {title} | {inside} of {len(mine)} | {' | '.join(largest)} |")
+    where = "`celltcp fidelity --out DIR` writes every row to `DIR/fidelity.csv`."
+    return "\n".join([*rows, "", where, ""])
+
+
+def _largest(judgements: Sequence[Judgement], metric: str) -> str:
+    known = [each for each in judgements if not math.isnan(each.differences[metric].percent)]
+    if not known:
+        return "undefined"
+    worst = max(known, key=lambda each: abs(each.differences[metric].percent))
+    return f"{difference_text(worst.differences[metric])} ({worst.cca}, {worst.case})"
+
+
+def _wrapped(text: str) -> str:
+    return textwrap.fill(" ".join(text.split()), _WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def _trajectories(fidelity: Fidelity, shown: Sequence[Judgement], folder: str) -> str:
@@ -147,8 +173,8 @@ def _trajectories(fidelity: Fidelity, shown: Sequence[Judgement], folder: str) -
         for number, judgement in enumerate(shown, 1)
     ]
     lead = (
-        "For each congestion control the case that uses most of its band, on steady links and "
-        f"elsewhere: the run with seed {fidelity.seed}.\n"
+        "For each CCA, the case that uses most of its band on steady links, and the one elsewhere: the "
+        f"run with seed {fidelity.seed}.\n"
     )
     return "\n".join(["## Trajectories\n", lead, *pictures])
 
