@@ -4,7 +4,7 @@
 #![allow(missing_docs, reason = "criterion's macro makes a public function")]
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use radio::mac::harq::{Chance, Harq, HarqConfig, MutualInformation, Reception};
+use radio::mac::harq::{Chance, Harq, HarqConfig, Reception};
 use radio::mac::scheduler::{Demand, Policy, Rates, Scheduler, UNUSED};
 use radio::rlc::{Block, Sdu, am};
 use units::{Duration, Instant};
@@ -16,7 +16,7 @@ const BLOCK: u32 = 75_376 / 8;
 fn saturated(criterion: &mut Criterion, name: &str, packet: u32) {
     let config = am::AmConfig::default();
     let (mut sender, mut receiver) = (am::Entity::new(config), am::Entity::new(config));
-    let mut harq: Harq<Block, MutualInformation> = Harq::new(HarqConfig::default());
+    let mut harq: Harq<Block, f64> = Harq::new(HarqConfig::default());
     let chance = Chance::new(1, 1);
     let (mut delivered, mut confirmed) = (Vec::with_capacity(4_096), Vec::with_capacity(4_096));
     let mut report = Block::default();
@@ -38,7 +38,7 @@ fn saturated(criterion: &mut Criterion, name: &str, packet: u32) {
             if let Some(process) = process {
                 let first = harq.attempts(process) == 0;
                 let reception = harq.attempt(tti, process, &chance, |soft| {
-                    soft.add(90_000.0, 0.8);
+                    *soft += 90_000.0 * 0.8;
                     if first { 0.1 } else { 0.02 }
                 });
                 if reception == Reception::Decoded {

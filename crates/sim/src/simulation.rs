@@ -116,11 +116,6 @@ impl Simulation {
         })
     }
 
-    /// Whether the run has come to its end.
-    pub fn is_finished(&self) -> bool {
-        self.now >= self.end
-    }
-
     /// The present time.
     pub fn now(&self) -> Instant {
         self.now

@@ -32,20 +32,6 @@ impl Shadowing {
         site_correlation: 0.5,
     };
 
-    /// TR 38.901 tables 7.4.1-1 and 7.5-6, UMa without line of sight: 6 dB, 50 m.
-    pub const UMA_38_901: Self = Self {
-        deviation_db: 6.0,
-        correlation_distance_m: 50.0,
-        site_correlation: 0.0,
-    };
-
-    /// TR 38.901 tables 7.4.1-1 and 7.5-6, RMa without line of sight: 8 dB, 120 m.
-    pub const RMA_38_901: Self = Self {
-        deviation_db: 8.0,
-        correlation_distance_m: 120.0,
-        site_correlation: 0.0,
-    };
-
     pub(crate) fn check(&self) -> Result<(), ParameterError> {
         ParameterError::range("shadowing deviation in dB", self.deviation_db, 0.0, 30.0)?;
         ParameterError::range(

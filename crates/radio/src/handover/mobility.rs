@@ -176,11 +176,6 @@ impl Mobility {
         self.failures
     }
 
-    /// Filtered measurements.
-    pub fn measurements(&self) -> &[Measurement] {
-        self.filter.cells()
-    }
-
     /// Takes the measurements of one period (200 ms in TS 36.133 clause 8.1.2.2.1; shorter ones are
     /// possible). `reaches` says whether a message between the user and a cell gets through now. A
     /// handover that begins is the next action of [`advance`](Self::advance).

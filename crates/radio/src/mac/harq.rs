@@ -40,35 +40,6 @@ impl Default for HarqConfig {
     }
 }
 
-/// Information gathered over the attempts of a block, for incremental redundancy.
-///
-/// The mean information per coded bit and the code rate after `n` attempts follow from the sums
-/// (Cheng, "Coding performance of hybrid ARQ schemes", IEEE Trans. Commun. 54(6), 2006).
-#[derive(Clone, Copy, PartialEq, Default, Debug)]
-pub struct MutualInformation {
-    /// Sum over attempts of coded bits times mutual information per coded bit.
-    pub bits: f64,
-    /// Sum of coded bits.
-    pub coded_bits: f64,
-}
-
-impl MutualInformation {
-    /// Adds an attempt with `coded_bits` that brought `per_bit` (0 to 1) of information each.
-    pub fn add(&mut self, coded_bits: f64, per_bit: f64) {
-        self.bits += coded_bits * per_bit;
-        self.coded_bits += coded_bits;
-    }
-
-    /// Mean information per coded bit, zero before the first attempt.
-    pub fn per_bit(&self) -> f64 {
-        if self.coded_bits > 0.0 {
-            self.bits / self.coded_bits
-        } else {
-            0.0
-        }
-    }
-}
-
 /// What the receiver made of an attempt.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reception {

@@ -311,16 +311,6 @@ impl AirInterface {
     pub(super) fn prbs(&self) -> u32 {
         self.grid.prbs() as u32
     }
-
-    /// Downlink peak rate per TTI in bytes: the largest transport block.
-    pub(super) fn largest_block(&self) -> u32 {
-        self.down
-            .formats
-            .iter()
-            .map(|format| format.bits / 8)
-            .max()
-            .unwrap_or(0)
-    }
 }
 
 const FULL_SLOT: u32 = 14;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use units::{Duration, Rate};
+use units::Duration;
 
 use super::AirInterface;
 use crate::channel::{Activity, FadedSinr, Reception, SinrTrace};
@@ -177,12 +177,6 @@ pub enum Direction {
 }
 
 impl RanConfig {
-    /// What a cell can carry at the most, at the transport block.
-    pub fn peak_rate(&self) -> Rate {
-        let bytes = units::Bytes::new(u64::from(self.air.largest_block()));
-        Rate::of(bytes, self.air.tti())
-    }
-
     /// What of their power cells transmit, where each uses its share of the resource blocks.
     pub(super) const fn activity<'a>(&self, shares: &'a [f32]) -> Activity<'a> {
         match self.load {

@@ -1,11 +1,40 @@
 //! HARQ timing and soft combining, and what RLC makes of its residual errors.
 
-use radio::mac::harq::{Chance, Feedback, Harq, HarqConfig, MutualInformation, Reception, Timing};
+use radio::mac::harq::{Chance, Feedback, Harq, HarqConfig, Reception, Timing};
 use radio::rlc::am;
 use radio::rlc::{Block, Sdu};
 use units::{Duration, Instant};
 
 type Link = Harq<u32, MutualInformation>;
+
+/// Information gathered over the attempts of a block, for incremental redundancy.
+///
+/// The mean information per coded bit and the code rate after `n` attempts follow from the sums
+/// (Cheng, "Coding performance of hybrid ARQ schemes", IEEE Trans. Commun. 54(6), 2006).
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+struct MutualInformation {
+    /// Sum over attempts of coded bits times mutual information per coded bit.
+    bits: f64,
+    /// Sum of coded bits.
+    coded_bits: f64,
+}
+
+impl MutualInformation {
+    /// Adds an attempt with `coded_bits` that brought `per_bit` (0 to 1) of information each.
+    fn add(&mut self, coded_bits: f64, per_bit: f64) {
+        self.bits += coded_bits * per_bit;
+        self.coded_bits += coded_bits;
+    }
+
+    /// Mean information per coded bit, zero before the first attempt.
+    fn per_bit(&self) -> f64 {
+        if self.coded_bits > 0.0 {
+            self.bits / self.coded_bits
+        } else {
+            0.0
+        }
+    }
+}
 
 /// TS 36.213 clause 7: eight processes and a round trip of eight TTIs fill every TTI.
 #[test]

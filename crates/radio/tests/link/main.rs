@@ -4,4 +4,5 @@ mod handover;
 mod harq;
 mod rlc;
 mod scheduler;
+mod telemetry;
 mod uplink;

@@ -12,7 +12,6 @@ mod ledger;
 mod levels;
 mod request;
 mod standard;
-pub mod telemetry;
 mod thesis;
 
 pub use ledger::Ledger;

@@ -1,14 +1,15 @@
-//! Machine-to-machine load on grants and the control channel (kim2016-thesis section 3.4): many users
-//! with one small TCP session each, over a channel without errors.
+//! Load of machines on grants and the control channel (kim2016-thesis section 3.4): many users with one small TCP session
+//! each, over a channel without errors.
 
-mod session;
-
-pub use session::Packet;
-
-use super::{GRANT_TO_TRANSMISSION, Ledger, Protocol, RequestConfig, Signal, Timers, Ue};
-use crate::mac::pdcch::{Aggregation, Pdcch};
-use crate::phy::lte::{Bandwidth, Overhead};
 use std::collections::VecDeque;
+
+use radio::mac::pdcch::{Aggregation, Pdcch};
+use radio::mac::uplink::{
+    GRANT_TO_TRANSMISSION, Ledger, Protocol, RequestConfig, Signal, Timers, Ue,
+};
+use radio::phy::lte::{Bandwidth, Overhead};
+
+use super::session::Packet;
 
 /// Subframes an eNB or a UE needs to act on what it has received.
 const PROCESSING: u64 = 4;
