@@ -65,7 +65,7 @@ impl Traces {
     }
 
     /// The longest period of them; zero without traces.
-    pub fn longest_period(&self) -> Duration {
+    pub(crate) fn longest_period(&self) -> Duration {
         self.read
             .values()
             .map(|trace| trace.period())

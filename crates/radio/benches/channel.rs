@@ -14,6 +14,13 @@ use radio::channel::{
 };
 use units::{Decibel, Duration, Instant};
 
+/// TR 36.814 table A.2.1.1-2: 8 dB, 50 m, half of it common to all sites.
+const SHADOWING: Shadowing = Shadowing {
+    deviation_db: 8.0,
+    correlation_distance_m: 50.0,
+    site_correlation: 0.5,
+};
+
 fn eva60(criterion: &mut Criterion) {
     let carrier = Carrier::from_mhz(2650.0).expect("in range");
     let speed = Speed::from_km_per_h(60.0).expect("in range");
@@ -53,7 +60,7 @@ fn nine_cells(criterion: &mut Criterion) {
         grid: Grid::lte(100, 4).expect("in range"),
         path_loss: PathLossModel::Friis,
         sight: Sight::Line,
-        shadowing: Some(Shadowing::TR_36_814),
+        shadowing: Some(SHADOWING),
         noise_figure: NoiseFigure::new(7.0).expect("in range"),
         ue_height_m: 1.5,
         interference: Interference::Mean,

@@ -52,7 +52,8 @@ fn the_reported_cqi_rises_with_the_snr() {
     let mut changes = 0;
     for (name, text) in &files {
         let log = PhoneLog::read(name, text).unwrap();
-        changes += log.cell_changes().count();
+        let pairs = log.samples().windows(2);
+        changes += pairs.filter(|pair| pair[0].cell != pair[1].cell).count();
         for sample in log.samples() {
             if let (Some(snr), Some(cqi)) = (sample.snr_db, sample.cqi) {
                 let (sum, count) = &mut by_cqi[usize::from(cqi)];

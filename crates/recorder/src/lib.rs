@@ -247,7 +247,7 @@ impl Recorder {
 
     /// A slot begins. The capacity of a wire is known, whatever will be sent; of the radio, that of the
     /// slot before is.
-    pub fn begin_slot(&mut self, now: Instant, network: &Network) {
+    pub(crate) fn begin_slot(&mut self, now: Instant, network: &Network) {
         let before = Instant::ZERO + now.since_start().saturating_sub(self.slot);
         for bottleneck in &mut self.bottlenecks {
             let from = if network.foresees(bottleneck.link) {

@@ -61,7 +61,7 @@ impl Auto {
     /// The word that stands for a selected congestion control.
     pub const NAME: &str = "auto";
     /// The policy without other words.
-    pub const DEFAULT_POLICY: &str = "default";
+    pub(crate) const DEFAULT_POLICY: &str = "default";
     /// Parameters, and what they mean.
     pub const PARAMETERS: [(&str, &str); 7] = [
         (

@@ -144,6 +144,6 @@ impl Features {
 }
 
 /// The number of the feature called `name`.
-pub fn feature_called(name: &str) -> Option<usize> {
+pub(crate) fn feature_called(name: &str) -> Option<usize> {
     FEATURES.iter().position(|feature| feature.name == name)
 }

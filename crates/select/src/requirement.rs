@@ -20,7 +20,7 @@ pub enum Requirement {
 
 impl Requirement {
     /// The requirements that have names.
-    pub const NAMED: [Self; 3] = [Self::Goodput, Self::Balanced, Self::Delay];
+    pub(crate) const NAMED: [Self; 3] = [Self::Goodput, Self::Balanced, Self::Delay];
 
     /// Returns the weights of the parts of PM; goodput is A alone.
     pub const fn weights(self) -> Weights {
@@ -37,7 +37,7 @@ impl Requirement {
     }
 
     /// Returns the named requirement that weighs delay most alike, for policies that know the named ones only.
-    pub fn nearest_named(self) -> Self {
+    pub(crate) fn nearest_named(self) -> Self {
         let Self::Weighted(weights) = self else {
             return self;
         };

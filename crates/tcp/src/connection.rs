@@ -87,11 +87,6 @@ impl Connection {
         self.state
     }
 
-    /// Returns the time at which this end completed the handshake.
-    pub fn established_at(&self) -> Option<Instant> {
-        self.established_at
-    }
-
     /// Writes up to `bytes` and sends what may be sent. Returns the bytes taken: zero if the send buffer is
     /// full or the connection is not open.
     pub fn write(&mut self, now: Instant, bytes: u64) -> u64 {

@@ -14,7 +14,7 @@ impl Flags {
     /// Synchronise sequence numbers.
     pub const SYN: Self = Self(0x02);
     /// Reset the connection.
-    pub const RST: Self = Self(0x04);
+    pub(crate) const RST: Self = Self(0x04);
     /// Push.
     pub const PSH: Self = Self(0x08);
     /// The acknowledgement field is significant.
@@ -138,7 +138,7 @@ pub const IP_HEADER: u32 = 20;
 /// Bytes of a TCP header without options.
 pub const TCP_HEADER: u32 = 20;
 /// Bytes of the timestamps option, padded like Linux pads it.
-pub const TIMESTAMPS_OPTION: u32 = 12;
+pub(crate) const TIMESTAMPS_OPTION: u32 = 12;
 
 impl Segment {
     /// Returns the bytes of the options, padded like Linux pads them.
@@ -169,7 +169,7 @@ impl Segment {
     }
 
     /// Returns the sequence space that the segment occupies: payload, SYN and FIN (RFC 9293 §3.4).
-    pub fn sequence_len(&self) -> u32 {
+    pub(crate) fn sequence_len(&self) -> u32 {
         self.len
             + u32::from(self.flags.contains(Flags::SYN))
             + u32::from(self.flags.contains(Flags::FIN))

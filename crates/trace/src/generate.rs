@@ -158,7 +158,6 @@ impl Generator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use units::Instant;
 
     fn drive() -> Generator {
         Generator {
@@ -175,12 +174,12 @@ mod tests {
         let Trace::Steps(steps) = trace else {
             panic!("a rate was generated")
         };
-        let count = steps.period().as_nanos() / GRID.as_nanos();
-        let mut rates = Vec::new();
-        for index in 0..count {
-            rates.push(steps.rate_at(Instant::ZERO + GRID * index).as_mbps());
-        }
-        rates
+        let grid_points_before = |at: Duration| at.as_nanos().div_ceil(GRID.as_nanos()) as usize;
+        let repeated = |(start, end, rate): (Duration, Duration, Rate)| {
+            let count = grid_points_before(end) - grid_points_before(start);
+            core::iter::repeat_n(rate.as_mbps(), count)
+        };
+        steps.iter().flat_map(repeated).collect()
     }
 
     fn mean(values: &[f64]) -> f64 {

@@ -100,12 +100,6 @@ impl Steps {
         (0..self.starts.len()).map(|step| (self.starts[step], self.end(step), self.rates[step]))
     }
 
-    /// The rate at `at`. O(log n).
-    pub fn rate_at(&self, at: Instant) -> Rate {
-        let (_, within) = self.lap(at);
-        self.rates[self.step(within, 0)]
-    }
-
     /// Work that the link can do from the start until `at`, exactly, in (bit/s)·ns: one byte is
     /// [`WORK_PER_BYTE`]. O(log n).
     pub fn cumulative(&self, at: Instant) -> u128 {

@@ -9,7 +9,6 @@ use std::net::SocketAddrV4;
 
 use tcp::Segment;
 
-pub use checksum::checksums_hold;
 pub use decode::parse;
 pub use encode::encode;
 

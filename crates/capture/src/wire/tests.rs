@@ -2,6 +2,7 @@ use etherparse::{Ipv4HeaderSlice, TcpHeaderSlice, TcpOptionElement};
 use proptest::prelude::*;
 use tcp::{Ecn, Flags, SackBlocks};
 
+use super::checksum::Sum;
 use super::*;
 use crate::addressing::address;
 
@@ -18,6 +19,24 @@ fn bytes(segment: Segment) -> Vec<u8> {
     let mut out = Vec::new();
     encode(&datagram(segment), usize::MAX, &mut out).unwrap();
     out
+}
+
+/// Returns true if the checksums of the IP and the TCP header are right. The packet must be whole, not cut.
+fn checksums_hold(packet: &[u8]) -> bool {
+    let Some(&first) = packet.first() else {
+        return false;
+    };
+    let header_len = usize::from(first & 0x0f) * 4;
+    let Some((header, segment)) = packet.split_at_checked(header_len) else {
+        return false;
+    };
+    if header_len < 20 {
+        return false;
+    }
+    let len = u16::from_be_bytes([header[2], header[3]]);
+    let whole = usize::from(len) == packet.len();
+    let tcp = Sum::pseudo_header(&header[12..20], segment.len() as u16).add(segment);
+    whole && Sum::default().add(header).checksum() == 0 && tcp.checksum() == 0
 }
 
 fn sack(blocks: &[(u32, u32)]) -> SackBlocks {

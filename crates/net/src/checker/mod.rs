@@ -74,7 +74,7 @@ impl Checker {
     ///
     /// # Errors
     /// The first violation.
-    pub fn verify(&self) -> Result<(), Violation> {
+    pub(crate) fn verify(&self) -> Result<(), Violation> {
         self.violation.clone().map_or(Ok(()), Err)
     }
 
@@ -91,11 +91,6 @@ impl Checker {
         } else {
             Err(Violation::Vanished { seen, inside })
         }
-    }
-
-    /// Packets that were sent by hosts or cross-traffic.
-    pub fn sent_packets(&self) -> u64 {
-        self.sent
     }
 
     fn note(&mut self, result: Result<(), Violation>) {

@@ -34,31 +34,6 @@ pub struct SectorAntenna {
 /// Side lobes of the vertical pattern, TR 36.814 table A.2.1.1-2, in dB.
 const SIDE_LOBES_DB: f64 = 20.0;
 
-impl SectorAntenna {
-    /// One of three sectors, TR 36.942 §4.2.1: 15 dBi, 65 degrees wide, 20 dB front to back.
-    pub const fn tr_36_942(direction_deg: f64) -> Self {
-        Self {
-            gain_dbi: 15.0,
-            direction_deg,
-            width_deg: 65.0,
-            front_to_back_db: 20.0,
-            vertical: None,
-        }
-    }
-
-    /// One of three sectors in case 1, TR 36.814 table A.2.1.1-2: 14 dBi, 70 degrees wide, 25 dB front
-    /// to back, tilted by 15 degrees with 10 degrees of width.
-    pub const fn tr_36_814(direction_deg: f64) -> Self {
-        Self {
-            gain_dbi: 14.0,
-            direction_deg,
-            width_deg: 70.0,
-            front_to_back_db: 25.0,
-            vertical: Some((15.0, 10.0)),
-        }
-    }
-}
-
 /// 12 (angle/width)², at most `limit`.
 fn parabola(angle_deg: f64, width_deg: f64, limit_db: f64) -> f64 {
     let ratio = angle_deg / width_deg;
@@ -108,6 +83,29 @@ impl Antenna {
 mod tests {
     use super::*;
 
+    /// One of three sectors, TR 36.942 §4.2.1: 15 dBi, 65 degrees wide, 20 dB front to back.
+    fn tr_36_942(direction_deg: f64) -> SectorAntenna {
+        SectorAntenna {
+            gain_dbi: 15.0,
+            direction_deg,
+            width_deg: 65.0,
+            front_to_back_db: 20.0,
+            vertical: None,
+        }
+    }
+
+    /// One of three sectors in case 1, TR 36.814 table A.2.1.1-2: 14 dBi, 70 degrees wide, 25 dB front
+    /// to back, tilted by 15 degrees with 10 degrees of width.
+    fn tr_36_814(direction_deg: f64) -> SectorAntenna {
+        SectorAntenna {
+            gain_dbi: 14.0,
+            direction_deg,
+            width_deg: 70.0,
+            front_to_back_db: 25.0,
+            vertical: Some((15.0, 10.0)),
+        }
+    }
+
     fn gain(antenna: SectorAntenna, x: f64, y: f64) -> f64 {
         let from = Position::new(0.0, 0.0, 30.0);
         Antenna::Sector(antenna).gain_dbi(&from, &Position::new(x, y, 1.5))
@@ -115,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_sector_loses_3_db_at_half_its_width_and_20_db_behind() {
-        let antenna = SectorAntenna::tr_36_942(170.0);
+        let antenna = tr_36_942(170.0);
         let towards = |degrees: f64| {
             let angle = degrees.to_radians();
             gain(antenna, 1000.0 * angle.cos(), 1000.0 * angle.sin())
@@ -129,7 +127,7 @@ mod tests {
     /// 28.5 m below, an antenna tilted by 15 degrees has its main lobe 106 m away.
     #[test]
     fn a_tilted_sector_is_best_where_its_lobe_meets_the_ground() {
-        let antenna = SectorAntenna::tr_36_814(0.0);
+        let antenna = tr_36_814(0.0);
         let metres = 28.5 / 15.0_f64.to_radians().tan();
         assert!((gain(antenna, metres, 0.0) - 14.0).abs() < 1e-9);
         assert!(gain(antenna, 20.0, 0.0) < gain(antenna, 60.0, 0.0));

@@ -31,7 +31,7 @@ impl Carrier {
     }
 
     /// Gigahertz.
-    pub fn ghz(self) -> f64 {
+    pub(crate) fn ghz(self) -> f64 {
         self.0 * 1e-9
     }
 
@@ -57,7 +57,7 @@ impl Speed {
     }
 
     /// Metres per second.
-    pub fn m_per_s(self) -> f64 {
+    pub(crate) fn m_per_s(self) -> f64 {
         self.0
     }
 }

@@ -144,11 +144,6 @@ impl Deployment {
         self.noise_mw
     }
 
-    /// Thermal noise of a UE over the whole bandwidth, in dBm.
-    pub fn noise_dbm(&self) -> f64 {
-        Decibel::from_linear(self.noise_mw).get()
-    }
-
     /// Whether `cell` is in sight from a place.
     pub fn in_sight(&self, cell: usize, place: &Position) -> bool {
         match self.config.sight {

@@ -53,27 +53,27 @@ impl Grid {
     }
 
     /// PRBs in one group; the last one may have fewer.
-    pub fn prbs_per_group(&self) -> usize {
+    pub(crate) fn prbs_per_group(&self) -> usize {
         self.prbs_per_group
     }
 
     /// Hertz between subcarriers.
-    pub fn subcarrier_spacing_hz(&self) -> f64 {
+    pub(crate) fn subcarrier_spacing_hz(&self) -> f64 {
         self.subcarrier_spacing_hz
     }
 
     /// Width of one PRB in hertz.
-    pub fn prb_hz(&self) -> f64 {
+    pub(crate) fn prb_hz(&self) -> f64 {
         SUBCARRIERS_PER_PRB * self.subcarrier_spacing_hz
     }
 
     /// Occupied bandwidth in hertz.
-    pub fn bandwidth_hz(&self) -> f64 {
+    pub(crate) fn bandwidth_hz(&self) -> f64 {
         self.prbs as f64 * self.prb_hz()
     }
 
     /// How far the middle of group `group` is from the carrier, in hertz.
-    pub fn offset_hz(&self, group: usize) -> f64 {
+    pub(crate) fn offset_hz(&self, group: usize) -> f64 {
         let first = group * self.prbs_per_group;
         let end = self.prbs.min(first + self.prbs_per_group);
         ((first + end) as f64 - self.prbs as f64) / 2.0 * self.prb_hz()

@@ -45,12 +45,12 @@ impl HighSpeedTrain {
     }
 
     /// Seconds between two base stations; the shift repeats after two.
-    pub fn passage_s(&self) -> f64 {
+    pub(crate) fn passage_s(&self) -> f64 {
         self.initial_distance_m / self.speed_m_per_s
     }
 
     /// Doppler shift in hertz.
-    pub fn shift_hz(&self, at: Instant) -> f64 {
+    pub(crate) fn shift_hz(&self, at: Instant) -> f64 {
         let (along, _) = self.place(at);
         self.largest_hz * along / libm::hypot(self.track_distance_m, along)
     }

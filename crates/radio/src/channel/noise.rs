@@ -26,7 +26,7 @@ impl NoiseFigure {
 }
 
 /// Noise power kTB with the noise figure, in dBm.
-pub fn thermal_noise_dbm(bandwidth_hz: f64, figure: NoiseFigure) -> f64 {
+pub(crate) fn thermal_noise_dbm(bandwidth_hz: f64, figure: NoiseFigure) -> f64 {
     let milliwatts = BOLTZMANN * TEMPERATURE_K * bandwidth_hz * 1e3;
     10.0 * libm::log10(milliwatts) + figure.db()
 }

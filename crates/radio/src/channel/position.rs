@@ -18,12 +18,12 @@ impl Position {
     }
 
     /// Distance over ground, in metres.
-    pub fn ground_distance_m(&self, other: &Self) -> f64 {
+    pub(crate) fn ground_distance_m(&self, other: &Self) -> f64 {
         libm::hypot(self.x - other.x, self.y - other.y)
     }
 
     /// Distance through space, in metres.
-    pub fn distance_m(&self, other: &Self) -> f64 {
+    pub(crate) fn distance_m(&self, other: &Self) -> f64 {
         libm::hypot(self.ground_distance_m(other), self.height - other.height)
     }
 

@@ -92,7 +92,7 @@ impl Reception {
 
     /// Gain from `cell` to the UE without fast fading, antennas included, in dB; the other way it is the
     /// same.
-    pub fn gain_db(&self, at: Instant, cell: usize) -> f64 {
+    pub(crate) fn gain_db(&self, at: Instant, cell: usize) -> f64 {
         let sent = self.deployment.config().cells[cell].power_dbm;
         Decibel::from_linear(self.powers(at).powers_mw[cell]).get() - sent
     }

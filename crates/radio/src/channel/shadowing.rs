@@ -18,20 +18,6 @@ pub struct Shadowing {
 }
 
 impl Shadowing {
-    /// TR 36.942 §4.5: 10 dB, half of it common to all sites; distance of TR 36.814.
-    pub const TR_36_942: Self = Self {
-        deviation_db: 10.0,
-        correlation_distance_m: 50.0,
-        site_correlation: 0.5,
-    };
-
-    /// TR 36.814 table A.2.1.1-2: 8 dB, 50 m, half of it common to all sites.
-    pub const TR_36_814: Self = Self {
-        deviation_db: 8.0,
-        correlation_distance_m: 50.0,
-        site_correlation: 0.5,
-    };
-
     pub(crate) fn check(&self) -> Result<(), ParameterError> {
         ParameterError::range("shadowing deviation in dB", self.deviation_db, 0.0, 30.0)?;
         ParameterError::range(

@@ -14,13 +14,8 @@ pub struct Measurement {
     pub rsrq_db: f64,
 }
 
-/// RSRP as reported: 0 below -140 dBm, then steps of 1 dB, 97 from -44 dBm (TS 36.133 clause 9.1.4).
-pub fn rsrp_index(dbm: f64) -> u8 {
-    (libm::floor(dbm) + 141.0).clamp(0.0, 97.0) as u8
-}
-
 /// RSRQ as reported: 0 below -19.5 dB, then steps of 0.5 dB, 34 from -3 dB (TS 36.133 clause 9.1.7).
-pub fn rsrq_index(db: f64) -> u8 {
+pub(crate) fn rsrq_index(db: f64) -> u8 {
     (libm::floor(2.0 * db) + 40.0).clamp(0.0, 34.0) as u8
 }
 
@@ -71,13 +66,6 @@ impl Filter {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// TS 36.133 Table 9.1.4-1: RSRP_01 is -140 <= RSRP < -139, RSRP_97 is -44 <= RSRP.
-    #[test]
-    fn rsrp_is_reported_in_steps_of_a_decibel() {
-        let found = [-141.0, -140.0, -139.5, -139.0, -44.5, -44.0, 0.0].map(rsrp_index);
-        assert_eq!(found, [0, 1, 1, 2, 96, 97, 97]);
-    }
 
     /// TS 36.133 Table 9.1.7-1: RSRQ_00 is below -19.5, RSRQ_34 is -3 <= RSRQ.
     #[test]

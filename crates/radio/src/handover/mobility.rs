@@ -162,7 +162,7 @@ impl Mobility {
     }
 
     /// Whether the user has left one cell and not arrived in the next.
-    pub fn is_between_cells(&self) -> bool {
+    pub(crate) fn is_between_cells(&self) -> bool {
         matches!(self.state, State::Detached { .. })
     }
 

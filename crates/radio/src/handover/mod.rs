@@ -9,7 +9,7 @@ mod monitor;
 mod recovery;
 mod trigger;
 
-pub use measurement::{CellId, Filter, Measurement, rsrp_index, rsrq_index};
+pub use measurement::{CellId, Filter, Measurement};
 pub use mobility::{Action, HandoverConfig, Mobility};
 pub use monitor::{LinkMonitor, MonitorConfig};
 pub use recovery::{Cause, RecoveryConfig};

@@ -71,7 +71,7 @@ impl LinkMonitor {
     }
 
     /// Whether T310 runs.
-    pub fn has_problem(&self) -> bool {
+    pub(crate) fn has_problem(&self) -> bool {
         self.t310 != Instant::NEVER
     }
 

@@ -43,15 +43,6 @@ impl Trigger {
         time_to_trigger: Duration::from_millis(256),
     };
 
-    /// Serving cell below index 30 (-5 dB) and a neighbour better by one step, as the algorithm that
-    /// hughes2020-thesis names has it in ns-3.
-    pub const A2_A4: Self = Self::A2A4Rsrq {
-        serving: 30,
-        neighbour: 0,
-        offset: 1,
-        time_to_trigger: Duration::ZERO,
-    };
-
     fn time_to_trigger(&self) -> Duration {
         match *self {
             Self::A3Rsrp {

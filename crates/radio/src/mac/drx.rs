@@ -81,19 +81,19 @@ impl Drx {
     }
 
     /// The control channel announced a new transmission in `subframe`.
-    pub fn new_transmission(&mut self, subframe: u64) {
+    pub(crate) fn new_transmission(&mut self, subframe: u64) {
         self.active_until = subframe + 1 + self.config.inactivity;
     }
 
     /// A downlink transmission in `subframe` was not decoded: listen when it may be repeated.
-    pub fn not_decoded(&mut self, subframe: u64) {
+    pub(crate) fn not_decoded(&mut self, subframe: u64) {
         let from = subframe + self.config.harq_round_trip;
         self.retransmissions
             .push((from, from + self.config.retransmission));
     }
 
     /// Whether a scheduling request is pending.
-    pub fn set_request_pending(&mut self, pending: bool) {
+    pub(crate) fn set_request_pending(&mut self, pending: bool) {
         self.request_pending = pending;
     }
 

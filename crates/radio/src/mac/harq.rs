@@ -185,7 +185,7 @@ impl<T: Default, S: Default> Harq<T, S> {
 
     /// All processes that can take new data; one that has been filled is among them until its first
     /// [`attempt`](Self::attempt).
-    pub fn idle_processes(&self) -> impl Iterator<Item = usize> {
+    pub(crate) fn idle_processes(&self) -> impl Iterator<Item = usize> {
         let idle = |process: &&Process<T, S>| process.state == State::Idle;
         let numbered = self.processes.iter().enumerate();
         numbered

@@ -4,5 +4,5 @@ pub mod drx;
 pub mod harq;
 pub mod pdcch;
 pub mod scheduler;
-pub mod subheader;
+pub(crate) mod subheader;
 pub mod uplink;

@@ -17,7 +17,7 @@ impl Aggregation {
     /// The fewest elements for a receiver at `sinr_db`, where eight do at `eight_db`: each halving
     /// doubles the code rate and is taken to cost 3 dB. TS 36.101 clause 8.4.1.1 asks for eight
     /// elements at -1.7 dB on two receive antennas, with one message in a hundred missed.
-    pub fn for_sinr(sinr_db: f64, eight_db: f64) -> Self {
+    pub(crate) fn for_sinr(sinr_db: f64, eight_db: f64) -> Self {
         match sinr_db - eight_db {
             margin if margin >= 9.0 => Self::One,
             margin if margin >= 6.0 => Self::Two,

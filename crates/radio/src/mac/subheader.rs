@@ -13,7 +13,7 @@ pub const fn bytes(len: u32, last: bool) -> u32 {
 }
 
 /// A short or truncated buffer status report with its subheader (clause 6.1.3.1).
-pub const SHORT_BSR: u32 = 2;
+pub(crate) const SHORT_BSR: u32 = 2;
 
 #[cfg(test)]
 mod tests {

@@ -126,20 +126,6 @@ impl LinkAdaptation {
                 .unwrap_or(0),
         )
     }
-
-    /// The effective SINR in dB that `mcs` needs on `prbs` resource blocks; infinite if it has too little
-    /// protection there or does not exist.
-    ///
-    /// # Panics
-    /// If there is no such scheme, or `prbs` is 0 or more than the carrier has.
-    pub fn sinr_db_of_mcs(&self, mcs: u8, prbs: u32) -> f64 {
-        assert!(
-            usize::from(mcs) < self.schemes,
-            "MCS {mcs} of {}",
-            self.schemes
-        );
-        f64::from(self.needs[(prbs as usize - 1) * self.schemes + usize::from(mcs)])
-    }
 }
 
 #[cfg(test)]
@@ -253,7 +239,8 @@ mod tests {
         // With three control symbols MCS 28 fills 100 blocks to a code rate of 1.0.
         let crowded = Overhead::new(3, 1).expect("a configuration");
         let adaptation = lte::link_adaptation(McsTable::Qam64, bandwidth(100), crowded);
-        assert_eq!(adaptation.sinr_db_of_mcs(28, 100), f64::INFINITY);
+        let need = adaptation.needs[99 * adaptation.schemes + 28];
+        assert_eq!(need, f32::INFINITY);
         assert_eq!(adaptation.mcs(40.0, 100), Some(27));
     }
 

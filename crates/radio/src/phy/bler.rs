@@ -17,7 +17,7 @@ use super::{ChannelCode, CodeBlocks, Modulation, SoftBuffer};
 /// contribution to ITU-R WP 5D; 240 bits, QPSK, rates 1/3 to 4/5). LDPC: 0.67 to 1.0 dB in the link-level
 /// tables of Sionna 1.0 (Hoydis et al., arXiv:2203.11854; 500 to 2000 bits, QPSK to 64QAM). Rarer errors
 /// and blocks of 100 bits or fewer lie further behind.
-pub const fn gap_db(code: ChannelCode) -> f64 {
+pub(crate) const fn gap_db(code: ChannelCode) -> f64 {
     match code {
         ChannelCode::Turbo => 0.75,
         ChannelCode::LdpcBaseGraph1 | ChannelCode::LdpcBaseGraph2 => 0.9,
@@ -45,7 +45,7 @@ pub fn bler(blocks: CodeBlocks, modulation: Modulation, coded_bits: u32, sinr_db
 
 /// The SINR in dB at which a transport block sent once is lost with the chance `target`; infinite where
 /// no SINR within -30 to 42 dB is enough.
-pub fn sinr_db_at_bler(
+pub(crate) fn sinr_db_at_bler(
     blocks: CodeBlocks,
     modulation: Modulation,
     coded_bits: u32,

@@ -71,7 +71,7 @@ impl Position {
 
 /// Bits that one symbol at each of these SINRs in dB carries, all added up, for each modulation in the
 /// order of [`Modulation::ALL`].
-pub fn information_sums(sinr_db: &[f32]) -> [f32; 4] {
+pub(crate) fn information_sums(sinr_db: &[f32]) -> [f32; 4] {
     let table = &*CURVES.information;
     let mut sums = [0.0; 4];
     for sinr_db in sinr_db {
@@ -86,7 +86,7 @@ pub fn information_sums(sinr_db: &[f32]) -> [f32; 4] {
 
 /// Bits that one symbol of `modulation` carries on average over these SINRs in dB, of which there is at
 /// least one.
-pub fn mean_information(modulation: Modulation, sinr_db: &[f32]) -> f64 {
+pub(crate) fn mean_information(modulation: Modulation, sinr_db: &[f32]) -> f64 {
     let table = &*CURVES.information;
     let sum: f64 = sinr_db
         .iter()
@@ -113,7 +113,7 @@ fn look_up(table: &[[f32; 4]; ENTRIES], modulation: Modulation, sinr_db: f64) ->
 }
 
 /// Variance of the information that one symbol of `modulation` carries at `sinr_db`, in bits².
-pub fn dispersion(modulation: Modulation, sinr_db: f64) -> f64 {
+pub(crate) fn dispersion(modulation: Modulation, sinr_db: f64) -> f64 {
     let at = Position::of(sinr_db);
     let column = modulation as usize;
     let table = &*CURVES.dispersion;
@@ -122,7 +122,7 @@ pub fn dispersion(modulation: Modulation, sinr_db: f64) -> f64 {
 }
 
 /// The SINR in dB at which one symbol of `modulation` carries `bits`, within the range of the table.
-pub fn sinr_db_of_information(modulation: Modulation, bits: f64) -> f64 {
+pub(crate) fn sinr_db_of_information(modulation: Modulation, bits: f64) -> f64 {
     let column = modulation as usize;
     let table = &*CURVES.information;
     let bits = bits as f32;

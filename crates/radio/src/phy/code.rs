@@ -24,7 +24,7 @@ pub struct CodeBlocks {
 
 impl ChannelCode {
     /// Coded bits of the circular buffer per bit before encoding.
-    pub const fn buffer_per_bit(self) -> u32 {
+    pub(crate) const fn buffer_per_bit(self) -> u32 {
         match self {
             Self::Turbo | Self::LdpcBaseGraph1 => 3,
             Self::LdpcBaseGraph2 => 5,
@@ -35,7 +35,7 @@ impl ChannelCode {
     ///
     /// TS 36.212 5.1.4.1.2 (columns 2, 26, 50 and 74 of 96) and TS 38.212 table 5.4.2.1-2. Versions
     /// count modulo 4.
-    pub const fn start_of(self, version: u8) -> f64 {
+    pub(crate) const fn start_of(self, version: u8) -> f64 {
         let version = (version % 4) as usize;
         match self {
             Self::Turbo => (24 * version + 2) as f64 / 96.0,

@@ -25,8 +25,9 @@ impl CodingScheme {
         f64::from(self.rate_2048) / 2048.0
     }
 
-    /// Information bits per symbol.
-    pub fn efficiency(self) -> f64 {
+    /// Returns the information bits per symbol.
+    #[cfg(test)]
+    pub(crate) fn efficiency(self) -> f64 {
         self.rate() * f64::from(self.modulation.bits_per_symbol())
     }
 }
@@ -104,7 +105,7 @@ const LOW_RATE: [CodingScheme; 15] = [
 
 impl CqiTable {
     /// What the values 1 to 15 stand for; 0 means out of range.
-    pub const fn schemes(self) -> &'static [CodingScheme; 15] {
+    pub(crate) const fn schemes(self) -> &'static [CodingScheme; 15] {
         match self {
             Self::Qam64 => &UP_TO_64QAM,
             Self::Qam256 => &UP_TO_256QAM,
@@ -121,7 +122,7 @@ impl CqiTable {
 
     /// The share of lost blocks that a reported value promises not to exceed (TS 36.213 7.2.3, TS 38.214
     /// 5.2.2.1).
-    pub const fn target_bler(self) -> f64 {
+    pub(crate) const fn target_bler(self) -> f64 {
         match self {
             Self::Qam64 | Self::Qam256 => 0.1,
             Self::LowRate => 1e-5,

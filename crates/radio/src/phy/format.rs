@@ -18,7 +18,7 @@ pub struct TransportFormat {
 
 impl TransportFormat {
     /// Effective channel code rate: bits with all checksums per bit on air (TS 36.213 7.1.7).
-    pub fn code_rate(&self) -> f64 {
+    pub(crate) fn code_rate(&self) -> f64 {
         f64::from(self.blocks.count * self.blocks.bits) / f64::from(self.coded_bits)
     }
 
@@ -30,7 +30,7 @@ impl TransportFormat {
     /// The effective SINR in dB at which it is lost with the chance `target`; infinite where a receiver
     /// need not even try, above a code rate of 0.93 (TS 36.213 7.1.7, whose later releases have 0.932) or
     /// 0.95 (TS 38.214 5.1.3).
-    pub fn sinr_db_at_bler(&self, target: f64) -> f64 {
+    pub(crate) fn sinr_db_at_bler(&self, target: f64) -> f64 {
         let highest = match self.blocks.code {
             super::ChannelCode::Turbo => 0.93,
             _ => 0.95,

@@ -27,4 +27,4 @@ pub use format::TransportFormat;
 pub use modulation::Modulation;
 pub use outer_loop::OuterLoop;
 pub use report::{CqiReport, CqiReporter, ReportConfig};
-pub use soft_buffer::{MAX_TRANSMISSIONS, SoftBuffer};
+pub use soft_buffer::SoftBuffer;

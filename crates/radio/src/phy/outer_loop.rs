@@ -35,7 +35,7 @@ impl OuterLoop {
     }
 
     /// The outcome of a first transmission.
-    pub fn first_transmission(&mut self, received: bool) {
+    pub(crate) fn first_transmission(&mut self, received: bool) {
         let step = if received {
             self.step_up_db
         } else {

@@ -96,7 +96,7 @@ impl CqiReporter {
     }
 
     /// Whether the receiver measures in `tti`.
-    pub fn is_due(&self, tti: u64) -> bool {
+    pub(crate) fn is_due(&self, tti: u64) -> bool {
         let offset = u64::from(self.config.offset);
         tti >= offset && (tti - offset).is_multiple_of(u64::from(self.config.period))
     }

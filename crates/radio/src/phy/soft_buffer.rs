@@ -8,7 +8,7 @@ use super::capacity::{dispersion, information};
 use super::{CodeBlocks, Modulation};
 
 /// Transmissions that one soft buffer can hold.
-pub const MAX_TRANSMISSIONS: usize = 8;
+pub(crate) const MAX_TRANSMISSIONS: usize = 8;
 
 /// What a receiver has of one transport block.
 #[derive(Clone, Copy, Debug)]

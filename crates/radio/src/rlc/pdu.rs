@@ -28,7 +28,7 @@ impl Segment {
     }
 
     /// Whether it holds the SDU's last byte.
-    pub fn is_last(&self) -> bool {
+    pub(crate) fn is_last(&self) -> bool {
         u64::from(self.offset) + u64::from(self.len) == u64::from(self.sdu.len)
     }
 }

@@ -93,7 +93,7 @@ impl View {
     }
 
     /// -1 for forward, 1 for backward, times the confidence.
-    pub fn movement_score(&self) -> f64 {
+    pub(crate) fn movement_score(&self) -> f64 {
         let sign = match self.movement.value {
             Movement::Forward => -1.0,
             Movement::Static => 0.0,
@@ -147,7 +147,7 @@ impl Watch {
     }
 
     /// The lowest RTT that earlier connections had to the destination, until there are samples.
-    pub fn recall(&mut self, min_rtt: Duration) {
+    pub(crate) fn recall(&mut self, min_rtt: Duration) {
         self.view.base_rtt = Estimate::new(min_rtt, 0.5);
         self.view.latency = latency(min_rtt);
     }

@@ -194,7 +194,7 @@ impl Policy {
     }
 
     /// The congestion control where nothing is known.
-    pub fn default_cca(&self) -> &'static str {
+    pub(crate) fn default_cca(&self) -> &'static str {
         cca_named(&self.default).unwrap_or(DEFAULT_CCA)
     }
 
@@ -238,7 +238,7 @@ impl Policy {
     }
 
     /// Whether it says anything about the requirement, or the named one that is nearest to it.
-    pub fn answers(&self, requirement: Requirement) -> bool {
+    pub(crate) fn answers(&self, requirement: Requirement) -> bool {
         let requirement = requirement.nearest_named().to_string();
         match &self.method {
             // One for all requirements.
@@ -258,7 +258,7 @@ impl Policy {
     }
 
     /// Whether it ever has several that are equally good, among which a preference decides.
-    pub fn has_ties(&self) -> bool {
+    pub(crate) fn has_ties(&self) -> bool {
         match &self.method {
             Method::Fixed(_) | Method::Cost(_) | Method::Tree(_) => false,
             Method::Table(table) => table.has_ties(),
@@ -283,7 +283,7 @@ impl Policy {
     }
 
     /// What it takes for a new connection of which nothing is known that it decides by.
-    pub fn unknowing(&self) -> Advice {
+    pub(crate) fn unknowing(&self) -> Advice {
         Advice {
             to: self.default_cca(),
             reason: "nothing is known that the policy decides by".to_owned(),

@@ -174,7 +174,7 @@ impl PathLoss {
     /// Loss in dB at a distance over ground in metres. Models that know no line of sight ignore
     /// `in_sight`. Below the least distance of a model, that distance counts; beyond its largest one
     /// the formula is continued.
-    pub fn loss_db(&self, ground_m: f64, in_sight: bool) -> f64 {
+    pub(crate) fn loss_db(&self, ground_m: f64, in_sight: bool) -> f64 {
         let through_space =
             |ground: f64| libm::hypot(ground, self.base_height_m - self.ue_height_m);
         match &self.curve {
@@ -200,7 +200,7 @@ impl PathLoss {
 
     /// Probability that the base station is in sight at a distance over ground in metres; none for
     /// models that do not tell.
-    pub fn sight_probability(&self, ground_m: f64) -> Option<f64> {
+    pub(crate) fn sight_probability(&self, ground_m: f64) -> Option<f64> {
         match &self.curve {
             Curve::Spatial(..) | Curve::Ground(..) => None,
             Curve::Sighted(..) => Some(lte_macro::sight_probability(ground_m)),

@@ -86,7 +86,7 @@ impl Scheduler {
     }
 
     /// Forgets what the user with that index has had: the index belongs to another one from now on.
-    pub fn forget(&mut self, user: usize) {
+    pub(crate) fn forget(&mut self, user: usize) {
         self.state.forget(user);
     }
 

@@ -36,7 +36,7 @@ impl Ledger {
     }
 
     /// Forgets grants for transmissions up to `subframe`.
-    pub fn expire(&mut self, subframe: u64) {
+    pub(crate) fn expire(&mut self, subframe: u64) {
         while self.granted.front().is_some_and(|&(at, _)| at <= subframe) {
             self.granted.pop_front();
         }

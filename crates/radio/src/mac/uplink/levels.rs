@@ -1,7 +1,7 @@
 //! Buffer size levels (TS 36.321 clause 6.1.3.1).
 
 /// Upper edges of the levels 0 to 62 in bytes, Table 6.1.3.1-1. Level 63 is everything above.
-pub const LEVELS: [u64; 63] = [
+pub(crate) const LEVELS: [u64; 63] = [
     0, 10, 12, 14, 17, 19, 22, 26, 31, 36, 42, 49, 57, 67, 78, 91, 107, 125, 146, 171, 200, 234,
     274, 321, 376, 440, 515, 603, 706, 826, 967, 1_132, 1_326, 1_552, 1_817, 2_127, 2_490, 2_915,
     3_413, 3_995, 4_677, 5_476, 6_411, 7_505, 8_787, 10_287, 12_043, 14_099, 16_507, 19_325,
@@ -15,7 +15,7 @@ pub fn level(bytes: u64) -> u8 {
 }
 
 /// What the eNB takes a level to mean: its upper edge; 150000 bytes for the open last one.
-pub fn upper_edge(level: u8) -> u64 {
+pub(crate) fn upper_edge(level: u8) -> u64 {
     let last = LEVELS.len() - 1;
     LEVELS[usize::from(level).min(last)]
 }

@@ -15,7 +15,8 @@ mod standard;
 mod thesis;
 
 pub use ledger::Ledger;
-pub use levels::{LEVELS, level, upper_edge};
+pub use levels::level;
+use levels::upper_edge;
 pub use request::{RequestConfig, Requester};
 pub use standard::Standard;
 pub use thesis::Thesis;
@@ -50,16 +51,16 @@ pub const PERIODIC: [u64; 14] = [
 ];
 
 /// Values of retxBSR-Timer, in subframes.
-pub const RETRANSMISSION: [u64; 6] = [320, 640, 1_280, 2_560, 5_120, 10_240];
+pub(crate) const RETRANSMISSION: [u64; 6] = [320, 640, 1_280, 2_560, 5_120, 10_240];
 
 /// Values of periodicBSR-Timer in NR, apart from infinity, in subframes (TS 38.331 clause 6.3.2,
 /// BSR-Config).
-pub const NR_PERIODIC: [u64; 15] = [
+pub(crate) const NR_PERIODIC: [u64; 15] = [
     1, 5, 10, 16, 20, 32, 40, 64, 80, 128, 160, 320, 640, 1_280, 2_560,
 ];
 
 /// Values of retxBSR-Timer in NR, in subframes (same clause).
-pub const NR_RETRANSMISSION: [u64; 11] =
+pub(crate) const NR_RETRANSMISSION: [u64; 11] =
     [10, 20, 40, 80, 160, 320, 640, 1_280, 2_560, 5_120, 10_240];
 
 impl Timers {
@@ -210,7 +211,7 @@ impl Ue {
     }
 
     /// Bytes waiting.
-    pub fn buffered(&self) -> u64 {
+    pub(crate) fn buffered(&self) -> u64 {
         match self {
             Self::Thesis(ue) => ue.buffered(),
             Self::Standard(ue) => ue.buffered(),
@@ -218,7 +219,7 @@ impl Ue {
     }
 
     /// Sets the bytes waiting, as RLC counts them.
-    pub fn set_buffered(&mut self, bytes: u64) {
+    pub(crate) fn set_buffered(&mut self, bytes: u64) {
         match self {
             Self::Thesis(ue) => ue.set_buffered(bytes),
             Self::Standard(ue) => ue.set_buffered(bytes),

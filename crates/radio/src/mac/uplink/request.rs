@@ -57,7 +57,7 @@ impl Requester {
     }
 
     /// Cancels the request, as a report has been put into a PDU or all data fits one.
-    pub fn cancel(&mut self) {
+    pub(crate) fn cancel(&mut self) {
         self.pending = false;
         self.prohibited_until = 0;
     }

@@ -52,7 +52,7 @@ impl Bandwidth {
     }
 
     /// Resource blocks of a resource block group, P (TS 36.213 table 7.1.6.1-1).
-    pub const fn rbg_size(self) -> u32 {
+    pub(crate) const fn rbg_size(self) -> u32 {
         match self.prbs {
             ..=10 => 1,
             11..=26 => 2,
@@ -61,14 +61,9 @@ impl Bandwidth {
         }
     }
 
-    /// Resource block groups; the last may be smaller (TS 36.213 7.1.6.1).
-    pub const fn rbgs(self) -> u32 {
-        self.prbs.div_ceil(self.rbg_size())
-    }
-
     /// Resource blocks of a sub-band, k (TS 36.213 table 7.2.1-3); none below 8 resource blocks, where
     /// only the whole carrier is reported.
-    pub const fn subband_size(self) -> Option<u32> {
+    pub(crate) const fn subband_size(self) -> Option<u32> {
         match self.prbs {
             ..=7 => None,
             8..=26 => Some(4),
@@ -85,7 +80,14 @@ mod tests {
     #[test]
     fn carriers_groups_and_sub_bands_are_those_of_the_tables() {
         let seen: Vec<_> = Bandwidth::all()
-            .map(|b| (b.prbs(), b.rbg_size(), b.rbgs(), b.subband_size()))
+            .map(|b| {
+                (
+                    b.prbs(),
+                    b.rbg_size(),
+                    b.prbs().div_ceil(b.rbg_size()),
+                    b.subband_size(),
+                )
+            })
             .collect();
         assert_eq!(
             seen,

@@ -14,7 +14,7 @@ pub enum McsTable {
 
 impl McsTable {
     /// Number of schemes that carry new data.
-    pub const fn schemes(self) -> u8 {
+    pub(crate) const fn schemes(self) -> u8 {
         match self {
             Self::Qam64 => 29,
             Self::Qam256 => 28,
@@ -22,7 +22,7 @@ impl McsTable {
     }
 
     /// The CQI table that goes with it.
-    pub const fn cqi_table(self) -> CqiTable {
+    pub(crate) const fn cqi_table(self) -> CqiTable {
         match self {
             Self::Qam64 => CqiTable::Qam64,
             Self::Qam256 => CqiTable::Qam256,
@@ -30,7 +30,7 @@ impl McsTable {
     }
 
     /// Modulation and transport block size index I_TBS of scheme `mcs`; nothing for reserved values.
-    pub const fn modulation_and_tbs_index(self, mcs: u8) -> Option<(Modulation, u8)> {
+    pub(crate) const fn modulation_and_tbs_index(self, mcs: u8) -> Option<(Modulation, u8)> {
         Some(match (self, mcs) {
             (Self::Qam64, 0..=9) => (Modulation::Qpsk, mcs),
             (Self::Qam64, 10..=16) => (Modulation::Qam16, mcs - 1),

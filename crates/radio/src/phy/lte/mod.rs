@@ -9,4 +9,4 @@ pub mod uplink;
 pub use bandwidth::Bandwidth;
 pub use mcs::{McsTable, format, link_adaptation};
 pub use overhead::Overhead;
-pub use tbs::{TBS_INDICES, transport_block_size};
+pub(crate) use tbs::transport_block_size;

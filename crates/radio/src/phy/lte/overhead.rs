@@ -70,25 +70,6 @@ impl Overhead {
         (SYMBOLS - control) * SUBCARRIERS - references
     }
 
-    /// Resource elements that synchronisation and broadcast take from each of the six blocks in the
-    /// middle of subframe `subframe` of a frame (0 to 9): primary and secondary signals in 0 and 5, the
-    /// broadcast channel in 0 (TS 36.211 6.6.4, 6.11; frame structure type 1).
-    pub const fn synchronisation_elements(self, subframe: u32) -> u32 {
-        const SYNCHRONISATION: u32 = 2 * SUBCARRIERS;
-        // Four symbols, less what reference signals hold there already.
-        let broadcast = 4 * SUBCARRIERS
-            - match self.antenna_ports {
-                1 => 2,
-                2 => 4,
-                _ => 8,
-            };
-        match subframe {
-            0 => SYNCHRONISATION + broadcast,
-            5 => SYNCHRONISATION,
-            _ => 0,
-        }
-    }
-
     /// Control channel elements for grants and assignments: what PCFICH and PHICH (with N_g = 1) leave
     /// of the control region, 9 resource element groups each (TS 36.211 6.7, 6.8.1, 6.9).
     pub const fn control_channel_elements(self, bandwidth: Bandwidth) -> u32 {
@@ -126,12 +107,6 @@ mod tests {
         assert_eq!(6 * 100 * elements(1, 2, 100), 86_400);
         // R.31-2, 10 MHz, alike: 43200 bits on 50 blocks.
         assert_eq!(6 * 50 * elements(1, 2, 50), 43_200);
-        // Subframe 0 of R.31-4 carries 83952 bits: the six blocks in the middle lack the difference.
-        let overhead = Overhead::new(1, 2).expect("a configuration");
-        assert_eq!(
-            6 * 6 * overhead.synchronisation_elements(0),
-            86_400 - 83_952
-        );
     }
 
     #[test]
@@ -147,15 +122,6 @@ mod tests {
         );
         // The control region of 1.4 MHz has one symbol more.
         assert_eq!(elements(3, 2, 6), 120 - 12);
-    }
-
-    #[test]
-    fn ts_36_211_6_11_synchronisation_signals_are_in_subframes_0_and_5() {
-        let overhead = Overhead::new(1, 1).expect("a configuration");
-        let taken: Vec<u32> = (0..10)
-            .map(|n| overhead.synchronisation_elements(n))
-            .collect();
-        assert_eq!(taken, [70, 0, 0, 0, 0, 24, 0, 0, 0, 0]);
     }
 
     /// 20 MHz with three symbols: 100 blocks of 8 groups less 4 (PCFICH) and 39 (13 PHICH groups) are 757,

@@ -1,7 +1,7 @@
 //! Transport block sizes of TS 36.213 7.1.7.2.
 
 /// Rows of table 7.1.7.2.1-1, I_TBS 0 to 33.
-pub const TBS_INDICES: usize = 34;
+pub(crate) const TBS_INDICES: usize = 34;
 /// Columns, N_PRB 1 to 110.
 const MAX_PRBS: usize = 110;
 /// Rows of table 7.1.7.2.2-1.
@@ -78,7 +78,7 @@ impl Numbers {
 ///
 /// On two layers up to 55 resource blocks the entry of twice as many blocks on one layer counts, above
 /// that the translation of table 7.1.7.2.2-1 (TS 36.213 7.1.7.2.2).
-pub fn transport_block_size(tbs_index: u8, prbs: u32, layers: u32) -> Option<u32> {
+pub(crate) fn transport_block_size(tbs_index: u8, prbs: u32, layers: u32) -> Option<u32> {
     let row = ONE_LAYER.get(usize::from(tbs_index))?;
     let column = |prbs: u32| row.get((prbs as usize).checked_sub(1)?).copied();
     match layers {

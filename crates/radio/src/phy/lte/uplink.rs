@@ -11,10 +11,10 @@ use crate::phy::{CodeBlocks, CqiTable, LinkAdaptation, Modulation, TransportForm
 
 /// Resource elements for data in one resource block over a subframe: 12 subcarriers and 12 of 14 symbols,
 /// as one in each slot is a reference signal (TS 36.211 5.5.2.1).
-pub const DATA_ELEMENTS: u32 = 144;
+pub(crate) const DATA_ELEMENTS: u32 = 144;
 
 /// Number of schemes that carry new data.
-pub const SCHEMES: u8 = 29;
+pub(crate) const SCHEMES: u8 = 29;
 
 /// The highest modulation that a UE sends (TS 36.306 table 4.1-2).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -29,7 +29,7 @@ impl Capability {
     /// Modulation and transport block size index I_TBS of scheme `mcs` (TS 36.213 table 8.6.1-1); nothing
     /// for values that stand for a redundancy version. A UE without 64QAM sends the same sizes as 16QAM
     /// (TS 36.213 8.6.1).
-    pub const fn modulation_and_tbs_index(self, mcs: u8) -> Option<(Modulation, u8)> {
+    pub(crate) const fn modulation_and_tbs_index(self, mcs: u8) -> Option<(Modulation, u8)> {
         Some(match (mcs, self) {
             (0..=10, _) => (Modulation::Qpsk, mcs),
             (11..=20, _) => (Modulation::Qam16, mcs - 1),
@@ -42,7 +42,7 @@ impl Capability {
 
 /// Whether a UE can be given that many resource blocks: no prime factor other than 2, 3 and 5, so that
 /// the transform is a fast one (TS 36.211 5.3.3).
-pub const fn is_allocation(prbs: u32) -> bool {
+pub(crate) const fn is_allocation(prbs: u32) -> bool {
     if prbs == 0 {
         return false;
     }
@@ -60,7 +60,7 @@ pub const fn is_allocation(prbs: u32) -> bool {
 }
 
 /// The largest allocation of at most `prbs` resource blocks; 0 of none.
-pub const fn largest_allocation(prbs: u32) -> u32 {
+pub(crate) const fn largest_allocation(prbs: u32) -> u32 {
     let mut allocation = prbs;
     while allocation > 0 && !is_allocation(allocation) {
         allocation -= 1;

@@ -132,23 +132,6 @@ impl Carrier {
     pub const fn prbs(self) -> u32 {
         self.prbs
     }
-
-    /// Bandwidth of one resource block in Hz.
-    pub const fn prb_hz(self) -> u32 {
-        12_000 * self.numerology.subcarrier_spacing_khz()
-    }
-
-    /// Resource blocks of a sub-band, the smaller or the larger of the two that may be configured (TS
-    /// 38.214 table 5.2.1.4-2); none below 24 resource blocks.
-    pub const fn subband_size(self, larger: bool) -> Option<u32> {
-        let smaller = match self.prbs {
-            ..=23 => return None,
-            24..=72 => 4,
-            73..=144 => 8,
-            _ => 16,
-        };
-        Some(if larger { 2 * smaller } else { smaller })
-    }
 }
 
 #[cfg(test)]
@@ -177,29 +160,12 @@ mod tests {
             for numerology in (0..4).map(|mu| Numerology::new(mu).expect("supported")) {
                 for (mhz, _) in range.widths(numerology) {
                     let carrier = Carrier::new(range, numerology, *mhz).expect("in the table");
-                    let used =
-                        f64::from(carrier.prbs() * carrier.prb_hz()) / (f64::from(*mhz) * 1e6);
+                    let prb_hz = 12_000 * numerology.subcarrier_spacing_khz();
+                    let used = f64::from(carrier.prbs() * prb_hz) / (f64::from(*mhz) * 1e6);
                     assert!((0.79..0.99).contains(&used), "{carrier:?}: {used}");
                 }
             }
         }
-    }
-
-    #[test]
-    fn ts_38_214_table_5_2_1_4_2() {
-        let sizes = |mu, mhz| {
-            let numerology = Numerology::new(mu).expect("supported");
-            let carrier = Carrier::new(FrequencyRange::Fr1, numerology, mhz).expect("in the table");
-            [false, true].map(|larger| carrier.subband_size(larger))
-        };
-        // 11, 24, 65, 79, 133, 160 and 273 resource blocks.
-        assert_eq!(sizes(1, 5), [None, None]);
-        assert_eq!(sizes(1, 10), [Some(4), Some(8)]);
-        assert_eq!(sizes(1, 25), [Some(4), Some(8)]);
-        assert_eq!(sizes(0, 15), [Some(8), Some(16)]);
-        assert_eq!(sizes(1, 50), [Some(8), Some(16)]);
-        assert_eq!(sizes(0, 30), [Some(16), Some(32)]);
-        assert_eq!(sizes(1, 100), [Some(16), Some(32)]);
     }
 
     #[test]

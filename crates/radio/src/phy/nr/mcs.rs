@@ -68,13 +68,13 @@ impl McsTable {
     }
 
     /// Number of schemes that carry new data.
-    pub const fn schemes(self) -> u8 {
+    pub(crate) const fn schemes(self) -> u8 {
         let rates = self.rates();
         (rates.qpsk.len() + rates.qam16.len() + rates.qam64.len() + rates.qam256.len()) as u8
     }
 
     /// The CQI table that goes with it.
-    pub const fn cqi_table(self) -> CqiTable {
+    pub(crate) const fn cqi_table(self) -> CqiTable {
         match self {
             Self::Qam64 => CqiTable::Qam64,
             Self::Qam256 => CqiTable::Qam256,

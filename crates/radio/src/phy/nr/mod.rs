@@ -9,5 +9,5 @@ mod tdd;
 pub use carrier::{Carrier, FrequencyRange};
 pub use mcs::{Allocation, McsTable, format, link_adaptation};
 pub use numerology::Numerology;
-pub use tbs::{elements_of_allocation, transport_block_size};
+pub(crate) use tbs::{elements_of_allocation, transport_block_size};
 pub use tdd::{Slot, TddPattern};

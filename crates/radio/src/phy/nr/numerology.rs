@@ -1,6 +1,6 @@
 //! Subcarrier spacings and the slots that follow from them.
 
-use units::{Duration, Instant};
+use units::Duration;
 
 use crate::phy::ConfigError;
 
@@ -30,28 +30,13 @@ impl Numerology {
     }
 
     /// Subcarrier spacing in kHz: 15, 30, 60 or 120.
-    pub const fn subcarrier_spacing_khz(self) -> u32 {
+    pub(crate) const fn subcarrier_spacing_khz(self) -> u32 {
         15 << self.0
-    }
-
-    /// Slots per subframe of one millisecond (TS 38.211 table 4.3.2-1).
-    pub const fn slots_per_subframe(self) -> u32 {
-        1 << self.0
     }
 
     /// Length of a slot.
     pub const fn slot(self) -> Duration {
         Duration::from_nanos(1_000_000 >> self.0)
-    }
-
-    /// The slot that `at` lies in, counted from the start.
-    pub fn slot_at(self, at: Instant) -> u64 {
-        at.since_start().as_nanos() / self.slot().as_nanos()
-    }
-
-    /// When slot `index` begins.
-    pub fn start_of(self, index: u64) -> Instant {
-        Instant::ZERO + Duration::from_nanos(index * self.slot().as_nanos())
     }
 }
 
@@ -63,34 +48,17 @@ mod tests {
     fn ts_38_211_4_2_and_4_3_2() {
         let seen: Vec<_> = (0..4)
             .map(|mu| Numerology::new(mu).expect("supported"))
-            .map(|n| {
-                (
-                    n.subcarrier_spacing_khz(),
-                    n.slots_per_subframe(),
-                    n.slot().as_nanos(),
-                )
-            })
+            .map(|n| (n.subcarrier_spacing_khz(), n.slot().as_nanos()))
             .collect();
         assert_eq!(
             seen,
             [
-                (15, 1, 1_000_000),
-                (30, 2, 500_000),
-                (60, 4, 250_000),
-                (120, 8, 125_000)
+                (15, 1_000_000),
+                (30, 500_000),
+                (60, 250_000),
+                (120, 125_000)
             ]
         );
         assert_eq!(Numerology::new(4), Err(ConfigError::Numerology(4)));
-    }
-
-    #[test]
-    fn slots_tile_time() {
-        let numerology = Numerology::new(3).expect("supported");
-        for slot in [0, 1, 7, 8, 80_001] {
-            let start = numerology.start_of(slot);
-            assert_eq!(numerology.slot_at(start), slot);
-            let last = start + Duration::from_nanos(numerology.slot().as_nanos() - 1);
-            assert_eq!(numerology.slot_at(last), slot);
-        }
     }
 }

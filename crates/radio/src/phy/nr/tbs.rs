@@ -14,7 +14,7 @@ const SMALL: [u32; 93] = [
 
 /// Step 1: resource elements N_RE of `prbs` resource blocks with `symbols` OFDM symbols each, of which
 /// reference signals take `dmrs_elements` and higher layers `overhead_elements`; 156 per block at most.
-pub fn elements_of_allocation(
+pub(crate) fn elements_of_allocation(
     symbols: u32,
     dmrs_elements: u32,
     overhead_elements: u32,
@@ -27,7 +27,7 @@ pub fn elements_of_allocation(
 }
 
 /// Steps 2 to 4: bits of a transport block on `elements` resource elements (step 1) and `layers` layers.
-pub fn transport_block_size(elements: u32, scheme: CodingScheme, layers: u32) -> u32 {
+pub(crate) fn transport_block_size(elements: u32, scheme: CodingScheme, layers: u32) -> u32 {
     // N_info in units of 1/2048, as exact as the code rate.
     const ONE: u64 = 2_048;
     let information = u64::from(elements)

@@ -14,12 +14,12 @@ pub struct Slot {
 
 impl Slot {
     /// All symbols for the downlink.
-    pub const DOWNLINK: Self = Self {
+    pub(crate) const DOWNLINK: Self = Self {
         downlink_symbols: SYMBOLS_PER_SLOT,
         uplink_symbols: 0,
     };
     /// All symbols for the uplink.
-    pub const UPLINK: Self = Self {
+    pub(crate) const UPLINK: Self = Self {
         downlink_symbols: 0,
         uplink_symbols: SYMBOLS_PER_SLOT,
     };
@@ -71,7 +71,7 @@ impl TddPattern {
     }
 
     /// The pattern of a carrier that has both directions at all times, as with a pair of frequencies.
-    pub fn full_duplex() -> Self {
+    pub(crate) fn full_duplex() -> Self {
         let both = Slot {
             downlink_symbols: SYMBOLS_PER_SLOT,
             uplink_symbols: SYMBOLS_PER_SLOT,
@@ -89,31 +89,10 @@ impl TddPattern {
         self.slots.len()
     }
 
-    /// Share of all symbols that the downlink has.
-    pub fn downlink_share(&self) -> f64 {
-        self.share(|slot| slot.downlink_symbols)
-    }
-
-    /// Share of all symbols that the uplink has.
-    pub fn uplink_share(&self) -> f64 {
-        self.share(|slot| slot.uplink_symbols)
-    }
-
-    fn share(&self, symbols: impl Fn(&Slot) -> u32) -> f64 {
-        let total: u32 = self.slots.iter().map(symbols).sum();
-        f64::from(total) / (self.slots.len() as f64 * f64::from(SYMBOLS_PER_SLOT))
-    }
-
     /// The first slot from `index` on with at least `symbols` for the uplink, if the pattern has one.
-    pub fn next_uplink(&self, index: u64, symbols: u32) -> Option<u64> {
+    pub(crate) fn next_uplink(&self, index: u64, symbols: u32) -> Option<u64> {
         let period = self.slots.len() as u64;
         (index..index + period).find(|slot| self.slot(*slot).uplink_symbols >= symbols)
-    }
-
-    /// The first slot from `index` on with at least `symbols` for the downlink, if the pattern has one.
-    pub fn next_downlink(&self, index: u64, symbols: u32) -> Option<u64> {
-        let period = self.slots.len() as u64;
-        (index..index + period).find(|slot| self.slot(*slot).downlink_symbols >= symbols)
     }
 }
 
@@ -129,8 +108,6 @@ mod tests {
         assert_eq!(pattern.slot(2), Slot::DOWNLINK);
         assert_eq!(pattern.slot(8), special);
         assert_eq!(pattern.slot(1_000_004), Slot::UPLINK);
-        assert!((pattern.downlink_share() - 52.0 / 70.0).abs() < 1e-12);
-        assert!((pattern.uplink_share() - 16.0 / 70.0).abs() < 1e-12);
     }
 
     #[test]
@@ -139,7 +116,6 @@ mod tests {
         let pattern = TddPattern::parse("DDDSU", special).expect("a pattern");
         assert_eq!(pattern.next_uplink(0, 1), Some(3));
         assert_eq!(pattern.next_uplink(0, 4), Some(4));
-        assert_eq!(pattern.next_downlink(4, 14), Some(5));
         let downlink_only = TddPattern::parse("D", Slot::DOWNLINK).expect("a pattern");
         assert_eq!(downlink_only.next_uplink(0, 1), None);
         assert_eq!(TddPattern::full_duplex().next_uplink(7, 14), Some(7));

@@ -23,7 +23,7 @@ pub enum SnLength {
 
 impl SnLength {
     /// One more than the greatest sequence number.
-    pub const fn modulus(self) -> u64 {
+    pub(crate) const fn modulus(self) -> u64 {
         match self {
             Self::Bits10 => 1 << 10,
             Self::Bits16 => 1 << 16,

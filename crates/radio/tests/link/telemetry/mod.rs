@@ -7,13 +7,7 @@ mod session;
 use load::{Load, Outcome, run};
 use radio::mac::uplink::{Protocol, Timers};
 
-fn outcome(
-    users: u16,
-    protocol: Protocol,
-    enhanced: bool,
-    periodic: u64,
-    retx: u64,
-) -> Outcome {
+fn outcome(users: u16, protocol: Protocol, enhanced: bool, periodic: u64, retx: u64) -> Outcome {
     let timers = Timers::new(Some(periodic), retx).unwrap();
     let load = Load {
         sessions: 4,

@@ -113,7 +113,7 @@ impl Band {
     }
 
     /// The centre of its downlink.
-    pub const fn centre(&self) -> Frequency {
+    pub(crate) const fn centre(&self) -> Frequency {
         Frequency::from_hertz((self.low_mhz + self.high_mhz) / 2.0 * 1e6)
     }
 

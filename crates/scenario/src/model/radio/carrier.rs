@@ -135,7 +135,7 @@ impl Quantity for SpecialSlot {
 impl Radio {
     /// The band, unless the frequency is given; `None` also for a number that the technology does not
     /// have.
-    pub fn operating_band(&self) -> Option<&'static Band> {
+    pub(crate) fn operating_band(&self) -> Option<&'static Band> {
         const DEFAULT: u32 = 7;
         let number = match (self.band, self.frequency) {
             (None, Some(_)) => return None,
