@@ -154,6 +154,29 @@ def test_short_flows_complete(linux: Engine) -> None:
     assert all(0.2 < row["completion_s"] < 0.6 for row in rows)
 
 
+def test_a_server_answers_requests(linux: Engine) -> None:
+    requests = (
+        '{ kind = "request-response", request = "2kB", response = "50kB", think = "30ms", '
+        'gap = "200ms", count = 5 }'
+    )
+    tables = run(linux, "cubic", {"flows.0.workload": requests, "duration": "20s"})
+    row = flow(tables)
+    assert row["bytes"] == 5 * 50_000
+    events = tables["events"].to_pylist()
+    times = [float(event["detail"]) for event in events if event["kind"] == "response_s"]
+    assert len(times) == 5
+    # A round trip, the time to think and the link's own time; the first one has the handshake, too.
+    assert all(0.068 + 0.030 + 0.020 < time < 0.6 for time in times)
+    assert times[0] > times[4] + 0.068
+    assert abs(row["completion_s"] - sum(times) - 4 * 0.2) < 0.01
+
+
+def test_a_transfer_that_stops_is_complete_when_its_last_byte_has_arrived(linux: Engine) -> None:
+    row = flow(run(linux, "cubic", {"flows.0.workload": '{ kind = "bulk", stop = "2s" }', "duration": "12s"}))
+    assert 2.0 < row["completion_s"] < 8.0
+    assert row["goodput_mbps"] > 15
+
+
 @pytest.mark.parametrize("how", ["context", "kernel"])
 def test_congestion_controls_switch_on_live_connections(linux: Engine, how: str) -> None:
     switch = [

@@ -1,4 +1,4 @@
-//! One connection: the socket that opens it and takes the data, and the one that sends them.
+//! Connection: the sockets of both ends, which block for readers and never for writers.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4, TcpListener};
@@ -17,7 +17,7 @@ use crate::sockopt;
 /// Bytes offered to the kernel, and asked of it, at a time.
 pub(crate) const PIECE: usize = 256 * 1024;
 
-/// What TCP is told before it connects.
+/// Settings of a socket before it connects.
 #[derive(Clone, Copy)]
 pub(crate) struct EndSettings {
     /// Cap of the announced segment size, bytes.
@@ -39,8 +39,7 @@ fn tcp_socket(settings: EndSettings) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Waits on the present host at the port of a flow for those who open its connections, with the
-/// congestion control that they will get.
+/// Listens on the present host at the port of a flow; accepted connections have the congestion control `cca`.
 pub(crate) fn listener(
     address: Ipv4Addr,
     flow: usize,
@@ -55,11 +54,11 @@ pub(crate) fn listener(
     Ok(socket.into())
 }
 
-/// Opens connection number `connection` from the present host, under `cca` if that has to be the same on
-/// both ends; the socket blocks from then on.
+/// Opens connection number `connection` from the present host to `peer`, under `cca` if one is named; the socket
+/// blocks from then on.
 pub(crate) fn open(
     own: Ipv4Addr,
-    sender: Ipv4Addr,
+    peer: Ipv4Addr,
     flow: usize,
     connection: u32,
     cca: Option<&str>,
@@ -71,7 +70,7 @@ pub(crate) fn open(
     }
     let place = SocketAddrV4::new(own, addressing::client_port(connection));
     bind(socket.as_raw_fd(), &SockaddrIn::from(place))?;
-    let to = SockaddrIn::from(SocketAddrV4::new(sender, addressing::service_port(flow)));
+    let to = SockaddrIn::from(SocketAddrV4::new(peer, addressing::service_port(flow)));
     match connect(socket.as_raw_fd(), &to) {
         Ok(()) | Err(Errno::EINPROGRESS) => {}
         Err(error) => return Err(error.into()),
@@ -80,11 +79,11 @@ pub(crate) fn open(
     Ok(socket)
 }
 
-/// The next connection that waits at a listener, and the port of who opened it.
+/// Returns the next connection that waits at a listener, and the port of its other end.
 pub(crate) fn accept(listener: &TcpListener) -> io::Result<Option<(OwnedFd, u16)>> {
     match listener.accept() {
         Ok((socket, peer)) => {
-            socket.set_nonblocking(true)?;
+            socket.set_nonblocking(false)?;
             Ok(Some((socket.into(), peer.port())))
         }
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
@@ -92,9 +91,10 @@ pub(crate) fn accept(listener: &TcpListener) -> io::Result<Option<(OwnedFd, u16)
     }
 }
 
-/// Gives a socket as much of `bytes` as it takes.
+/// Gives a socket as much of `bytes` as it takes now; returns how much that was.
 pub(crate) fn give(socket: &impl AsFd, bytes: &[u8]) -> io::Result<u64> {
-    match send(socket.as_fd().as_raw_fd(), bytes, MsgFlags::MSG_NOSIGNAL) {
+    let flags = MsgFlags::MSG_NOSIGNAL | MsgFlags::MSG_DONTWAIT;
+    match send(socket.as_fd().as_raw_fd(), bytes, flags) {
         Ok(count) => Ok(count as u64),
         Err(Errno::EAGAIN) => Ok(0),
         Err(error) => Err(error.into()),

@@ -9,7 +9,7 @@ mod host;
 mod info;
 mod netlink;
 mod play;
-mod receiver;
+mod reader;
 mod settings;
 mod sockopt;
 

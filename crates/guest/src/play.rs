@@ -1,5 +1,6 @@
-//! The loop of the guest: applications, sockets, samples and switches until the end of the run.
+//! Play: the loop of the guest over sessions, sockets, samples and switches, until the end of the run.
 
+mod ends;
 mod opening;
 mod selecting;
 mod source;
@@ -7,19 +8,18 @@ mod switching;
 
 use std::io;
 use std::net::TcpListener;
-use std::os::fd::{AsRawFd, OwnedFd};
 
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
-use nix::sys::socket::{Shutdown, shutdown};
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use nix::time::clock_gettime;
-use scenario::{Flow, Samples, Scenario};
+use scenario::{Samples, Scenario};
 use select::DEFAULT_CCA;
 use sidechannel::{Answer, Message};
 use units::{Duration, Instant};
-use workload::{Application, Command, Selection, Switches};
+use workload::{Action, End, Selection, Sessions, Switches};
 
+use self::ends::Connection;
 use self::source::{Source, watch};
 use crate::connection::{self, EndSettings, PIECE};
 use crate::counters;
@@ -27,37 +27,14 @@ use crate::device::Device;
 use crate::hold::Hold;
 use crate::host::Host;
 use crate::info::{Look, look};
-use crate::receiver::Receivers;
+use crate::reader::Readers;
 
 /// The states of senders are looked at as often as this, or more often if samples are.
 const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 /// A sample per ACK cannot be had from sockets; this often instead.
 const DENSE_INTERVAL: Duration = Duration::from_millis(1);
 
-/// One flow of the scenario at work.
-struct Running {
-    flow: Flow,
-    /// Its number in the scenario.
-    number: usize,
-    application: Application,
-    /// The connection of the present transfer.
-    connection: Option<usize>,
-    /// Bytes still to be written; `None` for as many as it takes.
-    budget: Option<u64>,
-    closing: bool,
-}
-
-/// A connection.
-struct Connection {
-    running: usize,
-    sender: Option<OwnedFd>,
-    /// Whether epoll is asked for room in the sender's buffer.
-    asks_for_room: bool,
-    cca: &'static str,
-    hold: Option<Hold>,
-}
-
-/// The run as the guest sees it.
+/// The run on the guest's side.
 pub(crate) struct Play<'a> {
     device: Device,
     hosts: &'a [Host],
@@ -70,7 +47,7 @@ pub(crate) struct Play<'a> {
     end: Instant,
     /// One per flow of the scenario.
     listeners: Vec<TcpListener>,
-    running: Vec<Running>,
+    sessions: Sessions,
     connections: Vec<Connection>,
     switches: Switches,
     selection: Selection,
@@ -78,7 +55,7 @@ pub(crate) struct Play<'a> {
     sampling: Option<Duration>,
     next_sample: Instant,
     next_look: Instant,
-    receivers: Receivers,
+    readers: Readers,
     piece: Vec<u8>,
 }
 
@@ -95,28 +72,13 @@ impl<'a> Play<'a> {
         let epoll = Epoll::new(EpollCreateFlags::empty())?;
         let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::empty())?;
         watch(&epoll, &timer, EpollFlags::EPOLLIN, Source::Timer)?;
-        let receivers = Receivers::new()?;
+        let readers = Readers::new()?;
         watch(
             &epoll,
-            &receivers.signal,
+            &readers.signal,
             EpollFlags::EPOLLIN,
-            Source::Receivers,
+            Source::Readers,
         )?;
-        let mut running = Vec::new();
-        for (number, flow) in scenario.flows.iter().enumerate() {
-            for _ in 0..flow.count {
-                let start = Instant::ZERO + flow.start + start_jitter;
-                let entity = running.len() as u32;
-                running.push(Running {
-                    application: Application::new(&flow.workload, start, seed, entity),
-                    flow: flow.clone(),
-                    number,
-                    connection: None,
-                    budget: Some(0),
-                    closing: false,
-                });
-            }
-        }
         let sampling = match scenario.samples {
             Samples::Off => None,
             Samples::EveryAck => Some(DENSE_INTERVAL),
@@ -131,7 +93,7 @@ impl<'a> Play<'a> {
             zero: Duration::ZERO,
             end: Instant::ZERO + scenario.duration,
             listeners: Vec::new(),
-            running,
+            sessions: Sessions::new(scenario, start_jitter, seed),
             connections: Vec::new(),
             switches: Switches::new(scenario),
             selection: Selection::new(scenario, seed).map_err(io::Error::other)?,
@@ -139,7 +101,7 @@ impl<'a> Play<'a> {
             sampling,
             next_sample: sampling.map_or(Instant::NEVER, |interval| Instant::ZERO + interval),
             next_look: Instant::ZERO + LOOK_INTERVAL,
-            receivers,
+            readers,
             piece: vec![0; PIECE],
             device: {
                 device.tell(&Message::Start)?;
@@ -212,8 +174,11 @@ impl<'a> Play<'a> {
                     // An absolute timer that has expired stays readable until it is set again.
                     Source::Timer => armed = Instant::ZERO,
                     Source::Listener(flow) => self.accept(flow)?,
-                    Source::Receivers => self.receive()?,
-                    Source::Sender(number) => self.write(self.connections[number].running)?,
+                    Source::Readers => self.receive()?,
+                    Source::Socket(number, end) => {
+                        self.write(number as u32, end)?;
+                        self.carry_out()?;
+                    }
                 }
             }
         }
@@ -229,15 +194,15 @@ impl<'a> Play<'a> {
     }
 
     fn next_due(&self) -> Instant {
-        let applications = self.running.iter().map(|each| each.application.next_at());
         let holds = self
             .connections
             .iter()
             .filter_map(|each| each.hold.as_ref());
-        applications
-            .chain(holds.map(Hold::next))
+        holds
+            .map(Hold::next)
             .min()
             .unwrap_or(Instant::NEVER)
+            .min(self.sessions.next_at())
             .min(self.switches.next_at())
             .min(self.selection.next())
             .min(self.next_slot)
@@ -246,10 +211,9 @@ impl<'a> Play<'a> {
     }
 
     fn do_due(&mut self, now: Instant) -> io::Result<()> {
-        for index in 0..self.running.len() {
-            while self.running[index].application.next_at() <= now {
-                self.wake(now, index)?;
-            }
+        while self.sessions.next_at() <= now {
+            self.sessions.wake(now);
+            self.carry_out()?;
         }
         while let Some(due) = self.switches.pop(now) {
             self.switch(now, &due)?;
@@ -272,88 +236,113 @@ impl<'a> Play<'a> {
         Ok(())
     }
 
-    fn wake(&mut self, now: Instant, index: usize) -> io::Result<()> {
-        let running = &mut self.running[index];
-        match running.application.wake(now) {
-            Command::Open(budget) => {
-                running.budget = budget;
-                return self.open(now, index);
+    /// Does what the sessions ask for.
+    fn carry_out(&mut self) -> io::Result<()> {
+        while let Some(action) = self.sessions.next_action() {
+            match action {
+                Action::Open {
+                    connection,
+                    flow,
+                    at,
+                } => self.open(at, connection, flow)?,
+                Action::Read {
+                    connection,
+                    end,
+                    bytes,
+                } => {
+                    let number = connection as usize;
+                    let socket = self.connections[number].end(end);
+                    socket.read(&self.readers, number, end, bytes)?;
+                }
+                Action::Write { connection, end } => self.write(connection, end)?,
+                Action::Finish { connection, end } => {
+                    self.connections[connection as usize].end(end).finish()?;
+                }
+                Action::Record {
+                    connection,
+                    name,
+                    value,
+                } => self.device.tell(&Message::Figure {
+                    connection,
+                    name: name.to_owned(),
+                    value,
+                })?,
+                Action::Complete { connection } => {
+                    self.look_at_senders(false)?;
+                    self.device.tell(&Message::Complete { connection })?;
+                    let flow = self.sessions.flow(connection);
+                    self.selection
+                        .close(connection, &self.scenario.flows[flow].to);
+                }
+                Action::Close { connection, end } => {
+                    let (number, other) = (connection as usize, end.other());
+                    let ends = &mut self.connections[number];
+                    ends.end(end).close()?;
+                    ends.end(other)
+                        .close_after_the_other(&self.readers, number, other)?;
+                }
             }
-            Command::Write(bytes) => running.budget = running.budget.map(|budget| budget + bytes),
-            Command::WriteEndlessly => running.budget = None,
-            Command::Pause => running.budget = Some(0),
-            Command::Close => {
-                running.budget = Some(0);
-                running.closing = true;
-            }
-        }
-        self.write(index)
-    }
-
-    /// Writes what the application has and the connection takes.
-    fn write(&mut self, index: usize) -> io::Result<()> {
-        let running = &mut self.running[index];
-        let Some(number) = running.connection else {
-            return Ok(());
-        };
-        let connection = &mut self.connections[number];
-        let Some(socket) = &connection.sender else {
-            return Ok(());
-        };
-        let mut full = false;
-        while running.budget != Some(0) && !full {
-            let wanted = running
-                .budget
-                .map_or(PIECE, |left| left.min(PIECE as u64) as usize);
-            let taken = connection::give(socket, &self.piece[..wanted])?;
-            running.budget = running.budget.map(|left| left - taken);
-            full = taken < wanted as u64;
-        }
-        if running.closing && running.budget == Some(0) {
-            shutdown(socket.as_raw_fd(), Shutdown::Write)?;
-            running.closing = false;
-        }
-        if connection.asks_for_room != full {
-            connection.asks_for_room = full;
-            let flags = if full {
-                EpollFlags::EPOLLOUT
-            } else {
-                EpollFlags::empty()
-            };
-            let mut event = EpollEvent::new(flags, Source::Sender(number).pack());
-            self.epoll.modify(socket, &mut event)?;
         }
         Ok(())
     }
 
-    /// Ends transfers whose last byte has arrived.
+    /// Writes the bytes that the session wants written and the connection takes.
+    fn write(&mut self, connection: u32, end: End) -> io::Result<()> {
+        let socket = self.connections[connection as usize].end(end);
+        let Some(file) = &socket.socket else {
+            return Ok(());
+        };
+        let mut full = false;
+        while !full {
+            let wanted = self.sessions.wanted(connection, end).min(PIECE as u64);
+            if wanted == 0 {
+                break;
+            }
+            let taken = connection::give(file, &self.piece[..wanted as usize])?;
+            self.sessions.wrote(connection, end, taken);
+            full = taken < wanted;
+        }
+        let source = Source::Socket(connection as usize, end);
+        match socket.asks_for_room {
+            None if full => watch(&self.epoll, file, EpollFlags::EPOLLOUT, source)?,
+            Some(asks) if asks != full => {
+                let flags = if full {
+                    EpollFlags::EPOLLOUT
+                } else {
+                    EpollFlags::empty()
+                };
+                let mut event = EpollEvent::new(flags, source.pack());
+                self.epoll.modify(file, &mut event)?;
+            }
+            None | Some(_) => return Ok(()),
+        }
+        socket.asks_for_room = Some(full);
+        Ok(())
+    }
+
+    /// Tells the sessions what readers have read.
     fn receive(&mut self) -> io::Result<()> {
-        for received in self.receivers.fetch()? {
-            let connection = received.connection;
-            received
-                .outcome
-                .map_err(|error| io::Error::other(format!("connection {connection}: {error}")))?;
+        for report in self.readers.fetch()? {
+            let (number, end) = (report.connection, report.end);
+            let progress = report
+                .progress
+                .map_err(|error| io::Error::other(format!("connection {number}: {error}")))?;
             let now = self.now()?;
-            self.look_at_senders(false)?;
-            self.device.tell(&Message::Complete {
-                connection: connection as u32,
-            })?;
-            let ended = &mut self.connections[connection];
-            // The sender closes; the receiver does when it sees the end of the stream.
-            ended.sender = None;
-            let running = &mut self.running[ended.running];
-            self.selection.close(connection as u32, &running.flow.to);
-            running.connection = None;
-            running.application.completed(now);
+            let connection = number as u32;
+            self.sessions.received(now, connection, end, progress.total);
+            if progress.ended {
+                self.sessions.ended(now, connection, end);
+            }
+            self.carry_out()?;
         }
         Ok(())
     }
 
     fn look(&self, number: usize) -> io::Result<Option<Look>> {
         let connection = &self.connections[number];
-        let socket = connection.sender.as_ref();
-        socket
-            .map(|socket| look(socket, number as u32, connection.cca == "bbr"))
+        connection
+            .sender()
+            .map(|socket| look(&socket, number as u32, connection.cca == "bbr"))
             .transpose()
     }
 
@@ -374,7 +363,7 @@ impl<'a> Play<'a> {
         self.tell_estimates(self.end)?;
         for (index, name) in self.names.iter().enumerate() {
             let of_host =
-                |each: &&(usize, &Connection)| self.running[each.1.running].flow.from == *name;
+                |each: &&(usize, &Connection)| self.scenario.flows[each.1.flow].from == *name;
             let all: Vec<(usize, &Connection)> = self.connections.iter().enumerate().collect();
             let senders: Vec<usize> = all.iter().filter(of_host).map(|each| each.0).collect();
             if let [only] = senders[..] {

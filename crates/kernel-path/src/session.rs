@@ -290,6 +290,15 @@ impl Session {
                     path.recorder().complete(time, connection);
                 }
             }
+            Message::Figure {
+                connection,
+                name,
+                value,
+            } => {
+                if let Some(path) = self.path.as_mut() {
+                    path.recorder().figure(time, connection, &name, value);
+                }
+            }
             Message::Switched {
                 connection,
                 to,

@@ -141,6 +141,11 @@ impl Recorder {
         self.event(now, connection, "switch", detail);
     }
 
+    /// Records a figure of an application as an event: its name is the kind, its value the detail.
+    pub fn figure(&mut self, now: Instant, connection: u32, name: &str, value: f64) {
+        self.event(now, connection, name, value.to_string());
+    }
+
     /// A selector has chosen a congestion control.
     pub fn decided(&mut self, decision: DecisionRow) {
         self.tables.decisions.push(decision);

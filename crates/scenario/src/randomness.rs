@@ -102,5 +102,11 @@ fn workload_is_random(workload: &Workload) -> bool {
         Workload::Bulk(_) => false,
         Workload::Sequence(flows) => flows.size.is_random() || flows.gap.is_random(),
         Workload::OnOff(periods) => periods.on.is_random() || periods.off.is_random(),
+        Workload::RequestResponse(requests) => {
+            let sizes = [&requests.request, &requests.response];
+            let times = [&requests.think, &requests.gap];
+            sizes.into_iter().any(Distribution::is_random)
+                || times.into_iter().any(Distribution::is_random)
+        }
     }
 }

@@ -35,6 +35,15 @@ pub enum Message {
         /// Number of the connection.
         connection: u32,
     },
+    /// A figure of the application on a connection.
+    Figure {
+        /// Number of the connection.
+        connection: u32,
+        /// Name of the figure.
+        name: String,
+        /// Its value.
+        value: f64,
+    },
     /// A sender has changed its congestion control.
     Switched {
         /// Number of the connection.

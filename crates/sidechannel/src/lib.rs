@@ -17,7 +17,7 @@ pub use guest::{Answer, How, Message, SenderReport};
 pub use run::{Job, Report};
 
 /// Raised whenever a message changes, so that parties of different builds notice.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 
 /// Environment variable that names the shared object of the path.
 pub const PATH_VARIABLE: &str = "CELLTCP_PATH";

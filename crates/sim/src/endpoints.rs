@@ -1,37 +1,29 @@
-//! The ends of all connections, and their timers.
+//! Endpoints: both ends of all connections, and their timers.
 
 use net::{HostId, Packet};
 use recorder::{ObservedPath, SenderState};
 use tcp::Connection;
 use units::{Deadlines, Instant};
+use workload::End;
 
-/// Which end of a connection.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Side {
-    /// Sends the data.
-    Sender,
-    /// Opens the connection and takes the data.
-    Receiver,
-}
-
-/// Both ends of a connection and their hosts.
+/// One connection: both its ends and their hosts, the server's first.
 #[derive(Debug)]
 pub(crate) struct ConnectionEnds {
-    pub(crate) sender: Connection,
-    pub(crate) receiver: Connection,
+    pub(crate) server: Connection,
+    pub(crate) client: Connection,
     pub(crate) hosts: (HostId, HostId),
 }
 
 impl ConnectionEnds {
-    pub(crate) fn end(&mut self, side: Side) -> &mut Connection {
-        match side {
-            Side::Sender => &mut self.sender,
-            Side::Receiver => &mut self.receiver,
+    pub(crate) fn end(&mut self, end: End) -> &mut Connection {
+        match end {
+            End::Server => &mut self.server,
+            End::Client => &mut self.client,
         }
     }
 }
 
-/// All connections of a run; number n has the timers 2n (sender) and 2n + 1 (receiver).
+/// All connections of a run; number n has the timers 2n (server) and 2n + 1 (client).
 #[derive(Debug)]
 pub(crate) struct Endpoints {
     connections: Vec<ConnectionEnds>,
@@ -51,8 +43,8 @@ impl Endpoints {
         }
     }
 
-    /// Adds a connection and answers its number.
-    pub(crate) fn add(&mut self, ends: ConnectionEnds) -> u32 {
+    /// Adds a connection, which gets the next number.
+    pub(crate) fn add(&mut self, ends: ConnectionEnds) {
         self.connections.push(ends);
         if self.connections.len() > self.room {
             self.room *= 2;
@@ -62,57 +54,61 @@ impl Endpoints {
             }
             self.timers = timers;
         }
-        self.connections.len() as u32 - 1
+    }
+
+    /// Returns how many connections there are.
+    pub(crate) fn count(&self) -> u32 {
+        self.connections.len() as u32
     }
 
     pub(crate) fn ends(&self, connection: u32) -> &ConnectionEnds {
         &self.connections[connection as usize]
     }
 
-    /// What the sender of a connection tells of itself.
+    /// Returns the state of the server's end of a connection as a sender.
     pub(crate) fn state(&self, connection: u32) -> SenderState {
-        self.ends(connection).sender.info().into()
+        self.ends(connection).server.info().into()
     }
 
-    pub(crate) fn end(&mut self, connection: u32, side: Side) -> &mut Connection {
-        self.connections[connection as usize].end(side)
+    pub(crate) fn end(&mut self, connection: u32, end: End) -> &mut Connection {
+        self.connections[connection as usize].end(end)
     }
 
-    /// The next timer: when, which connection, which end.
-    pub(crate) fn next_timer(&self) -> (Instant, u32, Side) {
+    /// Returns when the next timer is due, and the connection and the end that it belongs to.
+    pub(crate) fn next_timer(&self) -> (Instant, u32, End) {
         let (at, timer) = self.timers.earliest();
-        let side = if timer % 2 == 0 {
-            Side::Sender
+        let end = if timer % 2 == 0 {
+            End::Server
         } else {
-            Side::Receiver
+            End::Client
         };
-        (at, timer as u32 / 2, side)
+        (at, timer as u32 / 2, end)
     }
 
-    /// Which end of `connection` is at `host`.
-    pub(crate) fn side_at(&self, connection: u32, host: HostId) -> Side {
+    /// Returns the end of `connection` that is at `host`.
+    pub(crate) fn end_at(&self, connection: u32, host: HostId) -> End {
         if self.connections[connection as usize].hosts.0 == host {
-            Side::Sender
+            End::Server
         } else {
-            Side::Receiver
+            End::Client
         }
     }
 
-    /// Puts what the end wants to send on the path, and sets its timer.
+    /// Puts the segments that the end has ready on the path, and sets its timer.
     pub(crate) fn flush(
         &mut self,
         now: Instant,
         connection: u32,
-        side: Side,
+        end: End,
         path: &mut ObservedPath,
     ) {
         let ends = &mut self.connections[connection as usize];
-        let (source, destination) = match side {
-            Side::Sender => ends.hosts,
-            Side::Receiver => (ends.hosts.1, ends.hosts.0),
+        let (source, destination) = match end {
+            End::Server => ends.hosts,
+            End::Client => (ends.hosts.1, ends.hosts.0),
         };
-        let end = ends.end(side);
-        while let Some(segment) = end.poll_transmit() {
+        let socket = ends.end(end);
+        while let Some(segment) = socket.poll_transmit() {
             let packet = Packet {
                 id: self.packets,
                 flow: connection,
@@ -126,7 +122,7 @@ impl Endpoints {
             self.packets += 1;
             path.inject(now, packet, &mut ());
         }
-        let timer = 2 * connection as usize + usize::from(side == Side::Receiver);
-        self.timers.set(timer, end.deadline());
+        let timer = 2 * connection as usize + usize::from(end == End::Client);
+        self.timers.set(timer, socket.deadline());
     }
 }

@@ -1,4 +1,4 @@
-//! One run: the loop from one event to the next.
+//! Simulation: one run, as a loop from one event to the next.
 
 mod selecting;
 
@@ -9,26 +9,11 @@ use recorder::{Engine, Introduction, ObservationError, ObservedPath, Options};
 use scenario::{CcaChoice, Flow, Scenario};
 use tcp::{State, TcpConfig};
 use units::Instant;
-use workload::{Application, Command, Selection, Switches, decision_row};
+use workload::{Action, End, Selection, Sessions, Switches, decision_row};
 
-use crate::endpoints::{ConnectionEnds, Endpoints, Side};
+use crate::endpoints::{ConnectionEnds, Endpoints};
 use crate::error::SimError;
 use crate::settings;
-
-/// One flow of the scenario at work.
-struct Running {
-    flow: Flow,
-    /// Its number in the scenario.
-    number: usize,
-    application: Application,
-    hosts: (HostId, HostId),
-    connection: Option<u32>,
-    /// Bytes still to be written; `None` for as many as it takes.
-    budget: Option<u64>,
-    /// Bytes written so far on this connection.
-    written: u64,
-    closing: bool,
-}
 
 /// A run of a scenario.
 pub struct Simulation {
@@ -40,14 +25,14 @@ pub struct Simulation {
     seed: u64,
     path: ObservedPath,
     endpoints: Endpoints,
-    flows: Vec<Running>,
+    /// The flows of the scenario, and the hosts of their servers and clients.
+    flows: Vec<(Flow, (HostId, HostId))>,
+    sessions: Sessions,
     switches: Switches,
     selection: Selection,
-    /// The flow of each connection, and what its receiver had got.
-    owners: Vec<(usize, u64)>,
     deliveries: Vec<Delivery>,
     /// Ends at which something has arrived in this moment.
-    readers: Vec<(u32, Side)>,
+    readers: Vec<(u32, End)>,
 }
 
 impl Simulation {
@@ -71,7 +56,7 @@ impl Simulation {
         };
         let path = ObservedPath::new(scenario, &plan, seed, engine, options)?;
         let mut flows = Vec::new();
-        for (number, flow) in scenario.flows.iter().enumerate() {
+        for flow in &scenario.flows {
             let hosts = plan.ends(flow).map_err(ObservationError::from)?;
             let all = core::iter::once(&flow.cca).chain(flow.switch.iter().map(|s| &s.to));
             for choice in all {
@@ -80,20 +65,7 @@ impl Simulation {
                     error,
                 })?;
             }
-            for _ in 0..flow.count {
-                let start = Instant::ZERO + flow.start + plan.start_jitter;
-                let entity = flows.len() as u32;
-                flows.push(Running {
-                    application: Application::new(&flow.workload, start, seed, entity),
-                    flow: flow.clone(),
-                    number,
-                    hosts,
-                    connection: None,
-                    budget: Some(0),
-                    written: 0,
-                    closing: false,
-                });
-            }
+            flows.push((flow.clone(), hosts));
         }
         Ok(Self {
             now: Instant::ZERO,
@@ -108,9 +80,9 @@ impl Simulation {
             path,
             endpoints: Endpoints::new(),
             flows,
+            sessions: Sessions::new(scenario, plan.start_jitter, seed),
             switches: Switches::new(scenario),
             selection: Selection::new(scenario, seed)?,
-            owners: Vec::new(),
             deliveries: Vec::new(),
             readers: Vec::new(),
         })
@@ -126,8 +98,8 @@ impl Simulation {
         let until = until.min(self.end);
         loop {
             let on_path = self.path.next_event();
-            let (timer, connection, side) = self.endpoints.next_timer();
-            let (wakes, flow) = self.next_application();
+            let (timer, connection, end) = self.endpoints.next_timer();
+            let wakes = self.sessions.next_at();
             let switch = self.switches.next_at().min(self.selection.next());
             let housekeeping = self.path.next_slot().min(self.next_sample);
             let next = on_path.min(timer).min(wakes).min(switch).min(housekeeping);
@@ -139,10 +111,11 @@ impl Simulation {
             if on_path == next {
                 self.run_path();
             } else if timer == next {
-                self.endpoints.end(connection, side).on_deadline(next);
-                self.after(connection, side, false);
+                self.endpoints.end(connection, end).on_deadline(next);
+                self.after(connection, end, false);
             } else if wakes == next {
-                self.wake(flow);
+                self.sessions.wake(next);
+                self.carry_out();
             } else if let Some(due) = self.switches.pop(next) {
                 self.switch_flow(&due);
             } else if self.selection.next() == next {
@@ -169,197 +142,163 @@ impl Simulation {
             .finish(self.now, |connection| endpoints.state(connection))?)
     }
 
-    fn next_application(&self) -> (Instant, usize) {
-        let wakes = self.flows.iter().map(|flow| flow.application.next_at());
-        wakes.zip(0..).min().unwrap_or((Instant::NEVER, 0))
-    }
-
     fn run_path(&mut self) {
         let mut deliveries = core::mem::take(&mut self.deliveries);
         self.path.advance(self.now, &mut deliveries, &mut ());
-        // What comes in one moment, as from the radio, is there before an application gets to read.
+        // All that arrives in one moment, as from the radio, is there before an application gets to read.
         self.readers.clear();
         for delivery in deliveries.drain(..) {
             let connection = delivery.packet.flow;
-            let side = self.endpoints.side_at(connection, delivery.host);
-            let end = self.endpoints.end(connection, side);
-            let before = end.state();
-            end.take_segment(self.now, &delivery.packet.segment);
-            if before == State::SynReceived && end.state() == State::Established {
+            let end = self.endpoints.end_at(connection, delivery.host);
+            let socket = self.endpoints.end(connection, end);
+            let before = socket.state();
+            socket.take_segment(self.now, &delivery.packet.segment);
+            if before == State::SynReceived && socket.state() == State::Established {
                 self.greet(connection);
+                self.sessions.connected(connection);
             }
-            self.after(connection, side, true);
-            if !self.readers.contains(&(connection, side)) {
-                self.readers.push((connection, side));
+            self.after(connection, end, true);
+            if !self.readers.contains(&(connection, end)) {
+                self.readers.push((connection, end));
             }
         }
         for index in 0..self.readers.len() {
-            let (connection, side) = self.readers[index];
-            self.endpoints.end(connection, side).on_read(self.now);
-            self.flush(connection, side);
+            let (connection, end) = self.readers[index];
+            self.endpoints.end(connection, end).on_read(self.now);
+            self.flush(connection, end);
         }
         self.deliveries = deliveries;
     }
 
-    /// One end has worked on a segment or a timer: what follows from it.
-    fn after(&mut self, connection: u32, side: Side, segment: bool) {
-        match side {
-            Side::Receiver => self.take_delivered(connection),
-            Side::Sender => {
-                self.write(self.owners[connection as usize].0);
-                let info = self.endpoints.state(connection);
-                self.path
-                    .recorder()
-                    .sender_changed(self.now, connection, &info);
-                if segment && !info.srtt.is_zero() {
-                    self.path.recorder().acked(connection, &info);
-                    if self.sampling == scenario::Samples::EveryAck {
-                        self.path.sample(self.now, connection, &info);
-                    }
+    /// One end has worked on a segment or a timer: reads, writes and records what follows from it.
+    fn after(&mut self, connection: u32, end: End, segment: bool) {
+        self.read(connection, end);
+        self.write(connection, end);
+        if end == End::Server {
+            let info = self.endpoints.state(connection);
+            self.path
+                .recorder()
+                .sender_changed(self.now, connection, &info);
+            if segment && !info.srtt.is_zero() {
+                self.path.recorder().acked(connection, &info);
+                if self.sampling == scenario::Samples::EveryAck {
+                    self.path.sample(self.now, connection, &info);
                 }
             }
         }
-        self.flush(connection, side);
+        self.flush(connection, end);
     }
 
-    fn flush(&mut self, connection: u32, side: Side) {
+    fn flush(&mut self, connection: u32, end: End) {
         self.endpoints
-            .flush(self.now, connection, side, &mut self.path);
+            .flush(self.now, connection, end, &mut self.path);
     }
 
-    /// Hands to the application what has arrived in order.
-    fn take_delivered(&mut self, connection: u32) {
-        let receiver = &self.endpoints.ends(connection).receiver;
-        let (received, state) = (receiver.received(), receiver.state());
-        let (flow, before) = &mut self.owners[connection as usize];
-        let fresh = received - *before;
-        *before = received;
-        let flow = *flow;
-        if fresh > 0 {
+    /// Hands to the session the bytes that have arrived in order.
+    fn read(&mut self, connection: u32, end: End) {
+        let socket = self.endpoints.end(connection, end);
+        let (received, state) = (socket.received(), socket.state());
+        let sessions = &mut self.sessions;
+        let fresh = sessions.received(self.now, connection, end, received);
+        if fresh > 0 && end == End::Client {
             self.path.recorder().delivered(self.now, connection, fresh);
-            let running = &self.flows[flow];
-            let done = running.connection == Some(connection)
-                && running.budget == Some(0)
-                && running.written == received;
-            if done && self.is_finite(flow) {
-                self.complete(flow, connection);
-            }
         }
+        self.carry_out();
         if state == State::CloseWait {
-            self.endpoints
-                .end(connection, Side::Receiver)
-                .close(self.now);
+            self.sessions.ended(self.now, connection, end);
+            self.carry_out();
         }
     }
 
-    /// Whether the end of what is written is the end of the transfer.
-    fn is_finite(&self, flow: usize) -> bool {
-        self.flows[flow].closing
-            || !matches!(self.flows[flow].flow.workload, scenario::Workload::OnOff(_))
-    }
-
-    fn complete(&mut self, flow: usize, connection: u32) {
-        self.path.recorder().complete(self.now, connection);
-        let running = &mut self.flows[flow];
-        self.selection.close(connection, &running.flow.to);
-        running.connection = None;
-        running.application.completed(self.now);
-        self.endpoints.end(connection, Side::Sender).close(self.now);
-        self.flush(connection, Side::Sender);
-    }
-
-    fn wake(&mut self, flow: usize) {
-        let running = &mut self.flows[flow];
-        match running.application.wake(self.now) {
-            Command::Open(budget) => {
-                running.budget = budget;
-                running.written = 0;
-                self.open(flow);
-                return;
-            }
-            Command::Write(bytes) => {
-                running.budget = running.budget.map(|budget| budget + bytes);
-            }
-            Command::WriteEndlessly => running.budget = None,
-            Command::Pause => running.budget = Some(0),
-            Command::Close => {
-                running.budget = Some(0);
-                running.closing = true;
-            }
+    /// Writes the bytes that the session wants written and the connection takes.
+    fn write(&mut self, connection: u32, end: End) {
+        let wanted = self.sessions.wanted(connection, end);
+        if wanted == 0 {
+            return;
         }
-        if let Some(connection) = running.connection {
-            self.write(flow);
-            self.flush(connection, Side::Sender);
+        let socket = self.endpoints.end(connection, end);
+        let bytes = wanted.min(socket.writable());
+        if bytes > 0 {
+            let taken = socket.write(self.now, bytes);
+            self.sessions.wrote(connection, end, taken);
         }
     }
 
-    /// The receiver opens a connection to the sender.
-    fn open(&mut self, flow: usize) {
-        let running = &self.flows[flow];
-        let number = self.owners.len() as u32;
-        let hints = self.hints(running.hosts.1);
-        let asked = self.switches.present(running.number);
-        let to = &running.flow.to;
+    /// Does what the sessions ask for.
+    fn carry_out(&mut self) {
+        while let Some(action) = self.sessions.next_action() {
+            match action {
+                Action::Open {
+                    connection, flow, ..
+                } => self.open(connection, flow),
+                Action::Write { connection, end } => {
+                    self.write(connection, end);
+                    self.flush(connection, end);
+                }
+                Action::Record {
+                    connection,
+                    name,
+                    value,
+                } => {
+                    let recorder = self.path.recorder();
+                    recorder.figure(self.now, connection, name, value);
+                }
+                Action::Complete { connection } => {
+                    self.path.recorder().complete(self.now, connection);
+                    let flow = self.sessions.flow(connection);
+                    self.selection.close(connection, &self.flows[flow].0.to);
+                }
+                Action::Close { connection, end } => {
+                    self.endpoints.end(connection, end).close(self.now);
+                    self.flush(connection, end);
+                }
+                // Whatever arrives is read, and counted.
+                Action::Read { .. } | Action::Finish { .. } => {}
+            }
+        }
+    }
+
+    /// The client opens a connection to the server.
+    fn open(&mut self, connection: u32, number: usize) {
+        let (flow, hosts) = &self.flows[number];
+        let hints = self.hints(hosts.1);
+        let asked = self.switches.present(number);
         let selected = self
             .selection
-            .open(self.now, running.number, number, to, hints);
+            .open(self.now, number, connection, &flow.to, hints);
         let choice = selected
             .as_ref()
             .map(|decision| CcaChoice::plain(decision.to));
         let choice = choice.as_ref().unwrap_or(asked);
-        let ends = settings::ends(&self.config, choice, self.seed, number);
-        let Ok((mut sender, mut receiver)) = ends else {
+        let ends = settings::ends(&self.config, choice, self.seed, connection);
+        let Ok((mut server, mut client)) = ends else {
             unreachable!("the congestion control of every flow was looked up at the start");
         };
-        sender.listen();
-        receiver.connect(self.now);
-        let hosts = running.hosts;
+        server.listen();
+        client.connect(self.now);
+        let hosts = *hosts;
         self.path.open(
             self.now,
             Introduction {
-                name: running.flow.name.clone(),
-                ue: running.flow.to.clone(),
+                name: flow.name.clone(),
+                ue: flow.to.clone(),
                 cca: asked.to_string(),
                 hosts,
                 mss: self.config.mss,
-                flow: running.number,
+                flow: number,
             },
         );
         if let Some(decision) = selected {
             self.path
                 .recorder()
-                .decided(decision_row(number, &decision));
+                .decided(decision_row(connection, &decision));
         }
-        let connection = self.endpoints.add(ConnectionEnds {
-            sender,
-            receiver,
+        self.endpoints.add(ConnectionEnds {
+            server,
+            client,
             hosts,
         });
-        self.owners.push((flow, 0));
-        self.flows[flow].connection = Some(connection);
-        self.flush(connection, Side::Receiver);
-    }
-
-    /// Writes what the application has and the connection takes.
-    fn write(&mut self, flow: usize) {
-        let running = &mut self.flows[flow];
-        let Some(connection) = running.connection else {
-            return;
-        };
-        let sender = self.endpoints.end(connection, Side::Sender);
-        let room = sender.writable();
-        let bytes = running.budget.unwrap_or(room).min(room);
-        if bytes > 0 {
-            let taken = sender.write(self.now, bytes);
-            running.written += taken;
-            running.budget = running.budget.map(|budget| budget - taken);
-        }
-        if running.closing && running.budget == Some(0) && room > 0 {
-            let received = self.owners[connection as usize].1;
-            if received == running.written {
-                self.complete(flow, connection);
-            }
-        }
+        self.flush(connection, End::Client);
     }
 
     fn housekeep(&mut self) {
@@ -372,7 +311,7 @@ impl Simulation {
             }
         }
         if self.next_sample <= self.now {
-            for connection in 0..self.owners.len() as u32 {
+            for connection in 0..self.endpoints.count() {
                 let info = self.endpoints.state(connection);
                 self.path.sample(self.now, connection, &info);
             }

@@ -10,17 +10,15 @@ use workload::{decision_row, takeover_after};
 use super::Play;
 
 impl Play<'_> {
-    /// The congestion control of a new connection of the flow that runs as number `index`, if it is
-    /// selected.
+    /// Returns the congestion control of a new connection of a flow, if it is selected.
     pub(super) fn choose(
         &mut self,
         now: Instant,
-        index: usize,
+        flow: usize,
         connection: u32,
     ) -> io::Result<Option<Decision>> {
-        let hints = self.hints(index)?;
-        let running = &self.running[index];
-        let (flow, to) = (running.number, &running.flow.to);
+        let hints = self.hints(flow)?;
+        let to = &self.scenario.flows[flow].to;
         Ok(self.selection.open(now, flow, connection, to, hints))
     }
 
@@ -28,11 +26,11 @@ impl Play<'_> {
     pub(super) fn select(&mut self, now: Instant) -> io::Result<()> {
         let mut seen: Vec<Option<(Sample, Option<Hints>)>> = Vec::new();
         for number in 0..self.connections.len() {
-            let index = self.connections[number].running;
-            let selected = self.running[index].flow.cca.auto().is_some();
+            let flow = self.connections[number].flow;
+            let selected = self.scenario.flows[flow].cca.auto().is_some();
             let look = if selected { self.look(number)? } else { None };
             seen.push(match look {
-                Some(look) => Some((look.sample(now), self.hints(index)?)),
+                Some(look) => Some((look.sample(now), self.hints(flow)?)),
                 None => None,
             });
         }
@@ -51,7 +49,7 @@ impl Play<'_> {
             return Ok(());
         };
         let now = self.now()?;
-        let hints = self.hints(self.connections[number].running)?;
+        let hints = self.hints(self.connections[number].flow)?;
         let connection = number as u32;
         match self.selection.greet(connection, &look.sample(now), hints) {
             Some(decision) => self.obey(now, connection, &decision),
@@ -83,13 +81,10 @@ impl Play<'_> {
     }
 
     /// What the radio of the host that a flow goes to tells, if anybody asks it.
-    fn hints(&mut self, index: usize) -> io::Result<Option<Hints>> {
-        let to = &self.running[index].flow.to;
-        let asked = self.running[index]
-            .flow
-            .cca
-            .auto()
-            .is_some_and(|auto| auto.hints);
+    fn hints(&mut self, flow: usize) -> io::Result<Option<Hints>> {
+        let flow = &self.scenario.flows[flow];
+        let to = &flow.to;
+        let asked = flow.cca.auto().is_some_and(|auto| auto.hints);
         let host = self.names.iter().position(|name| name == to);
         let Some(host) = host.filter(|_| asked) else {
             return Ok(None);

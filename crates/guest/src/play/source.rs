@@ -1,27 +1,30 @@
-//! Whose events epoll tells of.
+//! Source: the origin of an epoll event.
 
 use std::io;
 use std::os::fd::AsFd;
 
 use nix::sys::epoll::{Epoll, EpollEvent, EpollFlags};
+use workload::End;
 
-/// Whose event it is.
+/// The origin of an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Source {
     Timer,
     Listener(usize),
-    Receivers,
-    Sender(usize),
+    Readers,
+    /// The end of a connection.
+    Socket(usize, End),
 }
 
 impl Source {
-    /// Kind and number in the 64 bits that epoll keeps.
+    /// Returns kind and number in the 64 bits that epoll keeps.
     pub(super) fn pack(self) -> u64 {
         let (kind, number) = match self {
             Self::Timer => (0, 0),
             Self::Listener(number) => (1, number),
-            Self::Receivers => (2, 0),
-            Self::Sender(number) => (3, number),
+            Self::Readers => (2, 0),
+            Self::Socket(number, End::Server) => (3, number),
+            Self::Socket(number, End::Client) => (4, number),
         };
         kind << 32 | number as u64
     }
@@ -31,8 +34,9 @@ impl Source {
         match data >> 32 {
             0 => Self::Timer,
             1 => Self::Listener(number),
-            2 => Self::Receivers,
-            _ => Self::Sender(number),
+            2 => Self::Readers,
+            3 => Self::Socket(number, End::Server),
+            _ => Self::Socket(number, End::Client),
         }
     }
 }

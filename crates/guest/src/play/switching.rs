@@ -16,7 +16,7 @@ impl Play<'_> {
         let to = due.to.name;
         sockopt::set_congestion(&self.listeners[due.flow], to)?;
         for number in 0..self.connections.len() {
-            if self.running[self.connections[number].running].number == due.flow {
+            if self.connections[number].flow == due.flow {
                 self.switch_one(now, number, to, due.how)?;
             }
         }
@@ -35,7 +35,7 @@ impl Play<'_> {
             return Ok(());
         };
         let connection = &mut self.connections[number];
-        let Some(socket) = &connection.sender else {
+        let Some(socket) = connection.sender() else {
             return Ok(());
         };
         let how = match how {
@@ -43,12 +43,12 @@ impl Play<'_> {
             Takeover::Context => {
                 let hold = Hold::new(now, &before);
                 let cwnd = hold.window();
-                hold.apply(socket)?;
+                hold.apply(&socket)?;
                 connection.hold = Some(hold);
                 How::Context { cwnd }
             }
         };
-        sockopt::set_congestion(socket, to)?;
+        sockopt::set_congestion(&socket, to)?;
         connection.cca = to;
         self.device.tell(&Message::Switched {
             connection: number as u32,
@@ -59,13 +59,14 @@ impl Play<'_> {
 
     pub(super) fn lift_holds(&mut self, now: Instant) -> io::Result<()> {
         for connection in &mut self.connections {
+            let sender = connection.sender();
             let Some(hold) = connection.hold.as_mut().filter(|hold| hold.next() <= now) else {
                 continue;
             };
             let goes_on = hold.advance();
-            match &connection.sender {
-                Some(socket) if goes_on => hold.apply(socket)?,
-                Some(socket) => sockopt::cap_pacing_rate(socket, u64::MAX)?,
+            match sender {
+                Some(socket) if goes_on => hold.apply(&socket)?,
+                Some(socket) => sockopt::cap_pacing_rate(&socket, u64::MAX)?,
                 None => {}
             }
             if !goes_on {

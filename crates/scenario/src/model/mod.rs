@@ -30,4 +30,4 @@ pub use radio::Radio;
 pub use scenario::{Samples, Scenario, Variation};
 pub use switch::{Switch, Takeover};
 pub use tcp::{Tcp, Tso, WindowScale};
-pub use workload::{Bulk, OnOff, Sequence, Workload};
+pub use workload::{Bulk, OnOff, RequestResponse, Sequence, Workload};

@@ -21,12 +21,15 @@ pub enum Workload {
     Sequence(Sequence),
     /// Sends and pauses in turn, on one connection.
     OnOff(OnOff),
+    /// The receiving node asks and the sending node answers, again and again on one connection.
+    RequestResponse(RequestResponse),
 }
 
 word_or_table!(Workload {} {
     "bulk" => Bulk(Bulk),
     "sequence" => Sequence(Sequence),
     "on-off" => OnOff(OnOff),
+    "request-response" => RequestResponse(RequestResponse),
 });
 
 impl Default for Workload {
@@ -70,5 +73,42 @@ table! {
         pub off: Distribution<Duration> = SECOND,
         /// Rate at which the application writes while on; unset: as much as it can.
         pub rate: Option<Rate>,
+    }
+}
+
+/// Requests of the receiving node, each answered by the sending node before the next. Results count the responses;
+/// the event "response_s" of each has the time from the request to the last byte of the response, for the first one
+/// with the handshake.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RequestResponse {
+    /// Payload of each request; default 500B.
+    pub request: Distribution<Bytes>,
+    /// Payload of each response; default 100kB.
+    pub response: Distribution<Bytes>,
+    /// From the last byte of a request at the sending node to the first byte of the response; default 10ms.
+    pub think: Distribution<Duration>,
+    /// From the end of a response to the next request; default exponential with a mean of 1s.
+    pub gap: Distribution<Duration>,
+    /// Requests before the connection is closed; unset: as many as fit into the run.
+    pub count: Option<u32>,
+}
+
+impl Default for RequestResponse {
+    fn default() -> Self {
+        let bytes = |count| Distribution::Constant {
+            value: Bytes::new(count),
+        };
+        Self {
+            request: bytes(500),
+            response: bytes(100_000),
+            think: Distribution::Constant {
+                value: Duration::from_millis(10),
+            },
+            gap: Distribution::Exponential {
+                mean: Duration::from_secs(1),
+            },
+            count: None,
+        }
     }
 }

@@ -152,5 +152,15 @@ fn workload(field: &str, workload: &Workload) -> Result<(), Wrong> {
                 .rate
                 .map_or(Ok(()), |rate| positive(field("rate"), rate))
         }
+        Workload::RequestResponse(requests) => {
+            distribution(&field("request"), &requests.request, false)?;
+            distribution(&field("response"), &requests.response, false)?;
+            distribution(&field("think"), &requests.think, true)?;
+            distribution(&field("gap"), &requests.gap, true)?;
+            match requests.count {
+                Some(0) => wrong(field("count"), 0, "1 request or more"),
+                _ => Ok(()),
+            }
+        }
     }
 }

@@ -4,17 +4,15 @@ use cca::Takeover;
 use net::HostId;
 use scenario::CcaChoice;
 use select::{Decision, Hints};
-use workload::{Due, decision_row, takeover_after};
+use workload::{Due, End, decision_row, takeover_after};
 
 use super::Simulation;
-use crate::endpoints::Side;
 use crate::settings;
 
 impl Simulation {
     /// A scheduled switch: those connections of the flow that are open get another congestion control.
     pub(super) fn switch_flow(&mut self, due: &Due) {
-        let of_flow = self.flows.iter().filter(|each| each.number == due.flow);
-        let open: Vec<u32> = of_flow.filter_map(|each| each.connection).collect();
+        let open: Vec<u32> = self.sessions.open_connections(due.flow).collect();
         for connection in open {
             self.switch(connection, &due.to, settings::takeover(due.how));
         }
@@ -24,14 +22,14 @@ impl Simulation {
         let Ok(pair) = settings::cca(to) else {
             unreachable!("the congestion control of every switch was looked up at the start");
         };
-        let sender = self.endpoints.end(connection, Side::Sender);
-        let handed = sender.switch(self.now, pair, how);
+        let server = self.endpoints.end(connection, End::Server);
+        let handed = server.switch(self.now, pair, how);
         let detail = match how {
             Takeover::Kernel => format!("{to} kernel"),
             Takeover::Context => format!("{to} context cwnd {}", handed.cwnd),
         };
         self.path.recorder().switched(self.now, connection, detail);
-        self.flush(connection, Side::Sender);
+        self.flush(connection, End::Server);
     }
 
     /// Shows the selectors their senders, and does what they say.
@@ -41,7 +39,7 @@ impl Simulation {
         let decisions = self.selection.look(now, |connection| {
             let ends = endpoints.ends(connection);
             let hints = asks.then(|| path.hints(now, ends.hosts.1)).flatten();
-            Some((settings::sample(now, mss, &ends.sender.info()), hints))
+            Some((settings::sample(now, mss, &ends.server.info()), hints))
         });
         for (connection, decision) in decisions {
             self.obey(connection, &decision);
@@ -51,7 +49,7 @@ impl Simulation {
     /// The handshake is over: shows the selector its sender before that sends anything.
     pub(super) fn greet(&mut self, connection: u32) {
         let ends = self.endpoints.ends(connection);
-        let sample = settings::sample(self.now, self.config.mss, &ends.sender.info());
+        let sample = settings::sample(self.now, self.config.mss, &ends.server.info());
         let hints = self.hints(ends.hosts.1);
         if let Some(decision) = self.selection.greet(connection, &sample, hints) {
             self.obey(connection, &decision);

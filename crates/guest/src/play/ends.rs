@@ -1,0 +1,119 @@
+//! Ends: the two sockets of a connection, and their readers.
+
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::Arc;
+
+use nix::sys::socket::{Shutdown, shutdown};
+use workload::End;
+
+use crate::hold::Hold;
+use crate::reader::{Reader, Readers};
+
+/// One end of a connection.
+#[derive(Default)]
+pub(super) struct EndSocket {
+    /// `None` before the connection is accepted, and after the end is closed.
+    pub(super) socket: Option<Arc<OwnedFd>>,
+    /// Whether epoll is asked for room in the socket's buffer; `None` while epoll does not know the socket.
+    pub(super) asks_for_room: Option<bool>,
+    /// Orders that wait for the socket.
+    orders: Vec<Option<u64>>,
+    reader: Option<Reader>,
+    finished: bool,
+}
+
+impl EndSocket {
+    /// Has that many bytes more read, or all until the stream ends.
+    pub(super) fn read(
+        &mut self,
+        readers: &Readers,
+        connection: usize,
+        end: End,
+        bytes: Option<u64>,
+    ) -> io::Result<()> {
+        self.orders.push(bytes);
+        self.start_reading(readers, connection, end)
+    }
+
+    /// Hands the orders to the reader, once there is a socket.
+    pub(super) fn start_reading(
+        &mut self,
+        readers: &Readers,
+        connection: usize,
+        end: End,
+    ) -> io::Result<()> {
+        if self.socket.is_none() || self.orders.is_empty() {
+            return Ok(());
+        }
+        self.have_reader(readers, connection, end)?;
+        if let Some(reader) = &self.reader {
+            self.orders.drain(..).for_each(|bytes| reader.read(bytes));
+        }
+        Ok(())
+    }
+
+    fn have_reader(&mut self, readers: &Readers, connection: usize, end: End) -> io::Result<()> {
+        if let (Some(socket), None) = (&self.socket, &self.reader) {
+            self.reader = Some(readers.start(connection, end, Arc::clone(socket))?);
+        }
+        Ok(())
+    }
+
+    /// Ends the stream from this end.
+    pub(super) fn finish(&mut self) -> io::Result<()> {
+        if let (Some(socket), false) = (&self.socket, self.finished) {
+            shutdown(socket.as_raw_fd(), Shutdown::Write)?;
+            self.finished = true;
+        }
+        Ok(())
+    }
+
+    /// Closes the end; its reader waits for the end of the other stream.
+    pub(super) fn close(&mut self) -> io::Result<()> {
+        self.finish()?;
+        (self.socket, self.reader) = (None, None);
+        Ok(())
+    }
+
+    /// Closes the end as soon as the stream towards it ends.
+    pub(super) fn close_after_the_other(
+        &mut self,
+        readers: &Readers,
+        connection: usize,
+        end: End,
+    ) -> io::Result<()> {
+        self.have_reader(readers, connection, end)?;
+        (self.socket, self.reader) = (None, None);
+        Ok(())
+    }
+}
+
+/// A connection.
+pub(super) struct Connection {
+    /// Number of its flow in the scenario.
+    pub(super) flow: usize,
+    ends: [EndSocket; 2],
+    pub(super) cca: &'static str,
+    pub(super) hold: Option<Hold>,
+}
+
+impl Connection {
+    pub(super) fn new(flow: usize, cca: &'static str) -> Self {
+        Self {
+            flow,
+            ends: Default::default(),
+            cca,
+            hold: None,
+        }
+    }
+
+    pub(super) fn end(&mut self, end: End) -> &mut EndSocket {
+        &mut self.ends[end.index()]
+    }
+
+    /// Returns the socket of the server's end, whose congestion control is the flow's.
+    pub(super) fn sender(&self) -> Option<Arc<OwnedFd>> {
+        self.ends[End::Server.index()].socket.clone()
+    }
+}

@@ -1,0 +1,100 @@
+//! Applications with two ends, on our TCP over a path that the checker watches.
+
+mod library;
+
+use library::{first, run, scenario};
+use recorder::Tables;
+
+/// The times of all responses, s.
+fn response_times(tables: &Tables) -> Vec<f64> {
+    let events = (0..tables.events.len()).map(|index| tables.events.row(index));
+    let responses = events.filter(|event| event.kind == "response_s");
+    responses
+        .map(|event| event.detail.parse().expect("a number"))
+        .collect()
+}
+
+const REQUESTS: &str = "{ kind = 'request-response', request = '2kB', response = '50kB', think = '30ms', \
+                        gap = '200ms', count = 5 }";
+
+#[test]
+fn each_request_has_a_response_and_its_time() {
+    let workload = format!("flows.0.workload={REQUESTS}");
+    let tables = run(&scenario("steady-20-68", &[&workload, "duration=10s"]), 1);
+    let row = first(&tables.flows);
+    // Requests are not among the bytes of the flow.
+    assert_eq!(row.bytes, 5 * 50_000);
+    let times = response_times(&tables);
+    assert_eq!(times.len(), 5);
+    // A round trip, the time to think, and 50 kB at 20 Mbit/s.
+    assert!(
+        times.iter().all(|time| *time > 0.068 + 0.030 + 0.020),
+        "{times:?}"
+    );
+    // The first one has the handshake, too.
+    assert!(times[0] > times[4] + 0.068, "{times:?}");
+    let gaps = 4.0 * 0.2;
+    let together: f64 = times.iter().sum();
+    assert!(
+        (row.completion_s - together - gaps).abs() < 1e-6,
+        "{}",
+        row.completion_s
+    );
+}
+
+#[test]
+fn the_phone_can_be_asked_and_requests_can_be_larger_than_responses() {
+    let flows = "flows=[{ from = 'phone', to = 'server', workload = { kind = 'request-response', request = '1MB', \
+                 response = '1kB', think = '0s', count = 1 } }]";
+    let tables = run(&scenario("steady-20-68", &[flows, "duration=10s"]), 1);
+    let row = first(&tables.flows);
+    assert_eq!(row.bytes, 1_000);
+    let times = response_times(&tables);
+    // A megabyte at 20 Mbit/s takes 0.4 s.
+    assert!(times.len() == 1 && times[0] > 0.4, "{times:?}");
+    assert!((row.completion_s - times[0]).abs() < 1e-6);
+}
+
+/// Losses hold back what was written, and nothing of it is counted twice or left out.
+#[test]
+fn applications_get_all_their_bytes_over_a_lossy_path() {
+    let lossy = [
+        "duration=60s",
+        "path.loss=0.02",
+        "path.uplink_loss=0.02",
+        "path.jitter={ mean = '3ms', sd = '2ms', reorder = true }",
+    ];
+    for (workload, bytes) in [
+        (REQUESTS, 250_000),
+        ("{ kind = 'bulk', bytes = '2MB' }", 2_000_000),
+        (
+            "{ kind = 'sequence', size = '300kB', count = 3, gap = '100ms' }",
+            900_000,
+        ),
+    ] {
+        let workload = format!("flows.0.workload={workload}");
+        let mut changes = lossy.to_vec();
+        changes.push(&workload);
+        let tables = run(&scenario("steady-20-68", &changes), 2);
+        let rows = (0..tables.flows.len()).map(|index| tables.flows.row(index));
+        let (mut carried, mut completed) = (0, true);
+        for row in rows {
+            carried += row.bytes;
+            completed &= row.completion_s.is_finite();
+        }
+        assert!(completed && carried == bytes, "{workload}: {carried}");
+    }
+}
+
+#[test]
+fn a_bulk_transfer_that_stops_is_complete_when_its_last_byte_has_arrived() {
+    let workload = "flows.0.workload={ kind = 'bulk', stop = '2s' }";
+    let row = first(&run(&scenario("steady-20-68", &[workload, "duration=10s"]), 1).flows);
+    assert!(
+        (2.0..6.0).contains(&row.completion_s),
+        "{}",
+        row.completion_s
+    );
+    // What the send buffer still held was not given up.
+    assert!(row.goodput_mbps > 15.0, "{}", row.goodput_mbps);
+}

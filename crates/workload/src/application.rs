@@ -1,0 +1,66 @@
+//! Application: a state machine with two ends and no sockets, and the commands that it answers with.
+
+use units::Instant;
+
+/// One end of a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    /// The end at the flow's `to`, which takes the data of a download.
+    Client,
+    /// The end at the flow's `from`, which sends them under the flow's congestion control.
+    Server,
+}
+
+impl End {
+    /// Both ends, by their [`End::index`].
+    pub const BOTH: [Self; 2] = [Self::Client, Self::Server];
+
+    /// The end on the other side of the connection.
+    pub fn other(self) -> Self {
+        match self {
+            Self::Client => Self::Server,
+            Self::Server => Self::Client,
+        }
+    }
+
+    /// Place of the end in a pair of values.
+    pub fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// Number of bytes that stands for as many as the connection takes.
+pub const ENDLESS: u64 = u64::MAX;
+
+/// One step that an application asks for. All but [`Command::Open`] and [`Command::WakeAt`] concern the connection
+/// that it opened last, and do nothing where that has been completed.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Command {
+    /// Opens a connection; bytes that are asked for before it stands wait for it.
+    Open,
+    /// Writes a message of that many bytes at an end; [`Application::received`] tells when the other end has all.
+    Send(End, u64),
+    /// Writes that many bytes at an end, or [`ENDLESS`]ly, as a stream: nobody is told when they have arrived. From
+    /// then on messages of that end belong to the stream.
+    Stream(End, u64),
+    /// Takes back the bytes of an end that the connection has not taken yet.
+    Withdraw(End),
+    /// Closes the connection from that end, once all bytes of both ends have arrived.
+    Close(End),
+    /// Records a figure: its name, with the unit at its end as columns of tables have it, and its value.
+    Record(&'static str, f64),
+    /// Calls [`Application::wake`] then.
+    WakeAt(Instant),
+}
+
+/// An application: it is told the time and what has become of its connection, and appends what to do to `out`.
+pub trait Application: Send {
+    /// The time that the latest [`Command::WakeAt`] asked for has come; first of all, the flow starts.
+    fn wake(&mut self, now: Instant, out: &mut Vec<Command>);
+
+    /// All messages that the other end has sent so far are at `end`: `bytes` since this was told last.
+    fn received(&mut self, _now: Instant, _end: End, _bytes: u64, _out: &mut Vec<Command>) {}
+
+    /// The connection was closed, after all bytes of both ends had arrived.
+    fn completed(&mut self, _now: Instant, _out: &mut Vec<Command>) {}
+}

@@ -1,0 +1,79 @@
+//! Bulk transfer: the server sends as much as it can, until a number of bytes or a time.
+
+use scenario::Bulk;
+use units::{Bytes, Instant};
+
+use crate::application::{Application, Command, ENDLESS, End};
+
+/// The one transfer of a flow.
+pub(crate) struct Transfer {
+    bulk: Bulk,
+    opened: bool,
+}
+
+impl Transfer {
+    pub(crate) fn new(bulk: Bulk) -> Self {
+        let opened = false;
+        Self { bulk, opened }
+    }
+}
+
+impl Application for Transfer {
+    fn wake(&mut self, now: Instant, out: &mut Vec<Command>) {
+        if self.opened {
+            out.extend([Command::Withdraw(End::Server), Command::Close(End::Server)]);
+            return;
+        }
+        self.opened = true;
+        out.push(Command::Open);
+        out.push(match self.bulk.bytes.map(Bytes::get) {
+            Some(bytes) => Command::Send(End::Server, bytes),
+            None => Command::Stream(End::Server, ENDLESS),
+        });
+        out.extend(self.bulk.stop.map(|stop| Command::WakeAt(now + stop)));
+    }
+
+    fn received(&mut self, _: Instant, _: End, _: u64, out: &mut Vec<Command>) {
+        out.push(Command::Close(End::Server));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::Duration;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn a_bulk_transfer_opens_once_and_stops() {
+        let mut transfer = Transfer::new(Bulk {
+            stop: Some(Duration::from_secs(2)),
+            bytes: None,
+        });
+        let mut out = Vec::new();
+        transfer.wake(at(100), &mut out);
+        let stream = Command::Stream(End::Server, ENDLESS);
+        assert_eq!(out, [Command::Open, stream, Command::WakeAt(at(2_100))]);
+        out.clear();
+        transfer.wake(at(2_100), &mut out);
+        let closed = [Command::Withdraw(End::Server), Command::Close(End::Server)];
+        assert_eq!(out, closed);
+    }
+
+    #[test]
+    fn a_transfer_of_some_bytes_closes_when_they_have_arrived() {
+        let mut transfer = Transfer::new(Bulk {
+            stop: None,
+            bytes: Some(Bytes::new(5_000)),
+        });
+        let mut out = Vec::new();
+        transfer.wake(at(0), &mut out);
+        assert_eq!(out, [Command::Open, Command::Send(End::Server, 5_000)]);
+        out.clear();
+        transfer.received(at(80), End::Client, 5_000, &mut out);
+        assert_eq!(out, [Command::Close(End::Server)]);
+    }
+}

@@ -1,0 +1,152 @@
+//! Exchange: the bytes that one connection still has to carry, and those that it has carried.
+
+use crate::application::{ENDLESS, End};
+
+/// How far a connection is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stage {
+    Open,
+    /// The application has asked to close it from that end.
+    Closing(End),
+    Completed,
+}
+
+/// The bytes that one end writes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Direction {
+    /// Bytes that the connection has not taken yet; [`ENDLESS`] for as many as it takes.
+    pending: u64,
+    /// Bytes that it has taken.
+    written: u64,
+    /// Bytes that have arrived in order.
+    arrived: u64,
+    /// Bytes whose arrival the application knows of.
+    told: u64,
+    /// Whether bytes were written whose arrival nobody is told of.
+    streamed: bool,
+}
+
+impl Direction {
+    fn has_arrived(&self) -> bool {
+        self.pending == 0 && self.written == self.arrived
+    }
+}
+
+/// The bytes of one connection.
+#[derive(Clone, Debug)]
+pub(crate) struct Exchange {
+    /// Number of the session that opened it.
+    pub(crate) session: usize,
+    stage: Stage,
+    stands: bool,
+    /// By the end that writes.
+    directions: [Direction; 2],
+}
+
+impl Exchange {
+    pub(crate) fn new(session: usize) -> Self {
+        Self {
+            session,
+            stage: Stage::Open,
+            stands: false,
+            directions: [Direction::default(); 2],
+        }
+    }
+
+    fn of(&mut self, end: End) -> &mut Direction {
+        &mut self.directions[end.index()]
+    }
+
+    /// A message of `bytes` is to be written at `end`; returns whether the other end is to wait for just that many.
+    pub(crate) fn send(&mut self, end: End, bytes: u64) -> bool {
+        let direction = self.of(end);
+        direction.pending = direction.pending.saturating_add(bytes);
+        !direction.streamed
+    }
+
+    /// `bytes` of a stream are to be written at `end`; returns whether they are the first.
+    pub(crate) fn stream(&mut self, end: End, bytes: u64) -> bool {
+        let direction = self.of(end);
+        direction.pending = direction.pending.saturating_add(bytes);
+        !core::mem::replace(&mut direction.streamed, true)
+    }
+
+    pub(crate) fn withdraw(&mut self, end: End) {
+        let direction = self.of(end);
+        direction.streamed |= direction.pending > 0;
+        direction.pending = 0;
+    }
+
+    pub(crate) fn close(&mut self, end: End) {
+        if self.stage == Stage::Open {
+            self.stage = Stage::Closing(end);
+        }
+    }
+
+    pub(crate) fn connect(&mut self) {
+        self.stands = true;
+    }
+
+    /// Bytes that the connection is to take at `end`, if it can.
+    pub(crate) fn wanted(&self, end: End) -> u64 {
+        self.directions[end.index()].pending
+    }
+
+    /// The connection has taken `bytes` at `end`.
+    pub(crate) fn wrote(&mut self, end: End, bytes: u64) {
+        let direction = self.of(end);
+        direction.written += bytes;
+        if direction.pending != ENDLESS {
+            direction.pending -= bytes;
+        }
+    }
+
+    /// In all, `total` bytes have arrived at `end`; returns how many of them are new.
+    pub(crate) fn arrive(&mut self, end: End, total: u64) -> u64 {
+        let direction = self.of(end.other());
+        let fresh = total - direction.arrived;
+        direction.arrived = total;
+        fresh
+    }
+
+    /// The stream towards `end` has ended: what was written on it has arrived.
+    pub(crate) fn end(&mut self, end: End) {
+        let direction = self.of(end.other());
+        direction.arrived = direction.written;
+    }
+
+    /// Bytes of messages that have arrived at `end` and that the application is to be told of, if all have.
+    pub(crate) fn take_news(&mut self, end: End) -> Option<u64> {
+        let direction = self.of(end.other());
+        let news = direction.arrived - direction.told;
+        if news == 0 || direction.streamed || !direction.has_arrived() {
+            return None;
+        }
+        direction.told = direction.arrived;
+        Some(news)
+    }
+
+    /// The end that the application closes, if nothing is left to be written there but bytes are on their way.
+    pub(crate) fn finishing(&self) -> Option<End> {
+        match self.stage {
+            Stage::Closing(end) if self.stands && self.wanted(end) == 0 => Some(end),
+            _ => None,
+        }
+    }
+
+    /// Completes the connection if that is due, and returns the end that closes it.
+    pub(crate) fn take_completion(&mut self) -> Option<End> {
+        let Stage::Closing(end) = self.stage else {
+            return None;
+        };
+        let done = self.stands && self.directions.iter().all(Direction::has_arrived);
+        done.then(|| {
+            self.stage = Stage::Completed;
+            end
+        })
+    }
+
+    pub(crate) fn is_completed(&self) -> bool {
+        self.stage == Stage::Completed
+    }
+}

@@ -1,0 +1,103 @@
+//! On-off source: the server sends and pauses in turn, on one connection.
+
+use scenario::OnOff;
+use units::random::Stream;
+use units::{Bytes, Duration, Instant};
+
+use crate::application::{Application, Command, ENDLESS, End};
+
+/// A source that writes at a rate does so in pieces of this size.
+const PIECE: Bytes = Bytes::new(1448);
+
+/// The source of a flow.
+pub(crate) struct Source {
+    on_off: OnOff,
+    draws: Stream,
+    /// End of the present period; `None` before the first one.
+    period_ends: Option<Instant>,
+    on: bool,
+}
+
+impl Source {
+    pub(crate) fn new(on_off: OnOff, draws: Stream) -> Self {
+        Self {
+            on_off,
+            draws,
+            period_ends: None,
+            on: false,
+        }
+    }
+}
+
+impl Application for Source {
+    fn wake(&mut self, now: Instant, out: &mut Vec<Command>) {
+        if self.period_ends.is_none() {
+            out.push(Command::Open);
+        }
+        let mut ends = self.period_ends.unwrap_or(now);
+        if now >= ends {
+            self.on = !self.on;
+            let length = if self.on {
+                &self.on_off.on
+            } else {
+                &self.on_off.off
+            };
+            ends = now + length.draw(&mut self.draws).max(Duration::from_nanos(1));
+            self.period_ends = Some(ends);
+        }
+        match self.on_off.rate {
+            _ if !self.on => out.extend([Command::Withdraw(End::Server), Command::WakeAt(ends)]),
+            None => out.extend([Command::Stream(End::Server, ENDLESS), Command::WakeAt(ends)]),
+            Some(rate) => out.extend([
+                Command::Stream(End::Server, PIECE.get()),
+                Command::WakeAt((now + rate.time_to_send(PIECE)).min(ends)),
+            ]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scenario::Distribution;
+    use units::Rate;
+    use units::random::Purpose;
+
+    #[test]
+    fn an_on_off_source_writes_at_its_rate_while_on() {
+        let period = Distribution::Constant {
+            value: Duration::from_secs(1),
+        };
+        let on_off = OnOff {
+            on: period,
+            off: period,
+            rate: Some(Rate::from_mbps(5.0)),
+        };
+        let mut source = Source::new(on_off, Stream::new(1, Purpose::Workload, 0));
+        let (mut now, mut written, mut opened) = (Instant::ZERO, 0, 0);
+        while now < Instant::ZERO + Duration::from_secs(10) {
+            let mut out = Vec::new();
+            source.wake(now, &mut out);
+            let mut next = Instant::NEVER;
+            for command in out {
+                match command {
+                    Command::Open => opened += 1,
+                    Command::Stream(End::Server, bytes) => {
+                        assert_eq!(now.as_nanos() / 1_000_000_000 % 2, 0, "writes at {now:?}");
+                        written += bytes;
+                    }
+                    Command::WakeAt(at) => next = at,
+                    Command::Withdraw(End::Server) => {}
+                    other => panic!("{other:?}"),
+                }
+            }
+            now = next;
+        }
+        assert_eq!(opened, 1);
+        // Five of ten seconds at 5 Mbit/s.
+        assert!(
+            (written as f64 / (5.0 * 5e6 / 8.0) - 1.0).abs() < 0.01,
+            "{written}"
+        );
+    }
+}

@@ -1,0 +1,152 @@
+//! Request and response: the client asks, the server answers after a while, again and again on one connection.
+
+use scenario::RequestResponse;
+use units::Instant;
+use units::random::Stream;
+
+use crate::application::{Application, Command, End};
+
+/// Name of the figure for the time from a request to the last byte of its response, s.
+const RESPONSE_TIME: &str = "response_s";
+
+/// How far the present request is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stage {
+    /// The connection is not open.
+    New,
+    /// The client pauses.
+    Pause,
+    /// The request is on its way, the server thinks, or the response is on its way.
+    Asked,
+}
+
+/// The requests of a flow.
+pub(crate) struct Requests {
+    config: RequestResponse,
+    draws: Stream,
+    stage: Stage,
+    asked_at: Instant,
+    answered: u32,
+}
+
+impl Requests {
+    pub(crate) fn new(config: RequestResponse, draws: Stream) -> Self {
+        Self {
+            config,
+            draws,
+            stage: Stage::New,
+            asked_at: Instant::ZERO,
+            answered: 0,
+        }
+    }
+
+    fn answer(&mut self, out: &mut Vec<Command>) {
+        let bytes = self.config.response.draw(&mut self.draws).get().max(1);
+        out.push(Command::Send(End::Server, bytes));
+    }
+}
+
+impl Application for Requests {
+    fn wake(&mut self, now: Instant, out: &mut Vec<Command>) {
+        if self.stage == Stage::Asked {
+            return self.answer(out);
+        }
+        if self.stage == Stage::New {
+            out.push(Command::Open);
+        }
+        self.stage = Stage::Asked;
+        self.asked_at = now;
+        let bytes = self.config.request.draw(&mut self.draws).get().max(1);
+        out.push(Command::Send(End::Client, bytes));
+    }
+
+    fn received(&mut self, now: Instant, end: End, _: u64, out: &mut Vec<Command>) {
+        if end == End::Server {
+            let think = self.config.think.draw(&mut self.draws);
+            if think.is_zero() {
+                self.answer(out);
+            } else {
+                out.push(Command::WakeAt(now + think));
+            }
+            return;
+        }
+        let waited = now.saturating_since(self.asked_at);
+        out.push(Command::Record(RESPONSE_TIME, waited.as_secs_f64()));
+        self.answered += 1;
+        self.stage = Stage::Pause;
+        out.push(match self.config.count {
+            Some(count) if self.answered >= count => Command::Close(End::Client),
+            _ => Command::WakeAt(now + self.config.gap.draw(&mut self.draws)),
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scenario::Distribution;
+    use units::random::Purpose;
+    use units::{Bytes, Duration};
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    fn requests(think_ms: u64) -> Requests {
+        let bytes = |count| Distribution::Constant {
+            value: Bytes::new(count),
+        };
+        let time = |ms| Distribution::Constant {
+            value: Duration::from_millis(ms),
+        };
+        let config = RequestResponse {
+            request: bytes(400),
+            response: bytes(30_000),
+            think: time(think_ms),
+            gap: time(500),
+            count: Some(2),
+        };
+        Requests::new(config, Stream::new(1, Purpose::Workload, 0))
+    }
+
+    #[test]
+    fn the_server_answers_after_it_has_thought_and_the_client_asks_again_after_the_gap() {
+        let mut app = requests(20);
+        let mut out = Vec::new();
+        app.wake(at(0), &mut out);
+        app.received(at(60), End::Server, 400, &mut out);
+        app.wake(at(80), &mut out);
+        app.received(at(150), End::Client, 30_000, &mut out);
+        app.wake(at(650), &mut out);
+        app.received(at(660), End::Server, 400, &mut out);
+        app.wake(at(680), &mut out);
+        app.received(at(700), End::Client, 30_000, &mut out);
+        let (request, response) = (
+            Command::Send(End::Client, 400),
+            Command::Send(End::Server, 30_000),
+        );
+        let expected = [
+            Command::Open,
+            request,
+            Command::WakeAt(at(80)),
+            response,
+            Command::Record("response_s", 0.15),
+            Command::WakeAt(at(650)),
+            request,
+            Command::WakeAt(at(680)),
+            response,
+            Command::Record("response_s", 0.05),
+            Command::Close(End::Client),
+        ];
+        assert_eq!(out, expected);
+    }
+
+    #[test]
+    fn a_server_that_need_not_think_answers_at_once() {
+        let mut app = requests(0);
+        let mut out = Vec::new();
+        app.wake(at(0), &mut out);
+        app.received(at(60), End::Server, 400, &mut out);
+        assert_eq!(out.last(), Some(&Command::Send(End::Server, 30_000)));
+    }
+}

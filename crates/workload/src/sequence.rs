@@ -1,0 +1,99 @@
+//! Sequence: short downloads one after another, each on a connection of its own.
+
+use scenario::Sequence;
+use units::Instant;
+use units::random::Stream;
+
+use crate::application::{Application, Command, End};
+
+/// The downloads of a flow.
+pub(crate) struct Downloads {
+    sequence: Sequence,
+    draws: Stream,
+    /// Whether `sequence.first` is over.
+    begun: bool,
+    opened: u32,
+}
+
+impl Downloads {
+    pub(crate) fn new(sequence: Sequence, draws: Stream) -> Self {
+        Self {
+            begun: sequence.first.is_zero(),
+            sequence,
+            draws,
+            opened: 0,
+        }
+    }
+}
+
+impl Application for Downloads {
+    fn wake(&mut self, now: Instant, out: &mut Vec<Command>) {
+        if !self.begun {
+            self.begun = true;
+            out.push(Command::WakeAt(now + self.sequence.first));
+            return;
+        }
+        self.opened += 1;
+        let bytes = self.sequence.size.draw(&mut self.draws).get().max(1);
+        out.extend([Command::Open, Command::Send(End::Server, bytes)]);
+    }
+
+    fn received(&mut self, _: Instant, _: End, _: u64, out: &mut Vec<Command>) {
+        out.push(Command::Close(End::Server));
+    }
+
+    fn completed(&mut self, now: Instant, out: &mut Vec<Command>) {
+        if self.sequence.count.is_none_or(|count| self.opened < count) {
+            let gap = self.sequence.gap.draw(&mut self.draws);
+            out.push(Command::WakeAt(now + gap));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scenario::Distribution;
+    use units::random::Purpose;
+    use units::{Bytes, Duration};
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn short_flows_follow_each_other_after_the_gap() {
+        let sequence = Sequence {
+            size: Distribution::Constant {
+                value: Bytes::new(1_000_000),
+            },
+            count: Some(2),
+            gap: Distribution::Constant {
+                value: Duration::from_millis(100),
+            },
+            first: Duration::from_millis(500),
+        };
+        let mut downloads = Downloads::new(sequence, Stream::new(1, Purpose::Workload, 0));
+        let opened = [Command::Open, Command::Send(End::Server, 1_000_000)];
+        let mut out = Vec::new();
+        let mut told = |tell: &dyn Fn(&mut Downloads, &mut Vec<Command>)| {
+            tell(&mut downloads, &mut out);
+            core::mem::take(&mut out)
+        };
+        assert_eq!(
+            told(&|app, out| app.wake(at(0), out)),
+            [Command::WakeAt(at(500))]
+        );
+        assert_eq!(told(&|app, out| app.wake(at(500), out)), opened);
+        assert_eq!(
+            told(&|app, out| app.received(at(900), End::Client, 1_000_000, out)),
+            [Command::Close(End::Server)]
+        );
+        assert_eq!(
+            told(&|app, out| app.completed(at(900), out)),
+            [Command::WakeAt(at(1_000))]
+        );
+        assert_eq!(told(&|app, out| app.wake(at(1_000), out)), opened);
+        assert_eq!(told(&|app, out| app.completed(at(1_500), out)), []);
+    }
+}

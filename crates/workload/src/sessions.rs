@@ -1,0 +1,337 @@
+//! Sessions: the bookkeeping between the applications of a run and the engine that carries their bytes.
+//!
+//! An engine reports what happens to connections and then takes [`Action`]s until there are none. It keeps no
+//! account of its own of what is to be written, has arrived or is complete.
+
+use std::collections::VecDeque;
+
+use scenario::{Scenario, Workload};
+use units::random::{Purpose, Stream};
+use units::{Duration, Instant};
+
+use crate::application::{Application, Command, End};
+use crate::exchange::Exchange;
+use crate::{bulk, on_off, request_response, sequence};
+
+/// One step for the engine.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Action {
+    /// Opens a connection, which has the next number.
+    Open {
+        /// Number of the connection.
+        connection: u32,
+        /// Number of its flow in the scenario.
+        flow: usize,
+        /// When it was asked for.
+        at: Instant,
+    },
+    /// Reads at an end: that many bytes more, or all until the stream ends. An engine that reads whatever arrives
+    /// has nothing to do.
+    Read {
+        /// Number of the connection.
+        connection: u32,
+        /// The end that reads.
+        end: End,
+        /// Bytes to read.
+        bytes: Option<u64>,
+    },
+    /// [`Sessions::wanted`] has changed: writes as many of these bytes as the connection takes.
+    Write {
+        /// Number of the connection.
+        connection: u32,
+        /// The end that writes.
+        end: End,
+    },
+    /// Nothing more will be written at an end, but bytes are on their way. An engine whose reader waits for the end
+    /// of the stream ends it; others have nothing to do, since [`Action::Close`] follows when the bytes have arrived.
+    Finish {
+        /// Number of the connection.
+        connection: u32,
+        /// The end that has written all.
+        end: End,
+    },
+    /// Records a figure as an event of the connection.
+    Record {
+        /// Number of the connection.
+        connection: u32,
+        /// Name of the figure.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// All bytes of both ends of a connection have arrived, and the application wants no more.
+    Complete {
+        /// Number of the connection.
+        connection: u32,
+    },
+    /// Closes an end, which needs no more reports.
+    Close {
+        /// Number of the connection.
+        connection: u32,
+        /// The end to close.
+        end: End,
+    },
+}
+
+/// An application and its connection.
+struct Session {
+    application: Box<dyn Application>,
+    /// Number of its flow in the scenario.
+    flow: usize,
+    next_at: Instant,
+    /// The connection that it opened last, until that is completed.
+    present: Option<u32>,
+}
+
+/// The sessions of a run, in the order of their flows, and all of their connections.
+pub struct Sessions {
+    sessions: Vec<Session>,
+    exchanges: Vec<Exchange>,
+    /// When a session is to be woken next, and its number.
+    due: (Instant, usize),
+    commands: Vec<Command>,
+    actions: VecDeque<Action>,
+}
+
+impl Sessions {
+    /// The sessions of a scenario's flows, which start `start_jitter` later than written.
+    pub fn new(scenario: &Scenario, start_jitter: Duration, seed: u64) -> Self {
+        let mut all = Self::default();
+        for (number, flow) in scenario.flows.iter().enumerate() {
+            let start = Instant::ZERO + flow.start + start_jitter;
+            for _ in 0..flow.count {
+                let entity = all.sessions.len() as u32;
+                let draws = Stream::new(seed, Purpose::Workload, entity);
+                all.add(number, start, application(&flow.workload, draws));
+            }
+        }
+        all
+    }
+
+    /// Adds a session of a flow, which starts at `start`.
+    pub fn add(&mut self, flow: usize, start: Instant, application: Box<dyn Application>) {
+        self.sessions.push(Session {
+            application,
+            flow,
+            next_at: start,
+            present: None,
+        });
+        self.find_due();
+    }
+
+    /// Returns when a session is to be woken; [`Instant::NEVER`] if none is.
+    pub fn next_at(&self) -> Instant {
+        self.due.0
+    }
+
+    /// Wakes the next session that is due; of several the first.
+    pub fn wake(&mut self, now: Instant) {
+        let (at, index) = self.due;
+        if at <= now && at < Instant::NEVER {
+            self.sessions[index].next_at = Instant::NEVER;
+            self.tell(now, index, |application, out| application.wake(now, out));
+            self.find_due();
+        }
+    }
+
+    /// Returns the next step for the engine.
+    pub fn next_action(&mut self) -> Option<Action> {
+        self.actions.pop_front()
+    }
+
+    /// Returns the flow of a connection, by its number in the scenario.
+    pub fn flow(&self, connection: u32) -> usize {
+        self.sessions[self.exchange(connection).session].flow
+    }
+
+    /// Returns the connections of a flow that are open, in the order of its sessions.
+    pub fn open_connections(&self, flow: usize) -> impl Iterator<Item = u32> {
+        let of_flow = self.sessions.iter().filter(move |each| each.flow == flow);
+        of_flow.filter_map(|session| session.present)
+    }
+
+    /// Returns how many bytes are to be written at an end, [`ENDLESS`](crate::ENDLESS) for as many as the
+    /// connection takes.
+    pub fn wanted(&self, connection: u32, end: End) -> u64 {
+        self.exchange(connection).wanted(end)
+    }
+
+    /// The connection has taken `bytes` at `end`.
+    pub fn wrote(&mut self, connection: u32, end: End, bytes: u64) {
+        self.exchanges[connection as usize].wrote(end, bytes);
+        self.finish(connection);
+    }
+
+    /// The connection stands at both ends.
+    pub fn connected(&mut self, connection: u32) {
+        self.exchanges[connection as usize].connect();
+        self.finish(connection);
+    }
+
+    /// In all, `total` bytes have arrived in order at `end`; returns how many of them are new.
+    pub fn received(&mut self, now: Instant, connection: u32, end: End, total: u64) -> u64 {
+        let exchange = &mut self.exchanges[connection as usize];
+        let fresh = exchange.arrive(end, total);
+        self.tell_arrival(now, connection, end);
+        fresh
+    }
+
+    /// The stream towards `end` has ended, since the other end was closed.
+    pub fn ended(&mut self, now: Instant, connection: u32, end: End) {
+        self.exchanges[connection as usize].end(end);
+        self.tell_arrival(now, connection, end);
+        if self.exchange(connection).is_completed() {
+            self.actions.push_back(Action::Close { connection, end });
+        }
+    }
+
+    fn exchange(&self, connection: u32) -> &Exchange {
+        &self.exchanges[connection as usize]
+    }
+
+    fn tell_arrival(&mut self, now: Instant, connection: u32, end: End) {
+        let exchange = &mut self.exchanges[connection as usize];
+        let session = exchange.session;
+        if let Some(bytes) = exchange.take_news(end) {
+            self.tell(now, session, |application, out| {
+                application.received(now, end, bytes, out);
+            });
+        }
+        self.settle(now, connection);
+    }
+
+    /// Tells a session something, and does what it asks for.
+    fn tell(
+        &mut self,
+        now: Instant,
+        index: usize,
+        what: impl FnOnce(&mut dyn Application, &mut Vec<Command>),
+    ) {
+        let mut commands = core::mem::take(&mut self.commands);
+        what(&mut *self.sessions[index].application, &mut commands);
+        for command in commands.drain(..) {
+            self.obey(now, index, command);
+        }
+        self.commands = commands;
+    }
+
+    fn obey(&mut self, now: Instant, index: usize, command: Command) {
+        match command {
+            Command::WakeAt(at) => {
+                self.sessions[index].next_at = at;
+                return self.find_due();
+            }
+            Command::Open => {
+                let connection = self.exchanges.len() as u32;
+                self.exchanges.push(Exchange::new(index));
+                let session = &mut self.sessions[index];
+                session.present = Some(connection);
+                return self.actions.push_back(Action::Open {
+                    connection,
+                    flow: session.flow,
+                    at: now,
+                });
+            }
+            _ => {}
+        }
+        let Some(connection) = self.sessions[index].present else {
+            return;
+        };
+        let exchange = &mut self.exchanges[connection as usize];
+        let mut read = |end: End, bytes| {
+            let end = end.other();
+            self.actions.push_back(Action::Read {
+                connection,
+                end,
+                bytes,
+            });
+        };
+        let end = match command {
+            Command::Send(end, bytes) => {
+                if exchange.send(end, bytes) {
+                    read(end, Some(bytes));
+                }
+                end
+            }
+            Command::Stream(end, bytes) => {
+                if exchange.stream(end, bytes) {
+                    read(end, None);
+                }
+                end
+            }
+            Command::Withdraw(end) => {
+                exchange.withdraw(end);
+                end
+            }
+            Command::Record(name, value) => {
+                return self.actions.push_back(Action::Record {
+                    connection,
+                    name,
+                    value,
+                });
+            }
+            Command::Close(end) => {
+                exchange.close(end);
+                self.settle(now, connection);
+                return self.finish(connection);
+            }
+            Command::Open | Command::WakeAt(_) => return,
+        };
+        self.actions.push_back(Action::Write { connection, end });
+    }
+
+    /// Ends the stream of an end that is being closed, once nothing is left to be written there.
+    fn finish(&mut self, connection: u32) {
+        if let Some(end) = self.exchange(connection).finishing() {
+            self.actions.push_back(Action::Finish { connection, end });
+        }
+    }
+
+    /// Completes a connection that is being closed, once all its bytes have arrived.
+    fn settle(&mut self, now: Instant, connection: u32) {
+        let exchange = &mut self.exchanges[connection as usize];
+        let Some(end) = exchange.take_completion() else {
+            return;
+        };
+        let index = exchange.session;
+        let steps = [
+            Action::Complete { connection },
+            Action::Close { connection, end },
+        ];
+        self.actions.extend(steps);
+        self.sessions[index].present = None;
+        self.tell(now, index, |application, out| {
+            application.completed(now, out);
+        });
+    }
+
+    fn find_due(&mut self) {
+        let wakes = self.sessions.iter().map(|session| session.next_at);
+        self.due = wakes.zip(0..).min().unwrap_or((Instant::NEVER, 0));
+    }
+}
+
+impl Default for Sessions {
+    /// No session.
+    fn default() -> Self {
+        Self {
+            sessions: Vec::new(),
+            exchanges: Vec::new(),
+            due: (Instant::NEVER, 0),
+            commands: Vec::new(),
+            actions: VecDeque::new(),
+        }
+    }
+}
+
+/// The application of a workload.
+fn application(workload: &Workload, draws: Stream) -> Box<dyn Application> {
+    match workload.clone() {
+        Workload::Bulk(bulk) => Box::new(bulk::Transfer::new(bulk)),
+        Workload::Sequence(sequence) => Box::new(sequence::Downloads::new(sequence, draws)),
+        Workload::OnOff(on_off) => Box::new(on_off::Source::new(on_off, draws)),
+        Workload::RequestResponse(config) => {
+            Box::new(request_response::Requests::new(config, draws))
+        }
+    }
+}
