@@ -171,6 +171,20 @@ def test_a_server_answers_requests(linux: Engine) -> None:
     assert abs(row["completion_s"] - sum(times) - 4 * 0.2) < 0.01
 
 
+def test_either_end_can_open_the_connection(linux: Engine) -> None:
+    def upload(opens: str) -> dict[str, object]:
+        flows = (
+            f'[{{ from = "phone", to = "server", opens = "{opens}", '
+            'workload = { kind = "bulk", bytes = "1MB" } }]'
+        )
+        return flow(run(linux, "bbr", {"flows": flows}))
+
+    asked, unasked = upload("to"), upload("from")
+    assert asked["bytes"] == unasked["bytes"] == 1_000_000
+    # A sender that opens need not be asked first.
+    assert abs(asked["completion_s"] - unasked["completion_s"] - 0.034) < 0.01
+
+
 def test_a_transfer_that_stops_is_complete_when_its_last_byte_has_arrived(linux: Engine) -> None:
     row = flow(run(linux, "cubic", {"flows.0.workload": '{ kind = "bulk", stop = "2s" }', "duration": "12s"}))
     assert 2.0 < row["completion_s"] < 8.0

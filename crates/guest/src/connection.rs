@@ -39,15 +39,18 @@ fn tcp_socket(settings: EndSettings) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Listens on the present host at the port of a flow; accepted connections have the congestion control `cca`.
+/// Listens on the present host at the port of a flow; accepted connections have the congestion control
+/// `cca`, if one is named.
 pub(crate) fn listener(
     address: Ipv4Addr,
     flow: usize,
-    cca: &str,
+    cca: Option<&str>,
     settings: EndSettings,
 ) -> io::Result<TcpListener> {
     let socket = tcp_socket(settings)?;
-    sockopt::set_congestion(&socket, cca)?;
+    if let Some(cca) = cca {
+        sockopt::set_congestion(&socket, cca)?;
+    }
     let place = SocketAddrV4::new(address, addressing::service_port(flow));
     bind(socket.as_raw_fd(), &SockaddrIn::from(place))?;
     listen(&socket, Backlog::MAXCONN)?;

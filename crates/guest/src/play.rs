@@ -13,7 +13,7 @@ use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTime
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use nix::time::clock_gettime;
-use scenario::{Samples, Scenario};
+use scenario::{Opens, Samples, Scenario};
 use select::DEFAULT_CCA;
 use sidechannel::{Answer, Message};
 use units::{Duration, Instant};
@@ -109,9 +109,6 @@ impl<'a> Play<'a> {
             },
         };
         for (number, flow) in scenario.flows.iter().enumerate() {
-            let host = play.host(&flow.from)?;
-            host.enter()?;
-            let address = host.address;
             // A selected flow has none before its first connection.
             let present = play.switches.present(number);
             let cca = if present.auto().is_some() {
@@ -119,10 +116,16 @@ impl<'a> Play<'a> {
             } else {
                 present.name
             };
+            let (accepts, own) = match flow.opens {
+                Opens::To => (End::Server, Some(cca)),
+                Opens::From => (End::Client, None),
+            };
+            let host = play.host_of(number, accepts)?;
+            host.enter()?;
+            let address = host.address;
+            let refused = |error| io::Error::other(format!("flow {:?}: {cca}: {error}", flow.name));
             let socket =
-                connection::listener(address, number, cca, play.ends()).map_err(|error| {
-                    io::Error::other(format!("flow {:?}: {cca}: {error}", flow.name))
-                })?;
+                connection::listener(address, number, own, play.ends()).map_err(refused)?;
             let source = Source::Listener(number);
             watch(&play.epoll, &socket, EpollFlags::EPOLLIN, source)?;
             play.listeners.push(socket);
@@ -175,10 +178,7 @@ impl<'a> Play<'a> {
                     Source::Timer => armed = Instant::ZERO,
                     Source::Listener(flow) => self.accept(flow)?,
                     Source::Readers => self.receive()?,
-                    Source::Socket(number, end) => {
-                        self.write(number as u32, end)?;
-                        self.carry_out()?;
-                    }
+                    Source::Socket(number, end) => self.on_room(number, end)?,
                 }
             }
         }
@@ -243,8 +243,9 @@ impl<'a> Play<'a> {
                 Action::Open {
                     connection,
                     flow,
+                    by,
                     at,
-                } => self.open(at, connection, flow)?,
+                } => self.open(at, connection, flow, by)?,
                 Action::Read {
                     connection,
                     end,

@@ -9,7 +9,7 @@ use capture::wire::{self, Datagram};
 use net::{Delivery, HostId, Kind, LinkId, Packet};
 use path::Plan;
 use recorder::{Capture, Engine, Introduction, ObservedPath, Options};
-use scenario::Scenario;
+use scenario::{Opens, Scenario};
 use sidechannel::{Answer, Job, Message, PROTOCOL, Report, write_frame};
 use tcp::{Flags, Unwrapper};
 use units::{Duration, Instant};
@@ -393,6 +393,10 @@ impl Session {
     fn open(&mut self, now: Instant, number: usize, cca: String) -> io::Result<()> {
         let flow = self.scenario.flows.get(number).ok_or_else(no_run)?;
         let hosts = self.plan.ends(flow).map_err(io::Error::other)?;
+        let opener = match flow.opens {
+            Opens::To => hosts.1,
+            Opens::From => hosts.0,
+        };
         let path_mtu = self.scenario.path.path_mtu();
         let path = self.path.as_mut().ok_or_else(no_run)?;
         path.open(
@@ -402,6 +406,7 @@ impl Session {
                 ue: flow.to.clone(),
                 cca,
                 hosts,
+                opener,
                 mss: self.scenario.tcp.segment_payload(path_mtu),
                 flow: number,
             },

@@ -100,6 +100,8 @@ pub struct Introduction {
     pub cca: String,
     /// Where data come from, and where they go.
     pub hosts: (HostId, HostId),
+    /// The host of the two that opens the connection.
+    pub opener: HostId,
     /// Payload bytes of a full segment.
     pub mss: u32,
     /// Number of the flow in the scenario.

@@ -145,9 +145,15 @@ impl ObservedPath {
     pub fn open(&mut self, now: Instant, new: Introduction) {
         if let Some(tap) = &mut self.watch.1.0 {
             let connection = self.watch.0.connections();
+            let (sender, receiver) = new.hosts;
+            let acceptor = if new.opener == sender {
+                receiver
+            } else {
+                sender
+            };
             tap.add_flow(FlowPorts {
-                client: (new.hosts.1, addressing::client_port(connection)),
-                server: (new.hosts.0, addressing::service_port(new.flow)),
+                client: (new.opener, addressing::client_port(connection)),
+                server: (acceptor, addressing::service_port(new.flow)),
             });
         }
         self.watch.0.open(now, new);

@@ -153,9 +153,14 @@ impl Simulation {
             let socket = self.endpoints.end(connection, end);
             let before = socket.state();
             socket.take_segment(self.now, &delivery.packet.segment);
-            if before == State::SynReceived && socket.state() == State::Established {
-                self.greet(connection);
-                self.sessions.connected(connection);
+            let opening = matches!(before, State::SynSent | State::SynReceived);
+            if opening && socket.state() == State::Established {
+                if end == End::Server {
+                    self.greet(connection);
+                }
+                if before == State::SynReceived {
+                    self.sessions.connected(connection);
+                }
             }
             self.after(connection, end, true);
             if !self.readers.contains(&(connection, end)) {
@@ -229,8 +234,11 @@ impl Simulation {
         while let Some(action) = self.sessions.next_action() {
             match action {
                 Action::Open {
-                    connection, flow, ..
-                } => self.open(connection, flow),
+                    connection,
+                    flow,
+                    by,
+                    ..
+                } => self.open(connection, flow, by),
                 Action::Write { connection, end } => {
                     self.write(connection, end);
                     self.flush(connection, end);
@@ -258,8 +266,8 @@ impl Simulation {
         }
     }
 
-    /// The client opens a connection to the server.
-    fn open(&mut self, connection: u32, number: usize) {
+    /// The end `by` opens a connection to the other.
+    fn open(&mut self, connection: u32, number: usize, by: End) {
         let (flow, hosts) = &self.flows[number];
         let hints = self.hints(hosts.1);
         let asked = self.switches.present(number);
@@ -274,8 +282,12 @@ impl Simulation {
         let Ok((mut server, mut client)) = ends else {
             unreachable!("the congestion control of every flow was looked up at the start");
         };
-        server.listen();
-        client.connect(self.now);
+        let (opener, acceptor, at) = match by {
+            End::Client => (&mut client, &mut server, hosts.1),
+            End::Server => (&mut server, &mut client, hosts.0),
+        };
+        acceptor.listen();
+        opener.connect(self.now);
         let hosts = *hosts;
         self.path.open(
             self.now,
@@ -284,6 +296,7 @@ impl Simulation {
                 ue: flow.to.clone(),
                 cca: asked.to_string(),
                 hosts,
+                opener: at,
                 mss: self.config.mss,
                 flow: number,
             },
@@ -298,7 +311,7 @@ impl Simulation {
             client,
             hosts,
         });
-        self.flush(connection, End::Client);
+        self.flush(connection, by);
     }
 
     fn housekeep(&mut self) {

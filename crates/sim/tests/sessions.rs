@@ -98,3 +98,17 @@ fn a_bulk_transfer_that_stops_is_complete_when_its_last_byte_has_arrived() {
     // What the send buffer still held was not given up.
     assert!(row.goodput_mbps > 15.0, "{}", row.goodput_mbps);
 }
+
+/// A sender that opens need not be asked first, which saves half a round trip.
+#[test]
+fn either_end_can_open_the_connection() {
+    let upload = |opens: &str| {
+        let flow = format!("from = 'phone', to = 'server', opens = '{opens}'");
+        let flows = format!("flows=[{{ {flow}, workload = {{ kind = 'bulk', bytes = '1MB' }} }}]");
+        first(&run(&scenario("steady-20-68", &[&flows, "duration=10s"]), 1).flows)
+    };
+    let (asked, unasked) = (upload("to"), upload("from"));
+    assert_eq!((asked.bytes, unasked.bytes), (1_000_000, 1_000_000));
+    let saved = asked.completion_s - unasked.completion_s;
+    assert!((saved - 0.034).abs() < 0.002, "{saved}");
+}

@@ -71,7 +71,8 @@ impl Application for Requests {
             return;
         }
         let waited = now.saturating_since(self.asked_at);
-        out.push(Command::Record(RESPONSE_TIME, waited.as_secs_f64()));
+        let seconds = waited.as_nanos() as f64 / 1e9;
+        out.push(Command::Record(RESPONSE_TIME, seconds));
         self.answered += 1;
         self.stage = Stage::Pause;
         out.push(match self.config.count {

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use scenario::{Scenario, Workload};
+use scenario::{Opens, Scenario, Workload};
 use units::random::{Purpose, Stream};
 use units::{Duration, Instant};
 
@@ -22,6 +22,8 @@ pub enum Action {
         connection: u32,
         /// Number of its flow in the scenario.
         flow: usize,
+        /// The end that opens it; the other accepts it.
+        by: End,
         /// When it was asked for.
         at: Instant,
     },
@@ -78,6 +80,8 @@ struct Session {
     application: Box<dyn Application>,
     /// Number of its flow in the scenario.
     flow: usize,
+    /// The end that opens its connections.
+    opens: End,
     next_at: Instant,
     /// The connection that it opened last, until that is completed.
     present: Option<u32>,
@@ -102,17 +106,28 @@ impl Sessions {
             for _ in 0..flow.count {
                 let entity = all.sessions.len() as u32;
                 let draws = Stream::new(seed, Purpose::Workload, entity);
-                all.add(number, start, application(&flow.workload, draws));
+                let opens = match flow.opens {
+                    Opens::To => End::Client,
+                    Opens::From => End::Server,
+                };
+                all.add(number, opens, start, application(&flow.workload, draws));
             }
         }
         all
     }
 
-    /// Adds a session of a flow, which starts at `start`.
-    pub fn add(&mut self, flow: usize, start: Instant, application: Box<dyn Application>) {
+    /// Adds a session of a flow, which starts at `start`, and whose connections the end `opens` opens.
+    pub fn add(
+        &mut self,
+        flow: usize,
+        opens: End,
+        start: Instant,
+        application: Box<dyn Application>,
+    ) {
         self.sessions.push(Session {
             application,
             flow,
+            opens,
             next_at: start,
             present: None,
         });
@@ -229,6 +244,7 @@ impl Sessions {
                 return self.actions.push_back(Action::Open {
                     connection,
                     flow: session.flow,
+                    by: session.opens,
                     at: now,
                 });
             }

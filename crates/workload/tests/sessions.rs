@@ -48,7 +48,7 @@ impl Carrier {
             lines,
             told: Told::clone(&told),
         };
-        sessions.add(0, Instant::ZERO, Box::new(script));
+        sessions.add(0, End::Client, Instant::ZERO, Box::new(script));
         let carrier = Self {
             sessions,
             taken: [0; 2],

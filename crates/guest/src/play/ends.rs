@@ -93,15 +93,21 @@ impl EndSocket {
 pub(super) struct Connection {
     /// Number of its flow in the scenario.
     pub(super) flow: usize,
+    /// The end that has opened it.
+    pub(super) opened_by: End,
+    /// Whether the handshake is over for the server's end.
+    pub(super) greeted: bool,
     ends: [EndSocket; 2],
     pub(super) cca: &'static str,
     pub(super) hold: Option<Hold>,
 }
 
 impl Connection {
-    pub(super) fn new(flow: usize, cca: &'static str) -> Self {
+    pub(super) fn new(flow: usize, opened_by: End, cca: &'static str) -> Self {
         Self {
             flow,
+            opened_by,
+            greeted: false,
             ends: Default::default(),
             cca,
             hold: None,
@@ -110,6 +116,11 @@ impl Connection {
 
     pub(super) fn end(&mut self, end: End) -> &mut EndSocket {
         &mut self.ends[end.index()]
+    }
+
+    /// Returns whether an end has no socket.
+    pub(super) fn lacks(&self, end: End) -> bool {
+        self.ends[end.index()].socket.is_none()
     }
 
     /// Returns the socket of the server's end, whose congestion control is the flow's.

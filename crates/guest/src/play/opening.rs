@@ -1,4 +1,4 @@
-//! Opening: the client's end of a connection asks for it, the server's listener accepts it.
+//! Opening: one end of a connection asks for it, the listener of the other accepts it.
 
 use std::io;
 use std::sync::Arc;
@@ -13,13 +13,19 @@ use super::Play;
 use super::ends::Connection;
 use super::source::{Source, watch};
 use crate::connection;
+use crate::host::Host;
 use crate::sockopt;
 
-impl Play<'_> {
-    pub(super) fn open(&mut self, now: Instant, connection: u32, flow: usize) -> io::Result<()> {
+impl<'a> Play<'a> {
+    pub(super) fn open(
+        &mut self,
+        now: Instant,
+        connection: u32,
+        flow: usize,
+        by: End,
+    ) -> io::Result<()> {
         let decision = self.choose(now, flow, connection)?;
-        let ends = &self.scenario.flows[flow];
-        let (server, client) = (self.host(&ends.from)?, self.host(&ends.to)?);
+        let (opener, acceptor) = (self.host_of(flow, by)?, self.host_of(flow, by.other())?);
         let asked = self.switches.present(flow);
         let cca = decision.as_ref().map_or(asked.name, |decision| decision.to);
         self.device.tell(&Message::Open {
@@ -29,25 +35,44 @@ impl Play<'_> {
         if let Some(decision) = &decision {
             self.device
                 .tell(&Message::Decided(decision_row(connection, decision)))?;
-            sockopt::set_congestion(&self.listeners[flow], cca)?;
+            if by == End::Client {
+                sockopt::set_congestion(&self.listeners[flow], cca)?;
+            }
         }
-        client.enter()?;
+        opener.enter()?;
         // A congestion control that needs ECN asks for it, and has marks echoed one by one, on its own side only.
         let both_ends = cca::cca_by_name(cca).is_ok_and(|(cca, _)| cca.needs_ecn());
-        let cca_there = both_ends.then_some(cca);
-        let (own, to) = (client.address, server.address);
-        let socket = connection::open(own, to, flow, connection, cca_there, self.ends())?;
-        let mut new = Connection::new(flow, cca);
-        new.end(End::Client).socket = Some(Arc::new(socket));
+        if both_ends && by == End::Server {
+            sockopt::set_congestion(&self.listeners[flow], cca)?;
+        }
+        let own_cca = (both_ends || by == End::Server).then_some(cca);
+        let (own, to) = (opener.address, acceptor.address);
+        let socket = connection::open(own, to, flow, connection, own_cca, self.ends())?;
+        let mut new = Connection::new(flow, by, cca);
+        if by == End::Server {
+            let source = Source::Socket(connection as usize, by);
+            watch(&self.epoll, &socket, EpollFlags::EPOLLOUT, source)?;
+            new.end(by).asks_for_room = Some(true);
+        }
+        new.end(by).socket = Some(Arc::new(socket));
         self.connections.push(new);
         Ok(())
+    }
+
+    /// Returns the host of an end of a flow.
+    pub(super) fn host_of(&self, flow: usize, end: End) -> io::Result<&'a Host> {
+        let flow = &self.scenario.flows[flow];
+        self.host(match end {
+            End::Client => &flow.to,
+            End::Server => &flow.from,
+        })
     }
 
     pub(super) fn accept(&mut self, flow: usize) -> io::Result<()> {
         while let Some((socket, port)) = connection::accept(&self.listeners[flow])? {
             let is_it = |(number, each): &(usize, &Connection)| {
-                each.sender().is_none()
-                    && each.flow == flow
+                each.flow == flow
+                    && each.lacks(each.opened_by.other())
                     && addressing::client_port(*number as u32) == port
             };
             let found = self.connections.iter().enumerate().rev().find(is_it);
@@ -55,31 +80,39 @@ impl Play<'_> {
                 continue;
             };
             let connection = &mut self.connections[number];
-            // The listener may have got another congestion control since.
-            let present = self.switches.present(flow);
-            if present.auto().is_some() {
-                sockopt::set_congestion(&socket, connection.cca)?;
-            } else if present.name != connection.cca {
-                connection.cca = present.name;
-                sockopt::set_congestion(&socket, connection.cca)?;
+            let end = connection.opened_by.other();
+            if end == End::Server {
+                // The listener may have got another congestion control since.
+                let present = self.switches.present(flow);
+                if present.auto().is_some() {
+                    sockopt::set_congestion(&socket, connection.cca)?;
+                } else if present.name != connection.cca {
+                    connection.cca = present.name;
+                    sockopt::set_congestion(&socket, connection.cca)?;
+                }
+                let source = Source::Socket(number, end);
+                watch(&self.epoll, &socket, EpollFlags::EPOLLOUT, source)?;
+                connection.end(end).asks_for_room = Some(true);
             }
-            watch(
-                &self.epoll,
-                &socket,
-                EpollFlags::EPOLLOUT,
-                Source::Socket(number, End::Server),
-            )?;
-            let server = connection.end(End::Server);
-            server.asks_for_room = Some(true);
-            server.socket = Some(Arc::new(socket));
-            server.start_reading(&self.readers, number, End::Server)?;
-            if present.auto().is_some() {
-                self.greet(number)?;
-            }
+            let accepted = connection.end(end);
+            accepted.socket = Some(Arc::new(socket));
+            accepted.start_reading(&self.readers, number, end)?;
             self.sessions.connected(number as u32);
-            self.write(number as u32, End::Server)?;
-            self.carry_out()?;
+            self.on_room(number, end)?;
         }
         Ok(())
+    }
+
+    /// A socket has room for bytes, for the first time when the handshake is over.
+    pub(super) fn on_room(&mut self, number: usize, end: End) -> io::Result<()> {
+        let connection = &mut self.connections[number];
+        if end == End::Server && !core::mem::replace(&mut connection.greeted, true) {
+            let flow = connection.flow;
+            if self.switches.present(flow).auto().is_some() {
+                self.greet(number)?;
+            }
+        }
+        self.write(number as u32, end)?;
+        self.carry_out()
     }
 }

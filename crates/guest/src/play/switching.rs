@@ -2,7 +2,7 @@
 
 use std::io;
 
-use scenario::Takeover;
+use scenario::{Opens, Takeover};
 use sidechannel::{How, Message};
 use units::Instant;
 use workload::Due;
@@ -14,7 +14,9 @@ use crate::sockopt;
 impl Play<'_> {
     pub(super) fn switch(&mut self, now: Instant, due: &Due) -> io::Result<()> {
         let to = due.to.name;
-        sockopt::set_congestion(&self.listeners[due.flow], to)?;
+        if self.scenario.flows[due.flow].opens == Opens::To {
+            sockopt::set_congestion(&self.listeners[due.flow], to)?;
+        }
         for number in 0..self.connections.len() {
             if self.connections[number].flow == due.flow {
                 self.switch_one(now, number, to, due.how)?;

@@ -1,6 +1,8 @@
 //! Who sends to whom, how, and what.
 
 use config::table;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use units::Duration;
 
 use super::{CcaChoice, Switch, Workload};
@@ -22,7 +24,20 @@ table! {
         pub start: Duration,
         /// Connections that do the same in parallel; default 1.
         pub count: u32 = 1,
+        /// Node that opens the connections: "to", as for a download, or "from", as for an upload; default "to".
+        pub opens: Opens,
         /// What the application does; default "bulk" to the end of the run.
         pub workload: Workload,
     }
+}
+
+/// Node of a flow that opens its connections.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Opens {
+    /// The node that receives.
+    #[default]
+    To,
+    /// The node that sends.
+    From,
 }

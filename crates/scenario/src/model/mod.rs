@@ -20,7 +20,7 @@ pub use buffer::Buffer;
 pub use capacity::{Capacity, Generate, Step, TraceFile, TraceFormat};
 pub use cca::{CcaChoice, Parameter, cca_called};
 pub use cross::Cross;
-pub use flow::Flow;
+pub use flow::{Flow, Opens};
 pub use impairment::{GilbertElliott, Jitter, JitterDistribution, Loss};
 pub use kernel::{Kernel, kernel_text};
 pub use lineup::Lineup;

@@ -76,39 +76,26 @@ table! {
     }
 }
 
-/// Requests of the receiving node, each answered by the sending node before the next. Results count the responses;
-/// the event "response_s" of each has the time from the request to the last byte of the response, for the first one
-/// with the handshake.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct RequestResponse {
-    /// Payload of each request; default 500B.
-    pub request: Distribution<Bytes>,
-    /// Payload of each response; default 100kB.
-    pub response: Distribution<Bytes>,
-    /// From the last byte of a request at the sending node to the first byte of the response; default 10ms.
-    pub think: Distribution<Duration>,
-    /// From the end of a response to the next request; default exponential with a mean of 1s.
-    pub gap: Distribution<Duration>,
-    /// Requests before the connection is closed; unset: as many as fit into the run.
-    pub count: Option<u32>,
-}
-
-impl Default for RequestResponse {
-    fn default() -> Self {
-        let bytes = |count| Distribution::Constant {
-            value: Bytes::new(count),
-        };
-        Self {
-            request: bytes(500),
-            response: bytes(100_000),
-            think: Distribution::Constant {
+table! {
+    /// Requests of the receiving node, each answered by the sending node before the next. Results count the
+    /// responses; the event "response_s" of each has the time from the request to the last byte of the response,
+    /// for the first one with the handshake.
+    pub struct RequestResponse {
+        /// Payload of each request; default 500B.
+        pub request: Distribution<Bytes> = Distribution::Constant {
+                value: Bytes::new(500),
+            },
+        /// Payload of each response; default 100kB.
+        pub response: Distribution<Bytes> = Distribution::Constant {
+                value: Bytes::new(100_000),
+            },
+        /// From the last byte of a request at the sending node to the first byte of the response; default 10ms.
+        pub think: Distribution<Duration> = Distribution::Constant {
                 value: Duration::from_millis(10),
             },
-            gap: Distribution::Exponential {
-                mean: Duration::from_secs(1),
-            },
-            count: None,
-        }
+        /// From the end of a response to the next request; default exponential with a mean of 1s.
+        pub gap: Distribution<Duration> = SECOND,
+        /// Requests before the connection is closed; unset: as many as fit into the run.
+        pub count: Option<u32>,
     }
 }

@@ -153,10 +153,10 @@ fn workload(field: &str, workload: &Workload) -> Result<(), Wrong> {
                 .map_or(Ok(()), |rate| positive(field("rate"), rate))
         }
         Workload::RequestResponse(requests) => {
-            distribution(&field("request"), &requests.request, false)?;
-            distribution(&field("response"), &requests.response, false)?;
-            distribution(&field("think"), &requests.think, true)?;
-            distribution(&field("gap"), &requests.gap, true)?;
+            requests.request.check(false).at(field("request"))?;
+            requests.response.check(false).at(field("response"))?;
+            requests.think.check(true).at(field("think"))?;
+            requests.gap.check(true).at(field("gap"))?;
             match requests.count {
                 Some(0) => wrong(field("count"), 0, "1 request or more"),
                 _ => Ok(()),
