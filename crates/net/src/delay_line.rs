@@ -1,4 +1,4 @@
-//! Packets that have been transmitted and have not arrived yet.
+//! Delay line: packets that have been transmitted and have not arrived yet.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -31,7 +31,8 @@ impl DelayLine {
         }
     }
 
-    /// Adds a packet; where nobody overtakes, it waits for those before it.
+    /// Adds a packet. Where packets cannot overtake, it arrives no earlier than those before it.
+    #[inline]
     pub(crate) fn push(&mut self, mut packet: InTransit) {
         match self {
             Self::InOrder(line) => {
@@ -44,7 +45,8 @@ impl DelayLine {
         }
     }
 
-    /// When the next packet arrives.
+    /// Returns the arrival of the next packet.
+    #[inline]
     pub(crate) fn next_at(&self) -> Instant {
         let next = match self {
             Self::InOrder(line) => line.front(),
@@ -53,7 +55,8 @@ impl DelayLine {
         next.map_or(Instant::NEVER, |packet| packet.arrival)
     }
 
-    /// The next packet, if it arrives by `now`.
+    /// Takes the next packet, if it arrives by `now`.
+    #[inline]
     pub(crate) fn pop_until(&mut self, now: Instant) -> Option<InTransit> {
         if self.next_at() > now {
             return None;

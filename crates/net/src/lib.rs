@@ -1,13 +1,15 @@
-//! The path between hosts: links with a capacity, a delay and a queue, joined to a tree.
+//! The path between hosts: links with a capacity, a delay and a queue, joined to a tree by nodes.
 //!
-//! [`Network`] is a state machine without I/O. Its driver owns the clock: it injects packets, asks
-//! for the time of the next event, and advances to it, which may deliver packets to hosts. What
-//! happens on the way is told to an [`Observer`]: the [`Checker`] that verifies a run, or whatever a driver
-//! wants to measure.
+//! [`Network`] is a state machine without I/O. Its driver owns the clock: it injects packets, asks for the time of the
+//! next event, and advances to it, which may deliver packets to hosts. An [`Observer`] is called for everything that
+//! happens on the way: the [`Checker`] that verifies a run, or a meter of the driver.
 //!
-//! A link is a wire, or one direction of a user of the radio access network, which all such links
-//! share. Capacity of a wire is a function of time alone, and random draws are addressed by the number of the packet
-//! on its link (see [`Network::new`]), so that another congestion control meets the same channel.
+//! A link is a wire, or one direction of a user of the radio access network, which all such links share. The capacity
+//! of a wire is a function of time alone, and random draws are addressed by the position of the packet on its link (see
+//! [`Network::new`]), so that another congestion control meets the same channel.
+//!
+//! A node routes packets and delivers those addressed to it. A middlebox, which implements [`Node`], decides instead:
+//! it forwards, delays and absorbs packets, and creates new ones.
 
 mod capacity;
 mod checker;
@@ -16,7 +18,9 @@ mod delay_line;
 mod jitter;
 mod link;
 mod loss;
+mod middleboxes;
 mod network;
+mod node;
 mod observer;
 mod packet;
 mod queue;
@@ -29,8 +33,9 @@ mod validate;
 
 pub use checker::{Checker, Violation};
 pub use network::{Delivery, Network};
+pub use node::{Actions, Node};
 pub use observer::{Backlog, DropReason, Observer};
-pub use packet::{HostId, Kind, LinkId, Packet};
+pub use packet::{CREATED_FROM, HostId, Kind, LinkId, Packet};
 pub use topology::{
     Capacity, CodelConfig, CrossTraffic, DisciplineConfig, FqCodelConfig, Jitter,
     JitterDistribution, Limit, LinkConfig, Loss, Pattern, PieConfig, QueueConfig, Times, Topology,

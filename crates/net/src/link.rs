@@ -1,4 +1,4 @@
-//! One link at work: queue, service, loss, delay line.
+//! Link: a queue, the service that empties it, loss and a delay line.
 
 use units::{Bytes, Duration, Instant};
 
@@ -16,7 +16,7 @@ pub(crate) struct Link {
     mtu: u32,
     queue: Queue,
     service: Service,
-    /// When the queue is to be served; never while it is empty.
+    /// When the queue is to be served; [`Instant::NEVER`] while it is empty.
     wake: Instant,
     wire: Wire,
     capacity: LinkCapacity,
@@ -27,7 +27,7 @@ enum Service {
     Opportunities(Opportunist),
 }
 
-/// What is behind the transmitter.
+/// The part of a link behind the transmitter.
 struct Wire {
     delay: Duration,
     lottery: Lottery,
@@ -60,7 +60,7 @@ impl Link {
         }
     }
 
-    /// When something happens here next.
+    /// Returns the time of the next event at this link.
     pub(crate) fn next_at(&self) -> Instant {
         self.wake.min(self.wire.line.next_at())
     }
@@ -73,13 +73,14 @@ impl Link {
         self.capacity.bytes_between(from, to)
     }
 
-    /// The next packet that has got to the end of the link by `now`.
+    /// Takes the next packet that has got to the end of the link by `now`.
+    #[inline]
     pub(crate) fn pop_until(&mut self, now: Instant) -> Option<InTransit> {
         self.wire.line.pop_until(now)
     }
 
-    /// A packet enters. What was due until now is done first, so that the outcome does not depend
-    /// on the order of events in the same moment.
+    /// Takes in a packet. The queue is served first if that is due, so that the outcome does not depend on the order of
+    /// events in the same moment.
     pub(crate) fn enter<O: Observer>(&mut self, handle: Handle, scene: &mut Scene<'_, O>) {
         self.serve(scene);
         let size = scene.store.packet(handle).size;
@@ -113,7 +114,7 @@ impl Link {
         }
     }
 
-    /// Takes packets out of the queue, if it is time.
+    /// Transmits packets out of the queue, if it is time.
     pub(crate) fn serve<O: Observer>(&mut self, scene: &mut Scene<'_, O>) {
         if self.wake > scene.now {
             return;
@@ -154,7 +155,7 @@ impl Link {
 }
 
 impl Wire {
-    /// Puts a packet that begins transmission now and is done at `finish` on the way.
+    /// Starts the way of a packet whose transmission begins now and ends at `finish`.
     fn launch<O: Observer>(&mut self, handle: Handle, finish: Instant, scene: &mut Scene<'_, O>) {
         let packet = scene.store.packet(handle);
         scene

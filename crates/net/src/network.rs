@@ -1,4 +1,4 @@
-//! The whole path at work.
+//! Network: links and nodes at work.
 
 use radio::ran::{Direction, RadioHints, Ran};
 use units::{Bytes, Deadlines, Instant};
@@ -6,25 +6,32 @@ use units::{Bytes, Deadlines, Instant};
 use crate::capacity::LinkCapacity;
 use crate::cross::CrossSource;
 use crate::link::Link;
+use crate::middleboxes::{Call, Middleboxes, Order};
 use crate::queue::Scene;
 use crate::radio_link::{Air, RadioLink};
 use crate::routing::Routes;
 use crate::store::{Handle, Store};
 use crate::validate::validate;
-use crate::{Backlog, DropReason, HostId, Kind, LinkId, Observer, Packet, Topology, TopologyError};
+use crate::{
+    Backlog, CREATED_FROM, DropReason, HostId, Kind, LinkId, Node, Observer, Packet, Topology,
+    TopologyError,
+};
 
 /// A packet at its destination.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Delivery {
-    /// Where.
+    /// The destination.
     pub host: HostId,
-    /// What.
+    /// The packet.
     pub packet: Packet,
-    /// When.
+    /// When it arrived.
     pub at: Instant,
 }
 
-/// Hosts joined by links.
+/// Nodes joined by links.
+///
+/// A node delivers the packets that are addressed to it and sends others on along the tree, unless a middlebox was
+/// [placed](Self::place) there, which then decides.
 ///
 /// Time never goes back: each `now` is at least as late as the one before. Before a packet is
 /// injected at a time, everything that is due earlier has been advanced to, so a driver goes from
@@ -34,16 +41,17 @@ pub struct Network {
     link_names: Vec<String>,
     routes: Routes,
     links: Vec<Medium>,
+    middleboxes: Middleboxes,
     air: Option<Box<Air>>,
     sources: Vec<CrossSource>,
     store: Store,
     /// Packets that have come out of the radio access network in this moment.
     arrived: Vec<(LinkId, Handle)>,
-    /// Links first, then sources of cross-traffic, then the radio access network.
+    /// Links first, then sources of cross-traffic, then the radio access network, then nodes if there are middleboxes.
     deadlines: Deadlines,
 }
 
-/// What a link is made of.
+/// Implementation of a link.
 enum Medium {
     Wire(Box<Link>),
     Radio(RadioLink),
@@ -59,15 +67,15 @@ impl Medium {
 }
 
 impl Network {
-    /// The network of `topology` in the run with `seed`.
+    /// Builds the network of `topology` for the run with `seed`.
     ///
-    /// Draws of a link are addressed by (seed, purpose, number of the link) and by the how-manyth
-    /// packet it transmits: the n-th packet on a link meets the same loss and the same jitter
-    /// whatever is sent, and however often other links draw. By packet and not by time, because two
-    /// packets in the same nanosecond have to differ, and because loss models are defined so.
+    /// Draws of a link are addressed by (seed, purpose, number of the link) and by the position of a packet among
+    /// those that the link transmits. So the n-th packet on a link meets the same loss and the same jitter whatever is
+    /// sent, and however often other links draw. The address is the position and not the time, because two packets in
+    /// the same nanosecond have to differ, and because loss models are defined so.
     ///
     /// # Errors
-    /// If links do not form a tree, or a value is out of its range.
+    /// The links do not form a tree, or a value is out of its range.
     pub fn new(topology: &Topology, seed: u64) -> Result<Self, TopologyError> {
         let capacities = validate(topology)?;
         let routes = Routes::new(topology)?;
@@ -112,6 +120,7 @@ impl Network {
                 .collect(),
             routes,
             links,
+            middleboxes: Middleboxes::default(),
             air,
             sources,
             store: Store::default(),
@@ -120,20 +129,63 @@ impl Network {
         })
     }
 
-    /// Sends `packet` from its source towards its destination, which is another host.
-    pub fn inject(&mut self, now: Instant, packet: Packet, observer: &mut impl Observer) {
-        debug_assert!(
-            packet.source != packet.destination,
-            "packet {} goes nowhere",
-            packet.id
-        );
-        observer.sent(now, packet.source, &packet);
-        let link = self.routes.next(packet.source, packet.destination);
-        let handle = self.store.insert(packet);
-        self.enter(now, link, handle, observer);
+    /// Places a middlebox at the node called `name`, in place of one that is there already.
+    ///
+    /// # Errors
+    /// There is no such node.
+    pub fn place(&mut self, name: &str, node: Box<dyn Node>) -> Result<(), TopologyError> {
+        let at = self.host_id(name).ok_or_else(|| TopologyError::NoNode {
+            name: name.to_owned(),
+            nodes: self.nodes.join(", "),
+        })?;
+        self.middleboxes.place(at, self.nodes.len(), node);
+        let before = self.first_node();
+        let mut deadlines = Deadlines::new(before + self.nodes.len());
+        for entity in 0..before {
+            deadlines.set(entity, self.deadlines.get(entity));
+        }
+        self.deadlines = deadlines;
+        for node in 0..self.nodes.len() as u32 {
+            self.plan_call(HostId(node));
+        }
+        Ok(())
     }
 
-    /// When something happens next; [`Instant::NEVER`] if nothing does.
+    /// Sends `packet` from its source towards its destination, which is another host.
+    pub fn inject(&mut self, now: Instant, packet: Packet, observer: &mut impl Observer) {
+        observer.sent(now, packet.source, &packet);
+        self.begin(now, packet.source, packet, observer);
+    }
+
+    /// Lets `packet` appear at `node` and sends it towards its destination, which is another node. Observers see it as
+    /// created there, whatever its source says.
+    pub fn inject_at(
+        &mut self,
+        now: Instant,
+        node: HostId,
+        packet: Packet,
+        observer: &mut impl Observer,
+    ) {
+        observer.created(now, node, &packet);
+        self.begin(now, node, packet, observer);
+    }
+
+    fn begin(&mut self, now: Instant, node: HostId, packet: Packet, observer: &mut impl Observer) {
+        debug_assert!(
+            node != packet.destination && packet.id < CREATED_FROM,
+            "packet {} goes nowhere, or has the number of one that a middlebox creates",
+            packet.id
+        );
+        let handle = self.store.insert(packet);
+        if self.middleboxes.are_at(node) {
+            self.hand_in(now, node, handle);
+        } else {
+            let link = self.routes.next(node, packet.destination);
+            self.enter(now, link, handle, observer);
+        }
+    }
+
+    /// Returns the time of the next event; [`Instant::NEVER`] if there is none.
     pub fn next_event(&self) -> Instant {
         self.deadlines.earliest().0
     }
@@ -158,6 +210,11 @@ impl Network {
                 self.run_air(at, observer, deliveries);
                 continue;
             }
+            if entity >= self.first_node() {
+                let node = HostId((entity - self.first_node()) as u32);
+                self.run_middlebox(at, node, observer, deliveries);
+                continue;
+            }
             let source = &mut self.sources[entity - self.links.len()];
             let (link, packet) = (source.link, source.emit());
             self.deadlines.set(entity, source.next_at());
@@ -166,7 +223,7 @@ impl Network {
         }
     }
 
-    /// What waits at `link`, without the packet in transmission.
+    /// Returns the packets that wait at `link`, without the one in transmission.
     pub fn queue(&self, link: LinkId) -> Backlog {
         match (&self.links[link.0 as usize], &self.air) {
             (Medium::Radio(link), Some(air)) => {
@@ -179,9 +236,8 @@ impl Network {
         }
     }
 
-    /// Bytes at the IP layer that `link` can carry after `from` and until `to`, whatever is sent. On the
-    /// radio, what it could have carried on all resource blocks that nobody else used, which is known
-    /// up to now only.
+    /// Returns the bytes at the IP layer that `link` can carry after `from` and until `to`, whatever is sent. For a link
+    /// of the radio these are the bytes on all resource blocks that nobody else used, which is known up to now only.
     pub fn capacity_bytes(&self, link: LinkId, from: Instant, to: Instant) -> Bytes {
         match (&self.links[link.0 as usize], &self.air) {
             (Medium::Radio(link), Some(air)) => {
@@ -204,22 +260,22 @@ impl Network {
         Some(air.ran.hints(user, now))
     }
 
-    /// Whether the capacity of `link` is known before it is used.
+    /// Returns whether the capacity of `link` is known before it is used.
     pub fn foresees(&self, link: LinkId) -> bool {
         matches!(self.links[link.0 as usize], Medium::Wire(_))
     }
 
-    /// How many packets are under way.
+    /// Returns the number of packets under way, those at middleboxes included.
     pub fn packets_inside(&self) -> usize {
         self.store.len()
     }
 
-    /// The link with this name.
+    /// Returns the link with this name.
     pub fn link_id(&self, name: &str) -> Option<LinkId> {
         position(&self.link_names, name).map(LinkId)
     }
 
-    /// The node with this name.
+    /// Returns the node with this name.
     pub fn host_id(&self, name: &str) -> Option<HostId> {
         position(&self.nodes, name).map(HostId)
     }
@@ -259,7 +315,7 @@ impl Network {
         }
     }
 
-    /// Runs the next TTI of the radio access network.
+    /// Runs the next TTI of the radio access network, which begins now.
     fn run_air(
         &mut self,
         now: Instant,
@@ -309,7 +365,7 @@ impl Network {
         self.arrived = arrived;
     }
 
-    /// A packet is at the end of a link.
+    /// Handles a packet at the end of a link.
     fn arrive(
         &mut self,
         now: Instant,
@@ -319,6 +375,23 @@ impl Network {
         deliveries: &mut Vec<Delivery>,
     ) {
         let node = self.links[id.0 as usize].to();
+        if self.middleboxes.are_at(node) {
+            self.show(now, node, handle, observer, deliveries);
+        } else {
+            self.pass(now, node, handle, observer, deliveries);
+        }
+    }
+
+    /// Delivers a packet at `node` or sends it on.
+    #[inline]
+    fn pass(
+        &mut self,
+        now: Instant,
+        node: HostId,
+        handle: Handle,
+        observer: &mut impl Observer,
+        deliveries: &mut Vec<Delivery>,
+    ) {
         let destination = self.store.packet(handle).destination;
         if node == destination {
             let packet = self.store.remove(handle);
@@ -334,6 +407,85 @@ impl Network {
         }
     }
 
+    /// Lets a packet of the host at `node` wait for the middlebox there, which is called when the network is advanced.
+    #[cold]
+    fn hand_in(&mut self, now: Instant, node: HostId, handle: Handle) {
+        self.middleboxes.hand_in(now, node, handle);
+        self.plan_call(node);
+    }
+
+    /// Lets the middlebox at `node` do what is due.
+    #[cold]
+    fn run_middlebox(
+        &mut self,
+        now: Instant,
+        node: HostId,
+        observer: &mut impl Observer,
+        deliveries: &mut Vec<Delivery>,
+    ) {
+        match self.middleboxes.take_inbox(now, node) {
+            Some(handle) => self.show(now, node, handle, observer, deliveries),
+            None => self.call(now, node, Call::Time, observer, deliveries),
+        }
+    }
+
+    /// Shows a packet to the middlebox at `node`.
+    #[cold]
+    fn show(
+        &mut self,
+        now: Instant,
+        node: HostId,
+        handle: Handle,
+        observer: &mut impl Observer,
+        deliveries: &mut Vec<Delivery>,
+    ) {
+        let packet = *self.store.packet(handle);
+        observer.arrived(now, node, &packet);
+        let call = Call::Packet(packet, handle);
+        self.call(now, node, call, observer, deliveries);
+    }
+
+    /// Calls the middlebox at `node` and carries out its orders.
+    fn call(
+        &mut self,
+        now: Instant,
+        node: HostId,
+        call: Call,
+        observer: &mut impl Observer,
+        deliveries: &mut Vec<Delivery>,
+    ) {
+        let mut orders = self.middleboxes.call(now, node, call);
+        for order in orders.drain(..) {
+            let handle = match order {
+                Order::Forward(handle) => handle,
+                Order::Create(packet) => {
+                    observer.created(now, node, &packet);
+                    self.store.insert(packet)
+                }
+                Order::Absorb(handle) => {
+                    let packet = self.store.remove(handle);
+                    observer.absorbed(now, node, &packet);
+                    continue;
+                }
+            };
+            self.pass(now, node, handle, observer, deliveries);
+        }
+        self.middleboxes.recycle(orders);
+        self.plan_call(node);
+    }
+
+    /// Sets the deadline of the middlebox at `node`.
+    fn plan_call(&mut self, node: HostId) {
+        let entity = self.first_node() + node.0 as usize;
+        self.deadlines.set(entity, self.middleboxes.next_at(node));
+    }
+
+    /// Returns the number of the first node among the deadlines.
+    fn first_node(&self) -> usize {
+        self.links.len() + self.sources.len() + 1
+    }
+
+    /// Puts a packet on a link.
     fn enter(&mut self, now: Instant, id: LinkId, handle: Handle, observer: &mut impl Observer) {
         let mut scene = Scene {
             now,

@@ -1,11 +1,11 @@
-//! Who watches.
+//! Observer: callbacks for what happens to packets and on the radio.
 
 use radio::ran::{ConnectionEvent, TtiRecord, UserId};
 use units::Instant;
 
 use crate::{HostId, LinkId, Packet};
 
-/// What waits in a queue.
+/// Packets that wait in a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Backlog {
     /// Bytes at the IP layer.
@@ -14,7 +14,7 @@ pub struct Backlog {
     pub packets: u64,
 }
 
-/// Why a packet was dropped.
+/// Reason for dropping a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DropReason {
     /// Larger than the link's MTU.
@@ -29,10 +29,13 @@ pub enum DropReason {
     Radio,
 }
 
-/// Watches packets on their way. Calls come in the order of time; each method does nothing unless
-/// implemented.
+/// Callbacks in the order of time, from a [`Network`](crate::Network) that reports everything it does. Each method does
+/// nothing unless implemented.
+///
+/// The life of a packet begins with `sent` or `created` and ends with `received`, `absorbed` or `dropped`. Packets of
+/// cross-traffic are an exception: they begin where a link takes them, and end with `transmitted` or `dropped`.
 pub trait Observer {
-    /// `packet` left `host`.
+    /// The host at `host` sent `packet`.
     fn sent(&mut self, at: Instant, host: HostId, packet: &Packet) {
         let _ = (at, host, packet);
     }
@@ -42,13 +45,28 @@ pub trait Observer {
         let _ = (at, host, packet);
     }
 
+    /// `packet` reached the middlebox at `node`, where it stays until it is forwarded or absorbed.
+    fn arrived(&mut self, at: Instant, node: HostId, packet: &Packet) {
+        let _ = (at, node, packet);
+    }
+
+    /// The middlebox at `node` created `packet`, or it was injected there without being sent by the host there.
+    fn created(&mut self, at: Instant, node: HostId, packet: &Packet) {
+        let _ = (at, node, packet);
+    }
+
+    /// The middlebox at `node` took `packet` out of the network.
+    fn absorbed(&mut self, at: Instant, node: HostId, packet: &Packet) {
+        let _ = (at, node, packet);
+    }
+
     /// `packet` has to wait at `link`, where `backlog` now waits including it. A packet that finds
     /// a link idle and goes straight into transmission is not enqueued.
     fn enqueued(&mut self, at: Instant, link: LinkId, packet: &Packet, backlog: Backlog) {
         let _ = (at, link, packet, backlog);
     }
 
-    /// `packet` was dropped at `link`. Random loss is seen when the packet would have arrived.
+    /// `packet` was dropped at `link`. Random loss is reported when the packet would have arrived.
     fn dropped(&mut self, at: Instant, link: LinkId, packet: &Packet, reason: DropReason) {
         let _ = (at, link, packet, reason);
     }
@@ -59,104 +77,74 @@ pub trait Observer {
     }
 
     /// `link` began to transmit `packet` at `start`, which is now, and will be done at `finish`.
-    /// For cross-traffic this is the end of its way.
     fn transmitted(&mut self, link: LinkId, packet: &Packet, start: Instant, finish: Instant) {
         let _ = (link, packet, start, finish);
     }
 
-    /// The radio access network has sent a transport block, or let an occasion pass; `at` is the start
+    /// The radio access network sent a transport block, or let an occasion pass; `at` is the start
     /// of the TTI.
     fn radio(&mut self, at: Instant, record: &TtiRecord) {
         let _ = (at, record);
     }
 
-    /// The connection of a user to its cell has changed.
+    /// The connection of a user to its cell changed.
     fn connection(&mut self, at: Instant, user: UserId, event: &ConnectionEvent) {
         let _ = (at, user, event);
     }
 }
 
-/// Nobody watches.
+/// Observes nothing.
 impl Observer for () {}
 
+/// Implements each method as the same call of every observer in the given iterators.
 macro_rules! forward {
-    ($self:ident, $($watcher:expr),+) => {
+    ($self:ident, $($observers:expr),+) => {
         fn sent(&mut $self, at: Instant, host: HostId, packet: &Packet) {
-            $($watcher.sent(at, host, packet);)+
+            $(for observer in $observers { observer.sent(at, host, packet); })+
         }
         fn received(&mut $self, at: Instant, host: HostId, packet: &Packet) {
-            $($watcher.received(at, host, packet);)+
+            $(for observer in $observers { observer.received(at, host, packet); })+
+        }
+        fn arrived(&mut $self, at: Instant, node: HostId, packet: &Packet) {
+            $(for observer in $observers { observer.arrived(at, node, packet); })+
+        }
+        fn created(&mut $self, at: Instant, node: HostId, packet: &Packet) {
+            $(for observer in $observers { observer.created(at, node, packet); })+
+        }
+        fn absorbed(&mut $self, at: Instant, node: HostId, packet: &Packet) {
+            $(for observer in $observers { observer.absorbed(at, node, packet); })+
         }
         fn enqueued(&mut $self, at: Instant, link: LinkId, packet: &Packet, backlog: Backlog) {
-            $($watcher.enqueued(at, link, packet, backlog);)+
+            $(for observer in $observers { observer.enqueued(at, link, packet, backlog); })+
         }
         fn dropped(&mut $self, at: Instant, link: LinkId, packet: &Packet, reason: DropReason) {
-            $($watcher.dropped(at, link, packet, reason);)+
+            $(for observer in $observers { observer.dropped(at, link, packet, reason); })+
         }
         fn marked(&mut $self, at: Instant, link: LinkId, packet: &Packet) {
-            $($watcher.marked(at, link, packet);)+
+            $(for observer in $observers { observer.marked(at, link, packet); })+
         }
         fn transmitted(&mut $self, link: LinkId, packet: &Packet, start: Instant, finish: Instant) {
-            $($watcher.transmitted(link, packet, start, finish);)+
+            $(for observer in $observers { observer.transmitted(link, packet, start, finish); })+
         }
         fn radio(&mut $self, at: Instant, record: &TtiRecord) {
-            $($watcher.radio(at, record);)+
+            $(for observer in $observers { observer.radio(at, record); })+
         }
         fn connection(&mut $self, at: Instant, user: UserId, event: &ConnectionEvent) {
-            $($watcher.connection(at, user, event);)+
+            $(for observer in $observers { observer.connection(at, user, event); })+
         }
     };
 }
 
-/// Both watch.
+/// Both observe.
 impl<A: Observer, B: Observer> Observer for (A, B) {
-    forward!(self, self.0, self.1);
+    forward!(self, [&mut self.0], [&mut self.1]);
 }
 
 impl<O: Observer + ?Sized> Observer for &mut O {
-    forward!(self, (**self));
+    forward!(self, [&mut **self]);
 }
 
-/// Watches if there.
+/// Observes if it is there.
 impl<O: Observer> Observer for Option<O> {
-    fn sent(&mut self, at: Instant, host: HostId, packet: &Packet) {
-        if let Some(observer) = self {
-            observer.sent(at, host, packet);
-        }
-    }
-    fn received(&mut self, at: Instant, host: HostId, packet: &Packet) {
-        if let Some(observer) = self {
-            observer.received(at, host, packet);
-        }
-    }
-    fn enqueued(&mut self, at: Instant, link: LinkId, packet: &Packet, backlog: Backlog) {
-        if let Some(observer) = self {
-            observer.enqueued(at, link, packet, backlog);
-        }
-    }
-    fn dropped(&mut self, at: Instant, link: LinkId, packet: &Packet, reason: DropReason) {
-        if let Some(observer) = self {
-            observer.dropped(at, link, packet, reason);
-        }
-    }
-    fn marked(&mut self, at: Instant, link: LinkId, packet: &Packet) {
-        if let Some(observer) = self {
-            observer.marked(at, link, packet);
-        }
-    }
-    fn transmitted(&mut self, link: LinkId, packet: &Packet, start: Instant, finish: Instant) {
-        if let Some(observer) = self {
-            observer.transmitted(link, packet, start, finish);
-        }
-    }
-    fn radio(&mut self, at: Instant, record: &TtiRecord) {
-        if let Some(observer) = self {
-            observer.radio(at, record);
-        }
-    }
-    fn connection(&mut self, at: Instant, user: UserId, event: &ConnectionEvent) {
-        if let Some(observer) = self {
-            observer.connection(at, user, event);
-        }
-    }
+    forward!(self, self.iter_mut());
 }

@@ -1,7 +1,10 @@
-//! What travels.
+//! Packet: a TCP segment or a unit of cross-traffic on its way, with the identities of nodes and links.
 
 use tcp::Segment;
 use units::Instant;
+
+/// Identities from here on belong to packets that middleboxes create, and those from 2^63 on to cross-traffic.
+pub const CREATED_FROM: u64 = 1 << 62;
 
 /// A node of the topology, by its position in [`Topology::nodes`](crate::Topology::nodes).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
@@ -11,7 +14,7 @@ pub struct HostId(pub u32);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct LinkId(pub u32);
 
-/// What a packet carries.
+/// Kind of traffic that a packet belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Kind {
     /// A TCP segment between hosts.
@@ -24,20 +27,20 @@ pub enum Kind {
 /// One packet.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Packet {
-    /// Unique in a run; numbers from 2^63 on belong to cross-traffic.
+    /// Unique in a run. Drivers of a network use numbers below [`CREATED_FROM`].
     pub id: u64,
     /// The connection it belongs to; the same in both directions.
     pub flow: u32,
-    /// Where it was sent.
+    /// The host that sent it.
     pub source: HostId,
-    /// Where it goes.
+    /// The host that it is addressed to.
     pub destination: HostId,
     /// Bytes at the IP layer.
     pub size: u32,
-    /// What it carries, if [`Kind::Tcp`], and the ECN field of its IP header.
+    /// The segment that it carries, if [`Kind::Tcp`], and the ECN field of its IP header.
     pub segment: Segment,
     /// When it was sent.
     pub sent_at: Instant,
-    /// What kind of traffic it is.
+    /// Kind of traffic.
     pub kind: Kind,
 }

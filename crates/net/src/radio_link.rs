@@ -1,4 +1,4 @@
-//! Links of the radio access network, seen from the packets on them.
+//! Radio link: one direction of a user of the radio access network, as a link of the path.
 
 use radio::ran::{Direction, Outcome, Ran, UserId};
 use units::Instant;
@@ -13,7 +13,7 @@ pub(crate) struct RadioLink {
     mtu: u32,
     pub(crate) user: UserId,
     pub(crate) direction: Direction,
-    /// What has been taken and has neither arrived nor been lost.
+    /// Packets that have entered, and neither arrived nor been lost.
     pub(crate) under_way: Backlog,
 }
 
@@ -28,7 +28,7 @@ impl RadioLink {
         }
     }
 
-    /// A packet enters.
+    /// Takes in a packet.
     pub(crate) fn enter<O: Observer>(
         &mut self,
         handle: Handle,
@@ -56,7 +56,7 @@ impl RadioLink {
             .enqueued(scene.now, scene.link, packet, self.under_way);
     }
 
-    /// A packet is out of the radio access network; true if it has arrived.
+    /// Takes a packet out of the radio access network. Returns whether it has arrived.
     pub(crate) fn leave<O: Observer>(
         &mut self,
         handle: Handle,
@@ -85,7 +85,7 @@ pub(crate) struct Air {
 }
 
 impl Air {
-    /// `links` tells the user and direction of each link that has one, with its position.
+    /// Builds the network of `ran`, where `links` has the position, user and direction of each link of the radio.
     pub(crate) fn new(ran: Ran, links: impl Iterator<Item = (usize, UserId, Direction)>) -> Self {
         let users = ran.config().users.len();
         let mut of_users = vec![[usize::MAX; 2]; users];
@@ -103,7 +103,7 @@ impl Air {
         self.ran.next_event()
     }
 
-    /// Position of the link of a user in a direction.
+    /// Returns the position of the link of a user in a direction.
     pub(crate) fn link(&self, user: UserId, direction: Direction) -> usize {
         self.links[user as usize][direction as usize]
     }

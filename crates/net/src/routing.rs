@@ -1,4 +1,4 @@
-//! The one way from everywhere to everywhere in a tree.
+//! Routes: the one way between each two nodes of a tree.
 
 use crate::{HostId, LinkId, Topology, TopologyError};
 
@@ -8,11 +8,11 @@ pub(crate) struct Routes {
     next: Vec<LinkId>,
 }
 
-/// In place of a link, from a node to itself.
+/// Stands for the link from a node to itself.
 const HERE: LinkId = LinkId(u32::MAX);
 
 impl Routes {
-    /// Expects links between nodes that exist, each with one back.
+    /// Finds the routes of a topology whose links join nodes that exist, each with one link back.
     pub(crate) fn new(topology: &Topology) -> Result<Self, TopologyError> {
         let nodes = topology.nodes.len();
         let mut into = vec![Vec::new(); nodes];
@@ -24,7 +24,7 @@ impl Routes {
             next: vec![HERE; nodes * nodes],
         };
         for destination in 0..nodes {
-            // From the destination backwards; a node found twice would have two ways.
+            // The search goes from the destination backwards; a node found twice has two ways.
             let mut found = vec![(destination, HERE)];
             let mut seen = vec![false; nodes];
             seen[destination] = true;
@@ -55,7 +55,7 @@ impl Routes {
         Ok(routes)
     }
 
-    /// The link from `node` towards `destination`, which is another one.
+    /// Returns the link from `node` towards `destination`, which is another node.
     pub(crate) fn next(&self, node: HostId, destination: HostId) -> LinkId {
         let link = self.next[node.0 as usize * self.nodes + destination.0 as usize];
         debug_assert!(link != HERE, "{node:?} is where the packet should go");

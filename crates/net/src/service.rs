@@ -1,4 +1,4 @@
-//! How a link takes packets out of its queue.
+//! Service: the times at which a link transmits the packets of its queue.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ impl Transmitter {
         }
     }
 
-    /// Transmits `size` bytes from `start` on; returns when they are done.
+    /// Transmits `size` bytes from `start` on and returns the end.
     pub(crate) fn transmit(&mut self, start: Instant, size: u32) -> Instant {
         let size = Bytes::new(u64::from(size));
         self.free_at = match &self.capacity {
@@ -53,7 +53,7 @@ pub(crate) struct Opportunist {
     offset: Duration,
     /// Number of the next opportunity.
     next: u64,
-    /// What is left of the one at `free_at`.
+    /// Bytes left of the opportunity at `free_at`.
     left: u32,
     /// When the packet in transmission is done.
     pub(crate) free_at: Instant,
@@ -83,7 +83,7 @@ impl Opportunist {
         }
     }
 
-    /// When the next opportunity is.
+    /// Returns the time of the next opportunity.
     pub(crate) fn next_at(&self) -> Instant {
         before(self.opportunities().time_of(self.next), self.offset)
     }
@@ -96,7 +96,7 @@ impl Opportunist {
             .first_after(now + self.offset, self.next);
     }
 
-    /// Whether something can be sent at `now`.
+    /// Returns whether something can be sent at `now`.
     pub(crate) fn is_open(&mut self, now: Instant) -> bool {
         if self.left == 0 && self.next_at() <= now {
             self.left = OPPORTUNITY.get() as u32;
@@ -105,12 +105,12 @@ impl Opportunist {
         self.left > 0
     }
 
-    /// Gives up what is left of the present opportunity.
+    /// Gives up the rest of the present opportunity.
     pub(crate) fn waste(&mut self) {
         self.left = 0;
     }
 
-    /// Sends `size` bytes from `now` on, where it is open; returns when they are done.
+    /// Sends `size` bytes from `now` on, when an opportunity is open, and returns the end.
     pub(crate) fn transmit(&mut self, now: Instant, size: u32) -> Instant {
         let mut remaining = size;
         self.free_at = now;
@@ -125,7 +125,7 @@ impl Opportunist {
     }
 }
 
-/// The time of the run for a time of the trace.
+/// Converts a time of the trace to a time of the run.
 fn before(at: Instant, offset: Duration) -> Instant {
     if at == Instant::NEVER {
         at

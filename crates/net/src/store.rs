@@ -1,10 +1,10 @@
-//! Where packets are kept while they are under way: written once, passed on by number.
+//! Store: the packets under way, written once and passed on by number.
 
 use units::Instant;
 
 use crate::{Backlog, Packet};
 
-/// The number of a packet's place.
+/// The number of a packet's slot.
 pub(crate) type Handle = u32;
 
 const NOWHERE: Handle = Handle::MAX;
@@ -17,7 +17,7 @@ struct Slot {
     since: Instant,
 }
 
-/// Places that are used again, so that a run in its stride never allocates.
+/// Slots for packets, which are used again, so that a run in its stride never allocates.
 #[derive(Default)]
 pub(crate) struct Store {
     slots: Vec<Slot>,
@@ -52,18 +52,18 @@ impl Store {
         &mut self.slots[handle as usize].packet
     }
 
-    /// When the packet began to wait.
+    /// Returns when the packet began to wait.
     pub(crate) fn since(&self, handle: Handle) -> Instant {
         self.slots[handle as usize].since
     }
 
-    /// How many packets are under way.
+    /// Returns the number of packets under way.
     pub(crate) fn len(&self) -> usize {
         self.slots.len() - self.free.len()
     }
 }
 
-/// Packets one after the other.
+/// A list of packets in the order of their arrival.
 pub(crate) struct List {
     head: Handle,
     tail: Handle,

@@ -17,6 +17,14 @@ pub enum TopologyError {
     /// Two nodes or two links have the same name.
     #[error("the name {0:?} is used twice")]
     DuplicateName(String),
+    /// A middlebox is placed at a node that does not exist.
+    #[error("node {name:?} does not exist: there are {nodes}")]
+    NoNode {
+        /// The name given.
+        name: String,
+        /// Names of the nodes.
+        nodes: String,
+    },
     /// A link begins or ends at a node that is not there.
     #[error("link {link:?}: node {node} does not exist: there are {nodes}")]
     UnknownNode {

@@ -1,4 +1,4 @@
-//! The account of the radio access network, kept from its log.
+//! Air ledger: the checker's account of the radio access network, kept from its log.
 
 use radio::ran::{Direction, RanConfig, RlcMode, TtiRecord, UserId};
 use radio::rlc::Limit;
@@ -6,11 +6,11 @@ use units::Instant;
 
 use super::Violation;
 
-/// What users can have got, by what was decoded for them.
+/// The account of all users: nobody may get more than was decoded for them.
 pub(super) struct AirLedger {
     prbs: u64,
     max_transmissions: u64,
-    /// Of each direction.
+    /// Of the buffer in each direction.
     limits: [Limit; 2],
     users: Vec<[Account; 2]>,
     /// Resource blocks seen so far in the present TTI, by cell and direction.
@@ -20,7 +20,7 @@ pub(super) struct AirLedger {
 
 #[derive(Clone, Copy, Default)]
 struct Account {
-    /// Whether its TTIs are written down.
+    /// Whether its TTIs are in the log.
     known: bool,
     /// Bytes of packets in blocks that were decoded.
     decoded: u64,
@@ -97,7 +97,7 @@ impl AirLedger {
         Ok(())
     }
 
-    /// A packet of so many bytes has arrived.
+    /// Verifies the arrival of a packet of `bytes`.
     pub(super) fn arrived(
         &mut self,
         user: UserId,

@@ -1,4 +1,4 @@
-//! The account of one link.
+//! Ledger: the checker's account of one link.
 
 use std::collections::VecDeque;
 
@@ -8,10 +8,11 @@ use units::{Duration, Instant};
 
 use super::Violation;
 use crate::capacity::LinkCapacity;
-use crate::{Backlog, Capacity, DisciplineConfig, Limit, LinkConfig, Packet};
+use crate::{Backlog, Capacity, DisciplineConfig, HostId, Limit, LinkConfig, Packet};
 
 pub(super) struct Ledger {
     name: String,
+    ends: (HostId, HostId),
     capacity: LinkCapacity,
     delay: Duration,
     limit: Limit,
@@ -19,13 +20,13 @@ pub(super) struct Ledger {
     by_flow: bool,
     /// Packets keep their order on the wire.
     in_order: bool,
-    /// Identity and flow of what waits, in the order of arrival.
+    /// Identity and flow of waiting packets, in the order of arrival.
     waiting: VecDeque<(u64, u32)>,
     backlog: Backlog,
     on_wire: VecDeque<u64>,
     /// Work done so far, in (bit/s)·ns.
     work: i128,
-    /// The least of (work done − work possible) at the start of any packet.
+    /// The minimum of (work done − work possible) at the start of any packet.
     least_lead: i128,
 }
 
@@ -33,6 +34,7 @@ impl Ledger {
     pub(super) fn new(config: &LinkConfig, capacity: LinkCapacity) -> Self {
         Self {
             name: config.name.clone(),
+            ends: (config.from, config.to),
             capacity,
             delay: config.delay,
             limit: match config.capacity {
@@ -53,7 +55,12 @@ impl Ledger {
         &self.name
     }
 
-    /// Of a link of the radio access network, whose it is.
+    /// Returns the nodes at which the link begins and ends.
+    pub(super) fn ends(&self) -> (HostId, HostId) {
+        self.ends
+    }
+
+    /// Returns the user and direction of a link of the radio access network.
     pub(super) fn user(&self) -> Option<(UserId, Direction)> {
         match self.capacity {
             LinkCapacity::Radio(user, direction) => Some((user, direction)),
@@ -101,7 +108,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// A packet leaves the queue; if `served`, those before it must not be there any more.
+    /// Takes a packet out of the queue. If it is `served`, no packet before it may still wait.
     pub(super) fn dequeued(
         &mut self,
         packet: &Packet,
@@ -121,12 +128,12 @@ impl Ledger {
         }
     }
 
-    /// A packet goes into transmission without waiting.
+    /// Verifies the turn of a packet that goes into transmission without waiting.
     pub(super) fn passed(&mut self, packet: &Packet, at: Instant) -> Result<(), Violation> {
         self.in_turn(packet, self.before(packet, self.waiting.len()), at)
     }
 
-    /// The first packet that waits before `place` and should go before `packet`.
+    /// Returns the first packet that waits before `place` and should go before `packet`.
     fn before(&self, packet: &Packet, place: usize) -> Option<u64> {
         let mut earlier = self.waiting.iter().take(place);
         earlier
@@ -149,8 +156,8 @@ impl Ledger {
         }
     }
 
-    /// Holds the work done against the capacity in every time from the start of some packet to the
-    /// end of this one: work(end) − possible(end) ≤ min over starts of (work − possible).
+    /// Verifies the work done against the capacity, in every interval from the start of some packet to the end of this
+    /// one: work(end) − possible(end) ≤ min over starts of (work − possible).
     pub(super) fn transmitted(
         &mut self,
         packet: &Packet,

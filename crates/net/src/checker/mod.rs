@@ -1,8 +1,8 @@
-//! Verifies a run from what is seen of it.
+//! Checker: verifies a run from the events that an observer sees.
 //!
-//! The checker keeps its own account of every packet and every link, written independently of how
-//! links work, and holds each event against it as it happens; so its memory is that of the packets
-//! under way, and it can watch runs of any length. The first violation stays.
+//! The checker keeps its own account of every packet and every link, written independently of how links work, and
+//! compares each event with it as it happens. So its memory is that of the packets under way, and it can watch runs of
+//! any length. It keeps the first violation.
 
 mod air;
 mod ledger;
@@ -23,11 +23,11 @@ use air::AirLedger;
 use ledger::Ledger;
 pub use violation::Violation;
 
-/// Where a packet is.
+/// Place of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Place {
-    /// At a node, before its next link.
-    Node(Instant),
+    /// At a node since a time, before its next link.
+    Node(HostId, Instant),
     /// In the queue of a link.
     Waiting(LinkId, Instant),
     /// Transmitted by a link, and not at its end before the time.
@@ -36,12 +36,15 @@ enum Place {
     Gone,
 }
 
-/// An observer that verifies that no link is above its rate, no queue above its limit, no packet
-/// early, out of order (where the link keeps it) or seen twice, and that none vanishes. On the radio, that
-/// no TTI has more resource blocks than the carrier, no block more than its size or more attempts than
-/// allowed, and that no user gets more than was decoded for it.
+/// An observer that verifies a run.
 ///
-/// Identities of packets that have left are remembered, 16 bytes or so each.
+/// No link may be above its rate and no queue above its limit. No packet may be early, out of order (where the link
+/// keeps it), seen twice, or anywhere else than its way leads. A packet appears only where it is sent or created, and
+/// vanishes only where it is received, absorbed or dropped. On the radio, no TTI may have more resource blocks than the
+/// carrier, no block more than its size or more attempts than allowed, and no user may get more than was decoded for
+/// it.
+///
+/// The checker remembers the identities of packets that have left, about 16 bytes each.
 pub struct Checker {
     links: Vec<Ledger>,
     air: Option<AirLedger>,
@@ -52,7 +55,7 @@ pub struct Checker {
 }
 
 impl Checker {
-    /// A checker for runs on `topology`.
+    /// Builds a checker for runs on `topology`.
     ///
     /// # Errors
     /// Those of [`Network::new`].
@@ -70,7 +73,7 @@ impl Checker {
         })
     }
 
-    /// Whether everything seen so far was as it must be.
+    /// Verifies the events seen so far.
     ///
     /// # Errors
     /// The first violation.
@@ -78,8 +81,8 @@ impl Checker {
         self.violation.clone().map_or(Ok(()), Err)
     }
 
-    /// [`verify`](Self::verify), and that each packet that was sent and has neither been delivered
-    /// nor dropped is still inside `network`.
+    /// Verifies the events seen so far, and that each packet that has begun its way and not ended it is inside
+    /// `network`.
     ///
     /// # Errors
     /// The first violation.
@@ -111,40 +114,62 @@ impl Checker {
         self.sent += u64::from(before.is_none());
     }
 
-    fn enter(&mut self, at: Instant, packet: &Packet) -> Result<(), Violation> {
+    fn enter(&mut self, at: Instant, node: HostId, packet: &Packet) -> Result<(), Violation> {
         if self.packets.contains_key(&packet.id) {
             return Err(Violation::Twice {
                 packet: packet.id,
                 at,
             });
         }
-        self.put(packet.id, Place::Node(at));
+        self.put(packet.id, Place::Node(node, at));
         Ok(())
     }
 
-    /// The packet is at the end of the link it was on, if any; returns its place.
-    fn arrive(&mut self, at: Instant, packet: &Packet) -> Result<(), Violation> {
-        match self.packets.get(&packet.id) {
-            None if packet.kind == Kind::Cross => self.enter(at, packet),
-            None | Some(Place::Gone) => Err(Violation::Twice {
-                packet: packet.id,
-                at,
-            }),
-            Some(&Place::Node(since)) => early(packet, at, since),
+    /// Verifies that the packet can be at `node`, and takes it from the link that it was on, if any.
+    fn arrive(&mut self, at: Instant, node: HostId, packet: &Packet) -> Result<(), Violation> {
+        let found = match self.packets.get(&packet.id) {
+            None if packet.kind == Kind::Cross => return self.enter(at, node, packet),
+            None | Some(Place::Gone) => {
+                return Err(Violation::Twice {
+                    packet: packet.id,
+                    at,
+                });
+            }
             Some(&Place::Waiting(link, _)) => {
                 let link = self.link(link).name().to_owned();
-                Err(Violation::Skipped {
+                return Err(Violation::Skipped {
                     packet: packet.id,
                     link,
                     at,
-                })
+                });
+            }
+            Some(&Place::Node(place, since)) => {
+                early(packet, at, since)?;
+                place
             }
             Some(&Place::OnWire(link, earliest)) => {
                 early(packet, at, earliest)?;
-                self.put(packet.id, Place::Node(at));
-                self.link(link).arrived(packet.id, at)
+                self.put(packet.id, Place::Node(node, at));
+                self.link(link).arrived(packet.id, at)?;
+                self.link(link).ends().1
             }
+        };
+        if found == node {
+            return Ok(());
         }
+        Err(Violation::Elsewhere {
+            packet: packet.id,
+            node,
+            found,
+            at,
+        })
+    }
+
+    /// The packet ends its way at `node`.
+    fn leave(&mut self, at: Instant, node: HostId, packet: &Packet) -> Result<(), Violation> {
+        let result = self.arrive(at, node, packet);
+        self.put(packet.id, Place::Gone);
+        result
     }
 
     fn on_enqueued(
@@ -154,7 +179,8 @@ impl Checker {
         packet: &Packet,
         backlog: Backlog,
     ) -> Result<(), Violation> {
-        self.arrive(at, packet)?;
+        let from = self.link(link).ends().0;
+        self.arrive(at, from, packet)?;
         self.put(packet.id, Place::Waiting(link, at));
         self.link(link).enqueued(packet, at, backlog)
     }
@@ -172,7 +198,8 @@ impl Checker {
                 self.link(link).dequeued(packet, start, true)?;
             }
             _ => {
-                self.arrive(start, packet)?;
+                let from = self.link(link).ends().0;
+                self.arrive(start, from, packet)?;
                 self.link(link).passed(packet, start)?;
             }
         }
@@ -202,14 +229,23 @@ impl Checker {
             Some(Place::Waiting(found, _)) if found == link && reason != DropReason::Loss => {
                 self.link(link).dequeued(packet, at, false)?;
             }
-            _ => self.arrive(at, packet)?,
+            // Lost on the wire.
+            Some(Place::OnWire(found, _)) if found == link => {
+                let to = self.link(link).ends().1;
+                self.arrive(at, to, packet)?;
+            }
+            // Refused before the queue.
+            _ => {
+                let from = self.link(link).ends().0;
+                self.arrive(at, from, packet)?;
+            }
         }
         self.put(packet.id, Place::Gone);
         Ok(())
     }
 }
 
-/// Time does not run backwards.
+/// Verifies that the packet is not seen before `earliest`.
 fn early(packet: &Packet, at: Instant, earliest: Instant) -> Result<(), Violation> {
     if at < earliest {
         Err(Violation::Early {
@@ -223,14 +259,27 @@ fn early(packet: &Packet, at: Instant, earliest: Instant) -> Result<(), Violatio
 }
 
 impl Observer for Checker {
-    fn sent(&mut self, at: Instant, _: HostId, packet: &Packet) {
-        let result = self.enter(at, packet);
+    fn sent(&mut self, at: Instant, host: HostId, packet: &Packet) {
+        let result = self.enter(at, host, packet);
+        self.note(result);
+    }
+
+    fn created(&mut self, at: Instant, node: HostId, packet: &Packet) {
+        let result = self.enter(at, node, packet);
+        self.note(result);
+    }
+
+    fn arrived(&mut self, at: Instant, node: HostId, packet: &Packet) {
+        let result = self.arrive(at, node, packet);
+        self.note(result);
+    }
+
+    fn absorbed(&mut self, at: Instant, node: HostId, packet: &Packet) {
+        let result = self.leave(at, node, packet);
         self.note(result);
     }
 
     fn received(&mut self, at: Instant, host: HostId, packet: &Packet) {
-        let result = self.arrive(at, packet);
-        self.note(result);
         if host != packet.destination {
             self.note(Err(Violation::Astray {
                 packet: packet.id,
@@ -238,7 +287,8 @@ impl Observer for Checker {
                 at,
             }));
         }
-        self.put(packet.id, Place::Gone);
+        let result = self.leave(at, host, packet);
+        self.note(result);
     }
 
     fn enqueued(&mut self, at: Instant, link: LinkId, packet: &Packet, backlog: Backlog) {

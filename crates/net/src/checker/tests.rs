@@ -246,3 +246,58 @@ fn a_packet_that_vanishes_is_found() {
     let message = checker.verify_with(&empty).unwrap_err().to_string();
     assert_eq!(message, "1 packets should be under way, 0 are");
 }
+
+#[test]
+fn an_honest_middlebox_passes() {
+    let mut checker = checker(|_| {});
+    send(&mut checker, 1, 0, 12);
+    checker.arrived(ms(22), HostId(1), &packet(1));
+    checker.created(ms(22), HostId(0), &packet(2));
+    checker.transmitted(LINK, &packet(2), ms(22), ms(34));
+    checker.arrived(ms(44), HostId(1), &packet(2));
+    // The first one was held back.
+    checker.received(ms(50), HostId(1), &packet(2));
+    checker.absorbed(ms(60), HostId(1), &packet(1));
+    assert_eq!(checker.verify(), Ok(()));
+    assert_eq!((checker.sent, checker.inside), (2, 0));
+}
+
+#[test]
+fn a_middlebox_that_forges_is_found() {
+    let twice = "and was never sent, sent twice, or gone before";
+    let mut untold = checker(|_| {});
+    untold.arrived(ms(0), HostId(0), &packet(7));
+    assert_found(
+        &untold,
+        &format!("packet 7 is seen at 0.000000000s, {twice}"),
+    );
+    let mut risen = checker(|_| {});
+    risen.sent(ms(0), HostId(0), &packet(1));
+    risen.absorbed(ms(0), HostId(0), &packet(1));
+    risen.transmitted(LINK, &packet(1), ms(1), ms(13));
+    assert_found(
+        &risen,
+        &format!("packet 1 is seen at 0.001000000s, {twice}"),
+    );
+    let mut copied = checker(|_| {});
+    copied.sent(ms(0), HostId(0), &packet(1));
+    copied.created(ms(1), HostId(0), &packet(1));
+    assert_found(
+        &copied,
+        &format!("packet 1 is seen at 0.001000000s, {twice}"),
+    );
+    let mut moved = checker(|_| {});
+    moved.created(ms(0), HostId(1), &packet(1));
+    moved.transmitted(LINK, &packet(1), ms(0), ms(12));
+    assert_found(
+        &moved,
+        "packet 1 is seen at HostId(0) at 0.000000000s, its way has led to HostId(1)",
+    );
+    let mut remote = checker(|_| {});
+    send(&mut remote, 1, 0, 12);
+    remote.absorbed(ms(22), HostId(0), &packet(1));
+    assert_found(
+        &remote,
+        "packet 1 is seen at HostId(0) at 0.022000000s, its way has led to HostId(1)",
+    );
+}

@@ -1,4 +1,4 @@
-//! What can be wrong with a run.
+//! Violation: an invariant that a run breaks.
 
 use units::Instant;
 
@@ -17,54 +17,54 @@ pub enum Violation {
         /// Bytes above what the capacity allows, rounded up.
         excess: u64,
     },
-    /// More waited than the queue holds.
+    /// More waited than the queue may hold.
     #[error("the queue of link {link:?} holds {held} {unit} at {at:?}, its limit is {limit}")]
     Buffer {
         /// The link.
         link: String,
         /// When.
         at: Instant,
-        /// What waited.
+        /// The amount that waited.
         held: u64,
-        /// What may.
+        /// The amount that may wait.
         limit: u64,
-        /// Of what.
+        /// Unit of both.
         unit: &'static str,
     },
-    /// A queue said something else about itself than what went in and out.
+    /// A queue reported another backlog than the packets that went in and out leave.
     #[error("the queue of link {link:?} tells {told} bytes at {at:?}, it holds {held}")]
     Backlog {
         /// The link.
         link: String,
         /// When.
         at: Instant,
-        /// Bytes that it told.
+        /// Bytes that it reported.
         told: u64,
         /// Bytes that it holds.
         held: u64,
     },
-    /// A TTI of the radio is not as it can be.
+    /// A TTI of the radio is impossible.
     #[error("user {user} of the radio at {at:?}: {what} is {found}, at most {most} is possible")]
     Radio {
         /// The user.
         user: u32,
         /// Start of the TTI.
         at: Instant,
-        /// Of what there is too much.
+        /// The quantity that is too large.
         what: &'static str,
-        /// How much there is.
+        /// Its value.
         found: u64,
-        /// How much there can be.
+        /// Its largest possible value.
         most: u64,
     },
-    /// A packet was somewhere before it could be.
+    /// A packet was seen before it could be there.
     #[error("packet {packet} is early: seen at {at:?}, possible from {earliest:?}")]
     Early {
         /// The packet.
         packet: u64,
         /// When it was seen.
         at: Instant,
-        /// When it could have been.
+        /// When it could have been there.
         earliest: Instant,
     },
     /// A packet overtook another one.
@@ -89,11 +89,23 @@ pub enum Violation {
         /// When.
         at: Instant,
     },
-    /// A packet was seen that had not been sent, or again after its end.
+    /// A packet was seen that nobody sent or created, or again after its end.
     #[error("packet {packet} is seen at {at:?}, and was never sent, sent twice, or gone before")]
     Twice {
         /// The packet.
         packet: u64,
+        /// When.
+        at: Instant,
+    },
+    /// A packet was seen at another node than its way leads to.
+    #[error("packet {packet} is seen at {node:?} at {at:?}, its way has led to {found:?}")]
+    Elsewhere {
+        /// The packet.
+        packet: u64,
+        /// The node where it was seen.
+        node: HostId,
+        /// The node where it must be.
+        found: HostId,
         /// When.
         at: Instant,
     },
@@ -107,10 +119,10 @@ pub enum Violation {
         /// When.
         at: Instant,
     },
-    /// Packets are neither inside nor out.
+    /// The network has more or fewer packets inside than have begun and not ended their way.
     #[error("{seen} packets should be under way, {inside} are")]
     Vanished {
-        /// Sent, and neither delivered nor dropped.
+        /// Sent or created, and neither delivered, absorbed nor dropped.
         seen: usize,
         /// In the network.
         inside: usize,

@@ -1,8 +1,8 @@
 //! A bench to put links on.
 
 use net::{
-    Backlog, Capacity, Checker, DropReason, HostId, Kind, LinkConfig, LinkId, Network, Observer,
-    Packet, Topology,
+    Backlog, Capacity, Checker, DropReason, HostId, Kind, LinkConfig, LinkId, Network, Node,
+    Observer, Packet, Topology,
 };
 use tcp::{Ecn, Segment};
 use units::{Duration, Instant, Rate};
@@ -16,6 +16,8 @@ pub fn ms(milliseconds: u64) -> Instant {
 pub struct Notes {
     /// Identity and time.
     pub received: Vec<(u64, Instant)>,
+    pub created: Vec<(u64, HostId)>,
+    pub absorbed: Vec<(u64, HostId)>,
     pub dropped: Vec<(u64, DropReason)>,
     pub marked: Vec<u64>,
     /// Packet, start and finish of transmissions.
@@ -26,6 +28,12 @@ pub struct Notes {
 impl Observer for Notes {
     fn received(&mut self, at: Instant, _: HostId, packet: &Packet) {
         self.received.push((packet.id, at));
+    }
+    fn created(&mut self, _: Instant, node: HostId, packet: &Packet) {
+        self.created.push((packet.id, node));
+    }
+    fn absorbed(&mut self, _: Instant, node: HostId, packet: &Packet) {
+        self.absorbed.push((packet.id, node));
     }
     fn enqueued(&mut self, _: Instant, _: LinkId, _: &Packet, backlog: Backlog) {
         self.longest_backlog = self.longest_backlog.max(backlog.packets);
@@ -103,6 +111,11 @@ impl Lab {
         }
     }
 
+    /// Places a middlebox at the node called `name`.
+    pub fn place(&mut self, name: &str, node: impl Node + 'static) {
+        self.network.place(name, Box::new(node)).unwrap();
+    }
+
     pub fn network(&self) -> &Network {
         &self.network
     }
@@ -122,11 +135,25 @@ impl Lab {
 
     /// Sends a packet of `size` bytes at `at` from one host to another; identities count from zero.
     pub fn send_between(&mut self, at: Instant, ends: (u32, u32), flow: u32, size: u32) {
+        let packet = self.packet(at, ends, flow, size);
+        self.network.inject(at, packet, &mut self.watch);
+    }
+
+    /// As [`Lab::send_between`], but the packet appears at `node`.
+    pub fn send_from(&mut self, at: Instant, node: u32, ends: (u32, u32), size: u32) {
+        let packet = self.packet(at, ends, 0, size);
+        self.network
+            .inject_at(at, HostId(node), packet, &mut self.watch);
+    }
+
+    /// The next packet, at a time up to which the network has run.
+    fn packet(&mut self, at: Instant, ends: (u32, u32), flow: u32, size: u32) -> Packet {
         if at > Instant::ZERO {
             self.until(Instant::from_nanos(at.as_nanos() - 1));
         }
-        let packet = Packet {
-            id: self.next_id,
+        self.next_id += 1;
+        Packet {
+            id: self.next_id - 1,
             flow,
             source: HostId(ends.0),
             destination: HostId(ends.1),
@@ -137,9 +164,7 @@ impl Lab {
             },
             sent_at: at,
             kind: Kind::Tcp,
-        };
-        self.next_id += 1;
-        self.network.inject(at, packet, &mut self.watch);
+        }
     }
 
     pub fn send(&mut self, at: Instant, size: u32) {

@@ -1,5 +1,6 @@
 //! How a path behaves, with the checker watching every run.
 
+mod boxes;
 mod capacity;
 mod channel;
 mod cross_traffic;

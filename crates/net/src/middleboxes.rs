@@ -1,0 +1,119 @@
+//! Middleboxes of a network: which nodes have one, what waits there, and when each is to be called.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use units::Instant;
+
+use crate::node::{Actions, Node};
+use crate::store::Handle;
+use crate::{CREATED_FROM, HostId, Packet};
+
+/// Packets that a middlebox keeps, by their identity.
+pub(crate) type Held = BTreeMap<u64, Handle>;
+
+/// An action that a middlebox has asked for.
+pub(crate) enum Order {
+    Forward(Handle),
+    Absorb(Handle),
+    Create(Packet),
+}
+
+/// The reason for calling a middlebox.
+pub(crate) enum Call {
+    /// A packet has come to its node.
+    Packet(Packet, Handle),
+    /// The time that it asked for has come.
+    Time,
+}
+
+/// All middleboxes, by node; empty for a network without any.
+#[derive(Default)]
+pub(crate) struct Middleboxes {
+    seats: Vec<Option<Seat>>,
+    created: u64,
+    /// Room for orders that is used again.
+    orders: Vec<Order>,
+}
+
+struct Seat {
+    node: Box<dyn Node>,
+    held: Held,
+    /// Packets of the host at this node that the middlebox has not seen yet.
+    inbox: VecDeque<(Instant, Handle)>,
+    call_at: Instant,
+}
+
+impl Middleboxes {
+    /// Puts a middlebox at `at`, one of `nodes` nodes.
+    pub(crate) fn place(&mut self, at: HostId, nodes: usize, node: Box<dyn Node>) {
+        self.seats.resize_with(nodes, || None);
+        self.seats[at.0 as usize] = Some(Seat {
+            node,
+            held: Held::new(),
+            inbox: VecDeque::new(),
+            call_at: Instant::NEVER,
+        });
+    }
+
+    /// Whether `node` has a middlebox.
+    #[inline]
+    pub(crate) fn are_at(&self, node: HostId) -> bool {
+        matches!(self.seats.get(node.0 as usize), Some(Some(_)))
+    }
+
+    /// Adds a packet of the host at `node`, which the middlebox there will see next.
+    pub(crate) fn hand_in(&mut self, now: Instant, node: HostId, handle: Handle) {
+        if let Some(Some(seat)) = self.seats.get_mut(node.0 as usize) {
+            seat.inbox.push_back((now, handle));
+        }
+    }
+
+    /// Returns the next packet of the host at `node` that its middlebox has not seen, if there is one at `now`.
+    pub(crate) fn take_inbox(&mut self, now: Instant, node: HostId) -> Option<Handle> {
+        let seat = self.seats.get_mut(node.0 as usize)?.as_mut()?;
+        let next = seat.inbox.pop_front_if(|(at, _)| *at <= now);
+        next.map(|(_, handle)| handle)
+    }
+
+    /// Returns the time at which the middlebox at `node` has something to do.
+    pub(crate) fn next_at(&self, node: HostId) -> Instant {
+        let seat = self.seats.get(node.0 as usize).and_then(Option::as_ref);
+        seat.map_or(Instant::NEVER, |seat| {
+            let first = seat.inbox.front().map_or(Instant::NEVER, |(at, _)| *at);
+            first.min(seat.call_at)
+        })
+    }
+
+    /// Calls the middlebox at `node` and returns its orders, to be given back to [`Middleboxes::recycle`].
+    pub(crate) fn call(&mut self, now: Instant, node: HostId, call: Call) -> Vec<Order> {
+        let mut orders = core::mem::take(&mut self.orders);
+        let Some(Some(seat)) = self.seats.get_mut(node.0 as usize) else {
+            return orders;
+        };
+        let mut next_id = CREATED_FROM + self.created;
+        if let Call::Packet(packet, handle) = &call {
+            seat.held.insert(packet.id, *handle);
+        } else {
+            seat.call_at = Instant::NEVER;
+        }
+        let mut actions = Actions {
+            now,
+            node,
+            held: &mut seat.held,
+            orders: &mut orders,
+            next_id: &mut next_id,
+            call_at: &mut seat.call_at,
+        };
+        match &call {
+            Call::Packet(packet, _) => seat.node.on_packet(packet, &mut actions),
+            Call::Time => seat.node.on_call(&mut actions),
+        }
+        self.created = next_id - CREATED_FROM;
+        orders
+    }
+
+    /// Takes back the room for orders.
+    pub(crate) fn recycle(&mut self, orders: Vec<Order>) {
+        self.orders = orders;
+    }
+}
