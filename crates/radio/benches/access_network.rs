@@ -1,4 +1,4 @@
-//! What a second of a radio access network costs.
+//! Cost of a second of a radio access network.
 
 #![allow(missing_docs, reason = "criterion's macro makes a public function")]
 

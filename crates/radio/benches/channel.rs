@@ -1,4 +1,4 @@
-//! What one evaluation of a fading channel costs.
+//! Cost of one evaluation of a fading channel.
 
 #![allow(missing_docs, reason = "criterion's macro makes a public function")]
 
@@ -14,7 +14,7 @@ use radio::channel::{
 };
 use units::{Decibel, Duration, Instant};
 
-/// TR 36.814 table A.2.1.1-2: 8 dB, 50 m, half of it common to all sites.
+/// Shadowing of TR 36.814 table A.2.1.1-2: 8 dB, 50 m, half of it common to all sites.
 const SHADOWING: Shadowing = Shadowing {
     deviation_db: 8.0,
     correlation_distance_m: 50.0,
@@ -45,7 +45,7 @@ fn eva60(criterion: &mut Criterion) {
     }
 }
 
-/// One UE that passes nine shadowed cells.
+/// Measures one UE that passes nine shadowed cells.
 fn nine_cells(criterion: &mut Criterion) {
     let carrier = Carrier::from_mhz(2620.0).expect("in range");
     let cells = (0..9_u32).map(|site| CellSite {

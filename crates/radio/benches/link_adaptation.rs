@@ -1,4 +1,4 @@
-//! What the physical layer costs per report and per transport block.
+//! Cost of the physical layer per report and per transport block.
 
 #![allow(missing_docs, reason = "criterion's macro makes a public function")]
 

@@ -1,5 +1,4 @@
-//! What a TTI of the link layers costs: 100 PRB at the highest rate, saturated, one block in ten lost at
-//! first.
+//! Cost of a TTI of the link layers: 100 PRB at the highest rate, saturated, one block in ten lost at first.
 
 #![allow(missing_docs, reason = "criterion's macro makes a public function")]
 
@@ -12,7 +11,7 @@ use units::{Duration, Instant};
 /// Bytes of the largest block of one layer in 100 PRB (TS 36.213 Table 7.1.7.2.1-1: 75376 bits).
 const BLOCK: u32 = 75_376 / 8;
 
-/// One TTI after another: new packets, feedback, a block built or repeated, received, and a report.
+/// Measures one TTI after another: new packets, feedback, a block built or repeated, received, and a report.
 fn saturated(criterion: &mut Criterion, name: &str, packet: u32) {
     let config = am::AmConfig::default();
     let (mut sender, mut receiver) = (am::Entity::new(config), am::Entity::new(config));

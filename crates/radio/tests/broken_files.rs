@@ -1,4 +1,4 @@
-//! Whatever stands in a file, its reader answers with a result.
+//! Broken files: every reader answers with a result, whatever the file holds.
 
 use proptest::prelude::*;
 use radio::channel::mobility::{read_fcd, read_ns2};
@@ -17,7 +17,7 @@ const LOG: &str = "Timestamp,Speed,RAWCELLID,NetworkMode,RSRP,RSRQ,SNR,CQI
 
 const TRACE: &str = "0,1\n1,2\n2,-3.5\n";
 
-/// `text` with `insert` in place of the characters from `from` on, as many as `removed`.
+/// Returns `text` with `insert` in place of `removed` characters from `from` on.
 fn changed(text: &str, from: usize, removed: usize, insert: &str) -> String {
     let mut characters: Vec<char> = text.chars().collect();
     let from = from % characters.len();

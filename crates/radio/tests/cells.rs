@@ -1,4 +1,4 @@
-//! Cells in the plane: levels by hand, interference, shadowing and what a UE measures.
+//! Cells in the plane: levels by hand, interference, shadowing and measurements of a UE.
 
 use std::sync::Arc;
 
@@ -10,21 +10,21 @@ use radio::channel::{
 };
 use units::{Duration, Instant};
 
-/// TR 36.942 §4.5: 10 dB, half of it common to all sites; distance of TR 36.814.
+/// Shadowing of TR 36.942 §4.5: 10 dB, half of it common to all sites; distance of TR 36.814.
 const TR_36_942: Shadowing = Shadowing {
     deviation_db: 10.0,
     correlation_distance_m: 50.0,
     site_correlation: 0.5,
 };
 
-/// TR 36.814 table A.2.1.1-2: 8 dB, 50 m, half of it common to all sites.
+/// Shadowing of TR 36.814 table A.2.1.1-2: 8 dB, 50 m, half of it common to all sites.
 const TR_36_814: Shadowing = Shadowing {
     deviation_db: 8.0,
     correlation_distance_m: 50.0,
     site_correlation: 0.5,
 };
 
-/// One of three sectors, TR 36.942 §4.2.1: 15 dBi, 65 degrees wide, 20 dB front to back.
+/// Returns one of three sectors, TR 36.942 §4.2.1: 15 dBi, 65 degrees wide, 20 dB front to back.
 fn tr_36_942(direction_deg: f64) -> SectorAntenna {
     SectorAntenna {
         gain_dbi: 15.0,
@@ -44,7 +44,7 @@ fn cell(site: u32, x: f64) -> CellSite {
     }
 }
 
-/// The motorway of Hughes 2020: 20 MHz at 2620 MHz, Friis, 46 dBm, noise figure 7 dB.
+/// Returns the motorway of Hughes 2020: 20 MHz at 2620 MHz, Friis, 46 dBm, noise figure 7 dB.
 fn config(cells: Vec<CellSite>) -> DeploymentConfig {
     DeploymentConfig {
         cells,
@@ -127,7 +127,7 @@ fn motorway(interference: Interference) -> DeploymentConfig {
     }
 }
 
-/// What is received does not depend on what was asked before, nor on how often.
+/// The reception depends neither on earlier queries nor on their number.
 #[test]
 fn reception_is_a_function_of_time() {
     for interference in [

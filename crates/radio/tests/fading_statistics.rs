@@ -28,7 +28,7 @@ fn power((re, im): (f32, f32)) -> f64 {
     f64::from(re) * f64::from(re) + f64::from(im) * f64::from(im)
 }
 
-/// The mean over `seeds` draws of a channel.
+/// Returns the mean over `seeds` draws of a channel.
 fn mean_over(seeds: u32, mut of: impl FnMut(u64) -> f64) -> f64 {
     (0..seeds).map(|seed| of(u64::from(seed))).sum::<f64>() / f64::from(seeds)
 }
@@ -124,8 +124,8 @@ fn envelopes_are_rayleigh_on_each_profile() {
     }
 }
 
-/// The correlation over frequency is the Fourier transform of the delay profile; the bandwidth over
-/// which it falls to one half is what it should be for each profile.
+/// The correlation over frequency is the Fourier transform of the delay profile. The bandwidth over which it falls to
+/// one half agrees with that for each profile.
 #[test]
 fn coherence_bandwidth_follows_the_delay_profile() {
     let grid = Grid::lte(100, 1).unwrap();
@@ -198,8 +198,8 @@ fn a_direct_path_makes_fading_rician() {
     }
 }
 
-/// Maximum-ratio combining of two antennas: twice the power, and gamma- instead of exponentially
-/// distributed, with half the relative variance: 2 in all, less a sixteenth since waves are sixteen.
+/// Maximum-ratio combining of two antennas gives twice the power. It is gamma- instead of exponentially distributed,
+/// with half the relative variance: 2 in all, less a sixteenth because there are sixteen waves.
 #[test]
 fn a_second_antenna_adds_power_and_diversity() {
     let grid = one_prb();
@@ -259,8 +259,7 @@ fn transmit_diversity_leaves_a_direct_path_as_strong_as_it_is() {
     assert!((out[0] - 1.0).abs() < 1e-6, "{}", out[0]);
 }
 
-/// Links, seeds and antennas are independent; the same question always has the same answer, in
-/// whatever order and resolution it is asked.
+/// Links, seeds and antennas are independent. The same query always has the same result, in any order and resolution.
 #[test]
 fn a_channel_is_a_function_of_seed_link_and_time() {
     let config = rayleigh(DelayProfile::Eva, 147.0);
@@ -292,7 +291,7 @@ fn a_channel_is_a_function_of_seed_link_and_time() {
     );
 }
 
-/// The bits of a channel, so that a machine or compiler that rounds differently is noticed.
+/// Hash of the bits of a channel, which shows a machine or compiler that rounds differently.
 #[test]
 fn the_channel_has_the_same_bits_everywhere() {
     let grid = Grid::lte(100, 4).unwrap();

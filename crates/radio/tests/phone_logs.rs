@@ -1,4 +1,4 @@
-//! Real phone logs, where they are at hand.
+//! Real phone logs, if they are at hand.
 
 #[path = "../../trace/tests/recordings/mod.rs"]
 mod recordings;
@@ -13,8 +13,8 @@ fn logs() -> Option<Vec<(String, String)>> {
 
 const GAP: Duration = Duration::from_secs(5);
 
-/// Every log is read; those that stayed on LTE and 5G give a trace of their whole length, the others
-/// say on which line and network there was no SNR.
+/// Every log is read. Those that stayed on LTE and 5G give a trace of their whole length; the others name the line
+/// and the network without SNR.
 #[test]
 fn every_log_is_a_trace_or_says_where_it_is_not() {
     let Some(files) = logs() else { return };

@@ -1,4 +1,4 @@
-//! What speed alone does to the SINR at a mean of 20 dB: EVA at 60 and 120 km/h, and a train at 300.
+//! Effect of speed alone on the SINR at a mean of 20 dB: EVA at 60 and 120 km/h, and a train at 300.
 
 use radio::channel::{
     Carrier, ChannelEstimation, DelayProfile, Doppler, FadedSinr, Fading, FadingConfig,
@@ -13,9 +13,9 @@ fn receiver(estimation: ChannelEstimation) -> Receiver {
     }
 }
 
-/// Mean of the wideband SINR and of its change within 5 ms, in dB, over both passages of the train
-/// and several draws. The wideband SINR is the one at which Shannon's formula gives the mean of the
-/// PRB groups, with at most 64QAM's 6 bit.
+/// Returns the mean of the wideband SINR and of its change within 5 ms, in dB, over both passages of the train and
+/// several draws. The wideband SINR is the one at which Shannon's formula gives the mean of the PRB groups, with at
+/// most the 6 bit of 64QAM.
 fn wideband(config: FadingConfig, receiver: Receiver) -> (f64, f64) {
     let grid = Grid::lte(100, 4).unwrap();
     let (mut sum, mut steps, mut count) = (0.0, 0.0, 0.0);
@@ -73,8 +73,8 @@ fn sparse_channel_estimates_make_speed_costly() {
     assert!(fast.0 > rails.0 + 5.0, "{fast:?}, {rails:?}");
 }
 
-/// The single non-fading tap of TS 36.101 B.3 does not jump by itself: a receiver that follows the
-/// shift always has its 20 dB (here 18 for 6 bit), one that does not has less.
+/// The single non-fading tap of TS 36.101 B.3 does not jump by itself. A receiver that follows the shift always has
+/// its 20 dB (here 18 for 6 bit); one that does not has less.
 #[test]
 fn the_profile_of_3gpp_is_steady_for_a_receiver_that_follows() {
     let slot = receiver(ChannelEstimation::LTE_SLOT);

@@ -1,17 +1,17 @@
-//! Delivery opportunities, as mahimahi defines them (Netravali et al., "Mahimahi: accurate
+//! Delivery opportunities of a link, as mahimahi defines them (Netravali et al., "Mahimahi: accurate
 //! record-and-replay for HTTP", USENIX ATC 2015, §4.1).
 
 use units::{Bytes, Duration, Instant};
 
-/// What one opportunity carries at most: a packet of 1500 bytes at the IP layer.
+/// Most bytes that one opportunity carries: a packet of 1500 bytes at the IP layer.
 pub const OPPORTUNITY: Bytes = Bytes::new(1_500);
 
 const NANOS_PER_MILLI: u64 = 1_000_000;
 
-/// How far a search walks before it halves instead.
+/// Steps that a search walks before it bisects instead.
 const NEAR: u64 = 8;
 
-/// Why a list of times is no trace.
+/// Error about a list of times that is no trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum OpportunitiesError {
     /// There is no opportunity at all.
@@ -41,7 +41,7 @@ pub struct Opportunities {
 }
 
 impl Opportunities {
-    /// Opportunities at `at_ms` milliseconds from the start, in order; several may share one.
+    /// Returns the trace of opportunities at `at_ms` milliseconds from the start, in order; several may share one.
     ///
     /// # Errors
     /// If there is none, if they are not in order, or if all are at zero.
@@ -57,24 +57,24 @@ impl Opportunities {
         }
     }
 
-    /// The times of one period, in milliseconds.
+    /// Returns the times of one period, in milliseconds.
     pub fn as_millis(&self) -> &[u32] {
         &self.at_ms
     }
 
-    /// The time of the last opportunity, after which the first follows again.
+    /// Returns the time of the last opportunity, after which the first follows again.
     pub fn period(&self) -> Duration {
         Duration::from_millis(u64::from(self.at_ms[self.at_ms.len() - 1]))
     }
 
-    /// The time of opportunity number `index`, counted from zero through all repetitions.
+    /// Returns the time of opportunity number `index`, counted from zero through all repetitions.
     pub fn time_of(&self, index: u64) -> Instant {
         let count = self.at_ms.len() as u64;
         let within = Duration::from_millis(u64::from(self.at_ms[(index % count) as usize]));
         Instant::ZERO + self.period() * (index / count) + within
     }
 
-    /// How many opportunities there are up to and including `at`. O(log n).
+    /// Returns the number of opportunities up to and including `at`. O(log n).
     pub fn count_until(&self, at: Instant) -> u64 {
         let period = self.period().as_nanos();
         let (lap, within) = (at.as_nanos() / period, at.as_nanos() % period);
@@ -83,8 +83,8 @@ impl Opportunities {
         lap * self.at_ms.len() as u64 + in_lap as u64
     }
 
-    /// The number of the first opportunity after `at`, which is not before number `known`; fast
-    /// where it is near.
+    /// Returns the number of the first opportunity after `at`, which is not before number `known`. It is fast if the
+    /// result is near `known`.
     pub fn first_after(&self, at: Instant, known: u64) -> u64 {
         (known..known + NEAR)
             .find(|&index| self.time_of(index) > at)

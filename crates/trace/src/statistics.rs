@@ -1,30 +1,30 @@
-//! What a trace is like, in a few numbers.
+//! Statistics of a trace: mean, percentiles, gaps.
 
 use units::{Duration, Instant, Rate};
 
 use crate::{Opportunities, Steps, Trace};
 
-/// The percentiles that [`Statistics`] tells.
+/// Percentiles in [`Statistics`].
 pub const PERCENTILES: [u8; 5] = [5, 25, 50, 75, 95];
 
-/// Figures of one period of a trace.
+/// Statistics of one period of a trace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Statistics {
     /// The length of the period.
     pub duration: Duration,
-    /// What passes in the period over its length.
+    /// Bytes that pass in the period over its length.
     pub mean: Rate,
     /// The [`PERCENTILES`] of the rate in bins, interpolated linearly between ranks.
     pub percentiles: [Rate; 5],
-    /// The longest time in which nothing can pass, also across the end of the period. Between
-    /// opportunities that is the time from one to the next.
+    /// Longest time in which nothing can pass, also across the end of the period. Between opportunities it is the
+    /// time from one to the next.
     pub longest_gap: Duration,
-    /// The number of opportunities; none for a rate.
+    /// Number of opportunities; `None` for a rate.
     pub opportunities: Option<u64>,
 }
 
 impl Trace {
-    /// Figures of the trace, with percentiles over bins of length `bin`.
+    /// Returns the statistics of the trace, with percentiles over bins of length `bin`.
     pub fn statistics(&self, bin: Duration) -> Statistics {
         let mut series = self.rate_series(bin);
         // A last bin that is cut short would weigh as much as a whole one.
@@ -47,7 +47,7 @@ impl Trace {
         }
     }
 
-    /// The mean rate in each bin of one period; the last bin may be shorter than the others.
+    /// Returns the mean rate in each bin of one period; the last bin may be shorter than the others.
     ///
     /// # Panics
     /// If `bin` is zero.
@@ -78,7 +78,7 @@ fn percentile(sorted: &[Rate], percent: u8) -> Rate {
 
 fn gap_between(opportunities: &Opportunities) -> Duration {
     let at = opportunities.as_millis();
-    // From the last one to the first of the next period, which begins in the same moment.
+    // The gap from the last opportunity to the first of the next period, which begins in the same moment.
     let around = at[0];
     let longest = at
         .windows(2)

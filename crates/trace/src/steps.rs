@@ -1,10 +1,10 @@
-//! A rate that is constant between steps.
+//! Steps: a rate that is constant between changes.
 
 use units::{Bytes, Duration, Instant, Rate};
 
 use crate::WORK_PER_BYTE;
 
-/// Why a list of steps is no rate.
+/// Error about a list of steps that is no rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum StepsError {
     /// There is no step at all.
@@ -33,15 +33,15 @@ pub enum StepsError {
 pub struct Steps {
     starts: Vec<Duration>,
     rates: Vec<Rate>,
-    /// Work done before each step, in (bit/s)·ns.
+    /// Work that was possible before each step, in (bit/s)·ns.
     before: Vec<u128>,
-    /// Work of one period.
+    /// Work that is possible in one period.
     total: u128,
     period: Duration,
 }
 
 impl Steps {
-    /// The `steps` (start, rate), repeated after `period`; the last rate stays for ever where that
+    /// Returns the rate with `steps` (start, rate), repeated after `period`; the last rate stays for ever if `period`
     /// is [`Duration::MAX`]. Neighbours with the same rate become one.
     ///
     /// # Errors
@@ -85,22 +85,22 @@ impl Steps {
         Ok(kept)
     }
 
-    /// A rate that never changes.
+    /// Returns a rate that never changes.
     pub fn constant(rate: Rate, period: Duration) -> Result<Self, StepsError> {
         Self::new(&[(Duration::ZERO, rate)], period)
     }
 
-    /// The time after which the first step follows again.
+    /// Returns the time after which the first step follows again.
     pub fn period(&self) -> Duration {
         self.period
     }
 
-    /// Start, end and rate of each step of one period.
+    /// Returns start, end and rate of each step of one period.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (Duration, Duration, Rate)> + '_ {
         (0..self.starts.len()).map(|step| (self.starts[step], self.end(step), self.rates[step]))
     }
 
-    /// Work that the link can do from the start until `at`, exactly, in (bit/s)·ns: one byte is
+    /// Returns the work that the link can do from the start until `at`, exactly, in (bit/s)·ns: one byte is
     /// [`WORK_PER_BYTE`]. O(log n).
     pub fn cumulative(&self, at: Instant) -> u128 {
         let (lap, within) = self.lap(at);
@@ -110,8 +110,8 @@ impl Steps {
             + work(self.rates[step], within - self.starts[step])
     }
 
-    /// When `size`, begun at `start`, has passed: rounded up to the nanosecond, so that the link is
-    /// never faster than its rate; [`Instant::NEVER`] if that does not happen. A rate of zero waits.
+    /// Returns the time at which `size`, begun at `start`, has passed; [`Instant::NEVER`] if that does not happen. It
+    /// is rounded up to the nanosecond, so that the link is never faster than its rate.
     ///
     /// `hint` remembers the step, which makes calls in the order of time O(1) on average.
     pub fn finish(&self, start: Instant, size: Bytes, hint: &mut usize) -> Instant {
@@ -155,7 +155,7 @@ impl Steps {
         self.starts.get(step + 1).copied().unwrap_or(self.period)
     }
 
-    /// The step at `within` the period, first looked for at `hint` and behind it.
+    /// Returns the step at `within` the period. The search begins at `hint`.
     fn step(&self, within: Duration, hint: usize) -> usize {
         if self.starts[hint] <= within {
             if within < self.end(hint) {

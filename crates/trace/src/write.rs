@@ -6,10 +6,10 @@ use units::{Duration, Instant, Rate};
 
 use crate::{OPPORTUNITY, Trace, WORK_PER_BYTE};
 
-/// One opportunity per line, as mahimahi reads it.
+/// Writes one opportunity per line, as mahimahi reads it.
 ///
-/// A rate becomes an opportunity in each millisecond in which it has carried another 1500 bytes. As
-/// mahimahi's trace ends with its last opportunity, the rest of the period after it is lost.
+/// A rate becomes an opportunity in each millisecond in which it has carried another 1500 bytes. The trace of
+/// mahimahi ends with its last opportunity, so the rest of the period after it is lost.
 ///
 /// # Errors
 /// Those of `out`.
@@ -35,10 +35,10 @@ pub fn write_mahimahi(trace: &Trace, out: &mut impl Write) -> fmt::Result {
     }
 }
 
-/// `time,Mbit/s` with a line per change of the rate; opportunities are counted per second.
+/// Writes `time,Mbit/s` with a line per change of the rate; opportunities are counted per second.
 ///
-/// The file tells its own length by the reader's rule that the last line holds as long as the one
-/// before it: the last step is written in two halves where that is not so already.
+/// By the rule of the reader, the last line holds as long as the one before it. The last step is therefore written in
+/// two halves unless it is that long already.
 ///
 /// # Errors
 /// Those of `out`.
@@ -91,7 +91,7 @@ fn write_line(at: Duration, rate: Rate, out: &mut impl Write) -> fmt::Result {
     writeln!(out, "{time},{mbps}")
 }
 
-/// `whole.fraction` without trailing zeros.
+/// Writes `whole.fraction` without trailing zeros.
 fn decimal(whole: u64, fraction: u64, digits: usize) -> String {
     let text = format!("{whole}.{fraction:0digits$}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

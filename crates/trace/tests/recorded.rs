@@ -1,4 +1,4 @@
-//! Real recordings, where they are at hand.
+//! Statistics of real recordings, if they are at hand.
 
 mod recordings;
 

@@ -1,11 +1,11 @@
-//! Who is to be called next: the earliest of many deadlines.
+//! Deadlines: the earliest of many, and whose it is.
 
 use crate::Instant;
 
-/// A tournament over a fixed number of entities, each with one deadline.
+/// Tournament over a fixed number of entities, each with one deadline.
 ///
-/// Changing a deadline costs one comparison per level, finding the earliest none. Ties go to the
-/// lower entity number, so that the order of events never depends on the order of updates.
+/// A change costs one comparison per level, and a query costs none. Ties go to the lower entity number, so the order
+/// of events never depends on the order of updates.
 #[derive(Clone, Debug, Default)]
 pub struct Deadlines {
     /// Winners, the root at 1, leaves from `leaves` on.
@@ -15,7 +15,7 @@ pub struct Deadlines {
 }
 
 impl Deadlines {
-    /// `entities` entities, none of which waits for anything.
+    /// Returns the deadlines of `entities` entities, none of which waits.
     pub fn new(entities: usize) -> Self {
         let leaves = entities.max(1).next_power_of_two();
         let mut tournament = Self {
@@ -32,7 +32,7 @@ impl Deadlines {
         tournament
     }
 
-    /// Sets the deadline of `entity`; [`Instant::NEVER`] for none.
+    /// Sets the deadline of `entity`; [`Instant::NEVER`] if it waits for nothing.
     pub fn set(&mut self, entity: usize, at: Instant) {
         if self.deadline[entity] == at {
             return;
@@ -47,12 +47,12 @@ impl Deadlines {
         }
     }
 
-    /// The deadline of `entity`.
+    /// Returns the deadline of `entity`.
     pub fn get(&self, entity: usize) -> Instant {
         self.deadline[entity]
     }
 
-    /// The earliest deadline and its entity; [`Instant::NEVER`] if none waits.
+    /// Returns the earliest deadline and its entity; [`Instant::NEVER`] if none waits.
     pub fn earliest(&self) -> (Instant, usize) {
         let entity = if self.leaves == 1 {
             0

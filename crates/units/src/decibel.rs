@@ -1,26 +1,26 @@
-//! Ratios on a logarithmic scale.
+//! Decibels: ratios on a logarithmic scale.
 
-/// A power ratio in dB (or a power in dBm, where the name of the variable says so).
+/// Power ratio in dB (or a power in dBm, if the name of the variable says so).
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug, Default)]
 pub struct Decibel(f64);
 
 impl Decibel {
-    /// A ratio of `db` decibels.
+    /// Returns a ratio of `db` decibels.
     pub const fn new(db: f64) -> Self {
         Self(db)
     }
 
-    /// The number of decibels.
+    /// Returns the number of decibels.
     pub const fn get(self) -> f64 {
         self.0
     }
 
-    /// From a linear power ratio; zero becomes minus infinity.
+    /// Converts a linear power ratio; zero becomes minus infinity.
     pub fn from_linear(ratio: f64) -> Self {
         Self(10.0 * libm::log10(ratio))
     }
 
-    /// The linear power ratio.
+    /// Returns the linear power ratio.
     pub fn to_linear(self) -> f64 {
         libm::exp10(self.0 / 10.0)
     }

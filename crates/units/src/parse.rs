@@ -1,10 +1,10 @@
-//! Quantities as users write them: `68ms`, `20Mbit/s`, `300kB`.
+//! Parser of quantities as users write them: `68ms`, `20Mbit/s`, `300kB`.
 
 use core::str::FromStr;
 
 use crate::{Bytes, Duration, Rate};
 
-/// Why a text is not a quantity.
+/// Error about a text that is not a quantity.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ParseQuantityError {
     text: String,

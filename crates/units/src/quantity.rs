@@ -13,7 +13,7 @@ fn read(text: &str, units: &Units) -> Option<f64> {
     })
 }
 
-/// The shortest text that [`read`] takes for `value`, with a number of 1 or more where there is one.
+/// Returns the shortest text that [`read`] takes for `value`, with a number of 1 or more where there is one.
 fn write(value: f64, units: &Units) -> String {
     let texts = units.iter().flat_map(|(unit, size)| {
         let exact = value / size;

@@ -1,19 +1,19 @@
-//! Randomness that never slips: every draw is addressed by what it is for.
+//! Random streams: every draw is addressed by its purpose.
 //!
-//! A draw is the Philox4x32-10 block (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3",
-//! SC'11) of a counter made of (entity, purpose, ordinal) under the key of the run's seed. How often
-//! one entity draws therefore never changes what another one gets, and a draw can be repeated.
-//! Transcendental functions come from `libm`, so that all machines agree to the bit.
+//! A draw is the Philox4x32-10 block (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC'11) of a
+//! counter made of (entity, purpose, ordinal) under the key of the run's seed. The number of draws of one entity
+//! therefore never changes the draws of another, and a draw can be repeated. Transcendental functions come from
+//! `libm`, so that all machines agree to the bit.
 
 use crate::Duration;
 
-/// What a stream of draws is for.
+/// Purpose of a stream of draws.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(u32)]
 pub enum Purpose {
-    /// Where in a recorded trace a run begins.
+    /// Offset of a run in a recorded trace.
     TraceOffset = 1,
-    /// When the first flow of a run starts.
+    /// Start of the first flow of a run.
     StartJitter = 2,
     /// Capacity of a generated trace.
     GeneratedCapacity = 3,
@@ -39,17 +39,17 @@ pub enum Purpose {
     Fading = 13,
     /// Shadowing by buildings and terrain.
     Shadowing = 14,
-    /// Whether a base station is in sight.
+    /// Line of sight to a base station.
     LineOfSight = 15,
     /// Choices of a selector of congestion controls.
     Selection = 16,
-    /// Whether a transport block of the radio is decoded.
+    /// Decoding of a transport block of the radio.
     HarqDecoding = 30,
     /// Errors of the feedback on transport blocks.
     HarqFeedback = 31,
 }
 
-/// Draws for one purpose of one entity in one run.
+/// Stream of draws for one purpose of one entity in one run.
 #[derive(Clone, Debug)]
 pub struct Stream {
     key: [u32; 2],
@@ -59,7 +59,7 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// The stream of `purpose` for the `entity` with that number, in the run with `seed`.
+    /// Returns the stream of `purpose` for the entity numbered `entity`, in the run with `seed`.
     pub fn new(seed: u64, purpose: Purpose, entity: u32) -> Self {
         Self {
             key: [seed as u32, (seed >> 32) as u32],
@@ -69,7 +69,7 @@ impl Stream {
         }
     }
 
-    /// The 64-bit draw with the given ordinal, whatever was drawn before.
+    /// Returns the 64-bit draw with the given ordinal, independent of earlier draws.
     pub fn at(&self, ordinal: u64) -> u64 {
         let counter = [
             ordinal as u32,
@@ -81,57 +81,58 @@ impl Stream {
         u64::from(block[0]) | u64::from(block[1]) << 32
     }
 
-    /// The next 64-bit draw.
+    /// Returns the next 64-bit draw.
     pub fn bits(&mut self) -> u64 {
         let draw = self.at(self.next);
         self.next += 1;
         draw
     }
 
-    /// Uniform in [0, 1), with 53 bits.
+    /// Draws a number that is uniform in [0, 1), with 53 bits.
     pub fn uniform(&mut self) -> f64 {
         (self.bits() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
     }
 
-    /// A uniform integer below `bound` (zero if `bound` is zero).
+    /// Draws a uniform integer below `bound` (zero if `bound` is zero).
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.bits()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// A uniform duration shorter than `bound` (zero if `bound` is zero).
+    /// Draws a uniform duration shorter than `bound` (zero if `bound` is zero).
     pub fn duration_below(&mut self, bound: Duration) -> Duration {
         Duration::from_nanos(self.below(bound.as_nanos()))
     }
 
-    /// Exponential with the given mean.
+    /// Draws from an exponential distribution with the given mean.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * libm::log(1.0 - self.uniform())
     }
 
-    /// Normal, by Box and Muller's cosine half, two draws each.
+    /// Draws from a normal distribution, by the cosine half of Box and Muller, with two draws each.
     pub fn normal(&mut self, mean: f64, standard_deviation: f64) -> f64 {
         let radius = libm::sqrt(-2.0 * libm::log(1.0 - self.uniform()));
         let angle = core::f64::consts::TAU * self.uniform();
         mean + standard_deviation * radius * libm::cos(angle)
     }
 
-    /// Lognormal: the exponential of a normal with mean `mu` and standard deviation `sigma`.
+    /// Draws from a lognormal distribution: the exponential of a normal with mean `mu` and standard deviation
+    /// `sigma`.
     pub fn lognormal(&mut self, mu: f64, sigma: f64) -> f64 {
         libm::exp(self.normal(mu, sigma))
     }
 
-    /// Weibull, by inversion.
+    /// Draws from a Weibull distribution, by inversion.
     pub fn weibull(&mut self, scale: f64, shape: f64) -> f64 {
         scale * libm::pow(-libm::log(1.0 - self.uniform()), 1.0 / shape)
     }
 
-    /// Pareto with minimum `scale`, by inversion.
+    /// Draws from a Pareto distribution with minimum `scale`, by inversion.
     pub fn pareto(&mut self, scale: f64, shape: f64) -> f64 {
         scale * libm::pow(1.0 - self.uniform(), -1.0 / shape)
     }
 
-    /// Gamma, by the squeeze of Marsaglia and Tsang (ACM TOMS 26(3), 2000); shapes below one are
-    /// drawn at one more and scaled down, as the paper proposes.
+    /// Draws from a gamma distribution, by the squeeze of Marsaglia and Tsang (ACM TOMS 26(3), 2000). Shapes below
+    /// one are drawn at one more and scaled down, as the paper proposes.
     pub fn gamma(&mut self, shape: f64, scale: f64) -> f64 {
         if shape < 1.0 {
             let boosted = self.gamma(shape + 1.0, scale);
@@ -153,14 +154,14 @@ impl Stream {
         }
     }
 
-    /// Logistic, by inversion.
+    /// Draws from a logistic distribution, by inversion.
     pub fn logistic(&mut self, location: f64, scale: f64) -> f64 {
         let u = self.uniform().max(f64::MIN_POSITIVE);
         location + scale * libm::log(u / (1.0 - u))
     }
 }
 
-/// Ten rounds of Philox with four 32-bit words.
+/// Computes ten rounds of Philox with four 32-bit words.
 fn philox4x32_10(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
     const MULTIPLIER: [u64; 2] = [0xD251_1F53, 0xCD9E_8D57];
     const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];

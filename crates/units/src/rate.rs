@@ -4,38 +4,38 @@ use core::fmt;
 
 use crate::{Bytes, Duration};
 
-/// A data rate in bits per second, counted at the IP layer unless said otherwise.
+/// Data rate in bits per second, counted at the IP layer unless said otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Rate(u64);
 
 const NANOS_PER_SECOND: u128 = 1_000_000_000;
 
 impl Rate {
-    /// Nothing passes.
+    /// Rate of a link that carries nothing.
     pub const ZERO: Self = Self(0);
 
-    /// A rate of `bits` per second.
+    /// Returns a rate of `bits` per second.
     pub const fn from_bits_per_second(bits: u64) -> Self {
         Self(bits)
     }
 
-    /// The nearest bit per second to `mbps` Mbit/s; negative and NaN become zero.
+    /// Returns the rate of `mbps` Mbit/s, to the nearest bit per second; negative and NaN become zero.
     pub fn from_mbps(mbps: f64) -> Self {
         Self(libm::round(mbps * 1e6) as u64)
     }
 
-    /// Bits per second.
+    /// Returns the bits per second.
     pub const fn bits_per_second(self) -> u64 {
         self.0
     }
 
-    /// Megabits per second.
+    /// Returns the megabits per second.
     pub fn as_mbps(self) -> f64 {
         self.0 as f64 * 1e-6
     }
 
-    /// Time to send `size`, rounded up, so that a link is never faster than its rate.
-    /// [`Duration::MAX`] at a rate of zero.
+    /// Returns the time to send `size`, rounded up, so that a link is never faster than its rate; [`Duration::MAX`]
+    /// at a rate of zero.
     pub fn time_to_send(self, size: Bytes) -> Duration {
         if self.0 == 0 {
             return Duration::MAX;
@@ -49,13 +49,13 @@ impl Rate {
         Duration::from_nanos(nanoseconds)
     }
 
-    /// What passes in `time`, rounded down.
+    /// Returns the bytes that pass in `time`, rounded down.
     pub fn bytes_in(self, time: Duration) -> Bytes {
         let bits = u128::from(self.0) * u128::from(time.as_nanos()) / NANOS_PER_SECOND;
         Bytes::new((bits / 8) as u64)
     }
 
-    /// The rate at which `size` passes in `time`; zero if `time` is zero.
+    /// Returns the rate at which `size` passes in `time`; zero if `time` is zero.
     pub fn of(size: Bytes, time: Duration) -> Self {
         if time.is_zero() {
             return Self::ZERO;
@@ -66,7 +66,7 @@ impl Rate {
 }
 
 impl fmt::Display for Rate {
-    /// In the largest of `Gbit/s`, `Mbit/s`, `kbit/s`, `bit/s` that divides the value.
+    /// Writes the rate in the largest of `Gbit/s`, `Mbit/s`, `kbit/s`, `bit/s` that divides it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             n if n != 0 && n % 1_000_000_000 == 0 => write!(f, "{}Gbit/s", n / 1_000_000_000),

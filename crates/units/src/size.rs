@@ -2,24 +2,24 @@
 
 use core::fmt;
 
-/// A number of bytes.
+/// Number of bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Bytes(u64);
 
 impl Bytes {
-    /// An amount of `bytes`.
+    /// Returns an amount of `bytes`.
     pub const fn new(bytes: u64) -> Self {
         Self(bytes)
     }
 
-    /// The number of bytes.
+    /// Returns the number of bytes.
     pub const fn get(self) -> u64 {
         self.0
     }
 }
 
 impl fmt::Display for Bytes {
-    /// In the largest of `MB`, `kB`, `B` (powers of 1000) that divides the value.
+    /// Writes the amount in the largest of `MB`, `kB`, `B` (powers of 1000) that divides it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             n if n != 0 && n % 1_000_000 == 0 => write!(f, "{}MB", n / 1_000_000),

@@ -1,16 +1,16 @@
-//! Antenna gain by direction.
+//! Antennas: gain of a base station by direction.
 
 use super::{ParameterError, Position};
 
 /// An antenna of a base station.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Antenna {
-    /// The same gain in all directions.
+    /// Antenna with the same gain in all directions.
     Omni {
-        /// In dBi.
+        /// Gain, in dBi.
         gain_dbi: f64,
     },
-    /// One sector.
+    /// Antenna of one sector.
     Sector(SectorAntenna),
 }
 
@@ -34,14 +34,14 @@ pub struct SectorAntenna {
 /// Side lobes of the vertical pattern, TR 36.814 table A.2.1.1-2, in dB.
 const SIDE_LOBES_DB: f64 = 20.0;
 
-/// 12 (angle/width)², at most `limit`.
+/// Returns 12 (angle/width)², at most `limit`.
 fn parabola(angle_deg: f64, width_deg: f64, limit_db: f64) -> f64 {
     let ratio = angle_deg / width_deg;
     (12.0 * ratio * ratio).min(limit_db)
 }
 
 impl Antenna {
-    /// Gain from an antenna at `from` towards `to`, in dBi.
+    /// Returns the gain of an antenna at `from` towards `to`, in dBi.
     pub fn gain_dbi(&self, from: &Position, to: &Position) -> f64 {
         let sector = match self {
             Self::Omni { gain_dbi } => return *gain_dbi,

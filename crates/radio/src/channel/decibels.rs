@@ -1,6 +1,6 @@
-//! Powers to decibels, fast and the same on every machine.
+//! Conversion of powers to decibels, fast and the same on every machine.
 
-/// The power that counts as none: -120 dB.
+/// Lowest power, -120 dB; smaller ones count as this one.
 const FLOOR: f32 = 1e-12;
 
 /// Bits of the mantissa of a 32-bit number.
@@ -9,10 +9,10 @@ const MANTISSA: u32 = 23;
 /// Bits of sqrt(1/2).
 const ROOT_OF_HALF: u32 = 0x3f35_04f3;
 
-/// 10 log10 of `power`, within 3e-5 dB; never below -120 dB.
+/// Returns 10 log10 of `power`, within 3e-5 dB and never below -120 dB.
 ///
-/// The power is split into 2^e (1 + t) with 1 + t from sqrt(1/2) to sqrt(2); the logarithm of 1 + t
-/// is t times the polynomial that interpolates 10 log10(1 + t)/t in the Chebyshev nodes.
+/// The power is split into 2^e (1 + t) with 1 + t from sqrt(1/2) to sqrt(2). The logarithm of 1 + t is t times the
+/// polynomial that interpolates 10 log10(1 + t)/t in the Chebyshev nodes.
 pub(crate) fn to_db(power: f32) -> f32 {
     let bits = power.max(FLOOR).to_bits().wrapping_sub(ROOT_OF_HALF);
     let exponent = (bits as i32 >> MANTISSA) as f32;

@@ -75,7 +75,7 @@ pub struct Deployment {
 }
 
 impl Deployment {
-    /// The network of the run with `seed`.
+    /// Returns the network of the run with `seed`.
     pub fn new(config: DeploymentConfig, seed: u64) -> Result<Self, ParameterError> {
         if config.cells.is_empty() {
             return Err(ParameterError::new(
@@ -144,7 +144,7 @@ impl Deployment {
         self.noise_mw
     }
 
-    /// Whether `cell` is in sight from a place.
+    /// Returns whether `cell` is in sight from a place.
     pub fn in_sight(&self, cell: usize, place: &Position) -> bool {
         match self.config.sight {
             Sight::Line => true,

@@ -1,8 +1,8 @@
-//! What is said about values that make no sense.
+//! Errors about values and files that cannot be used.
 
 use core::fmt;
 
-/// A parameter outside of what its model allows: field, value and what is allowed.
+/// Error about a parameter outside of the range of its model: field, value and what is allowed.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 #[error("{field} = {value} {allowed}")]
 pub struct ParameterError {
@@ -27,7 +27,7 @@ impl ParameterError {
         }
     }
 
-    /// `value` if it is a number from `low` to `high`.
+    /// Returns `value` if it is a number from `low` to `high`.
     pub(crate) fn range(field: &'static str, value: f64, low: f64, high: f64) -> Result<f64, Self> {
         if (low..=high).contains(&value) {
             Ok(value)
@@ -41,7 +41,7 @@ impl ParameterError {
     }
 }
 
-/// A file that cannot be used: `FILE:LINE: what is wrong`.
+/// Error about a file that cannot be used: `FILE:LINE: what is wrong`.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub struct FileError {
     file: String,
@@ -66,7 +66,7 @@ impl FileError {
         }
     }
 
-    /// The line with the mistake, counted from one; none if the file as a whole is wrong.
+    /// Returns the line with the mistake, counted from one; `None` if the file as a whole is wrong.
     pub fn line(&self) -> Option<usize> {
         self.line
     }

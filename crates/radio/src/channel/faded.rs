@@ -1,4 +1,4 @@
-//! A mean SINR with fast fading on top.
+//! Faded SINR: a mean SINR with fast fading on top.
 
 use units::{Decibel, Instant};
 
@@ -6,20 +6,20 @@ use super::decibels::to_db;
 use super::receiver::{Distortion, DopplerLoss};
 use super::{Fading, Grid, ParameterError, Receiver, SinrSource};
 
-/// SINR without fast fading, as a function of time.
+/// Mean SINR: SINR without fast fading, as a function of time.
 pub trait MeanSinr {
-    /// In dB.
+    /// Returns the mean SINR in dB.
     fn mean_db(&self, at: Instant) -> f64;
 }
 
 impl MeanSinr for Decibel {
-    /// The same at any time.
+    /// Returns the same value at any time.
     fn mean_db(&self, _: Instant) -> f64 {
         self.get()
     }
 }
 
-/// A mean that fading moves around, as a receiver under Doppler shift sees it.
+/// SINR with fast fading around a mean, as a receiver under Doppler shift sees it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FadedSinr<M> {
     mean: M,
@@ -27,12 +27,12 @@ pub struct FadedSinr<M> {
 }
 
 impl<M: MeanSinr> FadedSinr<M> {
-    /// Without fading: every PRB has the mean.
+    /// Returns a source without fading: every PRB has the mean.
     pub fn unfaded(mean: M) -> Self {
         Self { mean, fading: None }
     }
 
-    /// `fading` on top of `mean`; `grid` is the one that `fading` was made for.
+    /// Puts `fading` on top of `mean`; `grid` is the one that `fading` was made for.
     pub fn new(
         mean: M,
         fading: Fading,
@@ -64,8 +64,8 @@ impl<M: MeanSinr> SinrSource for FadedSinr<M> {
     }
 }
 
-/// Turns powers over the mean into SINR in dB, where `mean` is the mean SINR (linear) and the
-/// distortion is in proportion to what is received over all groups.
+/// Converts powers over the mean into SINR in dB. `mean` is the mean SINR (linear); the distortion is in proportion
+/// to the mean power received over all groups.
 pub(crate) fn distorted_db(powers: &mut [f32], mean: f32, distortion: Distortion) {
     let received = powers.iter().sum::<f32>() / powers.len() as f32;
     let scale = mean * distortion.signal / (1.0 + mean * distortion.noise * received);

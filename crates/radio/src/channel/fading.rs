@@ -8,17 +8,16 @@ use super::hst::HighSpeedTrain;
 use super::oscillator::{WAVES, Waves};
 use super::{DelayProfile, Doppler, Grid, ParameterError};
 
-/// Groups that are computed together: enough for a loop that compilers vectorise, few enough for the
-/// stack.
+/// Groups that are computed together: enough for a loop that compilers vectorise, few enough for the stack.
 const BLOCK: usize = 64;
 
-/// Most taps of any profile.
+/// Largest number of taps of any profile.
 const MAX_TAPS: usize = 9;
 
-/// Antennas of a receiver, at most.
+/// Largest number of antennas of a receiver.
 const MAX_ANTENNAS: usize = 8;
 
-/// Which radio link: one UE and one cell. Links fade independently.
+/// Radio link between one UE and one cell. Links fade independently.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct LinkId {
     /// Number of the UE, below 2^20.
@@ -36,28 +35,28 @@ impl LinkId {
         Ok(())
     }
 
-    /// The entity that draws for this link.
+    /// Returns the entity that draws for this link.
     fn entity(self) -> u32 {
         self.ue << 12 | self.cell
     }
 }
 
-/// What moves the frequency of the direct path.
+/// Frequency of the direct path over time.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum LineOfSight {
-    /// A direct path at this angle: its shift is the largest one times `cosine` (-1 to 1).
+    /// Direct path at a constant angle: its shift is the largest one times `cosine` (-1 to 1).
     Steady {
         /// K factor of the first tap: direct over scattered power, in dB; infinite for no fading.
         k_db: f64,
         /// Cosine of the angle between movement and path.
         cosine: f64,
     },
-    /// The shift swings as a train passes base stations.
+    /// Direct path of a train: its shift swings as the train passes base stations.
     Train {
         /// K factor of the first tap: direct over scattered power, in dB; infinite for no fading,
         /// as in TS 36.101 B.3; 10 dB in the tunnel with a leaky cable of TS 25.104 table B.2A.
         k_db: f64,
-        /// The way of the train.
+        /// Movement of the train.
         train: HighSpeedTrain,
     },
 }
@@ -69,7 +68,7 @@ impl LineOfSight {
         }
     }
 
-    /// Doppler shift of the direct path in hertz where the largest one is `largest_hz`.
+    /// Returns the Doppler shift of the direct path in hertz; `largest_hz` is the largest one.
     pub(crate) fn shift_hz(self, largest_hz: f64, at: Instant) -> f64 {
         match self {
             Self::Steady { cosine, .. } => largest_hz * cosine,
@@ -77,7 +76,7 @@ impl LineOfSight {
         }
     }
 
-    /// Turns of the direct path since the start of the run.
+    /// Returns the turns of the direct path since the start of the run.
     fn turns(self, largest_hz: f64, at: Instant) -> f64 {
         match self {
             Self::Steady { cosine, .. } => {
@@ -98,17 +97,17 @@ pub struct FadingConfig {
     pub doppler: Doppler,
     /// A direct path in the first tap, if any: Rician instead of Rayleigh.
     pub line_of_sight: Option<LineOfSight>,
-    /// Receive antennas with independent fading, combined for the highest ratio (MRC): their powers
-    /// add up, so that two antennas also bring 3 dB of array gain. One leaves the mean as it is.
+    /// Receive antennas with independent fading, combined for the highest ratio (MRC). Their powers add up, so two
+    /// antennas also bring 3 dB of array gain. One antenna leaves the mean as it is.
     pub antennas: usize,
-    /// Two transmit antennas with independent fading and Alamouti's code over pairs of subcarriers (IEEE
-    /// J. Sel. Areas Commun. 16(8), 1998; TS 36.211 6.3.4.3): each has half the power, and the receiver
-    /// gets the sum of both. The mean stays as it is, fades get rarer.
+    /// Transmit diversity: two antennas with independent fading and Alamouti's code over pairs of subcarriers (IEEE
+    /// J. Sel. Areas Commun. 16(8), 1998; TS 36.211 6.3.4.3). Each antenna has half the power, and the receiver gets
+    /// the sum of both. The mean stays as it is, and fades get rarer.
     pub transmit_diversity: bool,
 }
 
 impl FadingConfig {
-    /// Rayleigh fading from one antenna to one.
+    /// Returns Rayleigh fading between one transmit and one receive antenna.
     pub fn new(profile: DelayProfile, doppler: Doppler) -> Self {
         Self {
             profile,
@@ -123,12 +122,12 @@ impl FadingConfig {
         if self.transmit_diversity { 2 } else { 1 }
     }
 
-    /// Pairs of a receive and a transmit antenna.
+    /// Returns the number of pairs of a receive and a transmit antenna.
     fn branches(&self) -> usize {
         self.antennas * self.transmit_antennas()
     }
 
-    /// Share of the whole power in the direct path.
+    /// Returns the share of the whole power that is in the direct path.
     pub(crate) fn direct_share(&self) -> f64 {
         let first = self.profile.powers().next().unwrap_or(0.0);
         let scattered = |line: LineOfSight| 1.0 / (1.0 + Decibel::new(line.k_db()).to_linear());
@@ -157,17 +156,17 @@ impl FadingConfig {
     }
 }
 
-/// A fading channel: power over the mean, by PRB group, as a function of time.
+/// Fading channel: power over the mean, by PRB group, as a function of time.
 ///
-/// Each tap is a sum of plane waves from all around, whose angles are drawn one in each of equal
-/// sectors and whose phases are drawn freely (Xiao, Zheng and Beaulieu, "Novel sum-of-sinusoids
-/// simulation models for Rayleigh and Rician fading channels", IEEE Trans. Wireless Comm. 5(12),
-/// 2006): over all seeds the autocorrelation is J0(2π f τ) with any number of waves. The frequencies
-/// of one draw are fixed, so that the channel is known at every nanosecond without steps.
+/// Each tap is a sum of plane waves from all directions. Their angles are drawn one in each of equal sectors, and
+/// their phases are drawn freely (Xiao, Zheng and Beaulieu, "Novel sum-of-sinusoids simulation models for Rayleigh
+/// and Rician fading channels", IEEE Trans. Wireless Comm. 5(12), 2006). Over all seeds the autocorrelation is J0(2π
+/// f τ) with any number of waves. The frequencies of one draw are fixed, so the channel is known at every nanosecond
+/// without steps.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Fading {
     config: FadingConfig,
-    /// Taps of the first branch, then of the next.
+    /// Waves of the taps of the first branch, then of the next one.
     waves: Vec<Waves>,
     turned: Arc<Turned>,
     direct_amplitude: f32,
@@ -175,13 +174,13 @@ pub struct Fading {
     direct_phase: Vec<f64>,
 }
 
-/// What the delays of the taps do over frequency: common to all links of a kind.
+/// Phase shifts that the delays of the taps cause over frequency. All links of a kind share them.
 #[derive(PartialEq, Debug)]
 struct Turned {
     taps: usize,
     groups: usize,
-    /// For each tap, for each group: amplitude of one wave, turned by the tap's delay at the group's
-    /// frequency.
+    /// Amplitude of one wave, turned by the delay of the tap at the frequency of the group: for each tap, for each
+    /// group.
     re: Vec<f32>,
     im: Vec<f32>,
 }
@@ -212,7 +211,7 @@ impl Turned {
 }
 
 impl Fading {
-    /// The channel of `link` in the run with `seed`, seen on `grid`.
+    /// Returns the channel of `link` in the run with `seed`, seen on `grid`.
     pub fn new(
         config: FadingConfig,
         grid: &Grid,
@@ -225,7 +224,7 @@ impl Fading {
         Ok(Self::draw(config, turned, seed, link))
     }
 
-    /// A channel of the same kind for another link, which shares what the two have in common.
+    /// Returns a channel of the same kind for another link. The two share the phase shifts of the taps.
     pub fn of_link(&self, seed: u64, link: LinkId) -> Result<Self, ParameterError> {
         link.check()?;
         let turned = Arc::clone(&self.turned);
@@ -251,12 +250,12 @@ impl Fading {
         }
     }
 
-    /// What it is made of.
+    /// Returns the configuration.
     pub fn config(&self) -> &FadingConfig {
         &self.config
     }
 
-    /// Power of each PRB group over the mean of one antenna; `out` has one element per group.
+    /// Writes the power of each PRB group over the mean of one antenna to `out`, which has one element per group.
     pub fn power(&self, at: Instant, out: &mut [f32]) {
         assert_eq!(out.len(), self.turned.groups, "one element per PRB group");
         out.fill(0.0);
@@ -280,8 +279,8 @@ impl Fading {
         }
     }
 
-    /// Complex amplitude of one PRB group on one branch (both counted from zero): at one receive antenna,
-    /// of which each has two branches in a row under transmit diversity.
+    /// Returns the complex amplitude of one PRB group on one branch (both counted from zero) at one receive antenna.
+    /// Under transmit diversity each antenna has two branches in a row.
     pub fn amplitude(&self, at: Instant, branch: usize, group: usize) -> (f32, f32) {
         let (mut re, mut im) = self.direct(branch, at);
         let gains = self.tap_gains(branch, at);
@@ -305,7 +304,7 @@ impl Fading {
         gains
     }
 
-    /// The direct path: it arrives first, hence without turn over frequency.
+    /// Returns the direct path. It arrives first, so its phase is the same at all frequencies.
     fn direct(&self, branch: usize, at: Instant) -> (f32, f32) {
         let Some(line) = self.config.line_of_sight else {
             return (0.0, 0.0);
@@ -326,7 +325,7 @@ fn add_products(sums: &mut [f32], a: f32, x: &[f32], b: f32, y: &[f32]) {
     }
 }
 
-/// The waves of one tap: (2πn + θ)/N are the angles, with θ uniform in ±π.
+/// Returns the waves of one tap. Their angles are (2πn + θ)/N, with θ uniform in ±π.
 fn tap_waves(stream: &mut Stream, largest_hz: f64) -> Waves {
     let mut waves = [(0.0, 0.0); WAVES];
     for (n, wave) in waves.iter_mut().enumerate() {

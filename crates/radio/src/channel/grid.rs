@@ -1,12 +1,11 @@
-//! Physical resource blocks and the groups in which they are looked at.
+//! Grid: the physical resource blocks of a carrier, in groups.
 
 use super::ParameterError;
 
 /// Subcarriers in a PRB: TS 36.211 table 6.2.3-1, TS 38.211 §4.4.4.1.
 const SUBCARRIERS_PER_PRB: f64 = 12.0;
 
-/// A row of PRBs around the carrier, looked at in groups: a channel is evaluated in the middle of
-/// each group.
+/// Physical resource blocks around the carrier, in groups. A channel is evaluated in the middle of each group.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Grid {
     prbs: usize,
@@ -15,7 +14,7 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// `prbs` PRBs (1 to 275) in groups of `prbs_per_group`; the last group may be smaller. The
+    /// Returns a grid of `prbs` PRBs (1 to 275) in groups of `prbs_per_group`; the last group may be smaller. The
     /// subcarrier spacing is 15 kHz for LTE, and 15 kHz · 2^µ for NR.
     pub fn new(
         prbs: usize,
@@ -37,42 +36,42 @@ impl Grid {
         })
     }
 
-    /// LTE: 15 kHz.
+    /// Returns a grid of LTE, whose subcarrier spacing is 15 kHz.
     pub fn lte(prbs: usize, prbs_per_group: usize) -> Result<Self, ParameterError> {
         Self::new(prbs, prbs_per_group, 15e3)
     }
 
-    /// Number of PRBs.
+    /// Returns the number of PRBs.
     pub fn prbs(&self) -> usize {
         self.prbs
     }
 
-    /// Number of PRB groups.
+    /// Returns the number of PRB groups.
     pub fn groups(&self) -> usize {
         self.prbs.div_ceil(self.prbs_per_group)
     }
 
-    /// PRBs in one group; the last one may have fewer.
+    /// Returns the number of PRBs in one group; the last one may have fewer.
     pub(crate) fn prbs_per_group(&self) -> usize {
         self.prbs_per_group
     }
 
-    /// Hertz between subcarriers.
+    /// Returns the subcarrier spacing in hertz.
     pub(crate) fn subcarrier_spacing_hz(&self) -> f64 {
         self.subcarrier_spacing_hz
     }
 
-    /// Width of one PRB in hertz.
+    /// Returns the width of one PRB in hertz.
     pub(crate) fn prb_hz(&self) -> f64 {
         SUBCARRIERS_PER_PRB * self.subcarrier_spacing_hz
     }
 
-    /// Occupied bandwidth in hertz.
+    /// Returns the occupied bandwidth in hertz.
     pub(crate) fn bandwidth_hz(&self) -> f64 {
         self.prbs as f64 * self.prb_hz()
     }
 
-    /// How far the middle of group `group` is from the carrier, in hertz.
+    /// Returns the distance from the carrier to the middle of group `group`, in hertz.
     pub(crate) fn offset_hz(&self, group: usize) -> f64 {
         let first = group * self.prbs_per_group;
         let end = self.prbs.min(first + self.prbs_per_group);

@@ -1,11 +1,11 @@
-//! The high-speed train of TS 36.101 B.3.
+//! High-speed train of TS 36.101 B.3: Doppler shift over time.
 
 use units::Instant;
 
 use super::{Doppler, ParameterError, Speed};
 
-/// A train that passes base stations beside the track, one after another: its Doppler shift swings
-/// between the largest one and its negative (TS 36.101 equations B.3.1 to B.3.4).
+/// Train that passes base stations beside the track, one after another. Its Doppler shift swings between the largest
+/// one and its negative (TS 36.101 equations B.3.1 to B.3.4).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct HighSpeedTrain {
     initial_distance_m: f64,
@@ -15,8 +15,8 @@ pub struct HighSpeedTrain {
 }
 
 impl HighSpeedTrain {
-    /// `initial_distance_m` is twice the way to the first base station (Ds), `track_distance_m` how
-    /// far the base stations are from the track (Dmin).
+    /// Returns a train. `initial_distance_m` is twice the distance to the first base station (Ds), `track_distance_m`
+    /// the distance between base stations and track (Dmin).
     pub fn new(
         initial_distance_m: f64,
         track_distance_m: f64,
@@ -34,7 +34,7 @@ impl HighSpeedTrain {
         })
     }
 
-    /// TS 36.101 table B.3-1: 300 m, 2 m, 300 km/h, 750 Hz.
+    /// Returns the train of TS 36.101 table B.3-1: 300 m, 2 m, 300 km/h, 750 Hz.
     pub fn ts_36_101() -> Self {
         Self {
             initial_distance_m: 300.0,
@@ -44,20 +44,19 @@ impl HighSpeedTrain {
         }
     }
 
-    /// Seconds between two base stations; the shift repeats after two.
+    /// Returns the seconds between two base stations. The shift repeats after two.
     pub(crate) fn passage_s(&self) -> f64 {
         self.initial_distance_m / self.speed_m_per_s
     }
 
-    /// Doppler shift in hertz.
+    /// Returns the Doppler shift in hertz.
     pub(crate) fn shift_hz(&self, at: Instant) -> f64 {
         let (along, _) = self.place(at);
         self.largest_hz * along / libm::hypot(self.track_distance_m, along)
     }
 
-    /// Turns since the start, the integral of the shift. Since the shift is the change of the
-    /// distance to the base station, they follow from the distance alone, and each passage ends
-    /// where it began.
+    /// Returns the turns since the start, the integral of the shift. The shift is the change of the distance to the
+    /// base station, so the turns follow from the distance alone, and each passage ends with the turns it began with.
     pub(crate) fn turns(&self, at: Instant) -> f64 {
         let (along, returning) = self.place(at);
         let edge = libm::hypot(self.track_distance_m, self.initial_distance_m / 2.0);
@@ -66,8 +65,8 @@ impl HighSpeedTrain {
         if returning { -turns } else { turns }
     }
 
-    /// The numerator of the cosine in equations B.3.2 and B.3.3, in metres, and whether it is the
-    /// latter.
+    /// Returns the numerator of the cosine in equations B.3.2 and B.3.3, in metres, and whether equation B.3.3
+    /// applies.
     fn place(&self, at: Instant) -> (f64, bool) {
         let passage = self.passage_s();
         let time = at.as_secs_f64() % (2.0 * passage);

@@ -1,10 +1,9 @@
-//! What one receiver gets from one cell, as a function of time.
+//! Channel: the SINR that one receiver gets from one cell, as a function of time.
 //!
-//! The mean comes from a trace in dB ([`SinrTrace`], [`PhoneLog`]) or from positions
-//! ([`Deployment`]): path loss, shadowing, antennas, noise and interference. Fast fading
-//! ([`Fading`]) moves around it, and a receiver that a Doppler shift disturbs ([`Receiver`]) caps
-//! it. Draws are addressed by (seed, purpose, link), so that the channel depends neither on the
-//! order of the questions nor on the traffic.
+//! The mean comes from a trace in dB ([`SinrTrace`], [`PhoneLog`]) or from positions ([`Deployment`]): path loss,
+//! shadowing, antennas, noise and interference. Fast fading ([`Fading`]) varies it, and a receiver that a Doppler
+//! shift disturbs ([`Receiver`]) limits it. Draws are addressed by (seed, purpose, link), so the channel depends
+//! neither on the order of the queries nor on the traffic.
 
 mod antenna;
 mod carrier;
@@ -48,11 +47,11 @@ pub use trace::SinrTrace;
 
 use units::Instant;
 
-/// The SINR of one receiver on one cell.
+/// SINR source: the SINR of one receiver on one cell.
 pub trait SinrSource {
-    /// SINR in dB of each PRB group; `out` has one element per group of the [`Grid`].
+    /// Writes the SINR in dB of each PRB group to `out`, which has one element per group of the [`Grid`].
     fn sinr_db(&self, at: Instant, out: &mut [f32]);
 
-    /// SINR in dB without fast fading.
+    /// Returns the SINR in dB without fast fading.
     fn mean_db(&self, at: Instant) -> f64;
 }

@@ -1,31 +1,30 @@
-//! Thermal noise.
+//! Thermal noise of a receiver.
 
 use super::ParameterError;
 
 /// Boltzmann's constant, J/K (exact in SI since 2019).
 const BOLTZMANN: f64 = 1.380_649e-23;
 
-/// The temperature that noise figures refer to, in kelvin: -174 dBm/Hz.
+/// Temperature that noise figures refer to, in kelvin: -174 dBm/Hz.
 const TEMPERATURE_K: f64 = 290.0;
 
-/// How much a receiver adds to thermal noise, in dB. 9 dB for a UE and 5 dB for a base station in
-/// TR 36.942.
+/// Noise that a receiver adds to thermal noise, in dB: 9 dB for a UE and 5 dB for a base station in TR 36.942.
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
 pub struct NoiseFigure(f64);
 
 impl NoiseFigure {
-    /// From 0 to 30 dB.
+    /// Returns a noise figure of `db`, from 0 to 30 dB.
     pub fn new(db: f64) -> Result<Self, ParameterError> {
         ParameterError::range("noise figure in dB", db, 0.0, 30.0).map(Self)
     }
 
-    /// Decibels.
+    /// Returns the noise figure in dB.
     pub fn db(self) -> f64 {
         self.0
     }
 }
 
-/// Noise power kTB with the noise figure, in dBm.
+/// Returns the noise power kTB with the noise figure, in dBm.
 pub(crate) fn thermal_noise_dbm(bandwidth_hz: f64, figure: NoiseFigure) -> f64 {
     let milliwatts = BOLTZMANN * TEMPERATURE_K * bandwidth_hz * 1e3;
     10.0 * libm::log10(milliwatts) + figure.db()

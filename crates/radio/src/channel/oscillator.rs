@@ -1,21 +1,19 @@
 //! Sums of rotating phasors, exact in time and the same on every machine.
 //!
-//! A phase is a 64-bit fraction of a turn and a frequency is turns per nanosecond in the same
-//! fractions (steps of 5e-11 Hz), so that wrapping integer arithmetic gives the phase at any
-//! nanosecond without rounding.
-//! Sine and cosine are a polynomial in plain 32-bit operations, which compilers vectorise and no
-//! machine rounds differently.
+//! A phase is a 64-bit fraction of a turn, and a frequency is turns per nanosecond in the same fractions (steps of
+//! 5e-11 Hz). Wrapping integer arithmetic therefore gives the phase at any nanosecond without rounding. Sine and
+//! cosine are a polynomial in plain 32-bit operations, which compilers vectorise and no machine rounds differently.
 
 /// 2^64 / 10^9: hertz to fractions of a turn per nanosecond.
 const TURN_PER_NS_PER_HZ: f64 = 18_446_744_073.709_553;
 
-/// 2^64: a turn.
+/// One turn: 2^64.
 const TURN: f64 = 18_446_744_073_709_551_616.0;
 
 /// Phasors that are summed up together: the width that vectorises well.
 pub(crate) const WAVES: usize = 16;
 
-/// A fraction of a turn as an integer that wraps as turns do.
+/// Converts a fraction of a turn to an integer, which wraps as turns do.
 pub(crate) fn turns(fraction: f64) -> u64 {
     let whole = libm::floor(fraction);
     ((fraction - whole) * TURN) as u64
@@ -29,7 +27,7 @@ pub(crate) struct Waves {
 }
 
 impl Waves {
-    /// From frequencies in hertz (of either sign) and phases in turns.
+    /// Makes phasors from frequencies in hertz (of either sign) and phases in turns.
     pub(crate) fn new(waves: [(f64, f64); WAVES]) -> Self {
         Self {
             phase: waves.map(|(_, phase)| turns(phase)),
@@ -37,7 +35,7 @@ impl Waves {
         }
     }
 
-    /// The sum of the phasors at `ns` nanoseconds: real and imaginary part.
+    /// Returns the real and the imaginary part of the sum of the phasors at `ns` nanoseconds.
     pub(crate) fn sum(&self, ns: u64) -> (f32, f32) {
         let mut turn = [0_u32; WAVES];
         for ((turn, &phase), &per_ns) in turn.iter_mut().zip(&self.phase).zip(&self.per_ns) {
@@ -55,7 +53,7 @@ impl Waves {
 /// A quarter of a turn.
 const QUARTER: u32 = 1 << 30;
 
-/// The sum in a fixed order that keeps lanes apart.
+/// Sums the values in a fixed order that keeps lanes apart.
 fn pairwise(mut values: [f32; WAVES]) -> f32 {
     let mut half = WAVES / 2;
     while half > 0 {
@@ -67,11 +65,10 @@ fn pairwise(mut values: [f32; WAVES]) -> f32 {
     values[0]
 }
 
-/// sin 2π(turn/2^32), within 6e-7.
+/// Returns sin 2π(turn/2^32), within 6e-7.
 ///
-/// With x in half turns from -1 to 1, sin πx is odd, and its size is symmetric around 1/2, hence a
-/// smooth function of y = 4|x|(1-|x|): y times the cubic that interpolates sin(πx)/y in the
-/// Chebyshev nodes of 0 to 1.
+/// With x in half turns from -1 to 1, sin πx is odd, and its size is symmetric around 1/2. It is therefore a smooth
+/// function of y = 4|x|(1-|x|): y times the cubic that interpolates sin(πx)/y in the Chebyshev nodes of 0 to 1.
 pub(crate) fn sine_of_turn(turn: u32) -> f32 {
     let x = turn as i32 as f32 * (1.0 / 2_147_483_648.0);
     let size = x.abs();

@@ -1,22 +1,22 @@
-//! The radio columns of phone logs.
+//! Reader of the radio columns of phone logs.
 
 use std::collections::BTreeMap;
 use units::{Duration, Instant};
 
 use super::{FileError, SinrTrace};
 
-/// What a phone saw in one second.
+/// Measurements of a phone in one second.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PhoneSample {
-    /// Since the first line.
+    /// Time since the first line.
     pub at: Instant,
     /// Line of the file, counted from one.
     pub line: usize,
-    /// km/h, by the phone's satellite receiver.
+    /// Speed by the phone's satellite receiver, km/h.
     pub speed_km_per_h: f64,
-    /// The cell's identity (`RAWCELLID`).
+    /// Identity of the cell (`RAWCELLID`).
     pub cell: u64,
-    /// `LTE`, `5G`, `HSPA+` and so on.
+    /// Network: `LTE`, `5G`, `HSPA+` and so on.
     pub network: String,
     /// Reference signal power, dBm.
     pub rsrp_dbm: Option<f64>,
@@ -28,15 +28,15 @@ pub struct PhoneSample {
     pub cqi: Option<u8>,
 }
 
-/// A log of G-NetTrack as 5Gdataset publishes it (Raca et al., "Beyond throughput, the next generation:
-/// a 5G dataset with channel and context metrics", MMSys 2020).
+/// Log of G-NetTrack as 5Gdataset publishes it (Raca et al., "Beyond throughput, the next generation: a 5G dataset
+/// with channel and context metrics", MMSys 2020).
 #[derive(Clone, PartialEq, Debug)]
 pub struct PhoneLog {
     file: String,
     samples: Vec<PhoneSample>,
 }
 
-/// A year, in seconds: what seems to be longer is a mistake in a date.
+/// One year, in seconds. A log that seems to be longer has a mistake in a date.
 const LONGEST_LOG_S: i64 = 31_622_400;
 
 const TIME: &str = "Timestamp";
@@ -49,8 +49,8 @@ const SNR: &str = "SNR";
 const CQI: &str = "CQI";
 
 impl PhoneLog {
-    /// Reads a log; `file` is its name in messages. Missing values are `-`. Of several lines of one
-    /// second, the last one counts, but for the SNR, of which the mean is taken.
+    /// Reads a log; `file` is its name in messages. Missing values are `-`. Of several lines of one second the last
+    /// one counts, except that the SNR is their mean.
     pub fn read(file: &str, text: &str) -> Result<Self, FileError> {
         let mut rows = text.lines().enumerate();
         let header = rows
@@ -111,14 +111,16 @@ impl PhoneLog {
         })
     }
 
-    /// One sample per logged second.
+    /// Returns one sample per logged second.
     pub fn samples(&self) -> &[PhoneSample] {
         &self.samples
     }
 
-    /// The SNR as a trace that begins `from` after the first line and is `length` long (to the end of
-    /// the log, if none is given). Phones skip a second now and then; more than `longest_gap`
-    /// without a value is an error, which names the line and the network that was used there.
+    /// Returns the SNR as a trace that begins `from` after the first line and is `length` long (to the end of the log
+    /// if `None`).
+    ///
+    /// Phones skip a second now and then. More than `longest_gap` without a value is an error, which names the line
+    /// and the network that was used there.
     pub fn sinr_trace(
         &self,
         from: Duration,
@@ -178,7 +180,7 @@ impl Row<'_> {
             .ok_or_else(|| self.wrong(format_args!("the line ends before the column {name}")))
     }
 
-    /// A number from `low` to `high`, or none for `-`.
+    /// Returns a number from `low` to `high`; `None` for `-`.
     fn number(&self, name: &str, low: f64, high: f64) -> Result<Option<f64>, FileError> {
         let text = self.field(name)?;
         if text == "-" {

@@ -1,6 +1,6 @@
-//! Places in metres.
+//! Position: a place in metres.
 
-/// A place on flat ground, and a height above it, in metres.
+/// Place on flat ground and a height above it, in metres.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Position {
     /// Towards the east.
@@ -12,22 +12,22 @@ pub struct Position {
 }
 
 impl Position {
-    /// A place `x`, `y` at `height`, in metres.
+    /// Returns the place at `x`, `y` and `height`, in metres.
     pub const fn new(x: f64, y: f64, height: f64) -> Self {
         Self { x, y, height }
     }
 
-    /// Distance over ground, in metres.
+    /// Returns the distance over ground, in metres.
     pub(crate) fn ground_distance_m(&self, other: &Self) -> f64 {
         libm::hypot(self.x - other.x, self.y - other.y)
     }
 
-    /// Distance through space, in metres.
+    /// Returns the distance through space, in metres.
     pub(crate) fn distance_m(&self, other: &Self) -> f64 {
         libm::hypot(self.ground_distance_m(other), self.height - other.height)
     }
 
-    /// The place a `fraction` (0 to 1) of the way towards `other`.
+    /// Returns the place a `fraction` (0 to 1) of the way towards `other`.
     pub fn towards(&self, other: &Self, fraction: f64) -> Self {
         let between = |from: f64, to: f64| from + (to - from) * fraction;
         Self {

@@ -1,6 +1,6 @@
-//! Delay profiles of 3GPP.
+//! Delay profiles of 3GPP: delays and powers of the taps of a channel.
 
-/// One path of a tapped delay line.
+/// Tap: one path of a tapped delay line.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Tap {
     /// Excess delay in nanoseconds.
@@ -9,7 +9,7 @@ pub struct Tap {
     pub power_db: f64,
 }
 
-/// A tapped delay line by name.
+/// Tapped delay line by name.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum DelayProfile {
     /// One tap: Rayleigh fading that is the same at all frequencies.
@@ -63,7 +63,7 @@ const ETU: [Tap; 9] = [
 ];
 
 impl DelayProfile {
-    /// The taps, by delay.
+    /// Returns the taps, in order of delay.
     pub fn taps(self) -> &'static [Tap] {
         match self {
             Self::Flat => &FLAT,
@@ -73,7 +73,7 @@ impl DelayProfile {
         }
     }
 
-    /// Share of the whole power in each tap.
+    /// Returns the share of the whole power in each tap.
     pub fn powers(self) -> impl Iterator<Item = f64> {
         let linear = |tap: &Tap| units::Decibel::new(tap.power_db).to_linear();
         let whole: f64 = self.taps().iter().map(linear).sum();

@@ -1,4 +1,4 @@
-//! What a Doppler shift costs an OFDM receiver.
+//! Receiver: the noise that a Doppler shift causes in an OFDM receiver.
 //!
 //! Two mechanisms, each of which acts like noise in proportion to the signal and so caps the SINR:
 //!
@@ -18,49 +18,49 @@ use units::{Duration, Instant};
 use super::fading::FadingConfig;
 use super::{Grid, LineOfSight, ParameterError};
 
-/// How the local oscillator follows the Doppler shift of the direct path.
+/// Local oscillator's tracking of the Doppler shift of the direct path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FrequencyTracking {
-    /// At once.
+    /// The oscillator follows at once.
     Ideal,
-    /// Corrected once per period to the shift of that moment, and held: what the shift has changed
-    /// since remains as an offset.
+    /// The oscillator is corrected once per period to the shift of that moment. Changes of the shift since then
+    /// remain as an offset.
     Held(Duration),
-    /// Not at all: it stays on the carrier, as does a loop slower than the swing of the shift.
+    /// The oscillator stays on the carrier, as does a loop slower than the swing of the shift.
     Fixed,
 }
 
-/// How the receiver knows the channel between reference symbols.
+/// Knowledge of the channel between reference symbols.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ChannelEstimation {
-    /// Exactly.
+    /// The channel is known exactly.
     Ideal,
-    /// By linear interpolation over this time.
+    /// The channel is interpolated linearly over this time.
     Interpolated(Duration),
 }
 
 impl ChannelEstimation {
-    /// Cell-specific reference signals of LTE: in symbols 0 and 4 of each slot of seven (TS 36.211
-    /// §6.10.1.2), 0.25 ms apart on average.
+    /// Estimation by the cell-specific reference signals of LTE, which are in symbols 0 and 4 of each slot of seven
+    /// (TS 36.211 §6.10.1.2): 0.25 ms apart on average.
     pub const LTE: Self = Self::Interpolated(Duration::from_micros(250));
 
-    /// One estimate per slot, 0.5 ms apart: antenna ports 2 and 3, which have reference signals in
-    /// one symbol of each slot only (TS 36.211 §6.10.1.2), or a receiver that averages those of a
-    /// slot against noise. Fast movement costs it much more.
+    /// Estimation once per slot, 0.5 ms apart. This holds for antenna ports 2 and 3, which have reference signals in
+    /// one symbol of each slot only (TS 36.211 §6.10.1.2), or for a receiver that averages those of a slot against
+    /// noise. Fast movement costs it much more.
     pub const LTE_SLOT: Self = Self::Interpolated(Duration::from_micros(500));
 }
 
-/// A receiver under Doppler shift.
+/// Receiver under Doppler shift.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Receiver {
-    /// Of the carrier.
+    /// Tracking of the carrier.
     pub tracking: FrequencyTracking,
-    /// Of the channel.
+    /// Estimation of the channel.
     pub estimation: ChannelEstimation,
 }
 
 impl Receiver {
-    /// A receiver that only suffers the inter-carrier interference that no oscillator can correct.
+    /// Receiver that only suffers the inter-carrier interference that no oscillator can correct.
     pub const IDEAL: Self = Self {
         tracking: FrequencyTracking::Ideal,
         estimation: ChannelEstimation::Ideal,
@@ -70,14 +70,14 @@ impl Receiver {
 /// Angles over which the scattered waves are summed: exact for powers of the shift below 16.
 const ANGLES: usize = 8;
 
-/// What is left of the signal, and the noise it makes, both over the received power.
+/// Remaining signal and the noise made of it, both over the received power.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Distortion {
     pub signal: f32,
     pub noise: f32,
 }
 
-/// The distortion of one link over time.
+/// Distortion of one link over time.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct DopplerLoss {
     receiver: Receiver,
@@ -85,7 +85,7 @@ pub(crate) struct DopplerLoss {
     largest_hz: f64,
     direct_share: f64,
     line_of_sight: Option<LineOfSight>,
-    /// Where nothing changes with time.
+    /// The distortion, if nothing changes with time.
     constant: Option<Distortion>,
 }
 
@@ -151,7 +151,7 @@ impl DopplerLoss {
     }
 }
 
-/// Share of a tone's power that leaves its subcarrier, for an offset in subcarrier spacings.
+/// Returns the share of a tone's power that leaves its subcarrier, for an offset in subcarrier spacings.
 fn leakage(offset: f64) -> f64 {
     let angle = core::f64::consts::PI * offset;
     let square = angle * angle;
@@ -162,7 +162,7 @@ fn leakage(offset: f64) -> f64 {
     1.0 - sinc * sinc
 }
 
-/// Mean squared error of linear interpolation over a turn of `angle` radians.
+/// Returns the mean squared error of linear interpolation over a turn of `angle` radians.
 fn interpolation_error(angle: f64) -> f64 {
     let square = angle * angle;
     if square < 1e-2 {

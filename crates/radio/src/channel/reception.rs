@@ -1,4 +1,4 @@
-//! What a UE on its way receives from the cells around it.
+//! Reception: the signals that a moving UE receives from the cells around it.
 
 use std::cell::{RefCell, RefMut};
 use std::sync::Arc;
@@ -13,16 +13,18 @@ use super::{
     SinrSource,
 };
 
-/// Subcarriers in a PRB, each of which is a resource element of the reference signal's power.
+/// Subcarriers in a PRB, each of which is a resource element with the power of the reference signal.
 const ELEMENTS_PER_PRB: f64 = 12.0;
 
-/// What one UE receives. A function of time alone; it remembers the powers of the latest period of
-/// path loss, which changes no answer, and is therefore not shared between threads.
+/// Reception of one UE, a function of time alone.
+///
+/// It remembers the powers of the latest period of path loss. That changes no result, but it cannot be shared between
+/// threads.
 #[derive(Clone, Debug)]
 pub struct Reception {
     deployment: Arc<Deployment>,
     way: Trajectory,
-    /// By cell.
+    /// Fading and Doppler loss by cell.
     fading: Option<(Vec<Fading>, DopplerLoss)>,
     latest: RefCell<Latest>,
 }
@@ -38,7 +40,7 @@ struct Latest {
 }
 
 impl Reception {
-    /// UE number `ue` on its `way`; `fading` moves what it receives around the mean.
+    /// Returns the reception of UE number `ue` on its `way`; `fading` varies what it receives around the mean.
     pub fn new(
         deployment: Arc<Deployment>,
         ue: u32,
@@ -70,12 +72,12 @@ impl Reception {
         })
     }
 
-    /// Where the UE is.
+    /// Returns the place of the UE.
     pub fn position(&self, at: Instant) -> Position {
         self.way.at(at)
     }
 
-    /// The link to one cell, where all other cells transmit all the time.
+    /// Returns the link to one cell, where all other cells transmit all the time.
     pub fn link(&self, cell: usize) -> CellLink<'_> {
         CellLink {
             reception: self,
@@ -83,22 +85,22 @@ impl Reception {
         }
     }
 
-    /// Mean power of the reference signal of `cell` per resource element, in dBm: RSRP without fast
+    /// Returns the mean power of the reference signal of `cell` per resource element, in dBm: RSRP without fast
     /// fading (TS 36.214 §5.1.1).
     pub fn rsrp_dbm(&self, at: Instant, cell: usize) -> f64 {
         let powers = self.powers(at);
         Decibel::from_linear(powers.powers_mw[cell] / self.elements()).get()
     }
 
-    /// Gain from `cell` to the UE without fast fading, antennas included, in dB; the other way it is the
-    /// same.
+    /// Returns the gain from `cell` to the UE without fast fading, antennas included, in dB. It is the same in the
+    /// other direction.
     pub(crate) fn gain_db(&self, at: Instant, cell: usize) -> f64 {
         let sent = self.deployment.config().cells[cell].power_dbm;
         Decibel::from_linear(self.powers(at).powers_mw[cell]).get() - sent
     }
 
-    /// RSRQ of `cell` without fast fading, in dB: PRBs times RSRP over all that is received, where
-    /// each cell transmits with the share `activity` of its power (TS 36.214 §5.1.3).
+    /// Returns the RSRQ of `cell` without fast fading, in dB: PRBs times RSRP over all received power, where each
+    /// cell transmits with the share `activity` of its power (TS 36.214 §5.1.3).
     pub fn rsrq_db(&self, at: Instant, cell: usize, activity: Activity<'_>) -> f64 {
         let powers = self.powers(at);
         let received: f64 = powers
@@ -112,15 +114,15 @@ impl Reception {
         Decibel::from_linear(self.deployment.config().grid.prbs() as f64 * rsrp / rssi).get()
     }
 
-    /// SINR of `cell` without fast fading, in dB, where each other cell transmits with the share
+    /// Returns the SINR of `cell` without fast fading, in dB, where each other cell transmits with the share
     /// `activity` of its power.
     pub fn mean_sinr_db(&self, at: Instant, cell: usize, activity: Activity<'_>) -> f64 {
         let powers = self.powers(at);
         Decibel::from_linear(self.mean_sinr(&powers, cell, activity)).get()
     }
 
-    /// SINR of `cell` by PRB group in dB, where each other cell transmits with the share `activity`
-    /// of its power.
+    /// Writes the SINR of `cell` by PRB group in dB to `out`, where each other cell transmits with the share
+    /// `activity` of its power.
     pub fn sinr_db(&self, at: Instant, cell: usize, activity: Activity<'_>, out: &mut [f32]) {
         let mut latest = self.powers(at);
         let mean = self.mean_sinr(&latest, cell, activity);
@@ -178,7 +180,7 @@ impl Reception {
         latest.powers_mw[cell] / disturbance
     }
 
-    /// The powers of the period of `at`, computed where the UE is at its start.
+    /// Returns the powers of the period that `at` is in, computed for the place of the UE at its start.
     fn powers(&self, at: Instant) -> RefMut<'_, Latest> {
         let mut latest = self.latest.borrow_mut();
         let length = self.deployment.config().update_period.as_nanos();
@@ -195,12 +197,12 @@ impl Reception {
     }
 }
 
-/// What share of their power cells transmit.
+/// Share of their power that cells transmit with.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Activity<'a> {
-    /// All of it.
+    /// All cells transmit with full power.
     Full,
-    /// By cell, from 0 to 1.
+    /// Each cell transmits with its share, from 0 to 1.
     Shares(&'a [f32]),
 }
 
@@ -213,7 +215,7 @@ impl Activity<'_> {
     }
 }
 
-/// What one UE receives from one cell under full load of all others.
+/// Link of one UE to one cell while all other cells transmit all the time.
 #[derive(Clone, Copy, Debug)]
 pub struct CellLink<'r> {
     reception: &'r Reception,

@@ -5,7 +5,7 @@ use units::random::{Purpose, Stream};
 use super::oscillator::sine_of_turn;
 use super::{ParameterError, Position};
 
-/// How strongly, how far and for which base stations alike a UE is shadowed.
+/// Strength of shadowing and its correlation over distance and between base stations.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Shadowing {
     /// Standard deviation in dB.
@@ -32,19 +32,19 @@ impl Shadowing {
     }
 }
 
-/// Plane waves that make one field.
+/// Number of plane waves that make one field.
 const WAVES: usize = 64;
 
-/// Wave numbers times the correlation distance, at most: finer structure carries less than a
-/// thousandth of the variance.
+/// Largest product of wave number and correlation distance: finer structure carries less than a thousandth of the
+/// variance.
 const FINEST: f64 = 1e3;
 
-/// A field over the plane, normal with mean 0 and variance 1, whose correlation falls
-/// exponentially with distance: a known function of the place, whoever asks and in what order.
+/// Field over the plane, normal with mean 0 and variance 1, whose correlation falls exponentially with distance. Its
+/// value at a place does not depend on the order of the queries.
 ///
-/// It is a sum of plane waves with directions and phases drawn freely and wave numbers drawn from the
-/// spectrum of the correlation, one from each of equal shares (Cai and Giannakis, "A two-dimensional
-/// channel simulation model for shadowing processes", IEEE Trans. Veh. Tech. 52(6), 2003).
+/// It is a sum of plane waves. Directions and phases are drawn freely, and wave numbers are drawn from the spectrum
+/// of the correlation, one from each of equal shares (Cai and Giannakis, "A two-dimensional channel simulation model
+/// for shadowing processes", IEEE Trans. Veh. Tech. 52(6), 2003).
 #[derive(Clone, PartialEq, Debug)]
 pub struct ShadowingField {
     /// Turns per metre towards east and north, and turns at the origin.
@@ -52,7 +52,7 @@ pub struct ShadowingField {
 }
 
 impl ShadowingField {
-    /// The field of the `site` (none: what is common to all sites), for `purpose`.
+    /// Returns the field of `site` for `purpose`; `None` is the field that all sites share.
     pub(crate) fn new(
         seed: u64,
         purpose: Purpose,
@@ -79,9 +79,9 @@ impl ShadowingField {
         Self { waves }
     }
 
-    /// The value at a place; its height plays no part.
+    /// Returns the value at a place. Its height has no effect.
     pub fn at(&self, place: &Position) -> f64 {
-        /// A turn in steps of 32 bits.
+        /// One turn in steps of 32 bits.
         const TURN: f64 = 4_294_967_296.0;
         let mut sum = 0.0;
         for [east, north, phase] in &self.waves {

@@ -1,4 +1,4 @@
-//! SINR over time, from a file or from a movement.
+//! SINR trace: SINR over time, from a file or from a movement.
 
 use units::{Duration, Instant};
 
@@ -8,11 +8,11 @@ use super::{FileError, MeanSinr, ParameterError};
 #[derive(Clone, PartialEq, Debug)]
 pub struct SinrTrace(Vec<(Instant, f64)>);
 
-/// Ratios beyond this are mistakes of units, in dB.
+/// Largest ratio that is no mistake of units, in dB.
 const LARGEST_DB: f64 = 100.0;
 
 impl SinrTrace {
-    /// At least one point, from the start of the run on; times must rise.
+    /// Returns a trace of at least one point, from the start of the run on; times must rise.
     pub fn new(points: Vec<(Instant, f64)>) -> Result<Self, ParameterError> {
         let first = points.first().map(|point| point.0);
         if first != Some(Instant::ZERO) {
@@ -37,7 +37,7 @@ impl SinrTrace {
         Ok(Self(points))
     }
 
-    /// From `start_db` to `end_db` in a straight line, then on at `end_db`.
+    /// Returns a trace from `start_db` to `end_db` in a straight line, which then stays at `end_db`.
     pub fn ramp(start_db: f64, end_db: f64, length: Duration) -> Result<Self, ParameterError> {
         Self::new(vec![
             (Instant::ZERO, start_db),
@@ -45,21 +45,22 @@ impl SinrTrace {
         ])
     }
 
-    /// Away from the base station at a constant speed, as in the cellular experiments of Atxutegi
+    /// Returns a movement away from the base station at a constant speed, as in the cellular experiments of Atxutegi
     /// 2018: 20 dB falling to 5 dB at 15 dB per kilometre, 60 s at 60 km/h.
     pub fn forward(speed: super::Speed) -> Result<Self, ParameterError> {
         Self::ramp(NEAR_DB, FAR_DB, ramp_length(speed)?)
     }
 
-    /// Towards the base station: [`SinrTrace::forward`] reversed in time.
+    /// Returns a movement towards the base station: [`SinrTrace::forward`] reversed in time.
     pub fn backward(speed: super::Speed) -> Result<Self, ParameterError> {
         Self::ramp(FAR_DB, NEAR_DB, ramp_length(speed)?)
     }
 
-    /// Reads `seconds,dB` lines; `file` is its name in messages. The first time counts as the start.
-    /// Empty lines and comments (`#`) are skipped; an optional first line names the columns. A gap
-    /// of more than `longest_gap`, or a value that is no number, is an error: nothing says what was
-    /// there.
+    /// Reads `seconds,dB` lines; `file` is its name in messages.
+    ///
+    /// The first time counts as the start. Empty lines and comments (`#`) are skipped, and an optional first line
+    /// names the columns. A gap of more than `longest_gap` is an error, because nothing says what was there, and so
+    /// is a value that is no number.
     pub fn read(file: &str, text: &str, longest_gap: Duration) -> Result<Self, FileError> {
         let mut points: Vec<(Instant, f64)> = Vec::new();
         let mut first = None;
@@ -114,7 +115,7 @@ impl SinrTrace {
         Self::new(points).map_err(|error| FileError::whole(file, error))
     }
 
-    /// Time of the last point; the value there holds on.
+    /// Returns the time of the last point. Its value holds afterwards.
     pub fn length(&self) -> Duration {
         self.0[self.0.len() - 1].0.since_start()
     }

@@ -1,12 +1,12 @@
-//! What a UE measures, filtered and quantised.
+//! Measurements of a UE, filtered and quantised.
 
 /// Number of a cell.
 pub type CellId = u32;
 
-/// What a UE has measured of one cell.
+/// Measurement of one cell by a UE.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Measurement {
-    /// The cell.
+    /// Measured cell.
     pub cell: CellId,
     /// Reference signal received power, in dBm (TS 36.214 clause 5.1.1).
     pub rsrp_dbm: f64,
@@ -14,12 +14,12 @@ pub struct Measurement {
     pub rsrq_db: f64,
 }
 
-/// RSRQ as reported: 0 below -19.5 dB, then steps of 0.5 dB, 34 from -3 dB (TS 36.133 clause 9.1.7).
+/// Returns the RSRQ as reported: 0 below -19.5 dB, then steps of 0.5 dB, 34 from -3 dB (TS 36.133 clause 9.1.7).
 pub(crate) fn rsrq_index(db: f64) -> u8 {
     (libm::floor(2.0 * db) + 40.0).clamp(0.0, 34.0) as u8
 }
 
-/// Layer 3 filtering of measurements (TS 36.331 clause 5.5.3.2), cell by cell.
+/// Layer 3 filter of measurements (TS 36.331 clause 5.5.3.2), cell by cell.
 #[derive(Clone, Debug)]
 pub struct Filter {
     weight: f64,
@@ -27,7 +27,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// A filter with filterCoefficient `k`; 4 is the default, 0 filters nothing.
+    /// Returns a filter with filterCoefficient `k`; 4 is the default, and 0 does not filter.
     pub fn new(k: u8) -> Self {
         Self {
             weight: libm::pow(0.5, f64::from(k) / 4.0),
@@ -35,8 +35,8 @@ impl Filter {
         }
     }
 
-    /// Takes the measurements of one period. Cells that are not among them are forgotten: they can no
-    /// longer be detected. Measurements that are no numbers are taken as absent.
+    /// Takes the measurements of one period. Cells that are not among them are forgotten, because they can no longer
+    /// be detected. Measurements that are no numbers are taken as absent.
     pub fn update(&mut self, measured: &[Measurement]) {
         let usable = |m: &Measurement| !m.rsrp_dbm.is_nan() && !m.rsrq_db.is_nan();
         self.cells
@@ -52,12 +52,12 @@ impl Filter {
         }
     }
 
-    /// Filtered measurements of the cells detected.
+    /// Returns the filtered measurements of the cells detected.
     pub fn cells(&self) -> &[Measurement] {
         &self.cells
     }
 
-    /// The filtered measurement of one cell.
+    /// Returns the filtered measurement of one cell.
     pub fn cell(&self, cell: CellId) -> Option<&Measurement> {
         self.cells.iter().find(|known| known.cell == cell)
     }

@@ -1,4 +1,4 @@
-//! The mobility of one connection: serving, handing over, recovering.
+//! Mobility of one connection: serving, handing over, recovering.
 
 use super::measurement::{CellId, Filter, Measurement};
 use super::monitor::{LinkMonitor, MonitorConfig};
@@ -59,7 +59,7 @@ impl Default for HandoverConfig {
     }
 }
 
-/// What the cells and the gateway are to do.
+/// Action of the cells and the gateway.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
     /// The source asks this target over X2 to take the user.
@@ -68,27 +68,27 @@ pub enum Action {
     Command(CellId),
     /// The user leaves the source: MAC is reset, RLC re-established, the buffer forwarded over X2.
     Detach {
-        /// The cell left.
+        /// Cell that the user leaves.
         source: CellId,
-        /// The cell to come.
+        /// Cell that the user goes to.
         target: CellId,
-        /// What is done with the buffer.
+        /// Treatment of the buffer of the source.
         forwarding: Forwarding,
     },
     /// The user has arrived in this cell after a handover.
     Attach(CellId),
-    /// The gateway sends to this cell from now on; what it sent before goes through the source.
+    /// The gateway sends to this cell from now on. Packets that it sent before go through the source.
     PathSwitch(CellId),
     /// The connection is lost. Nothing is sent in either direction.
     Failure(Cause),
     /// The connection goes on in a cell.
     Recovered {
-        /// The cell that failed.
+        /// Cell that failed.
         source: CellId,
-        /// The cell that serves now.
+        /// Cell that serves now.
         cell: CellId,
-        /// Whether the context survived: then the buffer of the source is forwarded losslessly. A new
-        /// connection starts with empty buffers.
+        /// Whether the context survived. If so, the buffer of the source is forwarded losslessly; a new connection
+        /// starts with empty buffers.
         context: bool,
     },
 }
@@ -115,7 +115,7 @@ enum State {
     Recovering(Recovery),
 }
 
-/// The mobility of one user.
+/// State machine of the mobility of one user.
 #[derive(Clone, Debug)]
 pub struct Mobility {
     config: HandoverConfig,
@@ -124,9 +124,9 @@ pub struct Mobility {
     filter: Filter,
     watch: Watch,
     monitor: LinkMonitor,
-    /// No report before this.
+    /// Time before which no report is sent.
     report_after: Instant,
-    /// The target that has the context.
+    /// Target that has the context.
     prepared: Option<CellId>,
     path_switch: Option<(Instant, CellId)>,
     handovers: u32,
@@ -134,7 +134,7 @@ pub struct Mobility {
 }
 
 impl Mobility {
-    /// A user connected to `serving`.
+    /// Returns a user connected to `serving`.
     pub fn new(config: HandoverConfig, serving: CellId) -> Self {
         Self {
             config,
@@ -151,27 +151,27 @@ impl Mobility {
         }
     }
 
-    /// The cell that serves or served last.
+    /// Returns the cell that serves, or served last.
     pub fn serving(&self) -> CellId {
         self.serving
     }
 
-    /// Whether the user can send and receive in its serving cell.
+    /// Returns whether the user can send and receive in its serving cell.
     pub fn is_connected(&self) -> bool {
         !matches!(self.state, State::Detached { .. } | State::Recovering(_))
     }
 
-    /// Whether the user has left one cell and not arrived in the next.
+    /// Returns whether the user has left one cell and not arrived in the next.
     pub(crate) fn is_between_cells(&self) -> bool {
         matches!(self.state, State::Detached { .. })
     }
 
-    /// Handovers completed.
+    /// Returns the number of handovers completed.
     pub fn handovers(&self) -> u32 {
         self.handovers
     }
 
-    /// Connections lost.
+    /// Returns the number of connections lost.
     pub fn failures(&self) -> u32 {
         self.failures
     }
@@ -205,14 +205,14 @@ impl Mobility {
         Some(Action::Prepare(target))
     }
 
-    /// Takes the SINR of the serving cell, in dB; to be called every 10 ms while connected.
+    /// Takes the SINR of the serving cell, in dB. Call it every 10 ms while connected.
     pub fn sample(&mut self, now: Instant, sinr_db: f64) {
         if self.is_connected() {
             self.monitor.sample(now, sinr_db);
         }
     }
 
-    /// RLC has given up (TS 36.331 clause 5.3.11.3).
+    /// Starts the recovery, because RLC has given up (TS 36.331 clause 5.3.11.3).
     pub fn rlc_failed(&mut self, now: Instant) -> Option<Action> {
         self.is_connected().then(|| self.fail(now, Cause::Rlc))
     }
@@ -225,7 +225,8 @@ impl Mobility {
         Action::Failure(cause)
     }
 
-    /// When [`advance`](Self::advance) is to be called next; [`Instant::NEVER`] if nothing is due.
+    /// Returns the time at which [`advance`](Self::advance) is to be called next; [`Instant::NEVER`] if nothing is
+    /// due.
     pub fn next_deadline(&self) -> Instant {
         let state = match self.state {
             State::Connected => Instant::NEVER,
@@ -237,7 +238,7 @@ impl Mobility {
         state.min(switch).min(self.monitor.deadline())
     }
 
-    /// What happens next, at `now` or before; to be called until it returns `None`.
+    /// Returns the next action that is due at `now` or before. Call it until it returns `None`.
     pub fn advance(&mut self, now: Instant, reaches: impl Fn(CellId) -> bool) -> Option<Action> {
         if let Some((_, cell)) = self.path_switch.filter(|(at, _)| *at <= now) {
             self.path_switch = None;

@@ -1,7 +1,7 @@
-//! Which cell serves a user: measurements, triggers, the handover over X2, radio link failure and
-//! re-establishment (TS 36.331 clauses 5.3 and 5.5, TS 36.300 clause 10.1.2).
+//! Handover of the cell: measurements, triggers, the handover over X2, radio link failure and re-establishment (TS
+//! 36.331 clauses 5.3 and 5.5, TS 36.300 clause 10.1.2).
 //!
-//! [`Mobility`] is fed with measurements and says through [`Action`]s what the cells are to do.
+//! [`Mobility`] takes measurements and answers with [`Action`]s for the cells.
 
 mod measurement;
 mod mobility;

@@ -38,7 +38,7 @@ impl Default for MonitorConfig {
     }
 }
 
-/// The monitor of one UE.
+/// Radio link monitor of one UE.
 #[derive(Clone, Debug)]
 pub struct LinkMonitor {
     config: MonitorConfig,
@@ -52,7 +52,7 @@ pub struct LinkMonitor {
 }
 
 impl LinkMonitor {
-    /// A monitor that has seen nothing.
+    /// Returns a monitor that has seen nothing.
     pub fn new(config: MonitorConfig) -> Self {
         Self {
             config,
@@ -65,25 +65,25 @@ impl LinkMonitor {
         }
     }
 
-    /// Forgets everything: another cell serves.
+    /// Forgets all samples, because another cell serves now.
     pub fn reset(&mut self) {
         *self = Self::new(self.config);
     }
 
-    /// Whether T310 runs.
+    /// Returns whether T310 runs.
     pub(crate) fn has_problem(&self) -> bool {
         self.t310 != Instant::NEVER
     }
 
-    /// When T310 expires; [`Instant::NEVER`] if it does not run.
+    /// Returns the time at which T310 expires; [`Instant::NEVER`] if it does not run.
     pub fn deadline(&self) -> Instant {
         self.t310
     }
 
-    /// Takes the SINR of a radio frame, in dB; to be called every 10 ms. The quality over a window is
-    /// the mean of its samples in dB.
+    /// Takes the SINR of a radio frame, in dB. Call it every 10 ms. The quality over a window is the mean of its
+    /// samples in dB.
     pub fn sample(&mut self, now: Instant, sinr_db: f64) {
-        // No signal at all, or no number, is worse than anything measurable.
+        // A missing signal, or a value that is no number, is worse than anything measurable.
         let sinr_db = if sinr_db > -50.0 { sinr_db } else { -50.0 };
         self.newest = (self.newest + 1) % OUT_WINDOW;
         self.samples[self.newest] = sinr_db;
@@ -109,14 +109,14 @@ impl LinkMonitor {
         }
     }
 
-    /// The mean of the last `count` samples; `None` before there are as many.
+    /// Returns the mean of the last `count` samples; `None` if there are fewer.
     fn mean(&self, count: usize) -> Option<f64> {
         let back = |n| self.samples[(self.newest + OUT_WINDOW - n) % OUT_WINDOW];
         let sum: f64 = (0..count).map(back).sum();
         (self.taken >= count).then(|| sum / count as f64)
     }
 
-    /// Whether T310 has expired: the link has failed.
+    /// Returns whether T310 has expired, which means that the link has failed.
     pub fn has_failed(&self, now: Instant) -> bool {
         self.t310 <= now
     }

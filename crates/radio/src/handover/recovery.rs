@@ -1,10 +1,10 @@
-//! After a radio link failure: cell selection, re-establishment or a new connection (TS 36.331 clause
+//! Recovery after a radio link failure: cell selection, re-establishment or a new connection (TS 36.331 clause
 //! 5.3.7).
 
 use super::measurement::CellId;
 use units::{Duration, Instant};
 
-/// Why a connection was lost.
+/// Cause of the loss of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {
     /// T310 expired.
@@ -48,31 +48,31 @@ impl Default for RecoveryConfig {
     }
 }
 
-/// How often an attempt that did not get through is made again.
+/// Time after which an attempt that did not get through is repeated.
 pub(super) const RETRY: Duration = Duration::from_millis(10);
 
-/// Where the recovery stands.
+/// State of the recovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Recovery {
-    /// Looking for a cell until T311.
+    /// The UE looks for a cell until T311.
     Selecting { next: Instant, t311: Instant },
-    /// Re-establishing with a cell until T301.
+    /// The UE re-establishes with a cell until T301.
     Reestablishing {
         cell: CellId,
         next: Instant,
         t301: Instant,
     },
-    /// Idle: looking for a cell to connect to.
+    /// The UE is idle and looks for a cell to connect to.
     Idle { next: Instant },
-    /// Connecting anew.
+    /// The UE connects anew.
     Connecting { cell: CellId, next: Instant },
 }
 
-/// What a step of the recovery comes to.
+/// Outcome of a step of the recovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Step {
     Continue(Recovery),
-    /// Back in this cell, with the old context or without.
+    /// The UE is back in this cell, with the old context or without.
     Back {
         cell: CellId,
         context: bool,
@@ -96,8 +96,8 @@ impl Recovery {
         }
     }
 
-    /// What happens when [`next`](Self::next) has come. `best` is the strongest cell that can be
-    /// reached now, `reaches` whether a cell can, `knows` whether it has the UE's context.
+    /// Takes the step that is due at [`next`](Self::next). `best` is the strongest cell that can be reached now,
+    /// `reaches` tells whether a cell can be reached, `knows` whether it has the UE's context.
     pub(super) fn step(
         self,
         config: &RecoveryConfig,

@@ -1,4 +1,5 @@
-//! When a UE reports and the source cell decides: events A2, A3 and A4 of TS 36.331 clause 5.5.4.
+//! Triggers of a handover: events A2, A3 and A4 of TS 36.331 clause 5.5.4, by which a UE reports and the source cell
+//! decides.
 
 use super::measurement::{CellId, Filter, Measurement, rsrq_index};
 use crate::channel::ParameterError;
@@ -94,14 +95,14 @@ impl Trigger {
     }
 }
 
-/// For how long entering conditions have held: per neighbour for A3, of the serving cell for A2.
+/// Time since which entering conditions have held: per neighbour for A3, of the serving cell for A2.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Watch {
     since: Vec<(CellId, Instant)>,
 }
 
 impl Watch {
-    /// Forgets all conditions: the serving cell has changed.
+    /// Forgets all conditions, because the serving cell has changed.
     pub(super) fn reset(&mut self) {
         self.since.clear();
     }
@@ -158,7 +159,7 @@ impl Watch {
         }
     }
 
-    /// Whether the condition has held for `wait`.
+    /// Returns whether the condition has held for `wait`.
     fn held(&mut self, now: Instant, cell: CellId, holds: bool, wait: Duration) -> bool {
         let known = self.since.iter().position(|(id, _)| *id == cell);
         match (holds, known) {

@@ -19,22 +19,22 @@ pub struct DrxConfig {
     pub short: Option<(u64, u64)>,
 }
 
-/// Whether a UE listens to the control channel.
+/// DRX state of a UE: whether it listens to the control channel.
 #[derive(Clone, Debug)]
 pub struct Drx {
     config: DrxConfig,
     /// First subframe in which each timer no longer runs.
     on_until: u64,
     active_until: u64,
-    /// The short cycle is used before this subframe.
+    /// First subframe in which the short cycle is no longer used.
     short_until: u64,
-    /// Retransmissions may come in these spans.
+    /// Spans in which retransmissions may come.
     retransmissions: Vec<(u64, u64)>,
     request_pending: bool,
 }
 
 impl Drx {
-    /// A UE that has been inactive for long.
+    /// Returns a UE that has been inactive for long.
     pub fn new(config: DrxConfig) -> Self {
         Self {
             config,
@@ -46,8 +46,7 @@ impl Drx {
         }
     }
 
-    /// Begins a subframe and says whether it belongs to the active time. To be called once in each,
-    /// in order.
+    /// Begins a subframe and returns whether it belongs to the active time. Call it once in each subframe, in order.
     pub fn start(&mut self, subframe: u64) -> bool {
         let config = self.config;
         if subframe == self.active_until && self.active_until > 0 {
@@ -80,24 +79,24 @@ impl Drx {
                 .any(|&(from, _)| from <= subframe)
     }
 
-    /// The control channel announced a new transmission in `subframe`.
+    /// Notes that the control channel announced a new transmission in `subframe`.
     pub(crate) fn new_transmission(&mut self, subframe: u64) {
         self.active_until = subframe + 1 + self.config.inactivity;
     }
 
-    /// A downlink transmission in `subframe` was not decoded: listen when it may be repeated.
+    /// Notes that a downlink transmission in `subframe` was not decoded; the UE listens when it may be repeated.
     pub(crate) fn not_decoded(&mut self, subframe: u64) {
         let from = subframe + self.config.harq_round_trip;
         self.retransmissions
             .push((from, from + self.config.retransmission));
     }
 
-    /// Whether a scheduling request is pending.
+    /// Sets whether a scheduling request is pending.
     pub(crate) fn set_request_pending(&mut self, pending: bool) {
         self.request_pending = pending;
     }
 
-    /// A DRX command ends the running phase (clause 6.1.3.3).
+    /// Ends the running phase, as a DRX command demands (clause 6.1.3.3).
     pub fn command(&mut self, subframe: u64) {
         self.on_until = subframe;
         self.active_until = 0;

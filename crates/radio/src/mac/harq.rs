@@ -1,8 +1,8 @@
 //! Hybrid ARQ: parallel stop-and-wait processes with soft combining (TS 36.321 clauses 5.3.2, 5.4.2).
 //!
-//! The outcome of an attempt is drawn when it is sent; the sender learns it one round trip later.
-//! What combining means is the physical layer's business: each process carries a soft buffer of
-//! type `S`, cleared for new data, which the caller's closure updates and turns into an error rate.
+//! The outcome of an attempt is drawn when it is sent; the sender learns it one round trip later. Combining is done
+//! by the physical layer: each process has a soft buffer of type `S`, cleared for new data, which a closure of the
+//! caller updates and turns into an error rate.
 
 use units::random::{Purpose, Stream};
 
@@ -40,21 +40,21 @@ impl Default for HarqConfig {
     }
 }
 
-/// What the receiver made of an attempt.
+/// Outcome of an attempt at the receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reception {
-    /// Decoded: the payload is to be delivered, now and only now.
+    /// The block is decoded; its payload is to be delivered, now and only now.
     Decoded,
-    /// Decoded before, but the acknowledgement was lost: nothing to deliver.
+    /// The block was decoded before, but the acknowledgement was lost; nothing is to be delivered.
     Repeated,
-    /// Not decoded; what was heard is kept for combining.
+    /// The block is not decoded; the received signal is kept for combining.
     Failed,
 }
 
-/// What happened to a process at the end of its round trip.
+/// Outcome of a process at the end of its round trip.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Feedback {
-    /// The block is done with; the process is free.
+    /// The block is acknowledged; the process is free.
     Acknowledged,
     /// The block is to be sent again.
     Negative,
@@ -85,7 +85,7 @@ struct Process<T, S> {
     soft: S,
 }
 
-/// The processes towards one receiver. `T` is the payload, whose memory is reused.
+/// Processes towards one receiver. `T` is the payload, whose memory is reused.
 #[derive(Clone, Debug)]
 pub struct Harq<T, S> {
     config: HarqConfig,
@@ -95,7 +95,7 @@ pub struct Harq<T, S> {
 }
 
 impl<T: Default, S: Default> Harq<T, S> {
-    /// An entity with all processes idle.
+    /// Returns an entity with all processes idle.
     pub fn new(config: HarqConfig) -> Self {
         let processes = (0..config.processes)
             .map(|_| Process {
@@ -133,7 +133,7 @@ impl<T: Default, S: Default> Harq<T, S> {
                 Feedback::Negative
             } else {
                 process.state = State::Idle;
-                // An acknowledgement may have been misheard: then nothing was lost.
+                // If an acknowledgement was misheard, nothing was lost.
                 if process.decoded {
                     Feedback::Acknowledged
                 } else {
@@ -154,9 +154,9 @@ impl<T: Default, S: Default> Harq<T, S> {
         None
     }
 
-    /// The process whose retransmission goes next at `tti`, the one that has waited longest first.
+    /// Returns the process whose retransmission goes next at `tti`, the one that has waited longest first.
     ///
-    /// With synchronous timing only one whose moment is exactly now.
+    /// With synchronous timing, only a process whose moment is exactly now is returned.
     pub fn retransmission(&self, tti: u64) -> Option<usize> {
         self.processes
             .iter()
@@ -178,12 +178,12 @@ impl<T: Default, S: Default> Harq<T, S> {
         }
     }
 
-    /// A process that can take new data.
+    /// Returns a process that can take new data.
     pub fn idle(&self) -> Option<usize> {
         self.idle_processes().next()
     }
 
-    /// All processes that can take new data; one that has been filled is among them until its first
+    /// Returns all processes that can take new data. A process that has been filled is among them until its first
     /// [`attempt`](Self::attempt).
     pub(crate) fn idle_processes(&self) -> impl Iterator<Item = usize> {
         let idle = |process: &&Process<T, S>| process.state == State::Idle;
@@ -193,14 +193,14 @@ impl<T: Default, S: Default> Harq<T, S> {
             .map(|(index, _)| index)
     }
 
-    /// Whether nothing is under way.
+    /// Returns whether no process is in use.
     pub fn is_empty(&self) -> bool {
         self.processes
             .iter()
             .all(|process| process.state == State::Idle)
     }
 
-    /// Clears the soft buffer of an idle process and hands out its payload for refilling. The next
+    /// Clears the soft buffer of an idle process and returns its payload for refilling. The next
     /// [`attempt`](Self::attempt) on it is its first.
     pub fn new_data(&mut self, process: usize) -> &mut T {
         let process = &mut self.processes[process];
@@ -210,18 +210,18 @@ impl<T: Default, S: Default> Harq<T, S> {
         &mut process.payload
     }
 
-    /// The payload of a process.
+    /// Returns the payload of a process.
     pub fn payload(&self, process: usize) -> &T {
         &self.processes[process].payload
     }
 
-    /// Attempts made for the present block of a process.
+    /// Returns the attempts made for the present block of a process.
     pub fn attempts(&self, process: usize) -> u8 {
         self.processes[process].attempts
     }
 
-    /// Sends a process at `tti`. `error_rate` combines the attempt into the soft buffer and gives
-    /// the block error rate that results; `chance` decides about decoding and feedback.
+    /// Sends a process at `tti`. `error_rate` combines the attempt into the soft buffer and returns the resulting
+    /// block error rate; `chance` draws decoding and feedback.
     pub fn attempt(
         &mut self,
         tti: u64,
@@ -248,8 +248,8 @@ impl<T: Default, S: Default> Harq<T, S> {
         reception
     }
 
-    /// Forgets everything under way (MAC reset, TS 36.321 clause 5.9), handing each payload that the
-    /// receiver never got to `lost`.
+    /// Forgets all blocks under way (MAC reset, TS 36.321 clause 5.9) and calls `lost` with each payload that the
+    /// receiver never got.
     pub fn reset(&mut self, mut lost: impl FnMut(&T)) {
         for process in &mut self.processes {
             if process.state != State::Idle && !process.decoded {
@@ -261,7 +261,7 @@ impl<T: Default, S: Default> Harq<T, S> {
     }
 }
 
-/// Chance as seen by one receiver: addressed by TTI, so it never depends on what was sent before.
+/// Random draws of one receiver. They are addressed by TTI, so they never depend on what was sent before.
 #[derive(Clone, Debug)]
 pub struct Chance {
     decoding: Stream,
@@ -273,7 +273,7 @@ pub struct Chance {
 }
 
 impl Chance {
-    /// Chance of the receiver with number `entity` in the run with `seed`, feedback without errors.
+    /// Returns the draws of receiver number `entity` in the run with `seed`, with feedback without errors.
     pub fn new(seed: u64, entity: u32) -> Self {
         Self {
             decoding: Stream::new(seed, Purpose::HarqDecoding, entity),
@@ -300,7 +300,7 @@ impl Chance {
     }
 }
 
-/// The 53 high bits of a draw as a number in [0, 1).
+/// Converts the 53 high bits of a draw to a number in [0, 1).
 fn unit_interval(draw: u64) -> f64 {
     (draw >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
 }

@@ -1,6 +1,6 @@
-//! The downlink control channel: how many grants and assignments a subframe can carry.
+//! Downlink control channel: the grants and assignments that a subframe can carry.
 
-/// Control channel elements of one message.
+/// Number of control channel elements of one message.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Aggregation {
     /// One element.
@@ -14,9 +14,10 @@ pub enum Aggregation {
 }
 
 impl Aggregation {
-    /// The fewest elements for a receiver at `sinr_db`, where eight do at `eight_db`: each halving
-    /// doubles the code rate and is taken to cost 3 dB. TS 36.101 clause 8.4.1.1 asks for eight
-    /// elements at -1.7 dB on two receive antennas, with one message in a hundred missed.
+    /// Returns the fewest elements for a receiver at `sinr_db`, if eight elements are enough at `eight_db`.
+    ///
+    /// Each halving doubles the code rate and is taken to cost 3 dB. TS 36.101 clause 8.4.1.1 asks for eight elements
+    /// at -1.7 dB on two receive antennas, with one message in a hundred missed.
     pub(crate) fn for_sinr(sinr_db: f64, eight_db: f64) -> Self {
         match sinr_db - eight_db {
             margin if margin >= 9.0 => Self::One,
@@ -26,7 +27,7 @@ impl Aggregation {
         }
     }
 
-    /// The largest up to this one that a region of so many elements has room for.
+    /// Returns the largest number of elements, up to this one, that a region of `elements` has room for.
     fn within(self, elements: u32) -> Self {
         [Self::Eight, Self::Four, Self::Two]
             .into_iter()
@@ -34,7 +35,7 @@ impl Aggregation {
             .unwrap_or(Self::One)
     }
 
-    /// Candidates in a UE's search space (TS 36.213 Table 9.1.1-1).
+    /// Returns the candidates in a UE's search space (TS 36.213 Table 9.1.1-1).
     const fn candidates(self) -> u32 {
         match self {
             Self::One | Self::Two => 6,
@@ -43,7 +44,7 @@ impl Aggregation {
     }
 }
 
-/// The control region of one cell, subframe after subframe.
+/// Control region of one cell, subframe after subframe.
 #[derive(Clone, Debug)]
 pub struct Pdcch {
     elements: u32,
@@ -53,7 +54,7 @@ pub struct Pdcch {
 }
 
 impl Pdcch {
-    /// A region of so many control channel elements, at most 128.
+    /// Returns a region of `elements` control channel elements, at most 128.
     pub fn new(elements: u32) -> Self {
         Self {
             elements: elements.min(128),
@@ -70,8 +71,9 @@ impl Pdcch {
         self.blocked = 0;
     }
 
-    /// Places a message for the UE with that RNTI; false if all its candidates are taken. A message
-    /// that is larger than the whole region gets the largest size that is not: narrow carriers
+    /// Places a message for the UE with that RNTI. Returns false if all its candidates are taken.
+    ///
+    /// A message that is larger than the whole region gets the largest size that fits; otherwise narrow carriers
     /// would never reach a UE with poor reception.
     pub fn place(&mut self, rnti: u16, aggregation: Aggregation) -> bool {
         let aggregation = aggregation.within(self.elements);
@@ -94,7 +96,7 @@ impl Pdcch {
         false
     }
 
-    /// Share of the elements taken, 0 to 1.
+    /// Returns the share of the elements taken, 0 to 1.
     pub fn utilisation(&self) -> f64 {
         if self.elements == 0 {
             return 1.0;
@@ -102,13 +104,13 @@ impl Pdcch {
         f64::from(self.taken.count_ones()) / f64::from(self.elements)
     }
 
-    /// Messages that found no place in this subframe.
+    /// Returns the number of messages that found no place in this subframe.
     pub fn blocked(&self) -> u32 {
         self.blocked
     }
 }
 
-/// Y_k of TS 36.213 clause 9.1.1, where a UE's search space begins in a subframe.
+/// Returns Y_k of TS 36.213 clause 9.1.1, the start of a UE's search space in a subframe.
 fn search_space(rnti: u16, subframe: u64) -> u32 {
     let mut hash = u32::from(rnti.max(1));
     for _ in 0..=subframe % 10 {

@@ -1,7 +1,7 @@
-//! What MAC subheaders cost (TS 36.321 clauses 6.1.2 and 6.2.1).
+//! MAC subheaders and their size (TS 36.321 clauses 6.1.2 and 6.2.1).
 
-/// Bytes of the subheader of a MAC SDU with `len` bytes: R/R/E/LCID alone for the last one in the
-/// PDU, with a length field of 7 or 15 bits otherwise.
+/// Returns the bytes of the subheader of a MAC SDU with `len` bytes: R/R/E/LCID alone for the last one in the PDU,
+/// otherwise with a length field of 7 or 15 bits.
 pub const fn bytes(len: u32, last: bool) -> u32 {
     if last {
         1
@@ -12,7 +12,7 @@ pub const fn bytes(len: u32, last: bool) -> u32 {
     }
 }
 
-/// A short or truncated buffer status report with its subheader (clause 6.1.3.1).
+/// Bytes of a short or truncated buffer status report with its subheader (clause 6.1.3.1).
 pub(crate) const SHORT_BSR: u32 = 2;
 
 #[cfg(test)]

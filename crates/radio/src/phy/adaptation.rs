@@ -3,10 +3,10 @@
 use super::capacity::{information, information_sums};
 use super::{CodeBlocks, CqiTable, Modulation, TransportFormat};
 
-/// Thresholds of one carrier, computed once.
+/// Thresholds of link adaptation on one carrier, computed once.
 #[derive(Clone, Debug)]
 pub struct LinkAdaptation {
-    /// Per CQI from 1 on.
+    /// Thresholds per CQI, from 1 on.
     cqis: [CqiThreshold; 15],
     /// Effective SINR in dB that each scheme needs, by number of PRBs from 1 on and then by MCS.
     needs: Vec<f32>,
@@ -17,17 +17,17 @@ pub struct LinkAdaptation {
 struct CqiThreshold {
     modulation: Modulation,
     sinr_db: f64,
-    /// The same as bits per symbol, which is what a measurement yields.
+    /// The same threshold as bits per symbol, which is the unit of a measurement.
     information: f32,
 }
 
 impl LinkAdaptation {
-    /// Thresholds for values of `table`, measured on a reference resource of `reference_elements`
-    /// resource elements whose blocks are cut by `cut` (bits and code rate), and for `schemes` modulation
-    /// and coding schemes on 1 to `prbs` resource blocks, which `format` describes (MCS, PRBs) where they
-    /// exist.
+    /// Computes the thresholds.
     ///
-    /// Both are taken at the block error rate that the CQI table aims at.
+    /// The CQI thresholds are for values of `table`, measured on a reference resource of `reference_elements`
+    /// resource elements whose blocks are cut by `cut` (bits and code rate). The schemes are `schemes` modulation and
+    /// coding schemes on 1 to `prbs` resource blocks, which `format` describes (MCS, PRBs) where they exist. Both are
+    /// taken at the block error rate that the CQI table aims at.
     pub fn new(
         table: CqiTable,
         reference_elements: u32,
@@ -71,8 +71,8 @@ impl LinkAdaptation {
         }
     }
 
-    /// The CQI that a receiver reports: the highest value whose reference block it would receive within
-    /// the error target, 0 if there is none (TS 36.213 7.2.3, TS 38.214 5.2.2.1).
+    /// Returns the CQI that a receiver reports: the highest value whose reference block it would receive within the
+    /// error target, or 0 if there is none (TS 36.213 7.2.3, TS 38.214 5.2.2.1).
     ///
     /// `sinr_db` holds one value per group of resource blocks, in dB.
     pub fn cqi(&self, sinr_db: &[f32]) -> u8 {
@@ -89,7 +89,7 @@ impl LinkAdaptation {
             .unwrap_or(0) as u8
     }
 
-    /// The effective SINR in dB that `cqi` promises at least; minus infinity for 0.
+    /// Returns the effective SINR in dB that `cqi` promises at least; minus infinity for 0.
     pub fn sinr_db_of_cqi(&self, cqi: u8) -> f64 {
         match usize::from(cqi).checked_sub(1) {
             Some(index) => self.cqis[index.min(14)].sinr_db,
@@ -97,8 +97,8 @@ impl LinkAdaptation {
         }
     }
 
-    /// The highest scheme on `prbs` resource blocks that keeps the error target at an effective SINR, or
-    /// nothing if none does.
+    /// Returns the highest scheme on `prbs` resource blocks that keeps the error target at an effective SINR; `None`
+    /// if there is none.
     ///
     /// # Panics
     /// If `prbs` is 0 or more than the carrier has.
@@ -111,9 +111,9 @@ impl LinkAdaptation {
             .map(|mcs| mcs as u8)
     }
 
-    /// The scheme that a base station picks for a receiver that reported `cqi`, with its SINR corrected
-    /// by `offset_db` (0, or what [`OuterLoop`](super::OuterLoop) says). Nothing for CQI 0; where even the
-    /// lowest scheme does not keep the error target, that one.
+    /// Returns the scheme that a base station picks for a receiver that reported `cqi`, with its SINR corrected by
+    /// `offset_db` (0, or the offset of [`OuterLoop`](super::OuterLoop)). Returns `None` for CQI 0, and the lowest
+    /// scheme if even that does not keep the error target.
     ///
     /// # Panics
     /// If `prbs` is 0 or more than the carrier has.
@@ -155,7 +155,7 @@ mod tests {
     /// Computed once for all cases of a property.
     static FIVE_MHZ: LazyLock<LinkAdaptation> = LazyLock::new(|| carrier(25));
 
-    /// Mbit/s of one layer on a flat channel at `sinr_db`, first transmissions alone.
+    /// Returns the Mbit/s of one layer on a flat channel at `sinr_db`, counting first transmissions alone.
     fn rate(adaptation: &LinkAdaptation, prbs: u32, sinr_db: f64) -> f64 {
         let cqi = adaptation.cqi(&[sinr_db as f32]);
         let Some(mcs) = adaptation.mcs_of_cqi(cqi, prbs, 0.0) else {

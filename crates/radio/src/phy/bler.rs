@@ -1,16 +1,15 @@
 //! Block errors: the chance that a transport block is lost, after one transmission or several.
 //!
-//! A code block of K bits is lost when the information received about it falls short of K. That
-//! information is nearly normal around the sum over its symbols (normal approximation, Polyanskiy,
-//! Poor, Verdú, IEEE Trans. IT 56(5), 2010), with mean and variance of [`capacity`]. Real
-//! codes need some more power than this bound: [`gap_db`].
+//! A code block of K bits is lost if the information received about it falls short of K. That information is nearly
+//! normal around the sum over its symbols (normal approximation, Polyanskiy, Poor, Verdú, IEEE Trans. IT 56(5),
+//! 2010), with mean and variance of [`capacity`]. Real codes need some more power than this bound: [`gap_db`].
 //!
 //! [`capacity`]: super::capacity
 
 use super::capacity::{mean_information, sinr_db_of_information};
 use super::{ChannelCode, CodeBlocks, Modulation, SoftBuffer};
 
-/// How far a decoder stays behind the normal approximation, in dB.
+/// Returns the distance of a decoder from the normal approximation, in dB.
 ///
 /// Turbo: between 90 and 5 % of lost blocks, LTE's code with a BCJR decoder of eight iterations lies 0.56
 /// to 0.85 dB behind it in the figures of TTA PG707 ("Link-level simulation results for IMT.EVAL",
@@ -24,7 +23,7 @@ pub(crate) const fn gap_db(code: ChannelCode) -> f64 {
     }
 }
 
-/// Mean of the information over resource blocks as the SINR at which an AWGN channel gives as much.
+/// Returns the SINR at which an AWGN channel gives as much information as the mean over resource blocks.
 ///
 /// This is the mutual-information effective SINR mapping, MIESM (Brueninghaus et al., "Link performance
 /// models for system level simulations of broadband radio access systems", PIMRC 2005). `sinr_db` holds
@@ -36,15 +35,15 @@ pub fn effective_sinr_mi(sinr_db: &[f32], modulation: Modulation) -> f64 {
     sinr_db_of_information(modulation, mean_information(modulation, sinr_db))
 }
 
-/// The chance that a transport block sent once with `coded_bits` is lost at an effective SINR.
+/// Returns the chance that a transport block sent once with `coded_bits` is lost at an effective SINR.
 pub fn bler(blocks: CodeBlocks, modulation: Modulation, coded_bits: u32, sinr_db: f64) -> f64 {
     let mut buffer = SoftBuffer::new(blocks, modulation);
     buffer.receive(0, coded_bits, sinr_db);
     buffer.bler()
 }
 
-/// The SINR in dB at which a transport block sent once is lost with the chance `target`; infinite where
-/// no SINR within -30 to 42 dB is enough.
+/// Returns the SINR in dB at which a transport block sent once is lost with the chance `target`; infinite if no SINR
+/// from -30 to 42 dB is enough.
 pub(crate) fn sinr_db_at_bler(
     blocks: CodeBlocks,
     modulation: Modulation,

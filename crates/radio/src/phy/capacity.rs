@@ -1,5 +1,5 @@
-//! What a symbol tells about the bits it carries: mutual information of bit-interleaved coded
-//! modulation over an additive white Gaussian noise channel, and its dispersion.
+//! Information per symbol: mutual information of bit-interleaved coded modulation over an additive white Gaussian
+//! noise channel, and its dispersion.
 //!
 //! Per bit, the information density is `1 - log2(sum over all points / sum over the points with the
 //! same bit)` of the likelihoods; its mean, summed over the bits of a symbol, is the BICM capacity
@@ -31,8 +31,7 @@ struct Curves {
     information: Box<[[f32; 4]; ENTRIES]>,
     /// Bits² per symbol.
     dispersion: Box<[[f32; 4]; ENTRIES]>,
-    /// Per modulation, where the search for a number of bits begins: the entries below each multiple of
-    /// a bin.
+    /// Start of the search for a number of bits, per modulation: the entries below each multiple of a bin.
     below_bins: [Vec<u16>; 4],
 }
 
@@ -69,7 +68,7 @@ impl Position {
     }
 }
 
-/// Bits that one symbol at each of these SINRs in dB carries, all added up, for each modulation in the
+/// Returns the bits that one symbol at each of these SINRs in dB carries, all added up, for each modulation in the
 /// order of [`Modulation::ALL`].
 pub(crate) fn information_sums(sinr_db: &[f32]) -> [f32; 4] {
     let table = &*CURVES.information;
@@ -84,7 +83,7 @@ pub(crate) fn information_sums(sinr_db: &[f32]) -> [f32; 4] {
     sums
 }
 
-/// Bits that one symbol of `modulation` carries on average over these SINRs in dB, of which there is at
+/// Returns the bits that one symbol of `modulation` carries on average over these SINRs in dB, of which there is at
 /// least one.
 pub(crate) fn mean_information(modulation: Modulation, sinr_db: &[f32]) -> f64 {
     let table = &*CURVES.information;
@@ -95,7 +94,7 @@ pub(crate) fn mean_information(modulation: Modulation, sinr_db: &[f32]) -> f64 {
     sum / sinr_db.len() as f64
 }
 
-/// Bits that one symbol of `modulation` carries at `sinr_db`, between 0 and the modulation order.
+/// Returns the bits that one symbol of `modulation` carries at `sinr_db`, between 0 and the modulation order.
 pub fn information(modulation: Modulation, sinr_db: f64) -> f64 {
     look_up(&CURVES.information, modulation, sinr_db)
 }
@@ -106,13 +105,13 @@ fn look_up(table: &[[f32; 4]; ENTRIES], modulation: Modulation, sinr_db: f64) ->
     let [low, high] = [at.entry, at.entry + 1].map(|entry| table[entry][column]);
     let bits = f64::from(at.between(low, high));
     if sinr_db < LOWEST_DB {
-        // Information is proportional to power where there is next to none.
+        // Below the table, information is proportional to power.
         return bits * libm::exp10((sinr_db - LOWEST_DB) / 10.0);
     }
     bits
 }
 
-/// Variance of the information that one symbol of `modulation` carries at `sinr_db`, in bits².
+/// Returns the variance of the information that one symbol of `modulation` carries at `sinr_db`, in bits².
 pub(crate) fn dispersion(modulation: Modulation, sinr_db: f64) -> f64 {
     let at = Position::of(sinr_db);
     let column = modulation as usize;
@@ -121,7 +120,7 @@ pub(crate) fn dispersion(modulation: Modulation, sinr_db: f64) -> f64 {
     f64::from(at.between(low, high))
 }
 
-/// The SINR in dB at which one symbol of `modulation` carries `bits`, within the range of the table.
+/// Returns the SINR in dB at which one symbol of `modulation` carries `bits`, within the range of the table.
 pub(crate) fn sinr_db_of_information(modulation: Modulation, bits: f64) -> f64 {
     let column = modulation as usize;
     let table = &*CURVES.information;
@@ -164,7 +163,7 @@ impl Curves {
                 let edge = bin as f32 / BINS_PER_BIT;
                 information.partition_point(|entry| entry[column] < edge) as u16
             };
-            // Beyond the last edge there is nothing but what rounds to it.
+            // Beyond the last edge there are only numbers that round to it.
             (0..bins).map(below).chain([ENTRIES as u16]).collect()
         });
         Self {
@@ -175,7 +174,7 @@ impl Curves {
     }
 }
 
-/// Mean and variance of the information density of one symbol.
+/// Returns the mean and the variance of the information density of one symbol.
 ///
 /// The trapezoidal rule converges exponentially for such integrals (Trefethen and Weideman, "The
 /// exponentially convergent trapezoidal rule", SIAM Review 56(3), 2014).
@@ -212,7 +211,7 @@ fn integrate(modulation: Modulation, sinr_db: f64) -> (f64, f64) {
     (2.0 * mean, 2.0 * (square / weights - mean * mean))
 }
 
-/// Sum over the bits of a level of the information that the likelihoods of all levels give on it.
+/// Returns the information on a level that the likelihoods of all levels give, summed over its bits.
 fn density(likelihoods: &[f64], sent: usize, bits: u32) -> f64 {
     let gray = |level: usize| level ^ (level >> 1);
     let all: f64 = likelihoods.iter().sum();
@@ -229,7 +228,7 @@ fn density(likelihoods: &[f64], sent: usize, bits: u32) -> f64 {
     density
 }
 
-/// The value at a table entry of the monotone cubic through the knots (Fritsch and Carlson, "Monotone
+/// Returns the value at a table entry of the monotone cubic through the knots (Fritsch and Carlson, "Monotone
 /// piecewise cubic interpolation", SIAM J. Numer. Anal. 17(2), 1980, with harmonic-mean slopes).
 fn monotone_cubic(knots: &[f64], entry: usize) -> f64 {
     let left = (entry / STEPS_PER_KNOT).min(knots.len() - 2);

@@ -1,20 +1,20 @@
-//! Channel codes: how a transport block is cut into code blocks, and what the soft buffer of one holds.
+//! Channel codes: segmentation of a transport block into code blocks, and the soft buffer of a code block.
 
-/// The code that protects a shared channel.
+/// Code that protects a shared channel.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ChannelCode {
-    /// LTE's turbo code of rate 1/3 (TS 36.212 5.1.3.2).
+    /// Turbo code of LTE with rate 1/3 (TS 36.212 5.1.3.2).
     Turbo,
-    /// NR's low-density parity-check code on base graph 1, rate 1/3 (TS 38.212 5.3.2).
+    /// Low-density parity-check code of NR on base graph 1, rate 1/3 (TS 38.212 5.3.2).
     LdpcBaseGraph1,
-    /// NR's low-density parity-check code on base graph 2, rate 1/5 (TS 38.212 5.3.2).
+    /// Low-density parity-check code of NR on base graph 2, rate 1/5 (TS 38.212 5.3.2).
     LdpcBaseGraph2,
 }
 
 /// Equal code blocks of one transport block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CodeBlocks {
-    /// The code they are encoded with.
+    /// Code that they are encoded with.
     pub code: ChannelCode,
     /// Number of code blocks, C.
     pub count: u32,
@@ -23,7 +23,7 @@ pub struct CodeBlocks {
 }
 
 impl ChannelCode {
-    /// Coded bits of the circular buffer per bit before encoding.
+    /// Returns the coded bits of the circular buffer per bit before encoding.
     pub(crate) const fn buffer_per_bit(self) -> u32 {
         match self {
             Self::Turbo | Self::LdpcBaseGraph1 => 3,
@@ -31,7 +31,7 @@ impl ChannelCode {
         }
     }
 
-    /// Where in the circular buffer, as a share of it, redundancy version `version` begins.
+    /// Returns the start of redundancy version `version` in the circular buffer, as a share of it.
     ///
     /// TS 36.212 5.1.4.1.2 (columns 2, 26, 50 and 74 of 96) and TS 38.212 table 5.4.2.1-2. Versions
     /// count modulo 4.
@@ -46,15 +46,15 @@ impl ChannelCode {
 }
 
 impl CodeBlocks {
-    /// How LTE cuts a transport block of `bits` (TS 36.212 5.1.1 and 5.1.2): 24 bits of checksum, and
-    /// 24 more on each code block where 6144 bits are not enough for one.
+    /// Segments a transport block of `bits` as LTE does (TS 36.212 5.1.1 and 5.1.2): with 24 bits of checksum, and 24
+    /// more on each code block where 6144 bits are not enough for one.
     pub const fn lte(bits: u32) -> Self {
         const LONGEST: u32 = 6_144;
         Self::cut(ChannelCode::Turbo, bits + 24, LONGEST)
     }
 
-    /// How NR cuts a transport block of `bits` with a target code rate of `rate` (TS 38.212 7.2.1, 7.2.2
-    /// and 5.2.2).
+    /// Segments a transport block of `bits` with a target code rate of `rate` as NR does (TS 38.212 7.2.1, 7.2.2 and
+    /// 5.2.2).
     pub const fn nr(bits: u32, rate: f64) -> Self {
         let checksum = if bits > 3_824 { 24 } else { 16 };
         if bits <= 292 || (bits <= 3_824 && rate <= 0.67) || rate <= 0.25 {

@@ -1,4 +1,4 @@
-//! Channel quality indicators: what each of the sixteen values stands for.
+//! Channel quality indicators: modulation and code rate of each of the sixteen values.
 
 use super::Modulation;
 
@@ -12,7 +12,7 @@ pub struct CodingScheme {
 }
 
 impl CodingScheme {
-    /// From a rate in units of 1/1024, as the tables write it.
+    /// Makes a scheme from a rate in units of 1/1024, as the tables write it.
     pub(super) const fn of(modulation: Modulation, rate_1024: u16) -> Self {
         Self {
             modulation,
@@ -20,7 +20,7 @@ impl CodingScheme {
         }
     }
 
-    /// Code rate, below 1.
+    /// Returns the code rate, below 1.
     pub fn rate(self) -> f64 {
         f64::from(self.rate_2048) / 2048.0
     }
@@ -32,7 +32,7 @@ impl CodingScheme {
     }
 }
 
-/// A table of CQI values. LTE and NR share them.
+/// Table of CQI values. LTE and NR share them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum CqiTable {
     /// Up to 64QAM: TS 36.213 table 7.2.3-1, TS 38.214 table 5.2.2.1-2.
@@ -104,7 +104,7 @@ const LOW_RATE: [CodingScheme; 15] = [
 ];
 
 impl CqiTable {
-    /// What the values 1 to 15 stand for; 0 means out of range.
+    /// Returns the schemes of the values 1 to 15. The value 0 means out of range.
     pub(crate) const fn schemes(self) -> &'static [CodingScheme; 15] {
         match self {
             Self::Qam64 => &UP_TO_64QAM,
@@ -113,14 +113,14 @@ impl CqiTable {
         }
     }
 
-    /// What `cqi` stands for; nothing for 0 and above 15.
+    /// Returns the scheme of `cqi`; `None` for 0 and above 15.
     pub fn scheme(self, cqi: u8) -> Option<CodingScheme> {
         self.schemes()
             .get(usize::from(cqi).checked_sub(1)?)
             .copied()
     }
 
-    /// The share of lost blocks that a reported value promises not to exceed (TS 36.213 7.2.3, TS 38.214
+    /// Returns the share of lost blocks that a reported value promises not to exceed (TS 36.213 7.2.3, TS 38.214
     /// 5.2.2.1).
     pub(crate) const fn target_bler(self) -> f64 {
         match self {

@@ -1,6 +1,6 @@
-//! What is wrong with a configuration of the physical layer.
+//! Errors of a configuration of the physical layer.
 
-/// A configuration that no specification knows.
+/// Error about a configuration that no specification knows.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ConfigError {
     /// No LTE carrier has that many resource blocks.
@@ -11,23 +11,23 @@ pub enum ConfigError {
         "bandwidth = {0} kHz: an LTE carrier is 1400, 3000, 5000, 10000, 15000 or 20000 kHz wide"
     )]
     LteBandwidth(u32),
-    /// Control region outside what the carrier allows.
+    /// The control region is outside of what the carrier allows.
     #[error("cfi = {0}: the control format indicator is 1, 2 or 3 (TS 36.212 5.3.4)")]
     Cfi(u32),
-    /// No such number of cell-specific antenna ports.
+    /// There is no such number of cell-specific antenna ports.
     #[error(
         "antenna_ports = {0}: cell-specific reference signals know 1, 2 or 4 (TS 36.211 6.10.1)"
     )]
     AntennaPorts(u32),
-    /// No NR numerology of that index.
+    /// There is no NR numerology with that index.
     #[error("numerology = {0}: 0 to 3 are supported (15, 30, 60 and 120 kHz; TS 38.211 4.2)")]
     Numerology(u32),
-    /// No NR carrier of that width at that subcarrier spacing and frequency range.
+    /// There is no NR carrier of that width at that subcarrier spacing and frequency range.
     #[error(
         "bandwidth = {mhz} MHz: not defined at {scs_khz} kHz in {range} (TS 38.101-{part} 5.3.2)"
     )]
     NrBandwidth {
-        /// Width asked for, in MHz.
+        /// Requested width, in MHz.
         mhz: u32,
         /// Subcarrier spacing in kHz.
         scs_khz: u32,
@@ -36,10 +36,10 @@ pub enum ConfigError {
         /// Part of TS 38.101 that has the table.
         part: u32,
     },
-    /// A TDD pattern that cannot be read.
+    /// The TDD pattern cannot be read.
     #[error("tdd pattern = {0:?}: one letter per slot, D (downlink), U (uplink) or S (special)")]
     TddPattern(String),
-    /// Special slots without room for their symbols.
+    /// Special slots have no room for their symbols.
     #[error("special slot = {downlink}:{guard}:{uplink}: the symbols must add up to 14")]
     SpecialSlot {
         /// Downlink symbols.

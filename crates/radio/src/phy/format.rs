@@ -1,4 +1,4 @@
-//! A transport block as it goes on air.
+//! Transport format: size, modulation and protection of a transport block.
 
 use super::bler::{bler, sinr_db_at_bler};
 use super::{CodeBlocks, Modulation, SoftBuffer};
@@ -12,24 +12,24 @@ pub struct TransportFormat {
     pub modulation: Modulation,
     /// Bits that the allocated resource elements carry.
     pub coded_bits: u32,
-    /// How it is cut and encoded.
+    /// Segmentation and code.
     pub blocks: CodeBlocks,
 }
 
 impl TransportFormat {
-    /// Effective channel code rate: bits with all checksums per bit on air (TS 36.213 7.1.7).
+    /// Returns the effective channel code rate: bits with all checksums per bit on air (TS 36.213 7.1.7).
     pub(crate) fn code_rate(&self) -> f64 {
         f64::from(self.blocks.count * self.blocks.bits) / f64::from(self.coded_bits)
     }
 
-    /// The chance that the block is lost when it is sent once at an effective SINR in dB.
+    /// Returns the chance that the block is lost when it is sent once at an effective SINR in dB.
     pub fn bler(&self, sinr_db: f64) -> f64 {
         bler(self.blocks, self.modulation, self.coded_bits, sinr_db)
     }
 
-    /// The effective SINR in dB at which it is lost with the chance `target`; infinite where a receiver
-    /// need not even try, above a code rate of 0.93 (TS 36.213 7.1.7, whose later releases have 0.932) or
-    /// 0.95 (TS 38.214 5.1.3).
+    /// Returns the effective SINR in dB at which the block is lost with the chance `target`. It is infinite above a
+    /// code rate of 0.93 (TS 36.213 7.1.7, whose later releases have 0.932) or 0.95 (TS 38.214 5.1.3), where a
+    /// receiver need not even try.
     pub(crate) fn sinr_db_at_bler(&self, target: f64) -> f64 {
         let highest = match self.blocks.code {
             super::ChannelCode::Turbo => 0.93,
@@ -41,7 +41,7 @@ impl TransportFormat {
         sinr_db_at_bler(self.blocks, self.modulation, self.coded_bits, target)
     }
 
-    /// A soft buffer for it, with nothing received yet.
+    /// Returns an empty soft buffer for the block.
     pub const fn soft_buffer(&self) -> SoftBuffer {
         SoftBuffer::new(self.blocks, self.modulation)
     }

@@ -1,8 +1,8 @@
-//! The physical layer: what a transport block carries and whether it arrives.
+//! Physical layer: the bits that a transport block carries, and the chance that it is received.
 //!
-//! Functions and structs without time, except where a report is delayed ([`CqiReporter`]). Tables are
-//! 3GPP's, with the clause beside each; errors follow from information theory with the gap of published
-//! link-level results ([`bler`]).
+//! Functions and structs have no time, except where a report is delayed ([`CqiReporter`]). Tables are those of 3GPP,
+//! with the clause beside each. Error rates follow from information theory and the gap to it in published link-level
+//! results ([`bler`]).
 
 mod adaptation;
 pub mod bler;

@@ -1,23 +1,23 @@
 //! Modulation alphabets of the shared channels.
 
-/// A Gray-mapped constellation (TS 36.211 7.1 and TS 38.211 5.1 use the same ones).
+/// Gray-mapped constellation (TS 36.211 7.1 and TS 38.211 5.1 use the same ones).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Modulation {
-    /// Four points.
+    /// Constellation of four points.
     Qpsk,
-    /// 16 points.
+    /// Constellation of 16 points.
     Qam16,
-    /// 64 points.
+    /// Constellation of 64 points.
     Qam64,
-    /// 256 points.
+    /// Constellation of 256 points.
     Qam256,
 }
 
 impl Modulation {
-    /// All of them, by rising order.
+    /// All modulations, in rising order.
     pub const ALL: [Self; 4] = [Self::Qpsk, Self::Qam16, Self::Qam64, Self::Qam256];
 
-    /// Modulation order Q_m: bits that one symbol carries.
+    /// Returns the modulation order Q_m: bits that one symbol carries.
     pub const fn bits_per_symbol(self) -> u32 {
         2 * (self as u32 + 1)
     }

@@ -1,12 +1,11 @@
-//! Outer-loop link adaptation.
+//! Outer loop: correction of link adaptation by the outcome of transmissions.
 
-/// Corrects the SINR that link adaptation believes in until the wanted share of first transmissions
-/// fails.
+/// Outer loop of link adaptation: corrects the SINR until the wanted share of first transmissions fails.
 ///
-/// Every failure lowers the correction by a step, every success raises it by so much less that both
-/// balance at the target (Nakamura et al., "Adaptive control of link adaptation for high speed downlink
-/// packet access (HSDPA) in W-CDMA", WPMC 2002; Pedersen et al., "Frequency domain scheduling for OFDMA
-/// with limited and noisy channel feedback", VTC 2007-Fall).
+/// Every failure lowers the correction by a step, and every success raises it by a smaller one, so that both balance
+/// at the target (Nakamura et al., "Adaptive control of link adaptation for high speed downlink packet access (HSDPA)
+/// in W-CDMA", WPMC 2002; Pedersen et al., "Frequency domain scheduling for OFDMA with limited and noisy channel
+/// feedback", VTC 2007-Fall).
 #[derive(Clone, Copy, Debug)]
 pub struct OuterLoop {
     offset_db: f64,
@@ -16,8 +15,8 @@ pub struct OuterLoop {
 }
 
 impl OuterLoop {
-    /// A loop for the share `target_bler` (between 0 and 1, exclusive) of failures, which moves by
-    /// `step_db` per failure and never further than `limit_db` from 0.
+    /// Returns a loop for the share `target_bler` (between 0 and 1, exclusive) of failures. It moves by `step_db` per
+    /// failure and stays within `limit_db` of 0.
     pub fn new(target_bler: f64, step_db: f64, limit_db: f64) -> Self {
         debug_assert!(target_bler > 0.0 && target_bler < 1.0);
         let step_up_db = step_db * target_bler / (1.0 - target_bler);
@@ -29,12 +28,12 @@ impl OuterLoop {
         }
     }
 
-    /// What to add to the SINR that was reported, in dB.
+    /// Returns the offset to add to the SINR that was reported, in dB.
     pub const fn offset_db(&self) -> f64 {
         self.offset_db
     }
 
-    /// The outcome of a first transmission.
+    /// Takes the outcome of a first transmission.
     pub(crate) fn first_transmission(&mut self, received: bool) {
         let step = if received {
             self.step_up_db

@@ -8,21 +8,21 @@ use super::LinkAdaptation;
 /// 5.2.1.4-2).
 const MAX_SUBBANDS: usize = 18;
 
-/// When a receiver reports what. Times are in TTIs (subframes of LTE, slots of NR).
+/// Times and contents of the reports of a receiver. Times are in TTIs (subframes of LTE, slots of NR).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ReportConfig {
-    /// From one measurement to the next, at least 1.
+    /// TTIs from one measurement to the next, at least 1.
     pub period: u32,
     /// TTI of the first measurement.
     pub offset: u32,
-    /// From the measurement until the scheduler can use the report. In LTE the reference resource lies
-    /// at least 4 subframes before the report (TS 36.213 7.2.3), decoding comes on top.
+    /// TTIs from the measurement until the scheduler can use the report. In LTE the reference resource lies at least
+    /// 4 subframes before the report (TS 36.213 7.2.3), and decoding adds to that.
     pub delay: u32,
     /// Resource blocks of a sub-band; 0 for a report on the whole carrier alone.
     pub subband_size: u32,
 }
 
-/// What one report says.
+/// Content of one report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CqiReport {
     /// TTI of the measurement.
@@ -34,15 +34,15 @@ pub struct CqiReport {
 }
 
 impl CqiReport {
-    /// Number of sub-bands reported.
+    /// Returns the number of sub-bands reported.
     pub const fn subbands(&self) -> usize {
         self.count as usize
     }
 
-    /// The CQI that the scheduler reads for sub-band `index`; that of the carrier where sub-bands are not
+    /// Returns the CQI that the scheduler reads for sub-band `index`; that of the carrier if sub-bands are not
     /// reported.
     ///
-    /// A sub-band comes as 2 bits relative to the carrier: 0, 1, 2 or more, -1 or less (TS 36.213 table
+    /// A sub-band is reported as 2 bits relative to the carrier: 0, 1, 2 or more, -1 or less (TS 36.213 table
     /// 7.2.1-2, TS 38.214 table 5.2.2.1-1). The open ends are read as 2 and -1.
     pub fn subband(&self, index: usize) -> u8 {
         let offset = if index < self.subbands() {
@@ -54,7 +54,7 @@ impl CqiReport {
     }
 }
 
-/// A receiver's reporting of channel quality.
+/// Reporter: measures the channel quality of a receiver and delays its reports.
 #[derive(Clone, Debug)]
 pub struct CqiReporter {
     config: ReportConfig,
@@ -64,7 +64,7 @@ pub struct CqiReporter {
 }
 
 impl CqiReporter {
-    /// A reporter fed with one SINR for every `prbs_per_group` resource blocks, of which a sub-band holds
+    /// Returns a reporter fed with one SINR for every `prbs_per_group` resource blocks, of which a sub-band holds
     /// a whole number.
     ///
     /// # Panics
@@ -89,13 +89,13 @@ impl CqiReporter {
         }
     }
 
-    /// Forgets all reports: another cell serves.
+    /// Forgets all reports, because another cell serves now.
     pub fn restart(&mut self) {
         self.under_way.clear();
         self.latest = None;
     }
 
-    /// Whether the receiver measures in `tti`.
+    /// Returns whether the receiver measures in `tti`.
     pub(crate) fn is_due(&self, tti: u64) -> bool {
         let offset = u64::from(self.config.offset);
         tti >= offset && (tti - offset).is_multiple_of(u64::from(self.config.period))
@@ -120,12 +120,12 @@ impl CqiReporter {
         self.under_way.push_back(report);
     }
 
-    /// The latest report that the user has made, whether or not the scheduler has it.
+    /// Returns the latest report that the user has made, even if the scheduler does not have it yet.
     pub fn made(&self) -> Option<&CqiReport> {
         self.under_way.back().or(self.latest.as_ref())
     }
 
-    /// The latest report that the scheduler has in `tti`.
+    /// Returns the latest report that the scheduler has in `tti`.
     pub fn latest(&mut self, tti: u64) -> Option<&CqiReport> {
         let delay = u64::from(self.config.delay);
         while self

@@ -1,7 +1,7 @@
-//! What a receiver keeps of a transport block that it could not decode, and what that is worth.
+//! Soft buffer: the information that a receiver keeps of a transport block that it could not decode.
 //!
-//! A code block of K bits is lost when the information received about it falls short of K. That
-//! information is nearly normal around the sum over its symbols, see [`bler`](super::bler).
+//! A code block of K bits is lost if the information received about it falls short of K. That information is nearly
+//! normal around the sum over its symbols, see [`bler`](super::bler).
 
 use super::bler::gap_db;
 use super::capacity::{dispersion, information};
@@ -10,7 +10,7 @@ use super::{CodeBlocks, Modulation};
 /// Transmissions that one soft buffer can hold.
 pub(crate) const MAX_TRANSMISSIONS: usize = 8;
 
-/// What a receiver has of one transport block.
+/// Transmissions of one transport block that a receiver has.
 #[derive(Clone, Copy, Debug)]
 pub struct SoftBuffer {
     blocks: CodeBlocks,
@@ -22,16 +22,16 @@ pub struct SoftBuffer {
 /// One transmission of a code block.
 #[derive(Clone, Copy, Debug, Default)]
 struct Reception {
-    /// Where it begins in the circular buffer, as a share of it.
+    /// Start in the circular buffer, as a share of it.
     start: f64,
-    /// How much of the circular buffer it fills; above 1 where bits are repeated.
+    /// Share of the circular buffer that it fills; above 1 if bits are repeated.
     length: f64,
     /// SINR with the decoder's gap taken off, in dB.
     sinr_db: f64,
 }
 
 impl Reception {
-    /// How often this transmission carries the bit at `position` of the buffer.
+    /// Returns how often this transmission carries the bit at `position` of the buffer.
     fn times(&self, position: f64) -> f64 {
         let ahead = position - self.start;
         let ahead = if ahead < 0.0 { ahead + 1.0 } else { ahead };
@@ -43,13 +43,13 @@ impl Reception {
     }
 }
 
-/// Information on one code block, summed up over symbols.
+/// Sum of the information on one code block over its symbols.
 #[derive(Clone, Copy, Default)]
 struct Gathered {
     symbols: f64,
-    /// In bits.
+    /// Mean, in bits.
     mean: f64,
-    /// In bits².
+    /// Variance, in bits².
     variance: f64,
 }
 
@@ -62,7 +62,7 @@ impl Gathered {
 }
 
 impl SoftBuffer {
-    /// Nothing received yet of the code blocks of a transport block.
+    /// Returns an empty buffer for the code blocks of a transport block.
     pub const fn new(blocks: CodeBlocks, modulation: Modulation) -> Self {
         const NOTHING: Reception = Reception {
             start: 0.0,
@@ -77,15 +77,17 @@ impl SoftBuffer {
         }
     }
 
-    /// Transmissions received.
+    /// Returns the number of transmissions received.
     pub const fn transmissions(&self) -> usize {
         self.count
     }
 
-    /// Adds a transmission of `coded_bits` for the whole transport block, from redundancy version
-    /// `version` on, at the effective SINR `sinr_db`. The same version again is Chase combining (SINR
-    /// adds up), another one brings new bits (information adds up); where both meet in the circular
-    /// buffer, each part counts as what it is. Past [`MAX_TRANSMISSIONS`] the last one is replaced.
+    /// Adds a transmission of `coded_bits` for the whole transport block, from redundancy version `version` on, at
+    /// the effective SINR `sinr_db`.
+    ///
+    /// The same version again is Chase combining (SINR adds up), another one brings new bits (information adds up).
+    /// Where both meet in the circular buffer, each part is counted for itself. Past [`MAX_TRANSMISSIONS`] the last
+    /// one is replaced.
     pub fn receive(&mut self, version: u8, coded_bits: u32, sinr_db: f64) {
         let code = self.blocks.code;
         let buffer = f64::from(self.blocks.count * self.blocks.bits * code.buffer_per_bit());
@@ -97,11 +99,11 @@ impl SoftBuffer {
         };
     }
 
-    /// The chance that the transport block cannot be decoded from all that was received.
+    /// Returns the chance that the transport block cannot be decoded from all that was received.
     ///
-    /// It never rises with another transmission. A block that fails after n transmissions failed after
-    /// n - 1 as well, so one draw per block, compared with this chance after each of its transmissions,
-    /// gives every attempt its share.
+    /// It never rises with another transmission. A block that fails after n transmissions failed after n - 1 as well.
+    /// One draw per block, compared with this chance after each of its transmissions, therefore gives every attempt
+    /// its share.
     pub fn bler(&self) -> f64 {
         self.bler_with(match &self.received[..self.count] {
             [one] => self.gathered_from_one(one),
@@ -115,19 +117,19 @@ impl SoftBuffer {
         }
         let bits = f64::from(self.blocks.bits);
         let surplus = gathered.mean - bits + 0.5 * libm::log2(gathered.symbols);
-        // A spread of a bit at least keeps the ratio finite where the channel is perfect.
+        // The variance of one bit at least keeps the ratio finite where the channel is perfect.
         let lost = normal_tail(surplus / libm::sqrt(gathered.variance.max(1.0)));
         1.0 - power(1.0 - lost, self.blocks.count)
     }
 
-    /// Symbols that fill the circular buffer of one code block.
+    /// Returns the symbols that fill the circular buffer of one code block.
     fn symbols_of_buffer(&self) -> f64 {
         f64::from(self.blocks.bits) * f64::from(self.blocks.code.buffer_per_bit())
             / f64::from(self.modulation.bits_per_symbol())
     }
 
-    /// A first transmission, the usual case: it repeats one part of the buffer once more than the other,
-    /// wherever it begins.
+    /// Returns the information of one transmission, the usual case. It repeats one part of the buffer once more than
+    /// the other, wherever it begins.
     fn gathered_from_one(&self, one: &Reception) -> Gathered {
         let mut gathered = Gathered::default();
         if one.sinr_db == f64::NEG_INFINITY {
@@ -149,7 +151,7 @@ impl SoftBuffer {
         gathered
     }
 
-    /// Several transmissions, each part of the buffer as all of them carry it together.
+    /// Returns the information of several transmissions, part by part of the buffer as all of them carry it together.
     fn gathered_from(&self, received: &[Reception]) -> Gathered {
         let mut edges = [0.0; 2 * MAX_TRANSMISSIONS + 1];
         let mut sinrs = [0.0; MAX_TRANSMISSIONS];
@@ -183,12 +185,12 @@ impl SoftBuffer {
     }
 }
 
-/// The chance that a standard normal variable exceeds `x`.
+/// Returns the chance that a standard normal variable exceeds `x`.
 fn normal_tail(x: f64) -> f64 {
     0.5 * libm::erfc(x * core::f64::consts::FRAC_1_SQRT_2)
 }
 
-/// `base` to the power of `exponent`, by squaring.
+/// Returns `base` to the power of `exponent`, by squaring.
 fn power(mut base: f64, mut exponent: u32) -> f64 {
     let mut product = 1.0;
     while exponent > 0 {

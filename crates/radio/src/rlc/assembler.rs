@@ -1,15 +1,15 @@
-//! SDUs from segments in order (TS 36.322 clauses 5.1.2.2 and 5.1.3.2).
+//! Assembler: makes SDUs of segments in order (TS 36.322 clauses 5.1.2.2 and 5.1.3.2).
 
 use super::{Sdu, Segment};
 
-/// The SDU of which the next segment is awaited.
+/// Assembler of the SDU whose next segment is awaited.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Assembler {
     open: Option<(Sdu, u32)>,
 }
 
 impl Assembler {
-    /// Takes the next segment in sequence. A segment that does not continue the open SDU drops it.
+    /// Takes the next segment in sequence. A segment that does not continue the open SDU drops that SDU.
     pub(super) fn take(&mut self, segment: &Segment, delivered: &mut Vec<Sdu>) {
         let continues = match self.open {
             Some((sdu, next)) => sdu == segment.sdu && next == segment.offset,
@@ -27,7 +27,7 @@ impl Assembler {
         }
     }
 
-    /// Something is missing here: what was begun cannot be completed.
+    /// Drops the open SDU, because something is missing here.
     pub(super) fn gap(&mut self) {
         self.open = None;
     }

@@ -1,29 +1,29 @@
-//! The transmission buffer: SDUs that have not been sent completely.
+//! Transmission buffer: SDUs that have not been sent completely.
 
 use super::{LengthIndicator, Sdu, Segment};
 use std::collections::VecDeque;
 
-/// How much may wait for its first transmission.
+/// Limit of the data that waits for its first transmission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Limit {
-    /// So many SDUs.
+    /// Limit in SDUs.
     Packets(usize),
-    /// So many bytes.
+    /// Limit in bytes.
     Bytes(u64),
 }
 
 impl Default for Limit {
-    /// 750 packets, as hughes2020-thesis sets it.
+    /// Returns 750 packets, as in hughes2020-thesis.
     fn default() -> Self {
         Self::Packets(750)
     }
 }
 
-/// The SDU did not fit into the buffer.
+/// SDU that did not fit into the buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Dropped(pub Sdu);
 
-/// SDUs in order of arrival; the first may have been sent in part.
+/// Buffer of SDUs in order of arrival. The first may have been sent in part.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Buffer {
     limit: Limit,
@@ -47,7 +47,7 @@ impl Buffer {
             Limit::Packets(packets) => self.sdus.len() < packets,
             Limit::Bytes(bytes) => self.bytes + u64::from(sdu.len) <= bytes,
         };
-        // Nothing can be sent of an SDU without bytes.
+        // An SDU without bytes cannot be sent.
         if !fits || sdu.len == 0 {
             return Err(Dropped(sdu));
         }
@@ -68,8 +68,8 @@ impl Buffer {
         self.bytes
     }
 
-    /// Fills a data field: hands segments to `each` until `room` bytes for the length indicators and
-    /// the data are used up. Returns the bytes of data and the number of elements.
+    /// Fills a data field: calls `each` with segments until `room` bytes for the length indicators and the data are
+    /// used up. Returns the bytes of data and the number of elements.
     pub(super) fn take(
         &mut self,
         room: u32,
@@ -105,7 +105,7 @@ impl Buffer {
         (data, elements)
     }
 
-    /// Empties it, handing out the SDUs: first the one sent in part, if `with_begun`.
+    /// Empties the buffer and appends the SDUs to `out`: first the one sent in part, if `with_begun`.
     pub(super) fn drain(&mut self, with_begun: bool, out: &mut Vec<Sdu>) {
         let begun = usize::from(self.sent > 0 && !with_begun);
         out.extend(self.sdus.drain(..).skip(begun));

@@ -1,5 +1,7 @@
-//! The parts of PDCP that TCP notices: its header, and order without duplicates over a handover
-//! (TS 36.323 clause 5.1.2.1.2). SDUs are named by their COUNT, which both sides keep.
+//! PDCP as far as TCP notices it: its header, and order without duplicates over a handover (TS 36.323 clause
+//! 5.1.2.1.2).
+//!
+//! SDUs are named by their COUNT, which both sides keep.
 
 use super::Sdu;
 
@@ -14,7 +16,7 @@ pub enum SnLength {
 }
 
 impl SnLength {
-    /// Bytes of the header of a data PDU (clauses 6.2.3, 6.2.4 and 6.2.11).
+    /// Returns the bytes of the header of a data PDU (clauses 6.2.3, 6.2.4 and 6.2.11).
     pub const fn header(self) -> u32 {
         match self {
             Self::Bits12 => 2,
@@ -22,7 +24,7 @@ impl SnLength {
         }
     }
 
-    /// Reordering_Window (clause 7.2).
+    /// Returns Reordering_Window (clause 7.2).
     const fn window(self) -> u64 {
         match self {
             Self::Bits12 => 1 << 11,
@@ -31,7 +33,7 @@ impl SnLength {
     }
 }
 
-/// The sending side of a bearer. It outlives its RLC entity.
+/// Sending side of a bearer. It outlives its RLC entity.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sender {
     sn: SnLength,
@@ -39,12 +41,12 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// A sender whose first PDU has COUNT zero.
+    /// Returns a sender whose first PDU has COUNT zero.
     pub fn new(sn: SnLength) -> Self {
         Self { sn, next: 0 }
     }
 
-    /// The PDU, as an SDU for RLC, of a packet of `len` bytes. Its `id` is its COUNT.
+    /// Returns the PDU, as an SDU for RLC, of a packet of `len` bytes. Its `id` is its COUNT.
     pub fn number(&mut self, len: u32) -> Sdu {
         let id = self.next;
         self.next += 1;
@@ -55,18 +57,18 @@ impl Sender {
     }
 }
 
-/// The receiving side of a bearer on RLC AM. It outlives its RLC entity.
+/// Receiving side of a bearer on RLC AM. It outlives its RLC entity.
 #[derive(Clone, Debug, Default)]
 pub struct Receiver {
     sn: SnLength,
     /// COUNT after the last one delivered.
     next: u64,
-    /// PDUs beyond a gap, in order; only a handover leaves any.
+    /// PDUs beyond a gap, in order. Only a handover leaves any.
     stored: Vec<Sdu>,
 }
 
 impl Receiver {
-    /// A receiver that has delivered nothing.
+    /// Returns a receiver that has delivered nothing.
     pub fn new(sn: SnLength) -> Self {
         Self {
             sn,
@@ -74,8 +76,8 @@ impl Receiver {
         }
     }
 
-    /// Takes a PDU from RLC. `reestablishing` says that RLC delivers it because it is being
-    /// re-established: only then may a gap still be filled from elsewhere.
+    /// Takes a PDU from RLC. `reestablishing` says that RLC delivers it because it is being re-established; only then
+    /// may the target cell still fill a gap.
     pub fn receive(&mut self, pdu: Sdu, reestablishing: bool, delivered: &mut Vec<Sdu>) {
         if pdu.id < self.next || pdu.id - self.next >= self.sn.window() {
             return;
@@ -125,8 +127,8 @@ mod tests {
         delivered.iter().map(|sdu| sdu.id).collect()
     }
 
-    /// TS 36.323 clause 5.1.2.1.2: PDUs that re-established RLC delivers beyond a gap wait for the
-    /// forwarded ones to fill it; what comes twice is discarded.
+    /// TS 36.323 clause 5.1.2.1.2: PDUs that re-established RLC delivers beyond a gap wait for the forwarded ones to
+    /// fill it, and duplicates are discarded.
     #[test]
     fn a_handover_neither_reorders_nor_duplicates() {
         let steps = [

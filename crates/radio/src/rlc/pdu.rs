@@ -1,39 +1,39 @@
-//! PDUs by their lengths (TS 36.322 clause 6.2).
+//! PDUs, described by their lengths (TS 36.322 clause 6.2).
 
-/// An RLC SDU: the caller's number for it, and its length in bytes.
+/// RLC SDU: the caller's number for it, and its length in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Sdu {
-    /// The caller's number.
+    /// Number given by the caller.
     pub id: u64,
     /// Length in bytes.
     pub len: u32,
 }
 
-/// A run of bytes of one SDU: a data field element.
+/// Data field element: a run of bytes of one SDU.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Segment {
-    /// The SDU it is part of.
+    /// SDU that it is part of.
     pub sdu: Sdu,
-    /// Where in the SDU it begins, in bytes.
+    /// Offset in the SDU, in bytes.
     pub offset: u32,
-    /// Its length in bytes.
+    /// Length in bytes.
     pub len: u32,
 }
 
 impl Segment {
-    /// Whether it lies within its SDU and holds anything.
+    /// Returns whether the segment lies within its SDU and is not empty.
     pub fn is_valid(&self) -> bool {
         let end = self.offset.checked_add(self.len);
         self.len > 0 && end.is_some_and(|end| end <= self.sdu.len)
     }
 
-    /// Whether it holds the SDU's last byte.
+    /// Returns whether the segment has the last byte of its SDU.
     pub(crate) fn is_last(&self) -> bool {
         u64::from(self.offset) + u64::from(self.len) == u64::from(self.sdu.len)
     }
 }
 
-/// Which bytes of an AMD PDU's data field an AMD PDU segment carries (clause 6.2.1.5).
+/// Position of an AMD PDU segment in the data field of its AMD PDU (clause 6.2.1.5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Part {
     /// Segment offset, in bytes.
@@ -42,14 +42,14 @@ pub struct Part {
     pub last: bool,
 }
 
-/// An AMD PDU, an AMD PDU segment or a UMD PDU; its segments lie in the [`Block`].
+/// AMD PDU, AMD PDU segment or UMD PDU. Its segments are in the [`Block`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DataPdu {
-    /// Sequence number, modulo the length of its field.
+    /// Sequence number, modulo the range of its field.
     pub sn: u32,
-    /// Whether a status report is asked for.
+    /// Poll bit: asks for a status report.
     pub poll: bool,
-    /// Set for an AMD PDU segment.
+    /// Position of an AMD PDU segment; `None` for a whole PDU.
     pub part: Option<Part>,
     /// Bytes of the data field.
     pub data: u32,
@@ -61,44 +61,44 @@ pub struct DataPdu {
     pub segments: u32,
 }
 
-/// A PDU, or a part of one, reported missing.
+/// PDU, or part of one, reported missing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Nack {
     /// Sequence number.
     pub sn: u32,
-    /// Missing bytes of the data field, end exclusive; [`u32::MAX`] as end means "to the end". The
-    /// whole PDU if absent.
+    /// Missing bytes of the data field, end exclusive; [`u32::MAX`] as end means "to the end". `None` is the whole
+    /// PDU.
     pub range: Option<(u32, u32)>,
 }
 
 /// A status report (clause 6.2.1.6).
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct StatusPdu {
-    /// The next sequence number neither received nor reported missing.
+    /// Next sequence number that is neither received nor reported missing.
     pub ack_sn: u32,
-    /// What is missing below it.
+    /// Missing PDUs below it.
     pub nacks: Vec<Nack>,
     /// Size in bytes.
     pub bytes: u32,
 }
 
-/// What one logical channel puts into one transport block.
+/// Part of one logical channel in one transport block.
 #[derive(Clone, Debug, Default)]
 pub struct Block {
-    /// Whether `status` is part of it.
+    /// Whether `status` belongs to the block.
     pub has_status: bool,
-    /// The status report, of which only the memory counts unless `has_status`.
+    /// Status report. It is only memory for reuse unless `has_status`.
     pub status: StatusPdu,
     /// Data PDUs in order.
     pub pdus: Vec<DataPdu>,
     /// Segments of all data PDUs in order.
     pub segments: Vec<Segment>,
-    /// Bytes taken, RLC headers and MAC subheaders included.
+    /// Bytes used, including RLC headers and MAC subheaders.
     pub bytes: u32,
 }
 
 impl Block {
-    /// Empties it and keeps its memory.
+    /// Empties the block and keeps its memory.
     pub fn clear(&mut self) {
         self.has_status = false;
         self.pdus.clear();
@@ -106,17 +106,17 @@ impl Block {
         self.bytes = 0;
     }
 
-    /// Whether it carries nothing.
+    /// Returns whether the block carries nothing.
     pub fn is_empty(&self) -> bool {
         !self.has_status && self.pdus.is_empty()
     }
 
-    /// Bytes of SDUs carried.
+    /// Returns the bytes of SDUs carried.
     pub fn data_bytes(&self) -> u64 {
         self.pdus.iter().map(|pdu| u64::from(pdu.data)).sum()
     }
 
-    /// The segments of one of its PDUs; none if the PDU names segments the block does not have.
+    /// Returns the segments of one of its PDUs; none if the PDU names segments that the block does not have.
     pub fn segments_of(&self, pdu: &DataPdu) -> &[Segment] {
         let first = pdu.first_segment as usize;
         let range = first..first.saturating_add(pdu.segments as usize);
@@ -134,7 +134,7 @@ pub enum LengthIndicator {
 }
 
 impl LengthIndicator {
-    /// Longest element another one may follow.
+    /// Returns the longest element that another one may follow.
     pub const fn longest(self) -> u32 {
         match self {
             Self::Bits11 => (1 << 11) - 1,
@@ -142,7 +142,7 @@ impl LengthIndicator {
         }
     }
 
-    /// Bytes of the header extension for `elements` data field elements: one extension bit and one
+    /// Returns the bytes of the header extension for `elements` data field elements: one extension bit and one
     /// indicator for each but the last, padded to bytes (clause 6.2.1.4).
     pub const fn extension(self, elements: u32) -> u32 {
         let indicators = elements.saturating_sub(1);

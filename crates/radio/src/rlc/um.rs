@@ -1,4 +1,4 @@
-//! Unacknowledged mode (TS 36.322 clause 5.1.2): what HARQ loses stays lost.
+//! Unacknowledged mode (TS 36.322 clause 5.1.2): data that HARQ loses stays lost.
 
 use super::assembler::Assembler;
 use super::buffer::Buffer;
@@ -62,7 +62,7 @@ impl Default for UmConfig {
     }
 }
 
-/// Both sides of an entity in unacknowledged mode.
+/// Entity in unacknowledged mode: both its sides.
 #[derive(Clone, Debug)]
 pub struct Entity {
     config: UmConfig,
@@ -73,7 +73,7 @@ pub struct Entity {
 }
 
 impl Entity {
-    /// An entity in its initial state.
+    /// Returns an entity in its initial state.
     pub fn new(config: UmConfig) -> Self {
         Self {
             config,
@@ -88,17 +88,17 @@ impl Entity {
         self.buffer.push(sdu)
     }
 
-    /// SDUs that have not been sent completely.
+    /// Returns the number of SDUs that have not been sent completely.
     pub fn queued_packets(&self) -> usize {
         self.buffer.packets()
     }
 
-    /// Bytes that have not been sent.
+    /// Returns the bytes that have not been sent.
     pub fn queued_bytes(&self) -> u64 {
         self.buffer.bytes()
     }
 
-    /// Fills `block` with up to `bytes`, MAC subheaders included.
+    /// Fills `block` with up to `bytes`, including MAC subheaders.
     pub fn fill(&mut self, bytes: u32, block: &mut Block) {
         block.clear();
         let mut room = bytes;
@@ -132,7 +132,7 @@ impl Entity {
         Some(header + data)
     }
 
-    /// Takes a decoded block; SDUs go to `delivered` in order, those with a hole are dropped.
+    /// Takes a decoded block. SDUs go to `delivered` in order; those with a hole are dropped.
     pub fn receive(&mut self, now: Instant, block: &Block, delivered: &mut Vec<Sdu>) {
         for pdu in &block.pdus {
             let segments = block.segments_of(pdu);
@@ -140,7 +140,7 @@ impl Entity {
         }
     }
 
-    /// When t-Reordering expires; [`Instant::NEVER`] if it does not run.
+    /// Returns the time at which t-Reordering expires; [`Instant::NEVER`] if it does not run.
     pub fn next_deadline(&self) -> Instant {
         self.receiver.reordering
     }
@@ -150,7 +150,7 @@ impl Entity {
         self.receiver.advance(now, delivered);
     }
 
-    /// Empties the transmitting side for a handover; SDUs to be forwarded go to `out` in order.
+    /// Empties the transmitting side for a handover. SDUs to be forwarded go to `out` in order.
     pub fn forward(&mut self, which: Forwarding, out: &mut Vec<Sdu>) {
         let kept = out.len();
         self.buffer.drain(which == Forwarding::Lossless, out);
@@ -160,7 +160,7 @@ impl Entity {
         self.next_sent = 0;
     }
 
-    /// Re-establishment (clause 5.4): what can be assembled goes to `delivered`, the rest is gone.
+    /// Re-establishes the entity (clause 5.4): SDUs that can be assembled go to `delivered`, the others are dropped.
     pub fn reestablish(&mut self, delivered: &mut Vec<Sdu>) {
         let end = self.receiver.highest;
         self.receiver.move_to(end, delivered);
@@ -174,8 +174,8 @@ struct Slot {
     segments: Vec<Segment>,
 }
 
-/// Sequence numbers are counted without wrapping, from one modulus on, so that the window may begin
-/// before the first one.
+/// Receiving side of an entity. Sequence numbers do not wrap; they begin with one modulus, so that the window may
+/// begin before the first one.
 #[derive(Clone, Debug)]
 struct Receiver {
     config: UmConfig,
@@ -186,7 +186,7 @@ struct Receiver {
     /// VR(UH).
     highest: u64,
     reordering: Instant,
-    /// From VR(UR) to VR(UH).
+    /// PDUs from VR(UR) to VR(UH).
     window: VecDeque<Slot>,
     spare: Vec<Slot>,
     assembler: Assembler,
@@ -224,7 +224,7 @@ impl Receiver {
         }
         let base = self.highest - self.config.sn.window();
         let sn = base + (u64::from(pdu.sn) + modulus - base % modulus) % modulus;
-        // Clause 5.1.2.2.2: too old, or a duplicate.
+        // Clause 5.1.2.2.2: the PDU is too old, or a duplicate.
         if sn < self.next || (sn < self.highest && self.window[(sn - self.next) as usize].received)
         {
             return;
@@ -265,7 +265,7 @@ impl Receiver {
         sn + run.take_while(|slot| slot.received).count() as u64
     }
 
-    /// Moves VR(UR) to `sn`, assembling what lies before it.
+    /// Moves VR(UR) to `sn` and assembles the PDUs before it.
     fn move_to(&mut self, sn: u64, delivered: &mut Vec<Sdu>) {
         while self.next < sn {
             self.next += 1;

@@ -8,8 +8,8 @@ use radio::rlc::pdcp::{Receiver, Sender, SnLength};
 use radio::rlc::{Block, Forwarding, Sdu, am, um};
 use units::{Duration, Instant};
 
-/// Serving cell below index 30 (-5 dB) and a neighbour better by one step, as the algorithm that
-/// hughes2020-thesis names has it in ns-3.
+/// Trigger of the algorithm that hughes2020-thesis names, as ns-3 has it: serving cell below index 30 (-5 dB), and a
+/// neighbour better by one step.
 const A2_A4: Trigger = Trigger::A2A4Rsrq {
     serving: 30,
     neighbour: 0,
@@ -28,7 +28,7 @@ fn cells(rsrp: [f64; 2]) -> [Measurement; 2] {
     [0, 1].map(|index| Measurement {
         cell: index as u32 + 1,
         rsrp_dbm: rsrp[index],
-        // With another cell at the same strength about -6 dB, alone about -3.
+        // RSRQ is about -6 dB with another cell at the same strength, and about -3 dB alone.
         rsrq_db: -3.0 + (rsrp[index] - rsrp[1 - index]).clamp(-16.0, 6.0) / 2.0 - 3.0,
     })
 }
@@ -132,13 +132,13 @@ fn a2_a4_waits_until_the_serving_cell_is_poor() {
     // RSRQ of -6 dB (index 28) at equal strength, after 1000 ms; one step below, and the neighbour one
     // step above it, some 100 ms later.
     assert_eq!(prepared(30), Some(1_040));
-    // Index 25 is first gone below at -7.5 dB: 3 dB weaker than the neighbour.
+    // The serving cell is below index 25 from -7.5 dB on: 3 dB weaker than the neighbour.
     assert_eq!(prepared(25), Some(1_640));
     assert_eq!(prepared(10), None);
 }
 
-/// Clause 5.3.11: a signal that vanishes fails after the window and T310; without a cell the user goes
-/// idle after T311 and connects anew when one appears.
+/// Clause 5.3.11: a signal that vanishes fails after the window and T310. Without a cell the user goes idle after
+/// T311, and connects anew when a cell appears.
 #[test]
 fn a_gap_in_coverage_ends_in_a_new_connection() {
     let gap = |now| match now {
@@ -185,7 +185,7 @@ fn re_establishment_needs_a_cell_that_knows_the_user() {
         cell: 2,
         context,
     };
-    // Failure at 2140 ms, a cell after 100, messages 50; where rejected 100 more.
+    // Failure at 2140 ms, 100 ms for a cell and 50 ms for messages; a rejection takes 100 ms more.
     assert_eq!(recovered(true), (2_290, back(true)));
     assert_eq!(recovered(false), (2_390, back(false)));
 }
@@ -273,8 +273,8 @@ fn triggers_outside_the_standard_are_refused() {
     );
 }
 
-/// TS 36.300 clause 10.1.2.3 and TS 36.323 clause 5.1.2.1.2: with lossless forwarding a handover in the
-/// middle of a transfer loses nothing, repeats nothing and keeps the order.
+/// TS 36.300 clause 10.1.2.3 and TS 36.323 clause 5.1.2.1.2: with lossless forwarding, a handover in the middle of a
+/// transfer loses nothing, duplicates nothing and keeps the order.
 #[test]
 fn a_lossless_handover_loses_and_repeats_nothing() {
     let mut pdcp = Sender::new(SnLength::Bits12);
@@ -318,7 +318,7 @@ fn a_lossless_handover_loses_and_repeats_nothing() {
     assert_eq!(ids, (0..80).collect::<Vec<_>>());
 }
 
-/// Seamless forwarding of an unacknowledged bearer loses what was on the air, and only that.
+/// Seamless forwarding of an unacknowledged bearer loses the data on the air, and nothing else.
 #[test]
 fn a_seamless_handover_loses_only_what_was_on_the_air() {
     let mut source = um::Entity::new(um::UmConfig::default());
@@ -337,8 +337,8 @@ fn a_seamless_handover_loses_only_what_was_on_the_air() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Whatever is measured, steps come in their order: no arrival without a departure, no departure
-    /// without a command, and a failure is followed by a recovery before anything else begins.
+    /// Steps keep their order, whatever is measured: no arrival without a departure, no departure without a command,
+    /// and a failure is followed by a recovery before anything else begins.
     #[test]
     fn steps_keep_their_order(
         levels in prop::collection::vec(prop::array::uniform2(prop_oneof![

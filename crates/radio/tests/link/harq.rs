@@ -1,4 +1,4 @@
-//! HARQ timing and soft combining, and what RLC makes of its residual errors.
+//! HARQ: timing, soft combining, and recovery of its residual errors by RLC.
 
 use radio::mac::harq::{Chance, Feedback, Harq, HarqConfig, Reception, Timing};
 use radio::rlc::am;
@@ -26,7 +26,7 @@ impl MutualInformation {
         self.coded_bits += coded_bits;
     }
 
-    /// Mean information per coded bit, zero before the first attempt.
+    /// Returns the mean information per coded bit, zero before the first attempt.
     fn per_bit(&self) -> f64 {
         if self.coded_bits > 0.0 {
             self.bits / self.coded_bits
@@ -119,7 +119,7 @@ fn attempts_add_up_to_the_information_a_block_needs() {
         if harq.attempts(3) > 0 && harq.retransmission(tti).is_none() {
             break;
         }
-        // 1000 bits in 1200 coded ones, of which each attempt tells 0.4: three are enough.
+        // 1000 bits in 1200 coded ones, of which each attempt brings 0.4: three are enough.
         receptions.push(harq.attempt(tti, 3, &chance, |soft| {
             soft.add(1_200.0, 0.4);
             assert!((soft.per_bit() - 0.4).abs() < 1e-12);
@@ -137,8 +137,7 @@ fn attempts_add_up_to_the_information_a_block_needs() {
     });
 }
 
-/// The chance of a TTI is the same whatever was sent before, so that runs with other traffic meet the
-/// same luck.
+/// The draw of a TTI does not depend on what was sent before, so runs with other traffic have the same one.
 #[test]
 fn luck_belongs_to_the_subframe() {
     let outcome = |busy: bool| {
@@ -159,7 +158,7 @@ fn luck_belongs_to_the_subframe() {
     };
     let quiet = outcome(false);
     assert!(quiet.contains(&Reception::Failed) && quiet.contains(&Reception::Decoded));
-    // With failures pending some processes are held, but none of the eight in every sixteenth TTI.
+    // With failures pending some processes are held, but at least one is free in fifteen of sixteen TTIs.
     let mut harq = Link::new(HarqConfig::default());
     let chance = Chance::new(7, 2);
     for (index, expected) in quiet.iter().enumerate() {
@@ -171,8 +170,8 @@ fn luck_belongs_to_the_subframe() {
     }
 }
 
-/// Feedback errors: a lost acknowledgement repeats a block that is not delivered again; a negative one
-/// taken for positive leaves the loss to RLC.
+/// Feedback errors: a lost acknowledgement repeats a block that is not delivered again, and a negative one taken for
+/// positive leaves the loss to RLC.
 #[test]
 fn feedback_errors_neither_duplicate_nor_hang() {
     let mut harq = Link::new(HarqConfig::default());
@@ -191,7 +190,7 @@ fn feedback_errors_neither_duplicate_nor_hang() {
     assert!(harq.is_empty());
 }
 
-/// TS 36.321 clause 5.9: a MAC reset flushes all buffers; what had not arrived is named.
+/// TS 36.321 clause 5.9: a MAC reset flushes all buffers and names the blocks that had not arrived.
 #[test]
 fn a_reset_names_what_was_on_its_way() {
     let mut harq = Link::new(HarqConfig::default());

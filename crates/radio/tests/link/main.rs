@@ -1,4 +1,4 @@
-//! How the layers of the link behave, with the clauses that say so.
+//! Layers of the link, tested against the clauses of their specifications.
 
 mod handover;
 mod harq;

@@ -1,4 +1,4 @@
-//! RLC in acknowledged mode: conformance to TS 36.322, and what must hold whatever is lost.
+//! RLC in acknowledged mode: conformance to TS 36.322, and invariants under losses.
 
 use proptest::prelude::*;
 use radio::rlc::am::{AmConfig, Entity, SnLength, StatusPlacement};
@@ -133,7 +133,7 @@ fn a_status_report_has_the_size_of_its_fields() {
     }
 }
 
-/// Clause 5.2.3: what does not fit stays above ACK_SN, so that nobody takes it for received.
+/// Clause 5.2.3: numbers that do not fit stay above ACK_SN, so they do not count as received.
 #[test]
 fn a_report_that_is_cut_short_acknowledges_only_what_it_covers() {
     let mut sender = with(AmConfig::default(), 8, 500);
@@ -144,7 +144,7 @@ fn a_report_that_is_cut_short_acknowledges_only_what_it_covers() {
             give(&mut receiver, tti, &block);
         }
     }
-    // The first expiry covers what was known when the timer started, the second all of it.
+    // The first expiry covers the gaps known when the timer started, the second one covers all of them.
     receiver.advance(at(36));
     receiver.advance(at(36 + 35));
     // 5 bytes and a subheader: 15 + 2 * 12 bits.
@@ -153,8 +153,8 @@ fn a_report_that_is_cut_short_acknowledges_only_what_it_covers() {
     assert_eq!((missing, report.status.ack_sn), (vec![0, 2], 4));
 }
 
-/// Clauses 5.1.3.2.3 and 5.1.3.2.4: a gap starts t-Reordering; its expiry, not the gap, makes the
-/// report say that something is missing; the repeated PDU completes delivery in order.
+/// Clauses 5.1.3.2.3 and 5.1.3.2.4: a gap starts t-Reordering. The report names the missing PDU after its expiry, not
+/// before, and the repeated PDU completes delivery in order.
 #[test]
 fn a_lost_pdu_is_asked_for_when_the_reordering_timer_expires() {
     let mut sender = with(AmConfig::default(), 3, 1_000);
@@ -209,8 +209,8 @@ fn a_poll_without_an_answer_is_repeated() {
     assert_eq!(sender.next_deadline(), at(81 + 80));
 }
 
-/// Clause 5.2.1: what no longer fits is cut into AMD PDU segments, with a header of 4 bytes; the
-/// report then names the part that is missing.
+/// Clause 5.2.1: a PDU that no longer fits is cut into AMD PDU segments, with a header of 4 bytes. The report then
+/// names the part that is missing.
 #[test]
 fn a_retransmission_is_segmented_to_fit_and_its_parts_acknowledged() {
     let mut sender = with(AmConfig::default(), 1, 1_000);
@@ -260,7 +260,7 @@ fn the_window_stalls_the_sender() {
     assert_eq!(sender.queued_packets(), 88);
 }
 
-/// Clause 5.2.1: the upper layers hear of it when RETX_COUNT reaches maxRetxThreshold.
+/// Clause 5.2.1: the upper layers are told when RETX_COUNT reaches maxRetxThreshold.
 #[test]
 fn too_many_retransmissions_are_reported() {
     let config = AmConfig {
@@ -317,7 +317,7 @@ fn a_report_goes_alone_or_with_data() {
     }
 }
 
-/// TS 36.300 clause 10.1.2.3: all that is not confirmed is forwarded, or only what was never sent.
+/// TS 36.300 clause 10.1.2.3: all SDUs that are not confirmed are forwarded, or only those never sent.
 #[test]
 fn forwarding_hands_over_what_its_kind_says() {
     let forwarded = |which| {
@@ -344,7 +344,7 @@ fn forwarding_hands_over_what_its_kind_says() {
     assert_eq!(forwarded(Forwarding::Discard), [0_u64; 0]);
 }
 
-/// A link with losses in both directions and blocks of any size, until all is confirmed.
+/// Transfers SDUs over a link with losses in both directions and blocks of any size, until all are confirmed.
 fn transfer(
     config: AmConfig,
     sdus: &[u32],
@@ -459,7 +459,7 @@ proptest! {
         prop_assert_eq!(&confirmed, &all);
     }
 
-    /// Bytes are conserved: what was taken in is queued or has been sent, and sent once.
+    /// Bytes are conserved: an SDU that was taken is queued or has been sent, and sent once.
     #[test]
     fn bytes_are_queued_or_sent(
         sdus in prop::collection::vec(1_u32..3_000, 1..40),

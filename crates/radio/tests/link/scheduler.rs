@@ -1,4 +1,4 @@
-//! What each scheduler does with the resource blocks.
+//! Schedulers: assignment of the resource blocks by each policy.
 
 use proptest::prelude::*;
 use radio::mac::scheduler::{Demand, Policy, Rates, Scheduler, SubbandRate, UNUSED, usable_rate};
@@ -81,7 +81,7 @@ fn proportional_fair_gains_by_serving_users_at_their_peaks() {
         total / 4_000.0
     };
     let (fair, turns) = (throughput(FAIR), throughput(Policy::RoundRobin));
-    // In turns the mean rate of 300 is had; at the peaks 300 + 200 * 2/pi.
+    // Round robin gets the mean rate of 300; at the peaks it is 300 + 200 * 2/pi.
     assert!((turns / 30_000.0 - 1.0).abs() < 0.02, "{turns}");
     assert!((fair / 42_700.0 - 1.0).abs() < 0.05, "{fair}");
 }
@@ -168,7 +168,7 @@ fn a_full_control_channel_limits_the_users_served() {
 }
 
 proptest! {
-    /// Work is conserved and nobody gets what it did not ask for.
+    /// Work is conserved, and no user gets more than it asked for.
     #[test]
     fn groups_go_to_users_with_data_and_are_left_only_when_all_is_served(
         bits in prop::collection::vec(0_u64..20_000, 1..12),

@@ -1,11 +1,11 @@
-//! The message flows of kim2016-thesis chapter 3, to the subframe, and those of TS 36.321.
+//! Message flows of kim2016-thesis chapter 3, to the subframe, and those of TS 36.321.
 
 use radio::mac::uplink::{
     Protocol, Reason, Report, RequestConfig, Signal, Timers, Transmission, Ue,
 };
 use std::fmt::Write as _;
 
-/// What happens to a UE, by subframe.
+/// Event at a UE.
 enum Step {
     Data(u64),
     Grant(u64),
@@ -13,7 +13,7 @@ enum Step {
 
 use Step::{Data, Grant};
 
-/// The flow of messages as the thesis draws it: one line per message of the UE.
+/// Returns the flow of messages as the thesis draws it: one line per message of the UE.
 fn flow(ue: &mut Ue, steps: &[(u64, Step)], until: u64) -> String {
     let mut lines = String::new();
     let mut sent: Vec<Transmission> = Vec::new();
@@ -170,8 +170,8 @@ fn the_enhancement_removes_the_stall_of_the_standard_protocol() {
     );
 }
 
-/// TS 36.321 clause 5.4.5: triggered reports are cancelled where the grant holds all data but not
-/// the report as well.
+/// TS 36.321 clause 5.4.5: triggered reports are cancelled if the grant has room for all data but not for the report
+/// as well.
 #[test]
 fn a_report_that_would_displace_the_last_data_is_cancelled() {
     let flow_of = |grant| {

@@ -1,4 +1,4 @@
-//! Several users and cells.
+//! Radio access network with several users and cells.
 
 use std::sync::Arc;
 
@@ -71,7 +71,7 @@ fn the_scheduler_decides_who_gets_the_cell() {
     }
 }
 
-/// The capacity of a user is what others leave.
+/// The capacity of a user is what the others leave.
 #[test]
 fn capacity_is_what_others_leave() {
     let mut lab = Lab::new(lte(100, vec![steady(20.0); 2]));
@@ -93,8 +93,7 @@ fn capacity_is_what_others_leave() {
     assert!((40.0..47.0).contains(&mbps), "{mbps}");
 }
 
-/// atxutegi2018-thesis §4: with sub-band reports and a block that goes by its weakest group, capacity is
-/// wasted.
+/// atxutegi2018-thesis §4: with sub-band reports and blocks at the rate of their weakest group, capacity is wasted.
 #[test]
 fn the_weakest_group_wastes_capacity() {
     let rate = |subbands| {
@@ -111,7 +110,7 @@ fn the_weakest_group_wastes_capacity() {
     assert!(weakest < 0.95 * wideband, "{weakest} {wideband}");
 }
 
-/// In unacknowledged mode what HARQ gives up is lost, and nothing comes twice or out of order.
+/// In unacknowledged mode, data that HARQ gives up is lost, and nothing is duplicated or reordered.
 #[test]
 fn unacknowledged_mode_loses_what_harq_gives_up() {
     let mut config = lte(100, vec![]);
@@ -205,8 +204,8 @@ fn a_lossless_handover_loses_nothing_of_the_uplink() {
     assert!(lab.arrived.windows(2).all(|pair| pair[0].0 < pair[1].0));
 }
 
-/// What finds no room in the target cell has no number yet (TS 36.300 clause 10.1.2.3.1): however much that is,
-/// the user recognises what comes after it.
+/// Packets without room in the target cell have no number yet (TS 36.300 clause 10.1.2.3.1): however many they are,
+/// the user recognises the packets after them.
 #[test]
 fn a_flood_in_a_handover_does_not_end_the_connection() {
     let mut lab = Lab::new(two_cells(Forwarding::Lossless, Some(Trigger::A3)));
@@ -230,7 +229,7 @@ fn a_flood_in_a_handover_does_not_end_the_connection() {
     assert!(lab.sent.is_empty());
 }
 
-/// A source that discards its buffer loses what was in it, and nothing else.
+/// A source that discards its buffer loses the data in it, and nothing else.
 #[test]
 fn a_handover_without_forwarding_loses_the_buffer() {
     let mut lab = Lab::new(two_cells(Forwarding::Discard, Some(Trigger::A3)));
@@ -243,7 +242,7 @@ fn a_handover_without_forwarding_loses_the_buffer() {
     assert!(lab.arrived.windows(2).all(|pair| pair[0].0 < pair[1].0));
 }
 
-/// Without handover the user stays with its cell until it hears no more of it; then it connects anew.
+/// Without handover the user stays with its cell until the signal is lost, then it connects anew.
 #[test]
 fn without_handover_the_link_fails_and_is_found_again() {
     let mut config = two_cells(Forwarding::Lossless, None);

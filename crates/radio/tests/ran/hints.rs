@@ -1,4 +1,4 @@
-//! What a radio tells the programs on a user's device.
+//! Radio hints that a user's device offers to its programs.
 
 use radio::channel::{FadedSinr, SinrTrace};
 use radio::ran::{Channel, User};
@@ -17,7 +17,7 @@ fn moving_away(speed_mps: Option<f64>) -> User {
     }
 }
 
-/// 15 dB in 60 s: known from the first moment on, in which nothing has been reported yet.
+/// 15 dB in 60 s: the slope is known from the first moment on, when no report has been made yet.
 #[test]
 fn a_trace_tells_its_mean_and_its_slope() {
     let mut lab = Lab::new(lte(50, vec![moving_away(Some(16.7))]));
@@ -40,7 +40,7 @@ fn a_user_that_stands_has_no_trend_and_no_known_speed() {
     assert_eq!((hints.sinr_trend_db_per_s, hints.speed_mps), (0.0, None));
 }
 
-/// From 350 m on towards the next cell, at 1000 m: the serving one, at 0 m, gets weaker.
+/// From 350 m towards the next cell at 1000 m, the serving one at 0 m gets weaker.
 #[test]
 fn a_place_tells_the_speed_of_its_way() {
     let mut lab = Lab::new(two_cells(Forwarding::Lossless, None));

@@ -1,4 +1,4 @@
-//! A radio access network under test: who sends what is written down by name.
+//! Lab: a radio access network under test, with a record of what arrives.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub fn ms(milliseconds: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(milliseconds)
 }
 
-/// A 20 MHz cell of one layer with proportional fair scheduling and 750 packets of buffer.
+/// Returns a 20 MHz cell of one layer with proportional fair scheduling and 750 packets of buffer.
 pub fn lte(prbs: u32, users: Vec<User>) -> RanConfig {
     let carrier = Carrier::Lte(LteCarrier {
         prbs,
@@ -75,7 +75,7 @@ pub fn lte(prbs: u32, users: Vec<User>) -> RanConfig {
     }
 }
 
-/// A user at a constant SINR without fading.
+/// Returns a user at a constant SINR without fading.
 pub fn steady(sinr_db: f64) -> User {
     let trace = SinrTrace::new(vec![(Instant::ZERO, sinr_db)]).unwrap();
     User {
@@ -85,7 +85,7 @@ pub fn steady(sinr_db: f64) -> User {
     }
 }
 
-/// A user around a mean SINR.
+/// Returns a user with fading around a mean SINR.
 pub fn faded(
     config: &RanConfig,
     number: u32,
@@ -108,7 +108,7 @@ pub fn faded(
     }
 }
 
-/// The network with a ledger of what was sent.
+/// Network with a record of the packets sent.
 pub struct Lab {
     pub ran: Ran,
     pub outcome: Outcome,
@@ -179,7 +179,7 @@ impl Lab {
         }
     }
 
-    /// Sends until so many packets wait; those on their way over X2 count too.
+    /// Sends until `packets` wait. Those on their way over X2 count too.
     pub fn fill(&mut self, user: UserId, direction: Direction, packets: usize) {
         let missing = packets.saturating_sub(self.ran.queued(user, direction).0);
         let now = self.ran.next_event();

@@ -1,4 +1,4 @@
-//! Cells, users and bearers at work.
+//! Radio access network: cells, users and bearers.
 
 mod cells;
 mod hints;

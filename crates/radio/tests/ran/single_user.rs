@@ -1,4 +1,4 @@
-//! One user in one cell.
+//! Radio access network with one user in one cell.
 
 use radio::channel::{Carrier, DelayProfile, Doppler, FadingConfig, Speed};
 use radio::ran::Direction;
@@ -32,7 +32,7 @@ fn a_saturated_user_gets_what_the_tables_say() {
     }
 }
 
-/// TR 36.912 annex B.2: 4 ms one way where nothing waits. A TTI begins in the same moment here.
+/// TR 36.912 annex B.2: 4 ms one way if nothing waits. A TTI begins in the same moment here.
 #[test]
 fn a_packet_that_finds_the_cell_idle_takes_four_milliseconds_down() {
     let mut lab = Lab::new(lte(100, vec![steady(30.0)]));

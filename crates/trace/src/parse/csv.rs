@@ -1,13 +1,13 @@
-//! `time,Mbit/s` files.
+//! Reader of `time,Mbit/s` files.
 
 use units::{Duration, Rate};
 
 use super::{Mistake, lines, number};
 use crate::Steps;
 
-/// A terabit per second: more is a mistake of units.
+/// Highest rate, a terabit per second: more is a mistake of units.
 const MAX_MBPS: f64 = 1e6;
-/// Some thirty years of seconds.
+/// Latest time, some thirty years in seconds.
 const MAX_SECONDS: f64 = 1e9;
 
 pub(super) fn read(text: &str) -> Result<Steps, Mistake> {

@@ -1,4 +1,4 @@
-//! mahimahi's `.down` and `.up` files.
+//! Reader of mahimahi's `.down` and `.up` files.
 
 use super::{Mistake, lines};
 use crate::Opportunities;

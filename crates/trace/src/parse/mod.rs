@@ -1,4 +1,4 @@
-//! Readers of trace files.
+//! Readers of trace files, by format.
 
 mod csv;
 mod mahimahi;
@@ -10,7 +10,7 @@ use core::fmt;
 
 use crate::Trace;
 
-/// Which way a link goes, seen from the phone.
+/// Direction of a link, seen from the phone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Direction {
     /// Towards the phone.
@@ -19,29 +19,28 @@ pub enum Direction {
     Uplink,
 }
 
-/// How a trace is written down.
+/// Format of a trace file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Format {
-    /// mahimahi: one delivery opportunity of 1500 bytes per line, in whole milliseconds from the
-    /// start; the list repeats after the last one.
+    /// Format of mahimahi: one delivery opportunity of 1500 bytes per line, in whole milliseconds from the start. The
+    /// list repeats after the last one.
     Mahimahi,
-    /// `time,Mbit/s`: seconds and rate; each rate holds until the next line, the last for as long
-    /// as the one before it (1 s if there is no other). The first time counts as the start. An
-    /// optional first line names the columns; further columns are ignored.
+    /// Lines `time,Mbit/s` of seconds and rate. Each rate holds until the next line, the last one for as long as the
+    /// one before it (1 s if there is no other). The first time counts as the start. An optional first line names the
+    /// columns; further columns are ignored.
     Csv,
-    /// One line per second with the columns `Timestamp` (`2019.12.14_10.16.30`), `DL_bitrate` and
-    /// `UL_bitrate` (kbit/s), as G-NetTrack writes and 5Gdataset publishes it (Raca et al., "Beyond
-    /// throughput, the next generation: a 5G dataset with channel and context metrics", MMSys 2020).
+    /// One line per second with the columns `Timestamp` (`2019.12.14_10.16.30`), `DL_bitrate` and `UL_bitrate`
+    /// (kbit/s), as G-NetTrack writes and 5Gdataset publishes it (Raca et al., "Beyond throughput, the next
+    /// generation: a 5G dataset with channel and context metrics", MMSys 2020).
     ///
-    /// `-` repeats the value before it; lines before the first value are skipped. Where the
-    /// phone logged a second more than once, its mean counts; where it skipped seconds, the last
-    /// value holds. The last line lasts one second.
+    /// `-` repeats the value before it; lines before the first value are skipped. A second that the phone logged more
+    /// than once has its mean; in seconds that it skipped the last value holds. The last line lasts one second.
     PhoneLog(Direction),
 }
 
 impl Format {
-    /// The format of a file, from its name (`.down`, `.up`) or else from its first line that is
-    /// neither empty nor a comment. `direction` chooses the column of a phone log.
+    /// Detects the format of a file from its name (`.down`, `.up`) or else from its first line that is neither empty
+    /// nor a comment. `direction` chooses the column of a phone log.
     pub fn detect(origin: &str, text: &str, direction: Direction) -> Self {
         if origin.ends_with(".down") || origin.ends_with(".up") {
             return Self::Mahimahi;
@@ -60,7 +59,7 @@ impl Format {
     }
 }
 
-/// Why a text is no trace: `FILE:LINE: what is wrong`.
+/// Error about a text that is no trace: `FILE:LINE: what is wrong`.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub struct ParseError {
     origin: String,
@@ -69,7 +68,7 @@ pub struct ParseError {
 }
 
 impl ParseError {
-    /// The line with the mistake, counted from one; none if the file as a whole is wrong.
+    /// Returns the line with the mistake, counted from one; `None` if the file as a whole is wrong.
     pub fn line(&self) -> Option<usize> {
         self.line
     }
@@ -84,7 +83,7 @@ impl fmt::Display for ParseError {
     }
 }
 
-/// Where a mistake is, before the name of the file is known.
+/// Mistake and its line, before the name of the file is known.
 struct Mistake {
     line: Option<usize>,
     message: String,
@@ -123,7 +122,7 @@ pub fn parse(text: &str, origin: &str, format: Format) -> Result<Trace, ParseErr
     })
 }
 
-/// The lines that say something, trimmed, with their numbers from one.
+/// Returns the lines that are neither empty nor comments, trimmed, with their numbers from one.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let numbered = text.trim_start_matches('\u{feff}').lines().enumerate();
     numbered
@@ -131,7 +130,7 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
         .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
 }
 
-/// A finite number that is not negative.
+/// Parses a finite number that is not negative.
 fn number(text: &str) -> Option<f64> {
     text.trim()
         .parse()

@@ -1,4 +1,4 @@
-//! Phone logs with one line per second.
+//! Reader of phone logs with one line per second.
 
 use units::{Duration, Rate};
 
@@ -7,10 +7,10 @@ use crate::Steps;
 
 pub(super) const TIMESTAMP: &str = "Timestamp";
 
-/// A terabit per second: more is a mistake of units.
+/// Highest rate, a terabit per second: more is a mistake of units.
 const MAX_KBPS: f64 = 1e9;
 
-/// The lines of one second.
+/// Lines of one second.
 struct Second {
     at: i64,
     kbps_sum: f64,
@@ -98,8 +98,7 @@ pub(super) fn read(text: &str, direction: Direction) -> Result<Steps, Mistake> {
     Steps::new(&steps, since(last.at + 1)).map_err(Mistake::anywhere)
 }
 
-/// Seconds since 1970 of a phone log's time such as `2019.12.14_10.16.30`; none if it does not look
-/// like that.
+/// Returns the seconds since 1970 of a phone log's time such as `2019.12.14_10.16.30`; `None` for another text.
 pub fn seconds_of(text: &str) -> Option<i64> {
     let (date, time) = text.split_once('_')?;
     let three = |text: &str| -> Option<[i64; 3]> {
@@ -118,8 +117,8 @@ pub fn seconds_of(text: &str) -> Option<i64> {
     valid.then(|| ((days(year, month, day) * 24 + hour) * 60 + minute) * 60 + second)
 }
 
-/// Days since 1970-01-01 in the Gregorian calendar, counted in years that begin in March, so that
-/// the leap day is the last one.
+/// Returns the days since 1970-01-01 in the Gregorian calendar. Years begin in March here, so that the leap day is
+/// the last one.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = if month > 2 {
         (year, month - 3)

@@ -1,4 +1,4 @@
-//! Recordings of real networks: name and text of each file of a folder, where they are at hand.
+//! Recordings of real networks: name and text of each file of a folder, if they are at hand.
 
 use std::path::PathBuf;
 

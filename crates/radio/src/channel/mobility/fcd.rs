@@ -1,4 +1,4 @@
-//! Floating-car data of SUMO: XML with the place of every vehicle at every time step.
+//! Reader of SUMO's floating-car data: XML with the place of every vehicle at every time step.
 
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
@@ -8,12 +8,13 @@ use units::Instant;
 use super::{FileError, Trajectory, WayPoints, time};
 use crate::channel::Position;
 
-/// Reads the named `vehicles` (all, if none is named) from the text of a file that SUMO wrote with
-/// `--fcd-output`; `file` is its name in messages. Everybody is at `height_m` over ground. Vehicles
-/// and persons (`vehicle` and `person` elements) are read alike.
+/// Reads the named `vehicles` (all, if none is named) from the text of a file that SUMO wrote with `--fcd-output`;
+/// `file` is its name in messages. All of them are at `height_m` over ground. Vehicles and persons (`vehicle` and
+/// `person` elements) are read alike.
 ///
-/// It is an error if a named vehicle is not there, or if one vanishes and comes back, as SUMO's
-/// teleports do, because nothing says where it was meanwhile.
+/// # Errors
+/// If a named vehicle is missing, or if one vanishes and comes back, as SUMO's teleports do: nothing says where it
+/// was meanwhile.
 pub fn read_fcd(
     file: &str,
     text: &str,
@@ -108,15 +109,15 @@ pub fn read_fcd(
         .collect()
 }
 
-/// What was seen of one vehicle.
+/// Points of one vehicle.
 #[derive(Default)]
 struct Seen {
-    /// Index of the last time step it was in.
+    /// Index of the last time step that it was in.
     last: Option<usize>,
     points: Vec<(Instant, Position)>,
 }
 
-/// Lines of ascending places in a text.
+/// Line numbers of ascending positions in a text.
 struct Lines<'t> {
     text: &'t [u8],
     counted: usize,
@@ -132,7 +133,7 @@ impl<'t> Lines<'t> {
         }
     }
 
-    /// The line of the first byte from `position` on that is not white.
+    /// Returns the line of the first byte from `position` on that is not white space.
     fn at(&mut self, position: usize) -> usize {
         let rest = self.text.get(position..).unwrap_or_default();
         let white = rest.iter().take_while(|byte| byte.is_ascii_whitespace());
@@ -144,7 +145,7 @@ impl<'t> Lines<'t> {
     }
 }
 
-/// The attributes of one element, with what messages need.
+/// Attributes of one element, and what error messages need.
 struct Attributes<'e, 't> {
     file: &'e str,
     line: usize,

@@ -1,4 +1,4 @@
-//! Where a receiver is, over time.
+//! Mobility: the place of a receiver over time.
 
 mod fcd;
 mod ns2;
@@ -10,24 +10,24 @@ use units::{Duration, Instant};
 
 use super::{FileError, ParameterError, Position};
 
-/// The way of one receiver: a place at any time.
+/// Movement of one receiver: its place at any time.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Trajectory {
-    /// It does not move.
+    /// The receiver does not move.
     Static(Position),
-    /// It moves straight on at a constant velocity.
+    /// The receiver moves straight on at a constant velocity.
     Linear {
-        /// Where it is at the start of the run.
+        /// Place at the start of the run.
         start: Position,
-        /// East, north, up; metres per second.
+        /// Velocity towards east, north and up, in metres per second.
         velocity: [f64; 3],
     },
-    /// It moves straight from one point to the next.
+    /// The receiver moves straight from one point to the next.
     WayPoints(WayPoints),
 }
 
 impl Trajectory {
-    /// The place at a time.
+    /// Returns the place at a time.
     pub fn at(&self, at: Instant) -> Position {
         match self {
             Self::Static(place) => *place,
@@ -43,7 +43,7 @@ impl Trajectory {
         }
     }
 
-    /// When it is there: from its first to its last point. Without points, always.
+    /// Returns the times of the first and of the last point. A trajectory without points is known at all times.
     pub fn span(&self) -> (Instant, Instant) {
         match self {
             Self::Static(_) | Self::Linear { .. } => (Instant::ZERO, Instant::NEVER),
@@ -57,7 +57,7 @@ impl Trajectory {
 pub struct WayPoints(Vec<(Instant, Position)>);
 
 impl WayPoints {
-    /// At least one point; times must rise.
+    /// Returns a trajectory of at least one point; times must rise.
     pub fn new(points: Vec<(Instant, Position)>) -> Result<Self, ParameterError> {
         if points.is_empty() {
             let allowed = "must be at least one";
@@ -78,7 +78,7 @@ impl WayPoints {
         Ok(Self(points))
     }
 
-    /// Before the first point it waits there, after the last one it stays.
+    /// Returns the place at a time. It is the first point before that is passed, and the last point after that.
     pub fn at(&self, at: Instant) -> Position {
         let next = self.0.partition_point(|(time, _)| *time <= at);
         let (Some(from), Some(to)) = (
@@ -92,18 +92,18 @@ impl WayPoints {
             .towards(&to.1, at.saturating_since(from.0).as_secs_f64() / whole)
     }
 
-    /// Times of the first and the last point.
+    /// Returns the times of the first and the last point.
     pub fn span(&self) -> (Instant, Instant) {
         (self.0[0].0, self.0[self.0.len() - 1].0)
     }
 
-    /// The points.
+    /// Returns the points.
     pub fn points(&self) -> &[(Instant, Position)] {
         &self.0
     }
 }
 
-/// A time in seconds as files write it.
+/// Parses a time in seconds as files write it.
 fn time(seconds: f64) -> Option<Instant> {
     (0.0..=1e9)
         .contains(&seconds)

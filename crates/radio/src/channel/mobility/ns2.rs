@@ -1,4 +1,4 @@
-//! Movement files of ns-2, as SUMO's `traceExporter.py --ns2mobility-output` and `setdest` write them.
+//! Reader of ns-2's movement files, as SUMO's `traceExporter.py --ns2mobility-output` and `setdest` write them.
 
 use std::collections::BTreeMap;
 use units::{Duration, Instant};
@@ -67,7 +67,7 @@ enum Command {
     },
 }
 
-/// The name of a node and what it is told.
+/// Parses one line to the name of a node and its order.
 fn parse(line: &str) -> Result<(&str, Command), String> {
     let expected = || {
         format!(
@@ -108,17 +108,17 @@ fn parse(line: &str) -> Result<(&str, Command), String> {
     }
 }
 
-/// `N` of `$node_(N)`.
+/// Returns `N` of `$node_(N)`.
 fn name(word: &str) -> Option<&str> {
     word.strip_prefix("$node_(")?.strip_suffix(')')
 }
 
-/// A node while its file is read.
+/// State of a node while its file is read.
 #[derive(Default)]
 struct Node {
     x: Option<f64>,
     y: Option<f64>,
-    /// Turning points so far, and where the last order leads, if it is not there yet.
+    /// Turning points so far, and the destination of the last order if it is not reached yet.
     points: Vec<(Instant, (f64, f64))>,
     heading: Option<(Instant, (f64, f64))>,
 }
@@ -148,7 +148,7 @@ impl Node {
             .ok_or_else(|| "it has no first place (set X_ and set Y_)".to_owned())
     }
 
-    /// The last point of which is known that it is passed, and where the node is at `at`.
+    /// Sends the node to `to` from the place where it is at `at`, and adds the points that it has passed until then.
     fn go(&mut self, at: Instant, to: (f64, f64), m_per_s: f64) -> Result<(), String> {
         if self.points.is_empty() {
             self.points.push((Instant::ZERO, self.start()?));

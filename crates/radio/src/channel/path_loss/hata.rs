@@ -1,14 +1,14 @@
-//! Hata's formulas and their extension by COST 231.
+//! Path loss by Hata's formulas and their extension by COST 231.
 
 use super::Line;
 use crate::channel::{Carrier, ParameterError};
 
-/// What stands around the base station.
+/// Surroundings of the base station.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Environment {
-    /// A large city; for COST 231 a metropolitan centre.
+    /// Large city; for COST 231 a metropolitan centre.
     LargeCity,
-    /// A small or medium city.
+    /// Small or medium city.
     MediumCity,
     /// Suburbs.
     Suburban,
@@ -30,19 +30,19 @@ fn check_heights((base, ue): Heights) -> Result<(), ParameterError> {
     Ok(())
 }
 
-/// 44.9 - 6.55 log10(hb), dB per decade of distance.
+/// Returns the slope 44.9 - 6.55 log10(hb), dB per decade of distance.
 pub(super) fn per_decade(base_height_m: f64) -> f64 {
     44.9 - 6.55 * libm::log10(base_height_m)
 }
 
-/// a(hm) for small and medium cities.
+/// Returns a(hm) for small and medium cities.
 fn medium_city_correction(mhz: f64, ue_height_m: f64) -> f64 {
     let log = libm::log10(mhz);
     (1.1 * log - 0.7) * ue_height_m - (1.56 * log - 0.8)
 }
 
-/// a(hm) for large cities. Hata gives the first formula up to 200 MHz and the second from 400 MHz on;
-/// the middle divides them here.
+/// Returns a(hm) for large cities. Hata gives the first formula up to 200 MHz and the second from 400 MHz on; here
+/// the boundary is the middle.
 fn large_city_correction(mhz: f64, ue_height_m: f64) -> f64 {
     let square = |factor: f64| {
         let log = libm::log10(factor * ue_height_m);
@@ -55,7 +55,7 @@ fn large_city_correction(mhz: f64, ue_height_m: f64) -> f64 {
     }
 }
 
-/// What open country saves against a city: 4.78 log10(f)² - 18.33 log10(f) + 40.94.
+/// Returns the loss that open country has less than a city: 4.78 log10(f)² - 18.33 log10(f) + 40.94.
 pub(super) fn open_area_gain(mhz: f64) -> f64 {
     let log = libm::log10(mhz);
     4.78 * log * log - 18.33 * log + 40.94

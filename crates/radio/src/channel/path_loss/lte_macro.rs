@@ -1,4 +1,4 @@
-//! The macro cells of TR 36.942 and TR 36.814.
+//! Path loss of the macro cells of TR 36.942 and TR 36.814.
 
 use super::{Line, hata};
 use crate::channel::{Carrier, ParameterError};
@@ -6,7 +6,7 @@ use crate::channel::{Carrier, ParameterError};
 /// Least distance between UE and base station, TR 36.814 table A.2.1.1-2, in metres.
 pub(super) const NEAREST_M: f64 = 35.0;
 
-/// TR 36.942 §4.5.2: 40(1 - 0.004 Dhb) log10(R) - 18 log10(Dhb) + 21 log10(f) + 80.
+/// Returns the line of TR 36.942 §4.5.2: 40(1 - 0.004 Dhb) log10(R) - 18 log10(Dhb) + 21 log10(f) + 80.
 pub(super) fn urban(carrier: Carrier, above_roofs_m: f64) -> Result<Line, ParameterError> {
     let field = "base station height above roofs in m for TR 36.942";
     let above = ParameterError::range(field, above_roofs_m, 1.0, 50.0)?;
@@ -14,7 +14,7 @@ pub(super) fn urban(carrier: Carrier, above_roofs_m: f64) -> Result<Line, Parame
     Ok(Line::over_km(at_1_km, 40.0 * (1.0 - 4e-3 * above)))
 }
 
-/// TR 36.942 §4.5.3: Hata's city less what open country saves, without correction for the UE.
+/// Returns the line of TR 36.942 §4.5.3: Hata's city less the gain of open country, without correction for the UE.
 pub(super) fn rural(carrier: Carrier, base_height_m: f64) -> Result<Line, ParameterError> {
     let field = "base station height in m for TR 36.942";
     let base = ParameterError::range(field, base_height_m, 10.0, 200.0)?;
@@ -29,20 +29,20 @@ fn check_2_ghz(carrier: Carrier) -> Result<(), ParameterError> {
     ParameterError::range(field, carrier.mhz(), 1900.0, 2200.0).map(|_| ())
 }
 
-/// TR 36.814 table A.2.1.1-2.
+/// Returns the line of TR 36.814 table A.2.1.1-2.
 pub(super) fn at_2_ghz(carrier: Carrier) -> Result<Line, ParameterError> {
     check_2_ghz(carrier)?;
     Ok(Line::over_km(128.1, 37.6))
 }
 
-/// TR 36.814 table A.2.1.1.2-3, model 2: with and without line of sight.
+/// Returns the lines with and without line of sight of TR 36.814 table A.2.1.1.2-3, model 2.
 pub(super) fn sighted_at_2_ghz(carrier: Carrier) -> Result<(Line, Line), ParameterError> {
     check_2_ghz(carrier)?;
     Ok((Line::over_km(103.4, 24.2), Line::over_km(131.1, 42.8)))
 }
 
-/// TR 36.814 table A.2.1.1.2-3, model 2, case 1:
-/// min(0.018/R, 1)(1 - exp(-R/0.063)) + exp(-R/0.063), R in km.
+/// Returns the probability of line of sight of TR 36.814 table A.2.1.1.2-3, model 2, case 1: min(0.018/R, 1)(1 -
+/// exp(-R/0.063)) + exp(-R/0.063), R in km.
 pub(super) fn sight_probability(ground_m: f64) -> f64 {
     let far = libm::exp(-ground_m / 63.0);
     (18.0 / ground_m.max(NEAREST_M)).min(1.0) * (1.0 - far) + far

@@ -1,4 +1,4 @@
-//! Path loss over distance.
+//! Path loss: attenuation over distance.
 
 mod hata;
 mod lte_macro;
@@ -9,16 +9,16 @@ pub use hata::Environment;
 use super::{Carrier, ParameterError};
 use tr38901::{Rma, Uma};
 
-/// A model of path loss, by name.
+/// Model of path loss, by name.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum PathLossModel {
     /// Free space: (4πd/λ)² (Friis, Proc. IRE 34(5), 1946).
     Friis,
-    /// Free space up to a distance, and a power of the distance from there on.
+    /// Free space up to a distance, and a power of the distance beyond it.
     LogDistance {
-        /// Power of the distance: 2 in free space, 3 to 4 in towns.
+        /// Exponent of the distance: 2 in free space, 3 to 4 in towns.
         exponent: f64,
-        /// Where free space ends, in metres.
+        /// Distance up to which free space is assumed, in metres.
         reference_m: f64,
     },
     /// Hata's formulas for Okumura's curves, 150 to 1500 MHz (Hata, IEEE Trans. Veh. Tech. 29(3),
@@ -28,7 +28,7 @@ pub enum PathLossModel {
     Cost231Hata(Environment),
     /// Macro cells in urban and suburban areas, TR 36.942 §4.5.2.
     UrbanMacro36942 {
-        /// Height of the base station's antenna above the average rooftop, in metres; 15 there.
+        /// Height of the base station's antenna above the average rooftop, in metres; 15 in TR 36.942.
         above_roofs_m: f64,
     },
     /// Macro cells in rural areas, TR 36.942 §4.5.3.
@@ -41,25 +41,26 @@ pub enum PathLossModel {
     Uma38901,
     /// Rural macro, TR 38.901 table 7.4.1-1.
     Rma38901 {
-        /// Average width of streets (W), 5 to 50 m; 20 there.
+        /// Average width of streets (W), 5 to 50 m; the table has 20.
         street_width_m: f64,
-        /// Average height of buildings (h), 5 to 50 m; 5 there.
+        /// Average height of buildings (h), 5 to 50 m; the table has 5.
         building_height_m: f64,
     },
 }
 
-/// Whether the base station is in sight, for models that tell the two apart.
+/// Line of sight to the base station, for models that tell the two cases apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sight {
-    /// Always.
+    /// The base station is always in sight.
     Line,
-    /// Never.
+    /// The base station is never in sight.
     NoLine,
-    /// With the model's probability at the distance, in stretches as long as shadowing is correlated.
+    /// The base station is in sight with the model's probability at the distance. A stretch with or without sight is
+    /// as long as shadowing is correlated.
     Probable,
 }
 
-/// A path-loss model for one carrier and one pair of heights.
+/// Path loss for one carrier and one pair of heights.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PathLoss {
     curve: Curve,
@@ -69,17 +70,17 @@ pub struct PathLoss {
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Curve {
-    /// Over the distance through space, from the nearest distance on.
+    /// Line over the distance through space, from the nearest distance on.
     Spatial(Line, f64),
-    /// Over the distance on the ground, never less than in free space.
+    /// Line over the distance on the ground, never less than the one of free space.
     Ground(Line, Line),
-    /// With and without line of sight, over the distance on the ground.
+    /// Lines with and without line of sight, over the distance on the ground.
     Sighted(Line, Line),
     Uma(Uma),
     Rma(Rma),
 }
 
-/// A straight line over the logarithm of the distance.
+/// Straight line over the logarithm of the distance.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Line {
     at_1_m: f64,
@@ -95,7 +96,7 @@ impl Line {
         }
     }
 
-    /// From a formula in kilometres.
+    /// Makes a line from a formula in kilometres.
     fn over_km(at_1_km: f64, per_decade: f64) -> Self {
         Self {
             at_1_m: at_1_km - 3.0 * per_decade,
@@ -108,11 +109,11 @@ impl Line {
     }
 }
 
-/// Nearer than this, far-field formulas mean nothing.
+/// Least distance in metres; far-field formulas mean nothing below it.
 const NEAREST_M: f64 = 1.0;
 
 impl PathLoss {
-    /// The `model` on `carrier` between antennas at these heights over ground, in metres.
+    /// Returns the `model` on `carrier` between antennas at these heights over ground, in metres.
     pub fn new(
         model: PathLossModel,
         carrier: Carrier,
@@ -171,9 +172,8 @@ impl PathLoss {
         })
     }
 
-    /// Loss in dB at a distance over ground in metres. Models that know no line of sight ignore
-    /// `in_sight`. Below the least distance of a model, that distance counts; beyond its largest one
-    /// the formula is continued.
+    /// Returns the loss in dB at a distance over ground in metres. Models without line of sight ignore `in_sight`.
+    /// Below the least distance of a model, that distance counts; beyond its largest one the formula is continued.
     pub(crate) fn loss_db(&self, ground_m: f64, in_sight: bool) -> f64 {
         let through_space =
             |ground: f64| libm::hypot(ground, self.base_height_m - self.ue_height_m);
@@ -198,8 +198,8 @@ impl PathLoss {
         }
     }
 
-    /// Probability that the base station is in sight at a distance over ground in metres; none for
-    /// models that do not tell.
+    /// Returns the probability that the base station is in sight at a distance over ground in metres; `None` for
+    /// models without line of sight.
     pub(crate) fn sight_probability(&self, ground_m: f64) -> Option<f64> {
         match &self.curve {
             Curve::Spatial(..) | Curve::Ground(..) => None,

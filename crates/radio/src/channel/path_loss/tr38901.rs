@@ -1,11 +1,11 @@
-//! Urban and rural macro cells of TR 38.901, for outdoor UEs.
+//! Path loss of the urban and rural macro cells of TR 38.901, for outdoor UEs.
 
 use crate::channel::{Carrier, ParameterError};
 
 /// Least distance over ground of table 7.4.1-1, in metres.
 pub(super) const NEAREST_M: f64 = 10.0;
 
-/// The speed of light that note 1 of table 7.4.1-1 uses, m/s.
+/// Speed of light that note 1 of table 7.4.1-1 uses, m/s.
 const C: f64 = 3.0e8;
 
 type Heights = (f64, f64);
@@ -23,7 +23,7 @@ pub(super) struct Uma {
 }
 
 impl Uma {
-    /// The environment height of note 1, which is 1 m for UEs up to 13 m.
+    /// Environment height of note 1, which is 1 m for UEs up to 13 m.
     const ENVIRONMENT_M: f64 = 1.0;
 
     pub fn new(carrier: Carrier, (base, ue): Heights) -> Result<Self, ParameterError> {
@@ -104,7 +104,7 @@ impl Rma {
         })
     }
 
-    /// PL1.
+    /// Returns PL1, the loss before the break point.
     fn before_break_point(&self, space_m: f64) -> f64 {
         self.frequency_db + (20.0 + self.slope) * libm::log10(space_m) - self.building_db
             + self.per_metre * space_m
@@ -125,7 +125,7 @@ impl Rma {
     }
 }
 
-/// Table 7.4.2-1, UMa, for UEs up to 13 m.
+/// Returns the probability of line of sight of table 7.4.2-1, UMa, for UEs up to 13 m.
 pub(super) fn uma_sight_probability(ground_m: f64) -> f64 {
     if ground_m <= 18.0 {
         return 1.0;
@@ -134,7 +134,7 @@ pub(super) fn uma_sight_probability(ground_m: f64) -> f64 {
     near + libm::exp(-ground_m / 63.0) * (1.0 - near)
 }
 
-/// Table 7.4.2-1, RMa.
+/// Returns the probability of line of sight of table 7.4.2-1, RMa.
 pub(super) fn rma_sight_probability(ground_m: f64) -> f64 {
     if ground_m <= 10.0 {
         return 1.0;

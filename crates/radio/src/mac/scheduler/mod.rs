@@ -1,8 +1,8 @@
-//! Who gets which resource block groups in a TTI.
+//! Scheduler: assigns resource block groups to users in a TTI.
 //!
-//! A scheduler sees, for each user, what is waiting and what a resource block of each group would
-//! carry. Retransmissions come first; then the policy picks among users with data. Each user served
-//! takes one message of the control channel, so `place` may refuse one.
+//! For each user, the scheduler sees the bits that wait and the bits that a resource block of each group would carry.
+//! Retransmissions come first; then the policy picks among users with data. Each served user takes one message of the
+//! control channel, so `place` may refuse one.
 
 mod policy;
 mod rate;
@@ -12,26 +12,26 @@ pub use rate::{SubbandRate, usable_rate};
 
 use policy::State;
 
-/// The group is not given to anyone.
+/// Marks a group that no user has.
 pub const UNUSED: u16 = u16::MAX;
 
-/// A user as the scheduler sees it.
+/// Demand of a user.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Demand {
     /// Bits waiting for their first transmission.
     pub bits: u64,
     /// Resource blocks of the retransmission that is due; zero for none.
     pub retransmission_prbs: u16,
-    /// Whether it may be scheduled at all (DRX, handover, free HARQ process).
+    /// Whether the user may be scheduled at all (DRX, handover, free HARQ process).
     pub available: bool,
 }
 
 /// Rates of all users, in bits per resource block and TTI.
 #[derive(Clone, Copy, Debug)]
 pub enum Rates<'a> {
-    /// One rate for each user: wideband reports.
+    /// One rate for each user, from wideband reports.
     Wideband(&'a [f32]),
-    /// User by user one rate for each group: sub-band reports.
+    /// One rate for each group, user by user, from sub-band reports.
     Subband(&'a [f32]),
 }
 
@@ -41,19 +41,19 @@ impl Rates<'_> {
             Self::Wideband(rates) => rates[user],
             Self::Subband(rates) => rates[user * groups + group],
         };
-        // A rate that is no number is no rate.
+        // A rate that is no number counts as zero.
         if rate > 0.0 { rate } else { 0.0 }
     }
 }
 
-/// A scheduler of one cell and direction, with its memory of the past.
+/// Scheduler of one cell and direction, with its memory of the past.
 #[derive(Clone, Debug)]
 pub struct Scheduler {
     policy: Policy,
     /// Resource blocks of each group.
     group_prbs: Vec<u16>,
     state: State,
-    /// Per user: bits given in this TTI, and whether the control channel carries its message.
+    /// Bits given to each user in this TTI, and whether the control channel carries its message.
     given: Vec<f64>,
     message: Vec<Message>,
 }
@@ -66,7 +66,7 @@ enum Message {
 }
 
 impl Scheduler {
-    /// A scheduler over groups of so many resource blocks each.
+    /// Returns a scheduler over groups with these numbers of resource blocks.
     pub fn new(policy: Policy, group_prbs: &[u16]) -> Self {
         Self {
             policy,
@@ -77,24 +77,24 @@ impl Scheduler {
         }
     }
 
-    /// Groups of `prbs` resource blocks with `size` in each, the last one perhaps smaller (TS 36.213
-    /// clause 7.1.6.1).
+    /// Returns the sizes of the groups of `prbs` resource blocks with `size` in each; the last one may be smaller (TS
+    /// 36.213 clause 7.1.6.1).
     pub fn groups(prbs: u16, size: u16) -> Vec<u16> {
         (0..prbs.div_ceil(size))
             .map(|group| size.min(prbs - group * size))
             .collect()
     }
 
-    /// Forgets what the user with that index has had: the index belongs to another one from now on.
+    /// Forgets the history of the user with that index, because the index belongs to another one from now on.
     pub(crate) fn forget(&mut self, user: usize) {
         self.state.forget(user);
     }
 
-    /// Assigns the groups of a TTI: `assignment[group]` becomes the index of a user in `demands`, or
-    /// [`UNUSED`]. A user with a retransmission gets groups for that alone.
+    /// Assigns the groups of a TTI: `assignment[group]` becomes the index of a user in `demands`, or [`UNUSED`]. A
+    /// user with a retransmission gets groups for that alone.
     ///
-    /// `place` is asked once for each user that would be served. A user keeps its index from TTI to
-    /// TTI, as averages and turns belong to it.
+    /// `place` is called once for each user that would be served. A user keeps its index from TTI to TTI, because
+    /// averages and turns belong to it.
     ///
     /// # Panics
     /// If `assignment` is not as long as there are groups, or `rates` too short for the users.
@@ -127,7 +127,7 @@ impl Scheduler {
         }
     }
 
-    /// Gives groups from the first on to retransmissions that fit; returns the first one left.
+    /// Gives groups, from the first on, to retransmissions that fit. Returns the first group left.
     fn retransmissions(
         &mut self,
         demands: &[Demand],
@@ -177,7 +177,7 @@ impl Scheduler {
             && self.given[user] < demand.bits as f64
     }
 
-    /// Equal shares of the groups, from the user after the last one served.
+    /// Gives equal shares of the groups in turn, beginning after the user served last.
     fn round_robin(
         &mut self,
         demands: &[Demand],
@@ -197,7 +197,7 @@ impl Scheduler {
         let share = (assignment.len() / waiting).max(1);
         let mut group = 0;
         let start = self.state.next_turn;
-        // A second round gives away what users with little data have left.
+        // The second round gives away the groups that users with little data do not need.
         for round in 0..2 {
             for turn in 0..count {
                 let user = (start + turn) % count;
@@ -227,7 +227,7 @@ impl Scheduler {
         self.given[user] += prbs * f64::from(rates.of(user, group, groups));
     }
 
-    /// Each group to the user with the greatest metric who still has data.
+    /// Gives each group to the user with the greatest metric who still has data.
     fn by_metric(
         &mut self,
         demands: &[Demand],

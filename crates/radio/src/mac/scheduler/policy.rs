@@ -1,24 +1,24 @@
-//! What distinguishes the schedulers, and what they remember.
+//! Scheduling policies and their state.
 
-/// How users are picked.
+/// Policy by which users are picked.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Policy {
-    /// Equal shares in turn.
+    /// Users get equal shares in turn.
     RoundRobin,
-    /// The greatest rate relative to what a user has had (Jalali et al., "Data throughput of CDMA-HDR",
-    /// VTC 2000), averaged over so many TTIs.
+    /// The user with the greatest rate relative to its past average is picked (Jalali et al., "Data throughput of
+    /// CDMA-HDR", VTC 2000).
     ProportionalFair {
         /// Time constant of the average, in TTIs.
         time_constant: f64,
     },
-    /// The greatest rate: max C/I.
+    /// The user with the greatest rate is picked: max C/I.
     MaxRate,
 }
 
-/// Memory between TTIs.
+/// State between TTIs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct State {
-    /// Who comes first in the next round.
+    /// User that comes first in the next round.
     pub(super) next_turn: usize,
     pub(super) next_retransmission: usize,
     /// Mean bits per TTI of each user.
@@ -32,7 +32,7 @@ impl State {
         self.next_retransmission %= users.max(1);
     }
 
-    /// Forgets what `user` has had: its place belongs to somebody else now.
+    /// Forgets the history of `user`, because its place belongs to another user now.
     pub(super) fn forget(&mut self, user: usize) {
         if let Some(average) = self.averages.get_mut(user) {
             *average = 0.0;

@@ -1,16 +1,15 @@
-//! The one rate a transport block has, from those of its groups.
+//! Rate of a transport block, from the rates of its groups.
 
-/// How a user's rate follows from the sub-bands it was given.
+/// Rule for the rate of a user, from the sub-bands it was given.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SubbandRate {
-    /// That of the weakest group, which wastes what the others could carry (atxutegi2018-thesis
-    /// chapter 4).
+    /// Rate of the weakest group, which wastes capacity of the others (atxutegi2018-thesis chapter 4).
     Weakest,
-    /// The mean over the resource blocks.
+    /// Mean rate over the resource blocks.
     Mean,
 }
 
-/// Bits per resource block for the groups of `user` in `assignment`; zero if it has none.
+/// Returns the bits per resource block for the groups of `user` in `assignment`; zero if it has none.
 pub fn usable_rate(
     rule: SubbandRate,
     user: u16,

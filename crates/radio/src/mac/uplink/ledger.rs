@@ -1,8 +1,8 @@
-//! What an eNB believes to wait at a UE.
+//! Ledger: the eNB's estimate of the bytes that wait at a UE.
 
 use std::collections::VecDeque;
 
-/// Reports and requests against the grants given.
+/// Balance of reports and requests against the grants given.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     wanted: u64,
@@ -11,25 +11,25 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Bytes to be granted.
+    /// Returns the bytes to be granted.
     pub fn wanted(&self) -> u64 {
         self.wanted
     }
 
-    /// A report of `bytes` that was sent in `subframe`: it counts what remained after that
-    /// transmission, so grants for later ones are still to be taken off.
+    /// Takes a report of `bytes` that was sent in `subframe`. It counts the bytes that remained after that
+    /// transmission, so grants for later ones are still to be subtracted.
     pub fn report(&mut self, subframe: u64, bytes: u64) {
         self.expire(subframe);
         let later: u64 = self.granted.iter().map(|(_, bytes)| bytes).sum();
         self.wanted = bytes.saturating_sub(later);
     }
 
-    /// A scheduling request, answered by a grant of at least `bytes`.
+    /// Takes a scheduling request, which is answered by a grant of at least `bytes`.
     pub fn request(&mut self, bytes: u64) {
         self.wanted = self.wanted.max(bytes);
     }
 
-    /// `bytes` are granted for a transmission in `subframe`.
+    /// Notes that `bytes` are granted for a transmission in `subframe`.
     pub fn grant(&mut self, subframe: u64, bytes: u64) {
         self.wanted = self.wanted.saturating_sub(bytes);
         self.granted.push_back((subframe, bytes));

@@ -9,12 +9,12 @@ pub(crate) const LEVELS: [u64; 63] = [
     128_125, 150_000,
 ];
 
-/// The level that reports `bytes`.
+/// Returns the level that reports `bytes`.
 pub fn level(bytes: u64) -> u8 {
     LEVELS.partition_point(|&edge| edge < bytes) as u8
 }
 
-/// What the eNB takes a level to mean: its upper edge; 150000 bytes for the open last one.
+/// Returns the bytes that the eNB takes a level to mean: its upper edge, or 150000 bytes for the open last one.
 pub(crate) fn upper_edge(level: u8) -> u64 {
     let last = LEVELS.len() - 1;
     LEVELS[usize::from(level).min(last)]
@@ -36,7 +36,7 @@ mod tests {
         );
     }
 
-    /// Same table: edges that copies of it in other programs do not agree upon.
+    /// Same table: edges on which copies of it in other programs disagree.
     #[test]
     fn disputed_edges_are_the_standard_s() {
         for (index, edge) in [

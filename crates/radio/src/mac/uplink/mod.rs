@@ -72,7 +72,7 @@ impl Timers {
         Self::among(periodic, &PERIODIC, retransmission, &RETRANSMISSION)
     }
 
-    /// The same for NR.
+    /// Returns the same for NR.
     ///
     /// # Errors
     /// A value that TS 38.331 does not have.
@@ -109,7 +109,7 @@ impl Timers {
 }
 
 impl Timers {
-    /// The same timers in TTIs, of which a subframe has so many.
+    /// Returns the same timers in TTIs, of which a subframe has so many.
     #[must_use]
     pub fn in_ttis(self, per_subframe: u64) -> Self {
         Self {
@@ -120,7 +120,7 @@ impl Timers {
 }
 
 impl Default for Timers {
-    /// The default MAC configuration: infinity and sf2560 (TS 36.331 clause 9.2.2).
+    /// Returns the default MAC configuration: infinity and sf2560 (TS 36.331 clause 9.2.2).
     fn default() -> Self {
         Self {
             periodic: None,
@@ -129,7 +129,7 @@ impl Default for Timers {
     }
 }
 
-/// When both timers expire, in subframes.
+/// Expiry of both timers, in subframes.
 #[derive(Clone, Copy, Debug)]
 struct Expiry {
     periodic: u64,
@@ -150,7 +150,7 @@ impl Expiry {
     }
 }
 
-/// Why a report is sent (TS 36.321 clause 5.4.5).
+/// Cause of a report (TS 36.321 clause 5.4.5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reason {
     /// Data arrived at an empty buffer, retxBSR-Timer expired, or the enhancement asked for it.
@@ -164,45 +164,45 @@ pub enum Reason {
 /// A buffer status report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Report {
-    /// Bytes the eNB takes to be waiting.
+    /// Bytes that wait in the eNB's view.
     pub bytes: u64,
-    /// Why it is sent.
+    /// Cause of the report.
     pub reason: Reason,
 }
 
-/// What a UE makes of a grant.
+/// Answer of a UE to a grant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Transmission {
-    /// The subframe in which it is sent.
+    /// Subframe in which it is sent.
     pub at: u64,
     /// Bytes of data.
     pub data: u64,
-    /// The report in it.
+    /// Report in it.
     pub report: Option<Report>,
 }
 
-/// What a UE sends without a grant.
+/// Signal that a UE sends without a grant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Signal {
-    /// A report by itself: the thesis leaves out how it gets to the eNB.
+    /// Report by itself; the thesis does not say how it gets to the eNB.
     Report(Report),
-    /// A scheduling request on the control channel.
+    /// Scheduling request on the control channel.
     Request,
     /// Random access, after too many scheduling requests without an answer.
     RandomAccess,
 }
 
-/// The reporting side of a UE, with either protocol.
+/// Reporting side of a UE, with either protocol.
 #[derive(Clone, Debug)]
 pub enum Ue {
-    /// kim2016-thesis.
+    /// Protocol of kim2016-thesis.
     Thesis(Thesis),
-    /// TS 36.321.
+    /// Protocol of TS 36.321.
     Standard(Standard),
 }
 
 impl Ue {
-    /// A UE with an empty buffer.
+    /// Returns a UE with an empty buffer.
     pub fn new(protocol: Protocol, enhanced: bool, timers: Timers, request: RequestConfig) -> Self {
         match protocol {
             Protocol::Thesis => Self::Thesis(Thesis::new(timers, enhanced)),
@@ -210,7 +210,7 @@ impl Ue {
         }
     }
 
-    /// Bytes waiting.
+    /// Returns the bytes waiting.
     pub(crate) fn buffered(&self) -> u64 {
         match self {
             Self::Thesis(ue) => ue.buffered(),
@@ -226,12 +226,12 @@ impl Ue {
         }
     }
 
-    /// New data arrives.
+    /// Adds new data to the bytes waiting.
     pub fn enqueue(&mut self, bytes: u64) {
         self.set_buffered(self.buffered() + bytes);
     }
 
-    /// Timers and signals of a subframe; to be called once in each, in order.
+    /// Advances the timers and returns the signal of a subframe. Call it once in each subframe, in order.
     pub fn poll(&mut self, subframe: u64) -> Option<Signal> {
         match self {
             Self::Thesis(ue) => ue.poll(subframe),

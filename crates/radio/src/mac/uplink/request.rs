@@ -16,7 +16,7 @@ pub struct RequestConfig {
 }
 
 impl Default for RequestConfig {
-    /// An opportunity every 10 ms.
+    /// Returns an opportunity every 10 ms.
     fn default() -> Self {
         Self {
             period: 10,
@@ -27,7 +27,7 @@ impl Default for RequestConfig {
     }
 }
 
-/// The scheduling request of one UE.
+/// State of the scheduling request of one UE.
 #[derive(Clone, Debug)]
 pub struct Requester {
     config: RequestConfig,
@@ -38,7 +38,7 @@ pub struct Requester {
 }
 
 impl Requester {
-    /// Nothing pending.
+    /// Returns a requester with nothing pending.
     pub fn new(config: RequestConfig) -> Self {
         Self {
             config,
@@ -56,13 +56,13 @@ impl Requester {
         }
     }
 
-    /// Cancels the request, as a report has been put into a PDU or all data fits one.
+    /// Cancels the request, because a report has been put into a PDU or all data fits one.
     pub(crate) fn cancel(&mut self) {
         self.pending = false;
         self.prohibited_until = 0;
     }
 
-    /// What is sent in `subframe`.
+    /// Returns the signal that is sent in `subframe`.
     pub fn poll(&mut self, subframe: u64) -> Option<Signal> {
         let opportunity = subframe % self.config.period == self.config.offset;
         if !self.pending || !opportunity || subframe < self.prohibited_until {

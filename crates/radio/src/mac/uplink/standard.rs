@@ -1,4 +1,4 @@
-//! Reports and requests of TS 36.321 clauses 5.4.4 and 5.4.5.
+//! Standard protocol: reports and requests of TS 36.321 clauses 5.4.4 and 5.4.5.
 
 use super::{
     Expiry, GRANT_TO_TRANSMISSION, NEVER, Reason, Report, RequestConfig, Requester, Signal, Timers,
@@ -6,25 +6,25 @@ use super::{
 };
 use crate::mac::subheader;
 
-/// A UE with one logical channel group, which reports by levels.
+/// UE with one logical channel group, which reports by levels.
 #[derive(Clone, Debug)]
 pub struct Standard {
     timers: Timers,
     enhanced: bool,
     requester: Requester,
     buffered: u64,
-    /// The reports triggered and not cancelled.
+    /// Reports triggered and not cancelled.
     regular: bool,
     periodic: bool,
     expiry: Expiry,
-    /// What the eNB took from the last report.
+    /// Bytes that the eNB took from the last report.
     reported: u64,
     /// Grants since the last report.
     granted: u64,
 }
 
 impl Standard {
-    /// A UE with an empty buffer.
+    /// Returns a UE with an empty buffer.
     pub fn new(timers: Timers, enhanced: bool, request: RequestConfig) -> Self {
         Self {
             timers,
@@ -43,7 +43,7 @@ impl Standard {
         self.buffered
     }
 
-    /// A regular report is triggered by data for a buffer without any.
+    /// Sets the bytes waiting. Data for an empty buffer triggers a regular report.
     pub(super) fn set_buffered(&mut self, bytes: u64) {
         self.regular |= self.buffered == 0 && bytes > 0;
         self.buffered = bytes;
@@ -109,7 +109,7 @@ impl Standard {
         let data = self.buffered.min(bytes.saturating_sub(taken));
         self.buffered -= data;
         let reason = reason.or_else(|| {
-            // With padding the data's subheader is no longer the last one and has a length.
+            // With padding the subheader of the data is no longer the last one and has a length.
             let subheader = match data {
                 0 => 0,
                 data => u64::from(subheader::bytes(data as u32, false)),

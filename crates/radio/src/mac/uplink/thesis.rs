@@ -1,17 +1,17 @@
-//! The protocol of kim2016-thesis, figures 5 (default) and 8 (enhanced).
+//! Thesis protocol: reports of kim2016-thesis, figures 5 (default) and 8 (enhanced).
 
 use super::{Expiry, GRANT_TO_TRANSMISSION, Reason, Report, Signal, Timers, Transmission};
 
-/// Bytes a report takes from a grant in the thesis' examples.
+/// Bytes that a report takes from a grant in the thesis' examples.
 const REPORT: u64 = 10;
 
-/// A UE that reports exact byte counts.
+/// UE that reports exact byte counts.
 #[derive(Clone, Debug)]
 pub struct Thesis {
     timers: Timers,
     enhanced: bool,
     buffered: u64,
-    /// Data has arrived at an empty buffer and was not reported yet.
+    /// Whether data has arrived at an empty buffer and was not reported yet.
     report_due: bool,
     expiry: Expiry,
     /// Size in the last report.
@@ -21,7 +21,7 @@ pub struct Thesis {
 }
 
 impl Thesis {
-    /// A UE with an empty buffer.
+    /// Returns a UE with an empty buffer.
     pub fn new(timers: Timers, enhanced: bool) -> Self {
         Self {
             timers,
@@ -46,7 +46,7 @@ impl Thesis {
         }
     }
 
-    /// Step 2: the regular report, the subframe after data came or retxBSR-Timer expired.
+    /// Step 2: sends the regular report in the subframe after data came or retxBSR-Timer expired.
     pub(super) fn poll(&mut self, subframe: u64) -> Option<Signal> {
         if !self.report_due && subframe <= self.expiry.retransmission {
             return None;
@@ -66,7 +66,7 @@ impl Thesis {
         Report { bytes, reason }
     }
 
-    /// Steps 4 to 9. A grant of no more than a report carries data only.
+    /// Steps 4 to 9: uses a grant. A grant no larger than a report carries data only.
     pub(super) fn grant(&mut self, subframe: u64, bytes: u64) -> Transmission {
         let at = subframe + GRANT_TO_TRANSMISSION;
         if self.buffered <= bytes {

@@ -2,7 +2,7 @@
 
 use crate::phy::ConfigError;
 
-/// A carrier by its number of physical resource blocks (TS 36.101 table 5.6-1).
+/// LTE carrier by its number of physical resource blocks (TS 36.101 table 5.6-1).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Bandwidth {
     prbs: u32,
@@ -19,7 +19,7 @@ const CARRIERS: [(u32, u32); 6] = [
 ];
 
 impl Bandwidth {
-    /// The carrier with that many resource blocks.
+    /// Returns the carrier with that many resource blocks.
     ///
     /// # Errors
     /// If no LTE carrier has so many.
@@ -30,7 +30,7 @@ impl Bandwidth {
             .ok_or(ConfigError::LtePrbs(prbs))
     }
 
-    /// The carrier of that width in kHz.
+    /// Returns the carrier of that width in kHz.
     ///
     /// # Errors
     /// If no LTE carrier is that wide.
@@ -41,17 +41,17 @@ impl Bandwidth {
             .ok_or(ConfigError::LteBandwidth(khz))
     }
 
-    /// All carriers, from 1.4 to 20 MHz.
+    /// Returns all carriers, from 1.4 to 20 MHz.
     pub fn all() -> impl Iterator<Item = Self> {
         CARRIERS.iter().map(|carrier| Self { prbs: carrier.1 })
     }
 
-    /// Physical resource blocks, N_RB.
+    /// Returns the physical resource blocks, N_RB.
     pub const fn prbs(self) -> u32 {
         self.prbs
     }
 
-    /// Resource blocks of a resource block group, P (TS 36.213 table 7.1.6.1-1).
+    /// Returns the resource blocks of a resource block group, P (TS 36.213 table 7.1.6.1-1).
     pub(crate) const fn rbg_size(self) -> u32 {
         match self.prbs {
             ..=10 => 1,
@@ -61,7 +61,7 @@ impl Bandwidth {
         }
     }
 
-    /// Resource blocks of a sub-band, k (TS 36.213 table 7.2.1-3); none below 8 resource blocks, where
+    /// Returns the resource blocks of a sub-band, k (TS 36.213 table 7.2.1-3); `None` below 8 resource blocks, where
     /// only the whole carrier is reported.
     pub(crate) const fn subband_size(self) -> Option<u32> {
         match self.prbs {

@@ -3,7 +3,7 @@
 use super::{Bandwidth, Overhead, transport_block_size};
 use crate::phy::{CodeBlocks, CqiTable, LinkAdaptation, Modulation, TransportFormat};
 
-/// Which schemes a carrier uses.
+/// Table of the schemes that a carrier uses.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum McsTable {
     /// TS 36.213 table 7.1.7.1-1, schemes 0 to 28.
@@ -13,7 +13,7 @@ pub enum McsTable {
 }
 
 impl McsTable {
-    /// Number of schemes that carry new data.
+    /// Returns the number of schemes that carry new data.
     pub(crate) const fn schemes(self) -> u8 {
         match self {
             Self::Qam64 => 29,
@@ -21,7 +21,7 @@ impl McsTable {
         }
     }
 
-    /// The CQI table that goes with it.
+    /// Returns the CQI table that goes with this table.
     pub(crate) const fn cqi_table(self) -> CqiTable {
         match self {
             Self::Qam64 => CqiTable::Qam64,
@@ -29,7 +29,7 @@ impl McsTable {
         }
     }
 
-    /// Modulation and transport block size index I_TBS of scheme `mcs`; nothing for reserved values.
+    /// Returns the modulation and the transport block size index I_TBS of scheme `mcs`; `None` for reserved values.
     pub(crate) const fn modulation_and_tbs_index(self, mcs: u8) -> Option<(Modulation, u8)> {
         Some(match (self, mcs) {
             (Self::Qam64, 0..=9) => (Modulation::Qpsk, mcs),
@@ -45,11 +45,11 @@ impl McsTable {
     }
 }
 
-/// The transport block of scheme `mcs` on `prbs` blocks of `elements` resource elements for data each,
-/// over `layers` spatial layers of one codeword. Nothing where the tables have no such entry.
+/// Returns the transport block of scheme `mcs` on `prbs` blocks of `elements` resource elements for data each, over
+/// `layers` spatial layers of one codeword; `None` if the tables have no such entry.
 ///
-/// Spatial multiplexing with two antennas sends two codewords of one layer each (TS 36.211 table
-/// 6.3.3.2-1): two such blocks, not one block of two layers.
+/// Spatial multiplexing with two antennas sends two codewords of one layer each (TS 36.211 table 6.3.3.2-1): two such
+/// blocks, not one block of two layers.
 pub fn format(
     table: McsTable,
     mcs: u8,
@@ -67,7 +67,7 @@ pub fn format(
     })
 }
 
-/// Link adaptation on a carrier, one layer per codeword.
+/// Returns the link adaptation of a carrier with one layer per codeword.
 pub fn link_adaptation(
     table: McsTable,
     bandwidth: Bandwidth,

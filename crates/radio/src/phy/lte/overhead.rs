@@ -1,4 +1,4 @@
-//! What of a subframe is left for data, and what its control region holds.
+//! Overhead of a subframe: resource elements for data, and control channel elements of the control region.
 
 use super::Bandwidth;
 use crate::phy::ConfigError;
@@ -16,10 +16,12 @@ pub struct Overhead {
 }
 
 impl Overhead {
-    /// A control region of `cfi` symbols (one more on 1.4 MHz carriers) and reference signals of so many
-    /// antenna ports: one where a single antenna sends, two for transmit diversity or two layers, four for
-    /// up to four layers (TS 36.211 6.3.3 and 6.3.4). Each port has its own elements, in which the others
-    /// are silent, so a second one costs data as many as the first whether it brings a layer or not.
+    /// Returns a control region of `cfi` symbols (one more on 1.4 MHz carriers) and the reference signals of
+    /// `antenna_ports` ports.
+    ///
+    /// One port is for a single antenna, two are for transmit diversity or two layers, four for up to four layers (TS
+    /// 36.211 6.3.3 and 6.3.4). Each port has its own elements, in which the others are silent, so a second one costs
+    /// data as many as the first whether it brings a layer or not.
     ///
     /// # Errors
     /// If `cfi` is not 1 to 3 or `antenna_ports` not 1, 2 or 4.
@@ -33,8 +35,8 @@ impl Overhead {
         Ok(Self { cfi, antenna_ports })
     }
 
-    /// The CSI reference resource, of which a receiver reports its CQI: three control symbols (TS 36.213
-    /// 7.2.3), reference signals as they are.
+    /// Returns the CSI reference resource, for which a receiver reports its CQI: three control symbols (TS 36.213
+    /// 7.2.3) and the same reference signals.
     pub const fn reference(self) -> Self {
         Self {
             cfi: 3,
@@ -42,7 +44,7 @@ impl Overhead {
         }
     }
 
-    /// Symbols of the control region (TS 36.211 table 6.7-1).
+    /// Returns the symbols of the control region (TS 36.211 table 6.7-1).
     pub const fn control_symbols(self, bandwidth: Bandwidth) -> u32 {
         if bandwidth.prbs() <= 10 {
             self.cfi + 1
@@ -51,11 +53,11 @@ impl Overhead {
         }
     }
 
-    /// Resource elements for data in one resource block over a subframe, away from the six blocks in the
+    /// Returns the resource elements for data in one resource block over a subframe, away from the six blocks in the
     /// middle of subframes with synchronisation and broadcast signals.
     ///
-    /// Reference signals take 4 elements of the first symbol of each half slot for every two ports, with
-    /// one port alone 2 (TS 36.211 6.10.1.2); those in the control region cost no data.
+    /// Reference signals take 4 elements of the first symbol of each half slot for every two ports, and 2 if there is
+    /// one port alone (TS 36.211 6.10.1.2). Those in the control region cost no data.
     pub const fn data_elements(self, bandwidth: Bandwidth) -> u32 {
         let control = self.control_symbols(bandwidth);
         // Ports 0 and 1: symbols 0, 4, 7 and 11 of the subframe; ports 2 and 3: symbols 1 and 8.
@@ -70,8 +72,8 @@ impl Overhead {
         (SYMBOLS - control) * SUBCARRIERS - references
     }
 
-    /// Control channel elements for grants and assignments: what PCFICH and PHICH (with N_g = 1) leave
-    /// of the control region, 9 resource element groups each (TS 36.211 6.7, 6.8.1, 6.9).
+    /// Returns the control channel elements for grants and assignments: 9 resource element groups each, of those that
+    /// PCFICH and PHICH (with N_g = 1) leave in the control region (TS 36.211 6.7, 6.8.1, 6.9).
     pub const fn control_channel_elements(self, bandwidth: Bandwidth) -> u32 {
         const PCFICH: u32 = 4;
         let prbs = bandwidth.prbs();

@@ -37,7 +37,7 @@ static TWO_LAYERS: [(u32, u32); TWO_LAYER_SIZES] = {
     table
 };
 
-/// Decimal numbers of a text, read at compile time.
+/// Reader of the decimal numbers of a text, at compile time.
 struct Numbers {
     text: &'static [u8],
     at: usize,
@@ -73,11 +73,11 @@ impl Numbers {
     }
 }
 
-/// Bits of a transport block with index `tbs_index` on `prbs` resource blocks and `layers` spatial layers
-/// (1 or 2) of the same codeword, or nothing where the tables have no such entry.
+/// Returns the bits of a transport block with index `tbs_index` on `prbs` resource blocks and `layers` spatial layers
+/// (1 or 2) of the same codeword; `None` if the tables have no such entry.
 ///
-/// On two layers up to 55 resource blocks the entry of twice as many blocks on one layer counts, above
-/// that the translation of table 7.1.7.2.2-1 (TS 36.213 7.1.7.2.2).
+/// On two layers, up to 55 resource blocks have the entry of twice as many blocks on one layer; above that the
+/// translation of table 7.1.7.2.2-1 counts (TS 36.213 7.1.7.2.2).
 pub(crate) fn transport_block_size(tbs_index: u8, prbs: u32, layers: u32) -> Option<u32> {
     let row = ONE_LAYER.get(usize::from(tbs_index))?;
     let column = |prbs: u32| row.get((prbs as usize).checked_sub(1)?).copied();
@@ -99,7 +99,7 @@ pub(crate) fn transport_block_size(tbs_index: u8, prbs: u32, layers: u32) -> Opt
 mod tests {
     use super::*;
 
-    /// Sizes that the turbo interleaver takes (TS 36.212 table 5.1.3-3).
+    /// Returns whether the turbo interleaver takes blocks of this size (TS 36.212 table 5.1.3-3).
     fn interleaver_takes(bits: u32) -> bool {
         match bits {
             40..=512 => bits.is_multiple_of(8),

@@ -1,22 +1,25 @@
 //! Modulation and coding schemes of the uplink shared channel, one antenna per UE.
 //!
-//! The uplink is single-carrier: a discrete Fourier transform spreads every symbol over the whole
-//! allocation (TS 36.211 5.3.3). Errors are computed as in the downlink, by mutual information at the
-//! effective SINR, and a UE sends with the same power on all of its blocks. On a channel that fades over
-//! the allocation this promises somewhat too much: a linear equaliser leaves interference between symbols
-//! where the SINR of the blocks differs.
+//! The uplink is single-carrier: a discrete Fourier transform spreads every symbol over the whole allocation (TS
+//! 36.211 5.3.3). Errors are computed as in the downlink, by mutual information at the effective SINR, and a UE sends
+//! with the same power on all of its blocks.
+//!
+//! # Limits
+//!
+//! On a channel that fades over the allocation this promises too much: a linear equaliser leaves interference between
+//! symbols where the SINR of the blocks differs.
 
 use super::{Bandwidth, transport_block_size};
 use crate::phy::{CodeBlocks, CqiTable, LinkAdaptation, Modulation, TransportFormat};
 
-/// Resource elements for data in one resource block over a subframe: 12 subcarriers and 12 of 14 symbols,
-/// as one in each slot is a reference signal (TS 36.211 5.5.2.1).
+/// Resource elements for data in one resource block over a subframe: 12 subcarriers and 12 of 14 symbols, because one
+/// symbol in each slot is a reference signal (TS 36.211 5.5.2.1).
 pub(crate) const DATA_ELEMENTS: u32 = 144;
 
 /// Number of schemes that carry new data.
 pub(crate) const SCHEMES: u8 = 29;
 
-/// The highest modulation that a UE sends (TS 36.306 table 4.1-2).
+/// Highest modulation that a UE sends (TS 36.306 table 4.1-2).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Capability {
     /// 16QAM: categories 1 to 4 and many others.
@@ -26,9 +29,9 @@ pub enum Capability {
 }
 
 impl Capability {
-    /// Modulation and transport block size index I_TBS of scheme `mcs` (TS 36.213 table 8.6.1-1); nothing
-    /// for values that stand for a redundancy version. A UE without 64QAM sends the same sizes as 16QAM
-    /// (TS 36.213 8.6.1).
+    /// Returns the modulation and the transport block size index I_TBS of scheme `mcs` (TS 36.213 table 8.6.1-1);
+    /// `None` for values that stand for a redundancy version. A UE without 64QAM sends the same sizes as 16QAM (TS
+    /// 36.213 8.6.1).
     pub(crate) const fn modulation_and_tbs_index(self, mcs: u8) -> Option<(Modulation, u8)> {
         Some(match (mcs, self) {
             (0..=10, _) => (Modulation::Qpsk, mcs),
@@ -40,8 +43,8 @@ impl Capability {
     }
 }
 
-/// Whether a UE can be given that many resource blocks: no prime factor other than 2, 3 and 5, so that
-/// the transform is a fast one (TS 36.211 5.3.3).
+/// Returns whether a UE can be given that many resource blocks: they have no prime factor other than 2, 3 and 5, so
+/// that the transform is a fast one (TS 36.211 5.3.3).
 pub(crate) const fn is_allocation(prbs: u32) -> bool {
     if prbs == 0 {
         return false;
@@ -59,7 +62,7 @@ pub(crate) const fn is_allocation(prbs: u32) -> bool {
     rest == 1
 }
 
-/// The largest allocation of at most `prbs` resource blocks; 0 of none.
+/// Returns the largest allocation of at most `prbs` resource blocks; 0 if `prbs` is 0.
 pub(crate) const fn largest_allocation(prbs: u32) -> u32 {
     let mut allocation = prbs;
     while allocation > 0 && !is_allocation(allocation) {
@@ -68,8 +71,8 @@ pub(crate) const fn largest_allocation(prbs: u32) -> u32 {
     allocation
 }
 
-/// The transport block of scheme `mcs` on `prbs` resource blocks. Nothing where the tables have no such
-/// entry or no UE can be given as many blocks.
+/// Returns the transport block of scheme `mcs` on `prbs` resource blocks; `None` if the tables have no such entry or
+/// no UE can be given that many blocks.
 pub fn format(capability: Capability, mcs: u8, prbs: u32) -> Option<TransportFormat> {
     let (modulation, tbs_index) = capability.modulation_and_tbs_index(mcs)?;
     if !is_allocation(prbs) {
@@ -84,11 +87,11 @@ pub fn format(capability: Capability, mcs: u8, prbs: u32) -> Option<TransportFor
     })
 }
 
-/// Link adaptation of a base station that measures the UE itself. Where no UE can be given as many
-/// blocks, no scheme is good enough.
+/// Returns the link adaptation of a base station that measures the UE itself. If no UE can be given that many blocks,
+/// no scheme is good enough.
 ///
-/// Its CQI values are those of the downlink on the whole carrier: in the uplink none are reported, but a
-/// base station can count in them.
+/// Its CQI values are those of the downlink on the whole carrier. UEs report none in the uplink, but a base station
+/// can calculate with them.
 pub fn link_adaptation(capability: Capability, bandwidth: Bandwidth) -> LinkAdaptation {
     LinkAdaptation::new(
         CqiTable::Qam64,

@@ -3,16 +3,16 @@
 use super::Numerology;
 use crate::phy::ConfigError;
 
-/// Where in the spectrum a carrier lies (TS 38.101-1 table 5.1-1).
+/// Part of the spectrum that a carrier lies in (TS 38.101-1 table 5.1-1).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum FrequencyRange {
-    /// 410 to 7125 MHz.
+    /// Range from 410 to 7125 MHz.
     Fr1,
-    /// 24.25 to 52.6 GHz.
+    /// Range from 24.25 to 52.6 GHz.
     Fr2,
 }
 
-/// A carrier.
+/// NR carrier: range, numerology and width.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Carrier {
     range: FrequencyRange,
@@ -20,7 +20,7 @@ pub struct Carrier {
     prbs: u32,
 }
 
-/// MHz and N_RB at 15 kHz in FR1 (TS 38.101-1 table 5.3.2-1).
+/// Widths in MHz and N_RB at 15 kHz in FR1 (TS 38.101-1 table 5.3.2-1).
 const FR1_15_KHZ: &[(u32, u32)] = &[
     (5, 25),
     (10, 52),
@@ -34,7 +34,7 @@ const FR1_15_KHZ: &[(u32, u32)] = &[
     (50, 270),
 ];
 
-/// The same at 30 kHz.
+/// Widths in MHz and N_RB at 30 kHz in FR1 (same table).
 const FR1_30_KHZ: &[(u32, u32)] = &[
     (5, 11),
     (10, 24),
@@ -53,7 +53,7 @@ const FR1_30_KHZ: &[(u32, u32)] = &[
     (100, 273),
 ];
 
-/// The same at 60 kHz.
+/// Widths in MHz and N_RB at 60 kHz in FR1 (same table).
 const FR1_60_KHZ: &[(u32, u32)] = &[
     (10, 11),
     (15, 18),
@@ -71,10 +71,10 @@ const FR1_60_KHZ: &[(u32, u32)] = &[
     (100, 135),
 ];
 
-/// MHz and N_RB at 60 kHz in FR2 (TS 38.101-2 table 5.3.2-1).
+/// Widths in MHz and N_RB at 60 kHz in FR2 (TS 38.101-2 table 5.3.2-1).
 const FR2_60_KHZ: &[(u32, u32)] = &[(50, 66), (100, 132), (200, 264)];
 
-/// The same at 120 kHz.
+/// Widths in MHz and N_RB at 120 kHz in FR2 (same table).
 const FR2_120_KHZ: &[(u32, u32)] = &[(50, 32), (100, 66), (200, 132), (400, 264)];
 
 impl FrequencyRange {
@@ -91,7 +91,7 @@ impl FrequencyRange {
 }
 
 impl Carrier {
-    /// The carrier of `mhz` with that numerology.
+    /// Returns the carrier of `mhz` with that numerology.
     ///
     /// # Errors
     /// If TS 38.101 has no such carrier.
@@ -118,17 +118,17 @@ impl Carrier {
         })
     }
 
-    /// Where it lies.
+    /// Returns the frequency range.
     pub const fn range(self) -> FrequencyRange {
         self.range
     }
 
-    /// Its numerology.
+    /// Returns the numerology.
     pub const fn numerology(self) -> Numerology {
         self.numerology
     }
 
-    /// Physical resource blocks, N_RB.
+    /// Returns the physical resource blocks, N_RB.
     pub const fn prbs(self) -> u32 {
         self.prbs
     }

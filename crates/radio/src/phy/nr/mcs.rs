@@ -3,7 +3,7 @@
 use super::{elements_of_allocation, transport_block_size};
 use crate::phy::{CodeBlocks, CodingScheme, CqiTable, LinkAdaptation, Modulation, TransportFormat};
 
-/// Which schemes a carrier uses (TS 38.214 5.1.3.1).
+/// Table of the schemes that a carrier uses (TS 38.214 5.1.3.1).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum McsTable {
     /// Table 5.1.3.1-1, up to 64QAM.
@@ -67,13 +67,13 @@ impl McsTable {
         }
     }
 
-    /// Number of schemes that carry new data.
+    /// Returns the number of schemes that carry new data.
     pub(crate) const fn schemes(self) -> u8 {
         let rates = self.rates();
         (rates.qpsk.len() + rates.qam16.len() + rates.qam64.len() + rates.qam256.len()) as u8
     }
 
-    /// The CQI table that goes with it.
+    /// Returns the CQI table that goes with this table.
     pub(crate) const fn cqi_table(self) -> CqiTable {
         match self {
             Self::Qam64 => CqiTable::Qam64,
@@ -82,7 +82,7 @@ impl McsTable {
         }
     }
 
-    /// Modulation and target code rate of scheme `mcs`; nothing for reserved values.
+    /// Returns the modulation and the target code rate of scheme `mcs`; `None` for reserved values.
     pub fn scheme(self, mcs: u8) -> Option<CodingScheme> {
         let rates = self.rates();
         let mut index = usize::from(mcs);
@@ -104,13 +104,13 @@ impl McsTable {
     }
 }
 
-/// What of a resource block a slot's allocation has for data (TS 38.214 5.1.3.2).
+/// Resource elements of a slot's allocation (TS 38.214 5.1.3.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Allocation {
     /// OFDM symbols of the allocation, at most 14.
     pub symbols: u32,
-    /// Resource elements of demodulation reference signals per resource block, those of code groups
-    /// without data included: 12 or 24 with one symbol of them, 24 or 48 with two.
+    /// Resource elements of demodulation reference signals per resource block, including those of code groups without
+    /// data: 12 or 24 with one symbol of them, 24 or 48 with two.
     pub dmrs_elements: u32,
     /// Overhead set by higher layers, 0, 6, 12 or 18 resource elements per resource block.
     pub overhead_elements: u32,
@@ -118,8 +118,8 @@ pub struct Allocation {
     pub layers: u32,
 }
 
-/// The transport block of scheme `mcs` on `prbs` resource blocks of an allocation, or nothing for a
-/// reserved scheme.
+/// Returns the transport block of scheme `mcs` on `prbs` resource blocks of an allocation; `None` for a reserved
+/// scheme.
 pub fn format(
     table: McsTable,
     mcs: u8,
@@ -143,7 +143,7 @@ pub fn format(
     })
 }
 
-/// Link adaptation on `prbs` resource blocks whose allocations are all like `allocation`.
+/// Returns the link adaptation on `prbs` resource blocks whose allocations are all like `allocation`.
 pub fn link_adaptation(table: McsTable, prbs: u32, allocation: Allocation) -> LinkAdaptation {
     // The CSI reference resource: 12 symbols for data and their reference signals, no other overhead, the
     // rank that is reported (TS 38.214 5.2.2.5).

@@ -1,4 +1,4 @@
-//! Subcarrier spacings and the slots that follow from them.
+//! Numerologies: subcarrier spacings and the length of a slot.
 
 use units::Duration;
 
@@ -12,7 +12,7 @@ pub(super) const SYMBOLS_PER_SLOT: u32 = 14;
 pub struct Numerology(u32);
 
 impl Numerology {
-    /// Numerology `mu`.
+    /// Returns numerology `mu`.
     ///
     /// # Errors
     /// If it is above 3.
@@ -24,17 +24,17 @@ impl Numerology {
         }
     }
 
-    /// The index μ.
+    /// Returns the index μ.
     pub const fn mu(self) -> u32 {
         self.0
     }
 
-    /// Subcarrier spacing in kHz: 15, 30, 60 or 120.
+    /// Returns the subcarrier spacing in kHz: 15, 30, 60 or 120.
     pub(crate) const fn subcarrier_spacing_khz(self) -> u32 {
         15 << self.0
     }
 
-    /// Length of a slot.
+    /// Returns the length of a slot.
     pub const fn slot(self) -> Duration {
         Duration::from_nanos(1_000_000 >> self.0)
     }

@@ -1,4 +1,4 @@
-//! Transport block size determination of TS 38.214 5.1.3.2.
+//! Transport block sizes by the steps of TS 38.214 5.1.3.2.
 
 use crate::phy::CodingScheme;
 
@@ -12,7 +12,7 @@ const SMALL: [u32; 93] = [
     2_792, 2_856, 2_976, 3_104, 3_240, 3_368, 3_496, 3_624, 3_752, 3_824,
 ];
 
-/// Step 1: resource elements N_RE of `prbs` resource blocks with `symbols` OFDM symbols each, of which
+/// Returns the resource elements N_RE (step 1) of `prbs` resource blocks with `symbols` OFDM symbols each, of which
 /// reference signals take `dmrs_elements` and higher layers `overhead_elements`; 156 per block at most.
 pub(crate) fn elements_of_allocation(
     symbols: u32,
@@ -26,7 +26,7 @@ pub(crate) fn elements_of_allocation(
         * prbs
 }
 
-/// Steps 2 to 4: bits of a transport block on `elements` resource elements (step 1) and `layers` layers.
+/// Returns the bits of a transport block (steps 2 to 4) on `elements` resource elements and `layers` layers.
 pub(crate) fn transport_block_size(elements: u32, scheme: CodingScheme, layers: u32) -> u32 {
     // N_info in units of 1/2048, as exact as the code rate.
     const ONE: u64 = 2_048;
@@ -40,7 +40,7 @@ pub(crate) fn transport_block_size(elements: u32, scheme: CodingScheme, layers: 
     }
 }
 
-/// Step 3, with N_info rounded down, which none of its steps notices.
+/// Returns the size by step 3, with N_info rounded down, which changes none of its results.
 fn small(information: u64) -> u32 {
     let n = information
         .checked_ilog2()
@@ -51,7 +51,7 @@ fn small(information: u64) -> u32 {
     SMALL[SMALL.partition_point(|size| *size < quantised)]
 }
 
-/// Step 4, with N_info in units of 1/2048.
+/// Returns the size by step 4, with N_info in units of 1/2048.
 fn large(information: u64, rate_2048: u16) -> u32 {
     const ONE: u64 = 2_048;
     let above = information - 24 * ONE;
@@ -104,7 +104,7 @@ mod tests {
             transport_block_size(2_640, scheme(McsTable::Qam64, 5), 1),
             2_024
         );
-        // Next to nothing still makes the smallest block.
+        // Even the smallest allocation makes the smallest block.
         assert_eq!(transport_block_size(1, scheme(McsTable::LowRate, 0), 1), 24);
     }
 

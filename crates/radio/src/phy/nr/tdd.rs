@@ -1,9 +1,9 @@
-//! Time division duplex: which symbols of which slot go which way.
+//! Time division duplex: direction of the symbols of each slot.
 
 use super::numerology::SYMBOLS_PER_SLOT;
 use crate::phy::ConfigError;
 
-/// Symbols of one slot by direction; what is neither is guard time.
+/// Symbols of one slot by direction. The others are guard time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Slot {
     /// OFDM symbols for the downlink, from the start of the slot.
@@ -13,18 +13,18 @@ pub struct Slot {
 }
 
 impl Slot {
-    /// All symbols for the downlink.
+    /// Slot whose symbols are all for the downlink.
     pub(crate) const DOWNLINK: Self = Self {
         downlink_symbols: SYMBOLS_PER_SLOT,
         uplink_symbols: 0,
     };
-    /// All symbols for the uplink.
+    /// Slot whose symbols are all for the uplink.
     pub(crate) const UPLINK: Self = Self {
         downlink_symbols: 0,
         uplink_symbols: SYMBOLS_PER_SLOT,
     };
 
-    /// A slot that changes direction after `downlink` symbols and `guard` symbols of silence.
+    /// Returns a slot that changes direction after `downlink` symbols and `guard` symbols of silence.
     ///
     /// # Errors
     /// If the three do not add up to a slot.
@@ -43,14 +43,14 @@ impl Slot {
     }
 }
 
-/// A pattern of slots that repeats (tdd-UL-DL-ConfigurationCommon, TS 38.213 11.1).
+/// Pattern of slots that repeats (tdd-UL-DL-ConfigurationCommon, TS 38.213 11.1).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TddPattern {
     slots: Vec<Slot>,
 }
 
 impl TddPattern {
-    /// Reads a pattern such as `DDDSU`, whose S slots are `special`.
+    /// Parses a pattern such as `DDDSU`, whose S slots are `special`.
     ///
     /// # Errors
     /// If it is empty or has other letters.
@@ -70,7 +70,7 @@ impl TddPattern {
         }
     }
 
-    /// The pattern of a carrier that has both directions at all times, as with a pair of frequencies.
+    /// Returns the pattern of a carrier that has both directions at all times, as a pair of frequencies has.
     pub(crate) fn full_duplex() -> Self {
         let both = Slot {
             downlink_symbols: SYMBOLS_PER_SLOT,
@@ -79,17 +79,17 @@ impl TddPattern {
         Self { slots: vec![both] }
     }
 
-    /// What slot `index`, counted from the start, is for.
+    /// Returns slot `index`, counted from the start.
     pub fn slot(&self, index: u64) -> Slot {
         self.slots[(index % self.slots.len() as u64) as usize]
     }
 
-    /// Slots until it repeats.
+    /// Returns the number of slots after which the pattern repeats.
     pub fn period(&self) -> usize {
         self.slots.len()
     }
 
-    /// The first slot from `index` on with at least `symbols` for the uplink, if the pattern has one.
+    /// Returns the first slot from `index` on with at least `symbols` for the uplink; `None` if the pattern has none.
     pub(crate) fn next_uplink(&self, index: u64, symbols: u32) -> Option<u64> {
         let period = self.slots.len() as u64;
         (index..index + period).find(|slot| self.slot(*slot).uplink_symbols >= symbols)

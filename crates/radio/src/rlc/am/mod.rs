@@ -35,8 +35,8 @@ impl SnLength {
         self.modulus() / 2
     }
 
-    /// Bytes of the fixed part of an AMD PDU header, and of one of an AMD PDU segment (clauses
-    /// 6.2.1.4 and 6.2.1.5).
+    /// Returns the bytes of the fixed part of the header of an AMD PDU, or of an AMD PDU segment (clauses 6.2.1.4 and
+    /// 6.2.1.5).
     const fn header(self, segment: bool) -> u32 {
         match (self, segment) {
             (Self::Bits10, false) => 2,
@@ -107,7 +107,7 @@ impl Default for AmConfig {
     }
 }
 
-/// Both sides of an entity in acknowledged mode.
+/// Entity in acknowledged mode: both its sides.
 #[derive(Clone, Debug)]
 pub struct Entity {
     config: AmConfig,
@@ -116,7 +116,7 @@ pub struct Entity {
 }
 
 impl Entity {
-    /// An entity in its initial state.
+    /// Returns an entity in its initial state.
     pub fn new(config: AmConfig) -> Self {
         Self {
             config,
@@ -130,30 +130,30 @@ impl Entity {
         self.transmitter.enqueue(sdu)
     }
 
-    /// SDUs that have not been sent completely.
+    /// Returns the number of SDUs that have not been sent completely.
     pub fn queued_packets(&self) -> usize {
         self.transmitter.buffer().packets()
     }
 
-    /// Bytes that have not been sent.
+    /// Returns the bytes that have not been sent.
     pub fn queued_bytes(&self) -> u64 {
         self.transmitter.buffer().bytes()
     }
 
-    /// Bytes available for transmission, for schedulers and buffer status reports (clause 4.5): data
-    /// not sent, data to be sent again, and a status report that is due.
+    /// Returns the bytes available for transmission, for schedulers and buffer status reports (clause 4.5): new data,
+    /// data to be sent again, and a status report that is due.
     pub fn available(&self, now: Instant) -> u64 {
         self.transmitter.available() + self.receiver.status_bytes(now)
     }
 
-    /// Whether a PDU has been retransmitted too often, which counts as radio link failure
+    /// Returns whether a PDU has been retransmitted too often, which counts as radio link failure
     /// (TS 36.331 clause 5.3.11.3).
     pub fn has_failed(&self) -> bool {
         self.transmitter.has_failed()
     }
 
-    /// Fills `block` with up to `bytes`, MAC subheaders included: status report first, then
-    /// retransmissions, then new data (clause 5.1.3.1.1).
+    /// Fills `block` with up to `bytes`, including MAC subheaders: status report first, then retransmissions, then
+    /// new data (clause 5.1.3.1.1).
     pub fn fill(&mut self, now: Instant, bytes: u32, block: &mut Block) {
         block.clear();
         let mut room = bytes;
@@ -176,8 +176,8 @@ impl Entity {
         block.bytes = bytes - room;
     }
 
-    /// Takes a decoded block; SDUs in order go to `delivered`, numbers of SDUs that the peer has
-    /// confirmed completely to `confirmed`.
+    /// Takes a decoded block. SDUs in order go to `delivered`, and numbers of SDUs that the peer has confirmed
+    /// completely go to `confirmed`.
     pub fn receive(
         &mut self,
         now: Instant,
@@ -194,29 +194,31 @@ impl Entity {
         }
     }
 
-    /// When a status report that has been triggered may be sent; [`Instant::NEVER`] if none has.
+    /// Returns the time from which a triggered status report may be sent; [`Instant::NEVER`] if none has been
+    /// triggered.
     pub fn report_due(&self) -> Instant {
         self.receiver.report_due()
     }
 
-    /// When [`advance`](Self::advance) is to be called next; [`Instant::NEVER`] if no timer runs.
+    /// Returns the time at which [`advance`](Self::advance) is to be called next; [`Instant::NEVER`] if no timer
+    /// runs.
     pub fn next_deadline(&self) -> Instant {
         self.transmitter.deadline().min(self.receiver.deadline())
     }
 
-    /// Lets timers expire that are due at `now`.
+    /// Lets the timers expire that are due at `now`.
     pub fn advance(&mut self, now: Instant) {
         self.transmitter.advance(now);
         self.receiver.advance(now);
     }
 
-    /// Empties the transmitting side for a handover; SDUs to be forwarded go to `out` in order.
+    /// Empties the transmitting side for a handover. SDUs to be forwarded go to `out` in order.
     pub fn forward(&mut self, which: Forwarding, out: &mut Vec<Sdu>) {
         self.transmitter.forward(which, out);
     }
 
-    /// Re-establishment (clause 5.4): complete SDUs beyond gaps go to `delivered`, all else is
-    /// discarded, SDUs to be sent included (take them with [`forward`](Self::forward) before).
+    /// Re-establishes the entity (clause 5.4). Complete SDUs beyond gaps go to `delivered`; everything else is
+    /// discarded, including SDUs to be sent (take them with [`forward`](Self::forward) before).
     pub fn reestablish(&mut self, delivered: &mut Vec<Sdu>) {
         self.receiver.salvage(delivered);
         *self = Self::new(self.config);

@@ -1,4 +1,4 @@
-//! The receiving side: the window, reordering and delivery (clause 5.1.3.2).
+//! Receiving side of acknowledged mode: window, reordering and delivery (clause 5.1.3.2).
 
 use super::AmConfig;
 use crate::rlc::assembler::Assembler;
@@ -6,13 +6,13 @@ use crate::rlc::{DataPdu, Sdu, Segment};
 use std::collections::VecDeque;
 use units::Instant;
 
-/// What has arrived of one PDU.
+/// Received parts of one PDU.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Slot {
     pub(super) complete: bool,
-    /// Length of the data field, once its end has been seen.
+    /// Length of the data field, known once its end has arrived.
     total: Option<u32>,
-    /// Segments with their place in the data field, in order, without overlap.
+    /// Segments with their offset in the data field, in order, without overlap.
     pieces: Vec<(u32, Segment)>,
 }
 
@@ -27,8 +27,8 @@ impl Slot {
         self.pieces.is_empty()
     }
 
-    /// Hands the ranges not received to `each`; the last one ends at [`u32::MAX`] if the length of
-    /// the data field is not known. Nothing for a PDU of which nothing has arrived.
+    /// Calls `each` with the ranges not received. The last one ends at [`u32::MAX`] if the length of the data field
+    /// is not known. A PDU of which nothing has arrived has no ranges.
     pub(super) fn missing(&self, mut each: impl FnMut(u32, u32)) {
         let mut at = 0;
         for (start, segment) in &self.pieces {
@@ -44,7 +44,7 @@ impl Slot {
         }
     }
 
-    /// Adds what is new of a PDU or a part of one; says whether anything was.
+    /// Adds the new bytes of a PDU or of a part of one, and returns whether there were any.
     fn add(&mut self, offset: u32, last: bool, data: u32, segments: &[Segment]) -> bool {
         let end = offset + data;
         let known_end = self.pieces.last().map_or(0, |(at, piece)| at + piece.len);
@@ -72,7 +72,7 @@ impl Slot {
         added
     }
 
-    /// Adds the bytes of `segment` that none of the first `before` pieces, which are in order, has.
+    /// Adds the bytes of `segment` that none of the first `before` pieces has. The pieces are in order.
     fn add_segment(&mut self, at: u32, segment: &Segment, before: usize) {
         let end = at + segment.len;
         let mut from = at;
@@ -100,7 +100,7 @@ impl Slot {
     }
 }
 
-/// Sequence numbers are counted without wrapping here.
+/// Receiving side of an entity. Sequence numbers do not wrap here.
 #[derive(Clone, Debug)]
 pub(super) struct Receiver {
     pub(super) config: AmConfig,
@@ -119,7 +119,7 @@ pub(super) struct Receiver {
     pub(super) status_triggered: bool,
     /// Polls that wait for VR(MS) to pass them.
     delayed_polls: Vec<u64>,
-    /// From VR(R) to VR(H).
+    /// PDUs from VR(R) to VR(H).
     window: VecDeque<Slot>,
     spare: Vec<Slot>,
     assembler: Assembler,
@@ -180,7 +180,7 @@ impl Receiver {
         self.release_delayed_polls();
     }
 
-    /// Puts the PDU into the reception buffer; false if it is to be discarded (clause 5.1.3.2.2).
+    /// Puts the PDU into the reception buffer. Returns false if it is to be discarded (clause 5.1.3.2.2).
     fn place(
         &mut self,
         sn: u64,
@@ -218,7 +218,7 @@ impl Receiver {
         true
     }
 
-    /// The first sequence number from `sn` on of which not all bytes have arrived.
+    /// Returns the first sequence number from `sn` on that is not complete.
     fn first_incomplete(&self, sn: u64) -> u64 {
         let skip = (sn - self.next) as usize;
         let run = self.window.iter().skip(skip);
@@ -238,7 +238,7 @@ impl Receiver {
         self.max_status = self.max_status.max(self.next);
     }
 
-    /// t-Reordering after a PDU was placed (clause 5.1.3.2.3).
+    /// Updates t-Reordering after a PDU was placed (clause 5.1.3.2.3).
     fn update_reordering(&mut self, now: Instant) {
         // VR(X) is within the window or at its end as long as it is not below VR(R).
         if self.reordering != Instant::NEVER && self.awaited <= self.next {
@@ -261,7 +261,7 @@ impl Receiver {
         self.reordering
     }
 
-    /// Expiry of t-Reordering (clause 5.1.3.2.4).
+    /// Lets t-Reordering expire (clause 5.1.3.2.4).
     pub(super) fn advance(&mut self, now: Instant) {
         if self.reordering > now {
             return;
@@ -276,13 +276,13 @@ impl Receiver {
         self.release_delayed_polls();
     }
 
-    /// What has arrived of a PDU; `None` for nothing.
+    /// Returns the received parts of a PDU; `None` if there are none.
     pub(super) fn slot(&self, sn: u64) -> Option<&Slot> {
         let slot = self.window.get((sn - self.next) as usize)?;
         (!slot.is_untouched()).then_some(slot)
     }
 
-    /// Delivers complete SDUs whatever is missing before them (clause 5.4).
+    /// Delivers the complete SDUs, whatever is missing before them (clause 5.4).
     pub(super) fn salvage(&mut self, delivered: &mut Vec<Sdu>) {
         for slot in &self.window {
             let mut at = 0;

@@ -1,10 +1,10 @@
-//! What waits to be sent again, and how it is cut to fit (clause 5.2.1).
+//! Retransmissions: the queue of data to be sent again, and its segmentation (clause 5.2.1).
 
 use super::AmConfig;
 use crate::rlc::{Block, DataPdu, Part, Segment};
 use std::collections::VecDeque;
 
-/// Bytes `from..to` of the data field of one PDU.
+/// Bytes `from..to` of the data field of one PDU that are to be sent again.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wanted {
     pub(super) sn: u64,
@@ -12,14 +12,14 @@ pub(super) struct Wanted {
     to: u32,
 }
 
-/// What went out of a [`Wanted`].
+/// Part of a [`Wanted`] that has been sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
     pub(super) data: u32,
     pub(super) size: u32,
 }
 
-/// In the order in which they were reported missing.
+/// Queue of retransmissions, in the order in which they were reported missing.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Retransmissions {
     queue: VecDeque<Wanted>,
@@ -39,19 +39,19 @@ impl Retransmissions {
         self.queue.push_back(Wanted { sn, from, to });
     }
 
-    /// Whether some of `sn` waits already.
+    /// Returns whether some bytes of `sn` wait already.
     pub(super) fn has(&self, sn: u64) -> bool {
         self.queue.iter().any(|wanted| wanted.sn == sn)
     }
 
-    /// Whether these bytes wait already.
+    /// Returns whether these bytes wait already.
     pub(super) fn covers(&self, sn: u64, from: u32, to: u32) -> bool {
         self.queue
             .iter()
             .any(|wanted| wanted.sn == sn && wanted.from <= from && to <= wanted.to)
     }
 
-    /// The first that is still wanted; those before it are forgotten.
+    /// Returns the first entry that is still wanted, and removes those before it.
     pub(super) fn first(&mut self, still_wanted: impl Fn(u64) -> bool) -> Option<Wanted> {
         while let Some(&first) = self.queue.front() {
             if still_wanted(first.sn) {
@@ -62,7 +62,7 @@ impl Retransmissions {
         None
     }
 
-    /// The first `data` bytes of the first have been sent.
+    /// Notes that the first `data` bytes of the first entry have been sent.
     pub(super) fn sent(&mut self, data: u32) {
         if let Some(first) = self.queue.front_mut() {
             first.from += data;
@@ -74,8 +74,8 @@ impl Retransmissions {
 }
 
 impl Wanted {
-    /// Puts as much of it as `room` bytes hold into `block`: the AMD PDU as it was if all of it is
-    /// wanted and fits, else an AMD PDU segment. `total` and `segments` are of the original PDU.
+    /// Puts as much of the entry as `room` bytes hold into `block`. The result is the AMD PDU as it was if all of it
+    /// is wanted and fits, otherwise an AMD PDU segment. `total` and `segments` are of the original PDU.
     pub(super) fn cut<'a>(
         &self,
         config: &AmConfig,

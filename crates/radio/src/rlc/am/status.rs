@@ -6,7 +6,7 @@ use crate::rlc::{Nack, StatusPdu};
 use units::Instant;
 
 impl SnLength {
-    /// Bits of a status report without negative acknowledgements: D/C, CPT, ACK_SN, E1.
+    /// Returns the bits of a status report without negative acknowledgements: D/C, CPT, ACK_SN, E1.
     const fn status_bits(self) -> u32 {
         match self {
             Self::Bits10 => 1 + 3 + 10 + 1,
@@ -14,7 +14,7 @@ impl SnLength {
         }
     }
 
-    /// Bits of NACK_SN, E1 and E2, with SOstart and SOend for a part of a PDU.
+    /// Returns the bits of NACK_SN, E1 and E2, with SOstart and SOend for a part of a PDU.
     const fn nack_bits(self, part: bool) -> u32 {
         match (self, part) {
             (Self::Bits10, false) => 10 + 2,
@@ -38,7 +38,7 @@ impl Receiver {
         }
     }
 
-    /// Bytes of the report that would be sent now; zero if none is due.
+    /// Returns the bytes of the report that would be sent now; zero if none is due.
     pub(super) fn status_bytes(&self, now: Instant) -> u64 {
         if !self.status_triggered || now < self.prohibited_until {
             return 0;
@@ -55,8 +55,8 @@ impl Receiver {
         u64::from(bits.div_ceil(8))
     }
 
-    /// Hands each missing PDU below VR(MS) and its number of missing parts (zero for all of it) to
-    /// `each` until that returns false; returns the number at which it stopped.
+    /// Calls `each` with each missing PDU below VR(MS) and its number of missing parts (zero for the whole PDU) until
+    /// `each` returns false. Returns the number at which it stopped.
     fn each_missing(&self, mut each: impl FnMut(u64, u32) -> bool) -> u64 {
         for sn in self.next..self.max_status {
             let parts = match self.slot(sn) {
@@ -75,8 +75,8 @@ impl Receiver {
         self.max_status
     }
 
-    /// Writes a report of at most `room` bytes; false if not even an empty one fits. What does not
-    /// fit is left above ACK_SN (clause 5.2.3).
+    /// Writes a report of at most `room` bytes. Returns false if not even an empty one fits. Numbers that do not fit
+    /// are left above ACK_SN (clause 5.2.3).
     pub(super) fn report(&mut self, now: Instant, room: u32, status: &mut StatusPdu) -> bool {
         let config = self.config;
         let mut bits = config.sn.status_bits();
@@ -98,7 +98,7 @@ impl Receiver {
                 }
                 return true;
             }
-            // Asking for all of a PDU takes less room than naming its missing parts.
+            // A request for the whole PDU takes less room than the list of its missing parts.
             let whole = config.sn.nack_bits(false);
             if bits + whole > limit {
                 return false;

@@ -1,4 +1,4 @@
-//! The transmitting side: sequence numbers, polls and the window (clauses 5.1.3.1 and 5.2.2).
+//! Transmitting side of acknowledged mode: sequence numbers, polls and the window (clauses 5.1.3.1 and 5.2.2).
 
 use super::retransmission::Retransmissions;
 use super::{AmConfig, Forwarding};
@@ -7,7 +7,7 @@ use crate::rlc::{Block, DataPdu, Dropped, Sdu, Segment, StatusPdu};
 use std::collections::VecDeque;
 use units::Instant;
 
-/// An AMD PDU that is not known to have been received.
+/// AMD PDU that is not known to have been received.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outstanding {
     /// Number of its first segment since the start.
@@ -20,7 +20,7 @@ pub(super) struct Outstanding {
     acknowledged: bool,
 }
 
-/// Sequence numbers are counted without wrapping here; PDUs carry them modulo.
+/// Transmitting side of an entity. Sequence numbers do not wrap here; PDUs carry them modulo.
 #[derive(Clone, Debug)]
 pub(super) struct Transmitter {
     config: AmConfig,
@@ -84,12 +84,12 @@ impl Transmitter {
         self.failed
     }
 
-    /// VT(S).
+    /// Returns VT(S).
     fn next(&self) -> u64 {
         self.acknowledged + self.window.len() as u64
     }
 
-    /// Whether VT(S) has reached VT(MS).
+    /// Returns whether VT(S) has reached VT(MS).
     fn is_stalled(&self) -> bool {
         self.window.len() as u64 >= self.config.sn.window()
     }
@@ -187,7 +187,7 @@ impl Transmitter {
             base + distance
         };
         let ack = absolute(status.ack_sn);
-        // An acknowledgement of what was never sent is invalid (clause 5.5.1).
+        // An acknowledgement of a PDU that was never sent is invalid (clause 5.5.1).
         if u64::from(status.ack_sn) >= modulus || ack > self.next() {
             return;
         }
@@ -216,7 +216,7 @@ impl Transmitter {
         }
     }
 
-    /// Considers a PDU, or a range of it, for retransmission (clause 5.2.1).
+    /// Retransmits a PDU, or a range of it, if the rules allow it (clause 5.2.1).
     fn negative(&mut self, sn: u64, range: Option<(u32, u32)>) {
         let pdu = &mut self.window[(sn - self.acknowledged) as usize];
         if pdu.acknowledged {
@@ -226,7 +226,7 @@ impl Transmitter {
         if from >= to || self.retransmissions.covers(sn, from, to) {
             return;
         }
-        // RETX_COUNT stays while some of the PDU is pending, be it from the same report.
+        // RETX_COUNT stays while some of the PDU is pending, even if from the same report.
         if !self.retransmissions.has(sn) {
             let count = pdu.retransmissions.map_or(0, |count| count + 1);
             pdu.retransmissions = Some(count);
@@ -239,7 +239,7 @@ impl Transmitter {
         self.poll_retransmit
     }
 
-    /// Expiry of t-PollRetransmit (clause 5.2.2.3).
+    /// Lets t-PollRetransmit expire (clause 5.2.2.3).
     pub(super) fn advance(&mut self, now: Instant) {
         if self.poll_retransmit > now {
             return;
@@ -277,7 +277,7 @@ impl Transmitter {
         self.buffer
             .drain(which == Forwarding::Lossless, &mut waiting);
         if which != Forwarding::Discard {
-            // The SDU sent in part may already be there with the part that is not confirmed.
+            // The SDU that was sent in part may already be listed with its part that is not confirmed.
             let known = out[start..].last().copied();
             out.extend(waiting.into_iter().filter(|sdu| Some(*sdu) != known));
         }

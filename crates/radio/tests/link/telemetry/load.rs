@@ -11,19 +11,19 @@ use radio::phy::lte::{Bandwidth, Overhead};
 
 use super::session::Packet;
 
-/// Subframes an eNB or a UE needs to act on what it has received.
+/// Subframes that an eNB or a UE needs to act on what it has received.
 const PROCESSING: u64 = 4;
 
-/// The load and the cell that carries it.
+/// Load and the cell that carries it.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
     /// Users, whose sessions start together.
     pub users: u16,
     /// Sessions of each user, one after another.
     pub sessions: u32,
-    /// When buffers are reported.
+    /// Protocol that decides when buffers are reported.
     pub protocol: Protocol,
-    /// Whether with the enhancement.
+    /// Whether the enhancement of the thesis is used.
     pub enhanced: bool,
     /// BSR timers.
     pub timers: Timers,
@@ -50,7 +50,7 @@ pub struct Load {
 }
 
 impl Load {
-    /// A 10 MHz cell with three control symbols, messages of four elements, and 10 ms to the server.
+    /// Returns a 10 MHz cell with three control symbols, messages of four elements, and 10 ms to the server.
     pub fn new(users: u16, protocol: Protocol, enhanced: bool, timers: Timers) -> Self {
         let ten_mhz = Bandwidth::from_prbs(50).expect("a carrier of table 5.6-1");
         let control = Overhead::new(3, 2).expect("three symbols and two ports");
@@ -74,12 +74,12 @@ impl Load {
     }
 }
 
-/// What a run has shown. Times are in subframes.
+/// Results of a run. Times are in subframes.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// From a request leaving the server to the response reaching it, for each session.
+    /// Time from a request leaving the server to the response reaching it, for each session.
     pub response_times: Vec<u64>,
-    /// From a packet entering a user's buffer to its last byte reaching the eNB.
+    /// Time from a packet entering a user's buffer to its last byte reaching the eNB.
     pub uplink_delays: Vec<u64>,
     /// Share of the control channel taken, for each subframe.
     pub utilisation: Vec<f64>,
@@ -92,7 +92,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// The value below which a share `q` (0 to 1) of `times` lies; `None` of no times.
+    /// Returns the value below which a share `q` (0 to 1) of `times` lies; `None` if there are no times.
     pub fn quantile(times: &[u64], q: f64) -> Option<u64> {
         let mut sorted = times.to_vec();
         sorted.sort_unstable();
@@ -126,7 +126,7 @@ struct User {
     /// Packets in the buffer: bytes missing at the eNB, and when they came.
     uplink: VecDeque<(Packet, u64, u64)>,
     downlink: VecDeque<Packet>,
-    /// What happens later, by subframe.
+    /// Events to come, by subframe.
     events: Vec<(u64, Event)>,
     requested: u64,
     sessions: u32,
@@ -162,7 +162,7 @@ pub fn run(load: &Load, subframes: u64) -> Outcome {
                 blocked = Some(index);
             }
         }
-        // Who found no place goes first next time.
+        // The first user that found no place goes first next time.
         first = blocked.unwrap_or((first + 1) % count.max(1));
         outcome.utilisation.push(pdcch.utilisation());
         outcome.full_subframes += u64::from(pdcch.blocked() > 0);
@@ -267,7 +267,7 @@ impl User {
         }
     }
 
-    /// Sends a packet down and grants transmissions up; false if there was no room for one of them.
+    /// Sends a packet down and grants transmissions up. Returns false if there was no room for one of them.
     fn serve(
         &mut self,
         load: &Load,

@@ -1,4 +1,4 @@
-//! One telemetry session: a TCP connection opened by the server, a small packet down, a large one up.
+//! Telemetry session: a TCP connection opened by the server, a small packet down, a large one up.
 
 /// Bytes of an IP and a TCP header without options.
 const HEADERS: u64 = 40;
@@ -33,7 +33,7 @@ pub enum Packet {
 }
 
 impl Packet {
-    /// Size in bytes, headers included.
+    /// Returns the size in bytes, including headers.
     pub const fn bytes(self) -> u64 {
         HEADERS
             + match self {
@@ -43,8 +43,8 @@ impl Packet {
             }
     }
 
-    /// What a packet brings forth at its receiver: packets, each with whether it has to be thought
-    /// about first. Empty at the end of the session.
+    /// Returns the packets that a packet causes at its receiver, each with whether it takes time to think about.
+    /// There are none at the end of the session.
     pub(super) const fn replies(self) -> &'static [(Self, bool)] {
         match self {
             Self::Syn => &[(Self::SynAck, false)],
