@@ -2,7 +2,7 @@
 //!
 //! A code block of K bits is lost if the information received about it falls short of K. That information is nearly
 //! normal around the sum over its symbols (normal approximation, Polyanskiy, Poor, Verdú, IEEE Trans. IT 56(5),
-//! 2010), with mean and variance of [`capacity`]. Real codes need some more power than this bound: [`gap_db`].
+//! 2010), with mean and variance of [`capacity`]. Real codes need some more power than this bound: `gap_db`.
 //!
 //! [`capacity`]: super::capacity
 

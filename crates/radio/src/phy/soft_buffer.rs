@@ -86,7 +86,7 @@ impl SoftBuffer {
     /// the effective SINR `sinr_db`.
     ///
     /// The same version again is Chase combining (SINR adds up), another one brings new bits (information adds up).
-    /// Where both meet in the circular buffer, each part is counted for itself. Past [`MAX_TRANSMISSIONS`] the last
+    /// Where both meet in the circular buffer, each part is counted for itself. Past `MAX_TRANSMISSIONS` the last
     /// one is replaced.
     pub fn receive(&mut self, version: u8, coded_bits: u32, sinr_db: f64) {
         let code = self.blocks.code;
