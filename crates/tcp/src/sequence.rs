@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_goes_on_beyond_32_bits_whatever_is_sent_again() {
+    fn a_stream_continues_beyond_32_bits_despite_retransmissions() {
         let mut stream = Unwrapper::default();
         assert_eq!(stream.acknowledgement(5), None);
         let start = stream.segment(u32::MAX - 9);

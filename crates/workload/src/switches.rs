@@ -6,13 +6,13 @@ use units::Instant;
 /// A change that is due.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Due {
-    /// When.
+    /// Time of the change.
     pub at: Instant,
     /// Number of the flow in the scenario.
     pub flow: usize,
-    /// What takes over.
+    /// Congestion control that takes over.
     pub to: CcaChoice,
-    /// What it is handed.
+    /// Kind of takeover.
     pub how: Takeover,
 }
 

@@ -3,9 +3,9 @@
 
 use crate::bandwidth::Bandwidth;
 
-/// Absence of a bound on the segments in flight.
+/// Value that stands for no bound on the segments in flight.
 pub(super) const UNBOUNDED: u32 = u32::MAX;
-/// Absence of a bound on the rate.
+/// Value that stands for no bound on the rate.
 pub(super) const ANY_RATE: Bandwidth = Bandwidth(u64::MAX);
 
 /// `max_bw_filter` (§5.5.5, §5.5.6): the largest sample of the present and the previous cycle of probing.

@@ -21,7 +21,7 @@ const MAX_DELAYED_ACKS: u32 = 5;
 choices! {
     /// Signals that end slow start before a delay gradient or a loss does.
     pub enum Detect {
-        /// None.
+        /// No signal.
         Off = "off",
         /// An ACK train as long as half the lowest RTT.
         Train = "train",

@@ -6,7 +6,7 @@ use units::{Duration, Instant};
 pub(super) const MOST_MINUTES: u32 = 60;
 /// Most samples of the current delay.
 pub(super) const MOST_SAMPLES: u32 = 64;
-/// Value of a missing delay.
+/// Value that stands for a missing delay.
 const NONE: i64 = i64::MAX;
 const MINUTE: u64 = 60_000;
 

@@ -15,12 +15,12 @@ table! {
         pub at: Duration,
         /// The congestion control that takes over; default "cubic".
         pub to: CcaChoice,
-        /// What it is handed; default "context".
+        /// Kind of takeover; default "context".
         pub how: Takeover,
     }
 }
 
-/// What a congestion control that takes over is handed.
+/// Kind of takeover: the window that the new congestion control starts from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Takeover {

@@ -23,10 +23,10 @@ impl Simulation {
             unreachable!("the congestion control of every switch was looked up at the start");
         };
         let server = self.endpoints.end(connection, End::Server);
-        let handed = server.switch(self.now, pair, how);
+        let context = server.switch(self.now, pair, how);
         let detail = match how {
             Takeover::Kernel => format!("{to} kernel"),
-            Takeover::Context => format!("{to} context cwnd {}", handed.cwnd),
+            Takeover::Context => format!("{to} context cwnd {}", context.cwnd),
         };
         self.path.recorder().switched(self.now, connection, detail);
         self.flush(connection, End::Server);

@@ -69,7 +69,7 @@ pub struct Info {
     pub undone: u64,
     /// Window that the other end offers, bytes.
     pub send_window: u64,
-    /// Whether the application limited the latest delivery-rate sample.
+    /// Whether the application limits the connection at present.
     pub app_limited: bool,
     /// Whether the connection is in slow start.
     pub slow_start: bool,

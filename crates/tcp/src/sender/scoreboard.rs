@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use units::Instant;
 
-/// Absence of a neighbour in the list of transmissions.
+/// Value that stands for no neighbour in the list of transmissions.
 const NONE: u64 = u64::MAX;
 
 /// Transmitted segment that is not yet acknowledged cumulatively.

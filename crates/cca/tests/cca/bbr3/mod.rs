@@ -26,7 +26,7 @@ fn path_without_probe_rtt(mbps: f64, rtt_ms: u64) -> Path<Bbr3> {
     Path::new(Bbr3::new(config), mbps, Duration::from_millis(rtt_ms), 3)
 }
 
-/// Runs until `state` is entered anew.
+/// Runs until `state` has been left and entered again.
 fn run_into(path: &mut Path<Bbr3>, state: &str) {
     path.run_while_not(30, |p| p.cca.state() != state);
     path.run_while_not(30, |p| p.cca.state() == state);
