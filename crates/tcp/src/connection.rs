@@ -41,6 +41,8 @@ pub struct Connection {
     handshake_tries: u32,
     time_wait_until: Instant,
     established_at: Option<Instant>,
+    /// Whether the application reads by request.
+    reads_by_request: bool,
     out: VecDeque<Segment>,
 }
 
@@ -67,6 +69,7 @@ impl Connection {
             handshake_tries: 0,
             time_wait_until: Instant::NEVER,
             established_at: None,
+            reads_by_request: false,
             out: VecDeque::with_capacity(64),
         }
     }
@@ -124,7 +127,8 @@ impl Connection {
         }
     }
 
-    /// Returns the payload bytes that have arrived in order. The application reads them at once.
+    /// Returns the payload bytes that have arrived in order. The application reads them at once, unless it uses
+    /// [`Connection::read`].
     pub fn received(&self) -> u64 {
         self.receiver.as_ref().map_or(0, Receiver::delivered)
     }
@@ -185,7 +189,30 @@ impl Connection {
         self.on_read(now);
     }
 
-    /// Handles a read of the application, of all that has arrived in order.
+    /// Reads up to `bytes` of what has arrived in order and returns how many bytes were there.
+    ///
+    /// With the first call, which may be one for no bytes, the application reads by request: whatever else arrives
+    /// waits for further calls and takes room of the window. The window closes when the buffer is full, and opens
+    /// again as the application reads (RFC 9293 §3.8.6.2.2).
+    pub fn read(&mut self, now: Instant, bytes: u64) -> u64 {
+        self.reads_by_request = true;
+        let Some(receiver) = &mut self.receiver else {
+            return 0;
+        };
+        let taken = receiver.read(now, bytes);
+        if self.is_synchronised() {
+            self.flush(now);
+        }
+        taken
+    }
+
+    /// Returns the bytes that [`Connection::read`] could take; none if the application reads at once.
+    pub fn readable(&self) -> u64 {
+        self.receiver.as_ref().map_or(0, Receiver::unread)
+    }
+
+    /// Handles a read of the application, of all that has arrived in order. An application that reads by request
+    /// reads nothing here.
     pub fn on_read(&mut self, now: Instant) {
         if let Some(receiver) = &mut self.receiver {
             receiver.on_read();

@@ -1,6 +1,7 @@
 //! Receiving half of a connection: reassembly, timing of ACKs, offered window.
 
 mod echo;
+mod reading;
 mod window;
 
 use units::{Duration, Instant};
@@ -63,6 +64,8 @@ pub(crate) struct Receiver {
     window: WindowTuning,
     /// Part of the window that data from a filled hole occupies until the application reads it, bytes.
     unread: u64,
+    /// Number up to which the application has read, if it reads by request.
+    read_to: Option<u64>,
     /// RTT of the handshake, and the time-out computed from it.
     srtt: Duration,
     rto: Duration,
@@ -98,6 +101,7 @@ impl Receiver {
             duplicates_for: first,
             window: WindowTuning::new(config, first, scale),
             unread: 0,
+            read_to: None,
             srtt: Duration::ZERO,
             rto: config.initial_rto,
             min_rto: config.min_rto,
@@ -213,7 +217,8 @@ impl Receiver {
         if len > 0 {
             self.look_at_mark(segment.ecn);
         }
-        self.grow_window(len, u64::from(len));
+        let at_once = self.read_to.is_none();
+        self.grow_window(len, if at_once { u64::from(len) } else { 0 });
         let had_holes = !self.out_of_order.is_empty();
         let held = self.held();
         self.take_in_order();
@@ -221,15 +226,19 @@ impl Receiver {
             // RFC 5681 §4.2: a filled gap is acknowledged at once.
             self.ack_now = true;
         }
-        self.waiting += u64::from(len);
+        if at_once {
+            self.waiting += u64::from(len);
+        }
         if len < self.mss || segment.flags.contains(Flags::PSH) {
             // The end of a message is acknowledged when the application has read all of it (the kernel's
             // `tcp_cleanup_rbuf`).
             self.ack_on_read = true;
         }
-        self.window.tune(now, self.rcv_nxt, self.reach_beyond());
+        if at_once {
+            self.window.tune(now, self.rcv_nxt, self.reach_beyond());
+        }
         self.decide_on_ack(now);
-        if had_holes && self.ack_now {
+        if had_holes && self.ack_now && at_once {
             // The ACK leaves before the application is woken.
             self.unread = held - self.held() + u64::from(len);
         }
@@ -243,13 +252,13 @@ impl Receiver {
         } else if unacked > u64::from(self.mss) {
             // Not while unread data would shrink the window: then the reader sends the ACK.
             let held = self.held() + self.waiting;
-            if self.window.keeps(held, self.acked) {
+            if self.window.keeps(held, self.acked, self.least_window()) {
                 self.ack_now = true;
-            } else {
+            } else if self.read_to.is_none() {
                 self.ack_on_read = true;
             }
         }
-        if self.ack_now || self.ack_on_read {
+        if self.ack_now || (self.ack_on_read && self.read_to.is_none()) {
             return;
         }
         if !self.out_of_order.is_empty() {
@@ -259,10 +268,13 @@ impl Receiver {
         }
     }
 
-    /// Handles a read of all data in order (the kernel's `tcp_cleanup_rbuf`).
+    /// Handles a read of all data in order (the kernel's `tcp_cleanup_rbuf`), unless the application reads by
+    /// request.
     pub(crate) fn on_read(&mut self) {
-        self.waiting = 0;
-        self.ack_now |= core::mem::take(&mut self.ack_on_read);
+        if self.read_to.is_none() {
+            self.waiting = 0;
+            self.ack_now |= core::mem::take(&mut self.ack_on_read);
+        }
     }
 
     /// Returns the delay of an ACK, at most an RTT if that is known (the kernel's `tcp_send_delayed_ack`).
@@ -283,13 +295,16 @@ impl Receiver {
         }
     }
 
-    /// Returns the part of the window that data beyond holes occupies, bytes: adjacent segments share a
-    /// header.
+    /// Returns the part of the window that waiting data occupies, bytes: data beyond holes, and data in order that is
+    /// read by request. Adjacent segments share a header.
     fn held(&self) -> u64 {
         let mss = u64::from(self.mss);
         let ranges = self.out_of_order.iter().map(|(from, to)| to - from);
         ranges
-            .map(|bytes| bytes - (bytes.div_ceil(mss) - 1) * self.window.saved_by_merging())
+            .chain([self.unread()])
+            .map(|bytes| {
+                bytes - bytes.div_ceil(mss).saturating_sub(1) * self.window.saved_by_merging()
+            })
             .sum()
     }
 
@@ -327,7 +342,11 @@ impl Receiver {
     /// Returns the window field of a segment that leaves now.
     pub(crate) fn window_field(&mut self) -> u16 {
         let held = self.held() + core::mem::take(&mut self.unread);
-        self.window.field(self.rcv_nxt, held)
+        let least = self.least_window();
+        if least.is_some() && self.window.is_scarce(held) {
+            self.quick_acks = 0;
+        }
+        self.window.field(self.rcv_nxt, held, least)
     }
 
     fn take_in_order(&mut self) {

@@ -131,21 +131,47 @@ impl WindowTuning {
         true
     }
 
+    /// Returns the bytes that could be offered while `held` bytes wait (`__tcp_select_window`).
+    ///
+    /// `least` is the smallest window that is worth offering when little is free, against silly windows (RFC 9293
+    /// §3.8.6.2.2). It is absent for an application that reads at once: what little is free then is soon more.
+    fn offer(&self, held: u64, least: Option<u64>) -> u64 {
+        let unit = 1_u64 << self.scale;
+        let mut free = self.space.saturating_sub(held);
+        if let Some(least) = least
+            && free < self.space / 2
+        {
+            free -= free % unit;
+            if free < self.space / 16 || free < least.min(self.space) {
+                return 0;
+            }
+        }
+        free.min(self.threshold).next_multiple_of(unit)
+    }
+
+    /// Returns whether less than half of the buffer is free while `held` bytes wait.
+    pub(super) fn is_scarce(&self, held: u64) -> bool {
+        self.space.saturating_sub(held) < self.space / 2
+    }
+
     /// Returns whether the window that could be offered while `held` bytes wait is at least the one that the
     /// last ACK offered, which acknowledged all before `acked` (`__tcp_select_window` compared with
     /// `rcv_wnd`).
-    pub(super) fn keeps(&self, held: u64, acked: u64) -> bool {
-        let unit = 1_u64 << self.scale;
-        let free = self.space.saturating_sub(held).min(self.threshold);
-        free.next_multiple_of(unit) >= self.edge.saturating_sub(acked)
+    pub(super) fn keeps(&self, held: u64, acked: u64, least: Option<u64>) -> bool {
+        self.offer(held, least) >= self.edge.saturating_sub(acked)
     }
 
-    /// Returns the window field of a segment that leaves when `next` is expected and `held` bytes wait beyond
-    /// a hole. The right edge never moves back (RFC 9293 §3.8.6.2).
-    pub(super) fn field(&mut self, next: u64, held: u64) -> u16 {
-        let free = self.space.saturating_sub(held).min(self.threshold);
-        let unit = 1_u64 << self.scale;
-        let target = (next + free.next_multiple_of(unit)).max(self.edge);
+    /// Returns whether the window could be twice the present one, where `next` is expected and `held` bytes wait
+    /// (`tcp_cleanup_rbuf`).
+    pub(super) fn doubles(&self, next: u64, held: u64, least: Option<u64>) -> bool {
+        let (present, offer) = (self.offered_from(next), self.offer(held, least));
+        2 * present <= self.max && offer > 0 && offer >= 2 * present
+    }
+
+    /// Returns the window field of a segment that leaves when `next` is expected and `held` bytes wait. The right
+    /// edge never moves back (RFC 9293 §3.8.6.2).
+    pub(super) fn field(&mut self, next: u64, held: u64, least: Option<u64>) -> u16 {
+        let target = (next + self.offer(held, least)).max(self.edge);
         let field = ((target - next) >> self.scale).min(u64::from(u16::MAX));
         self.edge = self.edge.max(next + (field << self.scale));
         field as u16

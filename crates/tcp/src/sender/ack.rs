@@ -102,6 +102,7 @@ impl Sender {
         let new_window = input.window != self.snd_wnd;
         if effects.una_advanced || input.window > self.snd_wnd || input.window == 0 {
             self.snd_wnd = input.window;
+            self.max_wnd = self.max_wnd.max(input.window);
             effects.not_duplicate = true;
         }
         if effects.una_advanced {

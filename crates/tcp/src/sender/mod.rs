@@ -80,6 +80,8 @@ pub(crate) struct Sender {
     /// Whether the application has found the send buffer full and waits.
     found_full: bool,
     snd_wnd: u64,
+    /// Largest window that the other end has offered, bytes.
+    max_wnd: u64,
     /// Recovery ends when this is acknowledged.
     high_seq: u64,
     /// End of the highest segment that SACK has reported.
@@ -139,6 +141,7 @@ impl Sender {
             fin_queued: false,
             found_full: false,
             snd_wnd: 0,
+            max_wnd: 0,
             high_seq: first,
             highest_sacked: first,
             reordering: loss::INITIAL_REORDERING,
@@ -161,6 +164,7 @@ impl Sender {
     /// Handles the end of the handshake; `rtt` is that of the SYN if it was sent only once.
     pub(crate) fn establish(&mut self, now: Instant, rtt: Option<Duration>, window: u64) {
         self.snd_wnd = window;
+        self.max_wnd = window;
         self.set_now(now);
         if let Some(rtt) = rtt {
             self.rtt.sample(rtt, self.snd_una, self.snd_nxt);

@@ -193,8 +193,14 @@ impl Sender {
         }
     }
 
+    /// Probes a window that has had no room for the next segment for a time-out (the kernel's `tcp_send_probe0`).
     fn send_zero_window_probe(&mut self, now: Instant) {
+        if self.next_fits() {
+            return;
+        }
         if self.send_window_open() {
+            self.backoff = 0;
+            self.send_part(now);
             return;
         }
         // One byte below the window: the receiver must answer (RFC 9293 §3.8.6.1).
@@ -206,13 +212,12 @@ impl Sender {
         };
     }
 
-    /// Handles an ACK while nothing was in flight: the window may have opened.
+    /// Handles an ACK while nothing was in flight: the window may have opened (the kernel's `tcp_ack_probe`).
     pub(super) fn after_zero_window_probe(&mut self, now: Instant) {
-        if self.send_window_open() {
+        self.timer.clear();
+        if self.next_fits() {
             self.backoff = 0;
-            self.timer.clear();
         } else {
-            self.timer.clear();
             self.ensure_zero_window_probe(now);
         }
     }

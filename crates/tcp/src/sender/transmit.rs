@@ -18,6 +18,12 @@ impl Sender {
         self.snd_nxt < self.snd_una + self.snd_wnd
     }
 
+    /// Returns whether the next segment fits into the other end's window (`tcp_snd_wnd_test`).
+    pub(super) fn next_fits(&self) -> bool {
+        let end = (self.snd_nxt + u64::from(self.config.mss)).min(self.write_end);
+        end <= self.snd_una + self.snd_wnd
+    }
+
     fn in_reduction(&self) -> bool {
         matches!(
             self.congestion.window.state,
@@ -74,11 +80,12 @@ impl Sender {
             if end <= self.snd_nxt {
                 break;
             }
-            // Silly-window avoidance: a segment is not split for a window with little room while data is in
-            // flight (RFC 9293 §3.8.6.2.1).
+            // Silly-window avoidance (RFC 9293 §3.8.6.2.1): only a probe splits a segment for a window with little
+            // room, unless no window has ever had room for a segment.
             let fits = end <= window_end;
             let end = if fits { end } else { end.min(window_end) };
-            if end <= self.snd_nxt || (!fits && self.board.packets_out() > 0) {
+            let splits = self.max_wnd < mss && self.board.packets_out() == 0;
+            if end <= self.snd_nxt || !(fits || splits) {
                 break;
             }
             sent += end - self.snd_nxt;
@@ -94,6 +101,15 @@ impl Sender {
             self.pace(now, sent);
         }
         sent > 0
+    }
+
+    /// Sends the part of the next segment that the other end's window has room for.
+    pub(super) fn send_part(&mut self, now: Instant) {
+        let end = self.snd_una + self.snd_wnd;
+        let len = end - self.snd_nxt;
+        self.send_new(now, end);
+        self.board.end_burst();
+        self.pace(now, len);
     }
 
     /// Sends one new segment regardless of the congestion window (tail loss probe). Returns whether pacing

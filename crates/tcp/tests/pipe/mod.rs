@@ -50,6 +50,12 @@ pub struct Pipe {
     /// Whether each of `seen` carried the push flag.
     pub pushed: Vec<bool>,
     pub acks: Vec<(Instant, Segment)>,
+    /// Segments without data that the server sent.
+    pub empty: Vec<Instant>,
+    /// Reads of a client that reads by request, in order.
+    pub reads: VecDeque<(Instant, u64)>,
+    /// Bytes that it has read.
+    pub read: u64,
     pub windows: Vec<(Instant, u32, CaState)>,
     to_client: VecDeque<(Instant, Segment)>,
     to_server: VecDeque<(Instant, Segment)>,
@@ -93,6 +99,9 @@ impl Pipe {
             seen: Vec::new(),
             pushed: Vec::new(),
             acks: Vec::new(),
+            empty: Vec::new(),
+            reads: VecDeque::new(),
+            read: 0,
             windows: Vec::new(),
             to_client: VecDeque::new(),
             to_server: VecDeque::new(),
@@ -112,8 +121,10 @@ impl Pipe {
         loop {
             let arrivals = [&self.to_client, &self.to_server]
                 .map(|queue| queue.front().map_or(Instant::NEVER, |(at, _)| *at));
+            let read_at = self.reads.front().map_or(Instant::NEVER, |(at, _)| *at);
             let next = arrivals[0]
                 .min(arrivals[1])
+                .min(read_at)
                 .min(self.server.deadline())
                 .min(self.client.deadline());
             if next > end || next == Instant::NEVER {
@@ -130,6 +141,9 @@ impl Pipe {
                 self.server.on_segment(self.now, &segment);
                 let info = self.server.info();
                 self.windows.push((self.now, info.cwnd, info.ca_state));
+            } else if read_at <= self.now {
+                let (_, bytes) = self.reads.pop_front().unwrap();
+                self.read += self.client.read(self.now, bytes);
             } else if self.server.deadline() <= self.now {
                 self.server.on_deadline(self.now);
             } else {
@@ -163,6 +177,9 @@ impl Pipe {
             dropped = (self.drop)(self.data_count, &segment, self.now);
             extra = (self.delay)(self.data_count, self.now);
             self.data_count += 1;
+        }
+        if segment.len == 0 && !segment.flags.contains(Flags::SYN) {
+            self.empty.push(self.now);
         }
         if self.now >= self.stalled.0 && self.now < self.stalled.1 {
             self.link_free = self.link_free.max(self.stalled.1);

@@ -1,0 +1,48 @@
+//! Reading by request: an application that takes its time, and the window that closes and opens with it.
+
+use units::Instant;
+
+use super::Receiver;
+
+impl Receiver {
+    /// Ends the reading at once: from now on data in order waits for [`Receiver::read`].
+    pub(crate) fn read_by_request(&mut self) {
+        if self.read_to.is_none() {
+            self.read_to = Some(self.first + self.delivered() - core::mem::take(&mut self.waiting));
+        }
+    }
+
+    /// Returns the bytes in order that wait for [`Receiver::read`].
+    pub(crate) fn unread(&self) -> u64 {
+        self.read_to
+            .map_or(0, |read_to| self.first + self.delivered() - read_to)
+    }
+
+    /// Reads up to `bytes` of the data in order and returns how many were there. The other end hears of the room at
+    /// once if it was waiting for it (the kernel's `tcp_cleanup_rbuf`).
+    pub(crate) fn read(&mut self, now: Instant, bytes: u64) -> u64 {
+        self.read_by_request();
+        let taken = bytes.min(self.unread());
+        if taken == 0 {
+            return 0;
+        }
+        let read_to = self.read_to.unwrap_or(self.first) + taken;
+        self.read_to = Some(read_to);
+        self.window.tune(now, read_to, self.reach_beyond());
+        let scheduled = self.delayed_at != Instant::NEVER || self.ack_on_read;
+        let late = self.rcv_nxt - self.acked > u64::from(self.mss);
+        let message_read = self.ack_on_read && self.unread() == 0;
+        let opens = !self.fin_received()
+            && self
+                .window
+                .doubles(self.rcv_nxt, self.held(), self.least_window());
+        self.ack_now |= scheduled && (late || message_read) || opens;
+        taken
+    }
+
+    /// Returns the smallest window that is worth offering when little is free; `None` for an application that reads
+    /// at once.
+    pub(super) fn least_window(&self) -> Option<u64> {
+        self.read_to.map(|_| u64::from(self.mss))
+    }
+}
