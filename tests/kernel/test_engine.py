@@ -186,7 +186,9 @@ def test_either_end_can_open_the_connection(linux: Engine) -> None:
 
 
 def test_a_transfer_that_stops_is_complete_when_its_last_byte_has_arrived(linux: Engine) -> None:
-    row = flow(run(linux, "cubic", {"flows.0.workload": '{ kind = "bulk", stop = "2s" }', "duration": "12s"}))
+    row = flow(
+        run(linux, "cubic", {"flows.0.workload": '{ kind = "bulk", stop = "2s" }', "duration": "12s"})
+    )
     assert 2.0 < row["completion_s"] < 8.0
     assert row["goodput_mbps"] > 15
 

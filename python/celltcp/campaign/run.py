@@ -109,10 +109,9 @@ class _Chunk:
         parts = [fresh] if fresh else []
         if shards is not None and kept:
             parts += shards.rows(kept)
-        if len(parts) > 1:
-            self.collector.add(_merged(parts, list(dict.fromkeys(job.cca for job in self.jobs))))
-        else:
-            self.collector.add(parts[0])
+        # Tables without rows have lost their labels in a shard.
+        labels = list(dict.fromkeys(job.cca for job in self.jobs))
+        self.collector.add(_merged(parts, labels) if kept else parts[0])
 
 
 def _chunks(jobs: Sequence[Job]) -> Iterator[list[Job]]:

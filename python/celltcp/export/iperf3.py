@@ -10,6 +10,7 @@ from typing import Any
 
 from celltcp.export.text import write_text
 from celltcp.results import Results
+from celltcp.results.frames import rows, spans
 
 Row = dict[str, Any]
 
@@ -19,13 +20,13 @@ _MSS = 1448
 
 def write_iperf3(results: Results, folder: Path) -> list[Path]:
     """Intervals are the slots; `snd_cwnd` is in bytes and `rtt` in microseconds, as there."""
-    flows = results.tables["flows"].to_pylist()
-    slots = results.tables["slots"].to_pylist()
+    flows, slots = results.tables["flows"], results.tables["slots"]
+    flows_of, slots_of = spans(flows["run"].to_numpy()), spans(slots["run"].to_numpy())
     length = float(results.about["slot_s"])
     files = []
     for run in results.tables["runs"].to_pylist():
-        mine = [flow for flow in flows if flow["run"] == run["run"]]
-        series = sorted((s for s in slots if s["run"] == run["run"]), key=_start)
+        mine = rows(flows, flows_of.get(run["run"]))
+        series = sorted(rows(slots, slots_of.get(run["run"])), key=_start)
         document = {
             "start": {
                 "version": f"celltcp {run['version']}",

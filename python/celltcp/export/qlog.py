@@ -8,6 +8,7 @@ from typing import Any
 
 from celltcp.export.text import write_text
 from celltcp.results import Results
+from celltcp.results.frames import rows, spans
 
 Row = dict[str, Any]
 
@@ -20,11 +21,11 @@ def write_qlog(results: Results, folder: Path) -> list[Path]:
     samples = results.tables.get("samples")
     sampled = samples is not None and len(samples) > 0
     source = samples if samples is not None and sampled else results.tables["slots"]
-    rows = source.to_pylist()
+    rows_of = spans(source["run"].to_numpy())
     event = _from_sample if sampled else _from_slot
     files = []
     for run in results.tables["runs"].to_pylist():
-        mine = [row for row in rows if row["run"] == run["run"]]
+        mine = rows(source, rows_of.get(run["run"]))
         document = {
             "qlog_version": "0.3",
             "qlog_format": "JSON",

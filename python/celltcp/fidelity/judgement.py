@@ -16,6 +16,7 @@ from celltcp.fidelity.cases import Case
 from celltcp.fidelity.causes import Cause, cause_of
 from celltcp.fidelity.trajectory import Trajectory, cwnd_distance, trajectory_of
 from celltcp.results import Results
+from celltcp.results.frames import spans
 from celltcp.statistics import Estimate, estimate, paired_difference
 
 #: Metrics that are compared, in the order of the table.
@@ -174,8 +175,12 @@ def _runs(results: Results) -> pd.DataFrame:
 
 def _trajectories(results: Results) -> dict[int, Trajectory]:
     flows, samples, slots = (results.tables[name].to_pandas() for name in ("flows", "samples", "slots"))
-    numbers = results.tables["runs"]["run"].to_pandas()
-    return {int(run): trajectory_of(int(run), flows, samples, slots) for run in numbers}
+    connections, sampled, slotted = (spans(table["run"]) for table in (flows, samples, slots))
+    none = slice(0)
+    return {
+        run: trajectory_of(flows[span], samples[sampled.get(run, none)], slots[slotted.get(run, none)])
+        for run, span in connections.items()
+    }
 
 
 def _plain(judgement: Judgement, causes: Sequence[Cause]) -> dict[str, Any]:

@@ -28,13 +28,9 @@ class Trajectory:
     rtt_ms: NDArray[np.float64]
 
 
-def trajectory_of(
-    run: int, flows: pd.DataFrame, samples: pd.DataFrame, slots: pd.DataFrame
-) -> Trajectory:
-    """The trajectory in the run of that number; `samples` and `slots` may hold other runs, too."""
-    first, sampled, slotted = (
-        table[(table["run"] == run) & (table["flow"] == 0)] for table in (flows, samples, slots)
-    )
+def trajectory_of(flows: pd.DataFrame, samples: pd.DataFrame, slots: pd.DataFrame) -> Trajectory:
+    """Returns the trajectory of the first connection in the tables of a run."""
+    first, sampled, slotted = (table[table["flow"] == 0] for table in (flows, samples, slots))
     return Trajectory(
         float(first["first_data_s"].iloc[0]),
         sampled["t_ns"].to_numpy(np.float64) * 1e-9,

@@ -55,6 +55,11 @@ def spans(runs: pd.Series | NDArray[np.uint32]) -> dict[int, slice]:
     }
 
 
+def rows(table: pa.Table, span: slice | None) -> list[dict[str, Any]]:
+    """Returns the rows of a span; none without one."""
+    return [] if span is None else table.slice(span.start, span.stop - span.start).to_pylist()
+
+
 def json_rows(data: pd.DataFrame) -> list[dict[str, Any]]:
     """Returns the rows of a table as JSON has them."""
     return [
