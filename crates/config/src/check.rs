@@ -16,6 +16,25 @@ pub struct Wrong {
     pub message: String,
 }
 
+impl Display for Wrong {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self.field.as_str() {
+            "" => f.write_str(&self.message),
+            field => write!(f, "{field}: {}", self.message),
+        }
+    }
+}
+
+impl Wrong {
+    /// A field that is refused, with the whole message.
+    pub fn new(field: impl Into<String>, message: impl Display) -> Self {
+        Self {
+            field: field.into(),
+            message: message.to_string(),
+        }
+    }
+}
+
 /// Adds the name of the table around a field that was refused.
 pub trait At {
     /// The same, with `table` before the name of the field.
@@ -53,10 +72,7 @@ pub fn each<'a, T: 'a>(
 /// # Errors
 /// Always.
 pub fn refuse(field: impl Into<String>, message: impl Into<String>) -> Result<(), Wrong> {
-    Err(Wrong {
-        field: field.into(),
-        message: message.into(),
-    })
+    Err(Wrong::new(field, message.into()))
 }
 
 /// Refuses `value`, which is not among what is allowed.

@@ -83,8 +83,10 @@ impl<Q: Measure> Distribution<Q> {
     pub fn draw(&self, stream: &mut Stream) -> Q {
         let base = match *self {
             Self::Constant { value } => return value,
+            // Whole units, so that both ends are as likely as what is between.
             Self::Uniform { min, max } => {
-                min.to_base() + (max.to_base() - min.to_base()) * stream.uniform()
+                let (low, high) = (min.to_base(), max.to_base());
+                low + stream.below((high - low) as u64 + 1) as f64
             }
             Self::Exponential { mean } => stream.exponential(mean.to_base()),
             Self::Lognormal { median, sigma } => median.to_base() * stream.lognormal(0.0, sigma),

@@ -4,7 +4,9 @@
 //! `check` that refuses values out of range as [`Wrong`]. A [`Document`] reads such structs from TOML or JSON, and
 //! turns what is wrong into a [`ConfigError`] with file and line. [`to_toml`] prints them with their comments.
 
+mod buffer;
 mod check;
+mod cross;
 mod deserialize;
 mod distribution;
 mod document;
@@ -14,7 +16,9 @@ mod print;
 mod table;
 mod tree;
 
+pub use buffer::Buffer;
 pub use check::{At, Wrong, each, number, positive, refuse, within, wrong};
+pub use cross::Cross;
 pub use distribution::Distribution;
 pub use document::{ConfigError, Document, Source};
 pub use kind::{or_word, take_kind};

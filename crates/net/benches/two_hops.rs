@@ -3,14 +3,14 @@
 #![allow(missing_docs, reason = "criterion's macro makes a public function")]
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use net::{Capacity, LinkConfig, Network, Packet, Topology};
+use net::{LinkCapacity, LinkConfig, Network, Packet, Topology};
 use units::{Duration, Instant, Rate};
 
 fn topology() -> Topology {
     let mut topology = Topology::default();
     let nodes = ["server", "router", "client"].map(|name| topology.node(name));
     let mut link = |name, from: usize, to: usize, mbps| {
-        let capacity = Capacity::Constant(Rate::from_mbps(mbps));
+        let capacity = LinkCapacity::Constant(Rate::from_mbps(mbps));
         let delay = Duration::from_millis(5);
         topology.links.push(LinkConfig::new(
             name,

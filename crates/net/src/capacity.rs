@@ -6,53 +6,57 @@ use radio::ran::{Direction, UserId};
 use trace::{OPPORTUNITY, Opportunities, Steps, StepsError, Trace, WORK_PER_BYTE};
 use units::{Bytes, Duration, Instant, Rate};
 
-use crate::Capacity;
-
-/// Capacity of a link, made from a valid [`Capacity`].
-#[derive(Clone)]
-pub(crate) enum LinkCapacity {
+/// What a link carries. But for the radio, where users share a cell, it is a function of time alone, never of the
+/// traffic.
+#[derive(Clone, PartialEq, Debug)]
+pub enum LinkCapacity {
+    /// Always the same rate.
     Constant(Rate),
-    Trace(Arc<Trace>, Duration),
-    /// The radio access network serves this user and direction.
-    Radio(UserId, Direction),
+    /// A trace, begun `offset` into it.
+    Trace {
+        /// The trace.
+        trace: Arc<Trace>,
+        /// Where in it the run begins.
+        offset: Duration,
+    },
+    /// What the radio access network carries for one of its users. It has its own queues, so that the
+    /// link's limit, discipline, loss and jitter are of no effect; its delay is zero.
+    Radio {
+        /// The user.
+        user: UserId,
+        /// To the user or from it.
+        direction: Direction,
+    },
 }
 
 impl LinkCapacity {
-    /// Makes the capacity that `capacity` configures; an error says that it never carries anything.
-    pub(crate) fn new(capacity: &Capacity) -> Result<Self, StepsError> {
-        Ok(match capacity {
-            Capacity::Constant(rate) if *rate == Rate::ZERO => return Err(StepsError::AllZero),
-            Capacity::Constant(rate) => Self::Constant(*rate),
-            Capacity::Radio { user, direction } => Self::Radio(*user, *direction),
-            Capacity::Trace { trace, offset } => Self::Trace(Arc::clone(trace), *offset),
-            Capacity::Steps(steps) => {
-                let steps: Vec<_> = steps
-                    .iter()
-                    .map(|&(at, rate)| (at.since_start(), rate))
-                    .collect();
-                let steps = Steps::new(&steps, Duration::MAX)?;
-                Self::Trace(Arc::new(Trace::Steps(steps)), Duration::ZERO)
-            }
-        })
+    /// A rate from each time on, the first at zero; the last one stays.
+    ///
+    /// # Errors
+    /// If times do not rise from zero, or no rate is above zero.
+    pub fn steps(steps: &[(Duration, Rate)]) -> Result<Self, StepsError> {
+        let trace = Arc::new(Trace::Steps(Steps::new(steps, Duration::MAX)?));
+        let offset = Duration::ZERO;
+        Ok(Self::Trace { trace, offset })
     }
 
     /// Returns the opportunities of a trace and the offset in it; `None` if the link has a rate.
     pub(crate) fn opportunities(&self) -> Option<(&Opportunities, Duration)> {
         match self {
-            Self::Trace(trace, offset) => match &**trace {
+            Self::Trace { trace, offset } => match &**trace {
                 Trace::Opportunities(opportunities) => Some((opportunities, *offset)),
                 Trace::Steps(_) => None,
             },
-            Self::Constant(_) | Self::Radio(..) => None,
+            Self::Constant(_) | Self::Radio { .. } => None,
         }
     }
 
     /// Returns the bytes that the link can carry from `from` to `to`. The radio has no limit here.
     pub(crate) fn bytes_between(&self, from: Instant, to: Instant) -> Bytes {
         match self {
-            Self::Radio(..) => Bytes::new(u64::MAX),
+            Self::Radio { .. } => Bytes::new(u64::MAX),
             Self::Constant(rate) => rate.bytes_in(to.saturating_since(from)),
-            Self::Trace(trace, offset) => trace.bytes_between(from, to, *offset),
+            Self::Trace { trace, offset } => trace.bytes_between(from, to, *offset),
         }
     }
 
@@ -60,9 +64,9 @@ impl LinkCapacity {
     /// because its transport blocks are verified instead.
     pub(crate) fn work_until(&self, at: Instant) -> u128 {
         match self {
-            Self::Radio(..) => u128::MAX,
+            Self::Radio { .. } => u128::MAX,
             Self::Constant(rate) => u128::from(rate.bits_per_second()) * u128::from(at.as_nanos()),
-            Self::Trace(trace, offset) => match &**trace {
+            Self::Trace { trace, offset } => match &**trace {
                 Trace::Steps(steps) => steps.cumulative(at + *offset),
                 Trace::Opportunities(opportunities) => {
                     let work = OPPORTUNITY.get() * WORK_PER_BYTE;

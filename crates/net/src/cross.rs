@@ -1,9 +1,10 @@
-//! Traffic that shares one link with the flows that are looked at.
+//! Cross-traffic at work: packets that share one link with the flows of a run.
 
+use config::{Cross, Distribution};
 use units::random::{Purpose, Stream};
 use units::{Bytes, Duration, Instant};
 
-use crate::{CrossTraffic, HostId, Kind, LinkConfig, LinkId, Packet, Pattern, Times};
+use crate::{HostId, Kind, LinkConfig, LinkId, Packet};
 
 /// Identities from here on belong to cross-traffic.
 const FIRST_ID: u64 = 1 << 63;
@@ -13,7 +14,9 @@ pub(crate) struct CrossSource {
     ends: (HostId, HostId),
     /// Among all sources.
     number: u32,
-    config: CrossTraffic,
+    config: Cross,
+    /// Bytes of a packet.
+    size: u32,
     draws: Stream,
     sent: u64,
     /// The present turn, and the packets sent in it.
@@ -24,20 +27,23 @@ pub(crate) struct CrossSource {
 impl CrossSource {
     /// Source number `of_link` at `link`. Its draws do not depend on sources at other links.
     pub(crate) fn new(
-        config: CrossTraffic,
+        config: Cross,
         link: (LinkId, &LinkConfig),
         of_link: u32,
         number: u32,
         seed: u64,
     ) -> Self {
-        let (link, LinkConfig { from, to, .. }) = link;
+        let (link, LinkConfig { from, to, mtu, .. }) = link;
+        let size = config.packet.map_or(*mtu, |packet| packet.get() as u32);
         let draws = Stream::new(seed, Purpose::CrossTraffic, link.0 << 16 | of_link);
-        let turn = (config.start, config.start);
+        let start = Instant::ZERO + config.start;
+        let turn = (start, start);
         let mut source = Self {
             link,
             ends: (*from, *to),
             number,
             config,
+            size,
             draws,
             sent: 0,
             turn,
@@ -50,12 +56,11 @@ impl CrossSource {
     /// When the next packet is due.
     pub(crate) fn next_at(&self) -> Instant {
         // From the start of the turn, so that rounding does not add up.
-        let bytes = Bytes::new(self.sent_in_turn * u64::from(self.config.packet_size));
+        let bytes = Bytes::new(self.sent_in_turn * u64::from(self.size));
         let at = self.turn.0 + self.config.rate.time_to_send(bytes);
-        if at < self.config.stop {
-            at
-        } else {
-            Instant::NEVER
+        match self.config.stop {
+            Some(stop) if at >= Instant::ZERO + stop => Instant::NEVER,
+            _ => at,
         }
     }
 
@@ -66,7 +71,7 @@ impl CrossSource {
             flow: u32::MAX - self.number,
             source: self.ends.0,
             destination: self.ends.1,
-            size: self.config.packet_size,
+            size: self.size,
             sent_at: self.next_at(),
             kind: Kind::Cross,
             ..Packet::default()
@@ -74,9 +79,9 @@ impl CrossSource {
         self.sent += 1;
         self.sent_in_turn += 1;
         if self.next_at() >= self.turn.1
-            && let Pattern::OnOff { off, .. } = self.config.pattern
+            && let Some(off) = self.config.off
         {
-            let start = self.turn.1 + off.draw(&mut self.draws);
+            let start = self.turn.1 + self.draw(off);
             self.turn = (start, start);
             self.turn.1 = self.end_of_turn();
             self.sent_in_turn = 0;
@@ -85,29 +90,14 @@ impl CrossSource {
     }
 
     fn end_of_turn(&mut self) -> Instant {
-        match self.config.pattern {
-            Pattern::Constant => Instant::NEVER,
-            Pattern::OnOff { on, .. } => self.turn.0 + on.draw(&mut self.draws),
+        match self.config.on {
+            None => Instant::NEVER,
+            Some(on) => self.turn.0 + self.draw(on),
         }
     }
-}
 
-impl Times {
-    /// At least one nanosecond, so that time goes on.
-    fn draw(self, draws: &mut Stream) -> Duration {
-        let seconds = Duration::from_secs_f64;
-        let drawn = match self {
-            Self::Constant(time) => time,
-            Self::Uniform { min, max } => {
-                min + draws.duration_below(max.saturating_sub(min) + Duration::from_nanos(1))
-            }
-            Self::Exponential { mean } => seconds(draws.exponential(mean.as_secs_f64())),
-            Self::Pareto { min, shape } => seconds(draws.pareto(min.as_secs_f64(), shape)),
-            Self::Weibull { scale, shape } => seconds(draws.weibull(scale.as_secs_f64(), shape)),
-            Self::Lognormal { median, sigma } => {
-                seconds(draws.lognormal(libm::log(median.as_secs_f64()), sigma))
-            }
-        };
-        drawn.max(Duration::from_nanos(1))
+    /// Draws a time of at least one nanosecond, so that time goes on.
+    fn draw(&mut self, times: Distribution<Duration>) -> Duration {
+        times.draw(&mut self.draws).max(Duration::from_nanos(1))
     }
 }

@@ -1,38 +1,99 @@
-//! Delay that varies from packet to packet.
+//! Jitter: delay that varies from packet to packet.
 
+use config::{Wrong, table, wrong};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use units::Duration;
 use units::random::{Purpose, Stream};
 
-use crate::{Jitter, JitterDistribution, LinkId};
+use crate::LinkId;
 
-/// Draws for one packet after the other, with the same number of draws for each.
+table! {
+    /// Delay that varies from packet to packet, on top of the propagation delay.
+    pub struct Jitter {
+        /// What it is drawn from; draws below zero become zero; default "normal".
+        pub distribution: JitterDistribution = JitterDistribution::Normal,
+        /// Mean of the additional delay; default 0s.
+        pub mean: Duration,
+        /// Standard deviation; default 0s. Left at 0s for "exponential", where it equals the mean.
+        pub sd: Duration,
+        /// Whether packets may overtake each other; default false: a packet waits for those before it.
+        pub reorder: bool,
+    }
+}
+
+/// What jitter is drawn from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum JitterDistribution {
+    /// Between mean − √3·sd and mean + √3·sd.
+    Uniform,
+    /// Gaussian.
+    Normal,
+    /// Exponential with the mean.
+    Exponential,
+}
+
+impl Jitter {
+    /// Checks that the distribution takes the parameters.
+    ///
+    /// # Errors
+    /// If it does not.
+    pub fn check(&self) -> Result<(), Wrong> {
+        if self.distribution == JitterDistribution::Exponential && !self.sd.is_zero() {
+            return wrong(
+                "sd",
+                self.sd,
+                "0s for \"exponential\", where it is the mean",
+            );
+        }
+        Ok(())
+    }
+
+    /// Whether delays differ.
+    pub fn is_random(&self) -> bool {
+        !(self.mean.is_zero() && self.sd.is_zero())
+    }
+
+    /// The least additional delay of a packet.
+    pub(crate) fn least(&self) -> Duration {
+        match self.distribution {
+            JitterDistribution::Uniform => self.mean.saturating_sub(self.half_width()),
+            JitterDistribution::Normal | JitterDistribution::Exponential => Duration::ZERO,
+        }
+    }
+
+    /// Half the width of a uniform distribution with this standard deviation.
+    fn half_width(&self) -> Duration {
+        Duration::from_secs_f64(self.sd.as_secs_f64() * libm::sqrt(3.0))
+    }
+}
+
+/// Draws the delay of one packet after the other, with the same number of draws for each.
 pub(crate) struct Shaker {
-    distribution: Option<JitterDistribution>,
+    jitter: Option<Jitter>,
     draws: Stream,
 }
 
 impl Shaker {
     pub(crate) fn new(jitter: Option<Jitter>, seed: u64, link: LinkId) -> Self {
-        let distribution = jitter.map(|jitter| jitter.distribution);
-        Self {
-            distribution,
-            draws: Stream::new(seed, Purpose::Jitter, link.0),
-        }
+        let draws = Stream::new(seed, Purpose::Jitter, link.0);
+        Self { jitter, draws }
     }
 
-    /// The additional delay of the next packet.
+    /// Returns the additional delay of the next packet.
     pub(crate) fn delay(&mut self) -> Duration {
-        let Some(distribution) = self.distribution else {
+        let Some(jitter) = &self.jitter else {
             return Duration::ZERO;
         };
-        match distribution {
-            JitterDistribution::Uniform { max } => self.draws.duration_below(max),
-            JitterDistribution::Normal { mean, deviation } => Duration::from_secs_f64(
-                self.draws
-                    .normal(mean.as_secs_f64(), deviation.as_secs_f64()),
-            ),
-            JitterDistribution::Exponential { mean } => {
-                Duration::from_secs_f64(self.draws.exponential(mean.as_secs_f64()))
+        let (mean, sd) = (jitter.mean.as_secs_f64(), jitter.sd.as_secs_f64());
+        match jitter.distribution {
+            JitterDistribution::Uniform => {
+                jitter.least() + self.draws.duration_below(jitter.half_width() * 2)
+            }
+            JitterDistribution::Normal => Duration::from_secs_f64(self.draws.normal(mean, sd)),
+            JitterDistribution::Exponential => {
+                Duration::from_secs_f64(self.draws.exponential(mean))
             }
         }
     }
@@ -42,9 +103,11 @@ impl Shaker {
 mod tests {
     use super::*;
 
-    fn mean_ms(distribution: JitterDistribution) -> f64 {
+    fn mean_ms(distribution: JitterDistribution, mean_us: u64, sd_us: u64) -> f64 {
         let jitter = Some(Jitter {
             distribution,
+            mean: Duration::from_micros(mean_us),
+            sd: Duration::from_micros(sd_us),
             reorder: true,
         });
         let mut shaker = Shaker::new(jitter, 1, LinkId(0));
@@ -54,21 +117,15 @@ mod tests {
 
     #[test]
     fn delays_have_their_mean() {
-        let ms = Duration::from_millis;
-        let uniform = mean_ms(JitterDistribution::Uniform { max: ms(10) });
+        // From zero to 10 ms: a standard deviation of 10 ms / √12.
+        let uniform = mean_ms(JitterDistribution::Uniform, 5_000, 2_887);
         assert!((uniform - 5.0).abs() < 0.1, "{uniform}");
-        let normal = mean_ms(JitterDistribution::Normal {
-            mean: ms(10),
-            deviation: ms(2),
-        });
+        let normal = mean_ms(JitterDistribution::Normal, 10_000, 2_000);
         assert!((normal - 10.0).abs() < 0.1, "{normal}");
         // Half of it cut off at zero leaves 2 ms / √(2π).
-        let half = mean_ms(JitterDistribution::Normal {
-            mean: ms(0),
-            deviation: ms(2),
-        });
+        let half = mean_ms(JitterDistribution::Normal, 0, 2_000);
         assert!((half - 0.798).abs() < 0.02, "{half}");
-        let exponential = mean_ms(JitterDistribution::Exponential { mean: ms(3) });
+        let exponential = mean_ms(JitterDistribution::Exponential, 3_000, 0);
         assert!((exponential - 3.0).abs() < 0.06, "{exponential}");
     }
 }

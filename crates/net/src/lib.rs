@@ -31,13 +31,14 @@ mod store;
 mod topology;
 mod validate;
 
+pub use capacity::LinkCapacity;
 pub use checker::{Checker, Violation};
+pub use jitter::{Jitter, JitterDistribution};
+pub use loss::{GilbertElliott, Loss};
 pub use network::{Delivery, Network};
 pub use node::{Actions, Node};
 pub use observer::{Backlog, DropReason, Observer};
 pub use packet::{CREATED_FROM, HostId, Kind, LinkId, Packet};
-pub use topology::{
-    Capacity, CodelConfig, CrossTraffic, DisciplineConfig, FqCodelConfig, Jitter,
-    JitterDistribution, Limit, LinkConfig, Loss, Pattern, PieConfig, QueueConfig, Times, Topology,
-};
+pub use queue::{Codel, FqCodel, Pie, Queue, Threshold};
+pub use topology::{Limit, LinkConfig, QueueConfig, Topology};
 pub use validate::TopologyError;

@@ -2,19 +2,18 @@
 
 use units::{Bytes, Duration, Instant};
 
-use crate::capacity::LinkCapacity;
 use crate::delay_line::{DelayLine, InTransit};
 use crate::jitter::Shaker;
 use crate::loss::Lottery;
-use crate::queue::{Queue, Scene};
+use crate::queue::{LinkQueue, Scene};
 use crate::service::{Opportunist, Transmitter};
 use crate::store::Handle;
-use crate::{Backlog, DropReason, HostId, Kind, LinkConfig, LinkId, Observer};
+use crate::{Backlog, DropReason, HostId, Kind, LinkCapacity, LinkConfig, LinkId, Observer};
 
 pub(crate) struct Link {
     pub(crate) to: HostId,
     mtu: u32,
-    queue: Queue,
+    queue: LinkQueue,
     service: Service,
     /// When the queue is to be served; [`Instant::NEVER`] while it is empty.
     wake: Instant,
@@ -38,25 +37,26 @@ struct Wire {
 }
 
 impl Link {
-    pub(crate) fn new(config: &LinkConfig, capacity: LinkCapacity, id: LinkId, seed: u64) -> Self {
-        let service = match Opportunist::new(&capacity) {
+    pub(crate) fn new(config: &LinkConfig, id: LinkId, seed: u64) -> Self {
+        let capacity = &config.capacity;
+        let service = match Opportunist::new(capacity) {
             Some(opportunist) => Service::Opportunities(opportunist),
             None => Service::Rate(Transmitter::new(capacity.clone())),
         };
         Self {
             to: config.to,
             mtu: config.mtu,
-            queue: Queue::new(&config.queue, seed, id),
+            queue: LinkQueue::new(&config.queue, seed, id),
             service,
             wake: Instant::NEVER,
             wire: Wire {
                 delay: config.delay,
-                lottery: Lottery::new(config.loss, seed, id),
-                shaker: Shaker::new(config.jitter, seed, id),
-                line: DelayLine::new(config.jitter.is_some_and(|jitter| jitter.reorder)),
+                lottery: Lottery::new(config.loss.clone(), seed, id),
+                shaker: Shaker::new(config.jitter.clone(), seed, id),
+                line: DelayLine::new(config.jitter.as_ref().is_some_and(|jitter| jitter.reorder)),
                 ordinal: 0,
             },
-            capacity,
+            capacity: capacity.clone(),
         }
     }
 

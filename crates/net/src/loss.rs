@@ -1,8 +1,135 @@
-//! Random loss on a link.
+//! Loss: random loss of packets that a link has transmitted.
 
+use config::{Wrong, number, take_kind};
+use schemars::{JsonSchema, Schema};
+use serde::de::{Error, MapAccess, Visitor, value::MapAccessDeserializer};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Value, json};
 use units::random::{Purpose, Stream};
 
-use crate::{LinkId, Loss};
+use crate::LinkId;
+
+/// Loss that no queue is to blame for: a probability per packet, or the model of Gilbert and Elliott.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Loss {
+    /// Each packet is lost with this probability, independently.
+    Random(#[schemars(range(min = 0, max = 1))] f64),
+    /// Losses in bursts.
+    GilbertElliott(GilbertElliott),
+}
+
+impl Loss {
+    /// Nothing is lost.
+    pub const NONE: Self = Self::Random(0.0);
+
+    /// Checks that probabilities are from 0 to 1.
+    ///
+    /// # Errors
+    /// The first one that is not.
+    pub fn check(&self) -> Result<(), Wrong> {
+        match self {
+            Self::Random(probability) => number("", *probability, 0.0, 1.0),
+            Self::GilbertElliott(model) => {
+                number("to_bad", model.to_bad, 0.0, 1.0)?;
+                number("to_good", model.to_good, 0.0, 1.0)?;
+                number("loss_good", model.loss_good, 0.0, 1.0)?;
+                number("loss_bad", model.loss_bad, 0.0, 1.0)
+            }
+        }
+    }
+
+    /// Whether nothing is ever lost.
+    pub fn is_none(&self) -> bool {
+        match self {
+            Self::Random(probability) => *probability == 0.0,
+            Self::GilbertElliott(model) => {
+                model.loss_good == 0.0 && (model.loss_bad == 0.0 || model.to_bad == 0.0)
+            }
+        }
+    }
+}
+
+impl Default for Loss {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
+/// The model of Gilbert and Elliott: a good and a bad state, each with its loss. It starts in the good
+/// one and may change before every packet.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename = "gilbert-elliott", deny_unknown_fields)]
+#[schemars(rename = "GilbertElliott", transform = with_kind)]
+pub struct GilbertElliott {
+    /// Probability per packet to go from good to bad; compulsory.
+    #[schemars(range(min = 0, max = 1))]
+    pub to_bad: f64,
+    /// Probability per packet to go from bad to good; compulsory.
+    #[schemars(range(min = 0, max = 1))]
+    pub to_good: f64,
+    /// Loss probability in the good state; default 0.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 1))]
+    pub loss_good: f64,
+    /// Loss probability in the bad state; default 1.
+    #[serde(default = "certain")]
+    #[schemars(range(min = 0, max = 1))]
+    pub loss_bad: f64,
+}
+
+fn certain() -> f64 {
+    1.0
+}
+
+/// Adds the tag to the schema.
+fn with_kind(schema: &mut Schema) {
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        properties.shift_insert(0, "kind".to_owned(), json!({ "const": GILBERT_ELLIOTT }));
+    }
+    if let Some(Value::Array(required)) = schema.get_mut("required") {
+        required.insert(0, json!("kind"));
+    }
+}
+
+const GILBERT_ELLIOTT: &str = "gilbert-elliott";
+
+impl<'de> Deserialize<'de> for Loss {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Alternatives;
+        impl<'de> Visitor<'de> for Alternatives {
+            type Value = Loss;
+
+            fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                write!(
+                    f,
+                    "a probability or a table with kind = {GILBERT_ELLIOTT:?}"
+                )
+            }
+
+            fn visit_f64<E: Error>(self, probability: f64) -> Result<Loss, E> {
+                Ok(Loss::Random(probability))
+            }
+
+            fn visit_i64<E: Error>(self, probability: i64) -> Result<Loss, E> {
+                self.visit_f64(probability as f64)
+            }
+
+            fn visit_u64<E: Error>(self, probability: u64) -> Result<Loss, E> {
+                self.visit_f64(probability as f64)
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Loss, A::Error> {
+                match take_kind(&mut map)?.as_str() {
+                    GILBERT_ELLIOTT => GilbertElliott::deserialize(MapAccessDeserializer::new(map))
+                        .map(Loss::GilbertElliott),
+                    other => Err(A::Error::unknown_variant(other, &[GILBERT_ELLIOTT])),
+                }
+            }
+        }
+        deserializer.deserialize_any(Alternatives)
+    }
+}
 
 /// Decides for one packet after the other, with the same number of draws for each.
 pub(crate) struct Lottery {
@@ -23,17 +150,20 @@ impl Lottery {
     /// Whether the next packet is lost.
     pub(crate) fn takes(&mut self) -> bool {
         match self.loss {
-            Loss::None => false,
-            Loss::Random { probability } => self.draws.uniform() < probability,
-            Loss::GilbertElliott {
-                p,
-                r,
-                loss_good,
-                loss_bad,
-            } => {
+            Loss::Random(probability) => probability > 0.0 && self.draws.uniform() < probability,
+            Loss::GilbertElliott(ref model) => {
                 let change = self.draws.uniform();
-                self.bad = if self.bad { change >= r } else { change < p };
-                self.draws.uniform() < if self.bad { loss_bad } else { loss_good }
+                self.bad = if self.bad {
+                    change >= model.to_good
+                } else {
+                    change < model.to_bad
+                };
+                let loss = if self.bad {
+                    model.loss_bad
+                } else {
+                    model.loss_good
+                };
+                self.draws.uniform() < loss
             }
         }
     }
@@ -54,20 +184,20 @@ mod tests {
 
     #[test]
     fn independent_losses_have_their_probability() {
-        let found = share(&losses(Loss::Random { probability: 0.02 }));
+        let found = share(&losses(Loss::Random(0.02)));
         assert!((found - 0.02).abs() < 0.001, "{found}");
-        assert_eq!(share(&losses(Loss::None)), 0.0);
+        assert_eq!(share(&losses(Loss::NONE)), 0.0);
     }
 
     #[test]
     fn gilbert_losses_come_in_bursts_of_mean_one_over_r() {
         let (p, r) = (0.005, 0.25);
-        let losses = losses(Loss::GilbertElliott {
-            p,
-            r,
+        let losses = losses(Loss::GilbertElliott(GilbertElliott {
+            to_bad: p,
+            to_good: r,
             loss_good: 0.0,
             loss_bad: 1.0,
-        });
+        }));
         let expected = p / (p + r);
         let found = share(&losses);
         assert!(
@@ -82,12 +212,12 @@ mod tests {
     #[test]
     fn elliott_losses_happen_in_both_states() {
         let (p, r, loss_good, loss_bad) = (0.1, 0.3, 0.01, 0.5);
-        let found = share(&losses(Loss::GilbertElliott {
-            p,
-            r,
+        let found = share(&losses(Loss::GilbertElliott(GilbertElliott {
+            to_bad: p,
+            to_good: r,
             loss_good,
             loss_bad,
-        }));
+        })));
         let expected = 0.75 * loss_good + 0.25 * loss_bad;
         assert!(
             (found / expected - 1.0).abs() < 0.03,

@@ -3,7 +3,6 @@
 use radio::ran::{Direction, RadioHints, Ran};
 use units::{Bytes, Deadlines, Instant};
 
-use crate::capacity::LinkCapacity;
 use crate::cross::CrossSource;
 use crate::link::Link;
 use crate::middleboxes::{Call, Middleboxes, Order};
@@ -13,8 +12,8 @@ use crate::routing::Routes;
 use crate::store::{Handle, Store};
 use crate::validate::validate;
 use crate::{
-    Backlog, CREATED_FROM, DropReason, HostId, Kind, LinkId, Node, Observer, Packet, Topology,
-    TopologyError,
+    Backlog, CREATED_FROM, DropReason, HostId, Kind, LinkCapacity, LinkId, Node, Observer, Packet,
+    Topology, TopologyError,
 };
 
 /// A packet at its destination.
@@ -77,21 +76,27 @@ impl Network {
     /// # Errors
     /// The links do not form a tree, or a value is out of its range.
     pub fn new(topology: &Topology, seed: u64) -> Result<Self, TopologyError> {
-        let capacities = validate(topology)?;
+        validate(topology)?;
         let routes = Routes::new(topology)?;
         let mut sources = Vec::new();
         let mut links = Vec::with_capacity(topology.links.len());
-        for (index, (config, capacity)) in topology.links.iter().zip(capacities).enumerate() {
+        for (index, config) in topology.links.iter().enumerate() {
             let id = LinkId(index as u32);
-            links.push(match capacity {
-                LinkCapacity::Radio(user, direction) => {
+            links.push(match config.capacity {
+                LinkCapacity::Radio { user, direction } => {
                     Medium::Radio(RadioLink::new(config, user, direction))
                 }
-                capacity => Medium::Wire(Box::new(Link::new(config, capacity, id, seed))),
+                _ => Medium::Wire(Box::new(Link::new(config, id, seed))),
             });
-            for (of_link, &cross) in (0..).zip(&config.cross) {
+            for (of_link, cross) in (0..).zip(&config.cross) {
                 let number = sources.len() as u32;
-                sources.push(CrossSource::new(cross, (id, config), of_link, number, seed));
+                sources.push(CrossSource::new(
+                    cross.clone(),
+                    (id, config),
+                    of_link,
+                    number,
+                    seed,
+                ));
             }
         }
         let air = topology.radio.clone().map(|config| {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use trace::{OPPORTUNITY, Opportunities, Trace};
 use units::{Bytes, Duration, Instant};
 
-use crate::capacity::LinkCapacity;
+use crate::LinkCapacity;
 
 /// Transmitter: sends one packet after the other at the rate of the link.
 ///
@@ -32,13 +32,13 @@ impl Transmitter {
         let size = Bytes::new(u64::from(size));
         self.free_at = match &self.capacity {
             LinkCapacity::Constant(rate) => start + rate.time_to_send(size),
-            LinkCapacity::Trace(trace, offset) => match &**trace {
+            LinkCapacity::Trace { trace, offset } => match &**trace {
                 Trace::Steps(steps) => {
                     before(steps.finish(start + *offset, size, &mut self.hint), *offset)
                 }
                 Trace::Opportunities(_) => unreachable!("an opportunist uses opportunities"),
             },
-            LinkCapacity::Radio(..) => {
+            LinkCapacity::Radio { .. } => {
                 unreachable!("the radio access network serves its own links")
             }
         };
@@ -62,7 +62,7 @@ pub(crate) struct Opportunist {
 impl Opportunist {
     /// Returns `None` if the capacity has a rate instead of opportunities.
     pub(crate) fn new(capacity: &LinkCapacity) -> Option<Self> {
-        let LinkCapacity::Trace(trace, offset) = capacity else {
+        let LinkCapacity::Trace { trace, offset } = capacity else {
             return None;
         };
         capacity.opportunities()?;

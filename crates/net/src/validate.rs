@@ -1,15 +1,12 @@
-//! What a topology must be like.
+//! Validator of topologies.
 
 use std::collections::BTreeSet;
 
+use config::{At, Wrong, each, within, wrong};
 use trace::StepsError;
 use units::{Bytes, Rate};
 
-use crate::capacity::LinkCapacity;
-use crate::{
-    Capacity, CrossTraffic, DisciplineConfig, HostId, Limit, LinkConfig, Loss, Pattern, Times,
-    Topology,
-};
+use crate::{HostId, Jitter, Limit, LinkCapacity, LinkConfig, Topology};
 
 /// Why a topology cannot be.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
@@ -70,28 +67,20 @@ pub enum TopologyError {
         user: usize,
     },
     /// Any other value.
-    #[error("link {link:?}: {field}: {value} must be {allowed}")]
+    #[error("link {link:?}: {wrong}")]
     Value {
         /// The link.
         link: String,
-        /// The field.
-        field: &'static str,
-        /// Its value.
-        value: String,
-        /// What it may be.
-        allowed: &'static str,
+        /// The field, its value and what is allowed.
+        wrong: Wrong,
     },
 }
 
 /// Minimum MTU of IPv4 (RFC 791 §3.2).
-const MIN_MTU: u32 = 68;
-/// An IPv4 packet with the smallest UDP header.
-const MIN_CROSS_PACKET: u32 = 28;
-/// FQ-CoDel's sub-queues are kept ready.
-const MAX_FLOWS: u32 = 65_536;
+const MIN_MTU: Bytes = Bytes::new(68);
 
-/// The capacity of each link, if the topology is one that can be.
-pub(crate) fn validate(topology: &Topology) -> Result<Vec<LinkCapacity>, TopologyError> {
+/// Checks that the topology is one that can be.
+pub(crate) fn validate(topology: &Topology) -> Result<(), TopologyError> {
     unique(topology.nodes.iter())?;
     unique(topology.links.iter().map(|link| &link.name))?;
     let nodes = topology.nodes.len();
@@ -130,7 +119,7 @@ pub(crate) fn validate(topology: &Topology) -> Result<Vec<LinkCapacity>, Topolog
         }
     }
     users(topology)?;
-    topology.links.iter().map(validate_link).collect()
+    topology.links.iter().try_for_each(validate_link)
 }
 
 /// Each user of the radio access network has a link each way, and no link has another one.
@@ -138,7 +127,7 @@ fn users(topology: &Topology) -> Result<(), TopologyError> {
     let users = topology.radio.as_ref().map_or(0, |radio| radio.users.len());
     let mut found = vec![[false; 2]; users];
     for link in &topology.links {
-        let Capacity::Radio { user, direction } = link.capacity else {
+        let LinkCapacity::Radio { user, direction } = link.capacity else {
             continue;
         };
         let place = found
@@ -149,9 +138,13 @@ fn users(topology: &Topology) -> Result<(), TopologyError> {
             _ => {
                 return Err(TopologyError::Value {
                     link: link.name.clone(),
-                    field: "capacity",
-                    value: format!("{:?}", link.capacity),
-                    allowed: "a user of the radio access network, each way once",
+                    wrong: Wrong {
+                        field: "capacity".to_owned(),
+                        message: format!(
+                            "{:?} must be a user of the radio access network, each way once",
+                            link.capacity
+                        ),
+                    },
                 });
             }
         }
@@ -172,132 +165,31 @@ fn unique<'a>(names: impl Iterator<Item = &'a String>) -> Result<(), TopologyErr
     Ok(())
 }
 
-fn validate_link(link: &LinkConfig) -> Result<LinkCapacity, TopologyError> {
-    let check = |valid: bool, field: &'static str, value: String, allowed: &'static str| {
-        let name = || link.name.clone();
-        if valid {
-            Ok(())
-        } else {
-            Err(TopologyError::Value {
-                link: name(),
-                field,
-                value,
-                allowed,
-            })
+/// What is not written in a file, or may have been made without one.
+fn validate_link(link: &LinkConfig) -> Result<(), TopologyError> {
+    if link.capacity == LinkCapacity::Constant(Rate::ZERO) {
+        return Err(TopologyError::Capacity {
+            link: link.name.clone(),
+            error: StepsError::AllZero,
+        });
+    }
+    let mtu = Bytes::new(u64::from(link.mtu));
+    let value = || {
+        within("mtu", mtu, MIN_MTU, Bytes::new(u64::from(u32::MAX)))?;
+        link.loss.check().at("loss")?;
+        link.jitter
+            .as_ref()
+            .map_or(Ok(()), Jitter::check)
+            .at("jitter")?;
+        let none = Limit::Bytes(Bytes::new(0));
+        if link.queue.limit == Limit::Packets(0) || link.queue.limit == none {
+            wrong("queue.limit", 0, "more than zero")?;
         }
+        link.queue.discipline.check().at("queue")?;
+        each("cross", &link.cross, |cross| cross.check(mtu))
     };
-    check(
-        link.mtu >= MIN_MTU,
-        "mtu",
-        link.mtu.to_string(),
-        "at least 68",
-    )?;
-    let probabilities = match link.loss {
-        Loss::None => vec![],
-        Loss::Random { probability } => vec![("loss.probability", probability)],
-        Loss::GilbertElliott {
-            p,
-            r,
-            loss_good,
-            loss_bad,
-        } => vec![
-            ("loss.p", p),
-            ("loss.r", r),
-            ("loss.loss_good", loss_good),
-            ("loss.loss_bad", loss_bad),
-        ],
-    };
-    for (field, value) in probabilities {
-        check(
-            (0.0..=1.0).contains(&value),
-            field,
-            value.to_string(),
-            "from 0 to 1",
-        )?;
-    }
-    let empty = matches!(link.queue.limit, Limit::Packets(0))
-        || link.queue.limit == Limit::Bytes(Bytes::new(0));
-    check(!empty, "queue.limit", "0".to_owned(), "more than zero")?;
-    match link.queue.discipline {
-        DisciplineConfig::FqCodel(fq) => {
-            let flows = (1..=MAX_FLOWS).contains(&fq.flows);
-            check(
-                flows,
-                "queue.flows",
-                fq.flows.to_string(),
-                "from 1 to 65536",
-            )?;
-            check(
-                fq.quantum > 0,
-                "queue.quantum",
-                "0".to_owned(),
-                "more than zero",
-            )?;
-        }
-        DisciplineConfig::Pie(pie) => {
-            check(
-                !pie.tupdate.is_zero(),
-                "queue.tupdate",
-                "0s".to_owned(),
-                "more than zero",
-            )?;
-            for (field, value) in [("queue.alpha", pie.alpha), ("queue.beta", pie.beta)] {
-                let positive = value.is_finite() && value >= 0.0;
-                check(positive, field, value.to_string(), "a number from zero")?;
-            }
-        }
-        DisciplineConfig::DropTail
-        | DisciplineConfig::Threshold { .. }
-        | DisciplineConfig::Codel(_) => {}
-    }
-    for CrossTraffic {
-        rate,
-        packet_size,
-        pattern,
-        ..
-    } in &link.cross
-    {
-        check(
-            *rate != Rate::ZERO,
-            "cross.rate",
-            rate.to_string(),
-            "more than zero",
-        )?;
-        let size = *packet_size >= MIN_CROSS_PACKET;
-        check(
-            size,
-            "cross.packet_size",
-            packet_size.to_string(),
-            "at least 28",
-        )?;
-        if let Pattern::OnOff { on, off } = pattern {
-            for (field, times) in [("cross.on", on), ("cross.off", off)] {
-                check(
-                    times.is_valid(),
-                    field,
-                    format!("{times:?}"),
-                    "positive and finite",
-                )?;
-            }
-        }
-    }
-    LinkCapacity::new(&link.capacity).map_err(|error| TopologyError::Capacity {
+    value().map_err(|wrong| TopologyError::Value {
         link: link.name.clone(),
-        error,
+        wrong,
     })
-}
-
-impl Times {
-    fn is_valid(self) -> bool {
-        let positive = |value: f64| value.is_finite() && value > 0.0;
-        match self {
-            Self::Constant(time) | Self::Exponential { mean: time } => !time.is_zero(),
-            Self::Uniform { min, max } => min <= max && !max.is_zero(),
-            Self::Pareto { min, shape } => !min.is_zero() && positive(shape),
-            Self::Weibull { scale, shape } => !scale.is_zero() && positive(shape),
-            Self::Lognormal { median, sigma } => {
-                !median.is_zero() && sigma.is_finite() && sigma >= 0.0
-            }
-        }
-    }
 }

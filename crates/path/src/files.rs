@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::PlanError;
+use config::Wrong;
 
 /// Texts by file, and the folder that relative files count from.
 #[derive(Clone, Debug, Default)]
@@ -37,12 +37,10 @@ impl Files {
     }
 
     /// Returns the text of a file, which is read unless it is known.
-    pub(crate) fn text(&mut self, file: &Path) -> Result<&str, PlanError> {
+    pub(crate) fn text(&mut self, file: &Path) -> Result<&str, Wrong> {
         if !self.texts.contains_key(file) {
-            let text = std::fs::read_to_string(file).map_err(|error| PlanError::Read {
-                file: file.to_owned(),
-                error: error.to_string(),
-            })?;
+            let text = std::fs::read_to_string(file)
+                .map_err(|error| Wrong::new("", format!("{}: {error}", file.display())))?;
             self.texts.insert(file.to_owned(), text);
         }
         Ok(&self.texts[file])

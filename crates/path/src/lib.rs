@@ -4,7 +4,6 @@
 //! the same links, queues and draws.
 
 mod files;
-mod link;
 mod plan;
 mod radio;
 mod traces;

@@ -1,46 +1,25 @@
-//! The topology of a run and what its seed changes.
+//! Plan: the topology of a run, and what its seed changes.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use ::radio::ran::Direction;
-use net::{HostId, LinkConfig, LinkId, Topology};
+use net::{
+    HostId, Jitter, Limit, LinkCapacity, LinkConfig, LinkId, Loss, Queue, QueueConfig, Topology,
+};
 use scenario::radio::Radio;
-use scenario::{Capacity, ExtraLink, Scenario};
-use trace::Generator;
+use scenario::{Buffer, Capacity, Cross, ExtraLink, Scenario};
 use units::random::{Purpose, Stream};
-use units::{Duration, Instant, Rate};
+use units::{Bytes, Duration, Rate};
 
 use crate::Traces;
-use crate::link::{LinkParts, cross_of};
 use crate::radio;
 
 /// Why a scenario makes no path.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum PlanError {
-    /// A trace cannot be read.
-    #[error("{}: {error}", file.display())]
-    Read {
-        /// The file.
-        file: PathBuf,
-        /// What the system says.
-        error: String,
-    },
-    /// A trace is malformed.
-    #[error("{0}")]
-    Trace(String),
     /// A generated trace has impossible parameters.
     #[error("generate: {0}")]
     Generate(String),
-    /// Cross-traffic with a distribution that it does not know.
-    #[error(
-        "cross-traffic of link {link:?}: on and off allow constant, uniform, exponential, lognormal, \
-         weibull and pareto times"
-    )]
-    CrossTimes {
-        /// The link.
-        link: String,
-    },
     /// A flow ends at a node that is not there.
     #[error("flow {flow:?}: there is no node {node:?}; allowed: {allowed}")]
     Node {
@@ -151,6 +130,16 @@ fn position(topology: &Topology, name: &str) -> Option<HostId> {
         .map(|index| HostId(index as u32))
 }
 
+/// The parts of a link that the scenario has in the words of the network.
+struct Parts<'a> {
+    buffer: Buffer,
+    mtu: Bytes,
+    queue: &'a Queue,
+    loss: &'a Loss,
+    jitter: Option<&'a Jitter>,
+    cross: &'a [Cross],
+}
+
 struct Builder<'a> {
     scenario: &'a Scenario,
     traces: &'a Traces,
@@ -171,62 +160,52 @@ impl Builder<'_> {
             } else {
                 self.topology.node(&format!("node-{}", index + 1))
             };
-            for (suffix, ends, cross) in [
-                ("down", (here, next), hop.cross.as_slice()),
-                ("up", (next, here), &[]),
-            ] {
-                let (capacity, mean) = self.capacity(&hop.rate, false)?;
-                self.add(LinkParts {
-                    name: format!("{}-{suffix}", hop.name),
-                    ends,
-                    capacity,
-                    mean,
-                    rtt: path.rtt,
-                    delay,
-                    jitter: hop.jitter.as_ref(),
-                    loss: &hop.loss,
-                    mtu: hop.mtu.get() as u32,
-                    buffer: hop.buffer,
-                    queue: &hop.queue,
-                    cross,
-                })?;
-            }
+            self.pair(&hop.name, (here, next), delay, &hop.rate, |link| Parts {
+                buffer: hop.buffer,
+                mtu: hop.mtu,
+                queue: &hop.queue,
+                loss: &hop.loss,
+                jitter: hop.jitter.as_ref(),
+                cross: if link == Direction::Down {
+                    &hop.cross
+                } else {
+                    &[]
+                },
+            })?;
             here = next;
         }
         if let Some(model) = &self.scenario.radio {
             return self.cell(model, here);
         }
         let phone = self.topology.node("phone");
-        let (capacity, mean) = self.capacity(&path.down, false)?;
-        let down = self.add(LinkParts {
-            name: "access-down".to_owned(),
-            ends: (here, phone),
-            capacity,
-            mean,
-            rtt: path.rtt,
-            delay: Duration::ZERO,
-            jitter: path.jitter.as_ref(),
-            loss: &path.loss,
-            mtu: path.mtu.get() as u32,
-            buffer: path.buffer,
-            queue: &path.queue,
-            cross: &path.cross,
-        })?;
-        let (capacity, mean) = self.capacity(&path.up, true)?;
-        let up = self.add(LinkParts {
-            name: "access-up".to_owned(),
-            ends: (phone, here),
-            capacity,
-            mean,
-            rtt: path.rtt,
-            delay: Duration::ZERO,
-            jitter: None,
-            loss: &path.uplink_loss,
-            mtu: path.mtu.get() as u32,
-            buffer: path.uplink_buffer,
-            queue: &path.queue,
-            cross: &[],
-        })?;
+        let down = self.link(
+            "access-down",
+            (here, phone),
+            Duration::ZERO,
+            &path.down,
+            Parts {
+                buffer: path.buffer,
+                mtu: path.mtu,
+                queue: &path.queue,
+                loss: &path.loss,
+                jitter: path.jitter.as_ref(),
+                cross: &path.cross,
+            },
+        )?;
+        let up = self.link(
+            "access-up",
+            (phone, here),
+            Duration::ZERO,
+            &path.up,
+            Parts {
+                buffer: path.uplink_buffer,
+                mtu: path.mtu,
+                queue: &path.queue,
+                loss: &path.uplink_loss,
+                jitter: None,
+                cross: &[],
+            },
+        )?;
         Ok(vec![Access {
             ue: phone,
             down,
@@ -242,23 +221,22 @@ impl Builder<'_> {
         for (user, (name, cross)) in (0..).zip(&plan.nodes) {
             let ue = self.topology.node(name);
             let mut add = |name: String, from, to, direction| {
-                let capacity = net::Capacity::Radio { user, direction };
+                let capacity = LinkCapacity::Radio { user, direction };
                 let mut link = LinkConfig::new(&name, from, to, capacity, Duration::ZERO);
                 link.mtu = mtu;
                 if direction == Direction::Down {
-                    let cross = cross.iter().map(|cross| cross_of(cross, mtu, &name));
-                    link.cross = cross.collect::<Result<_, _>>()?;
+                    link.cross = cross.to_vec();
                 }
                 self.topology.links.push(link);
-                Ok::<_, PlanError>(LinkId(self.topology.links.len() as u32 - 1))
+                LinkId(self.topology.links.len() as u32 - 1)
             };
             let prefix = if name == "phone" {
                 "access"
             } else {
                 name.as_str()
             };
-            let down = add(format!("{prefix}-down"), gateway, ue, Direction::Down)?;
-            let up = add(format!("{prefix}-up"), ue, gateway, Direction::Up)?;
+            let down = add(format!("{prefix}-down"), gateway, ue, Direction::Down);
+            let up = add(format!("{prefix}-up"), ue, gateway, Direction::Up);
             access.push(Access { ue, down, up });
         }
         self.topology.radio = Some(plan.config);
@@ -269,69 +247,85 @@ impl Builder<'_> {
         let ends = [&link.from, &link.to]
             .map(|name| position(&self.topology, name).unwrap_or_else(|| self.topology.node(name)));
         let towards = (ends[0], ends[1]);
-        for (suffix, ends, cross) in [
-            ("down", towards, link.cross.as_slice()),
-            ("up", (towards.1, towards.0), &[]),
-        ] {
-            let (capacity, mean) = self.capacity(&link.rate, false)?;
-            self.add(LinkParts {
-                name: format!("{}-{suffix}", link.name),
-                ends,
-                capacity,
-                mean,
-                rtt: self.scenario.path.rtt,
-                delay: link.delay,
-                jitter: link.jitter.as_ref(),
-                loss: &link.loss,
-                mtu: link.mtu.get() as u32,
+        self.pair(&link.name, towards, link.delay, &link.rate, |direction| {
+            Parts {
                 buffer: link.buffer,
+                mtu: link.mtu,
                 queue: &link.queue,
-                cross,
-            })?;
-        }
+                loss: &link.loss,
+                jitter: link.jitter.as_ref(),
+                cross: if direction == Direction::Down {
+                    &link.cross
+                } else {
+                    &[]
+                },
+            }
+        })
+    }
+
+    /// Adds a link in each direction.
+    fn pair<'p>(
+        &mut self,
+        name: &str,
+        (from, to): (HostId, HostId),
+        delay: Duration,
+        rate: &Capacity,
+        parts: impl Fn(Direction) -> Parts<'p>,
+    ) -> Result<(), PlanError> {
+        let down = parts(Direction::Down);
+        self.link(&format!("{name}-down"), (from, to), delay, rate, down)?;
+        let up = parts(Direction::Up);
+        self.link(&format!("{name}-up"), (to, from), delay, rate, up)?;
         Ok(())
     }
 
-    fn add(&mut self, parts: LinkParts<'_>) -> Result<LinkId, PlanError> {
-        let link: LinkConfig = parts.build()?;
-        self.topology.links.push(link);
+    /// Adds a link. The access link of the phone is the only one whose trace is that of the uplink.
+    fn link(
+        &mut self,
+        name: &str,
+        (from, to): (HostId, HostId),
+        delay: Duration,
+        rate: &Capacity,
+        parts: Parts<'_>,
+    ) -> Result<LinkId, PlanError> {
+        let (capacity, mean) = self.capacity(rate, name == "access-up")?;
+        self.topology.links.push(LinkConfig {
+            jitter: parts.jitter.cloned(),
+            loss: parts.loss.clone(),
+            mtu: parts.mtu.get() as u32,
+            queue: QueueConfig {
+                limit: Limit::of(parts.buffer, mean, parts.mtu, self.scenario.path.rtt),
+                discipline: parts.queue.clone(),
+            },
+            cross: parts.cross.to_vec(),
+            ..LinkConfig::new(name, from, to, capacity, delay)
+        });
         Ok(LinkId(self.topology.links.len() as u32 - 1))
     }
 
     /// The capacity in this run, and its mean rate.
-    fn capacity(&self, capacity: &Capacity, up: bool) -> Result<(net::Capacity, Rate), PlanError> {
+    fn capacity(&self, capacity: &Capacity, up: bool) -> Result<(LinkCapacity, Rate), PlanError> {
         let of_trace = |trace: Arc<trace::Trace>, offset| {
             let mean = trace.mean_rate();
-            (net::Capacity::Trace { trace, offset }, mean)
+            (LinkCapacity::Trace { trace, offset }, mean)
         };
         Ok(match capacity {
-            Capacity::Constant { rate } => (net::Capacity::Constant(*rate), *rate),
+            Capacity::Constant { rate } => (LinkCapacity::Constant(*rate), *rate),
             Capacity::Steps { steps } => {
                 let mean = capacity
                     .mean_rate(self.scenario.duration)
                     .unwrap_or(Rate::ZERO);
-                let steps = steps
-                    .iter()
-                    .map(|step| (Instant::ZERO + step.at, step.rate))
-                    .collect();
-                (net::Capacity::Steps(steps), mean)
+                let steps: Vec<_> = steps.iter().map(|step| (step.at, step.rate)).collect();
+                let capacity = LinkCapacity::steps(&steps);
+                (
+                    capacity.map_err(|error| PlanError::Network(error.to_string()))?,
+                    mean,
+                )
             }
             Capacity::Trace(file) => of_trace(self.traces.get(file, up), self.trace_offset),
             Capacity::Generated { generate } => {
-                let generator = Generator {
-                    mean: generate.mean,
-                    variability: generate.variability,
-                    correlation: generate.correlation,
-                    outage_interval: if generate.outage_interval.is_zero() {
-                        Duration::MAX
-                    } else {
-                        generate.outage_interval
-                    },
-                    outage: generate.outage_duration,
-                    duration: generate.period,
-                };
                 let entity = self.topology.links.len() as u32;
-                let trace = generator
+                let trace = generate
                     .generate(self.seed, entity)
                     .map_err(|error| PlanError::Generate(error.to_string()))?;
                 let (capacity, _) = of_trace(Arc::new(trace), Duration::ZERO);

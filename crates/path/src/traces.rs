@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use config::{At, ConfigError, Wrong, each};
 use scenario::{Capacity, Scenario, TraceFile, TraceFormat};
 use trace::{Direction, Format, Trace};
 use units::Duration;
 
+use crate::Files;
 use crate::radio::RadioFiles;
-use crate::{Files, PlanError};
 
 /// Traces by file and direction.
 #[derive(Clone, Debug, Default)]
@@ -23,8 +24,8 @@ impl Traces {
     /// Reads every trace that `scenario` names; relative paths count from `directory`.
     ///
     /// # Errors
-    /// [`PlanError::Read`] or [`PlanError::Trace`] names the file, and the line where one is to blame.
-    pub fn load(scenario: &Scenario, directory: &Path) -> Result<Self, PlanError> {
+    /// The first file that cannot be used, with the line of the scenario that names it.
+    pub fn load(scenario: &Scenario, directory: &Path) -> Result<Self, ConfigError> {
         Self::from_files(scenario, Files::in_directory(directory))
     }
 
@@ -32,24 +33,31 @@ impl Traces {
     ///
     /// # Errors
     /// As [`Self::load`].
-    pub fn from_files(scenario: &Scenario, files: Files) -> Result<Self, PlanError> {
+    pub fn from_files(scenario: &Scenario, files: Files) -> Result<Self, ConfigError> {
         let mut traces = Self {
             files,
             ..Self::default()
         };
         let path = &scenario.path;
-        traces.add(&path.down, Direction::Downlink)?;
-        traces.add(&path.up, Direction::Uplink)?;
-        for capacity in path
-            .wired
-            .iter()
-            .map(|hop| &hop.rate)
-            .chain(scenario.links.iter().map(|link| &link.rate))
-        {
-            traces.add(capacity, Direction::Downlink)?;
+        let wrong = |wrong| scenario.source.error(wrong, &scenario.name);
+        let down = traces.add(&path.down, Direction::Downlink).at("path.down");
+        down.map_err(wrong)?;
+        let up = traces.add(&path.up, Direction::Uplink).at("path.up");
+        up.map_err(wrong)?;
+        let hops = path.wired.iter().map(|hop| &hop.rate);
+        let links = scenario.links.iter().map(|link| &link.rate);
+        for (list, capacities) in [
+            ("path.wired", hops.collect::<Vec<_>>()),
+            ("links", links.collect()),
+        ] {
+            let read = each(list, capacities, |rate| {
+                traces.add(rate, Direction::Downlink).at("rate")
+            });
+            read.map_err(wrong)?;
         }
         if let Some(radio) = &scenario.radio {
-            traces.radio = Arc::new(RadioFiles::load(radio, &mut traces.files)?);
+            let files = RadioFiles::load(radio, &mut traces.files).at("radio");
+            traces.radio = Arc::new(files.map_err(wrong)?);
         }
         Ok(traces)
     }
@@ -81,7 +89,7 @@ impl Traces {
         )
     }
 
-    fn add(&mut self, capacity: &Capacity, direction: Direction) -> Result<(), PlanError> {
+    fn add(&mut self, capacity: &Capacity, direction: Direction) -> Result<(), Wrong> {
         let Capacity::Trace(file) = capacity else {
             return Ok(());
         };
@@ -90,7 +98,7 @@ impl Traces {
         if self.read.contains_key(&key) {
             return Ok(());
         }
-        let text = self.files.text(&location)?;
+        let text = self.files.text(&location).at("trace")?;
         let origin = location.display().to_string();
         let format = match file.format {
             Some(TraceFormat::Mahimahi) => Format::Mahimahi,
@@ -98,8 +106,8 @@ impl Traces {
             Some(TraceFormat::PhoneLog) => Format::PhoneLog(direction),
             None => Format::detect(&origin, text, direction),
         };
-        let trace = trace::parse(text, &origin, format)
-            .map_err(|error| PlanError::Trace(error.to_string()))?;
+        let trace = trace::parse(text, &origin, format);
+        let trace = trace.map_err(|error| Wrong::new("trace", error))?;
         self.read.insert(key, Arc::new(trace));
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
-use trace::{Direction, Format, Generator, write_csv, write_mahimahi};
+use trace::{Direction, Format, Generate, write_csv, write_mahimahi};
 use units::{Duration, Rate};
 
 use crate::refuse;
@@ -72,18 +72,13 @@ impl Trace {
                 "mean: {mean_mbps} Mbit/s is not between 0 and 1e6"
             )));
         }
-        let interval = seconds("outage interval", outage_interval_s)?;
-        let generator = Generator {
+        let generator = Generate {
             mean: Rate::from_mbps(mean_mbps),
             variability,
             correlation: seconds("correlation", correlation_s)?,
-            outage_interval: if interval.is_zero() {
-                Duration::MAX
-            } else {
-                interval
-            },
-            outage: seconds("outage duration", outage_duration_s)?,
-            duration: seconds("duration", duration_s)?,
+            outage_interval: seconds("outage interval", outage_interval_s)?,
+            outage_duration: seconds("outage duration", outage_duration_s)?,
+            period: seconds("duration", duration_s)?,
         };
         generator
             .generate(seed, 0)

@@ -7,5 +7,5 @@ mod read;
 mod schema;
 mod validate;
 
-pub use config::{Distribution, Measure, Quantity};
+pub use config::{ConfigError, Distribution, Measure, Quantity};
 pub use model::*;

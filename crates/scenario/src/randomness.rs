@@ -1,10 +1,9 @@
 //! What differs between the runs of a scenario.
 
-use units::Duration;
+use config::Distribution;
 
 use crate::model::radio::{Radio, Sight, Ue};
-use crate::model::{Capacity, Cross, Queue, Scenario, Workload};
-use config::Distribution;
+use crate::model::{Capacity, Cross, Jitter, Queue, Scenario, Workload};
 
 impl Scenario {
     /// What differs from run to run; where nothing does, one run says it all.
@@ -51,13 +50,8 @@ impl Scenario {
                 "random loss",
                 losses.into_iter().any(|loss| !loss.is_none()),
             ),
-            (
-                "jitter",
-                jitters
-                    .flatten()
-                    .any(|jitter| jitter.mean != Duration::ZERO || jitter.sd != Duration::ZERO),
-            ),
-            ("cross-traffic", cross.flatten().any(cross_is_random)),
+            ("jitter", jitters.flatten().any(Jitter::is_random)),
+            ("cross-traffic", cross.flatten().any(Cross::is_random)),
             (
                 "queue drops",
                 queues.any(|queue| matches!(queue, Queue::Pie(_))),
@@ -88,13 +82,6 @@ impl Scenario {
             .filter_map(|(name, differs)| differs.then_some(name))
             .collect()
     }
-}
-
-fn cross_is_random(cross: &Cross) -> bool {
-    [&cross.on, &cross.off]
-        .into_iter()
-        .flatten()
-        .any(Distribution::is_random)
 }
 
 fn workload_is_random(workload: &Workload) -> bool {

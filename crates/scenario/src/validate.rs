@@ -5,7 +5,7 @@ mod links;
 mod radio;
 mod traffic;
 
-pub(crate) use config::{Wrong, number, positive, refuse, within, wrong};
+pub(crate) use config::{At, Wrong, each, number, positive, refuse, within, wrong};
 use units::{Bytes, Duration};
 
 use crate::model::{Samples, Scenario, Tcp};

@@ -252,3 +252,32 @@ fn an_override_is_blamed_by_what_it_says() {
         "override path.mtu=100B: path.mtu: 100B is out of range; allowed: 576B to 9kB"
     );
 }
+
+/// What reads is what runs: nothing is refused later by another validator, without a line.
+#[test]
+fn cross_traffic_and_generated_capacity_are_refused_where_they_are_written() {
+    assert_eq!(
+        complaint("[[path.cross]]\nrate = \"1Mbit/s\"\npacket = \"27B\""),
+        "bad.toml:3: path.cross.0.packet: 27B is out of range; allowed: 28B to 1500B"
+    );
+    assert_eq!(
+        complaint("[path.down.generate]\nvariability = 6.0"),
+        "bad.toml:2: path.down.generate.variability: 6 is out of range; allowed: 0 to 5"
+    );
+    let never_off = "[[path.cross]]\non = \"1s\"\noff = \"0s\"";
+    assert!(Scenario::from_toml(never_off, "good.toml", &[]).is_ok());
+}
+
+#[test]
+fn a_policy_that_is_not_there_is_named_with_its_line() {
+    let text = "duration = \"1s\"\n[[flows]]\ncca = \"auto:policy=none.toml\"";
+    let mut scenario = Scenario::from_toml(text, "bad.toml", &[]).unwrap();
+    let error = scenario
+        .load_selection("/nowhere".as_ref())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.starts_with("bad.toml:3: flows.0.cca: \"none.toml\" cannot be read"),
+        "{error}"
+    );
+}

@@ -1,4 +1,4 @@
-//! A stochastic model of a cellular link.
+//! Generator: a stochastic model of a cellular link.
 //!
 //! The logarithm of the rate is an Ornstein-Uhlenbeck process: stationary, normal, its correlation
 //! falling as exp(-t/τ). Rates are therefore lognormal, as measured rates of cellular links
@@ -9,6 +9,7 @@
 //! (a two-state Markov process in continuous time, started in its stationary state). The rate in
 //! service is raised by what outages take, so that the mean of the whole is the wanted one.
 
+use config::{Wrong, number, positive, table, within};
 use units::random::{Purpose, Stream};
 use units::{Duration, Rate};
 
@@ -17,38 +18,31 @@ use crate::{Steps, StepsError, Trace};
 /// How often the rate changes.
 const GRID: Duration = Duration::from_millis(20);
 
-/// The model's parameters.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Generator {
-    /// Mean rate over all time, outages included.
-    pub mean: Rate,
-    /// Coefficient of variation of the rate in service: standard deviation over mean.
-    pub variability: f64,
-    /// Time after which the correlation of the logarithm of the rate has fallen to 1/e.
-    pub correlation: Duration,
-    /// Mean time from the end of an outage to the next one; [`Duration::MAX`] for no outages.
-    pub outage_interval: Duration,
-    /// Mean length of an outage.
-    pub outage: Duration,
-    /// Length of the trace.
-    pub duration: Duration,
+table! {
+    /// A stochastic cellular link: the logarithm of the rate is an Ornstein-Uhlenbeck process; outages come
+    /// as a Poisson process and last an exponential time.
+    pub struct Generate {
+        /// Mean rate, outages included; default 20Mbit/s.
+        pub mean: Rate = Rate::from_bits_per_second(20_000_000),
+        /// Coefficient of variation of the rate outside of outages; default 0.6.
+        pub variability: f64 = 0.6,
+        /// Time after which the correlation of the logarithm of the rate has fallen to 1/e; default 2s.
+        pub correlation: Duration = Duration::from_secs(2),
+        /// Mean time from the end of an outage to the next; 0s for none; default 0s.
+        pub outage_interval: Duration,
+        /// Mean duration of an outage; default 1s.
+        pub outage_duration: Duration = Duration::from_secs(1),
+        /// Length, after which it repeats; default 10min.
+        pub period: Duration = Duration::from_secs(600),
+    }
 }
 
 /// Why parameters make no trace.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
-pub enum GeneratorError {
-    /// The mean rate is zero.
-    #[error("mean: 0bit/s must be more than zero")]
-    Mean,
-    /// The variability is no number from 0 to 5.
-    #[error("variability: {0} must be a number from 0 to 5")]
-    Variability(f64),
-    /// The time between outages is zero.
-    #[error("outage_interval: 0s must be more than zero")]
-    OutageInterval,
-    /// The trace is too short or too long.
-    #[error("duration: {0} must be from 20ms to 24h")]
-    Duration(Duration),
+pub enum GenerateError {
+    /// A parameter is out of its range.
+    #[error("{0}")]
+    Value(Wrong),
     /// The link is in outage for the whole time.
     #[error(
         "the generated link is in outage for the whole {0}: shorten outages or choose another seed"
@@ -56,14 +50,14 @@ pub enum GeneratorError {
     Outage(Duration),
 }
 
-impl Generator {
+impl Generate {
     /// A trace of the model; the same `seed` and `entity` (the number of the link) give the same
     /// one.
     ///
     /// # Errors
     /// If a parameter is out of its range.
-    pub fn generate(&self, seed: u64, entity: u32) -> Result<Trace, GeneratorError> {
-        self.validate()?;
+    pub fn generate(&self, seed: u64, entity: u32) -> Result<Trace, GenerateError> {
+        self.check().map_err(GenerateError::Value)?;
         let outages = self.outages(&mut Stream::new(seed, Purpose::GeneratedOutage, entity));
         let mut draws = Stream::new(seed, Purpose::GeneratedCapacity, entity);
         let sigma = libm::sqrt(libm::log1p(self.variability * self.variability));
@@ -75,12 +69,12 @@ impl Generator {
         let fresh = libm::sqrt(1.0 - rho * rho);
         let in_service = self.mean.as_mbps() / (1.0 - self.outage_share());
 
-        let mut steps = Vec::with_capacity((self.duration.as_nanos() / GRID.as_nanos()) as usize);
+        let mut steps = Vec::with_capacity((self.period.as_nanos() / GRID.as_nanos()) as usize);
         let mut outages = outages.iter().copied().peekable();
         let mut x = draws.normal(0.0, 1.0);
         let mut from = Duration::ZERO;
-        while from < self.duration {
-            let to = (from + GRID).min(self.duration);
+        while from < self.period {
+            let to = (from + GRID).min(self.period);
             let rate = Rate::from_mbps(in_service * libm::exp(sigma * x - sigma * sigma / 2.0));
             let mut at = from;
             while at < to {
@@ -96,51 +90,49 @@ impl Generator {
             x = rho * x + fresh * draws.normal(0.0, 1.0);
             from = to;
         }
-        match Steps::new(&steps, self.duration) {
+        match Steps::new(&steps, self.period) {
             Ok(steps) => Ok(Trace::Steps(steps)),
-            Err(StepsError::AllZero) => Err(GeneratorError::Outage(self.duration)),
+            Err(StepsError::AllZero) => Err(GenerateError::Outage(self.period)),
             Err(error) => unreachable!("a grid is in order: {error}"),
         }
     }
 
-    fn validate(&self) -> Result<(), GeneratorError> {
-        if self.mean == Rate::ZERO {
-            return Err(GeneratorError::Mean);
-        }
-        if !(0.0..=5.0).contains(&self.variability) {
-            return Err(GeneratorError::Variability(self.variability));
-        }
+    /// Checks that parameters are in their ranges.
+    ///
+    /// # Errors
+    /// The first one that is not.
+    pub fn check(&self) -> Result<(), Wrong> {
+        positive("mean", self.mean)?;
+        number("variability", self.variability, 0.0, 5.0)?;
+        within("period", self.period, GRID, Duration::from_secs(24 * 3600))?;
         if self.outage_interval.is_zero() {
-            return Err(GeneratorError::OutageInterval);
+            return Ok(());
         }
-        if self.duration < GRID || self.duration > Duration::from_secs(24 * 3600) {
-            return Err(GeneratorError::Duration(self.duration));
-        }
-        Ok(())
+        positive("outage_duration", self.outage_duration)
     }
 
     /// The share of time in outage.
     fn outage_share(&self) -> f64 {
-        if self.outage_interval == Duration::MAX {
+        if self.outage_interval.is_zero() {
             return 0.0;
         }
-        let outage = self.outage.as_secs_f64();
+        let outage = self.outage_duration.as_secs_f64();
         outage / (outage + self.outage_interval.as_secs_f64())
     }
 
     /// Starts and ends of the outages, in order.
     fn outages(&self, draws: &mut Stream) -> Vec<(Duration, Duration)> {
         let mut outages = Vec::new();
-        if self.outage.is_zero() || self.outage_interval == Duration::MAX {
+        if self.outage_duration.is_zero() || self.outage_interval.is_zero() {
             return outages;
         }
         // The exponential forgets: what is left of the state found at the start is as long as a
         // whole one.
         let mut in_outage = draws.uniform() < self.outage_share();
         let mut at = Duration::ZERO;
-        while at < self.duration {
+        while at < self.period {
             let mean = if in_outage {
-                self.outage
+                self.outage_duration
             } else {
                 self.outage_interval
             };
@@ -159,14 +151,14 @@ impl Generator {
 mod tests {
     use super::*;
 
-    fn drive() -> Generator {
-        Generator {
+    fn drive() -> Generate {
+        Generate {
             mean: Rate::from_mbps(12.0),
             variability: 0.6,
             correlation: Duration::from_secs(1),
-            outage_interval: Duration::MAX,
-            outage: Duration::ZERO,
-            duration: Duration::from_secs(20_000),
+            outage_interval: Duration::ZERO,
+            outage_duration: Duration::ZERO,
+            period: Duration::from_secs(20_000),
         }
     }
 
@@ -223,9 +215,9 @@ mod tests {
     #[test]
     fn outages_take_their_share_of_time_and_the_mean_stays() {
         let (interval, outage) = (Duration::from_secs(18), Duration::from_secs(2));
-        let link = Generator {
+        let link = Generate {
             outage_interval: interval,
-            outage,
+            outage_duration: outage,
             ..drive()
         };
         let trace = link.generate(7, 0).unwrap();
@@ -237,7 +229,7 @@ mod tests {
             .filter(|&(_, _, rate)| rate == Rate::ZERO)
             .map(|(start, end, _)| (end - start).as_secs_f64())
             .collect();
-        let share = lengths.iter().sum::<f64>() / link.duration.as_secs_f64();
+        let share = lengths.iter().sum::<f64>() / link.period.as_secs_f64();
         assert!((share - 0.1).abs() < 0.015, "share {share}");
         let length = mean(&lengths);
         assert!((length - 2.0).abs() < 0.2, "mean outage {length} s");
@@ -247,15 +239,15 @@ mod tests {
 
     #[test]
     fn outages_leave_the_rate_between_them_as_it_was_but_for_the_scale() {
-        let calm = Generator {
-            duration: Duration::from_secs(60),
+        let calm = Generate {
+            period: Duration::from_secs(60),
             ..drive()
         };
         let (interval, outage) = (Duration::from_secs(5), Duration::from_secs(5));
-        let rough = Generator {
+        let rough = Generate {
             outage_interval: interval,
-            outage,
-            ..calm
+            outage_duration: outage,
+            ..calm.clone()
         };
         let calm = grid_rates(&calm.generate(3, 0).unwrap());
         let rough = grid_rates(&rough.generate(3, 0).unwrap());
@@ -269,8 +261,8 @@ mod tests {
 
     #[test]
     fn a_seed_and_a_link_are_a_trace() {
-        let short = Generator {
-            duration: Duration::from_secs(5),
+        let short = Generate {
+            period: Duration::from_secs(5),
             ..drive()
         };
         assert_eq!(short.generate(1, 0), short.generate(1, 0));
@@ -280,24 +272,30 @@ mod tests {
 
     #[test]
     fn parameters_out_of_range_are_named() {
-        let message = |generator: Generator| generator.generate(1, 0).unwrap_err().to_string();
-        let wild = Generator {
+        let message = |generator: Generate| generator.generate(1, 0).unwrap_err().to_string();
+        let wild = Generate {
             variability: f64::NAN,
             ..drive()
         };
         assert_eq!(
             message(wild),
-            "variability: NaN must be a number from 0 to 5"
+            "variability: NaN is out of range; allowed: 0 to 5"
         );
-        let none = Generator {
+        let none = Generate {
             mean: Rate::ZERO,
             ..drive()
         };
-        assert_eq!(message(none), "mean: 0bit/s must be more than zero");
-        let brief = Generator {
-            duration: Duration::from_millis(1),
+        assert_eq!(
+            message(none),
+            "mean: 0bit/s is out of range; allowed: more than zero"
+        );
+        let brief = Generate {
+            period: Duration::from_millis(1),
             ..drive()
         };
-        assert_eq!(message(brief), "duration: 1ms must be from 20ms to 24h");
+        assert_eq!(
+            message(brief),
+            "period: 1ms is out of range; allowed: 20ms to 86400s"
+        );
     }
 }

@@ -4,6 +4,7 @@
 //! changes in steps. Both repeat after their last moment. Capacity is a function of time alone: no
 //! query changes a trace, and traffic never does.
 
+mod capacity;
 mod generate;
 mod opportunities;
 mod parse;
@@ -11,7 +12,8 @@ mod statistics;
 mod steps;
 mod write;
 
-pub use generate::{Generator, GeneratorError};
+pub use capacity::{Capacity, Step, TraceFile, TraceFormat};
+pub use generate::{Generate, GenerateError};
 pub use opportunities::{OPPORTUNITY, Opportunities, OpportunitiesError};
 pub use parse::{Direction, Format, ParseError, parse, phone_log_seconds};
 pub use statistics::{PERCENTILES, Statistics};

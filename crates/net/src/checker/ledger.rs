@@ -7,8 +7,7 @@ use trace::WORK_PER_BYTE;
 use units::{Duration, Instant};
 
 use super::Violation;
-use crate::capacity::LinkCapacity;
-use crate::{Backlog, Capacity, DisciplineConfig, HostId, Limit, LinkConfig, Packet};
+use crate::{Backlog, HostId, Limit, LinkCapacity, LinkConfig, Packet, Queue};
 
 pub(super) struct Ledger {
     name: String,
@@ -31,18 +30,18 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    pub(super) fn new(config: &LinkConfig, capacity: LinkCapacity) -> Self {
+    pub(super) fn new(config: &LinkConfig) -> Self {
         Self {
             name: config.name.clone(),
             ends: (config.from, config.to),
-            capacity,
-            delay: config.delay,
+            capacity: config.capacity.clone(),
+            delay: config.least_delay(),
             limit: match config.capacity {
-                Capacity::Radio { .. } => Limit::Unlimited,
+                LinkCapacity::Radio { .. } => Limit::Unlimited,
                 _ => config.queue.limit,
             },
-            by_flow: matches!(config.queue.discipline, DisciplineConfig::FqCodel(_)),
-            in_order: config.jitter.is_none_or(|jitter| !jitter.reorder),
+            by_flow: matches!(config.queue.discipline, Queue::FqCodel(_)),
+            in_order: config.jitter.as_ref().is_none_or(|jitter| !jitter.reorder),
             waiting: VecDeque::new(),
             backlog: Backlog::default(),
             on_wire: VecDeque::new(),
@@ -63,8 +62,8 @@ impl Ledger {
     /// Returns the user and direction of a link of the radio access network.
     pub(super) fn user(&self) -> Option<(UserId, Direction)> {
         match self.capacity {
-            LinkCapacity::Radio(user, direction) => Some((user, direction)),
-            LinkCapacity::Constant(_) | LinkCapacity::Trace(..) => None,
+            LinkCapacity::Radio { user, direction } => Some((user, direction)),
+            LinkCapacity::Constant(_) | LinkCapacity::Trace { .. } => None,
         }
     }
 

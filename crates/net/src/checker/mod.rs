@@ -13,7 +13,6 @@ use std::collections::BTreeMap;
 use radio::ran::TtiRecord;
 use units::Instant;
 
-use crate::capacity::LinkCapacity;
 use crate::routing::Routes;
 use crate::validate::validate;
 use crate::{
@@ -60,11 +59,10 @@ impl Checker {
     /// # Errors
     /// Those of [`Network::new`].
     pub fn new(topology: &Topology) -> Result<Self, TopologyError> {
-        let carriers = validate(topology)?;
+        validate(topology)?;
         Routes::new(topology)?;
-        let ledger = |(config, capacity): (_, LinkCapacity)| Ledger::new(config, capacity);
         Ok(Self {
-            links: topology.links.iter().zip(carriers).map(ledger).collect(),
+            links: topology.links.iter().map(Ledger::new).collect(),
             air: topology.radio.as_ref().map(AirLedger::new),
             packets: BTreeMap::new(),
             inside: 0,

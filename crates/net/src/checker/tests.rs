@@ -3,7 +3,7 @@
 use units::{Bytes, Duration, Rate};
 
 use super::*;
-use crate::{Capacity, Jitter, JitterDistribution, Limit, LinkConfig};
+use crate::{Jitter, JitterDistribution, Limit, LinkCapacity, LinkConfig};
 
 const LINK: LinkId = LinkId(0);
 
@@ -11,7 +11,7 @@ const LINK: LinkId = LinkId(0);
 fn checker(change: impl FnOnce(&mut LinkConfig)) -> Checker {
     let mut topology = Topology::default();
     let (a, b) = (topology.node("a"), topology.node("b"));
-    let rate = Capacity::Constant(Rate::from_mbps(1.0));
+    let rate = LinkCapacity::Constant(Rate::from_mbps(1.0));
     let mut there = LinkConfig::new("there", a, b, rate.clone(), Duration::from_millis(10));
     there.queue.limit = Limit::Bytes(Bytes::new(3_000));
     change(&mut there);
@@ -82,7 +82,7 @@ fn a_link_above_its_rate_is_found_over_several_packets() {
 fn an_opportunity_is_used_once() {
     let opportunities = trace::Opportunities::new(vec![10, 20]).unwrap();
     let trace = std::sync::Arc::new(opportunities.into());
-    let capacity = Capacity::Trace {
+    let capacity = LinkCapacity::Trace {
         trace,
         offset: Duration::ZERO,
     };
@@ -171,12 +171,12 @@ fn overtaking_on_the_wire_is_found_unless_the_link_reorders() {
         &strict,
         "packet 2 overtakes packet 1 at link \"there\" at 0.050000000s",
     );
-    let distribution = JitterDistribution::Exponential {
-        mean: Duration::from_millis(9),
-    };
+    let mean = Duration::from_millis(9);
     let mut loose = checker(|link| {
         link.jitter = Some(Jitter {
-            distribution,
+            distribution: JitterDistribution::Exponential,
+            mean,
+            sd: Duration::ZERO,
             reorder: true,
         })
     });
@@ -235,7 +235,7 @@ fn a_packet_that_vanishes_is_found() {
             name,
             from,
             to,
-            Capacity::Constant(Rate::from_mbps(1.0)),
+            LinkCapacity::Constant(Rate::from_mbps(1.0)),
             Duration::ZERO,
         )
     };

@@ -4,7 +4,7 @@ use units::{Duration, Instant};
 
 use super::Scene;
 use crate::store::{Handle, List};
-use crate::{CodelConfig, DropReason, Observer};
+use crate::{Codel, DropReason, Observer};
 
 /// A queue with no more than one full packet is never too long (RFC 8289 §5.6, `maxpacket_`).
 const MAX_PACKET: u64 = 1_500;
@@ -32,12 +32,13 @@ impl Default for Lane {
     }
 }
 
-pub(super) struct Codel {
-    config: CodelConfig,
+/// CoDel at work on any number of lanes.
+pub(super) struct CodelControl {
+    config: Codel,
 }
 
-impl Codel {
-    pub(super) fn new(config: CodelConfig) -> Self {
+impl CodelControl {
+    pub(super) fn new(config: Codel) -> Self {
         Self { config }
     }
 

@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use units::Instant;
 
 use super::Scene;
-use super::codel::{Codel, Lane};
+use super::codel::{CodelControl, Lane};
 use crate::store::{Handle, Store};
-use crate::{Backlog, DropReason, FqCodelConfig, Observer, Packet};
+use crate::{Backlog, Codel, DropReason, FqCodel, Observer, Packet};
 
 /// Packets that one overflow drops at most (RFC 8290 §4.1).
 const BATCH: u64 = 64;
@@ -19,8 +19,9 @@ struct SubQueue {
     scheduled: bool,
 }
 
-pub(super) struct FqCodel {
-    codel: Codel,
+/// FQ-CoDel at work: the sub-queues and their turns.
+pub(super) struct FlowQueues {
+    codel: CodelControl,
     quantum: i64,
     /// Perturbs the hash.
     key: u64,
@@ -30,16 +31,20 @@ pub(super) struct FqCodel {
     backlog: Backlog,
 }
 
-impl FqCodel {
-    pub(super) fn new(config: FqCodelConfig, key: u64) -> Self {
+impl FlowQueues {
+    pub(super) fn new(config: &FqCodel, key: u64) -> Self {
         let queue = || SubQueue {
             lane: Lane::default(),
             credits: 0,
             scheduled: false,
         };
         Self {
-            codel: Codel::new(config.codel),
-            quantum: i64::from(config.quantum),
+            codel: CodelControl::new(Codel {
+                target: config.target,
+                interval: config.interval,
+                ecn: config.ecn,
+            }),
+            quantum: config.quantum.get() as i64,
             key,
             queues: (0..config.flows).map(|_| queue()).collect(),
             new: VecDeque::with_capacity(config.flows as usize),

@@ -1,6 +1,7 @@
-//! Where packets wait for a link, and who of them has to go.
+//! Queues: packets that wait for a link, and which of them are dropped.
 
 mod codel;
+mod discipline;
 mod fq_codel;
 mod pie;
 
@@ -9,10 +10,11 @@ use units::Instant;
 use units::random::{Purpose, Stream};
 
 use crate::store::{Handle, List, Store};
-use crate::{Backlog, DisciplineConfig, DropReason, Limit, LinkId, Observer, QueueConfig};
-use codel::{Codel, Lane};
-use fq_codel::FqCodel;
-use pie::Pie;
+use crate::{Backlog, DropReason, Limit, LinkId, Observer, QueueConfig};
+use codel::{CodelControl, Lane};
+pub use discipline::{Codel, FqCodel, Pie, Queue, Threshold};
+use fq_codel::FlowQueues;
+use pie::PieControl;
 
 /// What a queue needs to know and to tell when something happens.
 pub(crate) struct Scene<'a, O> {
@@ -40,7 +42,8 @@ impl<O: Observer> Scene<'_, O> {
     }
 }
 
-pub(crate) struct Queue {
+/// The queue of a link at work.
+pub(crate) struct LinkQueue {
     limit: Limit,
     discipline: Discipline,
 }
@@ -48,26 +51,26 @@ pub(crate) struct Queue {
 enum Discipline {
     DropTail(List),
     Threshold(List, u64),
-    Codel(Codel, Lane),
-    FqCodel(FqCodel),
-    Pie(Pie, List),
+    Codel(CodelControl, Lane),
+    FqCodel(FlowQueues),
+    Pie(PieControl, List),
 }
 
-impl Queue {
+impl LinkQueue {
     pub(crate) fn new(config: &QueueConfig, seed: u64, link: LinkId) -> Self {
-        let discipline = match config.discipline {
-            DisciplineConfig::DropTail => Discipline::DropTail(List::EMPTY),
-            DisciplineConfig::Threshold { mark_above } => {
-                Discipline::Threshold(List::EMPTY, mark_above.get())
+        let discipline = match &config.discipline {
+            Queue::Droptail => Discipline::DropTail(List::EMPTY),
+            Queue::Threshold(config) => Discipline::Threshold(List::EMPTY, config.mark_above.get()),
+            Queue::Codel(config) => {
+                Discipline::Codel(CodelControl::new(config.clone()), Lane::default())
             }
-            DisciplineConfig::Codel(codel) => Discipline::Codel(Codel::new(codel), Lane::default()),
-            DisciplineConfig::FqCodel(config) => {
+            Queue::FqCodel(config) => {
                 let key = Stream::new(seed, Purpose::QueueHash, link.0).at(0);
-                Discipline::FqCodel(FqCodel::new(config, key))
+                Discipline::FqCodel(FlowQueues::new(config, key))
             }
-            DisciplineConfig::Pie(config) => {
+            Queue::Pie(config) => {
                 let draws = Stream::new(seed, Purpose::QueueDrop, link.0);
-                Discipline::Pie(Pie::new(config, draws), List::EMPTY)
+                Discipline::Pie(PieControl::new(config.clone(), draws), List::EMPTY)
             }
         };
         Self {

@@ -5,7 +5,7 @@ use units::{Duration, Instant};
 
 use super::Scene;
 use crate::store::{Handle, List, Store};
-use crate::{Observer, PieConfig};
+use crate::{Observer, Pie};
 
 /// Mean packet size, of which two may always wait (RFC 8033 §4.1).
 const MEAN_PACKET: u64 = 1_500;
@@ -16,8 +16,9 @@ const MARK_UP_TO: f64 = 0.1;
 /// Drop probability below which a queue with little delay drops nothing (RFC 8033 §4.1).
 const SAFE_BELOW: f64 = 0.2;
 
-pub(super) struct Pie {
-    config: PieConfig,
+/// PIE at work.
+pub(super) struct PieControl {
+    config: Pie,
     draws: Stream,
     arrivals: u64,
     probability: f64,
@@ -27,17 +28,17 @@ pub(super) struct Pie {
     next_update: Instant,
 }
 
-impl Pie {
-    pub(super) fn new(config: PieConfig, draws: Stream) -> Self {
+impl PieControl {
+    pub(super) fn new(config: Pie, draws: Stream) -> Self {
         Self {
-            config,
             draws,
             arrivals: 0,
             probability: 0.0,
             delay: Duration::ZERO,
             old_delay: Duration::ZERO,
             burst_allowance: config.max_burst,
-            next_update: Instant::ZERO + config.tupdate,
+            next_update: Instant::ZERO + config.update,
+            config,
         }
     }
 
@@ -70,14 +71,14 @@ impl Pie {
             let at = self.next_update;
             let since = list.head().map_or(at, |head| store.since(head));
             self.calculate(at.saturating_since(since));
-            self.next_update += self.config.tupdate;
+            self.next_update += self.config.update;
             if self.is_at_rest() && list.head().is_none() {
                 // Further updates would change nothing: go on with the first one after now.
-                let tupdate = self.config.tupdate.as_nanos();
-                let missed = now.saturating_since(self.next_update).as_nanos() / tupdate;
-                self.next_update += self.config.tupdate * missed;
+                let update = self.config.update.as_nanos();
+                let missed = now.saturating_since(self.next_update).as_nanos() / update;
+                self.next_update += self.config.update * missed;
                 if self.next_update <= now {
-                    self.next_update += self.config.tupdate;
+                    self.next_update += self.config.update;
                 }
             }
         }
@@ -114,7 +115,7 @@ impl Pie {
             self.probability *= 0.98;
         }
         self.probability = self.probability.clamp(0.0, 1.0);
-        self.burst_allowance = self.burst_allowance.saturating_sub(self.config.tupdate);
+        self.burst_allowance = self.burst_allowance.saturating_sub(self.config.update);
         if self.probability <= 0.0 && delay < half && self.old_delay < half {
             self.burst_allowance = self.config.max_burst;
         }

@@ -1,8 +1,8 @@
 //! Middleboxes: what they may do with packets, and that the checker follows them.
 
 use net::{
-    Actions, CREATED_FROM, Capacity, Checker, HostId, LinkConfig, LinkId, Network, Node, Observer,
-    Packet, Topology,
+    Actions, CREATED_FROM, Checker, HostId, LinkCapacity, LinkConfig, LinkId, Network, Node,
+    Observer, Packet, Topology,
 };
 use proptest::prelude::*;
 use units::random::{Purpose, Stream};
@@ -16,7 +16,7 @@ fn line() -> Topology {
     let nodes = ["server", "gateway", "phone"].map(|name| topology.node(name));
     for (from, to) in [(0, 1), (1, 2), (2, 1), (1, 0)] {
         let (name, rate) = (format!("{from}-{to}"), Rate::from_mbps(1e4));
-        let (capacity, delay) = (Capacity::Constant(rate), Duration::from_millis(1));
+        let (capacity, delay) = (LinkCapacity::Constant(rate), Duration::from_millis(1));
         topology.links.push(LinkConfig::new(
             &name,
             nodes[from],

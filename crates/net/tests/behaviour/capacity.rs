@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use net::{Capacity, Limit};
+use net::{Limit, LinkCapacity};
 use proptest::prelude::*;
 use trace::{Opportunities, Steps};
 use units::{Bytes, Duration, Instant, Rate};
@@ -11,7 +11,7 @@ use crate::lab::{LINK, Lab, ms};
 
 #[test]
 fn packets_follow_each_other_at_the_rate_and_arrive_after_the_delay() {
-    let capacity = Capacity::Constant(Rate::from_mbps(12.0));
+    let capacity = LinkCapacity::Constant(Rate::from_mbps(12.0));
     let mut lab = Lab::new(capacity, |link| link.delay = Duration::from_millis(30));
     for _ in 0..3 {
         lab.send(ms(0), 1_500);
@@ -23,12 +23,13 @@ fn packets_follow_each_other_at_the_rate_and_arrive_after_the_delay() {
 #[test]
 fn an_outage_only_takes_time() {
     let mbps = Rate::from_mbps;
+    let after = Duration::from_millis;
     let steps = vec![
-        (ms(0), mbps(12.0)),
-        (ms(2), Rate::ZERO),
-        (ms(50), mbps(24.0)),
+        (after(0), mbps(12.0)),
+        (after(2), Rate::ZERO),
+        (after(50), mbps(24.0)),
     ];
-    let mut lab = Lab::new(Capacity::Steps(steps), |_| {});
+    let mut lab = Lab::new(LinkCapacity::steps(&steps).unwrap(), |_| {});
     lab.send(ms(0), 1_500);
     lab.send(ms(0), 1_500);
     lab.send(ms(0), 1_500);
@@ -44,8 +45,9 @@ fn an_outage_only_takes_time() {
 
 #[test]
 fn a_link_that_ends_keeps_what_it_has() {
-    let steps = vec![(ms(0), Rate::from_mbps(12.0)), (ms(1), Rate::ZERO)];
-    let mut lab = Lab::new(Capacity::Steps(steps), |_| {});
+    let after = Duration::from_millis;
+    let steps = vec![(after(0), Rate::from_mbps(12.0)), (after(1), Rate::ZERO)];
+    let mut lab = Lab::new(LinkCapacity::steps(&steps).unwrap(), |_| {});
     for _ in 0..3 {
         lab.send(ms(0), 1_500);
     }
@@ -57,13 +59,13 @@ fn a_link_that_ends_keeps_what_it_has() {
 
 #[test]
 fn an_empty_network_waits_for_nothing() {
-    let lab = Lab::new(Capacity::Constant(Rate::from_mbps(1.0)), |_| {});
+    let lab = Lab::new(LinkCapacity::Constant(Rate::from_mbps(1.0)), |_| {});
     assert_eq!(lab.network().next_event(), Instant::NEVER);
 }
 
 #[test]
 fn a_packet_above_the_mtu_is_dropped() {
-    let capacity = Capacity::Constant(Rate::from_mbps(1.0));
+    let capacity = LinkCapacity::Constant(Rate::from_mbps(1.0));
     let mut lab = Lab::new(capacity, |link| link.mtu = 1_400);
     lab.send(ms(0), 1_401);
     lab.send(ms(0), 1_400);
@@ -74,7 +76,7 @@ fn a_packet_above_the_mtu_is_dropped() {
 
 #[test]
 fn a_queue_in_packets_holds_that_many_beside_the_one_in_transmission() {
-    let capacity = Capacity::Constant(Rate::from_mbps(12.0));
+    let capacity = LinkCapacity::Constant(Rate::from_mbps(12.0));
     let mut lab = Lab::new(capacity, |link| link.queue.limit = Limit::Packets(2));
     for _ in 0..5 {
         lab.send(ms(0), 1_500);
@@ -84,7 +86,7 @@ fn a_queue_in_packets_holds_that_many_beside_the_one_in_transmission() {
     assert_eq!(notes.longest_backlog, 2);
 }
 
-fn capacities() -> impl Strategy<Value = Capacity> {
+fn capacities() -> impl Strategy<Value = LinkCapacity> {
     let rate = || (0_u64..40_000_000).prop_map(Rate::from_bits_per_second);
     let offset = || (0_u64..500_000_000).prop_map(Duration::from_nanos);
     let steps = || {
@@ -99,21 +101,14 @@ fn capacities() -> impl Strategy<Value = Capacity> {
             steps
         })
     };
-    let in_trace = |trace, offset| Capacity::Trace {
+    let in_trace = |trace, offset| LinkCapacity::Trace {
         trace: Arc::new(trace),
         offset,
     };
     prop_oneof![
         (10_000_u64..10_000_000_000)
-            .prop_map(|bits| Capacity::Constant(Rate::from_bits_per_second(bits))),
-        steps().prop_map(|steps| {
-            Capacity::Steps(
-                steps
-                    .iter()
-                    .map(|&(at, rate)| (Instant::ZERO + at, rate))
-                    .collect(),
-            )
-        }),
+            .prop_map(|bits| LinkCapacity::Constant(Rate::from_bits_per_second(bits))),
+        steps().prop_map(|steps| { LinkCapacity::steps(&steps).unwrap() }),
         (steps(), offset()).prop_map(move |(steps, offset)| {
             let period = steps[steps.len() - 1].0 + Duration::from_millis(7);
             in_trace(Steps::new(&steps, period).unwrap().into(), offset)
@@ -135,7 +130,7 @@ proptest! {
         sends in prop::collection::vec((0_u64..20_000_000, 40_u32..=1_500), 1..60),
     ) {
         let moment_counts = match &capacity {
-            Capacity::Trace { trace, .. } => matches!(**trace, trace::Trace::Opportunities(_)),
+            LinkCapacity::Trace { trace, .. } => matches!(**trace, trace::Trace::Opportunities(_)),
             _ => false,
         };
         let mut lab = Lab::new(capacity.clone(), |_| {});
@@ -165,7 +160,7 @@ proptest! {
         bits in 100_000_u64..10_000_000_000, sizes in prop::collection::vec(40_u32..=1_500, 1..80)
     ) {
         let rate = Rate::from_bits_per_second(bits);
-        let mut lab = Lab::new(Capacity::Constant(rate), |_| {});
+        let mut lab = Lab::new(LinkCapacity::Constant(rate), |_| {});
         for &size in &sizes {
             lab.send(ms(0), size);
         }

@@ -1,14 +1,14 @@
 //! Loss and jitter, and what does not change them.
 
-use net::{Capacity, DropReason, Jitter, JitterDistribution, LinkConfig, Loss, Network};
+use net::{DropReason, Jitter, JitterDistribution, LinkCapacity, LinkConfig, Loss, Network};
 use units::{Duration, Instant, Rate};
 
 use crate::lab::{Lab, Notes, ms, topology};
 
 const PACKETS: u64 = 4_000;
 
-fn fast() -> Capacity {
-    Capacity::Constant(Rate::from_mbps(1_000.0))
+fn fast() -> LinkCapacity {
+    LinkCapacity::Constant(Rate::from_mbps(1_000.0))
 }
 
 /// Packets 1 ms apart.
@@ -21,12 +21,12 @@ fn run(seed: u64, size: u32, change: impl FnOnce(&mut LinkConfig)) -> Notes {
 }
 
 fn exponential(reorder: bool) -> impl Fn(&mut LinkConfig) {
-    let distribution = JitterDistribution::Exponential {
-        mean: Duration::from_millis(4),
-    };
+    let mean = Duration::from_millis(4);
     move |link| {
         link.jitter = Some(Jitter {
-            distribution,
+            distribution: JitterDistribution::Exponential,
+            mean,
+            sd: Duration::ZERO,
             reorder,
         })
     }
@@ -78,9 +78,7 @@ fn lost(notes: &Notes) -> Vec<u64> {
 
 #[test]
 fn the_share_of_lost_packets_is_the_probability() {
-    let notes = run(3, 1_000, |link| {
-        link.loss = Loss::Random { probability: 0.05 }
-    });
+    let notes = run(3, 1_000, |link| link.loss = Loss::Random(0.05));
     let lost = lost(&notes).len() as f64 / PACKETS as f64;
     assert!((lost - 0.05).abs() < 0.012, "{lost}");
     assert_eq!(notes.received.len() + notes.dropped.len(), PACKETS as usize);
@@ -88,7 +86,7 @@ fn the_share_of_lost_packets_is_the_probability() {
 
 #[test]
 fn the_same_packets_are_lost_whatever_their_size_and_not_with_another_seed() {
-    let lossy = |link: &mut LinkConfig| link.loss = Loss::Random { probability: 0.05 };
+    let lossy = |link: &mut LinkConfig| link.loss = Loss::Random(0.05);
     let found = lost(&run(3, 1_000, lossy));
     assert_eq!(found, lost(&run(3, 60, lossy)));
     assert_ne!(found, lost(&run(4, 1_000, lossy)));
@@ -100,7 +98,7 @@ fn loss_does_not_change_jitter() {
     let clean = times(run(3, 1_000, exponential(true)));
     let lossy = times(run(3, 1_000, |link| {
         exponential(true)(link);
-        link.loss = Loss::Random { probability: 0.3 };
+        link.loss = Loss::Random(0.3);
     }));
     assert!(lossy.len() < clean.len());
     assert!(lossy.iter().all(|arrival| clean.contains(arrival)));
@@ -109,16 +107,16 @@ fn loss_does_not_change_jitter() {
 #[test]
 fn capacity_does_not_depend_on_what_is_sent() {
     let network = |busy: bool| {
-        let generator = trace::Generator {
+        let generator = trace::Generate {
             mean: Rate::from_mbps(8.0),
             variability: 0.7,
             correlation: Duration::from_secs(1),
             outage_interval: Duration::from_secs(5),
-            outage: Duration::from_millis(500),
-            duration: Duration::from_secs(20),
+            outage_duration: Duration::from_millis(500),
+            period: Duration::from_secs(20),
         };
         let trace = std::sync::Arc::new(generator.generate(1, 0).unwrap());
-        let capacity = Capacity::Trace {
+        let capacity = LinkCapacity::Trace {
             trace,
             offset: Duration::from_secs(3),
         };

@@ -1,8 +1,9 @@
 //! Whatever is configured, the checker has nothing to complain about, and the seed decides.
 
+use config::{Cross, Distribution};
 use net::{
-    Capacity, CodelConfig, CrossTraffic, DisciplineConfig, FqCodelConfig, Jitter,
-    JitterDistribution, Limit, LinkConfig, Loss, Pattern, PieConfig, QueueConfig, Times, Topology,
+    Codel, FqCodel, GilbertElliott, Jitter, JitterDistribution, Limit, LinkCapacity, LinkConfig,
+    Loss, Pie, Queue, QueueConfig, Topology,
 };
 use proptest::prelude::*;
 use tcp::Ecn;
@@ -13,15 +14,15 @@ use crate::lab::{Lab, Notes, ms};
 prop_compose! {
     fn queues()(
         discipline in prop_oneof![
-            Just(DisciplineConfig::DropTail),
+            Just(Queue::Droptail),
             any::<bool>().prop_map(|ecn| {
-                DisciplineConfig::Codel(CodelConfig { ecn, ..CodelConfig::default() })
+                Queue::Codel(Codel { ecn, ..Codel::default() })
             }),
             (1_u32..20).prop_map(|flows| {
-                DisciplineConfig::FqCodel(FqCodelConfig { flows, ..FqCodelConfig::default() })
+                Queue::FqCodel(FqCodel { flows, ..FqCodel::default() })
             }),
             any::<bool>().prop_map(|ecn| {
-                DisciplineConfig::Pie(PieConfig { ecn, ..PieConfig::default() })
+                Queue::Pie(Pie { ecn, ..Pie::default() })
             }),
         ],
         limit in prop_oneof![
@@ -36,55 +37,59 @@ prop_compose! {
 
 fn jitter() -> impl Strategy<Value = Option<Jitter>> {
     let distribution = prop_oneof![
-        (0_u64..9).prop_map(|ms| JitterDistribution::Uniform {
-            max: Duration::from_millis(ms)
-        }),
         (0_u64..9).prop_map(|ms| {
-            let (mean, deviation) = (Duration::from_millis(ms), Duration::from_millis(3));
-            JitterDistribution::Normal { mean, deviation }
+            // From zero to twice the mean: a standard deviation of the mean / √3.
+            let (mean, sd) = (ms * 500_000, ms * 288_675);
+            (JitterDistribution::Uniform, mean, sd)
         }),
+        (0_u64..9).prop_map(|ms| (JitterDistribution::Normal, ms * 1_000_000, 3_000_000)),
     ];
-    let jitter = (distribution, any::<bool>()).prop_map(|(distribution, reorder)| Jitter {
-        distribution,
-        reorder,
-    });
+    let jitter =
+        (distribution, any::<bool>()).prop_map(|((distribution, mean, sd), reorder)| Jitter {
+            distribution,
+            mean: Duration::from_nanos(mean),
+            sd: Duration::from_nanos(sd),
+            reorder,
+        });
     prop::option::of(jitter)
 }
 
 fn losses() -> impl Strategy<Value = Loss> {
     prop_oneof![
-        Just(Loss::None),
-        (0.0..0.5).prop_map(|probability| Loss::Random { probability }),
-        Just(Loss::GilbertElliott {
-            p: 0.05,
-            r: 0.3,
+        Just(Loss::NONE),
+        (0.0..0.5).prop_map(Loss::Random),
+        Just(Loss::GilbertElliott(GilbertElliott {
+            to_bad: 0.05,
+            to_good: 0.3,
             loss_good: 0.01,
             loss_bad: 0.6
-        }),
+        })),
     ]
 }
 
-fn capacities() -> impl Strategy<Value = Capacity> {
+fn capacities() -> impl Strategy<Value = LinkCapacity> {
     let opportunities = |mut at: Vec<u32>| {
         at.sort_unstable();
         at.push(90);
         let trace = std::sync::Arc::new(trace::Opportunities::new(at).unwrap().into());
-        Capacity::Trace {
+        LinkCapacity::Trace {
             trace,
             offset: Duration::from_micros(12_345),
         }
     };
     let steps = |mbps: u64| {
         let rate = |mbps: u64| Rate::from_bits_per_second(1_000_000 * mbps);
-        Capacity::Steps(vec![
+        let ms = Duration::from_millis;
+        LinkCapacity::steps(&[
             (ms(0), rate(mbps)),
             (ms(40), Rate::ZERO),
             (ms(90), rate(2 * mbps)),
         ])
+        .unwrap()
     };
     prop_oneof![
         (1_u64..100)
-            .prop_map(|mbps| Capacity::Constant(Rate::from_bits_per_second(999_983 * mbps))),
+            .prop_map(|mbps| LinkCapacity::Constant(Rate::from_bits_per_second(999_983 * mbps))),
         (1_u64..50).prop_map(steps),
         prop::collection::vec(0_u32..90, 0..90).prop_map(opportunities),
     ]
@@ -96,13 +101,15 @@ prop_compose! {
         delay in 0_u64..30_000_000, mtu in 1_200_u32..=1_500, has_cross in any::<bool>()
     ) -> LinkConfig {
         let link = LinkConfig::new("", net::HostId(0), net::HostId(1), capacity, Duration::ZERO);
-        let (on, mean) = (Times::Constant(Duration::from_millis(5)), Duration::from_millis(20));
-        let cross = CrossTraffic {
+        let on = Distribution::Constant { value: Duration::from_millis(5) };
+        let off = Distribution::Exponential { mean: Duration::from_millis(20) };
+        let cross = Cross {
             rate: Rate::from_mbps(3.0),
-            packet_size: 700,
-            pattern: Pattern::OnOff { on, off: Times::Exponential { mean } },
-            start: ms(3),
-            stop: ms(400),
+            packet: Some(Bytes::new(700)),
+            on: Some(on),
+            off: Some(off),
+            start: Duration::from_millis(3),
+            stop: Some(Duration::from_millis(400)),
         };
         let delay = Duration::from_nanos(delay);
         let cross = if has_cross { vec![cross] } else { vec![] };

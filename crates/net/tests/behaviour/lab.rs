@@ -1,7 +1,7 @@
 //! A bench to put links on.
 
 use net::{
-    Backlog, Capacity, Checker, DropReason, HostId, Kind, LinkConfig, LinkId, Network, Node,
+    Backlog, Checker, DropReason, HostId, Kind, LinkCapacity, LinkConfig, LinkId, Network, Node,
     Observer, Packet, Topology,
 };
 use tcp::{Ecn, Segment};
@@ -85,18 +85,18 @@ pub struct Lab {
 
 pub const LINK: LinkId = LinkId(0);
 
-pub fn topology(capacity: Capacity, change: impl FnOnce(&mut LinkConfig)) -> Topology {
+pub fn topology(capacity: LinkCapacity, change: impl FnOnce(&mut LinkConfig)) -> Topology {
     let mut topology = Topology::default();
     let (a, b) = (topology.node("a"), topology.node("b"));
     let mut there = LinkConfig::new("there", a, b, capacity, Duration::ZERO);
     change(&mut there);
-    let fast = Capacity::Constant(Rate::from_mbps(1e4));
+    let fast = LinkCapacity::Constant(Rate::from_mbps(1e4));
     topology.links = vec![there, LinkConfig::new("back", b, a, fast, Duration::ZERO)];
     topology
 }
 
 impl Lab {
-    pub fn new(capacity: Capacity, change: impl FnOnce(&mut LinkConfig)) -> Self {
+    pub fn new(capacity: LinkCapacity, change: impl FnOnce(&mut LinkConfig)) -> Self {
         Self::of(&topology(capacity, change), 1)
     }
 

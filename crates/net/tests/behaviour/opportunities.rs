@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use net::{Capacity, DropReason, Limit};
+use net::{DropReason, Limit, LinkCapacity};
 use trace::Opportunities;
 use units::{Bytes, Duration, Instant};
 
 use crate::lab::{LINK, Lab, ms};
 
-fn capacity(at_ms: &[u32], offset: u64) -> Capacity {
+fn capacity(at_ms: &[u32], offset: u64) -> LinkCapacity {
     let trace = Arc::new(Opportunities::new(at_ms.to_vec()).unwrap().into());
-    Capacity::Trace {
+    LinkCapacity::Trace {
         trace,
         offset: Duration::from_millis(offset),
     }

@@ -1,17 +1,14 @@
 //! What queue disciplines are for.
 
-use net::{
-    Capacity, CodelConfig, DisciplineConfig, DropReason, FqCodelConfig, Limit, LinkConfig,
-    PieConfig,
-};
+use net::{Codel, DropReason, FqCodel, Limit, LinkCapacity, LinkConfig, Pie, Queue};
 use tcp::Ecn;
 use units::{Duration, Instant, Rate};
 
 use crate::lab::{Lab, Notes, ms};
 
 /// 10 Mbit/s: a packet of 1500 bytes in 1.2 ms.
-fn lab(discipline: DisciplineConfig) -> Lab {
-    let capacity = Capacity::Constant(Rate::from_mbps(10.0));
+fn lab(discipline: Queue) -> Lab {
+    let capacity = LinkCapacity::Constant(Rate::from_mbps(10.0));
     Lab::new(capacity, |link: &mut LinkConfig| {
         link.queue.discipline = discipline;
         link.queue.limit = Limit::Packets(1_000);
@@ -55,7 +52,7 @@ fn mean_wait_ms(notes: &Notes) -> f64 {
 
 #[test]
 fn drop_tail_fills_up_under_overload() {
-    let mut lab = lab(DisciplineConfig::DropTail);
+    let mut lab = lab(Queue::Droptail);
     overload(&mut lab, 20);
     let notes = lab.finish(ms(30_000));
     assert_eq!(notes.longest_backlog, 1_000);
@@ -64,12 +61,9 @@ fn drop_tail_fills_up_under_overload() {
 
 #[test]
 fn codel_keeps_the_sojourn_near_its_target() {
-    let wait = mean_wait_ms(&adaptive(
-        lab(DisciplineConfig::Codel(CodelConfig::default())),
-        40,
-    ));
+    let wait = mean_wait_ms(&adaptive(lab(Queue::Codel(Codel::default())), 40));
     assert!(wait < 10.0, "{wait} ms for a target of 5 ms");
-    let without = mean_wait_ms(&adaptive(lab(DisciplineConfig::DropTail), 40));
+    let without = mean_wait_ms(&adaptive(lab(Queue::Droptail), 40));
     assert!(
         without > 10.0 * wait,
         "{without} ms without, {wait} ms with"
@@ -80,7 +74,7 @@ fn codel_keeps_the_sojourn_near_its_target() {
 /// last cycle added (RFC 8289 §5.5), so the queue of one that does not comes back in between.
 #[test]
 fn codel_holds_even_a_queue_that_does_not_react() {
-    let mut lab = lab(DisciplineConfig::Codel(CodelConfig::default()));
+    let mut lab = lab(Queue::Codel(Codel::default()));
     overload(&mut lab, 40);
     let notes = lab.finish(ms(60_000));
     let late = notes.mean_wait(ms(30_000), |packet| packet.sent_at > ms(30_000));
@@ -98,7 +92,7 @@ fn codel_holds_even_a_queue_that_does_not_react() {
 
 #[test]
 fn codel_lets_short_bursts_pass() {
-    let mut lab = lab(DisciplineConfig::Codel(CodelConfig::default()));
+    let mut lab = lab(Queue::Codel(Codel::default()));
     for burst in 0..20 {
         for _ in 0..60 {
             lab.send(ms(burst * 200), 1_500);
@@ -110,7 +104,7 @@ fn codel_lets_short_bursts_pass() {
 /// RFC 8289 §5.6: the n-th drop in a row comes interval/√n after the one before.
 #[test]
 fn drops_of_codel_come_closer_with_the_square_root_of_their_number() {
-    let mut lab = lab(DisciplineConfig::Codel(CodelConfig::default()));
+    let mut lab = lab(Queue::Codel(Codel::default()));
     for _ in 0..900 {
         lab.send(ms(0), 1_500);
     }
@@ -144,11 +138,11 @@ fn drops_of_codel_come_closer_with_the_square_root_of_their_number() {
 
 #[test]
 fn codel_marks_those_who_understand_marks() {
-    let config = CodelConfig {
+    let config = Codel {
         ecn: true,
-        ..CodelConfig::default()
+        ..Codel::default()
     };
-    let mut lab = lab(DisciplineConfig::Codel(config));
+    let mut lab = lab(Queue::Codel(config));
     lab.ecn = Ecn::Ect0;
     let notes = adaptive(lab, 20);
     assert!(!notes.marked.is_empty());
@@ -163,7 +157,7 @@ fn codel_marks_those_who_understand_marks() {
 
 #[test]
 fn pie_keeps_the_delay_near_its_target() {
-    let mut lab = lab(DisciplineConfig::Pie(PieConfig::default()));
+    let mut lab = lab(Queue::Pie(Pie::default()));
     overload(&mut lab, 60);
     let notes = lab.finish(ms(90_000));
     let wait = notes.mean_wait(ms(20_000), |_| true).as_secs_f64() * 1e3;
@@ -178,16 +172,16 @@ fn pie_keeps_the_delay_near_its_target() {
 
 #[test]
 fn pie_lets_a_first_burst_pass_and_marks_at_low_probability() {
-    let config = PieConfig {
+    let config = Pie {
         ecn: true,
-        ..PieConfig::default()
+        ..Pie::default()
     };
-    let mut burst = lab(DisciplineConfig::Pie(config));
+    let mut burst = lab(Queue::Pie(config.clone()));
     for _ in 0..100 {
         burst.send(ms(0), 1_500);
     }
     assert!(burst.finish(ms(5_000)).dropped.is_empty());
-    let mut capable = lab(DisciplineConfig::Pie(config));
+    let mut capable = lab(Queue::Pie(config));
     capable.ecn = Ecn::Ect0;
     let notes = adaptive(capable, 40);
     assert!(!notes.marked.is_empty());
@@ -213,17 +207,17 @@ fn fair_queueing_keeps_a_quiet_flow_out_of_the_queue_of_a_loud_one() {
             .count();
         (quiet, delivered)
     };
-    let (quiet, delivered) = run(DisciplineConfig::FqCodel(FqCodelConfig::default()));
+    let (quiet, delivered) = run(Queue::FqCodel(FqCodel::default()));
     // It waits for the packet in transmission at most.
     assert!(quiet <= Duration::from_micros(1_200), "{quiet}");
     assert_eq!(delivered, 1_000);
-    let (quiet, _) = run(DisciplineConfig::DropTail);
+    let (quiet, _) = run(Queue::Droptail);
     assert!(quiet > Duration::from_millis(500), "{quiet}");
 }
 
 #[test]
 fn fair_queueing_shares_between_loud_flows() {
-    let mut lab = lab(DisciplineConfig::FqCodel(FqCodelConfig::default()));
+    let mut lab = lab(Queue::FqCodel(FqCodel::default()));
     for at in 0..20_000 {
         for _ in 0..3 {
             lab.send_between(ms(at), (0, 1), 1, 1_500);

@@ -1,13 +1,13 @@
 //! Many links.
 
-use net::{Capacity, HostId, LinkConfig, Loss, Network, Topology, TopologyError};
+use net::{HostId, LinkCapacity, LinkConfig, Loss, Network, Topology};
 use proptest::prelude::*;
 use units::{Duration, Rate};
 
 use crate::lab::{Lab, ms};
 
 fn link(name: &str, from: u32, to: u32) -> LinkConfig {
-    let capacity = Capacity::Constant(Rate::from_mbps(100.0));
+    let capacity = LinkCapacity::Constant(Rate::from_mbps(100.0));
     LinkConfig::new(
         name,
         HostId(from),
@@ -80,32 +80,23 @@ fn values_out_of_range_are_named() {
         refused(&topology)
     };
     assert_eq!(
-        with(|link| link.loss = Loss::Random { probability: 1.5 }),
-        "link \"0-1\": loss.probability: 1.5 must be from 0 to 1"
+        with(|link| link.loss = Loss::Random(1.5)),
+        "link \"0-1\": loss: 1.5 is out of range; allowed: 0 to 1"
     );
     assert_eq!(
         with(|link| link.mtu = 10),
-        "link \"0-1\": mtu: 10 must be at least 68"
+        "link \"0-1\": mtu: 10B is out of range; allowed: 68B to 4294967295B"
     );
     assert_eq!(
         with(|link| link.queue.limit = net::Limit::Packets(0)),
-        "link \"0-1\": queue.limit: 0 must be more than zero"
+        "link \"0-1\": queue.limit: 0 is out of range; allowed: more than zero"
     );
     assert_eq!(
-        with(|link| link.capacity = Capacity::Constant(Rate::ZERO)),
+        with(|link| link.capacity = LinkCapacity::Constant(Rate::ZERO)),
         "link \"0-1\": capacity: the rate is zero all the time: nothing would ever pass"
     );
-    assert!(matches!(
-        Network::new(
-            &{
-                let mut topology = tree(2, &[(0, 1)]);
-                topology.links[0].capacity = Capacity::Steps(vec![(ms(3), Rate::from_mbps(1.0))]);
-                topology
-            },
-            1
-        ),
-        Err(TopologyError::Capacity { .. })
-    ));
+    let late = [(Duration::from_millis(3), Rate::from_mbps(1.0))];
+    assert!(LinkCapacity::steps(&late).is_err());
 }
 
 proptest! {

@@ -1,13 +1,14 @@
-//! The files of a radio access network, read once for all runs.
+//! Files of the radio access network, read once for all runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use config::{At, Wrong, each};
 use radio::channel::mobility::{Trajectory, read_fcd, read_ns2};
 use radio::channel::{PhoneLog, SinrTrace};
 use scenario::radio::{Radio, Reception, Sinr, Sumo};
 
-use crate::{Files, PlanError};
+use crate::Files;
 
 /// SINR traces by UE, and the ways of vehicles by file.
 #[derive(Clone, Debug, Default)]
@@ -18,23 +19,26 @@ pub(crate) struct RadioFiles {
 }
 
 impl RadioFiles {
-    pub(crate) fn load(radio: &Radio, texts: &mut Files) -> Result<Self, PlanError> {
+    pub(crate) fn load(radio: &Radio, texts: &mut Files) -> Result<Self, Wrong> {
         let mut files = Self {
             directory: texts.directory().to_owned(),
             ..Self::default()
         };
         let height_m = radio.propagation.ue_height.metres();
-        for ue in &radio.ues {
+        each("ues", &radio.ues, |ue| {
             match ue.reception() {
                 Reception::Sinr(sinr) => {
-                    if let Some(trace) = files.read_sinr(sinr, texts)? {
+                    if let Some(trace) = files.read_sinr(sinr, texts).at("sinr")? {
                         files.sinr.insert(ue.name.clone(), trace);
                     }
                 }
-                Reception::Sumo(sumo) => files.read_ways(sumo, radio, height_m, texts)?,
+                Reception::Sumo(sumo) => {
+                    files.read_ways(sumo, radio, height_m, texts).at("sumo")?
+                }
                 Reception::Linear(..) | Reception::WayPoints(_) => {}
             }
-        }
+            Ok(())
+        })?;
         Ok(files)
     }
 
@@ -51,22 +55,23 @@ impl RadioFiles {
             .expect("every file of the scenario was loaded")
     }
 
-    fn read_sinr(&self, sinr: &Sinr, texts: &mut Files) -> Result<Option<SinrTrace>, PlanError> {
+    fn read_sinr(&self, sinr: &Sinr, texts: &mut Files) -> Result<Option<SinrTrace>, Wrong> {
         Ok(match sinr {
             Sinr::Constant(_) | Sinr::Points(_) => None,
             Sinr::Trace(trace) => {
+                let wrong = |error| Wrong::new("trace", error);
                 let file = self.directory.join(&trace.trace);
-                let text = texts.text(&file)?;
+                let text = texts.text(&file).at("trace")?;
                 let name = file.display().to_string();
-                Some(SinrTrace::read(&name, text, trace.longest_gap).map_err(PlanError::radio)?)
+                Some(SinrTrace::read(&name, text, trace.longest_gap).map_err(wrong)?)
             }
             Sinr::PhoneLog(log) => {
+                let wrong = |error| Wrong::new("phone_log", error);
                 let file = self.directory.join(&log.phone_log);
-                let text = texts.text(&file)?;
-                let name = file.display().to_string();
-                let read = PhoneLog::read(&name, text).map_err(PlanError::radio)?;
+                let text = texts.text(&file).at("phone_log")?;
+                let read = PhoneLog::read(&file.display().to_string(), text).map_err(wrong)?;
                 let trace = read.sinr_trace(log.offset, None, log.longest_gap);
-                Some(trace.map_err(PlanError::radio)?)
+                Some(trace.map_err(wrong)?)
             }
         })
     }
@@ -78,7 +83,7 @@ impl RadioFiles {
         radio: &Radio,
         height_m: f64,
         texts: &mut Files,
-    ) -> Result<(), PlanError> {
+    ) -> Result<(), Wrong> {
         let file = located(sumo, &self.directory);
         if self.ways.contains_key(&file) {
             return Ok(());
@@ -94,7 +99,8 @@ impl RadioFiles {
             .collect();
         let named: Vec<&str> = named.into_iter().collect();
         let every = of_file.into_iter().any(|(ue, _)| ue.is_every_vehicle());
-        let text = texts.text(&file)?;
+        let field = if sumo.fcd.is_some() { "fcd" } else { "ns2" };
+        let text = texts.text(&file).at(field)?;
         let name = file.display().to_string();
         let reader = if sumo.fcd.is_some() {
             read_fcd
@@ -102,9 +108,10 @@ impl RadioFiles {
             read_ns2
         };
         // Named vehicles are asked for by name, so that a missing one is told.
-        let mut ways = reader(&name, text, &named, height_m).map_err(PlanError::radio)?;
+        let mut ways =
+            reader(&name, text, &named, height_m).map_err(|error| Wrong::new(field, error))?;
         if every {
-            ways = reader(&name, text, &[], height_m).map_err(PlanError::radio)?;
+            ways = reader(&name, text, &[], height_m).map_err(|error| Wrong::new(field, error))?;
         }
         self.ways.insert(file, ways);
         Ok(())

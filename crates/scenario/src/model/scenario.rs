@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use config::{table, word_or_time};
+use config::{Source, table, word_or_time};
 use units::Duration;
 
 use super::{ExtraLink, Flow, Kernel, Path, Radio, Tcp};
@@ -44,6 +44,9 @@ table! {
         /// built-in policy or a file, whose text comes here when the scenario is loaded.
         #[serde(skip_serializing_if = "BTreeMap::is_empty")]
         pub selection: BTreeMap<String, String>,
+        /// The document that it was read from.
+        #[serde(skip)]
+        pub source: Source,
     }
 }
 

@@ -83,6 +83,7 @@ fn read(
     let mut scenario: Scenario = document.read()?;
     complete::names(&mut scenario, &stem(origin));
     crate::validate::check(&scenario).map_err(|wrong| document.error(wrong))?;
+    scenario.source = document.into();
     Ok(scenario)
 }
 

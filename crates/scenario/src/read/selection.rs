@@ -1,4 +1,4 @@
-//! The policies and memories that flows name, read into the scenario.
+//! Loading of the policies and memories that flows name into the scenario.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use select::policy::{BUILT_IN, builtin, builtin_text};
 use select::{Auto, Memory, Policy, PolicyError};
 
 use crate::model::Scenario;
-use config::ConfigError;
+use config::{ConfigError, Wrong};
 
 impl Scenario {
     /// Reads the files of policies and memories that the flows' `auto` name; relative paths count from
@@ -19,11 +19,10 @@ impl Scenario {
             let Some(auto) = self.flows[number].cca.auto() else {
                 continue;
             };
-            let place = self.name.clone();
-            let wrong = |message: String| ConfigError {
-                place: place.clone(),
-                field: format!("flows.{number}.cca"),
-                message,
+            let (source, name) = (self.source.clone(), self.name.clone());
+            let wrong = |message: String| {
+                let field = format!("flows.{number}.cca");
+                source.error(Wrong { field, message }, &name)
             };
             if builtin_text(&auto.policy).is_err() {
                 let built_in = BUILT_IN.map(|policy| policy.0).join(", ");

@@ -2,44 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use units::{Bytes, Duration};
+use units::Duration;
 
-use super::{Wrong, positive, refuse, within, wrong};
-use crate::model::{Cross, Flow, Radio, Scenario, Switch, Workload};
+use super::{Wrong, positive, refuse, wrong};
+use crate::model::{Flow, Radio, Scenario, Switch, Workload};
 use config::At;
-
-/// An IP header without payload.
-const SMALLEST_PACKET: Bytes = Bytes::new(20);
-
-pub(super) fn check_cross(field: &str, cross: &Cross, mtu: Bytes) -> Result<(), Wrong> {
-    let field = |name: &str| format!("{field}.{name}");
-    positive(field("rate"), cross.rate)?;
-    if let Some(packet) = cross.packet {
-        within(field("packet"), packet, SMALLEST_PACKET, mtu)?;
-    }
-    if let Some(stop) = cross.stop.filter(|stop| *stop <= cross.start) {
-        return wrong(
-            field("stop"),
-            stop,
-            format!("times after start, {}", cross.start),
-        );
-    }
-    match (&cross.on, &cross.off) {
-        (Some(on), Some(off)) => {
-            on.check(false).at(field("on"))?;
-            off.check(true).at(field("off"))
-        }
-        (None, None) => Ok(()),
-        (Some(_), None) => refuse(
-            field("on"),
-            "is given without off; allowed: both or none".to_owned(),
-        ),
-        (None, Some(_)) => refuse(
-            field("off"),
-            "is given without on; allowed: both or none".to_owned(),
-        ),
-    }
-}
 
 pub(super) fn check_flows(scenario: &Scenario) -> Result<(), Wrong> {
     if scenario.flows.is_empty() {

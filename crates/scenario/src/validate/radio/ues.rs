@@ -8,7 +8,7 @@ use super::place::coordinate;
 use super::{decibels, fading, positive, refuse, within, wrong};
 use crate::model::radio::{Sinr, SinrPoint, Speed, Sumo, Ue, WayPoint};
 use crate::validate::links::unique;
-use crate::validate::{Wrong, traffic};
+use crate::validate::{At, Wrong, each};
 
 const MOST_ALIKE: u32 = 10_000;
 
@@ -45,9 +45,7 @@ pub(super) fn check(ues: &[Ue], mtu: Bytes) -> Result<(), Wrong> {
         if let Some(own) = &ue.fading {
             fading::check(&field("fading"), own)?;
         }
-        for (source, cross) in ue.cross.iter().enumerate() {
-            traffic::check_cross(&field(&format!("cross.{source}")), cross, mtu)?;
-        }
+        each("cross", &ue.cross, |cross| cross.check(mtu)).at(format!("radio.ues.{index}"))?;
     }
     nodes(ues)?;
     vehicles(ues)

@@ -1,6 +1,6 @@
-//! Queue disciplines.
+//! Queue disciplines: the choice of one and its parameters.
 
-use config::{or_word, table, word_or_table};
+use config::{Wrong, number, or_word, positive, table, word_or_table};
 use schemars::JsonSchema;
 use serde::Serialize;
 use units::{Bytes, Duration};
@@ -28,6 +28,35 @@ word_or_table!(Queue { "droptail" => Droptail, } {
     "fq-codel" => FqCodel(FqCodel),
     "pie" => Pie(Pie),
 });
+
+impl Queue {
+    /// Checks that parameters are in their ranges.
+    ///
+    /// # Errors
+    /// The first one that is not.
+    pub fn check(&self) -> Result<(), Wrong> {
+        match self {
+            Self::Droptail | Self::Threshold(_) => Ok(()),
+            Self::Codel(codel) => {
+                positive("target", codel.target)?;
+                positive("interval", codel.interval)
+            }
+            Self::FqCodel(fq) => {
+                positive("target", fq.target)?;
+                positive("interval", fq.interval)?;
+                positive("quantum", fq.quantum)?;
+                // Sub-queues are kept ready.
+                number("flows", f64::from(fq.flows), 1.0, 65_536.0)
+            }
+            Self::Pie(pie) => {
+                positive("target", pie.target)?;
+                positive("update", pie.update)?;
+                number("alpha", pie.alpha, 0.0, 1000.0)?;
+                number("beta", pie.beta, 0.0, 1000.0)
+            }
+        }
+    }
+}
 
 table! {
     /// The parameter of a queue that marks above a threshold.

@@ -1,14 +1,15 @@
-//! What a link carries, over time.
+//! Capacity: what one direction of a link carries over time, as files of a configuration write it.
 
-use config::Quantity;
-use std::path::{Path as FilePath, PathBuf};
+use std::path::{Path, PathBuf};
 
-use config::table;
+use config::{At, Quantity, Wrong, positive, refuse, wrong};
 use schemars::{JsonSchema, Schema, json_schema};
 use serde::de::{Error, MapAccess, Visitor, value::MapAccessDeserializer};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use units::{Duration, Rate};
+
+use crate::Generate;
 
 /// The capacity of one direction of a link, at the IP layer: one of `rate`, `steps`, `trace`,
 /// `generate`; a text alone is a rate.
@@ -58,7 +59,7 @@ pub struct TraceFile {
 
 impl TraceFile {
     /// Where the file is, if the scenario file is in `directory`.
-    pub fn located(&self, directory: &FilePath) -> PathBuf {
+    pub fn located(&self, directory: &Path) -> PathBuf {
         directory.join(&self.trace)
     }
 }
@@ -75,26 +76,23 @@ pub enum TraceFormat {
     PhoneLog,
 }
 
-table! {
-    /// A stochastic cellular link: the logarithm of the rate is an Ornstein-Uhlenbeck process; outages come
-    /// as a Poisson process and last an exponential time.
-    pub struct Generate {
-        /// Mean rate, outages included; default 20Mbit/s.
-        pub mean: Rate = Rate::from_bits_per_second(20_000_000),
-        /// Coefficient of variation of the rate outside of outages; default 0.6.
-        pub variability: f64 = 0.6,
-        /// Time after which the correlation of the logarithm of the rate has fallen to 1/e; default 2s.
-        pub correlation: Duration = Duration::from_secs(2),
-        /// Mean time from the end of an outage to the next; 0s for none; default 0s.
-        pub outage_interval: Duration,
-        /// Mean duration of an outage; default 1s.
-        pub outage_duration: Duration = Duration::from_secs(1),
-        /// Length, after which it repeats; default 10min.
-        pub period: Duration = Duration::from_secs(600),
-    }
-}
-
 impl Capacity {
+    /// Checks that values are in their ranges.
+    ///
+    /// # Errors
+    /// The first field that is not.
+    pub fn check(&self) -> Result<(), Wrong> {
+        match self {
+            Self::Constant { rate } => positive("rate", *rate),
+            Self::Steps { steps } => check_steps(steps).at("steps"),
+            Self::Trace(file) if file.trace.is_empty() => {
+                wrong("trace", "\"\"", "the name of a file")
+            }
+            Self::Trace(_) => Ok(()),
+            Self::Generated { generate } => generate.check().at("generate"),
+        }
+    }
+
     /// The same rate all the time.
     pub const fn constant(rate: Rate) -> Self {
         Self::Constant { rate }
@@ -157,35 +155,19 @@ impl From<Capacity> for CapacityTable {
 
 impl CapacityTable {
     fn only<E: Error>(self) -> Result<Capacity, E> {
-        match self {
-            Self {
-                rate: Some(rate),
-                steps: None,
-                trace: None,
-                format: None,
-                generate: None,
-            } => Ok(Capacity::Constant { rate }),
-            Self {
-                rate: None,
-                steps: Some(steps),
-                trace: None,
-                format: None,
-                generate: None,
-            } => Ok(Capacity::Steps { steps }),
-            Self {
-                rate: None,
-                steps: None,
-                trace: Some(trace),
-                format,
-                generate: None,
-            } => Ok(Capacity::Trace(TraceFile { trace, format })),
-            Self {
-                rate: None,
-                steps: None,
-                trace: None,
-                format: None,
-                generate: Some(generate),
-            } => Ok(Capacity::Generated { generate }),
+        let format = self.format;
+        let mut found: Vec<Capacity> = Vec::new();
+        found.extend(self.rate.map(Capacity::constant));
+        found.extend(self.steps.map(|steps| Capacity::Steps { steps }));
+        let trace = |trace| Capacity::Trace(TraceFile { trace, format });
+        found.extend(self.trace.map(trace));
+        found.extend(
+            self.generate
+                .map(|generate| Capacity::Generated { generate }),
+        );
+        match (found.pop(), found.is_empty(), format) {
+            (Some(Capacity::Trace(file)), true, _) => Ok(Capacity::Trace(file)),
+            (Some(capacity), true, None) => Ok(capacity),
             _ => Err(E::custom(
                 "give exactly one of rate, steps, trace (with an optional format), generate",
             )),
@@ -213,6 +195,26 @@ impl<'de> Deserialize<'de> for Capacity {
         }
         deserializer.deserialize_any(Alternatives)
     }
+}
+
+fn check_steps(steps: &[Step]) -> Result<(), Wrong> {
+    match steps.first() {
+        None => return refuse("", "the list is empty; allowed: one step or more"),
+        Some(first) if !first.at.is_zero() => {
+            return wrong("0.at", first.at, "0s for the first step");
+        }
+        Some(_) => {}
+    }
+    for (index, pair) in steps.windows(2).enumerate() {
+        if pair[1].at <= pair[0].at {
+            let allowed = format!("times after the step before, {}", pair[0].at);
+            return wrong(format!("{}.at", index + 1), pair[1].at, allowed);
+        }
+    }
+    if steps.iter().all(|step| step.rate == Rate::ZERO) {
+        return wrong("0.rate", "0bit/s throughout", "some rate above zero");
+    }
+    Ok(())
 }
 
 /// Adds to the schema that a text is a rate.

@@ -1,8 +1,9 @@
-//! How much a queue holds.
+//! Buffer: how much a queue holds.
 
 use units::{Bytes, Duration, Rate};
 
-use config::{Quantity, as_text};
+use crate::check::{Wrong, wrong};
+use crate::{Quantity, as_text};
 
 /// The size of a buffer.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -16,7 +17,7 @@ pub enum Buffer {
 }
 
 impl Buffer {
-    /// This buffer on a link of the given mean rate and base RTT: packets stay packets, all else becomes
+    /// Returns this buffer on a link of the given mean rate and base RTT: packets stay packets, all else becomes
     /// bytes.
     pub fn on(self, mean: Rate, rtt: Duration) -> Self {
         match self {
@@ -26,6 +27,23 @@ impl Buffer {
             }
             other => other,
         }
+    }
+
+    /// Checks that a packet of `mtu` fits.
+    ///
+    /// # Errors
+    /// If none does.
+    pub fn check(self, mtu: Bytes) -> Result<(), Wrong> {
+        let fits = match self {
+            Self::Bdp(products) => products > 0.0,
+            Self::Packets(packets) => packets > 0,
+            Self::Bytes(bytes) => bytes >= mtu,
+        };
+        if fits {
+            return Ok(());
+        }
+        let allowed = format!("a packet of the MTU, {}, at least", mtu.write());
+        wrong("", self.write(), allowed)
     }
 }
 

@@ -1,0 +1,60 @@
+//! Cross-traffic: packets of others that share a link.
+
+use units::{Bytes, Duration, Rate};
+
+use crate::check::{At, Wrong, positive, refuse, within, wrong};
+use crate::{Distribution, table};
+
+/// An IPv4 header and that of UDP, without payload.
+const SMALLEST_PACKET: Bytes = Bytes::new(28);
+
+table! {
+    /// Packets at equal distance that share the queue and leave after the link; constant, or on and off.
+    pub struct Cross {
+        /// Rate while on, at the IP layer; default 1Mbit/s.
+        pub rate: Rate = Rate::from_bits_per_second(1_000_000),
+        /// Size of a packet; unset: the MTU of the link.
+        pub packet: Option<Bytes>,
+        /// When it starts, with an on-period if there are periods; default 0s.
+        pub start: Duration,
+        /// When it ends; unset: never.
+        pub stop: Option<Duration>,
+        /// Length of the periods with traffic; unset (as must off be): constant.
+        pub on: Option<Distribution<Duration>>,
+        /// Length of the periods without; unset (as must on be): constant.
+        pub off: Option<Distribution<Duration>>,
+    }
+}
+
+impl Cross {
+    /// Checks that values are in their ranges, on a link with that MTU.
+    ///
+    /// # Errors
+    /// The first field that is not.
+    pub fn check(&self, mtu: Bytes) -> Result<(), Wrong> {
+        positive("rate", self.rate)?;
+        if let Some(packet) = self.packet {
+            within("packet", packet, SMALLEST_PACKET, mtu)?;
+        }
+        if let Some(stop) = self.stop.filter(|stop| *stop <= self.start) {
+            return wrong("stop", stop, format!("times after start, {}", self.start));
+        }
+        match (&self.on, &self.off) {
+            (Some(on), Some(off)) => {
+                on.check(false).at("on")?;
+                off.check(true).at("off")
+            }
+            (None, None) => Ok(()),
+            (Some(_), None) => refuse("on", "is given without off; allowed: both or none"),
+            (None, Some(_)) => refuse("off", "is given without on; allowed: both or none"),
+        }
+    }
+
+    /// Whether its periods are drawn.
+    pub fn is_random(&self) -> bool {
+        [&self.on, &self.off]
+            .into_iter()
+            .flatten()
+            .any(Distribution::is_random)
+    }
+}
