@@ -3,7 +3,7 @@
 mod library;
 
 use library::{first, run, scenario};
-use recorder::Tables;
+use record::Tables;
 
 /// The times of all responses, s.
 fn response_times(tables: &Tables) -> Vec<f64> {
