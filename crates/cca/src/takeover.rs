@@ -1,20 +1,24 @@
 //! Takeover of a live connection by another congestion control: the two kinds, and the state that each passes
 //! on.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use units::{Duration, Rate};
 
 /// Segments of an initial window (RFC 6928 section 2).
 const INITIAL_WINDOW: u32 = 10;
 
 /// Kind of takeover: the state that the new congestion control starts from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Takeover {
+    /// By the transport protocol context (atxutegi2018 §6): the window is the one modelled by eq. 6.3, without
+    /// the part of it that waits in queues, and the estimates start from those of the connection.
+    #[default]
+    Context,
     /// As Linux does on `setsockopt(TCP_CONGESTION)`: the window, the slow-start threshold and the pacing
     /// rate stay as they are, and the new congestion control starts from them.
     Kernel,
-    /// By the transport protocol context (atxutegi2018 §6): the window is the one modelled by eq. 6.3, and
-    /// the estimates start from those that the connection has already made.
-    Context,
 }
 
 /// Transport protocol context: the state of a connection that a takeover passes to the new congestion

@@ -1,5 +1,6 @@
 //! Window: the state that a connection and its congestion control share.
 
+use serde::{Deserialize, Serialize};
 use units::random::Stream;
 use units::{Duration, Instant, Rate};
 
@@ -7,7 +8,7 @@ use units::{Duration, Instant, Rate};
 pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 
 /// State of loss recovery (the kernel's `tcp_ca_state`).
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum CaState {
     /// No sign of loss.
@@ -32,6 +33,12 @@ impl CaState {
         Self::Recovery,
         Self::Loss,
     ];
+
+    /// Returns the state of this number in Linux (`enum tcp_ca_state`).
+    pub fn of_linux(number: u8) -> Self {
+        let state = Self::ALL.get(usize::from(number));
+        state.copied().unwrap_or(Self::Loss)
+    }
 
     /// Returns the name that `ss -ti` prints.
     pub const fn name(self) -> &'static str {

@@ -12,7 +12,7 @@ use nix::sys::socket::{
     setsockopt, socket, sockopt::ReuseAddr,
 };
 
-use crate::sockopt;
+use sockets::options;
 
 /// Bytes offered to the kernel, and asked of it, at a time.
 pub(crate) const PIECE: usize = 256 * 1024;
@@ -31,10 +31,10 @@ fn tcp_socket(settings: EndSettings) -> io::Result<OwnedFd> {
     let socket = socket(AddressFamily::Inet, SockType::Stream, flags, None)?;
     setsockopt(&socket, ReuseAddr, &true)?;
     if let Some(mss) = settings.mss {
-        sockopt::set_max_segment(&socket, mss)?;
+        options::set_max_segment(&socket, mss)?;
     }
     if let Some(window) = settings.window {
-        sockopt::clamp_window(&socket, window)?;
+        options::clamp_window(&socket, window)?;
     }
     Ok(socket)
 }
@@ -49,7 +49,7 @@ pub(crate) fn listener(
 ) -> io::Result<TcpListener> {
     let socket = tcp_socket(settings)?;
     if let Some(cca) = cca {
-        sockopt::set_congestion(&socket, cca)?;
+        options::set_congestion(&socket, cca)?;
     }
     let place = SocketAddrV4::new(address, addressing::service_port(flow));
     bind(socket.as_raw_fd(), &SockaddrIn::from(place))?;
@@ -69,7 +69,7 @@ pub(crate) fn open(
 ) -> io::Result<OwnedFd> {
     let socket = tcp_socket(settings)?;
     if let Some(cca) = cca {
-        sockopt::set_congestion(&socket, cca)?;
+        options::set_congestion(&socket, cca)?;
     }
     let place = SocketAddrV4::new(own, addressing::client_port(connection));
     bind(socket.as_raw_fd(), &SockaddrIn::from(place))?;

@@ -8,8 +8,8 @@ use capture::addressing;
 use nix::net::if_::if_nametoindex;
 use nix::sched::{CloneFlags, setns, unshare};
 use scenario::Scenario;
+use sockets::{Netlink, sysctl_file};
 
-use crate::netlink::Netlink;
 use crate::settings;
 
 /// A host.
@@ -33,7 +33,7 @@ pub(crate) fn set_up(scenario: &Scenario, names: &[String]) -> io::Result<Vec<Ho
         settings::set_module(name, value)?;
     }
     if scenario.tcp.pacing {
-        std::fs::write(settings::sysctl_file("net.core.default_qdisc"), "fq")?;
+        std::fs::write(sysctl_file("net.core.default_qdisc"), "fq")?;
     }
     let links = Netlink::open()?;
     let mut hosts = Vec::new();
@@ -71,7 +71,7 @@ fn own_namespace() -> io::Result<File> {
 
 /// Sets a sysctl of a host; one that all hosts share is set where the kernel keeps it.
 fn set_sysctl(name: &str, value: &str, first: &File, host: &Host) -> io::Result<()> {
-    let file = settings::sysctl_file(name);
+    let file = sysctl_file(name);
     let mut set = std::fs::write(&file, value);
     if set
         .as_ref()

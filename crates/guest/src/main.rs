@@ -2,16 +2,11 @@
 //! sockets, tells the path how senders are, and switches the machine off.
 
 mod connection;
-mod counters;
 mod device;
-mod hold;
 mod host;
-mod info;
-mod netlink;
 mod play;
 mod reader;
 mod settings;
-mod sockopt;
 
 use std::io;
 

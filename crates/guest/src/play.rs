@@ -9,24 +9,23 @@ mod switching;
 use std::io;
 use std::net::TcpListener;
 
+use cca::SenderView;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use nix::time::clock_gettime;
 use scenario::{Opens, Samples, Scenario};
-use select::DEFAULT_CCA;
+use select::{DEFAULT_CCA, Selectors};
 use sidechannel::{Answer, Message};
+use sockets::{Counters, Hold, sender_view};
 use units::{Duration, Instant};
-use workload::{Action, End, Selection, Sessions, Switches};
+use workload::{Action, End, Sessions, Switches};
 
 use self::ends::Connection;
 use self::source::{Source, watch};
 use crate::connection::{self, EndSettings, PIECE};
-use crate::counters;
 use crate::device::Device;
-use crate::hold::Hold;
 use crate::host::Host;
-use crate::info::{Look, look};
 use crate::reader::Readers;
 
 /// The states of senders are looked at as often as this, or more often if samples are.
@@ -50,7 +49,7 @@ pub(crate) struct Play<'a> {
     sessions: Sessions,
     connections: Vec<Connection>,
     switches: Switches,
-    selection: Selection,
+    selectors: Selectors,
     next_slot: Instant,
     sampling: Option<Duration>,
     next_sample: Instant,
@@ -96,7 +95,8 @@ impl<'a> Play<'a> {
             sessions: Sessions::new(scenario, start_jitter, seed),
             connections: Vec::new(),
             switches: Switches::new(scenario),
-            selection: Selection::new(scenario, seed).map_err(io::Error::other)?,
+            selectors: Selectors::new(scenario.selected(), &scenario.selection, seed)
+                .map_err(io::Error::other)?,
             next_slot: Instant::ZERO + scenario.slot,
             sampling,
             next_sample: sampling.map_or(Instant::NEVER, |interval| Instant::ZERO + interval),
@@ -204,7 +204,7 @@ impl<'a> Play<'a> {
             .unwrap_or(Instant::NEVER)
             .min(self.sessions.next_at())
             .min(self.switches.next_at())
-            .min(self.selection.next())
+            .min(self.selectors.next())
             .min(self.next_slot)
             .min(self.next_look)
             .min(self.next_sample)
@@ -218,7 +218,7 @@ impl<'a> Play<'a> {
         while let Some(due) = self.switches.pop(now) {
             self.switch(now, &due)?;
         }
-        if self.selection.next() <= now {
+        if self.selectors.next() <= now {
             self.select(now)?;
         }
         self.lift_holds(now)?;
@@ -271,9 +271,7 @@ impl<'a> Play<'a> {
                 Action::Complete { connection } => {
                     self.look_at_senders(false)?;
                     self.device.tell(&Message::Complete { connection })?;
-                    let flow = self.sessions.flow(connection);
-                    self.selection
-                        .close(connection, &self.scenario.flows[flow].to);
+                    self.selectors.close(connection);
                 }
                 Action::Close { connection, end } => {
                     let (number, other) = (connection as usize, end.other());
@@ -339,24 +337,25 @@ impl<'a> Play<'a> {
         Ok(())
     }
 
-    fn look(&self, number: usize) -> io::Result<Option<Look>> {
+    /// Returns the view of the sender of a connection, if it is open.
+    fn view(&self, number: usize) -> io::Result<Option<SenderView>> {
         let connection = &self.connections[number];
-        connection
-            .sender()
-            .map(|socket| look(&socket, number as u32, connection.cca == "bbr"))
+        let socket = connection.sender();
+        socket
+            .map(|socket| sender_view(&socket, connection.cca))
             .transpose()
     }
 
-    /// Tells the path how senders are.
+    /// Shows the path all senders.
     fn look_at_senders(&mut self, sample: bool) -> io::Result<()> {
-        let mut states = Vec::new();
+        let mut senders = Vec::new();
         for number in 0..self.connections.len() {
-            states.extend(self.look(number)?.map(|look| look.report));
+            senders.extend(self.view(number)?.map(|view| (number as u32, view)));
         }
-        if states.is_empty() {
+        if senders.is_empty() {
             return Ok(());
         }
-        self.device.tell(&Message::States { sample, states })
+        self.device.tell(&Message::Senders { sample, senders })
     }
 
     fn finish(mut self) -> io::Result<()> {
@@ -369,8 +368,14 @@ impl<'a> Play<'a> {
             let senders: Vec<usize> = all.iter().filter(of_host).map(|each| each.0).collect();
             if let [only] = senders[..] {
                 self.hosts[index].enter()?;
-                let message = counters::counters(only as u32)?;
-                self.device.tell(&message)?;
+                let counters = Counters::read()?;
+                self.device.tell(&Message::Counters {
+                    connection: only as u32,
+                    loss_probes: counters.loss_probes,
+                    recoveries: counters.fast_recoveries,
+                    undone: counters.undone,
+                    timeouts: counters.timeouts,
+                })?;
             }
         }
         self.device.tell(&Message::End)

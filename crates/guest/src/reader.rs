@@ -9,7 +9,7 @@ use std::thread;
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use workload::End;
 
-use crate::sockopt::discard;
+use sockets::options::discard;
 
 /// Stack of a reader, which calls next to nothing.
 const STACK: usize = 64 * 1024;

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::PathBuf;
 
-use netlink_packet_route::route::RouteMetric;
 use scenario::{CcaChoice, Parameter, Scenario, Tcp, Tso, WindowScale, kernel_text};
+use sockets::{RouteMetric, set_module_parameter};
 
 /// Bit of a metric in `RTAX_LOCK`, without which the kernel does not take `RTAX_RTO_MIN`.
 const LOCK_RTO_MIN: u32 = 1 << 13;
@@ -146,19 +145,10 @@ fn module_parameter(
     })
 }
 
-/// The file of a sysctl.
-pub(crate) fn sysctl_file(name: &str) -> PathBuf {
-    ["/proc", "sys"]
-        .iter()
-        .collect::<PathBuf>()
-        .join(name.replace('.', "/"))
-}
-
-/// Sets the parameter of a module.
+/// Sets the parameter `module.parameter`; errors name its field in the scenario.
 pub(crate) fn set_module(name: &str, value: &str) -> io::Result<()> {
     let (module, parameter) = name.split_once('.').unwrap_or((name, ""));
-    let file = format!("/sys/module/{module}/parameters/{parameter}");
-    std::fs::write(&file, value).map_err(|error| {
+    set_module_parameter(module, parameter, value).map_err(|error| {
         io::Error::other(format!(
             "kernel.module.{name}: {value:?} is not taken by this kernel: {error}"
         ))

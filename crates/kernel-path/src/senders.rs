@@ -1,91 +1,50 @@
-//! What senders have told last.
+//! Senders: the latest view of the sender of each connection.
 
-use cca::CaState;
-use recorder::SenderState;
-use sidechannel::SenderReport;
-use units::{Duration, Instant, Rate};
+use cca::SenderView;
+use units::Instant;
 
-/// The states of all senders, by the number of the connection.
+/// The latest view of each sender, by the number of its connection; `None` before the first one.
 #[derive(Debug, Default)]
-pub(crate) struct Senders {
-    known: Vec<Known>,
-}
-
-#[derive(Debug, Default)]
-struct Known {
-    state: SenderState,
-    in_slow_start: bool,
-}
+pub(crate) struct Senders(Vec<Option<SenderView>>);
 
 impl Senders {
-    /// The next connection.
+    /// Adds the next connection.
     pub(crate) fn add(&mut self) {
-        self.known.push(Known::default());
+        self.0.push(None);
     }
 
-    /// What the sender of `connection` told last.
-    pub(crate) fn state(&self, connection: u32) -> SenderState {
-        self.known[connection as usize].state
+    /// Returns the latest view of the sender of `connection`.
+    pub(crate) fn view(&self, connection: u32) -> Option<SenderView> {
+        self.0[connection as usize]
     }
 
-    /// The sender tells; answers its state, `None` for a connection that is not there.
-    pub(crate) fn tell(&mut self, now: Instant, report: &SenderReport) -> Option<SenderState> {
-        let known = self.known.get_mut(report.connection as usize)?;
-        let old = known.state;
-        let left = known.in_slow_start && !report.slow_start;
-        known.in_slow_start = report.slow_start;
-        known.state = SenderState {
-            ca_state: ca_state(report.ca_state),
-            cwnd: report.cwnd,
-            ssthresh: report.ssthresh,
-            inflight: report.inflight,
-            srtt: Duration::from_micros(report.srtt_us.into()),
-            rto: Duration::from_micros(report.rto_us.into()),
-            delivery_rate: rate(report.delivery_rate),
-            pacing_rate: rate(report.pacing_rate),
-            timeouts: report.timeouts.map(u64::from).or(old.timeouts),
-            slow_start_exit: old
-                .slow_start_exit
-                .or_else(|| left.then_some((now, report.cwnd))),
-            ..old
-        };
-        Some(known.state)
-    }
-
-    /// Counters of a sender.
-    pub(crate) fn count(
+    /// Takes a view of a sender and completes it by what earlier ones have shown; returns `None` for a connection
+    /// that is not there.
+    pub(crate) fn show(
         &mut self,
+        now: Instant,
         connection: u32,
-        timeouts: u64,
-        loss_probes: u64,
-        recoveries: u64,
-        undone: u64,
-    ) {
-        if let Some(known) = self.known.get_mut(connection as usize) {
-            let state = &mut known.state;
-            state.timeouts = state.timeouts.or(Some(timeouts));
-            state.loss_probes = Some(loss_probes);
-            state.recoveries = Some(recoveries);
-            state.undone = Some(undone);
-        }
+        view: SenderView,
+    ) -> Option<SenderView> {
+        let known = self.0.get_mut(connection as usize)?;
+        let before = known.unwrap_or_default();
+        let left = before.slow_start && !view.slow_start;
+        *known = Some(SenderView {
+            timeouts: view.timeouts.or(before.timeouts),
+            slow_start_exit: before
+                .slow_start_exit
+                .or_else(|| left.then_some((now, view.cwnd))),
+            loss_probes: before.loss_probes,
+            fast_recoveries: before.fast_recoveries,
+            undone: before.undone,
+            ..view
+        });
+        *known
     }
-}
 
-/// A rate of Linux, bytes per second, where all ones stand for no limit.
-fn rate(bytes_per_second: u64) -> Rate {
-    if bytes_per_second == u64::MAX {
-        return Rate::ZERO;
-    }
-    Rate::from_bits_per_second(bytes_per_second.saturating_mul(8))
-}
-
-/// `enum tcp_ca_state` of Linux.
-fn ca_state(number: u8) -> CaState {
-    match number {
-        0 => CaState::Open,
-        1 => CaState::Disorder,
-        2 => CaState::Cwr,
-        3 => CaState::Recovery,
-        _ => CaState::Loss,
+    /// Returns the view of a sender whose counters have arrived.
+    pub(crate) fn counted(&mut self, connection: u32) -> Option<&mut SenderView> {
+        let known = self.0.get_mut(connection as usize)?;
+        Some(known.get_or_insert_default())
     }
 }

@@ -6,6 +6,7 @@ use std::io::{self, BufWriter};
 
 use capture::addressing;
 use capture::wire::{self, Datagram};
+use cca::SenderView;
 use net::{Delivery, HostId, Kind, LinkId, Packet};
 use path::Plan;
 use recorder::{Capture, Engine, Introduction, ObservedPath, Options};
@@ -194,7 +195,7 @@ impl Session {
                 self.run_path(next);
             } else {
                 let senders = &self.senders;
-                path.end_slot(|connection| senders.state(connection));
+                path.end_slot(|connection| senders.view(connection));
                 self.report_progress(next)?;
             }
         }
@@ -279,9 +280,9 @@ impl Session {
             Message::Hello { protocol, release } => self.hello(protocol, release)?,
             Message::Start => self.zero = Some(now),
             Message::Open { flow, cca } => self.open(time, flow as usize, cca)?,
-            Message::States { sample, states } => {
-                for report in &states {
-                    self.state(time, sample, report);
+            Message::Senders { sample, senders } => {
+                for (connection, view) in senders {
+                    self.show(time, sample, connection, view);
                 }
                 self.report_samples(SAMPLES_AT_ONCE)?;
             }
@@ -303,13 +304,10 @@ impl Session {
                 connection,
                 to,
                 how,
+                cwnd,
             } => {
-                let detail = match how {
-                    sidechannel::How::Kernel => format!("{to} kernel"),
-                    sidechannel::How::Context { cwnd } => format!("{to} context cwnd {cwnd}"),
-                };
                 if let Some(path) = self.path.as_mut() {
-                    path.recorder().switched(time, connection, detail);
+                    path.recorder().switched(time, connection, &to, how, cwnd);
                 }
             }
             Message::Decided(row) => {
@@ -329,9 +327,14 @@ impl Session {
                 recoveries,
                 undone,
                 timeouts,
-            } => self
-                .senders
-                .count(connection, timeouts, loss_probes, recoveries, undone),
+            } => {
+                if let Some(view) = self.senders.counted(connection) {
+                    view.timeouts = view.timeouts.or(Some(timeouts));
+                    view.loss_probes = Some(loss_probes);
+                    view.fast_recoveries = Some(recoveries);
+                    view.undone = Some(undone);
+                }
+            }
             Message::Clock => self.answer = Some(Answer::Clock(time.as_nanos())),
             Message::Truth { uplink } => {
                 let path = self.path.as_ref().ok_or_else(no_run)?;
@@ -416,19 +419,18 @@ impl Session {
         Ok(())
     }
 
-    fn state(&mut self, now: Instant, sample: bool, report: &sidechannel::SenderReport) {
+    fn show(&mut self, now: Instant, sample: bool, connection: u32, view: SenderView) {
         let Some(path) = self.path.as_mut() else {
             return;
         };
-        let Some(state) = self.senders.tell(now, report) else {
+        let Some(view) = self.senders.show(now, connection, view) else {
             return;
         };
-        path.recorder()
-            .sender_changed(now, report.connection, &state);
-        if !state.srtt.is_zero() {
-            path.recorder().acked(report.connection, &state);
+        path.recorder().sender_changed(now, connection, &view);
+        if let Some(srtt) = view.srtt {
+            path.recorder().acked(connection, srtt);
             if sample {
-                path.sample(now, report.connection, &state);
+                path.sample(now, connection, &view);
             }
         }
     }
@@ -437,7 +439,7 @@ impl Session {
         let path = self.path.take().ok_or_else(no_run)?;
         let senders = &self.senders;
         let tables = path
-            .finish(self.end, |connection| senders.state(connection))
+            .finish(self.end, |connection| senders.view(connection))
             .map_err(io::Error::other)?;
         self.ended = true;
         write_frame(&mut self.reports, &Report::Done(Box::new(tables)))

@@ -132,7 +132,10 @@ impl Scenario {
         for flow in &self.inner.flows {
             all.extend(flow.switch.iter().map(|switch| switch.to.name));
             match flow.cca.auto() {
-                Some(auto) => all.extend(self.inner.policy(&auto).map_err(refuse)?.choices()),
+                Some(auto) => {
+                    let policy = auto.policy_in(&self.inner.selection);
+                    all.extend(policy.map_err(refuse)?.choices());
+                }
                 None => all.push(flow.cca.name),
             }
         }

@@ -2,11 +2,10 @@
 
 mod observed_path;
 mod radio;
-mod sender;
 mod tap;
 
 use ::radio::ran::{ConnectionEvent, TtiRecord, UserId};
-use cca::CaState;
+use cca::{CaState, SenderView, Takeover};
 use net::{HostId, Kind, LinkId, Network, Observer, Packet};
 use path::Access;
 use record::{
@@ -14,10 +13,9 @@ use record::{
     SlotInput, SlotRow, Tables, Weights,
 };
 use tcp::{Flags, Unwrapper};
-use units::{Duration, Instant};
+use units::{Duration, Instant, Rate};
 
 pub use observed_path::{Capture, Engine, ObservationError, ObservedPath, Options};
-pub use sender::SenderState;
 
 /// What is measured of one connection.
 #[derive(Debug)]
@@ -138,8 +136,12 @@ impl Recorder {
         self.watched[connection as usize].hosts.0
     }
 
-    /// A sender has changed its congestion control; `detail` says to which, and how.
-    pub fn switched(&mut self, now: Instant, connection: u32, detail: String) {
+    /// The congestion control `to` has taken over a connection, whose window was `cwnd` segments then.
+    pub fn switched(&mut self, now: Instant, connection: u32, to: &str, how: Takeover, cwnd: u32) {
+        let detail = match how {
+            Takeover::Kernel => format!("{to} kernel"),
+            Takeover::Context => format!("{to} context cwnd {cwnd}"),
+        };
         self.event(now, connection, "switch", detail);
     }
 
@@ -213,40 +215,40 @@ impl Recorder {
     }
 
     /// The sender has worked on something: notes changes of state.
-    pub fn sender_changed(&mut self, now: Instant, connection: u32, info: &SenderState) {
+    pub fn sender_changed(&mut self, now: Instant, connection: u32, view: &SenderView) {
         let watched = &mut self.watched[connection as usize];
-        if info.ca_state != watched.state {
-            watched.state = info.ca_state;
-            self.event(now, connection, "state", info.ca_state.name().to_owned());
+        if view.ca_state != watched.state {
+            watched.state = view.ca_state;
+            self.event(now, connection, "state", view.ca_state.name().to_owned());
         }
         let watched = &mut self.watched[connection as usize];
-        if info.slow_start_exit.is_some() {
+        if view.slow_start_exit.is_some() {
             watched.meter.slow_start_left();
         }
-        if info.timeouts > watched.timeouts.or(Some(0)) {
-            watched.timeouts = info.timeouts;
-            self.event(now, connection, "timeout", format!("rto {}", info.rto));
+        if view.timeouts > watched.timeouts.or(Some(0)) {
+            watched.timeouts = view.timeouts;
+            self.event(now, connection, "timeout", format!("rto {}", view.rto));
         }
     }
 
     /// An ACK was worked on.
-    pub fn acked(&mut self, connection: u32, info: &SenderState) {
-        self.watched[connection as usize].meter.srtt.push(info.srtt);
+    pub fn acked(&mut self, connection: u32, srtt: Duration) {
+        self.watched[connection as usize].meter.srtt.push(srtt);
     }
 
-    /// Records the state of a connection.
-    pub fn sample(&mut self, now: Instant, connection: u32, info: &SenderState, network: &Network) {
+    /// Records the state of a sender.
+    pub fn sample(&mut self, now: Instant, connection: u32, view: &SenderView, network: &Network) {
         let bottleneck = self.watched[connection as usize].bottleneck;
         self.tables.samples.push(SampleRow {
             flow: connection,
             t_ns: now.as_nanos(),
-            cwnd: info.cwnd,
-            ssthresh: info.ssthresh,
-            inflight: info.inflight,
-            srtt_us: info.srtt.as_micros(),
-            delivery_rate_bps: info.delivery_rate.bits_per_second(),
-            pacing_rate_bps: info.pacing_rate.bits_per_second(),
-            state: info.ca_state as u32,
+            cwnd: view.cwnd,
+            ssthresh: view.ssthresh,
+            inflight: view.inflight,
+            srtt_us: view.srtt.map_or(0, Duration::as_micros),
+            delivery_rate_bps: view.delivery_rate.map_or(0, Rate::bits_per_second),
+            pacing_rate_bps: view.pacing_rate.map_or(0, Rate::bits_per_second),
+            state: view.ca_state as u32,
             queue_bytes: network.queue(self.bottlenecks[bottleneck].link).bytes,
             capacity_bps: self.bottlenecks[bottleneck].capacity_bps,
         });
@@ -263,21 +265,26 @@ impl Recorder {
                 before
             };
             let bytes = network.capacity_bytes(bottleneck.link, from, from + self.slot);
-            bottleneck.capacity_bps = units::Rate::of(bytes, self.slot).bits_per_second();
+            bottleneck.capacity_bps = Rate::of(bytes, self.slot).bits_per_second();
         }
     }
 
-    /// A slot ends at `now`; `info` tells the state of each connection that is open.
-    pub fn end_slot(&mut self, now: Instant, network: &Network, info: impl Fn(u32) -> SenderState) {
+    /// A slot ends at `now`; `view` shows the sender of each connection, where it has shown itself.
+    pub fn end_slot(
+        &mut self,
+        now: Instant,
+        network: &Network,
+        view: impl Fn(u32) -> Option<SenderView>,
+    ) {
         let from = Instant::ZERO + now.since_start().saturating_sub(self.slot);
         for (connection, watched) in (0..).zip(&mut self.watched) {
             let carried = core::mem::take(&mut watched.carried);
             if watched.completed.is_some_and(|at| at <= from) {
                 continue;
             }
-            let info = info(connection);
-            let timeouts = watched.timeouts_by_slot.end_slot(info.timeouts);
-            let loss_probes = watched.loss_probes_by_slot.end_slot(info.loss_probes);
+            let sender = view(connection).unwrap_or_default();
+            let timeouts = watched.timeouts_by_slot.end_slot(sender.timeouts);
+            let loss_probes = watched.loss_probes_by_slot.end_slot(sender.loss_probes);
             if watched.meter.first_data.is_none() {
                 continue;
             }
@@ -289,7 +296,7 @@ impl Recorder {
             let capacity_payload = for_us * u64::from(watched.mss) / full;
             let counts = watched.meter.end_slot();
             let backlog = network.queue(bottleneck.link);
-            let mbps = |bytes: u64| units::Rate::of(units::Bytes::new(bytes), self.slot).as_mbps();
+            let mbps = |bytes: u64| Rate::of(units::Bytes::new(bytes), self.slot).as_mbps();
             let mean_ms = |(sum, count): (Duration, u64)| {
                 if count == 0 {
                     f64::NAN
@@ -307,8 +314,8 @@ impl Recorder {
                 rtt_mean_ms: mean_ms(counts.rtt),
                 owd_mean_ms: mean_ms(counts.one_way),
                 retransmissions: counts.retransmissions,
-                cwnd: info.cwnd,
-                inflight: info.inflight,
+                cwnd: sender.cwnd,
+                inflight: sender.inflight,
                 queue_bytes: backlog.bytes,
                 queue_packets: backlog.packets,
                 a: f64::NAN,
@@ -347,7 +354,7 @@ impl Recorder {
     }
 
     /// The tables but for that of runs, once the run has ended.
-    pub fn finish(self, end: Instant, info: impl Fn(u32) -> SenderState) -> Tables {
+    pub fn finish(self, end: Instant, view: impl Fn(u32) -> Option<SenderView>) -> Tables {
         let mut tables = self.tables;
         for (connection, mut watched) in (0..).zip(self.watched) {
             let mut pm = [(0.0, 0_u64); 2];
@@ -356,9 +363,10 @@ impl Recorder {
                     .slots
                     .push(with_performance(&watched, self.slot, pending, &mut pm));
             }
+            let last = view(connection).unwrap_or_default();
             tables
                 .flows
-                .push(summary(connection, watched, end, &info(connection), pm));
+                .push(summary(connection, watched, end, &last, pm));
         }
         tables
     }
@@ -406,7 +414,7 @@ fn summary(
     connection: u32,
     mut watched: Watched,
     end: Instant,
-    info: &SenderState,
+    view: &SenderView,
     pm: [(f64, u64); 2],
 ) -> FlowRow {
     let meter = &mut watched.meter;
@@ -422,7 +430,7 @@ fn summary(
     };
     let (rtt_mean_ms, rtt_min_ms) = (meter.rtt.mean_ms(), meter.rtt.lowest_ms());
     let count = |told: Option<u64>| told.map_or(f64::NAN, |count| count as f64);
-    let exit = info.slow_start_exit.zip(first);
+    let exit = view.slow_start_exit.zip(first);
     FlowRow {
         flow: connection,
         name: watched.name,
@@ -435,7 +443,7 @@ fn summary(
             at.saturating_since(watched.requested).as_secs_f64()
         }),
         bytes: meter.delivered,
-        goodput_mbps: units::Rate::of(units::Bytes::new(meter.delivered), duration).as_mbps(),
+        goodput_mbps: Rate::of(units::Bytes::new(meter.delivered), duration).as_mbps(),
         rtt_mean_ms,
         rtt_p95_ms: meter.rtt.percentile_ms(95),
         rtt_min_ms,
@@ -446,10 +454,10 @@ fn summary(
         srtt_mean_ms: meter.srtt.mean_ms(),
         segments: meter.segments,
         retransmissions: meter.retransmissions,
-        timeouts: count(info.timeouts),
-        loss_probes: count(info.loss_probes),
-        recoveries: count(info.recoveries),
-        undone: count(info.undone),
+        timeouts: count(view.timeouts),
+        loss_probes: count(view.loss_probes),
+        recoveries: count(view.fast_recoveries),
+        undone: count(view.undone),
         slow_start_exit_s: exit.map_or(f64::NAN, |((at, _), first)| {
             at.saturating_since(first).as_secs_f64()
         }),

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use capture::addressing;
+use cca::SenderView;
 use net::{Checker, Delivery, HostId, Network, Observer, Packet};
 use path::{Plan, PlanError};
 use record::{RunRow, Samples, Tables};
@@ -11,7 +12,7 @@ use select::Hints;
 use units::{Duration, Instant};
 
 use crate::tap::{FlowPorts, PcapTap};
-use crate::{Introduction, Recorder, SenderState};
+use crate::{Introduction, Recorder};
 
 /// Bytes of each packet that a capture keeps: headers with all options.
 const SNAPLEN: u32 = 128;
@@ -159,9 +160,9 @@ impl ObservedPath {
         self.watch.0.open(now, new);
     }
 
-    /// Records the state of a connection.
-    pub fn sample(&mut self, now: Instant, connection: u32, state: &SenderState) {
-        self.watch.0.sample(now, connection, state, &self.network);
+    /// Records the state of a sender.
+    pub fn sample(&mut self, now: Instant, connection: u32, view: &SenderView) {
+        self.watch.0.sample(now, connection, view, &self.network);
     }
 
     /// When the present slot ends.
@@ -169,10 +170,10 @@ impl ObservedPath {
         self.next_slot
     }
 
-    /// Ends the slot that ends now; `state` tells of each connection.
-    pub fn end_slot(&mut self, state: impl Fn(u32) -> SenderState) {
+    /// Ends the slot that ends now; `view` shows the sender of each connection.
+    pub fn end_slot(&mut self, view: impl Fn(u32) -> Option<SenderView>) {
         let now = self.next_slot;
-        self.watch.0.end_slot(now, &self.network, state);
+        self.watch.0.end_slot(now, &self.network, view);
         self.watch.0.begin_slot(now, &self.network);
         self.next_slot += self.slot;
     }
@@ -194,7 +195,7 @@ impl ObservedPath {
     pub fn finish(
         self,
         now: Instant,
-        state: impl Fn(u32) -> SenderState,
+        view: impl Fn(u32) -> Option<SenderView>,
     ) -> Result<Tables, ObservationError> {
         let (recorder, (tap, checker)) = self.watch;
         if let Some(tap) = tap {
@@ -205,7 +206,7 @@ impl ObservedPath {
                 .verify_with(&self.network)
                 .map_err(|violation| ObservationError::Invariant(violation.to_string()))?;
         }
-        let mut tables = recorder.finish(now, state);
+        let mut tables = recorder.finish(now, view);
         tables.runs.push(self.run);
         Ok(tables)
     }

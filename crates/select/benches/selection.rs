@@ -11,12 +11,12 @@ use std::sync::Arc;
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use path::Flow;
 use select::policy::{BUILT_IN, Situation, builtin};
-use select::{Auto, Features, Hints, Requirement, Sample, Selector, Start, Watch};
+use select::{Auto, Features, Hints, Requirement, Selector, SenderView, Start, Watch};
 use units::Instant;
 use units::random::{Purpose, Stream};
 
 /// 40 s of a way through a cell, from its middle.
-fn way() -> Vec<Sample> {
+fn way() -> Vec<(Instant, SenderView)> {
     let flow = Flow {
         cwnd: 300.0,
         ..Flow::default()
@@ -57,11 +57,17 @@ fn samples(c: &mut Criterion) {
     let mut group = c.benchmark_group("sample");
     group.throughput(Throughput::Elements(after.len() as u64));
     let mut watch = Watch::new();
-    before.iter().for_each(|sample| watch.observe(sample, None));
+    before
+        .iter()
+        .for_each(|(at, view)| watch.observe(*at, view, None));
     group.bench_function("estimators", |b| {
         b.iter_batched_ref(
             || watch.clone(),
-            |watch| after.iter().for_each(|sample| watch.observe(sample, None)),
+            |watch| {
+                after
+                    .iter()
+                    .for_each(|(at, view)| watch.observe(*at, view, None));
+            },
             BatchSize::SmallInput,
         );
     });
@@ -75,13 +81,15 @@ fn samples(c: &mut Criterion) {
         let told = hints.then(radio);
         before
             .iter()
-            .for_each(|sample| drop(selector.observe(sample, told)));
+            .for_each(|(at, view)| drop(selector.observe(*at, view, told)));
         let name = format!("{policy}{}", if hints { ", hints" } else { "" });
         group.bench_function(name, |b| {
             b.iter_batched_ref(
                 || selector.clone(),
                 |selector| {
-                    let decisions = after.iter().filter_map(|s| selector.observe(s, told));
+                    let decisions = after
+                        .iter()
+                        .filter_map(|(at, view)| selector.observe(*at, view, told));
                     decisions.count()
                 },
                 BatchSize::SmallInput,
@@ -96,7 +104,7 @@ fn decisions(c: &mut Criterion) {
     let mut watch = Watch::new();
     way()[..3_000]
         .iter()
-        .for_each(|sample| watch.observe(sample, None));
+        .for_each(|(at, view)| watch.observe(*at, view, None));
     let mut group = c.benchmark_group("decision");
     for (name, _) in BUILT_IN {
         let policy = builtin(name).expect("built in");

@@ -1,9 +1,13 @@
-//! The words after `auto`: which policy, for what.
+//! Auto: the words after `auto`, which name a policy and what it selects for.
+
+mod files;
 
 use std::collections::BTreeMap;
 
 use crate::policy::{Method, Policy, cca_named};
 use crate::requirement::Requirement;
+
+pub use files::Files;
 
 /// What is wrong with the words.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]

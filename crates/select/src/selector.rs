@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cca::SenderView;
 use units::random::Stream;
 use units::{Duration, Instant};
 
@@ -162,33 +163,37 @@ impl Selector {
         &self.watch
     }
 
-    /// The next sample, and what the radio tells if it is asked; answers what is to be changed.
-    pub fn observe(&mut self, sample: &Sample, hints: Option<Hints>) -> Option<Decision> {
-        // What the radio tells is taken for granted, whatever the samples say.
+    /// Takes the state of the sender at `now`, and the hints of the radio where there are any; returns the
+    /// decision that follows.
+    pub fn observe(
+        &mut self,
+        now: Instant,
+        sender: &SenderView,
+        hints: Option<Hints>,
+    ) -> Option<Decision> {
+        // Hints of the radio count as they are, whatever the samples suggest.
         let hints = hints.filter(|_| self.auto.hints);
-        self.watch.observe(sample, hints);
-        if sample.srtt.is_zero() {
-            return None;
-        }
-        // What an application does not send says nothing of the congestion control.
-        if !sample.awaits_application() {
-            self.outcome.observe(sample.at, self.watch.view());
+        self.watch.observe(now, sender, hints);
+        Sample::of(now, sender)?;
+        // What an application does not send says nothing about the congestion control.
+        if !sender.awaits_application() {
+            self.outcome.observe(now, self.watch.view());
         }
         if self.open {
-            let decision = self.establish(sample.at);
+            let decision = self.establish(now);
             self.open = false;
             if decision.is_some() {
                 return decision;
             }
         }
-        if let Some(back) = self.judge(sample) {
+        if let Some(back) = self.judge(now, sender) {
             return Some(back);
         }
-        if !self.in_flight || sample.at < self.next {
+        if !self.in_flight || now < self.next {
             return None;
         }
-        self.next = sample.at + self.policy.tuning.interval();
-        self.decide(sample.at)
+        self.next = now + self.policy.tuning.interval();
+        self.decide(now)
     }
 
     fn ask(
@@ -277,10 +282,9 @@ impl Selector {
     }
 
     /// Watches the last change, and looks back at it once its time is over: the first part is left to settle.
-    fn judge(&mut self, sample: &Sample) -> Option<Decision> {
-        let now = sample.at;
+    fn judge(&mut self, now: Instant, sender: &SenderView) -> Option<Decision> {
         let trial = self.trial.as_mut().filter(|trial| now >= trial.since)?;
-        if !sample.awaits_application() {
+        if !sender.awaits_application() {
             trial.after.observe(self.watch.view());
         }
         if now < trial.until {

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use select::policy::builtin;
-use select::{Auto, Cause, Decision, Hints, Policy, Remembered, Sample, Selector, Start};
+use select::{Auto, Cause, Decision, Hints, Policy, Remembered, Selector, SenderView, Start};
 use units::random::{Purpose, Stream};
-use units::{Duration, Instant, Rate};
+use units::{Duration, Instant};
 
 fn at(ms: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(ms)
@@ -32,20 +32,17 @@ fn selector(
 }
 
 /// A sender that has had its handshake and sent its first window.
-fn first_sample(at: Instant, rtt: Duration) -> Sample {
-    Sample {
-        at,
+fn first_sample(rtt: Option<Duration>) -> SenderView {
+    SenderView {
         mss: 1_448,
         cwnd: 10,
         inflight: 10,
         srtt: rtt,
-        min_rtt: if rtt.is_zero() { Duration::MAX } else { rtt },
+        min_rtt: rtt,
         delivered: 1,
-        retransmissions: 0,
-        delivery_rate: Rate::ZERO,
-        app_limited: false,
-        send_window: 65_535,
+        send_window: Some(65_535),
         slow_start: true,
+        ..SenderView::default()
     }
 }
 
@@ -73,16 +70,18 @@ fn the_first_rtt_sample_completes_what_the_radio_tells() {
     let hints = Some(away_at_120());
     let (mut selector, first) = selector("thesis-establishment", hints, None);
     assert_eq!((first.to, first.cause), ("cubic", Cause::Establishment));
-    let silent = first_sample(at(10), Duration::ZERO);
-    assert_eq!(selector.observe(&silent, hints), None);
-    let told = first_sample(at(90), Duration::from_millis(78));
-    let second = selector.observe(&told, hints).expect("an informed choice");
+    let silent = first_sample(None);
+    assert_eq!(selector.observe(at(10), &silent, hints), None);
+    let told = first_sample(Some(Duration::from_millis(78)));
+    let second = selector
+        .observe(at(90), &told, hints)
+        .expect("an informed choice");
     assert_eq!(second.cause, Cause::Establishment);
     assert_eq!((second.at, second.from), (at(90), "cubic"));
     assert!(second.reason.starts_with("forward at 120 km/h, latency 4g"));
     assert_eq!(selector.present(), second.to);
-    let later = first_sample(at(100), Duration::from_millis(78));
-    assert_eq!(selector.observe(&later, hints), None);
+    let later = first_sample(Some(Duration::from_millis(78)));
+    assert_eq!(selector.observe(at(100), &later, hints), None);
 }
 
 #[test]
@@ -91,8 +90,8 @@ fn a_remembered_rtt_completes_it_before_the_first_sample() {
     let hints = Some(away_at_120());
     let (mut selector, first) = selector("thesis-establishment", hints, Some(&known));
     assert!(first.reason.starts_with("forward at 120 km/h, latency low"));
-    let sample = first_sample(at(40), Duration::from_millis(20));
-    assert_eq!(selector.observe(&sample, hints), None);
+    let sample = first_sample(Some(Duration::from_millis(20)));
+    assert_eq!(selector.observe(at(40), &sample, hints), None);
 }
 
 #[test]
@@ -101,8 +100,10 @@ fn the_handshake_knows_better_than_a_memory() {
     let hints = Some(away_at_120());
     let (mut selector, first) = selector("thesis-establishment", hints, Some(&known));
     assert!(first.reason.contains("latency low"));
-    let sample = first_sample(at(90), Duration::from_millis(78));
-    let second = selector.observe(&sample, hints).expect("another choice");
+    let sample = first_sample(Some(Duration::from_millis(78)));
+    let second = selector
+        .observe(at(90), &sample, hints)
+        .expect("another choice");
     assert_eq!(second.cause, Cause::Establishment);
     assert!(second.reason.contains("latency 4g"));
 }
@@ -143,8 +144,8 @@ fn a_margin_holds_for_destinations_that_are_known_too() {
             assert!(first.reason.contains("too little"));
             assert!(first.reason.starts_with("flow_size unknown >= 1"));
         }
-        let told = first_sample(at(90), Duration::from_millis(78));
-        selector.observe(&told, None);
+        let told = first_sample(Some(Duration::from_millis(78)));
+        selector.observe(at(90), &told, None);
         assert_eq!(selector.present(), "cubic");
     }
 }
@@ -154,8 +155,8 @@ fn a_margin_holds_for_destinations_that_are_known_too() {
 fn the_table_of_the_establishment_leaves_alone_what_it_cannot_tell() {
     let (mut selector, first) = selector("thesis-establishment", None, None);
     for step in 1..500 {
-        let sample = first_sample(at(10 * step), Duration::from_millis(78));
-        assert_eq!(selector.observe(&sample, None), None);
+        let sample = first_sample(Some(Duration::from_millis(78)));
+        assert_eq!(selector.observe(at(10 * step), &sample, None), None);
     }
     assert_eq!(selector.present(), first.to);
 }
@@ -170,14 +171,13 @@ fn a_hint_decides_movement_and_phase_whatever_the_samples_say() {
     let (mut selector, _) = selector("thesis-inflight", hints, None);
     let rtt = Duration::from_millis(78);
     for step in 1..400 {
-        let sample = Sample {
+        let sample = SenderView {
             delivered: 30 * step,
             inflight: 150,
-            srtt: rtt * 2,
-            min_rtt: rtt,
-            ..first_sample(at(10 * step), rtt)
+            srtt: Some(rtt * 2),
+            ..first_sample(Some(rtt))
         };
-        selector.observe(&sample, hints);
+        selector.observe(at(10 * step), &sample, hints);
     }
     let view = selector.watch().view();
     assert_eq!(view.movement.value.word(), "backward");

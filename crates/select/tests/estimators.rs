@@ -3,14 +3,15 @@
 mod path;
 
 use path::{Flow, Window};
-use select::{Hints, Latency, Movement, Phase, Sample, Speed, View, Watch};
+use select::{Hints, Latency, Movement, Phase, SenderView, Speed, View, Watch};
+use units::Instant;
 
 /// What a sender sees at the end.
-fn seen(samples: &[Sample]) -> View {
+fn seen(samples: &[(Instant, SenderView)]) -> View {
     let mut watch = Watch::new();
     samples
         .iter()
-        .for_each(|sample| watch.observe(sample, None));
+        .for_each(|(at, view)| watch.observe(*at, view, None));
     *watch.view()
 }
 
@@ -284,7 +285,7 @@ fn what_the_radio_tells_decides() {
     });
     samples
         .iter()
-        .for_each(|sample| watch.observe(sample, None));
+        .for_each(|(at, view)| watch.observe(*at, view, None));
     let view = watch.view();
     assert_eq!(view.movement.value, Movement::Forward);
     assert_eq!(view.speed.value, Speed::VeryFast);

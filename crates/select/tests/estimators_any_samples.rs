@@ -1,10 +1,11 @@
 //! Whatever a kernel tells: estimates stay finite, and confidences between 0 and 1.
 
 use proptest::prelude::*;
-use select::{Features, Hints, Sample, View, Watch};
+use select::{Features, Hints, SenderView, View, Watch};
 use units::{Duration, Instant, Rate};
 
-fn any_sample() -> impl Strategy<Value = Sample> {
+/// A distance from the sample before, and any view.
+fn any_sample() -> impl Strategy<Value = (Duration, SenderView)> {
     let times = (
         0..50_000_000_u64,
         0..5_000_000_000_u64,
@@ -23,20 +24,22 @@ fn any_sample() -> impl Strategy<Value = Sample> {
         any::<u64>(),
         any::<bool>(),
     );
-    (times, counts, rest).prop_map(|(times, counts, rest)| Sample {
-        // The distance from the sample before; made a time below.
-        at: Instant::from_nanos(times.0),
-        mss: rest.0,
-        cwnd: counts.0,
-        inflight: counts.1,
-        srtt: Duration::from_nanos(times.1),
-        min_rtt: Duration::from_nanos(times.2),
-        delivered: counts.2,
-        retransmissions: counts.3,
-        delivery_rate: Rate::from_bits_per_second(rest.1),
-        app_limited: rest.2,
-        send_window: rest.3,
-        slow_start: rest.4,
+    (times, counts, rest).prop_map(|(times, counts, rest)| {
+        let view = SenderView {
+            mss: rest.0,
+            cwnd: counts.0,
+            inflight: counts.1,
+            srtt: (times.1 > 0).then_some(Duration::from_nanos(times.1)),
+            min_rtt: Some(Duration::from_nanos(times.2)),
+            delivered: counts.2,
+            retransmissions: counts.3,
+            delivery_rate: Some(Rate::from_bits_per_second(rest.1)),
+            app_limited: rest.2,
+            send_window: Some(rest.3),
+            slow_start: rest.4,
+            ..SenderView::default()
+        };
+        (Duration::from_nanos(times.0), view)
     })
 }
 
@@ -78,15 +81,14 @@ proptest! {
         let mut watch = Watch::new();
         watch.hint(Hints { sinr_trend: trend, ..Hints::default() });
         let (mut now, mut delivered, mut again) = (Instant::ZERO, 0, 0);
-        for mut sample in samples {
-            now += Duration::from_nanos(sample.at.as_nanos());
-            sample.at = now;
+        for (since, mut sample) in samples {
+            now += since;
             if ordered {
                 delivered += sample.delivered % 1_000;
                 again += sample.retransmissions % 100;
                 (sample.delivered, sample.retransmissions) = (delivered, again);
             }
-            watch.observe(&sample, None);
+            watch.observe(now, &sample, None);
             assert_sane(watch.view())?;
         }
     }

@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use path::Flow;
 use select::policy::{Tuning, builtin};
-use select::{Auto, Cause, DEFAULT_CCA, Decision, Policy, Requirement, Sample, Selector, Start};
+use select::{
+    Auto, Cause, DEFAULT_CCA, Decision, Policy, Requirement, Selector, SenderView, Start,
+};
 use units::random::{Purpose, Stream};
 use units::{Duration, Instant, Rate};
 
@@ -46,21 +48,25 @@ fn selector(policy: Policy, requirement: Requirement) -> (Selector, Decision) {
     Selector::new(Arc::new(policy), auto, &start)
 }
 
+fn at(ms: u64) -> Instant {
+    Instant::ZERO + Duration::from_millis(ms)
+}
+
 /// A sender on a path of 50 ms that delivers 1000 segments a second, its RTT as given.
-fn sample(ms: u64, rtt_ms: u64) -> Sample {
-    Sample {
-        at: Instant::ZERO + Duration::from_millis(ms),
+fn sample(ms: u64, rtt_ms: u64) -> SenderView {
+    SenderView {
         mss: 1_448,
         cwnd: rtt_ms as u32,
         inflight: rtt_ms as u32,
-        srtt: Duration::from_millis(rtt_ms),
-        min_rtt: Duration::from_millis(50),
+        srtt: Some(Duration::from_millis(rtt_ms)),
+        min_rtt: Some(Duration::from_millis(50)),
         delivered: ms,
         retransmissions: 0,
-        delivery_rate: Rate::from_mbps(11.6),
+        delivery_rate: Some(Rate::from_mbps(11.6)),
         app_limited: false,
-        send_window: 1 << 20,
+        send_window: Some(1 << 20),
         slow_start: false,
+        ..SenderView::default()
     }
 }
 
@@ -68,7 +74,7 @@ fn sample(ms: u64, rtt_ms: u64) -> Sample {
 fn watch(selector: &mut Selector, from: u64, to: u64, rtt: impl Fn(u64) -> u64) -> Vec<Decision> {
     let times = (from / 10..to / 10).map(|n| n * 10);
     times
-        .filter_map(|ms| selector.observe(&sample(ms, rtt(ms)), None))
+        .filter_map(|ms| selector.observe(at(ms), &sample(ms, rtt(ms)), None))
         .collect()
 }
 
@@ -223,7 +229,7 @@ because = "old"
         let samples = Flow::default().samples(15.0, |t| if t < falls { 20.0 } else { 8.0 });
         let decisions: Vec<_> = samples
             .iter()
-            .filter_map(|sample| selector.observe(sample, None))
+            .filter_map(|(at, view)| selector.observe(*at, view, None))
             .collect();
         let causes: Vec<_> = decisions.iter().map(|d| d.cause).collect();
         assert_eq!(
@@ -244,14 +250,15 @@ fn a_pause_of_the_application_is_not_blamed_on_the_change() {
     let returns_where = |app_limited: bool, inflight: u32| {
         let (mut selector, _) = selector(by_queue(tuning), Requirement::Goodput);
         let mut decisions = watch(&mut selector, 0, 3_000, |_| 60);
-        let slow = (300..800).map(|n| Sample {
+        let slow = SenderView {
             delivered: 3_000,
-            delivery_rate: Rate::from_mbps(0.1),
+            delivery_rate: Some(Rate::from_mbps(0.1)),
             app_limited,
             inflight,
-            ..sample(n * 10, 120)
-        });
-        decisions.extend(slow.filter_map(|sample| selector.observe(&sample, None)));
+            ..sample(0, 120)
+        };
+        let times = (300..800).map(|n| at(n * 10));
+        decisions.extend(times.filter_map(|at| selector.observe(at, &slow, None)));
         decisions.iter().any(|each| each.cause == Cause::Return)
     };
     assert!(returns_where(false, 120));

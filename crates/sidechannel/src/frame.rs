@@ -78,7 +78,8 @@ impl FrameReader {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{How, Message};
+    use crate::Message;
+    use cca::Takeover;
     use proptest::prelude::*;
 
     proptest! {
@@ -88,7 +89,8 @@ mod tests {
                 .map(|connection| Message::Switched {
                     connection,
                     to: "bbr".repeat(connection as usize),
-                    how: How::Context { cwnd: connection },
+                    how: Takeover::Context,
+                    cwnd: connection,
                 })
                 .collect();
             let mut stream = Vec::new();

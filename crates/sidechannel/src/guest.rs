@@ -1,5 +1,6 @@
 //! Between the guest and the path.
 
+use cca::{SenderView, Takeover};
 use record::{DecisionRow, EstimateRow};
 use select::Hints;
 use serde::{Deserialize, Serialize};
@@ -23,12 +24,12 @@ pub enum Message {
         /// Congestion control that its sender was to have: its name, or `auto` and by what it is selected.
         cca: String,
     },
-    /// The states of senders; with `sample` they become samples.
-    States {
-        /// Whether to keep them.
+    /// The senders of the connections that are open.
+    Senders {
+        /// Whether to keep them as samples.
         sample: bool,
-        /// One per connection that is open.
-        states: Vec<SenderReport>,
+        /// Number and sender of each connection.
+        senders: Vec<(u32, SenderView)>,
     },
     /// The receiver has got all of a finite transfer.
     Complete {
@@ -50,8 +51,10 @@ pub enum Message {
         connection: u32,
         /// The new one.
         to: String,
-        /// How it was done.
-        how: How,
+        /// How it took over.
+        how: Takeover,
+        /// The window that it starts from, segments.
+        cwnd: u32,
     },
     /// A selector has chosen.
     Decided(DecisionRow),
@@ -86,45 +89,6 @@ pub enum Message {
     End,
     /// The run cannot go on.
     Fail(String),
-}
-
-/// How a congestion control was changed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum How {
-    /// As setsockopt does it.
-    Kernel,
-    /// And held to a modelled window.
-    Context {
-        /// That window, segments.
-        cwnd: u32,
-    },
-}
-
-/// What a sender tells, as TCP_INFO and TCP_CC_INFO have it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct SenderReport {
-    /// Number of the connection.
-    pub connection: u32,
-    /// `tcpi_ca_state`.
-    pub ca_state: u8,
-    /// `tcpi_snd_cwnd`, segments.
-    pub cwnd: u32,
-    /// `tcpi_snd_ssthresh`, segments.
-    pub ssthresh: u32,
-    /// Segments in flight: unacked - sacked - lost + retrans.
-    pub inflight: u32,
-    /// `tcpi_rtt`, us.
-    pub srtt_us: u32,
-    /// `tcpi_rto`, us.
-    pub rto_us: u32,
-    /// `tcpi_delivery_rate`, bytes/s.
-    pub delivery_rate: u64,
-    /// `tcpi_pacing_rate`, bytes/s; `u64::MAX` for none.
-    pub pacing_rate: u64,
-    /// `tcpi_total_rto`; kernels before 6.7 do not have it.
-    pub timeouts: Option<u16>,
-    /// Whether it is in slow start: below ssthresh, or BBR in STARTUP.
-    pub slow_start: bool,
 }
 
 /// What the path answers.

@@ -13,7 +13,7 @@ mod guest;
 mod run;
 
 pub use frame::{FrameReader, decode, encode, write_frame};
-pub use guest::{Answer, How, Message, SenderReport};
+pub use guest::{Answer, Message};
 pub use run::{Job, Report};
 
 /// Raised whenever a message changes, so that parties of different builds notice.

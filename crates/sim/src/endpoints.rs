@@ -1,7 +1,8 @@
 //! Endpoints: both ends of all connections, and their timers.
 
+use cca::SenderView;
 use net::{HostId, Packet};
-use recorder::{ObservedPath, SenderState};
+use recorder::ObservedPath;
 use tcp::Connection;
 use units::{Deadlines, Instant};
 use workload::End;
@@ -61,13 +62,9 @@ impl Endpoints {
         self.connections.len() as u32
     }
 
-    pub(crate) fn ends(&self, connection: u32) -> &ConnectionEnds {
-        &self.connections[connection as usize]
-    }
-
     /// Returns the state of the server's end of a connection as a sender.
-    pub(crate) fn state(&self, connection: u32) -> SenderState {
-        self.ends(connection).server.info().into()
+    pub(crate) fn view(&self, connection: u32) -> SenderView {
+        self.connections[connection as usize].server.view()
     }
 
     pub(crate) fn end(&mut self, connection: u32, end: End) -> &mut Connection {

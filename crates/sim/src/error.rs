@@ -2,7 +2,7 @@
 
 use cca::SettingError;
 use recorder::ObservationError;
-use workload::SelectionError;
+use select::SelectionError;
 
 /// Why a run cannot be made, or went wrong.
 #[derive(Debug, thiserror::Error)]

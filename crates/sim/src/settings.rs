@@ -2,11 +2,9 @@
 
 use cca::reno::Reno;
 use cca::slow_start::Standard;
-use cca::{BuiltCca, Cca, Congestion, SettingError, Takeover, Window, registry};
+use cca::{BuiltCca, Cca, Congestion, SettingError, Window, registry};
 use scenario::{CcaChoice, Scenario, Tso};
-use select::Sample;
 use tcp::{Connection, TcpConfig};
-use units::Instant;
 use units::random::{Purpose, Stream};
 
 /// The settings of every host.
@@ -93,30 +91,4 @@ pub(crate) fn ends(
         Connection::new(config.clone(), congestion, iss, offset)
     };
     Ok((end(sending, 0), end(receiving, 1)))
-}
-
-/// A sender as selectors see it.
-pub(crate) fn sample(now: Instant, mss: u32, info: &tcp::Info) -> Sample {
-    Sample {
-        at: now,
-        mss,
-        cwnd: info.cwnd,
-        inflight: info.inflight,
-        srtt: info.srtt,
-        min_rtt: info.min_rtt,
-        delivered: info.delivered,
-        retransmissions: info.retransmissions,
-        delivery_rate: info.delivery_rate,
-        app_limited: info.app_limited,
-        send_window: info.send_window,
-        slow_start: info.slow_start,
-    }
-}
-
-/// The word of a scenario for how a congestion control takes over.
-pub(crate) fn takeover(how: scenario::Takeover) -> Takeover {
-    match how {
-        scenario::Takeover::Kernel => Takeover::Kernel,
-        scenario::Takeover::Context => Takeover::Context,
-    }
 }

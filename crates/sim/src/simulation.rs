@@ -7,9 +7,10 @@ use path::{Plan, Traces};
 use record::{Samples, Tables};
 use recorder::{Engine, Introduction, ObservationError, ObservedPath, Options};
 use scenario::{CcaChoice, Flow, Scenario};
+use select::{Selectors, decision_row};
 use tcp::{State, TcpConfig};
 use units::Instant;
-use workload::{Action, End, Selection, Sessions, Switches, decision_row};
+use workload::{Action, End, Sessions, Switches};
 
 use crate::endpoints::{ConnectionEnds, Endpoints};
 use crate::error::SimError;
@@ -29,7 +30,7 @@ pub struct Simulation {
     flows: Vec<(Flow, (HostId, HostId))>,
     sessions: Sessions,
     switches: Switches,
-    selection: Selection,
+    selectors: Selectors,
     deliveries: Vec<Delivery>,
     /// Ends at which something has arrived in this moment.
     readers: Vec<(u32, End)>,
@@ -82,7 +83,7 @@ impl Simulation {
             flows,
             sessions: Sessions::new(scenario, plan.start_jitter, seed),
             switches: Switches::new(scenario),
-            selection: Selection::new(scenario, seed)?,
+            selectors: Selectors::new(scenario.selected(), &scenario.selection, seed)?,
             deliveries: Vec::new(),
             readers: Vec::new(),
         })
@@ -100,7 +101,7 @@ impl Simulation {
             let on_path = self.path.next_event();
             let (timer, connection, end) = self.endpoints.next_timer();
             let wakes = self.sessions.next_at();
-            let switch = self.switches.next_at().min(self.selection.next());
+            let switch = self.switches.next_at().min(self.selectors.next());
             let housekeeping = self.path.next_slot().min(self.next_sample);
             let next = on_path.min(timer).min(wakes).min(switch).min(housekeeping);
             if next > until {
@@ -118,7 +119,7 @@ impl Simulation {
                 self.carry_out();
             } else if let Some(due) = self.switches.pop(next) {
                 self.switch_flow(&due);
-            } else if self.selection.next() == next {
+            } else if self.selectors.next() == next {
                 self.select();
             } else {
                 self.housekeep();
@@ -139,7 +140,7 @@ impl Simulation {
         let endpoints = &self.endpoints;
         Ok(self
             .path
-            .finish(self.now, |connection| endpoints.state(connection))?)
+            .finish(self.now, |connection| Some(endpoints.view(connection)))?)
     }
 
     fn run_path(&mut self) {
@@ -156,7 +157,7 @@ impl Simulation {
             let opening = matches!(before, State::SynSent | State::SynReceived);
             if opening && socket.state() == State::Established {
                 if end == End::Server {
-                    self.greet(connection);
+                    self.establish(connection);
                 }
                 if before == State::SynReceived {
                     self.sessions.connected(connection);
@@ -180,14 +181,14 @@ impl Simulation {
         self.read(connection, end);
         self.write(connection, end);
         if end == End::Server {
-            let info = self.endpoints.state(connection);
+            let view = self.endpoints.view(connection);
             self.path
                 .recorder()
-                .sender_changed(self.now, connection, &info);
-            if segment && !info.srtt.is_zero() {
-                self.path.recorder().acked(connection, &info);
+                .sender_changed(self.now, connection, &view);
+            if let Some(srtt) = view.srtt.filter(|_| segment) {
+                self.path.recorder().acked(connection, srtt);
                 if self.sampling == scenario::Samples::EveryAck {
-                    self.path.sample(self.now, connection, &info);
+                    self.path.sample(self.now, connection, &view);
                 }
             }
         }
@@ -253,8 +254,7 @@ impl Simulation {
                 }
                 Action::Complete { connection } => {
                     self.path.recorder().complete(self.now, connection);
-                    let flow = self.sessions.flow(connection);
-                    self.selection.close(connection, &self.flows[flow].0.to);
+                    self.selectors.close(connection);
                 }
                 Action::Close { connection, end } => {
                     self.endpoints.end(connection, end).close(self.now);
@@ -268,12 +268,9 @@ impl Simulation {
 
     /// The end `by` opens a connection to the other.
     fn open(&mut self, connection: u32, number: usize, by: End) {
+        let selected = self.choose(number, connection);
         let (flow, hosts) = &self.flows[number];
-        let hints = self.hints(hosts.1);
         let asked = self.switches.present(number);
-        let selected = self
-            .selection
-            .open(self.now, number, connection, &flow.to, hints);
         let choice = selected
             .as_ref()
             .map(|decision| CcaChoice::plain(decision.to));
@@ -317,16 +314,17 @@ impl Simulation {
     fn housekeep(&mut self) {
         if self.path.next_slot() <= self.now {
             let endpoints = &self.endpoints;
-            self.path.end_slot(|connection| endpoints.state(connection));
+            self.path
+                .end_slot(|connection| Some(endpoints.view(connection)));
             let slot = self.path.slot_before(self.now);
-            for estimate in self.selection.estimates(slot) {
+            for estimate in self.selectors.estimates(slot) {
                 self.path.recorder().estimated(estimate);
             }
         }
         if self.next_sample <= self.now {
             for connection in 0..self.endpoints.count() {
-                let info = self.endpoints.state(connection);
-                self.path.sample(self.now, connection, &info);
+                let view = self.endpoints.view(connection);
+                self.path.sample(self.now, connection, &view);
             }
             if let scenario::Samples::Interval(interval) = self.sampling {
                 self.next_sample += interval;

@@ -1,7 +1,7 @@
 //! Connection: the state machine of RFC 9293 with a sender and a receiver.
 
 mod handshake;
-mod info;
+mod view;
 
 use std::collections::VecDeque;
 
@@ -13,7 +13,7 @@ use crate::segment::{Ecn, Flags, Segment};
 use crate::sender::{AckInput, Outgoing, Sender};
 use crate::sequence::{self, unwrap};
 use cca::{BuiltCca, Congestion, Context, Takeover};
-pub use info::{Info, State};
+pub use view::State;
 
 /// Time that the end that closed first stays in TIME-WAIT (Linux: 60 s for 2 MSL).
 const TIME_WAIT: Duration = Duration::from_secs(60);

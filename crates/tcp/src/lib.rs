@@ -8,6 +8,6 @@ mod sender;
 mod sequence;
 
 pub use config::TcpConfig;
-pub use connection::{Connection, Info, State};
+pub use connection::{Connection, State};
 pub use segment::{Ecn, Flags, SackBlocks, Segment};
 pub use sequence::Unwrapper;

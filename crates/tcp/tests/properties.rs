@@ -75,7 +75,7 @@ proptest! {
             }
             server.on_segment(now, &segment);
             while server.poll_transmit().is_some() {}
-            prop_assert!(server.info().cwnd >= 1);
+            prop_assert!(server.view().cwnd >= 1);
         }
     }
 

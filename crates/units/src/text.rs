@@ -167,12 +167,16 @@ macro_rules! word_or_time {
 
 as_text!(Duration, Rate, Bytes);
 
-/// Reads a quantity from its text.
+/// Reads a quantity from its text, which binary formats hold, too: they do not tell a text from a number.
 ///
 /// # Errors
 /// If there is something else.
 pub fn deserialize<'de, Q: Quantity, D: Deserializer<'de>>(deserializer: D) -> Result<Q, D::Error> {
-    deserializer.deserialize_any(Reader(PhantomData))
+    if deserializer.is_human_readable() {
+        deserializer.deserialize_any(Reader(PhantomData))
+    } else {
+        deserializer.deserialize_str(Reader(PhantomData))
+    }
 }
 
 /// Returns the JSON schema of the text of a quantity.

@@ -1,6 +1,7 @@
 //! The scheduled changes of congestion controls of a scenario.
 
-use scenario::{CcaChoice, Scenario, Takeover};
+use cca::Takeover;
+use scenario::{CcaChoice, Scenario};
 use units::Instant;
 
 /// A change that is due.

@@ -5,9 +5,9 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 
 use nix::sys::socket::{Shutdown, shutdown};
+use sockets::Hold;
 use workload::End;
 
-use crate::hold::Hold;
 use crate::reader::{Reader, Readers};
 
 /// One end of a connection.

@@ -5,16 +5,17 @@ use std::sync::Arc;
 
 use capture::addressing;
 use nix::sys::epoll::EpollFlags;
+use select::decision_row;
 use sidechannel::Message;
+use sockets::options;
 use units::Instant;
-use workload::{End, decision_row};
+use workload::End;
 
 use super::Play;
 use super::ends::Connection;
 use super::source::{Source, watch};
 use crate::connection;
 use crate::host::Host;
-use crate::sockopt;
 
 impl<'a> Play<'a> {
     pub(super) fn open(
@@ -36,14 +37,14 @@ impl<'a> Play<'a> {
             self.device
                 .tell(&Message::Decided(decision_row(connection, decision)))?;
             if by == End::Client {
-                sockopt::set_congestion(&self.listeners[flow], cca)?;
+                options::set_congestion(&self.listeners[flow], cca)?;
             }
         }
         opener.enter()?;
         // A congestion control that needs ECN asks for it, and has marks echoed one by one, on its own side only.
         let both_ends = cca::cca_by_name(cca).is_ok_and(|(cca, _)| cca.needs_ecn());
         if both_ends && by == End::Server {
-            sockopt::set_congestion(&self.listeners[flow], cca)?;
+            options::set_congestion(&self.listeners[flow], cca)?;
         }
         let own_cca = (both_ends || by == End::Server).then_some(cca);
         let (own, to) = (opener.address, acceptor.address);
@@ -85,10 +86,10 @@ impl<'a> Play<'a> {
                 // The listener may have got another congestion control since.
                 let present = self.switches.present(flow);
                 if present.auto().is_some() {
-                    sockopt::set_congestion(&socket, connection.cca)?;
+                    options::set_congestion(&socket, connection.cca)?;
                 } else if present.name != connection.cca {
                     connection.cca = present.name;
-                    sockopt::set_congestion(&socket, connection.cca)?;
+                    options::set_congestion(&socket, connection.cca)?;
                 }
                 let source = Source::Socket(number, end);
                 watch(&self.epoll, &socket, EpollFlags::EPOLLOUT, source)?;
@@ -109,7 +110,7 @@ impl<'a> Play<'a> {
         if end == End::Server && !core::mem::replace(&mut connection.greeted, true) {
             let flow = connection.flow;
             if self.switches.present(flow).auto().is_some() {
-                self.greet(number)?;
+                self.establish(number as u32)?;
             }
         }
         self.write(number as u32, end)?;

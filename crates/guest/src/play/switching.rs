@@ -2,20 +2,20 @@
 
 use std::io;
 
-use scenario::{Opens, Takeover};
-use sidechannel::{How, Message};
+use cca::Takeover;
+use scenario::Opens;
+use sidechannel::Message;
+use sockets::{Hold, options};
 use units::Instant;
 use workload::Due;
 
 use super::Play;
-use crate::hold::Hold;
-use crate::sockopt;
 
 impl Play<'_> {
     pub(super) fn switch(&mut self, now: Instant, due: &Due) -> io::Result<()> {
         let to = due.to.name;
         if self.scenario.flows[due.flow].opens == Opens::To {
-            sockopt::set_congestion(&self.listeners[due.flow], to)?;
+            options::set_congestion(&self.listeners[due.flow], to)?;
         }
         for number in 0..self.connections.len() {
             if self.connections[number].flow == due.flow {
@@ -33,29 +33,29 @@ impl Play<'_> {
         to: &'static str,
         how: Takeover,
     ) -> io::Result<()> {
-        let Some(before) = self.look(number)? else {
+        let Some(before) = self.view(number)? else {
             return Ok(());
         };
         let connection = &mut self.connections[number];
         let Some(socket) = connection.sender() else {
             return Ok(());
         };
-        let how = match how {
-            Takeover::Kernel => How::Kernel,
-            Takeover::Context => {
-                let hold = Hold::new(now, &before);
-                let cwnd = hold.window();
-                hold.apply(&socket)?;
-                connection.hold = Some(hold);
-                How::Context { cwnd }
-            }
+        let hold = match how {
+            Takeover::Kernel => None,
+            Takeover::Context => Hold::new(now, &before),
         };
-        sockopt::set_congestion(&socket, to)?;
+        let cwnd = hold.as_ref().map_or(before.cwnd, Hold::window);
+        if let Some(hold) = hold {
+            hold.apply(&socket)?;
+            connection.hold = Some(hold);
+        }
+        options::set_congestion(&socket, to)?;
         connection.cca = to;
         self.device.tell(&Message::Switched {
             connection: number as u32,
             to: to.to_owned(),
             how,
+            cwnd,
         })
     }
 
@@ -68,7 +68,7 @@ impl Play<'_> {
             let goes_on = hold.advance();
             match sender {
                 Some(socket) if goes_on => hold.apply(&socket)?,
-                Some(socket) => sockopt::cap_pacing_rate(&socket, u64::MAX)?,
+                Some(socket) => options::cap_pacing_rate(&socket, u64::MAX)?,
                 None => {}
             }
             if !goes_on {

@@ -22,7 +22,7 @@ pub use net::{
 pub use path::{ExtraLink, Path, WiredHop};
 pub use radio::Radio;
 pub use scenario::{Samples, Scenario, Variation};
-pub use switch::{Switch, Takeover};
+pub use switch::Switch;
 pub use tcp::{Tcp, Tso, WindowScale};
 pub use trace::{Capacity, Generate, Step, TraceFile, TraceFormat};
 pub use workload::{Bulk, OnOff, RequestResponse, Sequence, Workload};

@@ -1,8 +1,7 @@
 //! Congestion controls that change while a connection lives.
 
+use cca::Takeover;
 use config::table;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use units::Duration;
 
 use super::CcaChoice;
@@ -15,18 +14,7 @@ table! {
         pub at: Duration,
         /// The congestion control that takes over; default "cubic".
         pub to: CcaChoice,
-        /// Kind of takeover; default "context".
+        /// What it is handed; default "context".
         pub how: Takeover,
     }
-}
-
-/// Kind of takeover: the window that the new congestion control starts from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Takeover {
-    /// The window without the part of it that waits in queues (atxutegi2018 eq. 6.3).
-    #[default]
-    Context,
-    /// The window as it is, as setsockopt(TCP_CONGESTION) does it.
-    Kernel,
 }

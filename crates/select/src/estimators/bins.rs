@@ -42,10 +42,28 @@ pub(crate) struct Bin {
     retransmissions: u64,
 }
 
+/// Time and counts at the start of a bin.
+#[derive(Clone, Copy, Debug)]
+struct Start {
+    at: Instant,
+    delivered: u64,
+    retransmissions: u64,
+}
+
+impl Start {
+    fn of(sample: &Sample<'_>) -> Self {
+        Self {
+            at: sample.at,
+            delivered: sample.sender.delivered,
+            retransmissions: sample.sender.retransmissions,
+        }
+    }
+}
+
 /// The present bin and the last ones.
 #[derive(Clone, Debug)]
 pub(crate) struct Bins {
-    start: Option<Sample>,
+    start: Option<Start>,
     /// Sums over the samples of the present bin: smoothed RTT in s, segments in flight.
     sums: (f64, f64),
     count: u32,
@@ -76,8 +94,9 @@ impl Bins {
     }
 
     /// Takes a sample; answers the bin that it ends.
-    pub(crate) fn observe(&mut self, sample: &Sample) -> Option<Bin> {
-        let start = *self.start.get_or_insert(*sample);
+    pub(crate) fn observe(&mut self, sample: &Sample<'_>) -> Option<Bin> {
+        let sender = sample.sender;
+        let start = *self.start.get_or_insert(Start::of(sample));
         let srtt = sample.srtt.as_secs_f64();
         self.floor = self
             .floor
@@ -85,26 +104,26 @@ impl Bins {
             .max(sample.min_rtt.as_secs_f64())
             .max(1e-6);
         self.sums.0 += srtt;
-        self.sums.1 += f64::from(sample.inflight);
+        self.sums.1 += f64::from(sender.inflight);
         self.count += 1;
-        self.slow_start |= sample.slow_start;
-        self.app_limited |= sample.app_limited;
+        self.slow_start |= sender.slow_start;
+        self.app_limited |= sender.app_limited;
         let length = sample.at.saturating_since(start.at);
         if length < BIN {
             return None;
         }
-        let delivered = sample.delivered.saturating_sub(start.delivered);
-        let retransmissions = sample.retransmissions.saturating_sub(start.retransmissions);
+        let delivered = sender.delivered.saturating_sub(start.delivered);
+        let retransmissions = sender.retransmissions.saturating_sub(start.retransmissions);
         let (used, standing) = self.standing(sample, delivered as f64 / length.as_secs_f64());
         let bin = Bin {
             at: sample.at,
-            rate: Rate::of(Bytes::new(delivered * u64::from(sample.mss)), length),
+            rate: Rate::of(Bytes::new(delivered * u64::from(sender.mss)), length),
             used,
             standing,
             delivered,
             retransmissions,
         };
-        self.start = Some(*sample);
+        self.start = Some(Start::of(sample));
         (self.sums, self.count) = ((0.0, 0.0), 0);
         (self.slow_start, self.app_limited) = (false, false);
         self.last.push_back(bin);
@@ -120,7 +139,7 @@ impl Bins {
     /// A queue that is empty for a share u of the time makes packets wait for about w/u, where w is what they
     /// wait for if it is hardly ever there: that of M/M/1, and that of radio links too, whose packets wait
     /// for whole transmission intervals. The error of w is w itself.
-    fn standing(&mut self, sample: &Sample, rate: f64) -> (f64, f64) {
+    fn standing(&mut self, sample: &Sample<'_>, rate: f64) -> (f64, f64) {
         let count = f64::from(self.count);
         let (srtt, inflight) = (self.sums.0 / count, self.sums.1 / count);
         if self.lately.len() == LATELY {

@@ -7,6 +7,7 @@ mod queue;
 mod radio;
 mod window;
 
+use cca::SenderView;
 use units::{Duration, Instant, Rate};
 
 use crate::estimate::{Estimate, Latency, Movement, Phase, Speed};
@@ -107,7 +108,6 @@ impl View {
 #[derive(Clone, Debug)]
 pub struct Watch {
     begun: Option<Instant>,
-    last: Option<Sample>,
     bins: Bins,
     capacity: CapacityEstimator,
     queue: QueueEstimator,
@@ -126,7 +126,6 @@ impl Watch {
     pub fn new() -> Self {
         Self {
             begun: None,
-            last: None,
             bins: Bins::new(),
             capacity: CapacityEstimator::new(),
             queue: QueueEstimator::new(),
@@ -157,36 +156,35 @@ impl Watch {
         self.view.flow_size = flow_size;
     }
 
-    /// The next sample, and what the radio tells from here on, if it does.
-    pub fn observe(&mut self, sample: &Sample, hints: Option<Hints>) {
+    /// Takes the state of the sender at `now`, and the hints of the radio if it gives any.
+    pub fn observe(&mut self, now: Instant, sender: &SenderView, hints: Option<Hints>) {
         if let Some(hints) = hints {
             self.view.hints = hints;
         }
-        if sample.srtt.is_zero() {
+        let Some(sample) = Sample::of(now, sender) else {
             if hints.is_some() {
                 self.place();
             }
             return;
-        }
+        };
         let begun = *self.begun.get_or_insert(sample.at);
-        let rate = self.view.rate.bits_per_second() as f64 / 8.0 / f64::from(sample.mss.max(1));
+        let rate = self.view.rate.bits_per_second() as f64 / 8.0 / f64::from(sender.mss.max(1));
         let floor = self.bins.floor();
-        self.queue.observe(sample, self.last.as_ref(), rate, floor);
-        self.window.observe(sample);
-        if let Some(bin) = self.bins.observe(sample) {
+        self.queue.observe(&sample, rate, floor);
+        self.window.observe(sender);
+        if let Some(bin) = self.bins.observe(&sample) {
             self.capacity.observe(&bin);
         }
-        self.last = Some(*sample);
-        self.refresh(sample, sample.at.saturating_since(begun));
+        self.refresh(&sample, sample.at.saturating_since(begun));
     }
 
-    fn refresh(&mut self, sample: &Sample, age: Duration) {
+    fn refresh(&mut self, sample: &Sample<'_>, age: Duration) {
         let trend = self.capacity.trend();
         let view = &mut self.view;
         view.age = age;
-        view.mss = sample.mss;
+        view.mss = sample.sender.mss;
         view.srtt = sample.srtt;
-        view.slow_start = sample.slow_start;
+        view.slow_start = sample.sender.slow_start;
         let calm = self.bins.calm();
         view.base_rtt = Estimate::new(sample.min_rtt, calm / (calm + CALM));
         view.latency = latency(sample.min_rtt);

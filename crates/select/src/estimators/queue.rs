@@ -33,6 +33,8 @@ pub(super) struct QueueEstimator {
     overflowing_until: Instant,
     lost_at_random: f64,
     sent: f64,
+    /// Segments delivered and sent again until the sample before.
+    counts: Option<(u64, u64)>,
 }
 
 impl QueueEstimator {
@@ -47,41 +49,37 @@ impl QueueEstimator {
             overflowing_until: Instant::ZERO,
             lost_at_random: 0.0,
             sent: 0.0,
+            counts: None,
         }
     }
 
-    /// The next sample; `rate` in segments per second, `floor` the RTT without a queue, s.
-    pub(super) fn observe(
-        &mut self,
-        sample: &Sample,
-        before: Option<&Sample>,
-        rate: f64,
-        floor: f64,
-    ) {
+    /// Takes the next sample; `rate` in segments per second, `floor` the RTT without a queue, s.
+    pub(super) fn observe(&mut self, sample: &Sample<'_>, rate: f64, floor: f64) {
         let floor = floor.min(sample.srtt.as_secs_f64()).max(1e-6);
         let waiting = sample.srtt.as_secs_f64() - floor;
         self.excess = waiting / floor;
         // There cannot wait more than is in flight.
-        self.queue = (rate * waiting).min(f64::from(sample.inflight));
+        self.queue = (rate * waiting).min(f64::from(sample.sender.inflight));
         if self.queue >= self.recent.0 || sample.at > self.recent.1 + sample.srtt * 2 {
             self.recent = (self.queue, sample.at);
         }
-        let Some(before) = before else { return };
-        self.sent += sample.delivered.saturating_sub(before.delivered) as f64;
+        let counts = (sample.sender.delivered, sample.sender.retransmissions);
+        let Some((delivered, retransmissions)) = self.counts.replace(counts) else {
+            return;
+        };
+        self.sent += counts.0.saturating_sub(delivered) as f64;
         if self.sent > FORGOTTEN {
             self.sent /= 2.0;
             self.lost_at_random /= 2.0;
         }
-        let again = sample
-            .retransmissions
-            .saturating_sub(before.retransmissions);
+        let again = counts.1.saturating_sub(retransmissions);
         if again > 0 {
             self.lost(sample, again);
         }
         self.longest = self.longest.max(self.queue);
     }
 
-    fn lost(&mut self, sample: &Sample, again: u64) {
+    fn lost(&mut self, sample: &Sample<'_>, again: u64) {
         if sample.at < self.overflowing_until {
             self.buffer = self.buffer.max(self.queue);
             return;

@@ -1,7 +1,8 @@
 //! Whether the receive window limits.
 
+use cca::SenderView;
+
 use crate::estimate::Estimate;
-use crate::sample::Sample;
 
 /// Samples over which the answer is smoothed: a second.
 const SMOOTHED: f64 = 100.0;
@@ -16,13 +17,15 @@ pub(super) struct WindowEstimator {
 }
 
 impl WindowEstimator {
-    pub(super) fn observe(&mut self, sample: &Sample) {
-        let mss = u64::from(sample.mss);
-        let flying = u64::from(sample.inflight) * mss;
-        let full = flying + 2 * mss > sample.send_window;
-        let allowed = u64::from(sample.cwnd) * mss > sample.send_window;
+    pub(super) fn observe(&mut self, sender: &SenderView) {
+        let mss = u64::from(sender.mss);
+        let flying = u64::from(sender.inflight) * mss;
+        let full = |offered| flying + 2 * mss > offered;
+        let allowed = |offered| u64::from(sender.cwnd) * mss > offered;
+        let limits = |offered: u64| full(offered) && allowed(offered);
         self.seen = (self.seen + 1.0).min(SMOOTHED);
-        self.share += (f64::from(u8::from(full && allowed)) - self.share) / self.seen;
+        self.share +=
+            (f64::from(u8::from(sender.send_window.is_some_and(limits))) - self.share) / self.seen;
     }
 
     /// The answer of most samples of the last second, as certain as they agree.

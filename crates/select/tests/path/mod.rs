@@ -1,6 +1,6 @@
 //! A sender over one bottleneck, as a fluid: what TCP_INFO would tell of it every 10 ms.
 
-use select::{SAMPLE_INTERVAL, Sample};
+use select::{SAMPLE_INTERVAL, SenderView};
 use units::{Duration, Instant, Rate};
 
 /// Payload of a segment, bytes.
@@ -55,7 +55,11 @@ impl Default for Flow {
 
 impl Flow {
     /// Its samples over `seconds`, `mbps` being the capacity at a time in s.
-    pub fn samples(mut self, seconds: f64, mbps: impl Fn(f64) -> f64) -> Vec<Sample> {
+    pub fn samples(
+        mut self,
+        seconds: f64,
+        mbps: impl Fn(f64) -> f64,
+    ) -> Vec<(Instant, SenderView)> {
         let (mut delivered, mut again, mut due, mut rest) = (0.0, 0_u64, 0.0, 0.0);
         let mut samples = Vec::new();
         for step in 1..=(seconds / STEP) as u64 {
@@ -89,20 +93,24 @@ impl Flow {
                 Window::Queue(kept) => self.cwnd = capacity * self.base + kept,
                 Window::Growing(by) => self.cwnd += by * STEP,
             }
-            samples.push(Sample {
-                at: Instant::ZERO + SAMPLE_INTERVAL * step,
+            let at = Instant::ZERO + SAMPLE_INTERVAL * step;
+            let view = SenderView {
                 mss: MSS,
                 cwnd: self.cwnd as u32,
                 inflight: inflight as u32,
-                srtt: Duration::from_secs_f64(rtt),
-                min_rtt: Duration::from_secs_f64(self.base),
+                srtt: Some(Duration::from_secs_f64(rtt)),
+                min_rtt: Some(Duration::from_secs_f64(self.base)),
                 delivered: delivered as u64,
                 retransmissions: again,
-                delivery_rate: Rate::from_bits_per_second((rate * 8.0 * f64::from(MSS)) as u64),
+                delivery_rate: Some(Rate::from_bits_per_second(
+                    (rate * 8.0 * f64::from(MSS)) as u64,
+                )),
                 app_limited: false,
-                send_window: self.receive_window,
+                send_window: Some(self.receive_window),
                 slow_start: false,
-            });
+                ..SenderView::default()
+            };
+            samples.push((at, view));
         }
         samples
     }

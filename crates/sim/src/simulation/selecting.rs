@@ -1,73 +1,90 @@
-//! Congestion controls that change in flight: by the clock, and as selectors say.
+//! Changes of the congestion control in flight: scheduled switches, and takeovers that selectors decide.
 
-use cca::Takeover;
-use net::HostId;
+use core::convert::Infallible;
+
+use cca::{SenderView, Takeover};
+use record::DecisionRow;
 use scenario::CcaChoice;
-use select::{Decision, Hints};
-use workload::{Due, End, decision_row, takeover_after};
+use select::{Decision, Endpoint, Hints, Selectors};
+use units::Instant;
+use workload::{Due, End};
 
 use super::Simulation;
 use crate::settings;
 
+impl Endpoint for Simulation {
+    type Error = Infallible;
+
+    fn view(&mut self, connection: u32) -> Result<Option<SenderView>, Infallible> {
+        Ok(Some(self.endpoints.view(connection)))
+    }
+
+    fn hints(&mut self, destination: &str) -> Result<Option<Hints>, Infallible> {
+        let flow = self.flows.iter().find(|(flow, _)| flow.to == destination);
+        Ok(flow.and_then(|(_, (_, client))| self.path.hints(self.now, *client)))
+    }
+
+    fn record(&mut self, decision: DecisionRow) -> Result<(), Infallible> {
+        self.path.recorder().decided(decision);
+        Ok(())
+    }
+
+    fn take_over(
+        &mut self,
+        _: Instant,
+        connection: u32,
+        cca: &'static str,
+        how: Takeover,
+    ) -> Result<(), Infallible> {
+        self.switch(connection, &CcaChoice::plain(cca), how);
+        Ok(())
+    }
+}
+
 impl Simulation {
-    /// A scheduled switch: those connections of the flow that are open get another congestion control.
+    /// Carries out a scheduled switch on the open connections of its flow.
     pub(super) fn switch_flow(&mut self, due: &Due) {
         let open: Vec<u32> = self.sessions.open_connections(due.flow).collect();
         for connection in open {
-            self.switch(connection, &due.to, settings::takeover(due.how));
+            self.switch(connection, &due.to, due.how);
         }
     }
 
     fn switch(&mut self, connection: u32, to: &CcaChoice, how: Takeover) {
-        let Ok(pair) = settings::cca(to) else {
+        let Ok(built) = settings::cca(to) else {
             unreachable!("the congestion control of every switch was looked up at the start");
         };
         let server = self.endpoints.end(connection, End::Server);
-        let context = server.switch(self.now, pair, how);
-        let detail = match how {
-            Takeover::Kernel => format!("{to} kernel"),
-            Takeover::Context => format!("{to} context cwnd {}", context.cwnd),
-        };
-        self.path.recorder().switched(self.now, connection, detail);
+        let handed = server.switch(self.now, built, how);
+        let (now, to) = (self.now, to.to_string());
+        let recorder = self.path.recorder();
+        recorder.switched(now, connection, &to, how, handed.cwnd);
         self.flush(connection, End::Server);
     }
 
-    /// Shows the selectors their senders, and does what they say.
+    /// Returns the decision on the first congestion control of a connection of flow number `flow`, if it is selected.
+    pub(super) fn choose(&mut self, flow: usize, connection: u32) -> Option<Decision> {
+        let to = self.flows[flow].0.to.clone();
+        self.with_selectors(|all, endpoint| all.open(endpoint.now, flow, connection, &to, endpoint))
+    }
+
+    /// Shows a selector its sender after the handshake, before that sends anything.
+    pub(super) fn establish(&mut self, connection: u32) {
+        self.with_selectors(|all, endpoint| all.establish(endpoint.now, connection, endpoint));
+    }
+
+    /// Shows the selectors their senders, and carries out what they decide.
     pub(super) fn select(&mut self) {
-        let (now, mss) = (self.now, self.config.mss);
-        let (endpoints, path, asks) = (&self.endpoints, &self.path, self.selection.asks_radio());
-        let decisions = self.selection.look(now, |connection| {
-            let ends = endpoints.ends(connection);
-            let hints = asks.then(|| path.hints(now, ends.hosts.1)).flatten();
-            Some((settings::sample(now, mss, &ends.server.info()), hints))
-        });
-        for (connection, decision) in decisions {
-            self.obey(connection, &decision);
-        }
+        self.with_selectors(|all, endpoint| all.look(endpoint.now, endpoint));
     }
 
-    /// The handshake is over: shows the selector its sender before that sends anything.
-    pub(super) fn greet(&mut self, connection: u32) {
-        let ends = self.endpoints.ends(connection);
-        let sample = settings::sample(self.now, self.config.mss, &ends.server.info());
-        let hints = self.hints(ends.hosts.1);
-        if let Some(decision) = self.selection.greet(connection, &sample, hints) {
-            self.obey(connection, &decision);
-        }
-    }
-
-    fn obey(&mut self, connection: u32, decision: &Decision) {
-        let row = decision_row(connection, decision);
-        self.path.recorder().decided(row);
-        if decision.from != decision.to {
-            let how = settings::takeover(takeover_after(decision.cause));
-            self.switch(connection, &CcaChoice::plain(decision.to), how);
-        }
-    }
-
-    /// What the radio of a host tells, if anybody asks it.
-    pub(super) fn hints(&self, host: HostId) -> Option<Hints> {
-        let asked = self.selection.asks_radio();
-        asked.then(|| self.path.hints(self.now, host)).flatten()
+    fn with_selectors<T>(
+        &mut self,
+        work: impl FnOnce(&mut Selectors, &mut Self) -> Result<T, Infallible>,
+    ) -> T {
+        let mut selectors = core::mem::take(&mut self.selectors);
+        let Ok(done) = work(&mut selectors, self);
+        self.selectors = selectors;
+        done
     }
 }

@@ -212,6 +212,11 @@ impl Sender {
         (self.rtt.rto() * (1 << self.backoff.min(20))).min(self.config.max_rto)
     }
 
+    /// Returns the segments sent and not acknowledged cumulatively.
+    pub(crate) fn packets_out(&self) -> u32 {
+        self.board.packets_out()
+    }
+
     /// Returns the segments in the network.
     pub(crate) fn in_flight(&self) -> u32 {
         self.board.in_flight()

@@ -139,7 +139,7 @@ impl Pipe {
                 let (_, segment) = self.to_server.pop_front().unwrap();
                 self.acks.push((self.now, segment));
                 self.server.on_segment(self.now, &segment);
-                let info = self.server.info();
+                let info = self.server.view();
                 self.windows.push((self.now, info.cwnd, info.ca_state));
             } else if read_at <= self.now {
                 let (_, bytes) = self.reads.pop_front().unwrap();

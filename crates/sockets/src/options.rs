@@ -1,14 +1,17 @@
-//! What sockets offer and no library knows.
-#![allow(unsafe_code)]
+//! Socket options that no library offers, and reading without a copy.
+#![allow(
+    unsafe_code,
+    reason = "getsockopt, setsockopt and recv are called with pointers"
+)]
 
 use std::io;
 use std::mem::size_of;
 use std::os::fd::{AsFd, AsRawFd};
 
-/// Longest answer of TCP_INFO and TCP_CC_INFO.
+/// Longest answer that is read, which TCP_INFO and TCP_CC_INFO stay below.
 const LONGEST: usize = 512;
 
-/// The bytes of a TCP option; kernels differ in how many they have.
+/// Returns the bytes of a TCP option; their number depends on the kernel.
 pub(crate) fn tcp_option(socket: &impl AsFd, option: i32) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0_u8; LONGEST];
     let mut length = LONGEST as libc::socklen_t;
@@ -29,7 +32,7 @@ pub(crate) fn tcp_option(socket: &impl AsFd, option: i32) -> io::Result<Vec<u8>>
     Ok(bytes)
 }
 
-/// Sets an option to the bytes of `value`, in the order of the machine.
+/// Sets an option to the bytes of `value`, in the byte order of the machine.
 fn set(socket: &impl AsFd, level: i32, option: i32, value: &[u8]) -> io::Result<()> {
     // SAFETY: the kernel reads as many bytes as the slice has.
     let result = unsafe {
@@ -48,36 +51,51 @@ fn set(socket: &impl AsFd, level: i32, option: i32, value: &[u8]) -> io::Result<
 }
 
 /// Caps the pacing rate, bytes per second; `u64::MAX` lifts the cap.
-pub(crate) fn cap_pacing_rate(socket: &impl AsFd, bytes_per_second: u64) -> io::Result<()> {
+///
+/// # Errors
+/// Those of setsockopt(2).
+pub fn cap_pacing_rate(socket: &impl AsFd, bytes_per_second: u64) -> io::Result<()> {
     const { assert!(size_of::<libc::c_ulong>() == size_of::<u64>()) };
     let value = bytes_per_second.to_ne_bytes();
     set(socket, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, &value)
 }
 
 /// Caps the receive window, bytes.
-pub(crate) fn clamp_window(socket: &impl AsFd, bytes: u32) -> io::Result<()> {
+///
+/// # Errors
+/// Those of setsockopt(2).
+pub fn clamp_window(socket: &impl AsFd, bytes: u32) -> io::Result<()> {
     let value = bytes.to_ne_bytes();
     set(socket, libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, &value)
 }
 
 /// Caps the maximum segment size that is announced, bytes.
-pub(crate) fn set_max_segment(socket: &impl AsFd, bytes: u32) -> io::Result<()> {
+///
+/// # Errors
+/// Those of setsockopt(2).
+pub fn set_max_segment(socket: &impl AsFd, bytes: u32) -> io::Result<()> {
     let value = bytes.to_ne_bytes();
     set(socket, libc::IPPROTO_TCP, libc::TCP_MAXSEG, &value)
 }
 
 /// Changes the congestion control.
-pub(crate) fn set_congestion(socket: &impl AsFd, name: &str) -> io::Result<()> {
+///
+/// # Errors
+/// If the kernel does not have it, or this process may not use it (`net.ipv4.tcp_allowed_congestion_control`).
+pub fn set_congestion(socket: &impl AsFd, name: &str) -> io::Result<()> {
     let option = libc::TCP_CONGESTION;
     set(socket, libc::IPPROTO_TCP, option, name.as_bytes())
 }
 
-/// Takes data off a TCP socket without looking at them, waiting until there were `count` bytes or the
-/// stream has ended; answers how many there were.
+/// Takes data off a blocking TCP socket without copying them, until `count` bytes have arrived or the stream has
+/// ended; returns how many bytes there were.
 ///
-/// The kernel does all of it in one call, so a receiver costs nothing per packet, and it reads as a
-/// program that is always ready would: each segment in the moment in which it arrives.
-pub(crate) fn discard(socket: &impl AsFd, count: u64) -> io::Result<u64> {
+/// The kernel does all of it in one call, so that a receiver costs nothing per packet. It reads as a program that is
+/// always ready would: each segment when it arrives.
+///
+/// # Errors
+/// Those of recv(2).
+pub fn discard(socket: &impl AsFd, count: u64) -> io::Result<u64> {
     /// The longest read that Linux does.
     const LONGEST: u64 = 0x7fff_f000;
     let length = count.min(LONGEST) as usize;

@@ -1,4 +1,4 @@
-//! Links, addresses and routes of hosts (rtnetlink(7)).
+//! Netlink: links, addresses and routes of a network namespace (rtnetlink(7)).
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
@@ -18,11 +18,15 @@ use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::Socket;
 use netlink_sys::protocols::NETLINK_ROUTE;
 
-/// Requests to the kernel about the network namespace it was opened in.
-pub(crate) struct Netlink(Socket);
+/// Requests to the kernel about the network namespace in which it was opened.
+pub struct Netlink(Socket);
 
 impl Netlink {
-    pub(crate) fn open() -> io::Result<Self> {
+    /// Opens a netlink socket in the network namespace of this thread.
+    ///
+    /// # Errors
+    /// Those of the socket.
+    pub fn open() -> io::Result<Self> {
         let mut socket = Socket::new(NETLINK_ROUTE)?;
         socket.bind_auto()?;
         Ok(Self(socket))
@@ -49,7 +53,10 @@ impl Netlink {
     }
 
     /// Moves a device to the network namespace of a file.
-    pub(crate) fn move_link(&self, index: u32, namespace: &impl AsFd) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// Those of the kernel.
+    pub fn move_link(&self, index: u32, namespace: &impl AsFd) -> io::Result<()> {
         let mut message = LinkMessage::default();
         message.header.index = index;
         let file = namespace.as_fd().as_raw_fd();
@@ -57,8 +64,11 @@ impl Netlink {
         self.request(RouteNetlinkMessage::SetLink(message), false)
     }
 
-    /// Brings a device up; with `burst`, no more segments than that are handed to it at once.
-    pub(crate) fn bring_up(&self, index: u32, mtu: u32, burst: Option<u32>) -> io::Result<()> {
+    /// Brings a device up. With `burst`, TCP hands it at most so many segments at once.
+    ///
+    /// # Errors
+    /// Those of the kernel.
+    pub fn bring_up(&self, index: u32, mtu: u32, burst: Option<u32>) -> io::Result<()> {
         let mut message = LinkMessage::default();
         message.header.index = index;
         message.header.flags = LinkFlags::Up;
@@ -71,7 +81,10 @@ impl Netlink {
     }
 
     /// Gives a device its address.
-    pub(crate) fn add_address(&self, index: u32, address: Ipv4Addr) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// Those of the kernel.
+    pub fn add_address(&self, index: u32, address: Ipv4Addr) -> io::Result<()> {
         let mut message = AddressMessage::default();
         message.header.family = AddressFamily::Inet;
         message.header.prefix_len = 32;
@@ -83,8 +96,11 @@ impl Netlink {
         self.request(RouteNetlinkMessage::NewAddress(message), true)
     }
 
-    /// Sends everything through a device, with these metrics.
-    pub(crate) fn add_default_route(
+    /// Routes all destinations through a device, with these metrics.
+    ///
+    /// # Errors
+    /// Those of the kernel.
+    pub fn add_default_route(
         &self,
         index: u32,
         source: Ipv4Addr,

@@ -1,0 +1,71 @@
+//! Files of policies and memories that the words after `auto` name.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use super::Auto;
+use crate::memory::Memory;
+use crate::policy::{BUILT_IN, Policy, PolicyError, builtin, builtin_text};
+
+/// Texts of policies and memories, by the names that words after `auto` give them.
+pub type Files = BTreeMap<String, String>;
+
+impl Auto {
+    /// Reads the files of the policy and the memory into `files`, by `read`, and checks them. Built-in policies and
+    /// files that are there already are not read.
+    ///
+    /// # Errors
+    /// If a file cannot be read, or is no policy or memory for these words; the error names the file.
+    pub fn load(
+        &self,
+        files: &mut Files,
+        read: impl Fn(&str) -> io::Result<String>,
+    ) -> Result<(), String> {
+        let add = |files: &mut Files, file: &str, allowed: &str| {
+            if !files.contains_key(file) {
+                let text = read(file).map_err(|error| {
+                    format!("{file:?} cannot be read: {error}; allowed: {allowed}")
+                })?;
+                files.insert(file.to_owned(), text);
+            }
+            Ok::<_, String>(())
+        };
+        if builtin_text(&self.policy).is_err() {
+            let built_in = BUILT_IN.map(|policy| policy.0).join(", ");
+            add(files, &self.policy, &format!("{built_in}, or a file"))?;
+        }
+        let policy = self.policy_in(files).map_err(|error| error.to_string())?;
+        self.check(&policy).map_err(|error| error.to_string())?;
+        if let Some(file) = &self.memory {
+            add(files, file, "the file of a memory")?;
+        }
+        self.memory_in(files).map(drop)
+    }
+
+    /// Returns the policy: the one whose text is in `files`, or a built-in one.
+    ///
+    /// # Errors
+    /// If there is none of that name, or it cannot be used.
+    pub fn policy_in(&self, files: &Files) -> Result<Policy, PolicyError> {
+        let policy = match files.get(&self.policy) {
+            Some(text) => Policy::from_toml(text, &self.policy),
+            None => builtin(&self.policy),
+        }?;
+        Ok(match self.cca {
+            Some(cca) => policy.fixed_to(cca),
+            None => policy,
+        })
+    }
+
+    /// Returns the memory whose text is in `files`; an empty one if no file is named.
+    ///
+    /// # Errors
+    /// File, field and value that are wrong, and what is allowed.
+    pub(crate) fn memory_in(&self, files: &Files) -> Result<Memory, String> {
+        let Some(file) = &self.memory else {
+            return Ok(Memory::default());
+        };
+        let text = files.get(file).map_or("", String::as_str);
+        Memory::from_toml(text).map_err(|reason| format!("{file}: {reason}"))
+    }
+}

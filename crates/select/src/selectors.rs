@@ -1,0 +1,303 @@
+//! Selectors: the selectors of all connections of an endpoint, and its memories of destinations.
+
+use std::sync::Arc;
+
+use cca::{SenderView, Takeover};
+use record::{DecisionRow, EstimateRow};
+use units::Instant;
+use units::random::{Purpose, Stream};
+
+use crate::auto::{Auto, Files};
+use crate::memory::{Ending, Memory};
+use crate::policy::Policy;
+use crate::rows::{decision_row, estimate_row};
+use crate::sample::{Hints, SAMPLE_INTERVAL};
+use crate::selector::{Cause, Decision, Selector, Start};
+
+/// Endpoint: owner of the connections whose congestion controls are selected.
+///
+/// A simulation, the guest of the kernel engine and a program with sockets implement it. They only show their senders
+/// and carry out takeovers; [`Selectors`] does the rest.
+pub trait Endpoint {
+    /// Error of the endpoint.
+    type Error;
+
+    /// Returns the sender of a connection; `None` if it is not open.
+    ///
+    /// # Errors
+    /// Those of the endpoint.
+    fn view(&mut self, connection: u32) -> Result<Option<SenderView>, Self::Error>;
+
+    /// Returns the hints of the radio of a destination; `None` if it has no radio or gives no hints. Called only
+    /// for flows that ask for hints.
+    ///
+    /// # Errors
+    /// Those of the endpoint.
+    fn hints(&mut self, destination: &str) -> Result<Option<Hints>, Self::Error>;
+
+    /// Records a decision.
+    ///
+    /// # Errors
+    /// Those of the endpoint.
+    fn record(&mut self, decision: DecisionRow) -> Result<(), Self::Error>;
+
+    /// Changes the congestion control of an open connection to `cca` at `now`.
+    ///
+    /// # Errors
+    /// Those of the endpoint.
+    fn take_over(
+        &mut self,
+        now: Instant,
+        connection: u32,
+        cca: &'static str,
+        how: Takeover,
+    ) -> Result<(), Self::Error>;
+}
+
+/// A flow whose congestion control is selected.
+#[derive(Clone, Debug)]
+struct Selected {
+    policy: Arc<Policy>,
+    auto: Auto,
+    /// Number of its memory.
+    memory: usize,
+}
+
+/// A connection with a selector.
+#[derive(Clone, Debug)]
+struct Connection {
+    number: u32,
+    destination: String,
+    asks_radio: bool,
+    selector: Selector,
+    last: Option<SenderView>,
+}
+
+impl Connection {
+    /// Shows the selector its sender, if that is open; returns what it decides.
+    fn observe<E: Endpoint>(
+        &mut self,
+        now: Instant,
+        endpoint: &mut E,
+    ) -> Result<Option<Decision>, E::Error> {
+        let Some(view) = endpoint.view(self.number)? else {
+            return Ok(None);
+        };
+        let hints = hints(self.asks_radio, &self.destination, endpoint)?;
+        self.last = Some(view);
+        Ok(self.selector.observe(now, &view, hints))
+    }
+}
+
+/// The selectors of all connections of an endpoint.
+///
+/// Connections belong to flows. Each flow has a policy and its words, or a fixed congestion control. A flow remembers
+/// what its own memory file knows of destinations and what the connections of all flows have found.
+#[derive(Clone, Debug, Default)]
+pub struct Selectors {
+    flows: Vec<Option<Selected>>,
+    /// One per file, and one for flows without a file.
+    memories: Vec<Memory>,
+    connections: Vec<Connection>,
+    next: Option<Instant>,
+    seed: u64,
+}
+
+/// Error of a flow whose congestion control cannot be selected.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("flow {flow:?}: {reason}")]
+pub struct SelectionError {
+    /// Name of the flow.
+    pub flow: String,
+    /// What is wrong with its policy or memory.
+    pub reason: String,
+}
+
+impl Selectors {
+    /// Returns the selectors of `flows`: the name of each, and its words if its congestion control is selected.
+    /// `files` holds the texts of policies and memories by the names in those words.
+    ///
+    /// # Errors
+    /// [`SelectionError`] names the flow whose policy or memory cannot be used.
+    pub fn new<'a>(
+        flows: impl IntoIterator<Item = (&'a str, Option<Auto>)>,
+        files: &Files,
+        seed: u64,
+    ) -> Result<Self, SelectionError> {
+        let mut selectors = Self {
+            seed,
+            ..Self::default()
+        };
+        let mut read: Vec<Option<String>> = Vec::new();
+        for (name, auto) in flows {
+            let wrong = |reason| SelectionError {
+                flow: name.to_owned(),
+                reason,
+            };
+            let Some(auto) = auto else {
+                selectors.flows.push(None);
+                continue;
+            };
+            let policy = auto.policy_in(files);
+            let policy = policy.map_err(|error| wrong(error.to_string()))?;
+            let known = read.iter().position(|file| *file == auto.memory);
+            let memory = known.unwrap_or(read.len());
+            if known.is_none() {
+                selectors
+                    .memories
+                    .push(auto.memory_in(files).map_err(wrong)?);
+                read.push(auto.memory.clone());
+            }
+            selectors.flows.push(Some(Selected {
+                policy: Arc::new(policy),
+                auto,
+                memory,
+            }));
+        }
+        Ok(selectors)
+    }
+
+    /// Takes a new connection of flow number `flow` to `destination`; returns the decision on its first congestion
+    /// control if that is selected. The decision is not recorded yet.
+    ///
+    /// # Errors
+    /// Those of the endpoint.
+    pub fn open<E: Endpoint>(
+        &mut self,
+        now: Instant,
+        flow: usize,
+        connection: u32,
+        destination: &str,
+        endpoint: &mut E,
+    ) -> Result<Option<Decision>, E::Error> {
+        let Some(Selected {
+            policy,
+            auto,
+            memory,
+        }) = self.flows[flow].clone()
+        else {
+            return Ok(None);
+        };
+        let asks_radio = auto.hints;
+        let start = Start {
+            at: now,
+            known: self.memories[memory].of(destination),
+            hints: hints(asks_radio, destination, endpoint)?,
+            draws: Stream::new(self.seed, Purpose::Selection, connection),
+        };
+        let (selector, decision) = Selector::new(policy, auto, &start);
+        self.connections.push(Connection {
+            number: connection,
+            destination: destination.to_owned(),
+            asks_radio,
+            selector,
+            last: None,
+        });
+        self.next.get_or_insert(now + SAMPLE_INTERVAL);
+        Ok(Some(decision))
+    }
+
+    /// Shows the selector of a connection its sender after the handshake, before that sends anything.
+    ///
+    /// # Errors
+    /// Those of the endpoint.
+    pub fn establish<E: Endpoint>(
+        &mut self,
+        now: Instant,
+        connection: u32,
+        endpoint: &mut E,
+    ) -> Result<(), E::Error> {
+        let Some(index) = self.position(connection) else {
+            return Ok(());
+        };
+        match self.connections[index].observe(now, endpoint)? {
+            Some(decision) => carry_out(connection, &decision, endpoint),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns when [`Selectors::look`] is due; [`Instant::NEVER`] without connections.
+    pub fn next(&self) -> Instant {
+        self.next.unwrap_or(Instant::NEVER)
+    }
+
+    /// Shows every selector its sender, and then carries out all decisions.
+    ///
+    /// # Errors
+    /// Those of the endpoint.
+    pub fn look<E: Endpoint>(&mut self, now: Instant, endpoint: &mut E) -> Result<(), E::Error> {
+        while let Some(next) = self.next.as_mut().filter(|next| **next <= now) {
+            *next += SAMPLE_INTERVAL;
+        }
+        let mut decisions = Vec::new();
+        for connection in &mut self.connections {
+            let decision = connection.observe(now, endpoint)?;
+            decisions.extend(decision.map(|decision| (connection.number, decision)));
+        }
+        decisions
+            .iter()
+            .try_for_each(|(connection, decision)| carry_out(*connection, decision, endpoint))
+    }
+
+    /// Ends a connection: later connections of any flow to its destination know what it has found.
+    pub fn close(&mut self, connection: u32) {
+        let Some(index) = self.position(connection) else {
+            return;
+        };
+        let ended = self.connections.swap_remove(index);
+        let retransmitted = ended.last.map_or(0.0, |last| {
+            last.retransmissions as f64 / last.delivered.max(1) as f64
+        });
+        let (cca, view) = (ended.selector.present(), ended.selector.watch().view());
+        let ending = Ending::of(cca, view, retransmitted);
+        for memory in &mut self.memories {
+            memory.remember(&ended.destination, &ending);
+        }
+        if self.connections.is_empty() {
+            self.next = None;
+        }
+    }
+
+    /// Returns a row per connection with its estimates at the end of the slot that began at `slot`.
+    pub fn estimates(&self, slot: Instant) -> impl Iterator<Item = EstimateRow> {
+        let connections = self.connections.iter();
+        connections.map(move |each| estimate_row(slot, each.number, &each.selector))
+    }
+
+    fn position(&self, connection: u32) -> Option<usize> {
+        self.connections
+            .iter()
+            .position(|each| each.number == connection)
+    }
+}
+
+fn hints<E: Endpoint>(
+    asked: bool,
+    destination: &str,
+    endpoint: &mut E,
+) -> Result<Option<Hints>, E::Error> {
+    if asked {
+        endpoint.hints(destination)
+    } else {
+        Ok(None)
+    }
+}
+
+/// Records a decision, and has the chosen congestion control take over if it is another one.
+fn carry_out<E: Endpoint>(
+    connection: u32,
+    decision: &Decision,
+    endpoint: &mut E,
+) -> Result<(), E::Error> {
+    endpoint.record(decision_row(connection, decision))?;
+    if decision.from == decision.to {
+        return Ok(());
+    }
+    let how = match decision.cause {
+        // A connection that has hardly begun has no context to pass on. It stays in slow start, out of which a cap
+        // of its rate would take it.
+        Cause::Establishment => Takeover::Kernel,
+        Cause::Change | Cause::Return => Takeover::Context,
+    };
+    endpoint.take_over(decision.at, connection, decision.to, how)
+}

@@ -1,0 +1,97 @@
+//! TCP_INFO and TCP_CC_INFO of a socket, as a view of its sender.
+
+use std::io;
+use std::os::fd::AsFd;
+
+use cca::{CaState, SenderView};
+use units::{Duration, Rate};
+
+use crate::options::tcp_option;
+
+/// `TCP_CC_INFO` (linux/tcp.h).
+const TCP_CC_INFO: i32 = 26;
+/// Pacing gain of BBR in STARTUP, in 256ths, from which its other gains are far (`bbr_high_gain`).
+const BBR_HIGH_GAIN: u32 = 739;
+/// Bit of `tcpi_delivery_rate_app_limited` in the byte that follows the window scales.
+const APP_LIMITED: u8 = 1;
+/// Value of `tcpi_min_rtt` before the first RTT sample (`tcp_min_rtt`); without a connection it is 0.
+const NO_RTT: u32 = u32::MAX;
+/// Value of `tcpi_pacing_rate` without pacing.
+const NO_LIMIT: u64 = u64::MAX;
+
+/// Answer of the kernel: `struct tcp_info` or `union tcp_cc_info` of linux/tcp.h, as long as the kernel has it.
+struct Answer(Vec<u8>);
+
+impl Answer {
+    fn bytes<const N: usize>(&self, at: usize) -> Option<[u8; N]> {
+        self.0.get(at..at + N)?.try_into().ok()
+    }
+
+    fn byte(&self, at: usize) -> u8 {
+        self.0.get(at).copied().unwrap_or_default()
+    }
+
+    fn word(&self, at: usize) -> u32 {
+        self.bytes(at).map_or(0, u32::from_ne_bytes)
+    }
+
+    fn long(&self, at: usize) -> u64 {
+        self.bytes(at).map_or(0, u64::from_ne_bytes)
+    }
+}
+
+/// Returns the view of the sender behind a connected socket, whose congestion control is `cca`.
+///
+/// Linux reports no time of the exit from slow start. It counts probes, recoveries and undone reductions per
+/// namespace only: [`Counters`](crate::Counters).
+///
+/// # Errors
+/// Those of getsockopt(2).
+pub fn sender_view(socket: &impl AsFd, cca: &str) -> io::Result<SenderView> {
+    let info = Answer(tcp_option(socket, libc::TCP_INFO)?);
+    let (unacked, sacked) = (info.word(24), info.word(28));
+    let (lost, retrans) = (info.word(32), info.word(36));
+    let (cwnd, ssthresh) = (info.word(80), info.word(76));
+    let slow_start = if cca == "bbr" {
+        bbr_pacing_gain(socket)? == Some(BBR_HIGH_GAIN)
+    } else {
+        cwnd < ssthresh
+    };
+    let micros = |us: u32| Duration::from_micros(us.into());
+    let rate = |bytes_per_second: u64| match bytes_per_second {
+        0 | NO_LIMIT => None,
+        rate => Some(Rate::from_bits_per_second(rate.saturating_mul(8))),
+    };
+    let (srtt, min_rtt) = (info.word(68), info.word(148));
+    Ok(SenderView {
+        mss: info.word(16),
+        ca_state: CaState::of_linux(info.byte(1)),
+        cwnd,
+        ssthresh,
+        packets_out: unacked,
+        inflight: (unacked + retrans).saturating_sub(sacked + lost),
+        srtt: (srtt > 0).then(|| micros(srtt)),
+        min_rtt: (1..NO_RTT).contains(&min_rtt).then(|| micros(min_rtt)),
+        rto: micros(info.word(8)),
+        delivered: info.word(192).into(),
+        retransmissions: info.word(100).into(),
+        delivery_rate: rate(info.long(160)),
+        app_limited: info.byte(7) & APP_LIMITED != 0,
+        pacing_rate: rate(info.long(104)),
+        // Kernels before 5.4 do not have it.
+        send_window: info.bytes(228).map(|b| u32::from_ne_bytes(b).into()),
+        slow_start,
+        slow_start_exit: None,
+        // `tcpi_total_rto`: kernels before 6.7 do not have it.
+        timeouts: info.bytes(240).map(|b| u16::from_ne_bytes(b).into()),
+        loss_probes: None,
+        fast_recoveries: None,
+        undone: None,
+    })
+}
+
+/// Returns `bbr_pacing_gain` of `struct tcp_bbr_info`.
+fn bbr_pacing_gain(socket: &impl AsFd) -> io::Result<Option<u32>> {
+    let info = Answer(tcp_option(socket, TCP_CC_INFO)?);
+    Ok(info.bytes(12).map(u32::from_ne_bytes))
+}
