@@ -3,6 +3,7 @@
 //! Definitions for users are in `docs/definitions.md`; this crate is the only place where they are
 //! computed.
 
+mod connection;
 mod delays;
 mod increments;
 mod meter;
@@ -10,6 +11,7 @@ mod metrics;
 mod table;
 mod tables;
 
+pub use connection::{BottleneckSlot, Connection, Identity};
 pub use delays::Delays;
 pub use increments::Increments;
 pub use meter::{Ack, Meter, SlotCounts};

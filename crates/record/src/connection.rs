@@ -1,0 +1,382 @@
+//! Connection: the rows of one connection in the tables of slots and flows.
+
+use cca::SenderView;
+use units::{Bytes, Duration, Instant, Rate};
+
+use crate::{FlowRow, Meter, Performance, SlotCounts, SlotInput, SlotRow, Tables, Weights};
+
+/// Identity of a connection.
+#[derive(Clone, Debug)]
+pub struct Identity {
+    /// Number of the connection.
+    pub flow: u32,
+    /// Name of the flow in the scenario.
+    pub name: String,
+    /// Node that receives.
+    pub ue: String,
+    /// Congestion control, by the kernel's name.
+    pub cca: String,
+    /// Payload of a full segment, bytes.
+    pub mss: u32,
+    /// Time of the request.
+    pub requested: Instant,
+}
+
+/// The bottleneck of a connection at the end of a slot.
+#[derive(Clone, Copy, Debug)]
+pub struct BottleneckSlot {
+    /// Start of the slot.
+    pub from: Instant,
+    /// Payload that the bottleneck could have carried for the connection, bytes.
+    pub capacity: u64,
+    /// Bytes that wait.
+    pub queue_bytes: u64,
+    /// Packets that wait.
+    pub queue_packets: u64,
+}
+
+/// Counter of a sender at the end of the last slot; `None` where the engine does not tell it.
+#[derive(Debug)]
+struct BySlot(Option<u64>);
+
+impl BySlot {
+    /// Ends a slot: returns what the counter gained in it; NaN if it is not known at both ends.
+    fn end_slot(&mut self, now: Option<u64>) -> f64 {
+        let before = core::mem::replace(&mut self.0, now);
+        now.zip(before)
+            .map_or(f64::NAN, |(now, before)| now.saturating_sub(before) as f64)
+    }
+}
+
+/// A slot that waits for its PM, which needs the lowest RTT of the whole connection.
+#[derive(Debug)]
+struct Waiting {
+    counts: SlotCounts,
+    capacity: u64,
+    oldest_age: Option<Duration>,
+    row: SlotRow,
+}
+
+/// Mean of what is defined.
+#[derive(Default)]
+struct Mean {
+    sum: f64,
+    count: u64,
+}
+
+impl Mean {
+    fn push(&mut self, value: f64) {
+        if !value.is_nan() {
+            self.sum += value;
+            self.count += 1;
+        }
+    }
+
+    /// Returns the mean; NaN without any value.
+    fn value(&self) -> f64 {
+        if self.count == 0 {
+            return f64::NAN;
+        }
+        self.sum / self.count as f64
+    }
+}
+
+/// Measures of one connection, which become its rows.
+#[derive(Debug)]
+pub struct Connection {
+    identity: Identity,
+    slot: Duration,
+    /// Measures at the taps.
+    pub meter: Meter,
+    completed: Option<Instant>,
+    timeouts: BySlot,
+    loss_probes: BySlot,
+    waiting: Vec<Waiting>,
+}
+
+impl Connection {
+    /// Creates the record of a connection that is requested now; `slot` is the length of slots.
+    pub fn new(identity: Identity, slot: Duration) -> Self {
+        Self {
+            identity,
+            slot,
+            meter: Meter::default(),
+            completed: None,
+            timeouts: BySlot(Some(0)),
+            loss_probes: BySlot(Some(0)),
+            waiting: Vec::new(),
+        }
+    }
+
+    /// Returns the payload of a full segment, bytes.
+    pub fn mss(&self) -> u32 {
+        self.identity.mss
+    }
+
+    /// Notes that the last byte of a finite transfer was received.
+    pub fn complete(&mut self, now: Instant) {
+        self.completed = Some(now);
+    }
+
+    /// Returns the time at which the last byte of a finite transfer was received.
+    pub fn completed(&self) -> Option<Instant> {
+        self.completed
+    }
+
+    /// Ends a slot, which gets a row once data has been sent. `view` shows the sender, if it has shown itself.
+    pub fn end_slot(
+        &mut self,
+        now: Instant,
+        bottleneck: &BottleneckSlot,
+        view: Option<SenderView>,
+    ) {
+        let view = view.unwrap_or_default();
+        let timeouts = self.timeouts.end_slot(view.timeouts);
+        let loss_probes = self.loss_probes.end_slot(view.loss_probes);
+        if self.meter.first_data.is_none() {
+            return;
+        }
+        let counts = self.meter.end_slot();
+        let mbps = |bytes| Rate::of(Bytes::new(bytes), self.slot).as_mbps();
+        let row = SlotRow {
+            flow: self.identity.flow,
+            t_s: bottleneck.from.as_secs_f64(),
+            delivered_bytes: counts.delivered,
+            goodput_mbps: mbps(counts.delivered),
+            rate_mbps: mbps(counts.arrived),
+            capacity_mbps: mbps(bottleneck.capacity),
+            rtt_mean_ms: mean_ms(counts.rtt),
+            owd_mean_ms: mean_ms(counts.one_way),
+            retransmissions: counts.retransmissions,
+            cwnd: view.cwnd,
+            inflight: view.inflight,
+            queue_bytes: bottleneck.queue_bytes,
+            queue_packets: bottleneck.queue_packets,
+            a: f64::NAN,
+            b: f64::NAN,
+            c: f64::NAN,
+            pm_balanced: f64::NAN,
+            pm_delay: f64::NAN,
+            segments: counts.segments,
+            duplicate_acks: counts.duplicate_acks,
+            timeouts,
+            loss_probes,
+            rtt_increment_mean_ms: counts.increments.mean_ms(),
+            rtt_increment_max_ms: counts.increments.largest_ms(),
+        };
+        self.waiting.push(Waiting {
+            counts,
+            capacity: bottleneck.capacity,
+            oldest_age: self.meter.oldest_age(now),
+            row,
+        });
+    }
+
+    /// Ends the run at `end`: adds the rows of the connection to `tables`. `view` shows the sender, if it has shown
+    /// itself.
+    pub fn finish(mut self, end: Instant, view: Option<SenderView>, tables: &mut Tables) {
+        let (mut balanced, mut delay) = (Mean::default(), Mean::default());
+        for waiting in core::mem::take(&mut self.waiting) {
+            let row = self.with_performance(waiting);
+            balanced.push(row.pm_balanced);
+            delay.push(row.pm_delay);
+            tables.slots.push(row);
+        }
+        let pm = [balanced.value(), delay.value()];
+        tables
+            .flows
+            .push(self.summary(end, &view.unwrap_or_default(), pm));
+    }
+
+    /// Returns the row of a slot with PM and its parts.
+    fn with_performance(&self, waiting: Waiting) -> SlotRow {
+        let Waiting {
+            counts,
+            capacity,
+            oldest_age,
+            row,
+        } = waiting;
+        let (sum, count) = counts.rtt;
+        let parts = Performance::of(&SlotInput {
+            slot: self.slot,
+            delivered: counts.delivered,
+            capacity,
+            lowest_rtt: self.meter.rtt.lowest(),
+            mean_rtt: (count > 0).then(|| sum / count),
+            oldest_age,
+            retransmitted: counts.retransmissions * u64::from(self.identity.mss),
+        })
+        .parts();
+        let [a, b, c] = parts;
+        SlotRow {
+            a,
+            b,
+            c,
+            pm_balanced: Weights::BALANCED.pm(parts),
+            pm_delay: Weights::DELAY.pm(parts),
+            ..row
+        }
+    }
+
+    /// Returns the row of the connection; `pm` holds the means of PM, balanced and delay.
+    fn summary(mut self, end: Instant, view: &SenderView, pm: [f64; 2]) -> FlowRow {
+        let Identity {
+            flow,
+            name,
+            ue,
+            cca,
+            requested,
+            ..
+        } = self.identity;
+        let meter = &mut self.meter;
+        let first = meter.first_data;
+        let last = self.completed.unwrap_or(end);
+        let duration = first.map_or(Duration::ZERO, |first| last.saturating_since(first));
+        let (rtt_mean_ms, rtt_min_ms) = (meter.rtt.mean_ms(), meter.rtt.lowest_ms());
+        let count = |told: Option<u64>| told.map_or(f64::NAN, |count| count as f64);
+        let seconds = |span: Option<Duration>| span.map_or(f64::NAN, Duration::as_secs_f64);
+        let exit = view.slow_start_exit.zip(first);
+        FlowRow {
+            flow,
+            name,
+            ue,
+            cca,
+            start_s: requested.as_secs_f64(),
+            first_data_s: first.map_or(f64::NAN, Instant::as_secs_f64),
+            duration_s: duration.as_secs_f64(),
+            completion_s: seconds(self.completed.map(|at| at.saturating_since(requested))),
+            bytes: meter.delivered,
+            goodput_mbps: Rate::of(Bytes::new(meter.delivered), duration).as_mbps(),
+            rtt_mean_ms,
+            rtt_p95_ms: meter.rtt.percentile_ms(95),
+            rtt_min_ms,
+            owd_mean_ms: meter.one_way.mean_ms(),
+            owd_p95_ms: meter.one_way.percentile_ms(95),
+            owd_min_ms: meter.one_way.lowest_ms(),
+            induced_delay_ms: rtt_mean_ms - rtt_min_ms,
+            srtt_mean_ms: meter.srtt.mean_ms(),
+            segments: meter.segments,
+            retransmissions: meter.retransmissions,
+            timeouts: count(view.timeouts),
+            loss_probes: count(view.loss_probes),
+            recoveries: count(view.fast_recoveries),
+            undone: count(view.undone),
+            slow_start_exit_s: seconds(exit.map(|((at, _), first)| at.saturating_since(first))),
+            slow_start_exit_cwnd: exit.map_or(f64::NAN, |((_, cwnd), _)| f64::from(cwnd)),
+            pm_balanced: pm[0],
+            pm_delay: pm[1],
+            duplicate_acks: meter.duplicate_acks,
+            slow_start_bytes: count(meter.sent_before_exit()),
+            rtt_increment_mean_ms: meter.increments.mean_ms(),
+            rtt_increment_max_ms: meter.increments.largest_ms(),
+        }
+    }
+}
+
+/// Returns the mean of durations, ms; NaN without any.
+fn mean_ms((sum, count): (Duration, u64)) -> f64 {
+    if count == 0 {
+        return f64::NAN;
+    }
+    sum.as_secs_f64() * 1e3 / count as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Ack;
+
+    const SLOT: Duration = Duration::from_millis(100);
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    fn connection() -> Connection {
+        let identity = Identity {
+            flow: 0,
+            name: "a".to_owned(),
+            ue: "phone".to_owned(),
+            cca: "reno".to_owned(),
+            mss: 100,
+            requested: at(0),
+        };
+        Connection::new(identity, SLOT)
+    }
+
+    fn end_slot(connection: &mut Connection, ms: u64, view: Option<SenderView>) {
+        let bottleneck = BottleneckSlot {
+            from: at(ms - 100),
+            capacity: 1_000,
+            queue_bytes: 0,
+            queue_packets: 0,
+        };
+        connection.end_slot(at(ms), &bottleneck, view);
+    }
+
+    fn round_trip(connection: &mut Connection, ms: u64, rtt: u64, seq: u64) {
+        connection.meter.data_sent(at(ms), seq, 100);
+        let ack = Ack {
+            number: seq + 100,
+            window: 1,
+            bare: true,
+        };
+        connection.meter.ack_arrived(at(ms + rtt), ack, None);
+    }
+
+    fn view(timeouts: Option<u64>) -> Option<SenderView> {
+        Some(SenderView {
+            timeouts,
+            ..SenderView::default()
+        })
+    }
+
+    #[test]
+    fn pm_of_early_slots_takes_the_lowest_rtt_of_the_whole_connection() {
+        let mut connection = connection();
+        round_trip(&mut connection, 0, 80, 0);
+        end_slot(&mut connection, 100, None);
+        round_trip(&mut connection, 100, 40, 100);
+        end_slot(&mut connection, 200, None);
+        let mut tables = Tables::default();
+        connection.finish(at(200), None, &mut tables);
+        assert_eq!(tables.slots.b, [0.5, 1.0]);
+        assert_eq!(tables.flows.rtt_min_ms, [40.0]);
+        let mean = tables.slots.pm_delay.iter().sum::<f64>() / 2.0;
+        assert!((tables.flows.pm_delay[0] - mean).abs() < 1e-12);
+    }
+
+    #[test]
+    fn counters_of_the_sender_are_split_by_slot_where_both_ends_are_known() {
+        let mut connection = connection();
+        // Time-outs of the handshake belong to no slot.
+        end_slot(&mut connection, 100, view(Some(1)));
+        round_trip(&mut connection, 100, 40, 0);
+        for (ms, timeouts) in [(200, Some(1)), (300, Some(3)), (400, None), (500, Some(9))] {
+            end_slot(&mut connection, ms, view(timeouts));
+        }
+        let mut tables = Tables::default();
+        connection.finish(at(500), view(Some(9)), &mut tables);
+        let timeouts = &tables.slots.timeouts;
+        assert_eq!(timeouts[..2], [0.0, 2.0]);
+        assert!(timeouts[2].is_nan() && timeouts[3].is_nan());
+        assert!(
+            tables
+                .slots
+                .loss_probes
+                .iter()
+                .all(|probes| probes.is_nan())
+        );
+        assert_eq!(tables.flows.timeouts, [9.0]);
+    }
+
+    #[test]
+    fn a_connection_without_data_has_no_slots() {
+        let mut connection = connection();
+        end_slot(&mut connection, 100, None);
+        let mut tables = Tables::default();
+        connection.finish(at(100), None, &mut tables);
+        assert!(tables.slots.is_empty());
+        assert!(tables.flows.pm_balanced[0].is_nan() && tables.flows.rtt_mean_ms[0].is_nan());
+    }
+}

@@ -1,0 +1,74 @@
+//! Observer of the recorder: measures packets at the taps, bottlenecks and the radio.
+
+use ::radio::ran::{ConnectionEvent, TtiRecord, UserId};
+use net::{HostId, Kind, LinkId, Observer, Packet};
+use record::Ack;
+use tcp::Flags;
+use units::Instant;
+
+use crate::{Recorder, radio};
+
+impl Observer for Recorder {
+    fn sent(&mut self, at: Instant, host: HostId, packet: &Packet) {
+        let watched = &mut self.watched[packet.flow as usize];
+        let segment = &packet.segment;
+        if host != watched.hosts.0 || segment.len == 0 {
+            return;
+        }
+        let seq = watched.stream.segment(segment.seq);
+        watched.record.meter.data_sent(at, seq, segment.len);
+    }
+
+    fn received(&mut self, at: Instant, host: HostId, packet: &Packet) {
+        let watched = &mut self.watched[packet.flow as usize];
+        let segment = &packet.segment;
+        let meter = &mut watched.record.meter;
+        if host == watched.hosts.1 && segment.len > 0 {
+            meter.data_arrived(at, packet.sent_at, packet.size);
+        } else if host == watched.hosts.0
+            && segment.flags.contains(Flags::ACK)
+            && let Some(number) = watched.stream.acknowledgement(segment.ack)
+        {
+            let edge = |wire| watched.stream.acknowledgement(wire);
+            let sacks = segment.sack.as_slice().iter();
+            let sacks = sacks.filter_map(|&(left, right)| Some((edge(left)?, edge(right)?)));
+            let connects = segment.flags.contains(Flags::SYN) || segment.flags.contains(Flags::FIN);
+            let ack = Ack {
+                number,
+                window: segment.window,
+                bare: segment.len == 0 && !connects,
+            };
+            meter.ack_arrived(at, ack, sacks);
+        }
+    }
+
+    fn transmitted(&mut self, link: LinkId, packet: &Packet, _: Instant, _: Instant) {
+        let Some(index) = self.bottlenecks.carry(link, packet.size) else {
+            return;
+        };
+        if packet.kind == Kind::Tcp {
+            let watched = &mut self.watched[packet.flow as usize];
+            if watched.bottleneck == index {
+                watched.carried += u64::from(packet.size);
+            }
+        }
+    }
+
+    fn radio(&mut self, at: Instant, record: &TtiRecord) {
+        if self.log_radio {
+            self.tables.radio.push(radio::row(at, record));
+        }
+    }
+
+    fn connection(&mut self, at: Instant, user: UserId, event: &ConnectionEvent) {
+        let (kind, detail) = radio::event(event);
+        let ue = self.bottlenecks.ue(user as usize);
+        for connection in 0..self.watched.len() {
+            let watched = &self.watched[connection];
+            let concerns = Some(watched.hosts.0) == ue || Some(watched.hosts.1) == ue;
+            if concerns && watched.record.completed().is_none() {
+                self.event(at, connection as u32, kind, detail.clone());
+            }
+        }
+    }
+}
