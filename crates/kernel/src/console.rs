@@ -1,11 +1,11 @@
-//! What the kernel printed.
+//! Console: the last lines that the kernel printed.
 
 use std::path::Path;
 
-/// Lines of the console that an error message shows.
+/// Number of lines that an error message shows.
 const LINES: usize = 30;
 
-/// The last lines of the console in `file`.
+/// Returns the last lines of the console in `file`.
 pub(crate) fn last_lines(file: &Path) -> String {
     let bytes = std::fs::read(file).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);

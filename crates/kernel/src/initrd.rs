@@ -1,4 +1,4 @@
-//! The initial RAM disk: the guest's program as init, and nothing else.
+//! Initial RAM disk: it holds the guest's program as init, and nothing else.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use cpio::newc;
 
-/// A regular file that everybody may run.
+/// Mode of a regular file that everybody may run.
 const EXECUTABLE: u32 = 0o100_755;
 
 /// Writes the archive of `guest` to `file`. Its bytes depend on the program alone.

@@ -1,7 +1,7 @@
-//! The kernel engine: a user-mode Linux kernel on a virtual clock, whose hosts are joined by our path.
+//! Kernel engine: a user-mode Linux kernel on a virtual clock, whose hosts are joined by our path.
 //!
-//! One run is one process. This crate gives it its job, starts it, and collects what the path in it
-//! reports; the kernel itself is built by `celltcp kernel build`.
+//! One run is one process. This crate starts it with a job and collects the reports of the path in it.
+//! `celltcp kernel build` builds the kernel.
 
 mod console;
 mod initrd;

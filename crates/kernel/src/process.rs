@@ -1,4 +1,4 @@
-//! The kernel's process and its working folder.
+//! Process: a user-mode kernel and its working folder.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -16,14 +16,14 @@ use tempfile::TempDir;
 
 use crate::{console, initrd};
 
-/// Files in the working folder.
+/// Names of files in the working folder.
 const INITRD: &str = "initrd";
 const JOB: &str = "job";
 const REPORTS: &str = "reports";
 const CONSOLE: &str = "console";
 
 /// The kernel's command line. It is mixed into the kernel's entropy, so it is the same for every run;
-/// what differs goes through the environment. The clock starts at a time when certificates and the like
+/// differences go through the environment. The clock starts at a time when certificates and the like
 /// would be valid.
 const COMMAND_LINE: [&str; 12] = [
     "mem=512M",
@@ -51,7 +51,7 @@ pub struct Parts {
     pub path: PathBuf,
 }
 
-/// A kernel at work. Dropping it kills it and removes its folder.
+/// A running kernel. Dropping it kills the kernel and removes the folder.
 #[derive(Debug)]
 pub(crate) struct Process {
     child: Child,
@@ -59,7 +59,7 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Starts a kernel on a job; answers it and where its path reports.
+    /// Starts a kernel on a job; returns it and the file to which its path reports.
     pub(crate) fn start(parts: &Parts, job: &Job) -> io::Result<(Self, File)> {
         let folder = tempfile::Builder::new().prefix("celltcp-").tempdir()?;
         let file = |name: &str| folder.path().join(name);
@@ -101,12 +101,12 @@ impl Process {
         Ok((Self { child, folder }, reports))
     }
 
-    /// How the process ended, if it has.
+    /// Returns the exit status of the process if it has ended.
     pub(crate) fn ended(&mut self) -> io::Result<Option<ExitStatus>> {
         self.child.try_wait()
     }
 
-    /// The last lines that the kernel printed.
+    /// Returns the last lines that the kernel printed.
     pub(crate) fn console(&self) -> String {
         console::last_lines(&self.folder.path().join(CONSOLE))
     }

@@ -1,4 +1,4 @@
-//! Which processor a run gets.
+//! Processors: each run gets the one with the fewest runs.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -6,16 +6,16 @@ use std::sync::{Mutex, PoisonError};
 use nix::sched::{CpuSet, sched_getaffinity};
 use nix::unistd::Pid;
 
-/// Runs of this program, by processor.
+/// Number of runs of this program, by processor.
 static TAKEN: Mutex<BTreeMap<usize, u32>> = Mutex::new(BTreeMap::new());
 
-/// A processor as long as it is held.
+/// A processor that counts one run as long as this value lives.
 #[derive(Debug)]
 pub(crate) struct Processor(usize);
 
 impl Processor {
-    /// The one with the fewest runs among those that this program may use; `None` if the host does not
-    /// tell which. Programs begin to count at different ones.
+    /// Takes the one with the fewest runs among those that this program may use; `None` if the host does not tell
+    /// them. Programs begin to count at different ones.
     pub(crate) fn take() -> Option<Self> {
         let allowed = sched_getaffinity(Pid::from_raw(0)).ok()?;
         let usable: Vec<usize> = (0..CpuSet::count())
@@ -29,7 +29,7 @@ impl Processor {
         Some(Self(cpu))
     }
 
-    /// Its number.
+    /// Returns its number.
     pub(crate) fn number(&self) -> u32 {
         self.0 as u32
     }

@@ -1,4 +1,4 @@
-//! One run, as the other engines offer it.
+//! Run: one run of a scenario on a Linux kernel.
 
 use std::fs::File;
 use std::io;
@@ -17,12 +17,12 @@ use crate::Parts;
 use crate::process::Process;
 use crate::processors::Processor;
 
-/// A kernel that reports nothing for so long hangs: usual runs report several times a second.
+/// Time without a report after which a kernel counts as hung; usual runs report several times a second.
 const PATIENCE: WallTime = WallTime::from_secs(120);
-/// How long to wait for a report before looking at the process.
+/// Time to wait for a report before looking at the process, ms.
 const LOOK: u16 = 200;
 
-/// What a run does beside running.
+/// Options of a run.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Options {
     /// Verify the run by the invariant checker.
@@ -31,24 +31,24 @@ pub struct Options {
     pub pcap: Option<PathBuf>,
 }
 
-/// Why a run has no results.
+/// Reason why a run has no results.
 #[derive(Debug, thiserror::Error)]
 pub enum KernelError {
     /// The kernel cannot be started.
     #[error("the kernel cannot be started: {0}")]
     Start(io::Error),
-    /// The guest or the path has given up.
+    /// The guest or the path has reported a failure.
     #[error("{0}")]
     Failed(String),
     /// The process has ended early.
     #[error("the kernel ended early ({status}); its console ends with\n{console}")]
     Crashed {
-        /// How it ended.
+        /// Exit status of the process.
         status: String,
         /// The last lines that it printed.
         console: String,
     },
-    /// Nothing came for a long time.
+    /// No report came for a long time.
     #[error("the kernel has not reported for {} s and was killed; its console ends with\n{console}", PATIENCE.as_secs())]
     Hung {
         /// The last lines that it printed.
@@ -118,11 +118,11 @@ impl KernelRun {
         })
     }
 
-    /// Waits until the run has come to `until`, or to its end if that is earlier, but not much longer
-    /// than `at_most`; answers whether it has.
+    /// Waits until the run has reached `until`, or its end if that is earlier, but not much longer than `at_most`.
+    /// Returns whether it has.
     ///
     /// # Errors
-    /// [`KernelError`] says what has happened to the kernel.
+    /// [`KernelError`] names the failure of the kernel.
     pub fn advance(&mut self, until: Instant, at_most: WallTime) -> Result<bool, KernelError> {
         let begun = WallInstant::now();
         while !self.has_reached(until) {
@@ -152,12 +152,12 @@ impl KernelRun {
         self.outcome.is_some() || until < self.end && self.reached >= until
     }
 
-    /// The samples since the last call.
+    /// Takes the samples since the last call.
     pub fn take_samples(&mut self) -> Samples {
         core::mem::take(&mut self.samples)
     }
 
-    /// Waits for the end of the run and gives its tables; samples only those not taken yet.
+    /// Waits for the end of the run and returns its tables; samples are those not taken yet.
     ///
     /// # Errors
     /// [`KernelError`] says what has happened to the kernel.
@@ -170,7 +170,7 @@ impl KernelRun {
         Ok(tables)
     }
 
-    /// Waits a little for reports and takes them; answers whether bytes came.
+    /// Waits a little for reports and takes them; returns whether bytes came.
     fn read_reports(&mut self) -> Result<bool, KernelError> {
         let mut ready = [PollFd::new(self.reports.as_fd(), PollFlags::POLLIN)];
         poll(&mut ready, PollTimeout::from(LOOK)).map_err(io::Error::from)?;

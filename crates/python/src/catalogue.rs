@@ -1,4 +1,4 @@
-//! The catalogue of congestion controls, for Python.
+//! Catalogue of congestion controls, for Python.
 
 use cca::registry;
 use pyo3::prelude::*;
@@ -7,20 +7,20 @@ use scenario::Lineup;
 
 use crate::refuse;
 
-/// The names of all congestion controls.
+/// Returns the names of all congestion controls.
 #[pyfunction]
 pub(crate) fn native_ccas() -> Vec<&'static str> {
     registry::all().iter().map(|cca| cca.name).collect()
 }
 
-/// The congestion controls of a list such as `cubic:hystart=off,bbr,cubic+reno`, as they are printed.
+/// Returns the congestion controls of a list such as `cubic:hystart=off,bbr,cubic+reno`, as they are printed.
 #[pyfunction]
 pub(crate) fn lineups(text: &str) -> PyResult<Vec<String>> {
     let all = Lineup::list(text).map_err(refuse)?;
     Ok(all.iter().map(Lineup::to_string).collect())
 }
 
-/// All that is known of the congestion control called `name`.
+/// Returns the entry of the congestion control called `name`.
 #[pyfunction]
 pub(crate) fn describe_cca<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
     let cca = scenario::cca_called(name).map_err(refuse)?;

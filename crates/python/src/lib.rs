@@ -24,12 +24,12 @@ create_exception!(
     "Something that was given cannot be used: one line that says what, where and what is allowed."
 );
 
-/// What went wrong, for Python.
+/// Returns an error as Python's `CelltcpError`.
 fn refuse(error: impl core::fmt::Display) -> PyErr {
     CelltcpError::new_err(error.to_string())
 }
 
-/// The native part of celltcp.
+/// Module `celltcp._core`.
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;

@@ -1,4 +1,4 @@
-//! Congestion controls that are Python classes.
+//! Own CCA: congestion controls that are Python classes.
 
 use core::cell::RefCell;
 
@@ -11,11 +11,11 @@ use units::{Duration, Rate};
 use crate::refuse;
 
 thread_local! {
-    /// What a class raised during the call that this thread is in.
+    /// Exception that a class raised during the call that this thread is in.
     static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
 }
 
-/// What a class raised since the last call on this thread.
+/// Takes the exception that a class raised since the last call on this thread.
 pub(crate) fn take_raised() -> Option<PyErr> {
     RAISED.take()
 }
@@ -26,25 +26,25 @@ fn raise(error: PyErr) {
     });
 }
 
-/// What happened to a connection since the last report.
+/// Report on a connection since the last one.
 #[pyclass(frozen, module = "celltcp._core", name = "Report")]
 pub(crate) struct PyReport(Report);
 
 #[pymethods]
 impl PyReport {
-    /// Why now: "start", "interval", "loss" or "timeout".
+    /// Cause of the report: "start", "interval", "loss" or "timeout".
     #[getter]
     fn cause(&self) -> &'static str {
         self.0.cause.name()
     }
 
-    /// The time, s.
+    /// Time, s.
     #[getter]
     fn now_s(&self) -> f64 {
         self.0.now.as_secs_f64()
     }
 
-    /// Since the last report, s.
+    /// Time since the last report, s.
     #[getter]
     fn interval_s(&self) -> f64 {
         self.0.interval.as_secs_f64()

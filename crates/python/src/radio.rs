@@ -1,4 +1,4 @@
-//! What is known of a carrier, and what phones have logged, for Python.
+//! Radio for Python: link adaptation, mean SINR, and phone logs.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use scenario::radio::{Reception, Sinr, Ue};
 
 use crate::refuse;
 
-/// Link adaptation of the downlink of the scenario that `text` holds: `cqi_sinr_db`, the effective SINR in
+/// Returns the link adaptation of the downlink of the scenario that `text` holds: `cqi_sinr_db`, the effective SINR in
 /// dB that each CQI from 1 on needs, `bits_per_symbol` of each modulation and coding scheme, `tti_s` and
 /// `cqi_period_ttis`.
 #[pyfunction]
@@ -32,7 +32,7 @@ pub(crate) fn link_adaptation<'py>(py: Python<'py>, text: &str) -> PyResult<Boun
     Ok(known)
 }
 
-/// Mean SINR of the phone in the scenario that `text` holds: points of time in s and SINR in dB, with
+/// Returns the mean SINR of the phone in the scenario that `text` holds: points of time in s and SINR in dB, with
 /// straight lines between them.
 #[pyfunction]
 pub(crate) fn mean_sinr(text: &str) -> PyResult<Vec<(f64, f64)>> {
@@ -56,8 +56,8 @@ pub(crate) fn mean_sinr(text: &str) -> PyResult<Vec<(f64, f64)>> {
 /// Time in s, network, SNR in dB, CQI.
 type LoggedSecond = (f64, String, Option<f64>, Option<u8>);
 
-/// What the phone log in `file` has per second: time in s, network such as `LTE`, SNR in dB and CQI where
-/// they are known.
+/// Returns the rows of the phone log in `file`, one per second: time in s, network such as `LTE`, SNR in dB and CQI
+/// where they are known.
 #[pyfunction]
 pub(crate) fn phone_log(file: PathBuf) -> PyResult<Vec<LoggedSecond>> {
     let name = file.display().to_string();
@@ -74,7 +74,7 @@ pub(crate) fn phone_log(file: PathBuf) -> PyResult<Vec<LoggedSecond>> {
         .collect())
 }
 
-/// A scenario without a radio was asked for it.
+/// Returns the error for a scenario without a radio.
 pub(crate) fn no_radio(scenario: &scenario::Scenario) -> PyErr {
     refuse(format!(
         "scenario {:?} has no radio: its access link is path.down and path.up",

@@ -7,19 +7,19 @@ use select::{Auto, Ending, FEATURES, Memory};
 
 use crate::refuse;
 
-/// The names of the built-in policies.
+/// Returns the names of the built-in policies.
 #[pyfunction]
 pub(crate) fn builtin_policies() -> Vec<&'static str> {
     BUILT_IN.map(|policy| policy.0).to_vec()
 }
 
-/// The file of the built-in policy called `name`.
+/// Returns the file of the built-in policy called `name`.
 #[pyfunction]
 pub(crate) fn policy_text(name: &str) -> PyResult<&'static str> {
     builtin_text(name).map_err(refuse)
 }
 
-/// Name, description, source and choices of a policy: of a built-in one by its name, or of the one in
+/// Returns name, description, source and choices of a policy: of a built-in one by its name, or of the one in
 /// `text`, which errors call `name`.
 #[pyfunction]
 #[pyo3(signature = (name, text=None))]
@@ -42,7 +42,7 @@ pub(crate) fn describe_policy<'py>(
     Ok(about)
 }
 
-/// How an earlier connection has ended, as `celltcp.selection.history.Earlier` tells it.
+/// Result of an earlier connection: `celltcp.selection.history.Earlier`.
 #[derive(FromPyObject)]
 pub(crate) struct Earlier {
     cca: String,
@@ -53,7 +53,7 @@ pub(crate) struct Earlier {
     retransmitted: f64,
 }
 
-/// The memory file after these connections to `destination`, in their order; `known` is the one before them.
+/// Returns the memory file after these connections to `destination`, in their order; `known` is the file before them.
 #[pyfunction]
 #[pyo3(signature = (destination, connections, known=""))]
 pub(crate) fn memory_text(
@@ -78,13 +78,13 @@ pub(crate) fn memory_text(
     Ok(memory.to_toml())
 }
 
-/// The JSON schema of policy files.
+/// Returns the JSON schema of policy files.
 #[pyfunction]
 pub(crate) fn policy_schema() -> String {
     Policy::schema()
 }
 
-/// Name and meaning of the features that policies may look at.
+/// Returns name and meaning of the features that policies may look at.
 #[pyfunction]
 pub(crate) fn selection_features(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     PyList::new(
@@ -95,7 +95,7 @@ pub(crate) fn selection_features(py: Python<'_>) -> PyResult<Bound<'_, PyList>> 
     )
 }
 
-/// Name and meaning of the parameters of `auto`.
+/// Returns name and meaning of the parameters of `auto`.
 #[pyfunction]
 pub(crate) fn auto_parameters(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     PyList::new(py, Auto::PARAMETERS)

@@ -1,4 +1,4 @@
-//! Traces.
+//! Trace for Python: reading, generating, statistics and writing.
 
 use std::path::PathBuf;
 
@@ -16,8 +16,8 @@ pub(crate) struct Trace {
 
 #[pymethods]
 impl Trace {
-    /// Reads a file; the format (`mahimahi`, `csv`, `5gdataset`) is found from its name and contents
-    /// if it is not given; `direction` (`down`, `up`) chooses the column of a phone log.
+    /// Reads a file; without a format (`mahimahi`, `csv`, `5gdataset`) its name and contents tell
+    /// it; `direction` (`down`, `up`) chooses the column of a phone log.
     #[staticmethod]
     #[pyo3(signature = (path, format=None, direction="down"))]
     fn read(path: PathBuf, format: Option<&str>, direction: &str) -> PyResult<Self> {
@@ -44,7 +44,7 @@ impl Trace {
             .map_err(refuse)
     }
 
-    /// A synthetic cellular link; no outages if `outage_interval_s` is zero.
+    /// Generates a synthetic cellular link; no outages if `outage_interval_s` is zero.
     #[staticmethod]
     #[pyo3(signature = (
         mean_mbps, variability, correlation_s, outage_interval_s, outage_duration_s, duration_s, seed
@@ -86,19 +86,19 @@ impl Trace {
             .map_err(refuse)
     }
 
-    /// Length of one pass, s.
+    /// Returns the length of one pass, s.
     #[getter]
     fn duration_s(&self) -> f64 {
         self.inner.period().as_secs_f64()
     }
 
-    /// Mean rate, Mbit/s.
+    /// Returns the mean rate, Mbit/s.
     #[getter]
     fn mean_mbps(&self) -> f64 {
         self.inner.mean_rate().as_mbps()
     }
 
-    /// Longest time without capacity, s.
+    /// Returns the longest time without capacity, s.
     #[getter]
     fn longest_gap_s(&self) -> f64 {
         self.inner
@@ -107,7 +107,7 @@ impl Trace {
             .as_secs_f64()
     }
 
-    /// Percents and the rates in Mbit/s that so many of the bins of `bin_s` do not exceed.
+    /// Returns percents, and the rates in Mbit/s that so many of the bins of `bin_s` do not exceed.
     #[pyo3(signature = (bin_s=1.0))]
     fn percentiles(&self, bin_s: f64) -> PyResult<Vec<(u32, f64)>> {
         let statistics = self.inner.statistics(bin(bin_s)?);
@@ -119,20 +119,20 @@ impl Trace {
             .collect())
     }
 
-    /// Mean rate of consecutive bins, Mbit/s.
+    /// Returns the mean rate of consecutive bins, Mbit/s.
     fn rate_series(&self, bin_s: f64) -> PyResult<Vec<f64>> {
         let series = self.inner.rate_series(bin(bin_s)?);
         Ok(series.into_iter().map(Rate::as_mbps).collect())
     }
 
-    /// The trace in mahimahi's format.
+    /// Returns the trace in mahimahi's format.
     fn to_mahimahi(&self) -> String {
         let mut text = String::new();
         write_mahimahi(&self.inner, &mut text).expect("a string takes any text");
         text
     }
 
-    /// The trace as `time,Mbit/s`.
+    /// Returns the trace as `time,Mbit/s`.
     fn to_csv(&self) -> String {
         let mut text = String::new();
         write_csv(&self.inner, &mut text).expect("a string takes any text");

@@ -1,8 +1,8 @@
-//! Delays of a run: mean, percentiles, lowest.
+//! Delays: mean, percentiles and lowest of the delays of a connection.
 
 use units::Duration;
 
-/// All delays that were seen, to the microsecond.
+/// All delays of a connection, to the microsecond.
 #[derive(Clone, Debug, Default)]
 pub struct Delays {
     micros: Vec<u32>,
@@ -19,28 +19,28 @@ impl Delays {
         self.lowest = Some(self.lowest.map_or(delay, |lowest| lowest.min(delay)));
     }
 
-    /// How many there are.
+    /// Returns the number of delays.
     pub fn len(&self) -> usize {
         self.micros.len()
     }
 
-    /// Whether there is none.
+    /// Returns whether there is no delay.
     pub fn is_empty(&self) -> bool {
         self.micros.is_empty()
     }
 
-    /// The lowest.
+    /// Returns the lowest.
     pub fn lowest(&self) -> Option<Duration> {
         self.lowest
     }
 
-    /// The lowest, ms; NaN without any.
+    /// Returns the lowest, ms; NaN without any.
     pub fn lowest_ms(&self) -> f64 {
         self.lowest
             .map_or(f64::NAN, |lowest| lowest.as_secs_f64() * 1e3)
     }
 
-    /// The mean, ms; NaN without any.
+    /// Returns the mean, ms; NaN without any.
     pub fn mean_ms(&self) -> f64 {
         if self.micros.is_empty() {
             return f64::NAN;
@@ -48,7 +48,7 @@ impl Delays {
         self.sum_nanos as f64 / self.micros.len() as f64 * 1e-6
     }
 
-    /// The delay that `percent` of all do not exceed (nearest rank), ms; NaN without any.
+    /// Returns the delay that `percent` of all do not exceed (nearest rank), ms; NaN without any.
     pub fn percentile_ms(&mut self, percent: usize) -> f64 {
         if self.micros.is_empty() {
             return f64::NAN;

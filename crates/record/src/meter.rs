@@ -60,25 +60,25 @@ pub struct Meter {
     /// Payload sent, retransmissions included, bytes.
     sent: u64,
     before_exit: Option<u64>,
-    /// RTT samples of the run.
+    /// RTT samples of the connection.
     pub rtt: Delays,
-    /// One-way delays of the run.
+    /// One-way delays of the connection.
     pub one_way: Delays,
     /// TCP's own smoothed RTT at each ACK.
     pub srtt: Delays,
-    /// First data byte at the server's tap.
+    /// Time of the first data byte at the server's tap.
     pub first_data: Option<Instant>,
     /// Data segments at the server's tap.
     pub segments: u64,
-    /// Data segments that passed it before.
+    /// Those of them that had passed it before.
     pub retransmissions: u64,
     /// Duplicate ACKs at the server's tap.
     pub duplicate_acks: u64,
-    /// Increments of the RTT over the run.
+    /// Increments of the RTT over the connection.
     pub increments: Increments,
     /// Payload delivered, bytes.
     pub delivered: u64,
-    /// Latest delivery.
+    /// Time of the latest delivery.
     pub last_delivery: Option<Instant>,
     slot: SlotCounts,
 }
@@ -237,7 +237,7 @@ mod tests {
         assert_eq!(meter.rtt.len(), 1);
     }
 
-    /// Karn and Partridge: what was sent twice is not timed.
+    /// Karn and Partridge: a segment that was sent twice gives no sample.
     #[test]
     fn a_segment_sent_twice_is_not_timed() {
         let mut meter = Meter::default();
@@ -248,7 +248,7 @@ mod tests {
         assert_eq!(meter.retransmissions, 1);
     }
 
-    /// Receivers compress ACKs: what is new may be in any block.
+    /// Receivers compress ACKs, so that any block may cover new segments.
     #[test]
     fn every_block_of_an_ack_counts() {
         let mut meter = Meter::default();

@@ -1,4 +1,4 @@
-//! A path with all that watches it.
+//! Observed path: the path of a run with its recorder, capture and checker.
 
 use std::io::Write;
 
@@ -17,10 +17,10 @@ use crate::{Introduction, Recorder};
 /// Bytes of each packet that a capture keeps: headers with all options.
 const SNAPLEN: u32 = 128;
 
-/// A place for a capture.
+/// Destination of a capture.
 pub type Capture = Box<dyn Write + Send>;
 
-/// What is done beside running.
+/// Options of an observed path.
 #[derive(Default)]
 pub struct Options {
     /// Verify the run by the invariant checker.
@@ -29,7 +29,7 @@ pub struct Options {
     pub pcap: Option<Capture>,
 }
 
-/// Why a path cannot be watched, or what watching it has shown.
+/// Reason why a path cannot be observed, or fault that observing it has found.
 #[derive(Debug, thiserror::Error)]
 pub enum ObservationError {
     /// The scenario makes no path.
@@ -43,7 +43,7 @@ pub enum ObservationError {
     Invariant(String),
 }
 
-/// What runs TCP.
+/// Engine that runs TCP.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Engine {
     /// "native" or "kernel".
@@ -54,7 +54,7 @@ pub struct Engine {
 
 type Watch = (Recorder, (Option<PcapTap<Capture>>, Option<Checker>));
 
-/// The path of one run: packets go in and come out, and everything is recorded.
+/// The path of one run. Packets go in and come out, and everything is recorded.
 pub struct ObservedPath {
     network: Network,
     watch: Watch,
@@ -64,10 +64,10 @@ pub struct ObservedPath {
 }
 
 impl ObservedPath {
-    /// The path of `plan`, which was made from `scenario` and `seed`.
+    /// Creates the path of `plan`, which was made from `scenario` and `seed`.
     ///
     /// # Errors
-    /// [`ObservationError`] says what cannot be.
+    /// If the plan makes no network, or the capture cannot be written.
     pub fn new(
         scenario: &Scenario,
         plan: &Plan,
@@ -115,18 +115,18 @@ impl ObservedPath {
         })
     }
 
-    /// When something happens on the path next; [`Instant::NEVER`] if nothing does.
+    /// Returns the time of the next event on the path; [`Instant::NEVER`] if there is none.
     pub fn next_event(&self) -> Instant {
         self.network.next_event()
     }
 
-    /// Sends a packet from its source towards its destination; `also` watches too.
+    /// Sends a packet from its source towards its destination; `also` observes it, too.
     pub fn inject(&mut self, now: Instant, packet: Packet, also: &mut impl Observer) {
         self.network
             .inject(now, packet, &mut (&mut self.watch, also));
     }
 
-    /// Does what is due until `now` and appends what arrives to `deliveries`; `also` watches too.
+    /// Advances the path to `now` and appends packets that arrive to `deliveries`; `also` observes it, too.
     pub fn advance(
         &mut self,
         now: Instant,
@@ -137,12 +137,12 @@ impl ObservedPath {
             .advance(now, &mut (&mut self.watch, also), deliveries);
     }
 
-    /// What watches what happens to packets and connections.
+    /// Returns the recorder.
     pub fn recorder(&mut self) -> &mut Recorder {
         &mut self.watch.0
     }
 
-    /// A connection is requested, the next by number.
+    /// Notes that the next connection by number is requested.
     pub fn open(&mut self, now: Instant, new: Introduction) {
         if let Some(tap) = &mut self.watch.1.0 {
             let connection = self.watch.0.connections();
@@ -165,7 +165,7 @@ impl ObservedPath {
         self.watch.0.sample(now, connection, view, &self.network);
     }
 
-    /// When the present slot ends.
+    /// Returns the time at which the present slot ends.
     pub fn next_slot(&self) -> Instant {
         self.next_slot
     }
@@ -178,17 +178,17 @@ impl ObservedPath {
         self.next_slot += self.slot;
     }
 
-    /// How many samples there are since they were last taken.
+    /// Returns the number of samples since they were last taken.
     pub fn sample_count(&self) -> usize {
         self.watch.0.tables.samples.len()
     }
 
-    /// The samples since the last call.
+    /// Takes the samples since the last call.
     pub fn take_samples(&mut self) -> Samples {
         core::mem::take(&mut self.watch.0.tables.samples)
     }
 
-    /// Ends the run and gives its tables.
+    /// Ends the run and returns its tables.
     ///
     /// # Errors
     /// If the checker has found the path at fault, or the capture could not be written.
@@ -211,7 +211,7 @@ impl ObservedPath {
         Ok(tables)
     }
 
-    /// What the radio of `host` tells at `now`; nothing on a wire.
+    /// Returns the hints that the radio of `host` gives at `now`; `None` on a wire.
     pub fn hints(&self, now: Instant, host: HostId) -> Option<Hints> {
         let radio = self.network.radio_hints(host, now)?;
         Some(Hints {
@@ -222,13 +222,13 @@ impl ObservedPath {
         })
     }
 
-    /// Start of the slot that ends at `now`.
+    /// Returns the start of the slot that ends at `now`.
     pub fn slot_before(&self, now: Instant) -> Instant {
         Instant::ZERO + now.since_start().saturating_sub(self.slot)
     }
 
-    /// Bytes that wait at the bottleneck towards the phone or, if `uplink`, from it, and its capacity
-    /// in the present slot, bit/s.
+    /// Returns the bytes that wait at the bottleneck towards the phone or, if `uplink`, from it, and its capacity in
+    /// the present slot, bit/s.
     pub fn truth(&self, uplink: bool) -> (u64, u64) {
         self.watch.0.truth(uplink, &self.network)
     }

@@ -1,10 +1,11 @@
-//! From the words of the radio access network to those of the tables.
+//! Rows and events of the radio access network.
 
 use radio::handover::Cause;
 use radio::ran::{ConnectionEvent, Direction, TtiRecord};
 use record::TtiRow;
 use units::Instant;
 
+/// Returns the row of a TTI.
 pub(crate) fn row(at: Instant, record: &TtiRecord) -> TtiRow {
     let block = record.block;
     TtiRow {
@@ -27,7 +28,7 @@ pub(crate) fn row(at: Instant, record: &TtiRecord) -> TtiRow {
     }
 }
 
-/// Kind and detail of what happened to a connection; cells by their number.
+/// Returns kind and detail of an event of a radio connection; cells go by their number.
 pub(crate) fn event(event: &ConnectionEvent) -> (&'static str, String) {
     match event {
         ConnectionEvent::HandoverBegins { source, target } => (
