@@ -9,25 +9,28 @@
 #define CELLTCP_PATH_H
 
 /* Raised whenever something below changes. */
-#define CELLTCP_PATH_ABI 1
+#define CELLTCP_PATH_ABI 2
 
 /* No event is due: the answer of next(). */
 #define CELLTCP_NEVER (~0ULL)
 
-/* Bytes at the start of a packet that the path gets to see: the longest IPv4 and TCP headers. */
-#define CELLTCP_HEADERS 120
-
+/*
+ * How a packet is dealt with. A packet of the kernel ends with DELIVER or DROP; until then the path may read its
+ * bytes, which the kernel does not change.
+ */
 enum celltcp_action {
 	/* The packet has come to its port. */
 	CELLTCP_DELIVER = 0,
-	/* The packet was lost on the way. */
+	/* The packet was lost on the way, or a middlebox has taken it. */
 	CELLTCP_DROP = 1,
 	/* The sending host's device has put the packet on its wire; it is still on the way. */
 	CELLTCP_SENT = 2,
+	/* A packet that the path has created, perhaps as a copy of another one, has come to its port. */
+	CELLTCP_CREATED = 3,
 };
 
 struct celltcp_verdict {
-	/* Number of the packet, as given to transmit(). */
+	/* Number of the packet, as given to transmit(); nothing for one that the path has created. */
 	unsigned int packet;
 	/* One of enum celltcp_action. */
 	unsigned short action;
@@ -35,18 +38,21 @@ struct celltcp_verdict {
 	unsigned short port;
 	/* Whether the packet was marked "congestion experienced" on the way. */
 	unsigned int congestion;
+	/* Number of the bytes. */
+	unsigned int length;
+	/* Of a packet that the path has created: its IPv4 packet, until the next call of the path. */
+	const unsigned char *bytes;
 };
 
 struct celltcp_path {
 	/* Begins; the path must know the ABI. Answers the number of ports, negative on failure. */
 	int (*open)(unsigned int abi);
 	/*
-	 * A packet leaves a port. Answers 1 if CELLTCP_SENT will follow, 0 if the device is done with
-	 * it at once, negative if the path does not take it.
+	 * A packet leaves a port: an IPv4 packet in one piece. Answers 1 if CELLTCP_SENT will follow, 0 if the
+	 * device is done with it at once, negative if the path does not take it.
 	 */
-	int (*transmit)(unsigned int port, unsigned int packet, unsigned int length,
-			unsigned long long now, const unsigned char *headers,
-			unsigned int headers_length);
+	int (*transmit)(unsigned int port, unsigned int packet, unsigned long long now,
+			const unsigned char *bytes, unsigned int length);
 	/* When advance() is to be called next. */
 	unsigned long long (*next)(void);
 	/* Does what is due and answers the number of verdicts; if that is max, call again. */

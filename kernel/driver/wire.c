@@ -19,7 +19,7 @@
 #include <net/pkt_sched.h>
 #include "wire.h"
 
-/* Packets on the way at a time, and ports. */
+/* Limits of packets on the way at a time, and of ports. */
 #define PACKETS (1 << 17)
 #define PORTS 64
 /* Verdicts fetched at a time. */
@@ -85,10 +85,41 @@ static void deliver(struct sk_buff *skb, const struct celltcp_verdict *verdict)
 	netif_rx(skb);
 }
 
+/* A buffer with an IPv4 packet of this length, as the receiver's card would have it in memory. */
+static struct sk_buff *buffer_of_receiver(unsigned int length)
+{
+	struct sk_buff *skb = dev_alloc_skb(length);
+
+	if (!skb)
+		return NULL;
+	skb_put(skb, length);
+	skb->protocol = htons(ETH_P_IP);
+	skb->pkt_type = PACKET_HOST;
+	/* Checksums are left to the card; the wire does not damage packets. */
+	skb->ip_summed = CHECKSUM_UNNECESSARY;
+	return skb;
+}
+
+/* A packet that the path has created is lost where there is no memory for it. */
+static void deliver_created(const struct celltcp_verdict *verdict)
+{
+	struct sk_buff *skb = buffer_of_receiver(verdict->length);
+
+	if (!skb)
+		return;
+	memcpy(skb->data, verdict->bytes, verdict->length);
+	deliver(skb, verdict);
+}
+
 static void carry_out(const struct celltcp_verdict *verdict)
 {
-	struct on_the_way *packet = &packets[verdict->packet];
+	struct on_the_way *packet;
 
+	if (verdict->action == CELLTCP_CREATED) {
+		deliver_created(verdict);
+		return;
+	}
+	packet = &packets[verdict->packet];
 	release_original(packet);
 	if (verdict->action == CELLTCP_SENT)
 		return;
@@ -120,21 +151,15 @@ static enum hrtimer_restart path_event(struct hrtimer *expired)
 	return next == CELLTCP_NEVER ? HRTIMER_NORESTART : HRTIMER_RESTART;
 }
 
-/* The packet as the receiver's card would write it to memory. */
+/* Copies a packet that is sent into a buffer of the receiver. */
 static struct sk_buff *copy_for_receiver(const struct sk_buff *skb)
 {
-	struct sk_buff *copy = dev_alloc_skb(skb->len);
+	struct sk_buff *copy = buffer_of_receiver(skb->len);
 
-	if (!copy)
-		return NULL;
-	if (skb_copy_bits(skb, 0, skb_put(copy, skb->len), skb->len)) {
+	if (copy && skb_copy_bits(skb, 0, copy->data, skb->len)) {
 		kfree_skb(copy);
 		return NULL;
 	}
-	copy->protocol = htons(ETH_P_IP);
-	copy->pkt_type = PACKET_HOST;
-	/* The sender left the checksum to the card; the wire does not damage packets. */
-	copy->ip_summed = CHECKSUM_UNNECESSARY;
 	return copy;
 }
 
@@ -142,7 +167,6 @@ static netdev_tx_t port_transmit(struct sk_buff *skb, struct net_device *device)
 {
 	struct port *port = netdev_priv(device);
 	struct sk_buff *copy = NULL;
-	unsigned int headers;
 	int taken = -1;
 	u32 number;
 
@@ -152,14 +176,13 @@ static netdev_tx_t port_transmit(struct sk_buff *skb, struct net_device *device)
 		goto drop;
 	device->stats.tx_packets++;
 	device->stats.tx_bytes += skb->len;
-	headers = min_t(unsigned int, copy->len, CELLTCP_HEADERS);
 	spin_lock_bh(&celltcp_lock);
 	if (unused_count) {
 		number = unused[--unused_count];
 		packets[number].copy = copy;
 		packets[number].original = skb;
-		taken = celltcp_path.transmit(port->number, number, copy->len, ktime_get_ns(),
-					      copy->data, headers);
+		taken = celltcp_path.transmit(port->number, number, ktime_get_ns(), copy->data,
+					      copy->len);
 		if (taken < 0)
 			unused[unused_count++] = number;
 		else if (taken == 0)

@@ -1,7 +1,9 @@
-//! The functions that the kernel calls, as `kernel/driver/path.h` declares them.
+//! Border: the functions that the kernel calls, as `kernel/driver/path.h` declares them.
 #![allow(unsafe_code)]
 
 use std::ffi::{c_int, c_longlong, c_uint, c_ulonglong};
+use std::io;
+use std::ptr;
 use std::sync::Mutex;
 
 use sidechannel::Message;
@@ -11,11 +13,17 @@ use crate::stack::OwnStack;
 use crate::start::Start;
 
 /// `CELLTCP_PATH_ABI`.
-const ABI: c_uint = 1;
+const ABI: c_uint = 2;
 /// `CELLTCP_NEVER`.
 const NEVER: c_ulonglong = c_ulonglong::MAX;
 /// Numbers of errors as Linux has them.
 const EIO: c_longlong = -5;
+
+/// `enum celltcp_action`.
+const DELIVER: u16 = 0;
+const DROP: u16 = 1;
+const SENT: u16 = 2;
+const CREATED: u16 = 3;
 
 /// `struct celltcp_verdict`.
 #[repr(C)]
@@ -24,29 +32,35 @@ pub struct CVerdict {
     action: u16,
     port: u16,
     congestion: c_uint,
+    length: c_uint,
+    bytes: *const u8,
 }
 
-impl From<Verdict> for CVerdict {
-    fn from(verdict: Verdict) -> Self {
-        let of = |packet, action, port, congestion| Self {
-            packet,
-            action,
-            port,
-            congestion,
-        };
-        match verdict {
+impl CVerdict {
+    /// Writes a verdict, and the bytes of a packet that a middlebox has created.
+    fn new(verdict: Verdict, created: Option<&[u8]>) -> Self {
+        let (packet, action, port, congestion) = match verdict {
             Verdict::Deliver {
                 packet,
                 port,
                 congestion,
-            } => of(packet, 0, port, congestion.into()),
-            Verdict::Drop { packet } => of(packet, 1, 0, 0),
-            Verdict::Sent { packet } => of(packet, 2, 0, 0),
+            } => (packet, DELIVER, port, congestion.into()),
+            Verdict::Drop { packet } => (packet, DROP, 0, 0),
+            Verdict::Sent { packet } => (packet, SENT, 0, 0),
+        };
+        Self {
+            // The path's identity has the kernel's number in its lower half.
+            packet: packet as c_uint,
+            action: if created.is_some() { CREATED } else { action },
+            port,
+            congestion,
+            length: created.map_or(0, <[u8]>::len) as c_uint,
+            bytes: created.map_or(ptr::null(), <[u8]>::as_ptr),
         }
     }
 }
 
-/// The session, and the stack that it runs on. The kernel calls one function at a time.
+/// The session and the stack that it runs on. The kernel calls one function at a time.
 struct Running {
     session: Session,
     stack: OwnStack,
@@ -54,9 +68,9 @@ struct Running {
 
 static RUNNING: Mutex<Option<Running>> = Mutex::new(None);
 
-/// Works with the session, on its stack. A failure or panic ends the run: the engine is told, and the
-/// kernel's process with it.
-fn with<T>(work: impl FnOnce(&mut Session) -> std::io::Result<T>) -> Option<T> {
+/// Runs `work` with the session, on its stack. A failure or panic is reported to the engine and ends the kernel's
+/// process.
+fn with<T>(work: impl FnOnce(&mut Session) -> io::Result<T>) -> Option<T> {
     let mut running = RUNNING.lock().ok()?;
     let Running { session, stack } = running.as_mut()?;
     let failure = match stack.run(|| work(session)) {
@@ -68,19 +82,24 @@ fn with<T>(work: impl FnOnce(&mut Session) -> std::io::Result<T>) -> Option<T> {
     std::process::abort();
 }
 
-/// Begins.
+/// Begins a run with the job in the environment.
 #[unsafe(no_mangle)]
 pub extern "C" fn celltcp_path_open(abi: c_uint) -> c_int {
+    open(abi, Start::from_environment)
+}
+
+/// Begins a run and returns the number of ports; negative if it cannot begin.
+fn open(abi: c_uint, start: impl FnOnce() -> io::Result<Start>) -> c_int {
     if abi != ABI {
         eprintln!(
-            "celltcp: the kernel's driver has ABI {abi}, the path {ABI}: build the kernel again"
+            "celltcp: the kernel's driver has ABI {abi}, the path {ABI}; `celltcp kernel build` builds the kernel again"
         );
         return -1;
     }
     let Ok(mut stack) = OwnStack::new() else {
         return -1;
     };
-    match stack.run(|| Start::from_environment().map(Session::new)) {
+    match stack.run(|| start().map(Session::new)) {
         Some(Ok(session)) => {
             let ports = session.ports() as c_int;
             if let Ok(mut running) = RUNNING.lock() {
@@ -96,28 +115,29 @@ pub extern "C" fn celltcp_path_open(abi: c_uint) -> c_int {
     }
 }
 
-/// A packet leaves a port.
+/// Takes a packet that leaves a port.
 ///
 /// # Safety
-/// `headers` points to `headers_length` readable bytes.
+/// `bytes` points to `length` readable bytes, which do not change before the verdict that ends the packet; if the path
+/// does not take the packet, before this function returns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn celltcp_path_transmit(
     port: c_uint,
     packet: c_uint,
-    length: c_uint,
     now: c_ulonglong,
-    headers: *const u8,
-    headers_length: c_uint,
+    bytes: *const u8,
+    length: c_uint,
 ) -> c_int {
-    // SAFETY: the driver passes the linear part of a buffer that it owns during this call.
-    let headers = unsafe { std::slice::from_raw_parts(headers, headers_length as usize) };
-    match with(|session| Ok(session.transmit(now, port, packet, length, headers))).flatten() {
+    // SAFETY: the driver keeps the packet in a buffer of its own until then. The session forgets the bytes when it
+    // hands out that verdict, and does not keep those of a packet that it does not take.
+    let bytes: &'static [u8] = unsafe { std::slice::from_raw_parts(bytes, length as usize) };
+    match with(|session| Ok(session.transmit(now, port, packet, bytes))).flatten() {
         Some(told) => told.into(),
         None => -1,
     }
 }
 
-/// When the path is to be advanced.
+/// Returns when the path is to be advanced.
 #[unsafe(no_mangle)]
 pub extern "C" fn celltcp_path_next() -> c_ulonglong {
     with(|session| Ok(session.next()))
@@ -125,10 +145,10 @@ pub extern "C" fn celltcp_path_next() -> c_ulonglong {
         .unwrap_or(NEVER)
 }
 
-/// Does what is due.
+/// Advances the path and returns the number of verdicts.
 ///
 /// # Safety
-/// `verdicts` has room for `max`.
+/// `verdicts` has room for `max` verdicts.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn celltcp_path_advance(
     now: c_ulonglong,
@@ -141,10 +161,10 @@ pub unsafe extern "C" fn celltcp_path_advance(
         session.advance(now)?;
         let mut count = 0;
         for place in room {
-            let Some(verdict) = session.verdict() else {
+            let Some((verdict, created)) = session.verdict() else {
                 break;
             };
-            *place = verdict.into();
+            *place = CVerdict::new(verdict, created);
             count += 1;
         }
         Ok(count)
@@ -152,7 +172,7 @@ pub unsafe extern "C" fn celltcp_path_advance(
     .unwrap_or(0)
 }
 
-/// A message of the guest.
+/// Takes a message of the guest.
 ///
 /// # Safety
 /// `message` points to `length` readable bytes.
@@ -171,7 +191,7 @@ pub unsafe extern "C" fn celltcp_path_write(
     done.map_or(EIO, |()| length as c_longlong)
 }
 
-/// The answer to the last message.
+/// Returns the answer to the last message.
 ///
 /// # Safety
 /// `answer` points to `max` writable bytes.
@@ -194,7 +214,7 @@ pub unsafe extern "C" fn celltcp_path_read(
     bytes.len() as c_longlong
 }
 
-/// The guest shuts down.
+/// Ends the run because the guest shuts down.
 #[unsafe(no_mangle)]
 pub extern "C" fn celltcp_path_close() {
     with(|session| {
@@ -202,3 +222,6 @@ pub extern "C" fn celltcp_path_close() {
         Ok(())
     });
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,10 +1,11 @@
-//! The path of the kernel engine: a shared object that a user-mode Linux kernel loads, and whose
-//! functions its network devices call in virtual time (`kernel/driver/path.h` has the border).
+//! The path of the kernel engine: a shared object that a user-mode Linux kernel loads, and whose functions its network
+//! devices call in virtual time (`kernel/driver/path.h` has the border).
 //!
-//! The path, its queues, draws and taps are those of every engine; what is new here is that packets
-//! are the kernel's. Only their headers are looked at.
+//! The path, its queues, draws and observers are those of every engine; only the packets are the kernel's. Their bytes
+//! stay in the kernel's memory. The path reads the headers, and payload where a middlebox asks for it.
 
 mod border;
+mod contents;
 mod delivered;
 mod fates;
 mod senders;

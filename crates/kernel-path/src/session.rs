@@ -1,4 +1,4 @@
-//! A run: packets of the kernel on the path, messages of the guest, reports to the engine.
+//! Session: one run, with packets of the kernel on the path, messages of the guest and reports to the engine.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -7,7 +7,7 @@ use std::io::{self, BufWriter};
 use capture::addressing;
 use capture::wire::{self, Datagram};
 use cca::SenderView;
-use net::{Delivery, HostId, Kind, LinkId, Packet};
+use net::{CREATED_FROM, Delivery, HostId, Kind, LinkId, Packet};
 use path::Plan;
 use recorder::{Capture, Engine, Introduction, ObservedPath, Options};
 use scenario::{Opens, Scenario};
@@ -15,6 +15,7 @@ use sidechannel::{Answer, Job, Message, PROTOCOL, Report, write_frame};
 use tcp::{Flags, Unwrapper};
 use units::{Duration, Instant};
 
+use crate::contents::Contents;
 use crate::delivered::Delivered;
 use crate::fates::Fates;
 use crate::senders::Senders;
@@ -24,22 +25,24 @@ use crate::start::Start;
 const SAMPLES_AT_ONCE: usize = 4_096;
 /// How often the engine hears of a run's progress, in parts of its duration.
 const PROGRESS_PARTS: u64 = 200;
-/// Bits of a packet's number on the path that hold its number in the kernel.
+/// Bits of a packet's identity on the path that hold its number in the kernel.
 const KERNEL_BITS: u32 = 32;
+/// Numbers of packets before they begin anew, so that identities stay below [`CREATED_FROM`].
+const PACKET_NUMBERS: u32 = u32::MAX >> 2;
 
-/// What has become of a packet.
+/// Verdict on a packet, by its identity on the path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Verdict {
-    /// It has come to a host; congestion experienced or not.
+    /// It has arrived at a host, with a congestion mark or without.
     Deliver {
-        packet: u32,
+        packet: u64,
         port: u16,
         congestion: bool,
     },
-    /// It was lost.
-    Drop { packet: u32 },
+    /// It was lost or absorbed.
+    Drop { packet: u64 },
     /// The network card of its host is done with it.
-    Sent { packet: u32 },
+    Sent { packet: u64 },
 }
 
 /// A connection as it is followed here.
@@ -62,6 +65,10 @@ pub(crate) struct Session {
     zero: Option<u64>,
     end: Instant,
     fates: Fates,
+    /// Bytes of packets, where there are middleboxes that may want them.
+    contents: Option<Contents>,
+    /// Bytes of packets that middleboxes have created, which were handed to the kernel last.
+    handed_over: Vec<Vec<u8>>,
     card: Option<HostId>,
     senders: Senders,
     followed: Vec<Followed>,
@@ -86,6 +93,8 @@ impl Session {
         Self {
             end: Instant::ZERO + scenario.duration,
             fates: Fates::new(card),
+            contents: (!plan.middleboxes.is_empty()).then(Contents::default),
+            handed_over: Vec::new(),
             card: card.map(|link| plan.topology.links[link.0 as usize].from),
             job,
             scenario,
@@ -129,18 +138,17 @@ impl Session {
         (next <= self.end).then(|| zero + next.as_nanos())
     }
 
-    /// A packet of the kernel; answers whether its card will tell when it is done with it, `None` if
-    /// the path does not take it.
+    /// Takes a packet of the kernel, which is `bytes` until a verdict ends it. Returns whether its card will report
+    /// when it is done with it; `None` if the path does not take it.
     pub(crate) fn transmit(
         &mut self,
         now: u64,
         port: u32,
         packet: u32,
-        length: u32,
-        headers: &[u8],
+        bytes: &'static [u8],
     ) -> Option<bool> {
         let time = self.time(now)?;
-        let datagram = wire::parse(headers).ok()?;
+        let datagram = wire::parse(bytes).ok()?;
         let source = HostId(port);
         let destination = HostId(addressing::host(*datagram.destination.ip())?);
         let known = (destination.0 as usize) < self.ports() && destination != source;
@@ -151,14 +159,18 @@ impl Session {
             flow: connection,
             source,
             destination,
-            size: length,
+            size: bytes.len() as u32,
             segment: datagram.segment,
             sent_at: time,
             kind: Kind::Tcp,
         };
-        self.packets = self.packets.wrapping_add(1) & (u32::MAX >> 1);
+        if let Some(contents) = &self.contents {
+            let payload = bytes.len().checked_sub(on_path.segment.len as usize)?;
+            contents.add(on_path.id, &bytes[payload..]);
+        }
+        self.packets = self.packets.wrapping_add(1) & PACKET_NUMBERS;
         path.inject(time, on_path, &mut self.fates);
-        self.take_dropped();
+        self.take_gone();
         Some(self.card == Some(source))
     }
 
@@ -177,6 +189,7 @@ impl Session {
 
     /// Does what is due; verdicts are then to be fetched.
     pub(crate) fn advance(&mut self, now: u64) -> io::Result<()> {
+        self.handed_over.clear();
         let Some(until) = self.time(now) else {
             return Ok(());
         };
@@ -188,11 +201,10 @@ impl Session {
             }
             if card == next {
                 while let Some(id) = self.fates.left_card(next) {
-                    let packet = id as u32;
-                    self.verdicts.push_back(Verdict::Sent { packet });
+                    self.verdicts.push_back(Verdict::Sent { packet: id });
                 }
             } else if event == next {
-                self.run_path(next);
+                self.run_path(next)?;
             } else {
                 let senders = &self.senders;
                 path.end_slot(|connection| senders.view(connection));
@@ -202,28 +214,43 @@ impl Session {
         Ok(())
     }
 
-    /// The next verdict.
-    pub(crate) fn verdict(&mut self) -> Option<Verdict> {
-        self.verdicts.pop_front()
+    /// Returns the next verdict and, of a packet that a middlebox has created, its bytes, which stay until the path is
+    /// advanced again. Packets of the kernel must stay until this verdict.
+    pub(crate) fn verdict(&mut self) -> Option<(Verdict, Option<&[u8]>)> {
+        let verdict = self.verdicts.pop_front()?;
+        let (Verdict::Deliver { packet, .. } | Verdict::Drop { packet }) = verdict else {
+            return Some((verdict, None));
+        };
+        let Some(contents) = &self.contents else {
+            return Some((verdict, None));
+        };
+        if packet < CREATED_FROM {
+            contents.forget(packet);
+            return Some((verdict, None));
+        }
+        self.handed_over.push(contents.take(packet));
+        Some((verdict, self.handed_over.last().map(Vec::as_slice)))
     }
 
-    fn run_path(&mut self, now: Instant) {
+    fn run_path(&mut self, now: Instant) -> io::Result<()> {
         let Some(path) = self.path.as_mut() else {
-            return;
+            return Ok(());
         };
         let mut deliveries = core::mem::take(&mut self.deliveries);
         path.advance(now, &mut deliveries, &mut self.fates);
-        self.take_dropped();
+        self.take_gone();
         for delivery in deliveries.drain(..) {
             self.arrive(now, &delivery);
         }
         self.deliveries = deliveries;
+        let failure = self.contents.as_ref().and_then(Contents::take_failure);
+        failure.map_or(Ok(()), |reason| Err(io::Error::other(reason)))
     }
 
     fn arrive(&mut self, now: Instant, delivery: &Delivery) {
         let packet = &delivery.packet;
         self.verdicts.push_back(Verdict::Deliver {
-            packet: packet.id as u32,
+            packet: packet.id,
             port: delivery.host.0 as u16,
             congestion: packet.segment.ecn == tcp::Ecn::Ce,
         });
@@ -246,10 +273,14 @@ impl Session {
         }
     }
 
-    fn take_dropped(&mut self) {
-        let dropped = self.fates.take_dropped();
-        self.verdicts
-            .extend(dropped.map(|id| Verdict::Drop { packet: id as u32 }));
+    fn take_gone(&mut self) {
+        for packet in self.fates.take_gone() {
+            if packet < CREATED_FROM {
+                self.verdicts.push_back(Verdict::Drop { packet });
+            } else if let Some(contents) = &self.contents {
+                contents.forget(packet);
+            }
+        }
     }
 
     fn report_progress(&mut self, now: Instant) -> io::Result<()> {
@@ -383,7 +414,11 @@ impl Session {
             kernel_version: release,
         };
         let path = ObservedPath::new(&self.scenario, &self.plan, self.job.seed, engine, options);
-        self.path = Some(path.map_err(io::Error::other)?);
+        let mut path = path.map_err(io::Error::other)?;
+        if let Some(contents) = &self.contents {
+            path.set_contents(Box::new(contents.clone()));
+        }
+        self.path = Some(path);
         self.answer = Some(Answer::Job {
             scenario: self.job.scenario.clone(),
             seed: self.job.seed,
@@ -414,6 +449,14 @@ impl Session {
                 flow: number,
             },
         );
+        if let Some(contents) = &self.contents {
+            let acceptor = if opener == hosts.0 { hosts.1 } else { hosts.0 };
+            let connection = self.followed.len() as u32;
+            contents.open([
+                (opener, addressing::client_port(connection)),
+                (acceptor, addressing::service_port(number)),
+            ]);
+        }
         self.senders.add();
         self.followed.push(Followed::default());
         Ok(())

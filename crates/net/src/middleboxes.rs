@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use units::Instant;
 
-use crate::node::{Actions, Node};
+use crate::node::{Actions, Contents, Node};
 use crate::store::Handle;
 use crate::{CREATED_FROM, HostId, Packet};
 
@@ -33,6 +33,7 @@ pub(crate) struct Middleboxes {
     created: u64,
     /// Room for orders that is used again.
     orders: Vec<Order>,
+    contents: Option<Box<dyn Contents>>,
 }
 
 struct Seat {
@@ -55,7 +56,12 @@ impl Middleboxes {
         });
     }
 
-    /// Whether `node` has a middlebox.
+    /// Gives middleboxes access to the payload of packets.
+    pub(crate) fn set_contents(&mut self, contents: Box<dyn Contents>) {
+        self.contents = Some(contents);
+    }
+
+    /// Returns whether `node` has a middlebox.
     #[inline]
     pub(crate) fn are_at(&self, node: HostId) -> bool {
         matches!(self.seats.get(node.0 as usize), Some(Some(_)))
@@ -103,6 +109,7 @@ impl Middleboxes {
             orders: &mut orders,
             next_id: &mut next_id,
             call_at: &mut seat.call_at,
+            contents: self.contents.as_deref_mut(),
         };
         match &call {
             Call::Packet(packet, _) => seat.node.on_packet(packet, &mut actions),

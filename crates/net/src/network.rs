@@ -12,7 +12,7 @@ use crate::routing::Routes;
 use crate::store::{Handle, Store};
 use crate::validate::validate;
 use crate::{
-    Backlog, CREATED_FROM, DropReason, HostId, Kind, LinkCapacity, LinkId, Node, Observer, Packet,
+    Backlog, CREATED_FROM, Contents, DropReason, HostId, Kind, LinkCapacity, LinkId, Node, Observer, Packet,
     Topology, TopologyError,
 };
 
@@ -154,6 +154,11 @@ impl Network {
             self.plan_call(HostId(node));
         }
         Ok(())
+    }
+
+    /// Gives middleboxes access to the payload of packets.
+    pub fn set_contents(&mut self, contents: Box<dyn Contents>) {
+        self.middleboxes.set_contents(contents);
     }
 
     /// Sends `packet` from its source towards its destination, which is another host.

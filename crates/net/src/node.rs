@@ -23,6 +23,15 @@ pub trait Node: Send {
     }
 }
 
+/// Contents: payload bytes of packets, kept by an engine whose packets have any.
+pub trait Contents: Send {
+    /// Returns the payload of the packet with this identity, which is at a middlebox.
+    fn payload(&mut self, packet: u64) -> Option<Vec<u8>>;
+
+    /// Keeps the payload of `packet`, which a middlebox creates; `None` if the middlebox gives none.
+    fn keep(&mut self, packet: &Packet, payload: Option<Vec<u8>>);
+}
+
 /// Actions of a [`Node`] in one call. They are carried out in the order of the calls.
 pub struct Actions<'a> {
     pub(crate) now: Instant,
@@ -31,6 +40,7 @@ pub struct Actions<'a> {
     pub(crate) orders: &'a mut Vec<Order>,
     pub(crate) next_id: &'a mut u64,
     pub(crate) call_at: &'a mut Instant,
+    pub(crate) contents: Option<&'a mut (dyn Contents + 'static)>,
 }
 
 impl Actions<'_> {
@@ -59,13 +69,33 @@ impl Actions<'_> {
         handle.is_some()
     }
 
+    /// Returns the payload of the packet with this identity. There is none of a packet that is not at the node, and in
+    /// an engine that moves lengths only.
+    pub fn payload(&mut self, packet: u64) -> Option<Vec<u8>> {
+        let contents = self.contents.as_mut()?;
+        if self.held.contains_key(&packet) {
+            contents.payload(packet)
+        } else {
+            None
+        }
+    }
+
     /// Creates a packet like `packet` at the node, sends it towards its destination and returns its identity, which
     /// replaces the one in `packet`.
-    pub fn create(&mut self, packet: Packet) -> u64 {
-        let id = *self.next_id;
+    ///
+    /// `payload` has the bytes of its segment. An engine whose packets have bytes needs them of each segment with a
+    /// length; it writes the headers itself, from `packet`.
+    pub fn create(&mut self, packet: Packet, payload: Option<Vec<u8>>) -> u64 {
+        let packet = Packet {
+            id: *self.next_id,
+            ..packet
+        };
         *self.next_id += 1;
-        self.orders.push(Order::Create(Packet { id, ..packet }));
-        id
+        if let Some(contents) = self.contents.as_mut() {
+            contents.keep(&packet, payload);
+        }
+        self.orders.push(Order::Create(packet));
+        packet.id
     }
 
     /// Asks for [`Node::on_call`] at `at`, in place of the time asked for before; [`Instant::NEVER`] for no call.

@@ -9,6 +9,6 @@ mod radio;
 mod traces;
 
 pub use files::Files;
-pub use plan::{Access, Plan, PlanError};
+pub use plan::{Access, Middlebox, Plan, PlanError};
 pub use radio::air_interface;
 pub use traces::Traces;

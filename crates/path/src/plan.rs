@@ -56,11 +56,28 @@ pub struct Access {
     pub up: LinkId,
 }
 
+/// A middlebox that is to be placed at a node.
+#[derive(Clone)]
+pub struct Middlebox {
+    /// Name of the node.
+    pub node: String,
+    /// Builds the middlebox of a run.
+    pub build: Arc<dyn Fn() -> Box<dyn net::Node> + Send + Sync>,
+}
+
+impl core::fmt::Debug for Middlebox {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_tuple("Middlebox").field(&self.node).finish()
+    }
+}
+
 /// The path of one run.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Nodes and links.
     pub topology: Topology,
+    /// Middleboxes at nodes; a scenario has none, but who drives the plan may add some.
+    pub middleboxes: Vec<Middlebox>,
     /// The access link of each UE, the phone's first: its capacity and queue are what results show.
     pub access: Vec<Access>,
     /// How much later than the scenario says the flows start.
@@ -94,6 +111,7 @@ impl Plan {
         }
         Ok(Self {
             topology: builder.topology,
+            middleboxes: Vec::new(),
             access,
             start_jitter: draw(Purpose::StartJitter, scenario.variation.start_jitter),
             trace_offset,

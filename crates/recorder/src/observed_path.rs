@@ -4,7 +4,7 @@ use std::io::Write;
 
 use capture::addressing;
 use cca::SenderView;
-use net::{Checker, Delivery, HostId, Network, Observer, Packet};
+use net::{Checker, Contents, Delivery, HostId, Network, Observer, Packet};
 use path::{Plan, PlanError};
 use record::{RunRow, Samples, Tables};
 use scenario::Scenario;
@@ -82,7 +82,12 @@ impl ObservedPath {
             // The checker works from the log.
             radio.log |= options.check;
         }
-        let network = Network::new(&topology, seed).map_err(refused)?;
+        let mut network = Network::new(&topology, seed).map_err(refused)?;
+        for middlebox in &plan.middleboxes {
+            network
+                .place(&middlebox.node, (middlebox.build)())
+                .map_err(refused)?;
+        }
         let tapped = plan.node("capture", "server")?;
         let tap = options
             .pcap
@@ -124,6 +129,11 @@ impl ObservedPath {
     pub fn inject(&mut self, now: Instant, packet: Packet, also: &mut impl Observer) {
         self.network
             .inject(now, packet, &mut (&mut self.watch, also));
+    }
+
+    /// Gives middleboxes access to the payload of packets.
+    pub fn set_contents(&mut self, contents: Box<dyn Contents>) {
+        self.network.set_contents(contents);
     }
 
     /// Advances the path to `now` and appends packets that arrive to `deliveries`; `also` observes it, too.

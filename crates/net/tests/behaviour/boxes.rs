@@ -1,7 +1,9 @@
 //! Middleboxes: what they may do with packets, and that the checker follows them.
 
+use std::sync::mpsc::{Sender, channel};
+
 use net::{
-    Actions, CREATED_FROM, Checker, HostId, LinkCapacity, LinkConfig, LinkId, Network, Node,
+    Actions, CREATED_FROM, Checker, Contents, HostId, LinkCapacity, LinkConfig, LinkId, Network, Node,
     Observer, Packet, Topology,
 };
 use proptest::prelude::*;
@@ -69,7 +71,7 @@ struct Duplicate;
 impl Node for Duplicate {
     fn on_packet(&mut self, packet: &Packet, actions: &mut Actions<'_>) {
         actions.forward(packet.id);
-        actions.create(*packet);
+        actions.create(*packet, None);
     }
 }
 
@@ -130,13 +132,14 @@ impl Node for Beacon {
 
     fn on_call(&mut self, actions: &mut Actions<'_>) {
         self.0 += 1;
-        actions.create(Packet {
+        let packet = Packet {
             source: actions.node(),
             destination: HostId(0),
             size: 40,
             sent_at: actions.now(),
             ..Packet::default()
-        });
+        };
+        actions.create(packet, None);
         if self.0 < 5 {
             actions.call_at(actions.now() + Duration::from_millis(50));
         }
@@ -156,11 +159,12 @@ struct Answer;
 impl Node for Answer {
     fn on_packet(&mut self, packet: &Packet, actions: &mut Actions<'_>) {
         actions.absorb(packet.id);
-        actions.create(Packet {
+        let answer = Packet {
             source: packet.destination,
             destination: packet.source,
             ..*packet
-        });
+        };
+        actions.create(answer, None);
     }
 }
 
@@ -194,6 +198,51 @@ fn a_box_needs_a_node() {
         refused.to_string(),
         "node \"getaway\" does not exist: there are server, gateway, phone"
     );
+}
+
+/// Payload that is the identity of its packet, and what boxes have given theirs.
+struct Numbers(Sender<(u64, Option<Vec<u8>>)>);
+
+impl Contents for Numbers {
+    fn payload(&mut self, packet: u64) -> Option<Vec<u8>> {
+        Some(packet.to_be_bytes().to_vec())
+    }
+    fn keep(&mut self, packet: &Packet, payload: Option<Vec<u8>>) {
+        self.0.send((packet.id, payload)).unwrap();
+    }
+}
+
+/// Sends a copy of every packet, with its payload, and asks for the payload of a packet that is elsewhere.
+struct Copy;
+
+impl Node for Copy {
+    fn on_packet(&mut self, packet: &Packet, actions: &mut Actions<'_>) {
+        assert_eq!(actions.payload(packet.id + 1), None);
+        let payload = actions.payload(packet.id);
+        actions.forward(packet.id);
+        actions.create(*packet, payload);
+    }
+}
+
+#[test]
+fn a_box_reads_and_writes_payload() {
+    let mut network = Network::new(&line(), 1).unwrap();
+    network.place("gateway", Box::new(Copy)).unwrap();
+    let (kept, given) = channel();
+    network.set_contents(Box::new(Numbers(kept)));
+    for id in 7..9 {
+        let packet = Packet {
+            id,
+            destination: HostId(2),
+            size: 1_000,
+            ..Packet::default()
+        };
+        network.inject(ms(0), packet, &mut ());
+    }
+    network.advance(ms(100), &mut (), &mut Vec::new());
+    let payload = |id: u64| Some(id.to_be_bytes().to_vec());
+    let copies = [(CREATED_FROM, payload(7)), (CREATED_FROM + 1, payload(8))];
+    assert_eq!(given.try_iter().collect::<Vec<_>>(), copies);
 }
 
 /// Passes everything on to a checker but what boxes create, absorb, or both.
@@ -264,7 +313,7 @@ impl Node for Whim {
         self.0 = Stream::new(self.0, Purpose::Loss, 0).at(0);
         match self.0 >> 61 {
             0 => _ = actions.absorb(packet.id),
-            1 => _ = actions.create(*packet),
+            1 => _ = actions.create(*packet, None),
             2 => {
                 self.1.push(packet.id);
                 actions.call_at(actions.now() + Duration::from_nanos(self.0 >> 40));
