@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* /dev/celltcp: a message written goes to the path, which may have an answer to be read. */
+/* Device /dev/celltcp: what is written is a message to the path, what is read is its answer. */
 #include <linux/fs.h>
 #include <linux/ktime.h>
 #include <linux/miscdevice.h>
@@ -7,7 +7,7 @@
 #include <linux/uaccess.h>
 #include "wire.h"
 
-/* Longest message; the guest cuts what is longer. */
+/* Longest message in bytes; the guest splits longer ones. */
 #define MESSAGE_MAX (64 * 1024)
 
 static ssize_t channel_write(struct file *file, const char __user *from, size_t length,

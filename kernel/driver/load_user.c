@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Loads the path: this side is compiled against the host's C library. */
+/* Loader of the path, compiled against the host's C library. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

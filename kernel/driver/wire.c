@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Network devices path0, path1, ..., one per host, whose wire is a path in the host's memory.
+ * Network devices path0, path1, ..., one per host, whose wire is a path in the memory of the host machine.
  *
- * A packet that is sent is copied into a buffer of its own at once, as a network card would have it in
- * the receiver's ring: what the receiver is charged for it (truesize) does not depend on how the sender
- * laid it out. The sender's own buffer is freed when the path says that the card is done with it, so
- * that TCP small queues work as on real hosts.
+ * A packet that is sent is copied at once into a buffer as a network card would have it in the receiver's ring.
+ * So the memory that the receiver is charged for it (truesize) does not depend on the sender's layout, and the
+ * path can read the whole packet. The sender's own buffer is freed when the path reports that the card is done
+ * with it, so that TCP small queues work as on real hosts.
  */
 #include <linux/hrtimer.h>
 #include <linux/if_arp.h>
@@ -22,13 +22,13 @@
 /* Limits of packets on the way at a time, and of ports. */
 #define PACKETS (1 << 17)
 #define PORTS 64
-/* Verdicts fetched at a time. */
+/* Largest number of verdicts per call. */
 #define BATCH 64
 
 struct on_the_way {
-	/* What the receiver will get. */
+	/* Buffer for the receiver. */
 	struct sk_buff *copy;
-	/* What the sender gave, until the card is done with it. */
+	/* Buffer of the sender, until the card is done with it. */
 	struct sk_buff *original;
 };
 
@@ -210,7 +210,7 @@ static void port_setup(struct net_device *device)
 	device->min_mtu = 68;
 	device->max_mtu = IP_MAX_MTU;
 	device->tx_queue_len = DEFAULT_TX_QUEUE_LEN;
-	/* The stack cuts large segments itself, in the last moment. */
+	/* The stack splits large segments itself, before it calls the device. */
 	device->features = NETIF_F_HW_CSUM | NETIF_F_SG;
 	device->hw_features = device->features;
 	device->needs_free_netdev = true;

@@ -1,22 +1,22 @@
-//! What a receiver can hand to its application, from the data that reached it.
+//! Delivered: the bytes that a receiver can hand to its application, from the data that reached it.
 
 use std::collections::BTreeMap;
 
-/// Follows the sequence numbers (64 bits) that arrive at one receiver.
+/// The sequence numbers (64 bits) that have arrived at one receiver.
 #[derive(Debug, Default)]
 pub(crate) struct Delivered {
     next: Option<u64>,
-    /// Ends of what arrived out of order, by their starts.
+    /// Ends of ranges that arrived out of order, by their starts.
     beyond: BTreeMap<u64, u64>,
 }
 
 impl Delivered {
-    /// The first byte will be `seq`.
+    /// Sets the number of the first byte.
     pub(crate) fn begin(&mut self, seq: u64) {
         self.next.get_or_insert(seq);
     }
 
-    /// Data arrive; answers how many bytes are in order that were not before.
+    /// Adds data that arrives and returns how many more bytes are in order.
     pub(crate) fn arrive(&mut self, seq: u64, len: u32) -> u64 {
         let before = *self.next.get_or_insert(seq);
         let end = seq + u64::from(len);

@@ -21,9 +21,9 @@ use crate::fates::Fates;
 use crate::senders::Senders;
 use crate::start::Start;
 
-/// Samples are reported when there are that many.
+/// Number of samples from which on they are reported.
 const SAMPLES_AT_ONCE: usize = 4_096;
-/// How often the engine hears of a run's progress, in parts of its duration.
+/// Reports of progress in a run.
 const PROGRESS_PARTS: u64 = 200;
 /// Bits of a packet's identity on the path that hold its number in the kernel.
 const KERNEL_BITS: u32 = 32;
@@ -45,7 +45,7 @@ pub(crate) enum Verdict {
     Sent { packet: u64 },
 }
 
-/// A connection as it is followed here.
+/// The data of one connection.
 #[derive(Debug, Default)]
 struct Followed {
     receiver: Delivered,
@@ -53,7 +53,7 @@ struct Followed {
     stream: Unwrapper,
 }
 
-/// The run.
+/// A run on the path.
 pub(crate) struct Session {
     job: Job,
     scenario: Scenario,
@@ -113,18 +113,18 @@ impl Session {
         }
     }
 
-    /// How many hosts there may be.
+    /// Returns the number of hosts.
     pub(crate) fn ports(&self) -> usize {
         self.plan.topology.nodes.len()
     }
 
-    /// Time of the run at the kernel's time `now`; `None` outside of it.
+    /// Converts the kernel's time to time of the run; `None` before its start.
     fn time(&self, now: u64) -> Option<Instant> {
         let since = now.checked_sub(self.zero?)?;
         Some(Instant::ZERO + Duration::from_nanos(since))
     }
 
-    /// When [`Session::advance`] is to be called, in the kernel's time.
+    /// Returns when [`Session::advance`] is to be called, in the kernel's time.
     pub(crate) fn next(&self) -> Option<u64> {
         let zero = self.zero?;
         if !self.verdicts.is_empty() {
@@ -174,7 +174,7 @@ impl Session {
         Some(self.card == Some(source))
     }
 
-    /// The connection of a packet: the ports of those that open connections tell it.
+    /// Returns the connection of a packet, by the port of the end that opened it.
     fn connection(&self, datagram: &Datagram) -> Option<u32> {
         let ports = [datagram.source.port(), datagram.destination.port()];
         let client = ports.into_iter().max()?;
@@ -187,7 +187,7 @@ impl Session {
         Some(number + rounds * round)
     }
 
-    /// Does what is due; verdicts are then to be fetched.
+    /// Advances the path to the kernel's time `now`. The verdicts are then to be fetched.
     pub(crate) fn advance(&mut self, now: u64) -> io::Result<()> {
         self.handed_over.clear();
         let Some(until) = self.time(now) else {
@@ -304,7 +304,7 @@ impl Session {
         write_frame(&mut self.reports, &Report::Samples(samples))
     }
 
-    /// A message of the guest.
+    /// Handles a message of the guest.
     pub(crate) fn message(&mut self, now: u64, message: Message) -> io::Result<()> {
         let time = self.time(now).unwrap_or(Instant::ZERO);
         match message {
@@ -385,7 +385,7 @@ impl Session {
         Ok(())
     }
 
-    /// The bytes of the answer to the last message, if it has one.
+    /// Returns the bytes of the answer to the last message, if it has one.
     pub(crate) fn take_answer(&mut self) -> io::Result<Option<Vec<u8>>> {
         self.answer
             .take()
@@ -488,7 +488,7 @@ impl Session {
         write_frame(&mut self.reports, &Report::Done(Box::new(tables)))
     }
 
-    /// The run has failed, or the kernel shuts down before its end.
+    /// Reports that the run has failed, unless it has ended.
     pub(crate) fn fail(&mut self, reason: String) {
         if !self.ended {
             self.ended = true;

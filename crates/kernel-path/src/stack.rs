@@ -1,4 +1,4 @@
-//! A stack of our own: that of the kernel has 32 KiB.
+//! Stack: memory for calls into the path, since the kernel's stack has 32 KiB.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -7,7 +7,7 @@ use corosensei::stack::DefaultStack;
 /// Enough for reading any scenario.
 const SIZE: usize = 4 << 20;
 
-/// Runs work on a stack of its own.
+/// A stack that is not the caller's.
 pub(crate) struct OwnStack(DefaultStack);
 
 impl OwnStack {
@@ -15,7 +15,7 @@ impl OwnStack {
         DefaultStack::new(SIZE).map(Self)
     }
 
-    /// The outcome of `work`; `None` if it panics, which must not go through the kernel's frames.
+    /// Runs `work` and returns its outcome; `None` if it panics, since a panic must not unwind the kernel's frames.
     pub(crate) fn run<T>(&mut self, work: impl FnOnce() -> T) -> Option<T> {
         corosensei::on_stack(&mut self.0, || catch_unwind(AssertUnwindSafe(work)).ok())
     }

@@ -1,4 +1,4 @@
-//! From the engine's job to a path that waits for its guest.
+//! Start: reads the engine's job and plans the path.
 
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -14,7 +14,7 @@ use path::{Files, Plan, Traces};
 use scenario::Scenario;
 use sidechannel::{JOB_VARIABLE, Job, REPORT_VARIABLE};
 
-/// What is to be run, and where reports go.
+/// The run that is wanted, and the pipe for its reports.
 pub(crate) struct Start {
     pub(crate) job: Job,
     pub(crate) scenario: Scenario,
@@ -53,7 +53,7 @@ fn variable(name: &str) -> io::Result<String> {
     std::env::var(name).map_err(|error| io::Error::other(format!("{name}: {error}")))
 }
 
-/// Opens a pipe that somebody reads; without a reader this fails rather than waits.
+/// Opens a pipe for writing. It fails where nobody reads, rather than wait for a reader.
 fn pipe(name: &str) -> io::Result<File> {
     let file = File::options()
         .write(true)
@@ -63,7 +63,7 @@ fn pipe(name: &str) -> io::Result<File> {
     Ok(file)
 }
 
-/// Keeps this process, and those that it starts, on one processor.
+/// Binds this process, and those that it starts, to one processor.
 fn stay_on(cpu: usize) -> io::Result<()> {
     let mut set = CpuSet::new();
     set.set(cpu)?;
