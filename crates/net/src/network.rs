@@ -12,8 +12,8 @@ use crate::routing::Routes;
 use crate::store::{Handle, Store};
 use crate::validate::validate;
 use crate::{
-    Backlog, CREATED_FROM, Contents, DropReason, HostId, Kind, LinkCapacity, LinkId, Node, Observer, Packet,
-    Topology, TopologyError,
+    Backlog, CREATED_FROM, Contents, DropReason, HostId, Kind, LinkCapacity, LinkId, Node,
+    Observer, Packet, Topology, TopologyError,
 };
 
 /// A packet at its destination.

@@ -3,8 +3,8 @@
 use std::sync::mpsc::{Sender, channel};
 
 use net::{
-    Actions, CREATED_FROM, Checker, Contents, HostId, LinkCapacity, LinkConfig, LinkId, Network, Node,
-    Observer, Packet, Topology,
+    Actions, CREATED_FROM, Checker, Contents, HostId, LinkCapacity, LinkConfig, LinkId, Network,
+    Node, Observer, Packet, Topology,
 };
 use proptest::prelude::*;
 use units::random::{Purpose, Stream};
