@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The border between the kernel and the path, a shared object of the host.
+ * Border between the kernel and the path, a shared object of the host.
  *
- * Only plain C types: both sides of UML and the shared object read this alike. All times are
- * CLOCK_MONOTONIC of the guest in nanoseconds. The path is called by one caller at a time.
+ * It has plain C types only, because both sides of UML and the shared object read it. All times are
+ * CLOCK_MONOTONIC of the guest in nanoseconds. The path has one caller at a time.
  */
 #ifndef CELLTCP_PATH_H
 #define CELLTCP_PATH_H
@@ -11,7 +11,7 @@
 /* Raised whenever something below changes. */
 #define CELLTCP_PATH_ABI 2
 
-/* No event is due: the answer of next(). */
+/* Answer of next() if no event is due. */
 #define CELLTCP_NEVER (~0ULL)
 
 /*
@@ -19,7 +19,7 @@
  * bytes, which the kernel does not change.
  */
 enum celltcp_action {
-	/* The packet has come to its port. */
+	/* The packet has arrived at its port. */
 	CELLTCP_DELIVER = 0,
 	/* The packet was lost on the way, or a middlebox has taken it. */
 	CELLTCP_DROP = 1,
@@ -34,7 +34,7 @@ struct celltcp_verdict {
 	unsigned int packet;
 	/* One of enum celltcp_action. */
 	unsigned short action;
-	/* Where the packet is delivered. */
+	/* Port at which the packet is delivered. */
 	unsigned short port;
 	/* Whether the packet was marked "congestion experienced" on the way. */
 	unsigned int congestion;
@@ -45,30 +45,30 @@ struct celltcp_verdict {
 };
 
 struct celltcp_path {
-	/* Begins; the path must know the ABI. Answers the number of ports, negative on failure. */
+	/* Begins a run; the path must know the ABI. Returns the number of ports, negative on failure. */
 	int (*open)(unsigned int abi);
 	/*
-	 * A packet leaves a port: an IPv4 packet in one piece. Answers 1 if CELLTCP_SENT will follow, 0 if the
+	 * Sends an IPv4 packet, in one piece, from a port. Returns 1 if CELLTCP_SENT will follow, 0 if the
 	 * device is done with it at once, negative if the path does not take it.
 	 */
 	int (*transmit)(unsigned int port, unsigned int packet, unsigned long long now,
 			const unsigned char *bytes, unsigned int length);
-	/* When advance() is to be called next. */
+	/* Returns the time at which advance() is to be called next. */
 	unsigned long long (*next)(void);
-	/* Does what is due and answers the number of verdicts; if that is max, call again. */
+	/* Handles the events that are due and returns the number of verdicts; if it is max, call again. */
 	unsigned int (*advance)(unsigned long long now, struct celltcp_verdict *verdicts,
 				unsigned int max);
-	/* A message of the guest; answers its length, negative (an errno) on failure. */
+	/* Takes a message of the guest; returns its length, negative (an errno) on failure. */
 	long long (*write)(unsigned long long now, const unsigned char *message,
 			   unsigned long long length);
-	/* The answer to the last message; answers its length, negative (an errno) on failure. */
+	/* Writes the answer to the last message; returns its length, negative (an errno) on failure. */
 	long long (*read)(unsigned long long now, unsigned char *answer, unsigned long long max);
-	/* The guest is shutting down. */
+	/* Ends the run, because the guest is shutting down. */
 	void (*close)(void);
 };
 
 /*
- * Loads the shared object that the environment variable CELLTCP_PATH names. Answers 1 if there is
+ * Loads the shared object that the environment variable CELLTCP_PATH names. Returns 1 if there is
  * none, 0 on success, negative if it cannot be loaded.
  */
 int celltcp_load(struct celltcp_path *path);

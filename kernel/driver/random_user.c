@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Takes the place of the host's getrandom() in the kernel's program, so that the kernel's entropy, and
- * with it a run, repeats. The stream is that of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), seeded
+ * Replaces the host's getrandom() in the kernel's program, so that the kernel's entropy repeats, and
+ * with it the run. The stream is that of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), seeded
  * by the environment variable CELLTCP_SEED.
  */
 #include <stdlib.h>
