@@ -1,6 +1,9 @@
 //! Checks: ranges of values, with errors that name the field.
 
 use core::fmt::Display;
+use std::collections::BTreeMap;
+
+use serde::Serialize;
 
 use crate::Quantity;
 
@@ -131,6 +134,84 @@ pub fn number(field: impl Into<String>, value: f64, low: f64, high: f64) -> Resu
         Ok(())
     } else {
         wrong(field, value, format!("{low} to {high}"))
+    }
+}
+
+/// Checks that `value` is one of those allowed.
+///
+/// # Errors
+/// If it is not.
+pub fn one_of<T: PartialEq + Display>(
+    field: impl Into<String>,
+    value: T,
+    allowed: &[T],
+) -> Result<(), Wrong> {
+    if allowed.contains(&value) {
+        return Ok(());
+    }
+    let allowed: Vec<String> = allowed.iter().map(T::to_string).collect();
+    wrong(field, value, allowed.join(", "))
+}
+
+/// Checks that a whole number is from `low` to `high`.
+///
+/// # Errors
+/// If it is not.
+pub fn count(field: impl Into<String>, value: u32, low: u32, high: u32) -> Result<(), Wrong> {
+    if (low..=high).contains(&value) {
+        Ok(())
+    } else {
+        wrong(field, value, format!("{low} to {high}"))
+    }
+}
+
+/// Refuses a field that is set to `value` although it belongs to something else, `what`.
+///
+/// # Errors
+/// If `is_set`.
+pub fn only_for(
+    field: impl Into<String>,
+    is_set: bool,
+    value: impl Display,
+    what: impl Display,
+) -> Result<(), Wrong> {
+    if is_set {
+        let message = format!("{value} is set, but this is only for {what}; leave it out");
+        return refuse(field, message);
+    }
+    Ok(())
+}
+
+/// Returns the fields of a table that are not at their default, with their values in JSON.
+pub fn changed<T: Default + Serialize>(table: &T) -> Vec<(String, String)> {
+    let fields = |table: &T| match serde_json::to_value(table) {
+        Ok(serde_json::Value::Object(fields)) => fields,
+        _ => serde_json::Map::new(),
+    };
+    let plain = fields(&T::default());
+    fields(table)
+        .into_iter()
+        .filter(|(name, value)| plain.get(name) != Some(value))
+        .map(|(name, value)| (name, value.to_string()))
+        .collect()
+}
+
+/// Notes that `field` has the value `name`, which no other field has: names appear in results, where they must
+/// tell things apart.
+///
+/// # Errors
+/// If another field has it.
+pub fn unique<'a>(
+    names: &mut BTreeMap<&'a str, String>,
+    name: &'a str,
+    field: String,
+) -> Result<(), Wrong> {
+    match names.get(name) {
+        Some(first) => refuse(field, format!("{name:?} is already the value of {first}")),
+        None => {
+            names.insert(name, field);
+            Ok(())
+        }
     }
 }
 

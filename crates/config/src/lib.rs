@@ -12,17 +12,22 @@ mod distribution;
 mod document;
 mod kind;
 mod nearest;
+mod or_off;
 mod print;
 mod table;
 mod tree;
 
 pub use buffer::Buffer;
-pub use check::{At, Wrong, each, number, positive, refuse, within, wrong};
+pub use check::{
+    At, Wrong, changed, count, each, number, one_of, only_for, positive, refuse, unique, within,
+    wrong,
+};
 pub use cross::Cross;
 pub use distribution::Distribution;
 pub use document::{ConfigError, Document, Source};
 pub use kind::{or_word, take_kind};
 pub use nearest::{nearest, suggestion};
+pub use or_off::OrOff;
 pub use print::to_toml;
 pub use tree::{Node, Origin, Value};
 pub use units::{Measure, Quantity, as_text, word_or_time};

@@ -10,5 +10,4 @@ mod traces;
 
 pub use files::Files;
 pub use plan::{Access, Middlebox, Plan, PlanError};
-pub use radio::air_interface;
 pub use traces::Traces;

@@ -16,7 +16,7 @@ use crate::refuse;
 pub(crate) fn link_adaptation<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyDict>> {
     let scenario = scenario::Scenario::from_toml(text, "scenario", &[]).map_err(refuse)?;
     let radio = scenario.radio.as_ref().ok_or_else(|| no_radio(&scenario))?;
-    let air = path::air_interface(radio).map_err(refuse)?;
+    let air = radio.air_interface().map_err(refuse)?;
     let adaptation = air.adaptation();
     let thresholds: Vec<f64> = (1..=15).map(|cqi| adaptation.sinr_db_of_cqi(cqi)).collect();
     let bits: Vec<u32> = air

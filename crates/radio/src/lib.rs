@@ -11,3 +11,4 @@ pub mod mac;
 pub mod phy;
 pub mod ran;
 pub mod rlc;
+pub mod settings;

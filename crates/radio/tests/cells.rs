@@ -246,7 +246,7 @@ fn line_of_sight_is_as_frequent_as_its_probability() {
         let sees = deployment.in_sight(0, &here);
         in_sight += u32::from(sees);
         let always = DeploymentConfig {
-            sight: if sees { Sight::Line } else { Sight::NoLine },
+            sight: if sees { Sight::Line } else { Sight::None },
             ..rural.clone()
         };
         let always = Deployment::new(always, seed).unwrap();

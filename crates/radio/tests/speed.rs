@@ -1,14 +1,14 @@
 //! Effect of speed alone on the SINR at a mean of 20 dB: EVA at 60 and 120 km/h, and a train at 300.
 
 use radio::channel::{
-    Carrier, ChannelEstimation, DelayProfile, Doppler, FadedSinr, Fading, FadingConfig,
-    FrequencyTracking, Grid, HighSpeedTrain, LineOfSight, LinkId, Receiver, SinrSource, Speed,
+    Carrier, DelayProfile, Doppler, Estimation, FadedSinr, Fading, FadingConfig, Grid,
+    HighSpeedTrain, LineOfSight, LinkId, Receiver, SinrSource, Speed, Tracking,
 };
 use units::{Decibel, Instant};
 
-fn receiver(estimation: ChannelEstimation) -> Receiver {
+fn receiver(estimation: Estimation) -> Receiver {
     Receiver {
-        tracking: FrequencyTracking::Ideal,
+        tracking: Tracking::Ideal,
         estimation,
     }
 }
@@ -57,7 +57,7 @@ fn train(k_db: f64) -> FadingConfig {
 /// and jumpy: there are no other PRBs to make up for a fade.
 #[test]
 fn a_flat_rician_train_is_low_and_jumps() {
-    let lte = receiver(ChannelEstimation::LTE);
+    let lte = receiver(Estimation::Lte);
     let [slow, fast, rails] = [eva(60.0), eva(120.0), train(3.0)].map(|c| wideband(c, lte));
     assert!(slow.0 > fast.0, "{slow:?}, {fast:?}");
     assert!(fast.0 > rails.0 + 0.5, "{fast:?}, {rails:?}");
@@ -67,7 +67,7 @@ fn a_flat_rician_train_is_low_and_jumps() {
 /// With one estimate per slot, speed itself costs: a little at 120 km/h, most of the SINR at 300.
 #[test]
 fn sparse_channel_estimates_make_speed_costly() {
-    let slot = receiver(ChannelEstimation::LTE_SLOT);
+    let slot = receiver(Estimation::LteSlot);
     let [slow, fast, rails] = [eva(60.0), eva(120.0), train(3.0)].map(|c| wideband(c, slot));
     assert!(slow.0 > fast.0 + 0.2, "{slow:?}, {fast:?}");
     assert!(fast.0 > rails.0 + 5.0, "{fast:?}, {rails:?}");
@@ -77,7 +77,7 @@ fn sparse_channel_estimates_make_speed_costly() {
 /// its 20 dB (here 18 for 6 bit); one that does not has less.
 #[test]
 fn the_profile_of_3gpp_is_steady_for_a_receiver_that_follows() {
-    let slot = receiver(ChannelEstimation::LTE_SLOT);
+    let slot = receiver(Estimation::LteSlot);
     let (mean, step) = wideband(train(f64::INFINITY), slot);
     let six_bit = 10.0 * 63_f64.log10();
     assert!(
@@ -85,7 +85,7 @@ fn the_profile_of_3gpp_is_steady_for_a_receiver_that_follows() {
         "{mean}, {step}"
     );
     let lost = Receiver {
-        tracking: FrequencyTracking::Fixed,
+        tracking: Tracking::Fixed,
         ..slot
     };
     let (mean, _) = wideband(train(f64::INFINITY), lost);

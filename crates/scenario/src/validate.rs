@@ -2,10 +2,9 @@
 
 mod kernel;
 mod links;
-mod radio;
 mod traffic;
 
-pub(crate) use config::{At, Wrong, each, number, positive, refuse, within, wrong};
+pub(crate) use config::{Wrong, positive, refuse, within, wrong};
 use units::{Bytes, Duration};
 
 use crate::model::{Samples, Scenario, Tcp};
@@ -34,7 +33,10 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Wrong> {
             allowed,
         );
     }
-    radio::check(scenario)?;
+    if let Some(radio) = &scenario.radio {
+        links::access_link(&scenario.path)?;
+        radio.check(scenario.path.mtu)?;
+    }
     links::check(scenario)?;
     tcp(&scenario.tcp, scenario.path.path_mtu())?;
     kernel::check(&scenario.kernel)?;

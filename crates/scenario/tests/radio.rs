@@ -301,3 +301,24 @@ fn words_and_texts_mean_what_they_say() {
     let speed = fading.speed.map(Speed::metres_per_second);
     assert!((speed.unwrap() - 10.0).abs() < 1e-12);
 }
+
+#[test]
+fn prescheduling_is_turned_off_and_on_again() {
+    let off = with("[radio.uplink]\nprescheduling = \"off\"", &[]);
+    let uplink = |scenario: &Scenario| scenario.radio.clone().unwrap().uplink;
+    assert_eq!(uplink(&off).prescheduling, None);
+    assert_eq!(
+        with("", &["radio.uplink.prescheduling=off"]).radio,
+        off.radio
+    );
+    let printed = off.to_toml();
+    assert!(printed.contains("prescheduling = \"off\""), "{printed}");
+    assert_eq!(with(&printed, &[]), off);
+    let on = with(&printed, &["radio.uplink.prescheduling.grant=64B"]);
+    assert_eq!(uplink(&on).prescheduling.unwrap().grant.get(), 64);
+    let error = Scenario::from_toml("[radio.uplink]\nprescheduling = \"no\"", "bad.toml", &[]);
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        "bad.toml:2: radio.uplink.prescheduling: \"no\" is not a table or \"off\""
+    );
+}

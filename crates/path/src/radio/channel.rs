@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use radio::channel::mobility::{Trajectory, WayPoints};
 use radio::channel::{
-    self, Antenna, Carrier, CellSite, ChannelEstimation, DelayProfile, Deployment,
-    DeploymentConfig, Doppler, FadingConfig, FrequencyTracking, Grid, HighSpeedTrain, Interference,
-    LineOfSight, NoiseFigure, ParameterError, PathLossModel, Receiver, SectorAntenna, SinrTrace,
-    Speed,
+    self, Antenna, Carrier, CellSite, DelayProfile, Deployment, DeploymentConfig, Doppler,
+    FadingConfig, Grid, HighSpeedTrain, Interference, LineOfSight, NoiseFigure, ParameterError,
+    PathLossModel, Receiver, SectorAntenna, SinrTrace, Speed,
 };
 use scenario::radio::{
     self as model, Fading, Length, PathLoss, Profile, Radio, Sinr, Transmit, Ue,
@@ -96,17 +95,8 @@ fn faded(
         transmit_diversity,
     };
     let receiver = Receiver {
-        tracking: match fading.tracking {
-            model::Tracking::Ideal => FrequencyTracking::Ideal,
-            model::Tracking::Fixed => FrequencyTracking::Fixed,
-            model::Tracking::Held(period) => FrequencyTracking::Held(period),
-        },
-        estimation: match fading.estimation {
-            model::Estimation::Ideal => ChannelEstimation::Ideal,
-            model::Estimation::Lte => ChannelEstimation::LTE,
-            model::Estimation::LteSlot => ChannelEstimation::LTE_SLOT,
-            model::Estimation::Interpolated(time) => ChannelEstimation::Interpolated(time),
-        },
+        tracking: fading.tracking,
+        estimation: fading.estimation,
     };
     Ok((config, receiver))
 }
@@ -152,11 +142,7 @@ pub(super) fn deployment(
         carrier,
         grid,
         path_loss: path_loss(&model.model),
-        sight: match model.sight {
-            model::Sight::Line => channel::Sight::Line,
-            model::Sight::None => channel::Sight::NoLine,
-            model::Sight::Probable => channel::Sight::Probable,
-        },
+        sight: model.sight,
         shadowing: model
             .shadowing
             .as_ref()
@@ -205,21 +191,14 @@ fn antenna(antenna: &model::Antenna) -> Antenna {
 }
 
 fn path_loss(model: &PathLoss) -> PathLossModel {
-    use channel::Environment as Area;
-    let area = |environment| match environment {
-        model::Environment::LargeCity => Area::LargeCity,
-        model::Environment::MediumCity => Area::MediumCity,
-        model::Environment::Suburban => Area::Suburban,
-        model::Environment::Open => Area::Open,
-    };
     match model {
         PathLoss::Friis => PathLossModel::Friis,
         PathLoss::LogDistance(model) => PathLossModel::LogDistance {
             exponent: model.exponent,
             reference_m: model.reference.metres(),
         },
-        PathLoss::OkumuraHata(hata) => PathLossModel::OkumuraHata(area(hata.environment)),
-        PathLoss::Cost231Hata(hata) => PathLossModel::Cost231Hata(area(hata.environment)),
+        PathLoss::OkumuraHata(hata) => PathLossModel::OkumuraHata(hata.environment),
+        PathLoss::Cost231Hata(hata) => PathLossModel::Cost231Hata(hata.environment),
         PathLoss::Tr36942Urban(roofs) => PathLossModel::UrbanMacro36942 {
             above_roofs_m: roofs.above_roofs.metres(),
         },

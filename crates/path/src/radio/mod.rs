@@ -1,9 +1,7 @@
 //! The radio access network of a run: from the scenario's words to those of the radio.
 
-mod carrier;
 mod channel;
 mod files;
-mod mobility;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,11 +12,9 @@ use radio::ran::{Channel, RanConfig, User};
 use scenario::radio::{Radio, Ue};
 use scenario::{Cross, Scenario};
 
-pub use carrier::air_interface;
 pub(crate) use files::RadioFiles;
 
 use crate::PlanError;
-use carrier::Ttis;
 
 /// The radio access network and the nodes of its users.
 pub(crate) struct RadioPlan<'a> {
@@ -37,8 +33,7 @@ pub(crate) fn plan<'a>(
     files: &'a RadioFiles,
     seed: u64,
 ) -> Result<RadioPlan<'a>, PlanError> {
-    let air = air_interface(radio)?;
-    let ttis = Ttis(air.tti());
+    let air = radio.air_interface().map_err(PlanError::radio)?;
     let frequency = channel::carrier(radio)?;
     let placed = radio.ues.iter().any(Ue::has_place);
     let deployment = placed
@@ -67,23 +62,7 @@ pub(crate) fn plan<'a>(
         });
         nodes.push((name, ue.cross.as_slice()));
     }
-    let (harq, decoding) = carrier::harq(radio, ttis);
-    let config = RanConfig {
-        cells: radio.cells.len().max(1),
-        downlink: carrier::downlink(radio, ttis),
-        harq,
-        decoding,
-        rlc: carrier::rlc(radio),
-        pdcp_sn: carrier::pdcp_sn(radio),
-        uplink: carrier::uplink(radio, ttis)?,
-        drx: carrier::drx(radio, ttis),
-        handover: mobility::handover(radio),
-        measurement_period: mobility::measurement_period(radio),
-        load: carrier::load(radio),
-        users,
-        log: radio.log,
-        air,
-    };
+    let config = radio.ran_config(air, users);
     Ok(RadioPlan { config, nodes })
 }
 

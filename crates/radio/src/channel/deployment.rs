@@ -148,7 +148,7 @@ impl Deployment {
     pub fn in_sight(&self, cell: usize, place: &Position) -> bool {
         match self.config.sight {
             Sight::Line => true,
-            Sight::NoLine => false,
+            Sight::None => false,
             Sight::Probable => {
                 let ground = self.config.cells[cell].position.ground_distance_m(place);
                 let probability = self.path_losses[cell].sight_probability(ground);

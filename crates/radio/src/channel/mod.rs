@@ -40,7 +40,7 @@ pub use path_loss::{Environment, PathLoss, PathLossModel, Sight};
 pub use phone_log::{PhoneLog, PhoneSample};
 pub use position::Position;
 pub use profile::{DelayProfile, Tap};
-pub use receiver::{ChannelEstimation, FrequencyTracking, Receiver};
+pub use receiver::{Estimation, Receiver, Tracking};
 pub use reception::{Activity, CellLink, Reception};
 pub use shadowing::{Shadowing, ShadowingField};
 pub use trace::SinrTrace;

@@ -16,54 +16,41 @@
 use units::{Duration, Instant};
 
 use super::fading::FadingConfig;
+pub use crate::settings::{Estimation, Tracking};
+
 use super::{Grid, LineOfSight, ParameterError};
 
-/// Local oscillator's tracking of the Doppler shift of the direct path.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum FrequencyTracking {
-    /// The oscillator follows at once.
-    Ideal,
-    /// The oscillator is corrected once per period to the shift of that moment. Changes of the shift since then
-    /// remain as an offset.
-    Held(Duration),
-    /// The oscillator stays on the carrier, as does a loop slower than the swing of the shift.
-    Fixed,
-}
-
-/// Knowledge of the channel between reference symbols.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ChannelEstimation {
-    /// The channel is known exactly.
-    Ideal,
-    /// The channel is interpolated linearly over this time.
-    Interpolated(Duration),
-}
-
-impl ChannelEstimation {
-    /// Estimation by the cell-specific reference signals of LTE, which are in symbols 0 and 4 of each slot of seven
-    /// (TS 36.211 §6.10.1.2): 0.25 ms apart on average.
-    pub const LTE: Self = Self::Interpolated(Duration::from_micros(250));
-
-    /// Estimation once per slot, 0.5 ms apart. This holds for antenna ports 2 and 3, which have reference signals in
-    /// one symbol of each slot only (TS 36.211 §6.10.1.2), or for a receiver that averages those of a slot against
-    /// noise. Fast movement costs it much more.
-    pub const LTE_SLOT: Self = Self::Interpolated(Duration::from_micros(500));
+impl Estimation {
+    /// Returns the time between two estimates, over which the channel is interpolated linearly; `None` if it is known
+    /// exactly.
+    fn spacing(self) -> Option<Duration> {
+        match self {
+            Self::Ideal => None,
+            // The cell-specific reference signals of LTE are in symbols 0 and 4 of each slot of seven (TS 36.211
+            // §6.10.1.2): 0.25 ms apart on average.
+            Self::Lte => Some(Duration::from_micros(250)),
+            // Antenna ports 2 and 3 have reference signals in one symbol of each slot only, and a receiver may average
+            // those of a slot against noise. Fast movement costs it much more.
+            Self::LteSlot => Some(Duration::from_micros(500)),
+            Self::Interpolated(spacing) => Some(spacing),
+        }
+    }
 }
 
 /// Receiver under Doppler shift.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Receiver {
     /// Tracking of the carrier.
-    pub tracking: FrequencyTracking,
+    pub tracking: Tracking,
     /// Estimation of the channel.
-    pub estimation: ChannelEstimation,
+    pub estimation: Estimation,
 }
 
 impl Receiver {
     /// Receiver that only suffers the inter-carrier interference that no oscillator can correct.
     pub const IDEAL: Self = Self {
-        tracking: FrequencyTracking::Ideal,
-        estimation: ChannelEstimation::Ideal,
+        tracking: Tracking::Ideal,
+        estimation: Estimation::Ideal,
     };
 }
 
@@ -95,7 +82,7 @@ impl DopplerLoss {
         fading: &FadingConfig,
         grid: &Grid,
     ) -> Result<Self, ParameterError> {
-        if receiver.tracking == FrequencyTracking::Held(Duration::ZERO) {
+        if receiver.tracking == Tracking::Held(Duration::ZERO) {
             let field = "period of frequency tracking";
             return Err(ParameterError::new(field, "0s", "must be longer than 0s"));
         }
@@ -123,17 +110,17 @@ impl DopplerLoss {
                 .map_or(0.0, |line| line.shift_hz(self.largest_hz, at))
         };
         let oscillator = match self.receiver.tracking {
-            FrequencyTracking::Ideal => shift(at),
-            FrequencyTracking::Held(period) => {
+            Tracking::Ideal => shift(at),
+            Tracking::Held(period) => {
                 let (now, period) = (at.as_nanos(), period.as_nanos());
                 shift(Instant::from_nanos(now - now % period))
             }
-            FrequencyTracking::Fixed => 0.0,
+            Tracking::Fixed => 0.0,
         };
         let (mut leaked, mut misjudged) = (0.0, 0.0);
         let mut add = |share: f64, hz: f64| {
             leaked += share * leakage(hz / self.subcarrier_spacing_hz);
-            if let ChannelEstimation::Interpolated(spacing) = self.receiver.estimation {
+            if let Some(spacing) = self.receiver.estimation.spacing() {
                 let angle = core::f64::consts::TAU * hz * spacing.as_secs_f64();
                 misjudged += share * interpolation_error(angle);
             }
@@ -232,7 +219,7 @@ mod tests {
         let far = Instant::from_nanos(100_000_000);
         assert_eq!(train(Receiver::IDEAL).at(far).noise, 0.0);
         let fixed = Receiver {
-            tracking: FrequencyTracking::Fixed,
+            tracking: Tracking::Fixed,
             ..Receiver::IDEAL
         };
         let noise = db(train(fixed).at(far).noise);
@@ -244,7 +231,7 @@ mod tests {
     #[test]
     fn a_held_oscillator_is_wrong_where_the_shift_swings() {
         let held = Receiver {
-            tracking: FrequencyTracking::Held(Duration::from_millis(100)),
+            tracking: Tracking::Held(Duration::from_millis(100)),
             ..Receiver::IDEAL
         };
         let loss = train(held);

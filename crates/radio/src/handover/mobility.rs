@@ -1,63 +1,12 @@
 //! Mobility of one connection: serving, handing over, recovering.
 
 use super::measurement::{CellId, Filter, Measurement};
-use super::monitor::{LinkMonitor, MonitorConfig};
-use super::recovery::{Cause, RETRY, Recovery, RecoveryConfig, Step};
-use super::trigger::{Trigger, Watch};
+use super::monitor::LinkMonitor;
+use super::recovery::{Cause, RETRY, Recovery, Step};
+use super::trigger::Watch;
 use crate::rlc::Forwarding;
-use units::{Duration, Instant};
-
-/// Trigger, delays and timers.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct HandoverConfig {
-    /// When to hand over; `None` for never.
-    pub trigger: Option<Trigger>,
-    /// filterCoefficient of layer 3.
-    pub filter_coefficient: u8,
-    /// Time between reports of a condition that goes on without a handover.
-    pub report_interval: Duration,
-    /// One way over X2 between two cells.
-    pub x2_delay: Duration,
-    /// Admission and preparation at the target.
-    pub admission: Duration,
-    /// From the command leaving the source until the UE leaves it: RRC's processing delay
-    /// (TS 36.331 clause 11.2).
-    pub command: Duration,
-    /// From leaving the source until random access at the target is done.
-    pub interruption: Duration,
-    /// T304: time to reach the target.
-    pub t304: Duration,
-    /// From the completed handover until the gateway sends to the target.
-    pub path_switch: Duration,
-    /// What the source does with its buffer.
-    pub forwarding: Forwarding,
-    /// Radio link monitoring.
-    pub monitor: MonitorConfig,
-    /// Recovery after a failure.
-    pub recovery: RecoveryConfig,
-}
-
-impl Default for HandoverConfig {
-    /// RRC's 15 ms for a reconfiguration (TS 36.331 clause 11.2); an interruption of 40 ms: 20 ms of
-    /// processing and the wait for random access, of at most 30 ms, at a cell that is known (TS 36.133
-    /// clause 5.1.2.1.2); T304 of 1000 ms.
-    fn default() -> Self {
-        Self {
-            trigger: Some(Trigger::A3),
-            filter_coefficient: 4,
-            report_interval: Duration::from_millis(240),
-            x2_delay: Duration::from_millis(5),
-            admission: Duration::from_millis(10),
-            command: Duration::from_millis(15),
-            interruption: Duration::from_millis(40),
-            t304: Duration::from_millis(1_000),
-            path_switch: Duration::from_millis(20),
-            forwarding: Forwarding::Lossless,
-            monitor: MonitorConfig::default(),
-            recovery: RecoveryConfig::default(),
-        }
-    }
-}
+use crate::settings::{Handover, LinkFailure};
+use units::Instant;
 
 /// Action of the cells and the gateway.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -118,7 +67,10 @@ enum State {
 /// State machine of the mobility of one user.
 #[derive(Clone, Debug)]
 pub struct Mobility {
-    config: HandoverConfig,
+    /// Whether there are handovers at all.
+    hands_over: bool,
+    config: Handover,
+    link_failure: LinkFailure,
     serving: CellId,
     state: State,
     filter: Filter,
@@ -135,14 +87,18 @@ pub struct Mobility {
 
 impl Mobility {
     /// Returns a user connected to `serving`.
-    pub fn new(config: HandoverConfig, serving: CellId) -> Self {
+    pub fn new(handover: Option<Handover>, link_failure: LinkFailure, serving: CellId) -> Self {
+        let hands_over = handover.is_some();
+        let config = handover.unwrap_or_default();
         Self {
-            config,
+            hands_over,
             serving,
             state: State::Connected,
-            filter: Filter::new(config.filter_coefficient),
+            filter: Filter::new(config.filter_coefficient as u8),
             watch: Watch::default(),
-            monitor: LinkMonitor::new(config.monitor),
+            monitor: LinkMonitor::new(link_failure.clone()),
+            config,
+            link_failure,
             report_after: Instant::ZERO,
             prepared: None,
             path_switch: None,
@@ -186,13 +142,12 @@ impl Mobility {
         reaches: impl Fn(CellId) -> bool,
     ) -> Option<Action> {
         self.filter.update(cells);
-        let trigger = self.config.trigger?;
-        if !matches!(self.state, State::Connected) {
+        if !self.hands_over || !matches!(self.state, State::Connected) {
             return None;
         }
         let target = self
             .watch
-            .target(now, &trigger, self.serving, &self.filter)?;
+            .target(now, &self.config.trigger, self.serving, &self.filter)?;
         if now < self.report_after {
             return None;
         }
@@ -221,7 +176,7 @@ impl Mobility {
         self.failures += 1;
         self.monitor.reset();
         self.watch.reset();
-        self.state = State::Recovering(Recovery::begin(&self.config.recovery, now));
+        self.state = State::Recovering(Recovery::begin(&self.link_failure, now));
         Action::Failure(cause)
     }
 
@@ -329,7 +284,7 @@ impl Mobility {
         let (source, prepared) = (self.serving, self.prepared);
         let knows = |cell| cell == source || prepared == Some(cell);
         let best = best.map(|best| best.cell);
-        match recovery.step(&self.config.recovery, now, best, reaches, knows) {
+        match recovery.step(&self.link_failure, now, best, reaches, knows) {
             Step::Continue(recovery) => {
                 self.state = State::Recovering(recovery);
                 None

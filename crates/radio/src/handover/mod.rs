@@ -10,7 +10,7 @@ mod recovery;
 mod trigger;
 
 pub use measurement::{CellId, Filter, Measurement};
-pub use mobility::{Action, HandoverConfig, Mobility};
-pub use monitor::{LinkMonitor, MonitorConfig};
-pub use recovery::{Cause, RecoveryConfig};
-pub use trigger::{TIME_TO_TRIGGER, Trigger};
+pub use mobility::{Action, Mobility};
+pub use monitor::LinkMonitor;
+pub use recovery::Cause;
+pub use trigger::TIME_TO_TRIGGER;

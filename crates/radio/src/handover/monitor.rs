@@ -1,6 +1,8 @@
 //! Radio link monitoring: N310, T310 and N311 (TS 36.331 clause 5.3.11, TS 36.133 clause 7.6).
 
-use units::{Duration, Instant};
+use units::Instant;
+
+use crate::settings::LinkFailure;
 
 /// Samples in the window of Qout: 200 ms of one per radio frame (TS 36.133 clause 7.6.2.1).
 const OUT_WINDOW: usize = 20;
@@ -8,40 +10,10 @@ const OUT_WINDOW: usize = 20;
 /// Samples in the window of Qin: 100 ms.
 const IN_WINDOW: usize = 10;
 
-/// Thresholds and counters.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct MonitorConfig {
-    /// Out of sync below this SINR, in dB. TS 36.133 defines it by a block error rate of 10 % of a
-    /// hypothetical control channel message.
-    pub out_db: f64,
-    /// In sync above this SINR, in dB: an error rate of 2 %.
-    pub in_db: f64,
-    /// Out-of-sync indications in a row that start T310.
-    pub n310: u32,
-    /// In-sync indications in a row that stop it.
-    pub n311: u32,
-    /// T310.
-    pub t310: Duration,
-}
-
-impl Default for MonitorConfig {
-    /// Counters and timer of TS 36.331 clause 9.2.5 (n1, n1, 1000 ms). The standard has no levels in
-    /// dB: -8 and -6 are a choice.
-    fn default() -> Self {
-        Self {
-            out_db: -8.0,
-            in_db: -6.0,
-            n310: 1,
-            n311: 1,
-            t310: Duration::from_millis(1_000),
-        }
-    }
-}
-
 /// Radio link monitor of one UE.
 #[derive(Clone, Debug)]
 pub struct LinkMonitor {
-    config: MonitorConfig,
+    config: LinkFailure,
     /// The last samples in dB; the newest at `newest`.
     samples: [f64; OUT_WINDOW],
     newest: usize,
@@ -53,7 +25,7 @@ pub struct LinkMonitor {
 
 impl LinkMonitor {
     /// Returns a monitor that has seen nothing.
-    pub fn new(config: MonitorConfig) -> Self {
+    pub fn new(config: LinkFailure) -> Self {
         Self {
             config,
             samples: [0.0; OUT_WINDOW],
@@ -67,7 +39,7 @@ impl LinkMonitor {
 
     /// Forgets all samples, because another cell serves now.
     pub fn reset(&mut self) {
-        *self = Self::new(self.config);
+        *self = Self::new(self.config.clone());
     }
 
     /// Returns whether T310 runs.
@@ -90,7 +62,7 @@ impl LinkMonitor {
         self.taken = (self.taken + 1).min(OUT_WINDOW);
         if self
             .mean(OUT_WINDOW)
-            .is_some_and(|db| db < self.config.out_db)
+            .is_some_and(|db| db < self.config.out_of_sync.get())
         {
             self.out_of_sync += 1;
             self.in_sync = 0;
@@ -99,7 +71,7 @@ impl LinkMonitor {
             }
         } else if self
             .mean(IN_WINDOW)
-            .is_some_and(|db| db > self.config.in_db)
+            .is_some_and(|db| db > self.config.in_sync.get())
         {
             self.out_of_sync = 0;
             self.in_sync += 1;
@@ -124,6 +96,8 @@ impl LinkMonitor {
 
 #[cfg(test)]
 mod tests {
+    use units::Duration;
+
     use super::*;
 
     fn at(milliseconds: u64) -> Instant {
@@ -141,9 +115,9 @@ mod tests {
     /// TS 36.331 clause 5.3.11: N310 indications start T310, whose expiry is a radio link failure.
     #[test]
     fn a_lost_signal_fails_after_the_window_and_t310() {
-        let mut monitor = LinkMonitor::new(MonitorConfig {
+        let mut monitor = LinkMonitor::new(LinkFailure {
             n310: 3,
-            ..MonitorConfig::default()
+            ..LinkFailure::default()
         });
         // The window of 200 ms is full with the twentieth sample; the third indication follows 20 ms
         // later.
@@ -157,9 +131,9 @@ mod tests {
     /// Same clause: N311 in-sync indications in a row stop T310. Between the levels nothing happens.
     #[test]
     fn a_recovered_signal_stops_the_timer() {
-        let mut monitor = LinkMonitor::new(MonitorConfig {
+        let mut monitor = LinkMonitor::new(LinkFailure {
             n311: 2,
-            ..MonitorConfig::default()
+            ..LinkFailure::default()
         });
         let now = run(&mut monitor, 0, 20, -15.0);
         assert!(monitor.has_problem());

@@ -2,6 +2,7 @@
 //! 5.3.7).
 
 use super::measurement::CellId;
+use crate::settings::LinkFailure;
 use units::{Duration, Instant};
 
 /// Cause of the loss of a connection.
@@ -13,39 +14,6 @@ pub enum Cause {
     Rlc,
     /// T304 expired: the target of a handover could not be reached.
     Handover,
-}
-
-/// Timers of the recovery.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct RecoveryConfig {
-    /// Time to find and read a suitable cell.
-    pub cell_selection: Duration,
-    /// T311: time for cell selection before the UE goes idle.
-    pub t311: Duration,
-    /// Random access and messages of a re-establishment.
-    pub reestablishment: Duration,
-    /// T301: time for the re-establishment before the UE goes idle.
-    pub t301: Duration,
-    /// A new connection from idle, security and bearers included.
-    pub connection: Duration,
-    /// Whether a cell that was not prepared may fetch the context over X2; otherwise it rejects the
-    /// re-establishment and the UE connects anew.
-    pub context_fetch: bool,
-}
-
-impl Default for RecoveryConfig {
-    /// T311 of 1000 ms, the default of TS 36.331 clause 9.2.5, and T301 the same; 100 ms for a
-    /// connection is what TR 25.913 asks of LTE from idle to active. The other two are a choice.
-    fn default() -> Self {
-        Self {
-            cell_selection: Duration::from_millis(100),
-            t311: Duration::from_millis(1_000),
-            reestablishment: Duration::from_millis(50),
-            t301: Duration::from_millis(1_000),
-            connection: Duration::from_millis(100),
-            context_fetch: false,
-        }
-    }
 }
 
 /// Time after which an attempt that did not get through is repeated.
@@ -80,7 +48,7 @@ pub(super) enum Step {
 }
 
 impl Recovery {
-    pub(super) fn begin(config: &RecoveryConfig, now: Instant) -> Self {
+    pub(super) fn begin(config: &LinkFailure, now: Instant) -> Self {
         Self::Selecting {
             next: now + config.cell_selection,
             t311: now + config.t311,
@@ -100,7 +68,7 @@ impl Recovery {
     /// `reaches` tells whether a cell can be reached, `knows` whether it has the UE's context.
     pub(super) fn step(
         self,
-        config: &RecoveryConfig,
+        config: &LinkFailure,
         now: Instant,
         best: Option<CellId>,
         reaches: impl Fn(CellId) -> bool,

@@ -1,16 +1,16 @@
 //! What a radio access network is made of.
 
-use std::sync::Arc;
-
-use units::Duration;
+use std::sync::{Arc, LazyLock};
 
 use super::AirInterface;
 use crate::channel::{Activity, FadedSinr, Reception, SinrTrace};
-use crate::handover::{self, CellId};
+use crate::handover::CellId;
 use crate::mac::scheduler::{Policy, SubbandRate};
 use crate::mac::{drx, harq, uplink};
 use crate::rlc;
 use crate::rlc::pdcp::SnLength;
+pub use crate::settings::Load;
+use crate::settings::{Handover, LinkFailure};
 
 /// Cells on one carrier and their users.
 #[derive(Clone, Debug)]
@@ -36,25 +36,16 @@ pub struct RanConfig {
     pub uplink: Uplink,
     /// Discontinuous reception, if any.
     pub drx: Option<drx::DrxConfig>,
-    /// Handover between the cells.
-    pub handover: handover::HandoverConfig,
-    /// How often a user measures the cells around it.
-    pub measurement_period: Duration,
+    /// Handover between the cells; `None` for none.
+    pub handover: Option<Handover>,
+    /// Radio link failure.
+    pub link_failure: LinkFailure,
     /// How much of their power other cells transmit.
     pub load: Load,
     /// The users.
     pub users: Vec<User>,
     /// Whether every TTI of a user that is observed is written down.
     pub log: bool,
-}
-
-/// What the other cells transmit.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Load {
-    /// All the time on all resource blocks.
-    Full,
-    /// The share of the resource blocks that they use in that TTI.
-    Actual,
 }
 
 /// Scheduling and link adaptation of the downlink.
@@ -132,7 +123,7 @@ pub enum Access {
     /// A grant, asked for by scheduling request and buffer status report.
     Granted {
         /// Who decides when a report is sent.
-        protocol: uplink::Protocol,
+        protocol: uplink::GrantProtocol,
         /// Whether reports are brought forward as kim2016-thesis has it.
         enhanced: bool,
         /// Timers of reports, in TTIs.
@@ -177,6 +168,13 @@ pub enum Direction {
 }
 
 impl RanConfig {
+    /// Returns the times of handovers. Users measure, and buffers are forwarded after a failure, also where there is
+    /// no handover.
+    pub(super) fn timing(&self) -> &Handover {
+        static USUAL: LazyLock<Handover> = LazyLock::new(Handover::default);
+        self.handover.as_ref().unwrap_or(&USUAL)
+    }
+
     /// What of their power cells transmit, where each uses its share of the resource blocks.
     pub(super) const fn activity<'a>(&self, shares: &'a [f32]) -> Activity<'a> {
         match self.load {

@@ -36,7 +36,7 @@ pub(super) fn run(
     }
     // Users measure one after the other, not all in the same TTI.
     let shift = config.air.tti * u64::from(user.id);
-    if cells.len() > 1 && is_due(now + shift, config.measurement_period, config) {
+    if cells.len() > 1 && is_due(now + shift, config.timing().measurement_period, config) {
         let measured = measure(user, config, now, activity);
         let heard = reachable(user, config, now);
         let action = user
@@ -83,7 +83,7 @@ fn measure(
 /// channel is lost.
 fn reachable(user: &UserState, config: &RanConfig, now: Instant) -> Vec<bool> {
     let cells = 0..config.cells as CellId;
-    let least = config.handover.monitor.out_db;
+    let least = config.link_failure.out_of_sync.get();
     cells.map(|cell| user.mean_db(now, cell) >= least).collect()
 }
 
@@ -95,7 +95,7 @@ fn act(
     action: Action,
     (fates, events): (&mut Vec<Fate>, &mut Vec<ConnectionEvent>),
 ) {
-    let x2 = now + config.handover.x2_delay;
+    let x2 = now + config.timing().x2_delay;
     match action {
         Action::Prepare(_) => {}
         Action::Command(target) => {

@@ -89,7 +89,7 @@ impl Ran {
         if direction == Direction::Down && (elsewhere || user.bearer.is_forwarding()) {
             // The gateway still sends to the cell of before, or packets from there are on their way.
             let due = if elsewhere {
-                now + self.config.handover.x2_delay
+                now + self.config.timing().x2_delay
             } else {
                 now
             };

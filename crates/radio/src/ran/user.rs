@@ -201,7 +201,11 @@ impl UserState {
             ledger: Ledger::default(),
             drx: config.drx.map(Drx::new),
             awake: true,
-            mobility: Mobility::new(config.handover, serving),
+            mobility: Mobility::new(
+                config.handover.clone(),
+                config.link_failure.clone(),
+                serving,
+            ),
             gateway_cell: serving,
             capacity: Default::default(),
             prbs_now: [0; 2],

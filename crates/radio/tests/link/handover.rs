@@ -1,21 +1,22 @@
 //! Handover, radio link failure and re-establishment, event by event.
 
 use proptest::prelude::*;
-use radio::handover::{
-    Action, Cause, HandoverConfig, Measurement, Mobility, RecoveryConfig, Trigger,
-};
+use radio::handover::{Action, Cause, Measurement, Mobility};
 use radio::rlc::pdcp::{Receiver, Sender, SnLength};
 use radio::rlc::{Block, Forwarding, Sdu, am, um};
-use units::{Duration, Instant};
+use radio::settings::{A2A4, A3, Handover, LinkFailure, Trigger};
+use units::{Decibel, Duration, Instant};
 
 /// Trigger of the algorithm that hughes2020-thesis names, as ns-3 has it: serving cell below index 30 (-5 dB), and a
 /// neighbour better by one step.
-const A2_A4: Trigger = Trigger::A2A4Rsrq {
-    serving: 30,
-    neighbour: 0,
-    offset: 1,
-    time_to_trigger: Duration::ZERO,
-};
+fn a2_a4() -> Trigger {
+    Trigger::A2A4(A2A4::default())
+}
+
+/// Trigger of ns-3's A3 algorithm: 3 dB of hysteresis for 256 ms.
+fn a3() -> Trigger {
+    Trigger::A3(A3::default())
+}
 
 fn at(milliseconds: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(milliseconds)
@@ -34,8 +35,17 @@ fn cells(rsrp: [f64; 2]) -> [Measurement; 2] {
 }
 
 /// Runs a user from cell 1 for `until` milliseconds; a cell is reached above -120 dBm.
-fn run(config: HandoverConfig, signals: Signals, until: u64) -> Vec<(u64, Action)> {
-    let mut mobility = Mobility::new(config, 1);
+fn run(handover: Handover, signals: Signals, until: u64) -> Vec<(u64, Action)> {
+    run_with(Some(handover), LinkFailure::default(), signals, until)
+}
+
+fn run_with(
+    handover: Option<Handover>,
+    link_failure: LinkFailure,
+    signals: Signals,
+    until: u64,
+) -> Vec<(u64, Action)> {
+    let mut mobility = Mobility::new(handover, link_failure, 1);
     let mut actions = Vec::new();
     for now in 0..until {
         let rsrp = signals(now);
@@ -57,11 +67,11 @@ fn run(config: HandoverConfig, signals: Signals, until: u64) -> Vec<(u64, Action
     actions
 }
 
-fn unfiltered(trigger: Trigger) -> HandoverConfig {
-    HandoverConfig {
-        trigger: Some(trigger),
+fn unfiltered(trigger: Trigger) -> Handover {
+    Handover {
+        trigger,
         filter_coefficient: 0,
-        ..HandoverConfig::default()
+        ..Handover::default()
     }
 }
 
@@ -76,7 +86,7 @@ fn a_handover_takes_its_steps_in_time() {
             [-95.0, -90.0]
         }
     };
-    let actions = run(unfiltered(Trigger::A3), signals, 2_000);
+    let actions = run(unfiltered(a3()), signals, 2_000);
     let detach = Action::Detach {
         source: 1,
         target: 2,
@@ -106,9 +116,9 @@ fn a_short_or_a_small_lead_triggers_nothing() {
             [-90.0, -95.0]
         }
     };
-    assert_eq!(run(unfiltered(Trigger::A3), blinking, 5_000), []);
+    assert_eq!(run(unfiltered(a3()), blinking, 5_000), []);
     let within = |_| [-92.5, -90.0];
-    assert_eq!(run(unfiltered(Trigger::A3), within, 5_000), []);
+    assert_eq!(run(unfiltered(a3()), within, 5_000), []);
 }
 
 /// Clauses 5.5.4.3 and 5.5.4.5: a neighbour may be better, but nothing happens before the serving cell
@@ -116,12 +126,12 @@ fn a_short_or_a_small_lead_triggers_nothing() {
 #[test]
 fn a2_a4_waits_until_the_serving_cell_is_poor() {
     let prepared = |serving| {
-        let trigger = Trigger::A2A4Rsrq {
+        let trigger = Trigger::A2A4(A2A4 {
             serving,
             neighbour: 0,
             offset: 1,
             time_to_trigger: Duration::ZERO,
-        };
+        });
         let fading = |now| [-80.0 - now as f64 / 200.0, -85.0];
         let actions = run(unfiltered(trigger), fading, 4_000);
         actions
@@ -146,7 +156,7 @@ fn a_gap_in_coverage_ends_in_a_new_connection() {
         1_000..6_000 => [-130.0, -130.0],
         _ => [-130.0, -90.0],
     };
-    let actions = run(unfiltered(Trigger::A3), gap, 8_000);
+    let actions = run(unfiltered(a3()), gap, 8_000);
     let recovered = Action::Recovered {
         source: 1,
         cell: 2,
@@ -170,15 +180,11 @@ fn re_establishment_needs_a_cell_that_knows_the_user() {
         _ => [-130.0, -90.0],
     };
     let recovered = |context_fetch| {
-        let config = HandoverConfig {
-            trigger: None,
-            recovery: RecoveryConfig {
-                context_fetch,
-                ..RecoveryConfig::default()
-            },
-            ..unfiltered(Trigger::A3)
+        let failure = LinkFailure {
+            context_fetch,
+            ..LinkFailure::default()
         };
-        run(config, too_late, 4_000)[1]
+        run_with(None, failure, too_late, 4_000)[1]
     };
     let back = |context| Action::Recovered {
         source: 1,
@@ -193,7 +199,7 @@ fn re_establishment_needs_a_cell_that_knows_the_user() {
 /// Clause 5.3.11.3: RLC's failure is a radio link failure; the same cell takes the user back.
 #[test]
 fn a_failure_of_rlc_is_recovered_in_the_same_cell() {
-    let mut mobility = Mobility::new(unfiltered(Trigger::A3), 1);
+    let mut mobility = Mobility::new(Some(unfiltered(a3())), LinkFailure::default(), 1);
     mobility.measure(at(0), &cells([-90.0, -100.0]), |_| true);
     assert_eq!(
         mobility.rlc_failed(at(5)),
@@ -224,7 +230,7 @@ fn a_target_out_of_reach_fails_the_handover() {
         0..330 => [-95.0, -90.0],
         _ => [-90.0, -130.0],
     };
-    let actions = run(unfiltered(Trigger::A3), vanishing, 3_000);
+    let actions = run(unfiltered(a3()), vanishing, 3_000);
     let failure = actions
         .iter()
         .find(|(_, action)| matches!(action, Action::Failure(_)));
@@ -244,32 +250,32 @@ fn a_target_out_of_reach_fails_the_handover() {
 
 #[test]
 fn triggers_outside_the_standard_are_refused() {
-    let trigger = |hysteresis_db, milliseconds| Trigger::A3Rsrp {
-        offset_db: 0.0,
-        hysteresis_db,
-        time_to_trigger: Duration::from_millis(milliseconds),
+    let trigger = |hysteresis_db, milliseconds| {
+        Trigger::A3(A3 {
+            offset: Decibel::new(0.0),
+            hysteresis: Decibel::new(hysteresis_db),
+            time_to_trigger: Duration::from_millis(milliseconds),
+        })
     };
-    assert_eq!(Trigger::A3.validate(), Ok(()));
-    assert_eq!(A2_A4.validate(), Ok(()));
-    let message = |trigger: Trigger| trigger.validate().unwrap_err().to_string();
+    assert_eq!(a3().check(), Ok(()));
+    assert_eq!(a2_a4().check(), Ok(()));
+    let message = |trigger: Trigger| trigger.check().unwrap_err().to_string();
     assert_eq!(
         message(trigger(3.2, 256)),
-        "hysteresis in dB = 3.2 must be from 0 to 15 in steps of 0.5"
+        "hysteresis: 3.2dB is out of range; allowed: 0dB to 15dB in steps of 0.5dB"
     );
-    assert!(message(trigger(f64::NAN, 256)).starts_with("hysteresis in dB = NaN"));
+    assert!(message(trigger(f64::NAN, 256)).starts_with("hysteresis: NaN"));
     assert!(
         message(trigger(3.0, 250))
-            .starts_with("timeToTrigger in ms = 250 must be one of [0, 40, 64,")
+            .starts_with("time_to_trigger: 250ms is out of range; allowed: 0s, 40ms, 64ms,")
     );
-    let beyond_the_scale = Trigger::A2A4Rsrq {
+    let beyond_the_scale = Trigger::A2A4(A2A4 {
         serving: 35,
-        neighbour: 0,
-        offset: 1,
-        time_to_trigger: Duration::ZERO,
-    };
+        ..A2A4::default()
+    });
     assert_eq!(
         message(beyond_the_scale),
-        "RSRQ index of the serving cell = 35 must be from 0 to 34"
+        "serving: 35 is out of range; allowed: 0 to 34"
     );
 }
 
@@ -346,8 +352,8 @@ proptest! {
         ]), 1..40),
         quality in any::<bool>(),
     ) {
-        let trigger = if quality { A2_A4 } else { Trigger::A3 };
-        let mut mobility = Mobility::new(unfiltered(trigger), 1);
+        let trigger = if quality { a2_a4() } else { a3() };
+        let mut mobility = Mobility::new(Some(unfiltered(trigger)), LinkFailure::default(), 1);
         let mut last = None;
         for now in 0..12_000_u64 {
             let rsrp = levels[(now / 300) as usize % levels.len()];

@@ -1,7 +1,7 @@
 //! Message flows of kim2016-thesis chapter 3, to the subframe, and those of TS 36.321.
 
 use radio::mac::uplink::{
-    Protocol, Reason, Report, RequestConfig, Signal, Timers, Transmission, Ue,
+    GrantProtocol, Reason, Report, RequestConfig, Signal, Timers, Transmission, Ue,
 };
 use std::fmt::Write as _;
 
@@ -52,8 +52,8 @@ fn reason(report: Report) -> &'static str {
     }
 }
 
-fn ue(protocol: Protocol, enhanced: bool, periodic: u64) -> Ue {
-    let timers = Timers::new(Some(periodic), 2_560).unwrap();
+fn ue(protocol: GrantProtocol, enhanced: bool, periodic: u64) -> Ue {
+    let timers = Timers::new(Some(periodic), 2_560);
     let request = RequestConfig {
         period: 1,
         ..RequestConfig::default()
@@ -70,7 +70,7 @@ fn the_default_protocol_of_the_thesis_stalls_for_the_retransmission_timer() {
         (104, Grant(1_500)),
         (2_665, Grant(300)),
     ];
-    let flow = flow(&mut ue(Protocol::Thesis, false, 10), &steps, 2_700);
+    let flow = flow(&mut ue(GrantProtocol::Thesis, false, 10), &steps, 2_700);
     assert_eq!(
         flow,
         "T100 regular BSR 1500\n\
@@ -90,7 +90,7 @@ fn a_short_periodic_timer_puts_a_report_into_every_later_pdu() {
         (107, Grant(1_000)),
         (116, Grant(1_000)),
     ];
-    let flow = flow(&mut ue(Protocol::Thesis, false, 5), &steps, 130);
+    let flow = flow(&mut ue(GrantProtocol::Thesis, false, 5), &steps, 130);
     assert_eq!(
         flow,
         "T100 regular BSR 10000\n\
@@ -111,7 +111,7 @@ fn the_enhanced_protocol_reports_within_the_grant_that_completes_the_last_report
         (109, Grant(500)),
         (115, Grant(310)),
     ];
-    let flow = flow(&mut ue(Protocol::Thesis, true, 10), &steps, 3_000);
+    let flow = flow(&mut ue(GrantProtocol::Thesis, true, 10), &steps, 3_000);
     assert_eq!(
         flow,
         "T100 regular BSR 1500\n\
@@ -135,7 +135,7 @@ fn the_standard_protocol_stalls_from_its_last_grant_on() {
         (2_676, Grant(40)),
         (2_684, Grant(200)),
     ];
-    let mut ue = ue(Protocol::Standard, false, 2_560);
+    let mut ue = ue(GrantProtocol::Standard, false, 2_560);
     let flow = flow(&mut ue, &steps, 2_700);
     // A grant of 40 holds a subheader (1), the report with its own (2) and 37 bytes. The retransmission
     // timer runs from the grant in 112. 212 bytes are left then, 175 after T2680: level 20, up to 200.
@@ -160,7 +160,7 @@ fn the_enhancement_removes_the_stall_of_the_standard_protocol() {
         (112, Grant(1_552)),
         (120, Grant(234)),
     ];
-    let flow = flow(&mut ue(Protocol::Standard, true, 2_560), &steps, 3_000);
+    let flow = flow(&mut ue(GrantProtocol::Standard, true, 2_560), &steps, 3_000);
     assert_eq!(
         flow,
         "T100 SR\nT101 SR\nT102 SR\nT103 SR\nT104 SR\n\
@@ -176,7 +176,11 @@ fn the_enhancement_removes_the_stall_of_the_standard_protocol() {
 fn a_report_that_would_displace_the_last_data_is_cancelled() {
     let flow_of = |grant| {
         let steps = [(99, Data(100)), (100, Grant(grant))];
-        let flow = flow(&mut ue(Protocol::Standard, false, 2_560), &steps, 3_000);
+        let flow = flow(
+            &mut ue(GrantProtocol::Standard, false, 2_560),
+            &steps,
+            3_000,
+        );
         flow.lines().skip(1).collect::<Vec<_>>().join("\n")
     };
     assert_eq!(flow_of(101), "T104 data 100");

@@ -7,10 +7,10 @@ use radio::channel::{
     Antenna, CellSite, Deployment, DeploymentConfig, Interference, NoiseFigure, PathLossModel,
     Position, Reception, Sight,
 };
-use radio::handover::{self, Trigger};
 use radio::mac::scheduler::{Policy, SubbandRate};
 use radio::ran::{Channel, Direction, Load, RanConfig, RlcMode, User};
 use radio::rlc::{self, Forwarding, Limit};
+use radio::settings::{A3, Handover, Trigger};
 use units::{Duration, Instant};
 
 use crate::lab::{Lab, faded, lte, ms, steady};
@@ -163,18 +163,21 @@ pub fn two_cells(forwarding: Forwarding, trigger: Option<Trigger>) -> RanConfig 
     }];
     config.cells = 2;
     config.load = Load::Actual;
-    config.handover = handover::HandoverConfig {
+    config.handover = trigger.map(|trigger| Handover {
         trigger,
         forwarding,
-        ..handover::HandoverConfig::default()
-    };
+        ..Handover::default()
+    });
     config
 }
 
 /// TS 36.300 clause 10.1.2.3: with lossless forwarding everything arrives, once and in order.
 #[test]
 fn a_lossless_handover_loses_nothing() {
-    let mut lab = Lab::new(two_cells(Forwarding::Lossless, Some(Trigger::A3)));
+    let mut lab = Lab::new(two_cells(
+        Forwarding::Lossless,
+        Some(Trigger::A3(A3::default())),
+    ));
     lab.saturate(ms(10_000), 0, Direction::Down);
     let (handovers, failures) = lab.ran.mobility(0);
     println!(
@@ -190,7 +193,10 @@ fn a_lossless_handover_loses_nothing() {
 /// The same holds for what the user sends.
 #[test]
 fn a_lossless_handover_loses_nothing_of_the_uplink() {
-    let mut lab = Lab::new(two_cells(Forwarding::Lossless, Some(Trigger::A3)));
+    let mut lab = Lab::new(two_cells(
+        Forwarding::Lossless,
+        Some(Trigger::A3(A3::default())),
+    ));
     while lab.ran.next_event() < ms(10_000) {
         let now = lab.ran.next_event();
         if now.as_nanos().is_multiple_of(4_000_000) {
@@ -208,7 +214,10 @@ fn a_lossless_handover_loses_nothing_of_the_uplink() {
 /// the user recognises the packets after them.
 #[test]
 fn a_flood_in_a_handover_does_not_end_the_connection() {
-    let mut lab = Lab::new(two_cells(Forwarding::Lossless, Some(Trigger::A3)));
+    let mut lab = Lab::new(two_cells(
+        Forwarding::Lossless,
+        Some(Trigger::A3(A3::default())),
+    ));
     let mut arrived = 0;
     while lab.ran.next_event() < ms(10_000) {
         let now = lab.ran.next_event();
@@ -232,7 +241,10 @@ fn a_flood_in_a_handover_does_not_end_the_connection() {
 /// A source that discards its buffer loses the data in it, and nothing else.
 #[test]
 fn a_handover_without_forwarding_loses_the_buffer() {
-    let mut lab = Lab::new(two_cells(Forwarding::Discard, Some(Trigger::A3)));
+    let mut lab = Lab::new(two_cells(
+        Forwarding::Discard,
+        Some(Trigger::A3(A3::default())),
+    ));
     lab.saturate(ms(10_000), 0, Direction::Down);
     lab.run(ms(11_000));
     let lost = lab.lost.len();

@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 
 use radio::channel::{FadedSinr, Fading, FadingConfig, LinkId, Receiver, SinrTrace};
-use radio::handover;
 use radio::mac::harq;
 use radio::mac::scheduler::Policy;
-use radio::mac::uplink::{Protocol, RequestConfig, Timers};
+use radio::mac::uplink::{GrantProtocol, RequestConfig, Timers};
 use radio::phy::lte::McsTable;
 use radio::ran::{
     Access, AirInterface, Carrier, Channel, Direction, Downlink, Load, LteCarrier, Outcome, Ran,
     RanConfig, RlcMode, TtiRecord, Uplink, User, UserId,
 };
 use radio::rlc::{self, Limit};
+use radio::settings::LinkFailure;
 use units::{Duration, Instant};
 
 pub fn ms(milliseconds: u64) -> Instant {
@@ -51,9 +51,9 @@ pub fn lte(prbs: u32, users: Vec<User>) -> RanConfig {
         pdcp_sn: rlc::pdcp::SnLength::Bits12,
         uplink: Uplink {
             access: Access::Granted {
-                protocol: Protocol::Standard,
+                protocol: GrantProtocol::Standard,
                 enhanced: false,
-                timers: Timers::new(Some(10), 320).unwrap(),
+                timers: Timers::new(Some(10), 320),
                 request: RequestConfig::default(),
             },
             traced_sinr_db: 15.0,
@@ -64,11 +64,8 @@ pub fn lte(prbs: u32, users: Vec<User>) -> RanConfig {
             random_access: 15,
         },
         drx: None,
-        handover: handover::HandoverConfig {
-            trigger: None,
-            ..handover::HandoverConfig::default()
-        },
-        measurement_period: Duration::from_millis(200),
+        handover: None,
+        link_failure: LinkFailure::default(),
         load: Load::Full,
         users,
         log: true,

@@ -5,12 +5,12 @@ mod flow;
 mod kernel;
 mod lineup;
 mod path;
-pub mod radio;
 mod scenario;
 mod switch;
 mod tcp;
 mod workload;
 
+pub use ::radio::settings::{self as radio, Radio};
 pub use cca::{CcaChoice, Parameter, cca_called};
 pub use config::{Buffer, Cross};
 pub use flow::{Flow, Opens};
@@ -20,7 +20,6 @@ pub use net::{
     Codel, FqCodel, GilbertElliott, Jitter, JitterDistribution, Loss, Pie, Queue, Threshold,
 };
 pub use path::{ExtraLink, Path, WiredHop};
-pub use radio::Radio;
 pub use scenario::{Samples, Scenario, Variation};
 pub use switch::Switch;
 pub use tcp::{Tcp, Tso, WindowScale};

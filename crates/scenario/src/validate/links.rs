@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use units::{Bytes, Duration};
 
-use super::{At, Wrong, each, positive, refuse, within, wrong};
 use crate::model::{Buffer, Capacity, Cross, Jitter, Loss, Path, Queue, Radio, Scenario};
+use config::{At, Wrong, changed, each, positive, refuse, unique, within, wrong};
 
 /// Smallest datagram that every host must take (RFC 791), and jumbo frames.
 const MTU: (Bytes, Bytes) = (Bytes::new(576), Bytes::new(9000));
@@ -30,6 +30,19 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Wrong> {
             .at(field)?;
     }
     tree(scenario)
+}
+
+/// The radio takes the place of the link that the path describes.
+pub(super) fn access_link(path: &Path) -> Result<(), Wrong> {
+    let kept = ["rtt", "mtu", "wired"];
+    let mut set = changed(path).into_iter();
+    match set.find(|(name, _)| !kept.contains(&name.as_str())) {
+        Some((name, _)) => refuse(
+            format!("path.{name}"),
+            "the access link is the radio's; leave this out, or the section radio",
+        ),
+        None => Ok(()),
+    }
 }
 
 fn path_itself(path: &Path) -> Result<(), Wrong> {
@@ -64,21 +77,6 @@ fn impairments(
     loss.check().at("loss")?;
     jitter.as_ref().map_or(Ok(()), Jitter::check).at("jitter")?;
     each("cross", cross, |cross| cross.check(mtu))
-}
-
-/// Names appear in results, where they must tell things apart.
-pub(super) fn unique<'a>(
-    names: &mut BTreeMap<&'a str, String>,
-    name: &'a str,
-    field: String,
-) -> Result<(), Wrong> {
-    match names.get(name) {
-        Some(first) => refuse(field, format!("{name:?} is already the value of {first}")),
-        None => {
-            names.insert(name, field);
-            Ok(())
-        }
-    }
 }
 
 /// Named delays and half the RTT have to agree.

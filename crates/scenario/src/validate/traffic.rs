@@ -32,7 +32,7 @@ pub(super) fn check_flows(scenario: &Scenario) -> Result<(), Wrong> {
     let mut names = BTreeMap::new();
     for (index, flow) in scenario.flows.iter().enumerate() {
         let field = |name: &str| format!("flows.{index}.{name}");
-        super::links::unique(&mut names, &flow.name, field("name"))?;
+        config::unique(&mut names, &flow.name, field("name"))?;
         for (name, node) in [("from", &flow.from), ("to", &flow.to)] {
             if !nodes.contains(&node.as_str()) && !is_vehicle(node) {
                 let message = format!("{node:?} is not a node; allowed: {}", nodes.join(", "));

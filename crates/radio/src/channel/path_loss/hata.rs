@@ -2,19 +2,7 @@
 
 use super::Line;
 use crate::channel::{Carrier, ParameterError};
-
-/// Surroundings of the base station.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Environment {
-    /// Large city; for COST 231 a metropolitan centre.
-    LargeCity,
-    /// Small or medium city.
-    MediumCity,
-    /// Suburbs.
-    Suburban,
-    /// Open country.
-    Open,
-}
+use crate::settings::Environment;
 
 /// Base station and UE height in metres.
 type Heights = (f64, f64);

@@ -4,7 +4,7 @@ mod hata;
 mod lte_macro;
 mod tr38901;
 
-pub use hata::Environment;
+pub use crate::settings::{Environment, Sight};
 
 use super::{Carrier, ParameterError};
 use tr38901::{Rma, Uma};
@@ -46,18 +46,6 @@ pub enum PathLossModel {
         /// Average height of buildings (h), 5 to 50 m; the table has 5.
         building_height_m: f64,
     },
-}
-
-/// Line of sight to the base station, for models that tell the two cases apart.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Sight {
-    /// The base station is always in sight.
-    Line,
-    /// The base station is never in sight.
-    NoLine,
-    /// The base station is in sight with the model's probability at the distance. A stretch with or without sight is
-    /// as long as shadowing is correlated.
-    Probable,
 }
 
 /// Path loss for one carrier and one pair of heights.

@@ -7,8 +7,9 @@
 mod policy;
 mod rate;
 
+pub use crate::settings::SubbandRate;
 pub use policy::Policy;
-pub use rate::{SubbandRate, usable_rate};
+pub use rate::usable_rate;
 
 use policy::State;
 

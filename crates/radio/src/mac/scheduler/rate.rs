@@ -1,13 +1,6 @@
 //! Rate of a transport block, from the rates of its groups.
 
-/// Rule for the rate of a user, from the sub-bands it was given.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SubbandRate {
-    /// Rate of the weakest group, which wastes capacity of the others (atxutegi2018-thesis chapter 4).
-    Weakest,
-    /// Mean rate over the resource blocks.
-    Mean,
-}
+use crate::settings::SubbandRate;
 
 /// Returns the bits per resource block for the groups of `user` in `assignment`; zero if it has none.
 pub fn usable_rate(

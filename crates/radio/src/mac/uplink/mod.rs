@@ -21,22 +21,13 @@ pub use request::{RequestConfig, Requester};
 pub use standard::Standard;
 pub use thesis::Thesis;
 
-use crate::channel::ParameterError;
+pub use crate::settings::GrantProtocol;
 
 /// Subframes from a grant to the transmission it allows (FDD, TS 36.213 clause 8).
 pub const GRANT_TO_TRANSMISSION: u64 = 4;
 
 /// No subframe: a timer that does not run.
 const NEVER: u64 = u64::MAX;
-
-/// Which protocol decides when the buffer is reported.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Protocol {
-    /// The flow charts of kim2016-thesis.
-    Thesis,
-    /// TS 36.321.
-    Standard,
-}
 
 /// periodicBSR-Timer and retxBSR-Timer, in subframes (TS 36.331 clause 6.3.2, MAC-MainConfig).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -64,47 +55,12 @@ pub(crate) const NR_RETRANSMISSION: [u64; 11] =
     [10, 20, 40, 80, 160, 320, 640, 1_280, 2_560, 5_120, 10_240];
 
 impl Timers {
-    /// Timers of so many subframes; `None` is a periodic timer of infinity.
-    ///
-    /// # Errors
-    /// A value that TS 36.331 does not have.
-    pub fn new(periodic: Option<u64>, retransmission: u64) -> Result<Self, ParameterError> {
-        Self::among(periodic, &PERIODIC, retransmission, &RETRANSMISSION)
-    }
-
-    /// Returns the same for NR.
-    ///
-    /// # Errors
-    /// A value that TS 38.331 does not have.
-    pub fn nr(periodic: Option<u64>, retransmission: u64) -> Result<Self, ParameterError> {
-        Self::among(periodic, &NR_PERIODIC, retransmission, &NR_RETRANSMISSION)
-    }
-
-    fn among(
-        periodic: Option<u64>,
-        periods: &'static [u64],
-        retransmission: u64,
-        retransmissions: &'static [u64],
-    ) -> Result<Self, ParameterError> {
-        let check = |field, value: u64, allowed: &[u64]| {
-            if allowed.contains(&value) {
-                return Ok(());
-            }
-            let allowed = format!("must be one of {allowed:?}");
-            Err(ParameterError::new(field, value, allowed))
-        };
-        if let Some(value) = periodic {
-            check("periodicBSR-Timer in subframes", value, periods)?;
-        }
-        check(
-            "retxBSR-Timer in subframes",
-            retransmission,
-            retransmissions,
-        )?;
-        Ok(Self {
+    /// Returns timers of so many subframes; `None` is a periodic timer of infinity.
+    pub const fn new(periodic: Option<u64>, retransmission: u64) -> Self {
+        Self {
             periodic,
             retransmission,
-        })
+        }
     }
 }
 
@@ -203,10 +159,15 @@ pub enum Ue {
 
 impl Ue {
     /// Returns a UE with an empty buffer.
-    pub fn new(protocol: Protocol, enhanced: bool, timers: Timers, request: RequestConfig) -> Self {
+    pub fn new(
+        protocol: GrantProtocol,
+        enhanced: bool,
+        timers: Timers,
+        request: RequestConfig,
+    ) -> Self {
         match protocol {
-            Protocol::Thesis => Self::Thesis(Thesis::new(timers, enhanced)),
-            Protocol::Standard => Self::Standard(Standard::new(timers, enhanced, request)),
+            GrantProtocol::Thesis => Self::Thesis(Thesis::new(timers, enhanced)),
+            GrantProtocol::Standard => Self::Standard(Standard::new(timers, enhanced, request)),
         }
     }
 
@@ -245,20 +206,5 @@ impl Ue {
             Self::Thesis(ue) => ue.grant(subframe, bytes),
             Self::Standard(ue) => ue.grant(subframe, bytes),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_timer_value_outside_the_standard_is_refused_with_those_allowed() {
-        let error = Timers::new(Some(7), 2_560).unwrap_err().to_string();
-        let expected = "periodicBSR-Timer in subframes = 7 must be one of [5, 10, 16,";
-        assert!(error.starts_with(expected), "{error}");
-        let error = Timers::new(None, 2_040).unwrap_err();
-        assert_eq!(error.field, "retxBSR-Timer in subframes");
-        assert!(Timers::new(Some(5), 10_240).is_ok());
     }
 }

@@ -5,6 +5,8 @@ mod retransmission;
 mod status;
 mod transmitter;
 
+pub use crate::settings::StatusPlacement;
+
 use super::{Block, Dropped, Forwarding, LengthIndicator, Limit, Sdu};
 use crate::mac::subheader;
 use receiver::Receiver;
@@ -53,15 +55,6 @@ impl SnLength {
             Self::Bits16 => 1 << 16,
         }
     }
-}
-
-/// Where status reports go.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum StatusPlacement {
-    /// Into a transport block with data, as the standard allows.
-    Piggybacked,
-    /// Into one of their own: the rest of that block is wasted, as in ns-3's LTE module.
-    Alone,
 }
 
 /// Timers and thresholds (TS 36.331 clause 6.3.2, RLC-Config).

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use radio::mac::pdcch::{Aggregation, Pdcch};
 use radio::mac::uplink::{
-    GRANT_TO_TRANSMISSION, Ledger, Protocol, RequestConfig, Signal, Timers, Ue,
+    GRANT_TO_TRANSMISSION, GrantProtocol, Ledger, RequestConfig, Signal, Timers, Ue,
 };
 use radio::phy::lte::{Bandwidth, Overhead};
 
@@ -21,8 +21,8 @@ pub struct Load {
     pub users: u16,
     /// Sessions of each user, one after another.
     pub sessions: u32,
-    /// Protocol that decides when buffers are reported.
-    pub protocol: Protocol,
+    /// GrantProtocol that decides when buffers are reported.
+    pub protocol: GrantProtocol,
     /// Whether the enhancement of the thesis is used.
     pub enhanced: bool,
     /// BSR timers.
@@ -51,7 +51,7 @@ pub struct Load {
 
 impl Load {
     /// Returns a 10 MHz cell with three control symbols, messages of four elements, and 10 ms to the server.
-    pub fn new(users: u16, protocol: Protocol, enhanced: bool, timers: Timers) -> Self {
+    pub fn new(users: u16, protocol: GrantProtocol, enhanced: bool, timers: Timers) -> Self {
         let ten_mhz = Bandwidth::from_prbs(50).expect("a carrier of table 5.6-1");
         let control = Overhead::new(3, 2).expect("three symbols and two ports");
         Self {

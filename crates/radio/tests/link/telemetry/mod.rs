@@ -5,10 +5,16 @@ mod load;
 mod session;
 
 use load::{Load, Outcome, run};
-use radio::mac::uplink::{Protocol, Timers};
+use radio::mac::uplink::{GrantProtocol, Timers};
 
-fn outcome(users: u16, protocol: Protocol, enhanced: bool, periodic: u64, retx: u64) -> Outcome {
-    let timers = Timers::new(Some(periodic), retx).unwrap();
+fn outcome(
+    users: u16,
+    protocol: GrantProtocol,
+    enhanced: bool,
+    periodic: u64,
+    retx: u64,
+) -> Outcome {
+    let timers = Timers::new(Some(periodic), retx);
     let load = Load {
         sessions: 4,
         ..Load::new(users, protocol, enhanced, timers)
@@ -30,7 +36,7 @@ fn longest(outcome: &Outcome) -> u64 {
 #[test]
 fn response_times_of_the_default_protocol_follow_the_retransmission_timer() {
     for retx in [640, 2_560] {
-        let default = outcome(50, Protocol::Thesis, false, 320, retx);
+        let default = outcome(50, GrantProtocol::Thesis, false, 320, retx);
         assert!(longest(&default) > retx, "{} {retx}", longest(&default));
         assert!(longest(&default) < retx + 640);
     }
@@ -39,7 +45,7 @@ fn response_times_of_the_default_protocol_follow_the_retransmission_timer() {
 /// Section 3.4: the enhancement removes the delay spikes without shorter timers.
 #[test]
 fn the_enhancement_removes_the_spikes_of_both_protocols() {
-    for protocol in [Protocol::Thesis, Protocol::Standard] {
+    for protocol in [GrantProtocol::Thesis, GrantProtocol::Standard] {
         for users in [2, 50, 100, 200] {
             let enhanced = outcome(users, protocol, true, 320, 2_560);
             assert!(
@@ -56,7 +62,7 @@ fn the_enhancement_removes_the_spikes_of_both_protocols() {
 #[test]
 fn the_control_channel_fills_with_users() {
     let share = |users| {
-        let outcome = outcome(users, Protocol::Thesis, true, 5, 2_560);
+        let outcome = outcome(users, GrantProtocol::Thesis, true, 5, 2_560);
         let full = outcome.full_subframes as f64 / outcome.utilisation.len() as f64;
         (
             full,

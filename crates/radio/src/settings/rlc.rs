@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration};
 
-use crate::model::Buffer;
+use config::Buffer;
 
 table! {
     /// RLC of all bearers; the fields from status_prohibit on belong to mode "am" alone.

@@ -1,6 +1,6 @@
 //! How UEs come to send.
 
-use config::{table, word_or_time};
+use config::{OrOff, table, word_or_time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Decibel, Duration};
@@ -33,8 +33,10 @@ table! {
         pub retx_bsr: Duration = Duration::from_millis(320),
         /// Grant that answers a scheduling request, at most; default 512B.
         pub first_grant: Bytes = Bytes::new(512),
-        /// Small grants that nobody asked for while there is traffic; unset: none, and a UE whose last grant
+        /// Small grants that nobody asked for while there is traffic; "off" for none: a UE whose last grant
         /// was full waits for retx_bsr (kim2016-thesis chapter 3).
+        #[serde(with = "OrOff::<Prescheduling>")]
+        #[schemars(with = "OrOff<Prescheduling>")]
         pub prescheduling: Option<Prescheduling> = Some(Prescheduling::default()),
         /// Length of a random access that takes the place of a scheduling request, whole TTIs; default 20ms.
         pub random_access: Duration = Duration::from_millis(20),

@@ -1,8 +1,9 @@
-//! A cellular access link: cells, and UEs that share them.
+//! Settings: the section `radio` of a scenario, with defaults and checks, and what the radio makes of it.
 
 mod bands;
 mod carrier;
 mod cell;
+mod check;
 mod downlink;
 mod drx;
 mod fading;
@@ -11,6 +12,7 @@ mod harq;
 mod link_failure;
 mod path_loss;
 mod propagation;
+mod ran;
 mod rlc;
 mod sinr;
 mod ue;

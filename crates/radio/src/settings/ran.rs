@@ -1,33 +1,63 @@
-//! The carrier and everything that has to do with transmission time intervals.
+//! Configuration of the radio access network: what the section makes of itself for [`crate::ran`], whose times are in
+//! TTIs.
 
 use std::sync::Arc;
 
-use radio::mac::scheduler::{Policy, SubbandRate};
-use radio::mac::{drx, harq, uplink};
-use radio::phy::{lte, nr};
-use radio::ran::{
-    Access, AirInterface, Carrier, Downlink, Load, LteCarrier, NrCarrier, Prescheduling, RlcMode,
-    Uplink,
-};
-use radio::rlc::pdcp::SnLength;
-use radio::rlc::{self, LengthIndicator, Limit};
-use scenario::Buffer;
-use scenario::radio::{self as model, Modulation, Radio, Technology, Transmit};
+use config::Buffer;
 use units::Duration;
 
-use crate::PlanError;
+use super::{
+    Access as Asks, Cqi, Modulation, Radio, RlcMode as Mode, Scheduler, Technology, Timer, Transmit,
+};
+use crate::mac::scheduler::Policy;
+use crate::mac::{drx, harq, uplink};
+use crate::phy::{lte, nr};
+use crate::ran::{
+    Access, AirError, AirInterface, Carrier, Downlink, LteCarrier, NrCarrier, Prescheduling,
+    RanConfig, RlcMode, Uplink, User,
+};
+use crate::rlc::pdcp::SnLength;
+use crate::rlc::{self, LengthIndicator, Limit};
 
-/// The air interface of the scenario.
-///
-/// # Errors
-/// If 3GPP has no such carrier.
-pub fn air_interface(radio: &Radio) -> Result<Arc<AirInterface>, PlanError> {
+impl Radio {
+    /// Returns the air interface.
+    ///
+    /// # Errors
+    /// If 3GPP has no such carrier.
+    pub fn air_interface(&self) -> Result<Arc<AirInterface>, AirError> {
+        AirInterface::shared(&carrier(self)?)
+    }
+
+    /// Returns the configuration of the radio access network for these users.
+    pub fn ran_config(&self, air: Arc<AirInterface>, users: Vec<User>) -> RanConfig {
+        let ttis = Ttis(air.tti());
+        let (harq, decoding) = harq(self, ttis);
+        RanConfig {
+            cells: self.cells.len().max(1),
+            downlink: downlink(self, ttis),
+            harq,
+            decoding,
+            rlc: rlc(self),
+            pdcp_sn: pdcp_sn(self),
+            uplink: uplink(self, ttis),
+            drx: drx(self, ttis),
+            handover: self.handover.clone(),
+            link_failure: self.link_failure.clone(),
+            load: self.propagation.load,
+            users,
+            log: self.log,
+            air,
+        }
+    }
+}
+
+fn carrier(radio: &Radio) -> Result<Carrier, AirError> {
     let width_mhz = radio.width().map_or(0.0, |width| width.hertz() / 1e6);
-    let carrier = match radio.technology {
+    Ok(match radio.technology {
         Technology::Lte => {
             let bandwidth = lte::Bandwidth::from_khz(libm::round(width_mhz * 1e3) as u32);
             Carrier::Lte(LteCarrier {
-                prbs: bandwidth.map_err(PlanError::radio)?.prbs(),
+                prbs: bandwidth?.prbs(),
                 cfi: radio.control_symbols,
                 antenna_ports: match radio.transmit {
                     Transmit::Single => radio.layers,
@@ -50,9 +80,9 @@ pub fn air_interface(radio: &Radio) -> Result<Arc<AirInterface>, PlanError> {
             } else {
                 nr::FrequencyRange::Fr1
             };
-            let numbers = nr::Numerology::new(numerology).map_err(PlanError::radio)?;
+            let numbers = nr::Numerology::new(numerology)?;
             let width = libm::round(width_mhz) as u32;
-            let found = nr::Carrier::new(range, numbers, width).map_err(PlanError::radio)?;
+            let found = nr::Carrier::new(range, numbers, width)?;
             let special = radio.special_slot;
             Carrier::Nr(NrCarrier {
                 prbs: found.prbs(),
@@ -69,13 +99,12 @@ pub fn air_interface(radio: &Radio) -> Result<Arc<AirInterface>, PlanError> {
                 layers: radio.layers,
             })
         }
-    };
-    AirInterface::shared(&carrier).map_err(PlanError::radio)
+    })
 }
 
 /// Times of a scenario in TTIs.
 #[derive(Clone, Copy)]
-pub(super) struct Ttis(pub(super) Duration);
+struct Ttis(Duration);
 
 impl Ttis {
     fn of(self, time: Duration) -> u64 {
@@ -83,20 +112,17 @@ impl Ttis {
     }
 }
 
-pub(super) fn downlink(radio: &Radio, ttis: Ttis) -> Downlink {
+fn downlink(radio: &Radio, ttis: Ttis) -> Downlink {
     let model = &radio.downlink;
     Downlink {
         policy: match model.scheduler {
-            model::Scheduler::ProportionalFair => Policy::ProportionalFair {
+            Scheduler::ProportionalFair => Policy::ProportionalFair {
                 time_constant: ttis.of(model.time_constant) as f64,
             },
-            model::Scheduler::RoundRobin => Policy::RoundRobin,
-            model::Scheduler::MaxRate => Policy::MaxRate,
+            Scheduler::RoundRobin => Policy::RoundRobin,
+            Scheduler::MaxRate => Policy::MaxRate,
         },
-        subbands: (model.cqi == model::Cqi::Subband).then_some(match model.subband_rate {
-            model::SubbandRate::Mean => SubbandRate::Mean,
-            model::SubbandRate::Weakest => SubbandRate::Weakest,
-        }),
+        subbands: (model.cqi == Cqi::Subband).then_some(model.subband_rate),
         cqi_period: ttis.of(model.cqi_period).max(1) as u32,
         cqi_delay: ttis.of(model.cqi_delay) as u32,
         margin_db: model.margin.get(),
@@ -110,7 +136,7 @@ pub(super) fn downlink(radio: &Radio, ttis: Ttis) -> Downlink {
     }
 }
 
-pub(super) fn harq(radio: &Radio, ttis: Ttis) -> (harq::HarqConfig, u64) {
+fn harq(radio: &Radio, ttis: Ttis) -> (harq::HarqConfig, u64) {
     let config = harq::HarqConfig {
         processes: radio.harq_processes() as u8,
         round_trip: ttis.of(radio.harq_round_trip()),
@@ -120,14 +146,14 @@ pub(super) fn harq(radio: &Radio, ttis: Ttis) -> (harq::HarqConfig, u64) {
     (config, ttis.of(radio.decoding()))
 }
 
-pub(super) fn rlc(radio: &Radio) -> RlcMode {
+fn rlc(radio: &Radio) -> RlcMode {
     let model = &radio.rlc;
     let length_indicator = match model.length_indicator_bits {
         15 => LengthIndicator::Bits15,
         _ => LengthIndicator::Bits11,
     };
     match model.mode {
-        model::RlcMode::Am => {
+        Mode::Am => {
             let usual = match radio.technology {
                 Technology::Lte => 10,
                 Technology::Nr => 16,
@@ -139,10 +165,7 @@ pub(super) fn rlc(radio: &Radio) -> RlcMode {
                 },
                 length_indicator,
                 limit: limit(model.buffer),
-                status: match model.status {
-                    model::StatusPlacement::Piggybacked => rlc::am::StatusPlacement::Piggybacked,
-                    model::StatusPlacement::Alone => rlc::am::StatusPlacement::Alone,
-                },
+                status: model.status,
                 t_poll_retransmit: model.poll_retransmit,
                 t_reordering: model.reordering,
                 t_status_prohibit: model.status_prohibit,
@@ -155,7 +178,7 @@ pub(super) fn rlc(radio: &Radio) -> RlcMode {
                 uplink: limit(model.uplink_buffer),
             }
         }
-        model::RlcMode::Um => {
+        Mode::Um => {
             let config = rlc::um::UmConfig {
                 sn: match model.sn_bits {
                     Some(5) => rlc::um::SnLength::Bits5,
@@ -175,7 +198,7 @@ pub(super) fn rlc(radio: &Radio) -> RlcMode {
 
 /// The usual numbers of LTE (TS 36.323 clause 6.3.2), and those of NR that its rates need (TS 38.323 clause
 /// 6.3.2): what is under way in a handover has to be less than half of them.
-pub(super) const fn pdcp_sn(radio: &Radio) -> SnLength {
+const fn pdcp_sn(radio: &Radio) -> SnLength {
     match radio.technology {
         Technology::Lte => SnLength::Bits12,
         Technology::Nr => SnLength::Bits18,
@@ -190,29 +213,23 @@ fn limit(buffer: Buffer) -> Limit {
     }
 }
 
-pub(super) fn uplink(radio: &Radio, ttis: Ttis) -> Result<Uplink, PlanError> {
+fn uplink(radio: &Radio, ttis: Ttis) -> Uplink {
     let model = &radio.uplink;
     let subframe = Duration::from_millis(1);
     let access = match model.access {
-        model::Access::Configured => Access::Configured,
-        model::Access::Granted => {
+        Asks::Configured => Access::Configured,
+        Asks::Granted => {
             let subframes = |time: Duration| time.as_nanos() / subframe.as_nanos();
             let periodic = match model.periodic_bsr {
-                model::Timer::After(time) => Some(subframes(time)),
-                model::Timer::Infinity => None,
+                Timer::After(time) => Some(subframes(time)),
+                Timer::Infinity => None,
             };
             let retransmission = subframes(model.retx_bsr);
-            let timers = match radio.technology {
-                Technology::Lte => uplink::Timers::new(periodic, retransmission),
-                Technology::Nr => uplink::Timers::nr(periodic, retransmission),
-            };
+            let timers = uplink::Timers::new(periodic, retransmission);
             Access::Granted {
-                protocol: match model.protocol {
-                    model::GrantProtocol::Standard => uplink::Protocol::Standard,
-                    model::GrantProtocol::Thesis => uplink::Protocol::Thesis,
-                },
+                protocol: model.protocol,
                 enhanced: model.enhanced,
-                timers: timers.map_err(PlanError::radio)?.in_ttis(ttis.of(subframe)),
+                timers: timers.in_ttis(ttis.of(subframe)),
                 request: uplink::RequestConfig {
                     period: ttis.of(model.sr_period).max(1),
                     offset: 0,
@@ -222,7 +239,7 @@ pub(super) fn uplink(radio: &Radio, ttis: Ttis) -> Result<Uplink, PlanError> {
             }
         }
     };
-    Ok(Uplink {
+    Uplink {
         access,
         traced_sinr_db: model.sinr.get(),
         power_dbm: model.power.dbm(),
@@ -234,10 +251,10 @@ pub(super) fn uplink(radio: &Radio, ttis: Ttis) -> Result<Uplink, PlanError> {
             grant: model.grant.get(),
         }),
         random_access: ttis.of(model.random_access),
-    })
+    }
 }
 
-pub(super) fn drx(radio: &Radio, ttis: Ttis) -> Option<drx::DrxConfig> {
+fn drx(radio: &Radio, ttis: Ttis) -> Option<drx::DrxConfig> {
     let (harq, _) = harq(radio, ttis);
     radio.drx.as_ref().map(|model| drx::DrxConfig {
         on_duration: ttis.of(model.on_duration),
@@ -250,11 +267,4 @@ pub(super) fn drx(radio: &Radio, ttis: Ttis) -> Option<drx::DrxConfig> {
             .short_cycle
             .map(|cycle| (ttis.of(cycle), u64::from(model.short_cycles))),
     })
-}
-
-pub(super) fn load(radio: &Radio) -> Load {
-    match radio.propagation.load {
-        model::Load::Full => Load::Full,
-        model::Load::Actual => Load::Actual,
-    }
 }

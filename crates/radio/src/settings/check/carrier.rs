@@ -1,12 +1,11 @@
 //! Band, width, duplex and antennas.
 
-use super::{only_for, refuse, wrong};
-use crate::model::radio::{
+use config::{Quantity, Wrong, count, one_of, only_for, refuse, wrong};
+
+use super::super::{
     Band, LTE_WIDTHS, Modulation, NR_RANGES_MHZ, Radio, SpecialSlot, Technology, Transmit,
     nr_widths,
 };
-use crate::validate::Wrong;
-use config::Quantity;
 
 const NR_ONLY: &str = "technology \"nr\"";
 const LTE_ONLY: &str = "technology \"lte\"";
@@ -34,7 +33,7 @@ pub(super) fn check(radio: &Radio) -> Result<(), Wrong> {
 fn alternative(second: (&str, bool), first: (&str, bool)) -> Result<(), Wrong> {
     if second.1 && first.1 {
         let message = format!("is given beside {}; allowed: one of the two", first.0);
-        return refuse(format!("radio.{}", second.0), message);
+        return refuse(second.0, message);
     }
     Ok(())
 }
@@ -43,10 +42,10 @@ fn alternative(second: (&str, bool), first: (&str, bool)) -> Result<(), Wrong> {
 fn technology(radio: &Radio) -> Result<(), Wrong> {
     let lte = radio.technology == Technology::Lte;
     if let Some(spacing) = radio.subcarrier_spacing {
-        only_for("radio.subcarrier_spacing", lte, spacing.write(), NR_ONLY)?;
+        only_for("subcarrier_spacing", lte, spacing.write(), NR_ONLY)?;
     }
     if let Some(tdd) = &radio.tdd {
-        only_for("radio.tdd", lte, tdd.letters(), NR_ONLY)?;
+        only_for("tdd", lte, tdd.letters(), NR_ONLY)?;
     }
     let slot = radio.special_slot;
     let special = radio
@@ -54,30 +53,20 @@ fn technology(radio: &Radio) -> Result<(), Wrong> {
         .as_ref()
         .is_some_and(|tdd| tdd.letters().contains('S'));
     only_for(
-        "radio.special_slot",
+        "special_slot",
         slot != SpecialSlot::default() && !special,
         slot.write(),
         "a tdd pattern with an S",
     )?;
     let low_rate = radio.modulation == Modulation::LowRate;
-    only_for(
-        "radio.modulation",
-        lte && low_rate,
-        "64qam-low-rate",
-        NR_ONLY,
-    )?;
+    only_for("modulation", lte && low_rate, "64qam-low-rate", NR_ONLY)?;
     if let Some(prbs) = radio.prbs {
-        only_for("radio.prbs", !lte, prbs, LTE_ONLY)?;
+        only_for("prbs", !lte, prbs, LTE_ONLY)?;
     }
     let symbols = radio.control_symbols;
-    only_for(
-        "radio.control_symbols",
-        !lte && symbols != 1,
-        symbols,
-        LTE_ONLY,
-    )?;
+    only_for("control_symbols", !lte && symbols != 1, symbols, LTE_ONLY)?;
     let diversity = radio.transmit == Transmit::Diversity;
-    only_for("radio.transmit", !lte && diversity, "diversity", LTE_ONLY)
+    only_for("transmit", !lte && diversity, "diversity", LTE_ONLY)
 }
 
 /// Centre of the carrier in MHz.
@@ -94,10 +83,7 @@ fn centre_mhz(radio: &Radio) -> Result<f64, Wrong> {
             radio.band.unwrap_or_default(),
             known.join(", ")
         );
-        return Err(Wrong {
-            field: "radio.band".to_owned(),
-            message,
-        });
+        return Err(Wrong::new("band", message));
     };
     let mhz = carrier.hertz() / 1e6;
     let (allowed, words): (&[(f64, f64)], _) = match radio.technology {
@@ -110,12 +96,12 @@ fn centre_mhz(radio: &Radio) -> Result<f64, Wrong> {
     {
         return Ok(mhz);
     }
-    wrong("radio.frequency", carrier.write(), words).map(|()| mhz)
+    wrong("frequency", carrier.write(), words).map(|()| mhz)
 }
 
 fn lte_width(radio: &Radio) -> Result<(), Wrong> {
     if let Some(prbs) = radio.prbs {
-        return super::one_of("radio.prbs", prbs, &LTE_WIDTHS.map(|carrier| carrier.1));
+        return one_of("prbs", prbs, &LTE_WIDTHS.map(|carrier| carrier.1));
     }
     let known = |hertz: f64| {
         LTE_WIDTHS
@@ -125,7 +111,7 @@ fn lte_width(radio: &Radio) -> Result<(), Wrong> {
     match radio.bandwidth {
         Some(width) if !known(width.hertz()) => {
             let allowed = "1.4MHz, 3MHz, 5MHz, 10MHz, 15MHz, 20MHz";
-            wrong("radio.bandwidth", width.write(), allowed)
+            wrong("bandwidth", width.write(), allowed)
         }
         _ => Ok(()),
     }
@@ -147,13 +133,13 @@ fn nr_width(radio: &Radio, mhz: f64) -> Result<(), Wrong> {
         let with_widths = known.iter().filter(|(_, widths)| !widths.is_empty());
         let names: Vec<String> = with_widths.map(|(khz, _)| format!("{khz}kHz")).collect();
         let allowed = format!("{} in {range}", names.join(", "));
-        return wrong("radio.subcarrier_spacing", format!("{spacing}kHz"), allowed);
+        return wrong("subcarrier_spacing", format!("{spacing}kHz"), allowed);
     };
     match radio.width() {
         Some(width) if !widths.iter().any(|w| f64::from(*w) * 1e6 == width.hertz()) => {
             let names: Vec<String> = widths.iter().map(|w| format!("{w}MHz")).collect();
             let allowed = format!("{} with {khz}kHz in {range}", names.join(", "));
-            wrong("radio.bandwidth", width.write(), allowed)
+            wrong("bandwidth", width.write(), allowed)
         }
         _ => Ok(()),
     }
@@ -169,8 +155,8 @@ fn width_of_band(radio: &Radio) -> Result<(), Wrong> {
     }
     let allowed = format!("up to the {} of band {}", band.width().write(), band.number);
     let field = match radio.prbs {
-        Some(_) => "radio.prbs",
-        None => "radio.bandwidth",
+        Some(_) => "prbs",
+        None => "bandwidth",
     };
     wrong(field, width.write(), allowed)
 }
@@ -182,12 +168,12 @@ fn duplex(radio: &Radio) -> Result<(), Wrong> {
     let number = band.number;
     match &radio.tdd {
         None if band.is_tdd => refuse(
-            "radio.tdd".to_owned(),
+            "tdd",
             format!("is missing, but band {number} is TDD; allowed: a pattern such as \"DDDSU\""),
         ),
         Some(tdd) => {
             let what = format!("TDD bands, and band {number} is FDD");
-            only_for("radio.tdd", !band.is_tdd, tdd.letters(), what)
+            only_for("tdd", !band.is_tdd, tdd.letters(), what)
         }
         None => Ok(()),
     }
@@ -199,22 +185,17 @@ fn antennas(radio: &Radio) -> Result<(), Wrong> {
         Technology::Nr => 4,
     };
     let layers = radio.layers;
-    if !(1..=most).contains(&layers) {
-        return wrong("radio.layers", layers, format!("1 to {most}"));
-    }
+    count("layers", layers, 1, most)?;
     let diversity = radio.transmit == Transmit::Diversity;
     only_for(
-        "radio.transmit",
+        "transmit",
         diversity && layers > 1,
         "diversity",
         "one layer",
     )?;
     if !(layers..=8).contains(&radio.receive_antennas) {
         let allowed = format!("as many as there are layers, {layers}, up to 8");
-        return wrong("radio.receive_antennas", radio.receive_antennas, allowed);
+        return wrong("receive_antennas", radio.receive_antennas, allowed);
     }
-    if !(1..=3).contains(&radio.control_symbols) {
-        return wrong("radio.control_symbols", radio.control_symbols, "1 to 3");
-    }
-    Ok(())
+    count("control_symbols", radio.control_symbols, 1, 3)
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use units::Duration;
 
 use super::{Fading, Length, Sinr, Speed, sinr};
-use crate::model::Cross;
+use config::Cross;
 
 table! {
     /// A UE, which is a node that flows and links can name. What it receives is given as sinr or by where it

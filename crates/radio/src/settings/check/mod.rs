@@ -1,0 +1,71 @@
+//! Checks of the section `radio`.
+
+mod carrier;
+mod fading;
+mod link;
+mod mobility;
+mod place;
+mod ues;
+mod uplink;
+
+use config::{At, Wrong, within, wrong};
+use units::{Angle, Bytes, Decibel, Duration, Gain, Length, Power};
+
+use super::Radio;
+
+impl Radio {
+    /// Checks that values are in their ranges and fit each other, on a path with that MTU.
+    ///
+    /// # Errors
+    /// The first field that is refused, by its name from `radio` on.
+    pub fn check(&self, mtu: Bytes) -> Result<(), Wrong> {
+        carrier::check(self).at("radio")?;
+        link::check(self, mtu).at("radio")?;
+        uplink::check(self).at("radio.uplink")?;
+        if let Some(fading) = &self.fading {
+            fading::check(fading).at("radio.fading")?;
+        }
+        ues::check(&self.ues, mtu)?;
+        place::check(self)?;
+        mobility::check(self).at("radio")
+    }
+}
+
+/// Checks a time of whole transmission time intervals, `least` of them or more.
+fn ttis(field: &str, time: Duration, tti: Duration, least: u64) -> Result<(), Wrong> {
+    let nanos = tti.as_nanos();
+    if time.as_nanos().is_multiple_of(nanos) && time.as_nanos() / nanos >= least {
+        return Ok(());
+    }
+    let from = match least {
+        0 => String::new(),
+        _ => format!(", from {} on", tti * least),
+    };
+    wrong(field, time, format!("multiples of the TTI, {tti}{from}"))
+}
+
+fn decibels(field: &str, value: Decibel, low: f64, high: f64) -> Result<(), Wrong> {
+    within(field, value, Decibel::new(low), Decibel::new(high))
+}
+
+fn metres(field: &str, value: Length, low: f64, high: f64) -> Result<(), Wrong> {
+    let bounds = [low, high].map(Length::from_metres);
+    within(field, value, bounds[0], bounds[1])
+}
+
+fn degrees(field: &str, angle: Angle, low: f64, high: f64) -> Result<(), Wrong> {
+    let bounds = [low, high].map(Angle::from_degrees);
+    within(field, angle, bounds[0], bounds[1])
+}
+
+fn power(field: &str, value: Power) -> Result<(), Wrong> {
+    within(field, value, Power::from_dbm(-50.0), Power::from_dbm(80.0))
+}
+
+fn gain(field: &str, value: Gain) -> Result<(), Wrong> {
+    within(field, value, Gain::from_dbi(-30.0), Gain::from_dbi(40.0))
+}
+
+fn milliseconds(times: &[u64]) -> Vec<Duration> {
+    times.iter().map(|ms| Duration::from_millis(*ms)).collect()
+}

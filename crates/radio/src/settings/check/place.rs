@@ -1,0 +1,135 @@
+//! Cells and what arrives from them.
+
+use std::collections::BTreeMap;
+
+use config::{At, Quantity, Wrong, changed, number, only_for, positive, refuse, unique, wrong};
+use units::Length;
+
+use super::super::{Antenna, Cell, Interference, PathLoss, Propagation, Radio, Sight};
+use super::{decibels, degrees, gain, metres, power};
+
+/// Cells that the random draws of links tell apart.
+const MOST_CELLS: usize = 1 << 12;
+
+pub(super) fn check(radio: &Radio) -> Result<(), Wrong> {
+    let placed = radio.ues.iter().find(|ue| ue.has_place());
+    if let Some(ue) = placed.filter(|_| radio.cells.is_empty()) {
+        let message = format!(
+            "the list is empty; allowed: one cell or more, as {:?} has a place",
+            ue.name
+        );
+        return refuse("radio.cells", message);
+    }
+    if radio.cells.len() > MOST_CELLS {
+        return wrong(
+            "radio.cells",
+            radio.cells.len(),
+            format!("up to {MOST_CELLS} cells"),
+        );
+    }
+    let mut names = BTreeMap::new();
+    for (index, each) in radio.cells.iter().enumerate() {
+        let field = format!("radio.cells.{index}");
+        unique(&mut names, &each.name, format!("{field}.name"))?;
+        cell(each).at(field)?;
+    }
+    if placed.is_none() {
+        let set = changed(&radio.propagation).into_iter();
+        set.take(1).try_for_each(|(name, value)| {
+            let field = format!("radio.propagation.{name}");
+            only_for(field, true, value, "UEs that have a place, and none has")
+        })?;
+    }
+    propagation(&radio.propagation).at("radio.propagation")
+}
+
+fn cell(cell: &Cell) -> Result<(), Wrong> {
+    coordinate("x", cell.x)?;
+    coordinate("y", cell.y)?;
+    metres("height", cell.height, 1.0, 1e3)?;
+    power("power", cell.power)?;
+    if cell.site.as_deref() == Some("") {
+        return wrong("site", "\"\"", "the name of a site");
+    }
+    let sector = match &cell.antenna {
+        Antenna::Omni(omni) => return gain("antenna.gain", omni.gain),
+        Antenna::Sector(sector) => sector,
+    };
+    gain("antenna.gain", sector.gain)?;
+    degrees("antenna.azimuth", sector.azimuth, -360.0, 360.0)?;
+    degrees("antenna.width", sector.width, 1.0, 360.0)?;
+    decibels("antenna.front_to_back", sector.front_to_back, 0.0, 60.0)?;
+    match (sector.tilt, sector.vertical_width) {
+        (None, None) => Ok(()),
+        (Some(tilt), Some(width)) => {
+            degrees("antenna.tilt", tilt, -90.0, 90.0)?;
+            degrees("antenna.vertical_width", width, 1.0, 360.0)
+        }
+        (Some(_), None) => refuse(
+            "antenna.tilt",
+            "is given without vertical_width; allowed: both or none",
+        ),
+        (None, Some(_)) => refuse(
+            "antenna.vertical_width",
+            "is given without tilt; allowed: both or none",
+        ),
+    }
+}
+
+/// Half the way around the Earth is more than any map needs.
+pub(super) fn coordinate(field: &str, coordinate: Length) -> Result<(), Wrong> {
+    metres(field, coordinate, -2e7, 2e7)
+}
+
+fn propagation(propagation: &Propagation) -> Result<(), Wrong> {
+    model(&propagation.model).at("model")?;
+    let sight = match propagation.sight {
+        Sight::Line => "line",
+        Sight::None => "none",
+        Sight::Probable => "probable",
+    };
+    only_for(
+        "sight",
+        propagation.sight != Sight::Line && !propagation.model.knows_sight(),
+        sight,
+        "the models \"tr36814-sighted\", \"tr38901-uma\" and \"tr38901-rma\"",
+    )?;
+    if let Some(shadowing) = &propagation.shadowing {
+        let distance = shadowing.correlation_distance;
+        decibels("shadowing.deviation", shadowing.deviation, 0.0, 30.0)?;
+        metres("shadowing.correlation_distance", distance, 1.0, 1e4)?;
+        number(
+            "shadowing.site_correlation",
+            shadowing.site_correlation,
+            0.0,
+            1.0,
+        )?;
+    }
+    decibels("noise_figure", propagation.noise_figure, 0.0, 30.0)?;
+    decibels("enb_noise_figure", propagation.enb_noise_figure, 0.0, 30.0)?;
+    metres("ue_height", propagation.ue_height, 0.5, 100.0)?;
+    only_for(
+        "culling",
+        propagation.culling != Propagation::default().culling
+            && propagation.interference != Interference::Faded,
+        propagation.culling.write(),
+        "interference \"faded\"",
+    )?;
+    decibels("culling", propagation.culling, 0.0, 100.0)?;
+    positive("update_period", propagation.update_period)
+}
+
+fn model(model: &PathLoss) -> Result<(), Wrong> {
+    match model {
+        PathLoss::LogDistance(log) => {
+            number("exponent", log.exponent, 1.0, 8.0)?;
+            metres("reference", log.reference, 1.0, 1e4)
+        }
+        PathLoss::Tr36942Urban(roofs) => metres("above_roofs", roofs.above_roofs, 1.0, 50.0),
+        PathLoss::Tr38901Rma(streets) => {
+            metres("street_width", streets.street_width, 5.0, 50.0)?;
+            metres("building_height", streets.building_height, 5.0, 50.0)
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,168 @@
+//! UEs: who they are, and what they receive.
+
+use std::collections::BTreeMap;
+
+use config::{At, Wrong, count, each, positive, refuse, unique, within, wrong};
+use units::{Bytes, Duration, Speed};
+
+use super::super::{Sinr, SinrPoint, Sumo, Ue, WayPoint};
+use super::place::coordinate;
+use super::{decibels, fading};
+
+const MOST_ALIKE: u32 = 10_000;
+
+pub(super) fn check(ues: &[Ue], mtu: Bytes) -> Result<(), Wrong> {
+    each("radio.ues", ues, |one| ue(one, mtu))?;
+    nodes(ues)?;
+    vehicles(ues)
+}
+
+fn ue(ue: &Ue, mtu: Bytes) -> Result<(), Wrong> {
+    if ["", "server", "gateway"].contains(&ue.name.as_str()) {
+        return wrong("name", format!("{:?}", ue.name), "the name of a new node");
+    }
+    count("count", ue.count, 1, MOST_ALIKE)?;
+    one_kind(ue)?;
+    if let Some(sinr) = &ue.sinr {
+        mean(sinr).at("sinr")?;
+    }
+    if let Some(position) = ue.position {
+        coordinate("position.x", position.x)?;
+        coordinate("position.y", position.y)?;
+    }
+    if let Some(velocity) = ue.velocity {
+        let speeds = [-300.0, 300.0].map(Speed::from_metres_per_second);
+        within("velocity.x", velocity.x, speeds[0], speeds[1])?;
+        within("velocity.y", velocity.y, speeds[0], speeds[1])?;
+    }
+    waypoints(&ue.waypoints)?;
+    if let Some(vehicle) = &ue.sumo {
+        sumo(ue, vehicle)?;
+    }
+    if let Some(own) = &ue.fading {
+        fading::check(own).at("fading")?;
+    }
+    each("cross", &ue.cross, |cross| cross.check(mtu))
+}
+
+/// Of what says where a UE is or what it receives, one is given at the most.
+fn one_kind(ue: &Ue) -> Result<(), Wrong> {
+    let given = [
+        ("sinr", ue.sinr.is_some()),
+        ("position", ue.position.is_some()),
+        ("waypoints", !ue.waypoints.is_empty()),
+        ("sumo", ue.sumo.is_some()),
+    ];
+    let mut given = given.iter().filter(|(_, given)| *given);
+    if let Some(((first, _), (second, _))) = given.next().zip(given.next()) {
+        let message =
+            format!("is given beside {first}; allowed: one of sinr, position, waypoints, sumo");
+        return refuse(*second, message);
+    }
+    if ue.velocity.is_some() && ue.position.is_none() {
+        let message = "is given without position; allowed: both or position alone";
+        return refuse("velocity", message);
+    }
+    Ok(())
+}
+
+fn mean(sinr: &Sinr) -> Result<(), Wrong> {
+    let ratio = |field: &str, value| decibels(field, value, -100.0, 100.0);
+    let file = |name: &str, file: &str, longest_gap: Duration| {
+        if file.is_empty() {
+            return wrong(name, "\"\"", "the name of a file");
+        }
+        positive("longest_gap", longest_gap)
+    };
+    match sinr {
+        Sinr::Constant(value) => ratio("", *value),
+        Sinr::Trace(trace) => file("trace", &trace.trace, trace.longest_gap),
+        Sinr::PhoneLog(log) => file("phone_log", &log.phone_log, log.longest_gap),
+        Sinr::Points(points) => {
+            rising(points.iter().map(|SinrPoint { at, .. }| *at))?;
+            match points.first() {
+                None => return refuse("", "the list is empty; allowed: one point or more"),
+                Some(first) if !first.at.is_zero() => {
+                    return wrong("0.at", first.at, "0s for the first point");
+                }
+                Some(_) => {}
+            }
+            let mut values = points.iter().enumerate();
+            values.try_for_each(|(index, point)| ratio("sinr", point.sinr).at(index))
+        }
+    }
+}
+
+fn waypoints(points: &[WayPoint]) -> Result<(), Wrong> {
+    rising(points.iter().map(|point| point.at)).at("waypoints")?;
+    each("waypoints", points, |point| {
+        coordinate("x", point.x)?;
+        coordinate("y", point.y)
+    })
+}
+
+fn rising(times: impl Iterator<Item = Duration>) -> Result<(), Wrong> {
+    let mut before = None;
+    for (index, at) in times.enumerate() {
+        if let Some(before) = before.filter(|before| at <= *before) {
+            let allowed = format!("times after the point before, {before}");
+            return wrong(format!("{index}.at"), at, allowed);
+        }
+        before = Some(at);
+    }
+    Ok(())
+}
+
+fn sumo(ue: &Ue, sumo: &Sumo) -> Result<(), Wrong> {
+    let named = |file: &Option<String>| file.as_deref().is_some_and(|name| !name.is_empty());
+    if named(&sumo.fcd) == named(&sumo.ns2) {
+        return refuse("sumo", "give exactly one of fcd, ns2, the name of a file");
+    }
+    if sumo.vehicle.is_empty() {
+        let allowed = "the id of a vehicle, or \"*\" for all";
+        return wrong("sumo.vehicle", "\"\"", allowed);
+    }
+    if ue.is_every_vehicle() && ue.count != 1 {
+        return wrong("count", ue.count, "1 for each vehicle");
+    }
+    Ok(())
+}
+
+/// Nodes have names of their own, and one is the phone.
+fn nodes(ues: &[Ue]) -> Result<(), Wrong> {
+    let fields = (0..).map(|index: usize| format!("radio.ues.{index}.name"));
+    let all: Vec<(String, String)> = ues
+        .iter()
+        .zip(fields)
+        .flat_map(|(ue, field)| ue.nodes().map(move |node| (node, field.clone())))
+        .collect();
+    let mut names = BTreeMap::new();
+    for (node, field) in &all {
+        unique(&mut names, node, field.clone())?;
+    }
+    if names.contains_key("phone") {
+        return Ok(());
+    }
+    refuse(
+        "radio.ues",
+        "no UE is the node \"phone\"; allowed: one with that name and a count of 1",
+    )
+}
+
+/// No two entries stand for all vehicles of the same file.
+fn vehicles(ues: &[Ue]) -> Result<(), Wrong> {
+    let mut files = BTreeMap::new();
+    for (index, ue) in ues
+        .iter()
+        .enumerate()
+        .filter(|(_, ue)| ue.is_every_vehicle())
+    {
+        let sumo = ue.sumo.as_ref();
+        let file = sumo.and_then(|sumo| sumo.fcd.as_deref().or(sumo.ns2.as_deref()));
+        if let Some(first) = files.insert(file, index) {
+            let message = format!("\"*\" stands in radio.ues.{first} for the same file");
+            return refuse(format!("radio.ues.{index}.sumo.vehicle"), message);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,61 @@
+//! Requests, reports and grants.
+
+use config::{Wrong, changed, count, one_of, only_for, within};
+use units::Bytes;
+
+use super::super::{Access, Radio, Technology, Timer, Uplink};
+use super::{decibels, milliseconds, power, ttis};
+use crate::mac::uplink::{NR_PERIODIC, NR_RETRANSMISSION, PERIODIC, RETRANSMISSION};
+
+/// Periods of scheduling requests in ms (TS 36.213 table 10.1.5-1).
+const SR_PERIODS: [u64; 7] = [1, 2, 5, 10, 20, 40, 80];
+
+/// Values of dsr-TransMax (TS 36.331 clause 6.3.2).
+const SR_TRANSMISSIONS: [u32; 5] = [4, 8, 16, 32, 64];
+
+pub(super) fn check(radio: &Radio) -> Result<(), Wrong> {
+    let uplink = &radio.uplink;
+    decibels("sinr", uplink.sinr, -100.0, 100.0)?;
+    power("power", uplink.power)?;
+    match uplink.access {
+        Access::Granted => granted(radio, uplink),
+        Access::Configured => configured(uplink),
+    }
+}
+
+fn granted(radio: &Radio, uplink: &Uplink) -> Result<(), Wrong> {
+    let tti = radio.tti();
+    let (periodic, retx): (&[u64], &[u64]) = match radio.technology {
+        Technology::Lte => (&PERIODIC, &RETRANSMISSION),
+        Technology::Nr => (&NR_PERIODIC, &NR_RETRANSMISSION),
+    };
+    match radio.technology {
+        Technology::Lte => one_of("sr_period", uplink.sr_period, &milliseconds(&SR_PERIODS))?,
+        Technology::Nr => ttis("sr_period", uplink.sr_period, tti, 1)?,
+    }
+    count("sr_prohibit", uplink.sr_prohibit, 0, 7)?;
+    one_of(
+        "sr_transmissions",
+        uplink.sr_transmissions,
+        &SR_TRANSMISSIONS,
+    )?;
+    if let Timer::After(time) = uplink.periodic_bsr {
+        one_of("periodic_bsr", time, &milliseconds(periodic))?;
+    }
+    one_of("retx_bsr", uplink.retx_bsr, &milliseconds(retx))?;
+    let (least, most) = (Bytes::new(10), Bytes::new(100_000));
+    within("first_grant", uplink.first_grant, least, most)?;
+    if let Some(some) = &uplink.prescheduling {
+        ttis("prescheduling.interval", some.interval, tti, 1)?;
+        ttis("prescheduling.duration", some.duration, tti, 0)?;
+        within("prescheduling.grant", some.grant, least, most)?;
+    }
+    ttis("random_access", uplink.random_access, tti, 1)
+}
+
+/// What is never asked for has no timers.
+fn configured(uplink: &Uplink) -> Result<(), Wrong> {
+    let set = changed(uplink).into_iter();
+    set.filter(|(name, _)| !["access", "sinr", "power"].contains(&name.as_str()))
+        .try_for_each(|(name, value)| only_for(name, true, value, "access \"granted\""))
+}
