@@ -7,10 +7,11 @@ use std::net::Ipv4Addr;
 use capture::addressing;
 use nix::net::if_::if_nametoindex;
 use nix::sched::{CloneFlags, setns, unshare};
-use scenario::Scenario;
-use sockets::{Netlink, sysctl_file};
+use sidechannel::{GuestJob, KernelSettings};
+use sockets::{Netlink, RouteMetric, set_module_parameter, sysctl_file};
 
-use crate::settings;
+/// Bit of a metric in `RTAX_LOCK`, without which the kernel does not take `RTAX_RTO_MIN`.
+const LOCK_RTO_MIN: u32 = 1 << 13;
 
 /// A host.
 pub(crate) struct Host {
@@ -25,19 +26,19 @@ impl Host {
     }
 }
 
-/// Sets up the hosts of a scenario.
-pub(crate) fn set_up(scenario: &Scenario, names: &[String]) -> io::Result<Vec<Host>> {
+/// Sets up the hosts of a job.
+pub(crate) fn set_up(job: &GuestJob) -> io::Result<Vec<Host>> {
     let first = own_namespace()?;
-    let sysctls = settings::sysctls(scenario).map_err(io::Error::other)?;
-    for (name, value) in &settings::modules(scenario).map_err(io::Error::other)? {
-        settings::set_module(name, value)?;
+    let settings = &job.settings;
+    for (name, value) in &settings.modules {
+        set_module(name, value)?;
     }
-    if scenario.tcp.pacing {
+    if settings.fair_queue {
         std::fs::write(sysctl_file("net.core.default_qdisc"), "fq")?;
     }
     let links = Netlink::open()?;
     let mut hosts = Vec::new();
-    for number in 0..names.len() as u32 {
+    for number in 0..job.hosts.len() as u32 {
         setns(&first, CloneFlags::CLONE_NEWNET)?;
         let device = format!("path{number}");
         let index = if_nametoindex(device.as_str())?;
@@ -47,22 +48,40 @@ pub(crate) fn set_up(scenario: &Scenario, names: &[String]) -> io::Result<Vec<Ho
             address: addressing::address(number),
         };
         links.move_link(index, &host.namespace)?;
-        for (name, value) in &sysctls {
+        for (name, value) in &settings.sysctls {
             set_sysctl(name, value, &first, &host)?;
         }
         let own = Netlink::open()?;
         let index = if_nametoindex(device.as_str())?;
-        own.bring_up(
-            index,
-            scenario.path.path_mtu().get() as u32,
-            settings::burst(&scenario.tcp),
-        )?;
+        own.bring_up(index, settings.mtu, settings.burst)?;
         own.add_address(index, host.address)?;
-        let metrics = settings::route_metrics(&scenario.tcp);
-        own.add_default_route(index, host.address, metrics)?;
+        own.add_default_route(index, host.address, route_metrics(settings))?;
         hosts.push(host);
     }
     Ok(hosts)
+}
+
+/// Returns the metrics of every route.
+fn route_metrics(settings: &KernelSettings) -> Vec<RouteMetric> {
+    let mut metrics = Vec::new();
+    metrics.extend(settings.initial_window.map(RouteMetric::InitCwnd));
+    if let Some(rto) = settings.min_rto_ms {
+        metrics.extend([RouteMetric::Lock(LOCK_RTO_MIN), RouteMetric::RtoMin(rto)]);
+    }
+    if settings.quick_ack {
+        metrics.push(RouteMetric::QuickAck(1));
+    }
+    metrics
+}
+
+/// Sets the parameter `module.parameter`; errors name its field in the scenario.
+fn set_module(name: &str, value: &str) -> io::Result<()> {
+    let (module, parameter) = name.split_once('.').unwrap_or((name, ""));
+    set_module_parameter(module, parameter, value).map_err(|error| {
+        io::Error::other(format!(
+            "kernel.module.{name}: {value:?} is not taken by this kernel: {error}"
+        ))
+    })
 }
 
 fn own_namespace() -> io::Result<File> {

@@ -1,21 +1,19 @@
-//! The only program of the guest, its init: sets up the hosts, plays the scenario's workloads on real
+//! The only program of the guest, its init: sets up the hosts, plays the workloads of its job on real
 //! sockets, tells the path how senders are, and switches the machine off.
 
 mod connection;
 mod device;
+mod flows;
 mod host;
 mod play;
 mod reader;
-mod settings;
 
 use std::io;
 
 use nix::mount::{MsFlags, mount};
 use nix::sys::reboot::{RebootMode, reboot};
 use nix::sys::utsname::uname;
-use scenario::Scenario;
 use sidechannel::{Answer, Message, PROTOCOL};
-use units::Duration;
 
 use device::Device;
 use play::Play;
@@ -48,17 +46,9 @@ fn play() -> io::Result<()> {
         protocol: PROTOCOL,
         release,
     })?;
-    let Answer::Job {
-        scenario,
-        seed,
-        start_jitter_ns,
-        hosts,
-    } = answer
-    else {
+    let Answer::Job(job) = answer else {
         return Err(io::Error::other("the path does not say what to play"));
     };
-    let scenario = Scenario::from_toml(&scenario, "scenario", &[]).map_err(io::Error::other)?;
-    let all = host::set_up(&scenario, &hosts)?;
-    let jitter = Duration::from_nanos(start_jitter_ns);
-    Play::new(device, &all, &hosts, &scenario, seed, jitter)?.run()
+    let hosts = host::set_up(&job)?;
+    Play::new(device, &hosts, &job)?.run()
 }

@@ -14,31 +14,28 @@ use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTime
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use nix::time::clock_gettime;
-use scenario::{Opens, Samples, Scenario};
 use select::{DEFAULT_CCA, Selectors};
-use sidechannel::{Answer, Message};
+use sidechannel::{Answer, GuestJob, Message};
 use sockets::{Counters, Hold, sender_view};
 use units::{Duration, Instant};
-use workload::{Action, End, Sessions, Switches};
+use workload::{Action, End, Opens, Sessions, Switches};
 
 use self::ends::Connection;
 use self::source::{Source, watch};
 use crate::connection::{self, EndSettings, PIECE};
 use crate::device::Device;
+use crate::flows::{self, Choice};
 use crate::host::Host;
 use crate::reader::Readers;
 
 /// The states of senders are looked at as often as this, or more often if samples are.
 const LOOK_INTERVAL: Duration = Duration::from_millis(10);
-/// A sample per ACK cannot be had from sockets; this often instead.
-const DENSE_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The run on the guest's side.
 pub(crate) struct Play<'a> {
     device: Device,
     hosts: &'a [Host],
-    scenario: &'a Scenario,
-    names: &'a [String],
+    job: &'a GuestJob,
     epoll: Epoll,
     timer: TimerFd,
     /// The kernel's time at time zero of the run.
@@ -48,8 +45,9 @@ pub(crate) struct Play<'a> {
     listeners: Vec<TcpListener>,
     sessions: Sessions,
     connections: Vec<Connection>,
-    switches: Switches,
+    switches: Switches<Choice>,
     selectors: Selectors,
+    slot: Duration,
     next_slot: Instant,
     sampling: Option<Duration>,
     next_sample: Instant,
@@ -63,10 +61,7 @@ impl<'a> Play<'a> {
     pub(crate) fn new(
         mut device: Device,
         hosts: &'a [Host],
-        names: &'a [String],
-        scenario: &'a Scenario,
-        seed: u64,
-        start_jitter: Duration,
+        job: &'a GuestJob,
     ) -> io::Result<Self> {
         let epoll = Epoll::new(EpollCreateFlags::empty())?;
         let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::empty())?;
@@ -78,26 +73,23 @@ impl<'a> Play<'a> {
             EpollFlags::EPOLLIN,
             Source::Readers,
         )?;
-        let sampling = match scenario.samples {
-            Samples::Off => None,
-            Samples::EveryAck => Some(DENSE_INTERVAL),
-            Samples::Interval(interval) => Some(interval),
-        };
+        let sampling = job.sampling_ns.map(Duration::from_nanos);
+        let slot = Duration::from_nanos(job.slot_ns);
+        let switches = flows::switches(job)?;
         let mut play = Self {
             hosts,
-            scenario,
-            names,
+            job,
             epoll,
             timer,
             zero: Duration::ZERO,
-            end: Instant::ZERO + scenario.duration,
+            end: Instant::ZERO + Duration::from_nanos(job.duration_ns),
             listeners: Vec::new(),
-            sessions: Sessions::new(scenario, start_jitter, seed),
+            sessions: flows::sessions(job)?,
             connections: Vec::new(),
-            switches: Switches::new(scenario),
-            selectors: Selectors::new(scenario.selected(), &scenario.selection, seed)
-                .map_err(io::Error::other)?,
-            next_slot: Instant::ZERO + scenario.slot,
+            selectors: flows::selectors(job, &switches)?,
+            switches,
+            slot,
+            next_slot: Instant::ZERO + slot,
             sampling,
             next_sample: sampling.map_or(Instant::NEVER, |interval| Instant::ZERO + interval),
             next_look: Instant::ZERO + LOOK_INTERVAL,
@@ -108,10 +100,10 @@ impl<'a> Play<'a> {
                 device
             },
         };
-        for (number, flow) in scenario.flows.iter().enumerate() {
+        for (number, flow) in job.flows.iter().enumerate() {
             // A selected flow has none before its first connection.
             let present = play.switches.present(number);
-            let cca = if present.auto().is_some() {
+            let cca = if present.auto.is_some() {
                 DEFAULT_CCA
             } else {
                 present.name
@@ -138,17 +130,17 @@ impl<'a> Play<'a> {
     }
 
     fn host(&self, name: &str) -> io::Result<&'a Host> {
-        let position = self.names.iter().position(|known| known == name);
+        let names = &self.job.hosts;
+        let position = names.iter().position(|known| known == name);
         position
             .and_then(|index| self.hosts.get(index))
             .ok_or_else(|| io::Error::other(format!("there is no host {name:?}")))
     }
 
     fn ends(&self) -> EndSettings {
-        let tcp = &self.scenario.tcp;
         EndSettings {
-            mss: tcp.mss.map(|mss| mss.get() as u32),
-            window: tcp.receive_window_max.map(|window| window.get() as u32),
+            mss: self.job.settings.mss,
+            window: self.job.settings.window,
         }
     }
 
@@ -361,9 +353,8 @@ impl<'a> Play<'a> {
     fn finish(mut self) -> io::Result<()> {
         self.look_at_senders(false)?;
         self.tell_estimates(self.end)?;
-        for (index, name) in self.names.iter().enumerate() {
-            let of_host =
-                |each: &&(usize, &Connection)| self.scenario.flows[each.1.flow].from == *name;
+        for (index, name) in self.job.hosts.iter().enumerate() {
+            let of_host = |each: &&(usize, &Connection)| self.job.flows[each.1.flow].from == *name;
             let all: Vec<(usize, &Connection)> = self.connections.iter().enumerate().collect();
             let senders: Vec<usize> = all.iter().filter(of_host).map(|each| each.0).collect();
             if let [only] = senders[..] {

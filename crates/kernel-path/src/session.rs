@@ -10,14 +10,16 @@ use cca::SenderView;
 use net::{CREATED_FROM, Delivery, HostId, Kind, LinkId, Packet};
 use path::Plan;
 use recorder::{Capture, Engine, Introduction, ObservedPath, Options};
-use scenario::{Opens, Scenario};
+use scenario::Scenario;
 use sidechannel::{Answer, Job, Message, PROTOCOL, Report, write_frame};
 use tcp::{Flags, Unwrapper};
 use units::{Duration, Instant};
+use workload::End;
 
 use crate::contents::Contents;
 use crate::delivered::Delivered;
 use crate::fates::Fates;
+use crate::guest_job::guest_job;
 use crate::senders::Senders;
 use crate::start::Start;
 
@@ -419,21 +421,17 @@ impl Session {
             path.set_contents(Box::new(contents.clone()));
         }
         self.path = Some(path);
-        self.answer = Some(Answer::Job {
-            scenario: self.job.scenario.clone(),
-            seed: self.job.seed,
-            start_jitter_ns: self.plan.start_jitter.as_nanos(),
-            hosts: self.plan.topology.nodes.clone(),
-        });
+        let job = guest_job(&self.scenario, &self.plan, self.job.seed)?;
+        self.answer = Some(Answer::Job(Box::new(job)));
         Ok(())
     }
 
     fn open(&mut self, now: Instant, number: usize, cca: String) -> io::Result<()> {
         let flow = self.scenario.flows.get(number).ok_or_else(no_run)?;
         let hosts = self.plan.ends(flow).map_err(io::Error::other)?;
-        let opener = match flow.opens {
-            Opens::To => hosts.1,
-            Opens::From => hosts.0,
+        let opener = match flow.opens.end() {
+            End::Client => hosts.1,
+            End::Server => hosts.0,
         };
         let path_mtu = self.scenario.path.path_mtu();
         let path = self.path.as_mut().ok_or_else(no_run)?;

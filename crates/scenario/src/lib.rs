@@ -2,6 +2,7 @@
 //! and hashed.
 
 mod model;
+mod plans;
 mod randomness;
 mod read;
 mod schema;

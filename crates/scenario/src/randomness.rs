@@ -1,9 +1,7 @@
 //! What differs between the runs of a scenario.
 
-use config::Distribution;
-
 use crate::model::radio::{Radio, Sight, Ue};
-use crate::model::{Capacity, Cross, Jitter, Queue, Scenario, Workload};
+use crate::model::{Capacity, Cross, Jitter, Queue, Scenario};
 
 impl Scenario {
     /// What differs from run to run; where nothing does, one run says it all.
@@ -72,28 +70,12 @@ impl Scenario {
             ("start jitter", !self.variation.start_jitter.is_zero()),
             (
                 "workload",
-                self.flows
-                    .iter()
-                    .any(|flow| workload_is_random(&flow.workload)),
+                self.flows.iter().any(|flow| flow.workload.is_random()),
             ),
         ];
         found
             .into_iter()
             .filter_map(|(name, differs)| differs.then_some(name))
             .collect()
-    }
-}
-
-fn workload_is_random(workload: &Workload) -> bool {
-    match workload {
-        Workload::Bulk(_) => false,
-        Workload::Sequence(flows) => flows.size.is_random() || flows.gap.is_random(),
-        Workload::OnOff(periods) => periods.on.is_random() || periods.off.is_random(),
-        Workload::RequestResponse(requests) => {
-            let sizes = [&requests.request, &requests.response];
-            let times = [&requests.think, &requests.gap];
-            sizes.into_iter().any(Distribution::is_random)
-                || times.into_iter().any(Distribution::is_random)
-        }
     }
 }

@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 use scenario::{
     Buffer, Capacity, Distribution, Loss, Parameter, Queue, Samples, Scenario, Tso, WindowScale,
-    Workload,
 };
 use units::{Bytes, Duration, Rate};
+use workload::Workload;
 
 #[track_caller]
 fn with(text: &str, overrides: &[&str]) -> Scenario {

@@ -5,6 +5,8 @@ use record::{DecisionRow, EstimateRow};
 use select::Hints;
 use serde::{Deserialize, Serialize};
 
+use crate::job::GuestJob;
+
 /// What the guest tells or asks. What has an answer is read from the device right after it was written.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Message {
@@ -95,16 +97,7 @@ pub enum Message {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Answer {
     /// What to play.
-    Job {
-        /// The scenario, complete, as TOML.
-        scenario: String,
-        /// The seed of the run.
-        seed: u64,
-        /// How much later than written the flows start, ns.
-        start_jitter_ns: u64,
-        /// Names of the hosts, in the order of the devices.
-        hosts: Vec<String>,
-    },
+    Job(Box<GuestJob>),
     /// Time since [`Message::Start`], ns.
     Clock(u64),
     /// The bottleneck as it is.

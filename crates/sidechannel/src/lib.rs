@@ -10,10 +10,12 @@
 
 mod frame;
 mod guest;
+mod job;
 mod run;
 
 pub use frame::{FrameReader, decode, encode, write_frame};
 pub use guest::{Answer, Message};
+pub use job::{GuestCca, GuestFlow, GuestJob, GuestSwitch, KernelSettings};
 pub use run::{Job, Report};
 
 /// Raised whenever a message changes, so that parties of different builds notice.

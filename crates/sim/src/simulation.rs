@@ -29,7 +29,7 @@ pub struct Simulation {
     /// The flows of the scenario, and the hosts of their servers and clients.
     flows: Vec<(Flow, (HostId, HostId))>,
     sessions: Sessions,
-    switches: Switches,
+    switches: Switches<CcaChoice>,
     selectors: Selectors,
     deliveries: Vec<Delivery>,
     /// Ends at which something has arrived in this moment.
@@ -81,8 +81,8 @@ impl Simulation {
             path,
             endpoints: Endpoints::new(),
             flows,
-            sessions: Sessions::new(scenario, plan.start_jitter, seed),
-            switches: Switches::new(scenario),
+            sessions: Sessions::new(scenario.flow_plans(plan.start_jitter), seed),
+            switches: scenario.switches(),
             selectors: Selectors::new(scenario.selected(), &scenario.selection, seed)?,
             deliveries: Vec::new(),
             readers: Vec::new(),

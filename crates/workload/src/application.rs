@@ -1,6 +1,35 @@
 //! Application: a state machine with two ends and no sockets, and the commands that it answers with.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use units::Instant;
+
+/// Node of a flow that opens its connections.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Opens {
+    /// The node that receives.
+    #[default]
+    To,
+    /// The node that sends.
+    From,
+}
+
+impl Opens {
+    /// Returns whether the receiving node opens; printed scenarios and their hashes leave it out then, so that
+    /// scenarios from before the field keep their hashes.
+    pub fn is_default(&self) -> bool {
+        *self == Self::To
+    }
+
+    /// Returns the end at that node.
+    pub fn end(self) -> End {
+        match self {
+            Self::To => End::Client,
+            Self::From => End::Server,
+        }
+    }
+}
 
 /// One end of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

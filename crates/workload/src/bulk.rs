@@ -1,9 +1,26 @@
 //! Bulk transfer: the server sends as much as it can, until a number of bytes or a time.
 
-use scenario::Bulk;
-use units::{Bytes, Instant};
+use config::{Wrong, positive, table};
+use units::{Bytes, Duration, Instant};
 
 use crate::application::{Application, Command, ENDLESS, End};
+
+table! {
+    /// As much as possible until the first of the limits; without one, until the run ends.
+    pub struct Bulk {
+        /// Stops this long after the start of the flow; unset: no such limit.
+        pub stop: Option<Duration>,
+        /// Stops after this much; unset: no such limit.
+        pub bytes: Option<Bytes>,
+    }
+}
+
+impl Bulk {
+    pub(crate) fn check(&self) -> Result<(), Wrong> {
+        self.stop.map_or(Ok(()), |stop| positive("stop", stop))?;
+        self.bytes.map_or(Ok(()), |bytes| positive("bytes", bytes))
+    }
+}
 
 /// The one transfer of a flow.
 pub(crate) struct Transfer {
@@ -41,7 +58,6 @@ impl Application for Transfer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use units::Duration;
 
     fn at(ms: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(ms)

@@ -1,4 +1,8 @@
-//! Workload: applications and the sessions that drive them, without sockets; scheduled switches.
+//! Workload: applications and the sessions that drive them, without sockets.
+//!
+//! An [`Application`] is one file: its configuration and its state machine, which sees both ends of its connection.
+//! [`Sessions`] keep the account of bytes and connections for all applications of a run. An engine only carries out
+//! their [`Action`]s.
 
 mod application;
 mod bulk;
@@ -8,7 +12,13 @@ mod request_response;
 mod sequence;
 mod sessions;
 mod switches;
+mod workload;
 
-pub use application::{Application, Command, ENDLESS, End};
-pub use sessions::{Action, Sessions};
+pub use application::{Application, Command, ENDLESS, End, Opens};
+pub use bulk::Bulk;
+pub use on_off::OnOff;
+pub use request_response::RequestResponse;
+pub use sequence::Sequence;
+pub use sessions::{Action, FlowPlan, Sessions};
 pub use switches::{Due, Switches};
+pub use workload::Workload;

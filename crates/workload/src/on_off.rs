@@ -1,13 +1,38 @@
 //! On-off source: the server sends and pauses in turn, on one connection.
 
-use scenario::OnOff;
+use config::{At, Distribution, Wrong, positive, table};
 use units::random::Stream;
-use units::{Bytes, Duration, Instant};
+use units::{Bytes, Duration, Instant, Rate};
 
 use crate::application::{Application, Command, ENDLESS, End};
+use crate::workload::SECOND;
 
 /// A source that writes at a rate does so in pieces of this size.
 const PIECE: Bytes = Bytes::new(1448);
+
+table! {
+    /// Sends and pauses in turn.
+    pub struct OnOff {
+        /// Length of the periods of sending; default exponential with a mean of 1s.
+        pub on: Distribution<Duration> = SECOND,
+        /// Length of the pauses; default exponential with a mean of 1s.
+        pub off: Distribution<Duration> = SECOND,
+        /// Rate at which the application writes while on; unset: as much as it can.
+        pub rate: Option<Rate>,
+    }
+}
+
+impl OnOff {
+    pub(crate) fn check(&self) -> Result<(), Wrong> {
+        self.on.check(false).at("on")?;
+        self.off.check(true).at("off")?;
+        self.rate.map_or(Ok(()), |rate| positive("rate", rate))
+    }
+
+    pub(crate) fn is_random(&self) -> bool {
+        self.on.is_random() || self.off.is_random()
+    }
+}
 
 /// The source of a flow.
 pub(crate) struct Source {
@@ -59,8 +84,6 @@ impl Application for Source {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scenario::Distribution;
-    use units::Rate;
     use units::random::Purpose;
 
     #[test]

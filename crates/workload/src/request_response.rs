@@ -1,10 +1,50 @@
 //! Request and response: the client asks, the server answers after a while, again and again on one connection.
 
-use scenario::RequestResponse;
-use units::Instant;
+use config::{At, Distribution, Wrong, table};
 use units::random::Stream;
+use units::{Bytes, Duration, Instant};
 
 use crate::application::{Application, Command, End};
+use crate::workload::{SECOND, at_least_one};
+
+table! {
+    /// Requests of the receiving node, each answered by the sending node before the next. Results count the
+    /// responses; the event "response_s" of each has the time from the request to the last byte of the response,
+    /// for the first one with the handshake.
+    pub struct RequestResponse {
+        /// Payload of each request; default 500B.
+        pub request: Distribution<Bytes> = Distribution::Constant {
+            value: Bytes::new(500),
+        },
+        /// Payload of each response; default 100kB.
+        pub response: Distribution<Bytes> = Distribution::Constant {
+            value: Bytes::new(100_000),
+        },
+        /// From the last byte of a request at the sending node to the first byte of the response; default 10ms.
+        pub think: Distribution<Duration> = Distribution::Constant {
+            value: Duration::from_millis(10),
+        },
+        /// From the end of a response to the next request; default exponential with a mean of 1s.
+        pub gap: Distribution<Duration> = SECOND,
+        /// Requests before the connection is closed; unset: as many as fit into the run.
+        pub count: Option<u32>,
+    }
+}
+
+impl RequestResponse {
+    pub(crate) fn check(&self) -> Result<(), Wrong> {
+        self.request.check(false).at("request")?;
+        self.response.check(false).at("response")?;
+        self.think.check(true).at("think")?;
+        self.gap.check(true).at("gap")?;
+        at_least_one("count", self.count, "1 request or more")
+    }
+
+    pub(crate) fn is_random(&self) -> bool {
+        let sizes = self.request.is_random() || self.response.is_random();
+        sizes || self.think.is_random() || self.gap.is_random()
+    }
+}
 
 /// Name of the figure for the time from a request to the last byte of its response, s.
 const RESPONSE_TIME: &str = "response_s";
@@ -85,9 +125,7 @@ impl Application for Requests {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scenario::Distribution;
     use units::random::Purpose;
-    use units::{Bytes, Duration};
 
     fn at(ms: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(ms)

@@ -1,10 +1,39 @@
 //! Sequence: short downloads one after another, each on a connection of its own.
 
-use scenario::Sequence;
-use units::Instant;
+use config::{At, Distribution, Wrong, table};
 use units::random::Stream;
+use units::{Bytes, Duration, Instant};
 
 use crate::application::{Application, Command, End};
+use crate::workload::{SECOND, at_least_one};
+
+table! {
+    /// Short flows one after another.
+    pub struct Sequence {
+        /// Payload of each; default 100kB.
+        pub size: Distribution<Bytes> = Distribution::Constant {
+            value: Bytes::new(100_000),
+        },
+        /// How many; unset: as many as fit into the run.
+        pub count: Option<u32>,
+        /// From the end of one to the start of the next; default exponential with a mean of 1s.
+        pub gap: Distribution<Duration> = SECOND,
+        /// From the start of the flow to the first; default 0s.
+        pub first: Duration,
+    }
+}
+
+impl Sequence {
+    pub(crate) fn check(&self) -> Result<(), Wrong> {
+        self.size.check(false).at("size")?;
+        self.gap.check(true).at("gap")?;
+        at_least_one("count", self.count, "1 flow or more")
+    }
+
+    pub(crate) fn is_random(&self) -> bool {
+        self.size.is_random() || self.gap.is_random()
+    }
+}
 
 /// The downloads of a flow.
 pub(crate) struct Downloads {
@@ -53,9 +82,7 @@ impl Application for Downloads {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scenario::Distribution;
     use units::random::Purpose;
-    use units::{Bytes, Duration};
 
     fn at(ms: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(ms)

@@ -5,13 +5,12 @@
 
 use std::collections::VecDeque;
 
-use scenario::{Opens, Scenario, Workload};
+use units::Instant;
 use units::random::{Purpose, Stream};
-use units::{Duration, Instant};
 
 use crate::application::{Application, Command, End};
 use crate::exchange::Exchange;
-use crate::{bulk, on_off, request_response, sequence};
+use crate::workload::Workload;
 
 /// One step for the engine.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -75,6 +74,19 @@ pub enum Action {
     },
 }
 
+/// Plan of the sessions of one flow.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowPlan<'a> {
+    /// Choice of the application.
+    pub workload: &'a Workload,
+    /// The end that opens connections.
+    pub opens: End,
+    /// When the sessions start.
+    pub start: Instant,
+    /// Sessions that do the same in parallel.
+    pub count: u32,
+}
+
 /// An application and its connection.
 struct Session {
     application: Box<dyn Application>,
@@ -98,19 +110,15 @@ pub struct Sessions {
 }
 
 impl Sessions {
-    /// The sessions of a scenario's flows, which start `start_jitter` later than written.
-    pub fn new(scenario: &Scenario, start_jitter: Duration, seed: u64) -> Self {
+    /// Returns the sessions of these flows, which have numbers in this order.
+    pub fn new<'a>(flows: impl IntoIterator<Item = FlowPlan<'a>>, seed: u64) -> Self {
         let mut all = Self::default();
-        for (number, flow) in scenario.flows.iter().enumerate() {
-            let start = Instant::ZERO + flow.start + start_jitter;
+        for (number, flow) in flows.into_iter().enumerate() {
             for _ in 0..flow.count {
                 let entity = all.sessions.len() as u32;
                 let draws = Stream::new(seed, Purpose::Workload, entity);
-                let opens = match flow.opens {
-                    Opens::To => End::Client,
-                    Opens::From => End::Server,
-                };
-                all.add(number, opens, start, application(&flow.workload, draws));
+                let application = flow.workload.application(draws);
+                all.add(number, flow.opens, flow.start, application);
             }
         }
         all
@@ -336,18 +344,6 @@ impl Default for Sessions {
             due: (Instant::NEVER, 0),
             commands: Vec::new(),
             actions: VecDeque::new(),
-        }
-    }
-}
-
-/// The application of a workload.
-fn application(workload: &Workload, draws: Stream) -> Box<dyn Application> {
-    match workload.clone() {
-        Workload::Bulk(bulk) => Box::new(bulk::Transfer::new(bulk)),
-        Workload::Sequence(sequence) => Box::new(sequence::Downloads::new(sequence, draws)),
-        Workload::OnOff(on_off) => Box::new(on_off::Source::new(on_off, draws)),
-        Workload::RequestResponse(config) => {
-            Box::new(request_response::Requests::new(config, draws))
         }
     }
 }

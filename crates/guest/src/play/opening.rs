@@ -31,7 +31,7 @@ impl<'a> Play<'a> {
         let cca = decision.as_ref().map_or(asked.name, |decision| decision.to);
         self.device.tell(&Message::Open {
             flow: flow as u32,
-            cca: asked.to_string(),
+            cca: asked.label.clone(),
         })?;
         if let Some(decision) = &decision {
             self.device
@@ -62,7 +62,7 @@ impl<'a> Play<'a> {
 
     /// Returns the host of an end of a flow.
     pub(super) fn host_of(&self, flow: usize, end: End) -> io::Result<&'a Host> {
-        let flow = &self.scenario.flows[flow];
+        let flow = &self.job.flows[flow];
         self.host(match end {
             End::Client => &flow.to,
             End::Server => &flow.from,
@@ -85,7 +85,7 @@ impl<'a> Play<'a> {
             if end == End::Server {
                 // The listener may have got another congestion control since.
                 let present = self.switches.present(flow);
-                if present.auto().is_some() {
+                if present.auto.is_some() {
                     options::set_congestion(&socket, connection.cca)?;
                 } else if present.name != connection.cca {
                     connection.cca = present.name;
@@ -109,7 +109,7 @@ impl<'a> Play<'a> {
         let connection = &mut self.connections[number];
         if end == End::Server && !core::mem::replace(&mut connection.greeted, true) {
             let flow = connection.flow;
-            if self.switches.present(flow).auto().is_some() {
+            if self.switches.present(flow).auto.is_some() {
                 self.establish(number as u32)?;
             }
         }

@@ -18,7 +18,7 @@ impl Endpoint for Play<'_> {
     }
 
     fn hints(&mut self, destination: &str) -> io::Result<Option<Hints>> {
-        let host = self.names.iter().position(|name| name == destination);
+        let host = self.job.hosts.iter().position(|name| name == destination);
         let Some(host) = host else {
             return Ok(None);
         };
@@ -51,7 +51,7 @@ impl Play<'_> {
         flow: usize,
         connection: u32,
     ) -> io::Result<Option<Decision>> {
-        let to = &self.scenario.flows[flow].to;
+        let to = &self.job.flows[flow].to;
         self.with_selectors(|all, endpoint| all.open(now, flow, connection, to, endpoint))
     }
 
@@ -79,12 +79,12 @@ impl Play<'_> {
     /// Reports the estimates of the selectors in slots that have ended.
     pub(super) fn tell_estimates(&mut self, now: Instant) -> io::Result<()> {
         while self.next_slot <= now {
-            let begun = self.next_slot.since_start() - self.scenario.slot;
+            let begun = self.next_slot.since_start() - self.slot;
             let rows: Vec<_> = self.selectors.estimates(Instant::ZERO + begun).collect();
             if !rows.is_empty() {
                 self.device.tell(&Message::Estimated(rows))?;
             }
-            self.next_slot += self.scenario.slot;
+            self.next_slot += self.slot;
         }
         Ok(())
     }

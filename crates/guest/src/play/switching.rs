@@ -3,18 +3,18 @@
 use std::io;
 
 use cca::Takeover;
-use scenario::Opens;
 use sidechannel::Message;
 use sockets::{Hold, options};
 use units::Instant;
-use workload::Due;
+use workload::{Due, Opens};
 
 use super::Play;
+use crate::flows::Choice;
 
 impl Play<'_> {
-    pub(super) fn switch(&mut self, now: Instant, due: &Due) -> io::Result<()> {
+    pub(super) fn switch(&mut self, now: Instant, due: &Due<Choice>) -> io::Result<()> {
         let to = due.to.name;
-        if self.scenario.flows[due.flow].opens == Opens::To {
+        if self.job.flows[due.flow].opens == Opens::To {
             options::set_congestion(&self.listeners[due.flow], to)?;
         }
         for number in 0..self.connections.len() {

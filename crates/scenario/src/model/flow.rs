@@ -1,11 +1,10 @@
 //! Who sends to whom, how, and what.
 
 use config::table;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use units::Duration;
+use workload::{Opens, Workload};
 
-use super::{CcaChoice, Switch, Workload};
+use super::{CcaChoice, Switch};
 
 table! {
     /// One application and its connections.
@@ -29,24 +28,5 @@ table! {
         pub opens: Opens,
         /// What the application does; default "bulk" to the end of the run.
         pub workload: Workload,
-    }
-}
-
-/// Node of a flow that opens its connections.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Opens {
-    /// The node that receives.
-    #[default]
-    To,
-    /// The node that sends.
-    From,
-}
-
-impl Opens {
-    /// Returns whether the receiving node opens; printed scenarios and their hashes leave it out then, so that
-    /// scenarios from before the field keep their hashes.
-    fn is_default(&self) -> bool {
-        *self == Self::To
     }
 }

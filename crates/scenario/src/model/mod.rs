@@ -8,12 +8,11 @@ mod path;
 mod scenario;
 mod switch;
 mod tcp;
-mod workload;
 
 pub use ::radio::settings::{self as radio, Radio};
 pub use cca::{CcaChoice, Parameter, cca_called};
 pub use config::{Buffer, Cross};
-pub use flow::{Flow, Opens};
+pub use flow::Flow;
 pub use kernel::{Kernel, kernel_text};
 pub use lineup::Lineup;
 pub use net::{
@@ -24,4 +23,3 @@ pub use scenario::{Samples, Scenario, Variation};
 pub use switch::Switch;
 pub use tcp::{Tcp, Tso, WindowScale};
 pub use trace::{Capacity, Generate, Step, TraceFile, TraceFormat};
-pub use workload::{Bulk, OnOff, RequestResponse, Sequence, Workload};

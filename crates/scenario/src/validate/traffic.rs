@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use units::Duration;
 
 use super::{Wrong, positive, refuse, wrong};
-use crate::model::{Flow, Radio, Scenario, Switch, Workload};
+use crate::model::{Flow, Radio, Scenario, Switch};
 use config::At;
 
 pub(super) fn check_flows(scenario: &Scenario) -> Result<(), Wrong> {
@@ -55,7 +55,7 @@ pub(super) fn check_flows(scenario: &Scenario) -> Result<(), Wrong> {
         }
         switches(&field("switch"), &flow.switch, scenario.duration)?;
         selected(&field(""), flow)?;
-        workload(&field("workload"), &flow.workload)?;
+        flow.workload.check().at(field("workload"))?;
     }
     Ok(())
 }
@@ -93,41 +93,4 @@ fn selected(field: &str, flow: &Flow) -> Result<(), Wrong> {
         }
     }
     Ok(())
-}
-
-fn workload(field: &str, workload: &Workload) -> Result<(), Wrong> {
-    let field = |name: &str| format!("{field}.{name}");
-    match workload {
-        Workload::Bulk(bulk) => {
-            bulk.stop
-                .map_or(Ok(()), |stop| positive(field("stop"), stop))?;
-            bulk.bytes
-                .map_or(Ok(()), |bytes| positive(field("bytes"), bytes))
-        }
-        Workload::Sequence(flows) => {
-            flows.size.check(false).at(field("size"))?;
-            flows.gap.check(true).at(field("gap"))?;
-            match flows.count {
-                Some(0) => wrong(field("count"), 0, "1 flow or more"),
-                _ => Ok(()),
-            }
-        }
-        Workload::OnOff(periods) => {
-            periods.on.check(false).at(field("on"))?;
-            periods.off.check(true).at(field("off"))?;
-            periods
-                .rate
-                .map_or(Ok(()), |rate| positive(field("rate"), rate))
-        }
-        Workload::RequestResponse(requests) => {
-            requests.request.check(false).at(field("request"))?;
-            requests.response.check(false).at(field("response"))?;
-            requests.think.check(true).at(field("think"))?;
-            requests.gap.check(true).at(field("gap"))?;
-            match requests.count {
-                Some(0) => wrong(field("count"), 0, "1 request or more"),
-                _ => Ok(()),
-            }
-        }
-    }
 }

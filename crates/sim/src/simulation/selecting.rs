@@ -43,7 +43,7 @@ impl Endpoint for Simulation {
 
 impl Simulation {
     /// Carries out a scheduled switch on the open connections of its flow.
-    pub(super) fn switch_flow(&mut self, due: &Due) {
+    pub(super) fn switch_flow(&mut self, due: &Due<CcaChoice>) {
         let open: Vec<u32> = self.sessions.open_connections(due.flow).collect();
         for connection in open {
             self.switch(connection, &due.to, due.how);

@@ -1,21 +1,41 @@
-//! From a scenario to what the kernel is set to.
+//! Settings of the kernel, from a scenario.
 
 use std::collections::BTreeMap;
-use std::io;
 
 use scenario::{CcaChoice, Parameter, Scenario, Tcp, Tso, WindowScale, kernel_text};
-use sockets::{RouteMetric, set_module_parameter};
+use sidechannel::KernelSettings;
+use units::Bytes;
 
-/// Bit of a metric in `RTAX_LOCK`, without which the kernel does not take `RTAX_RTO_MIN`.
-const LOCK_RTO_MIN: u32 = 1 << 13;
 /// Linux' own initial window (RFC 6928); a route says others.
 const USUAL_INITIAL_WINDOW: u32 = 10;
 /// Middle values of `tcp_rmem` and `tcp_wmem`.
 const RECEIVE_BUFFER: u64 = 131_072;
 const SEND_BUFFER: u64 = 16_384;
 
-/// Sysctls of every host, by their names.
-pub(crate) fn sysctls(scenario: &Scenario) -> Result<BTreeMap<String, String>, String> {
+/// Returns the settings for a scenario; the error names the one that the kernel does not take.
+pub(crate) fn of(scenario: &Scenario) -> Result<KernelSettings, String> {
+    let tcp = &scenario.tcp;
+    let rto = (tcp.min_rto != Tcp::default().min_rto).then(|| tcp.min_rto.as_millis() as u32);
+    let cap = |bytes: Option<Bytes>| bytes.map(|bytes| bytes.get() as u32);
+    Ok(KernelSettings {
+        sysctls: sysctls(scenario)?,
+        modules: modules(scenario)?,
+        fair_queue: tcp.pacing,
+        mtu: scenario.path.path_mtu().get() as u32,
+        burst: match tcp.tso {
+            Tso::Linux => None,
+            Tso::Segments(segments) => Some(segments),
+        },
+        initial_window: Some(tcp.initial_window).filter(|window| *window != USUAL_INITIAL_WINDOW),
+        min_rto_ms: rto,
+        quick_ack: !tcp.delayed_ack,
+        mss: cap(tcp.mss),
+        window: cap(tcp.receive_window_max),
+    })
+}
+
+/// Returns the sysctls of every host by their names.
+fn sysctls(scenario: &Scenario) -> Result<BTreeMap<String, String>, String> {
     let tcp = &scenario.tcp;
     let automatic = WindowScale::Automatic.shift(tcp.receive_buffer_max);
     match tcp.window_scale {
@@ -60,39 +80,15 @@ pub(crate) fn sysctls(scenario: &Scenario) -> Result<BTreeMap<String, String>, S
     Ok(all)
 }
 
-/// Metrics of every route.
-pub(crate) fn route_metrics(tcp: &Tcp) -> Vec<RouteMetric> {
-    let mut metrics = Vec::new();
-    if tcp.initial_window != USUAL_INITIAL_WINDOW {
-        metrics.push(RouteMetric::InitCwnd(tcp.initial_window));
-    }
-    if tcp.min_rto != Tcp::default().min_rto {
-        metrics.push(RouteMetric::Lock(LOCK_RTO_MIN));
-        metrics.push(RouteMetric::RtoMin(tcp.min_rto.as_millis() as u32));
-    }
-    if !tcp.delayed_ack {
-        metrics.push(RouteMetric::QuickAck(1));
-    }
-    metrics
-}
-
-/// Segments that are handed to a device at once; `None` for as many as Linux likes.
-pub(crate) fn burst(tcp: &Tcp) -> Option<u32> {
-    match tcp.tso {
-        Tso::Linux => None,
-        Tso::Segments(segments) => Some(segments),
-    }
-}
-
-/// Parameters of modules, by module and parameter: those of the scenario, and those of congestion
+/// Returns the parameters of modules, by module and parameter: those of the scenario, and those of congestion
 /// controls. A module has one set of parameters for all connections.
-pub(crate) fn modules(scenario: &Scenario) -> Result<BTreeMap<String, String>, String> {
+fn modules(scenario: &Scenario) -> Result<BTreeMap<String, String>, String> {
     let mut all = BTreeMap::new();
     let of_flows = scenario.flows.iter().flat_map(|flow| {
         let later = flow.switch.iter().map(|switch| &switch.to);
         core::iter::once(&flow.cca).chain(later)
     });
-    // What is selected has its usual parameters.
+    // A selected congestion control has its usual parameters.
     for choice in of_flows.filter(|choice| choice.auto().is_none()) {
         for (name, value) in &choice.parameters {
             let (parameter, text) = module_parameter(choice, name, value)?;
@@ -111,7 +107,7 @@ pub(crate) fn modules(scenario: &Scenario) -> Result<BTreeMap<String, String>, S
     Ok(all)
 }
 
-/// A parameter of a congestion control as its module has it.
+/// Returns a parameter of a congestion control as its module has it.
 fn module_parameter(
     choice: &CcaChoice,
     name: &str,
@@ -142,15 +138,5 @@ fn module_parameter(
             ));
         }
         _ => (format!("{module}.{name}"), kernel_text(value)),
-    })
-}
-
-/// Sets the parameter `module.parameter`; errors name its field in the scenario.
-pub(crate) fn set_module(name: &str, value: &str) -> io::Result<()> {
-    let (module, parameter) = name.split_once('.').unwrap_or((name, ""));
-    set_module_parameter(module, parameter, value).map_err(|error| {
-        io::Error::other(format!(
-            "kernel.module.{name}: {value:?} is not taken by this kernel: {error}"
-        ))
     })
 }

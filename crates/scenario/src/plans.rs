@@ -1,0 +1,33 @@
+//! Plans: the sessions of a scenario's flows, and the changes of their congestion controls.
+
+use units::{Duration, Instant};
+use workload::{Due, FlowPlan, Switches};
+
+use crate::model::{CcaChoice, Scenario};
+
+impl Scenario {
+    /// Returns the sessions of the flows, which start `jitter` later than written.
+    pub fn flow_plans(&self, jitter: Duration) -> impl Iterator<Item = FlowPlan<'_>> {
+        self.flows.iter().map(move |flow| FlowPlan {
+            workload: &flow.workload,
+            opens: flow.opens.end(),
+            start: Instant::ZERO + flow.start + jitter,
+            count: flow.count,
+        })
+    }
+
+    /// Returns the congestion controls of the flows and their changes.
+    pub fn switches(&self) -> Switches<CcaChoice> {
+        let of_flows = self.flows.iter().enumerate();
+        let due = of_flows.flat_map(|(flow, each)| {
+            each.switch.iter().map(move |switch| Due {
+                at: Instant::ZERO + switch.at,
+                flow,
+                to: switch.to.clone(),
+                how: switch.how,
+            })
+        });
+        let first = self.flows.iter().map(|flow| flow.cca.clone());
+        Switches::new(first.collect(), due.collect())
+    }
+}
