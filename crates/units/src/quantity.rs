@@ -9,11 +9,12 @@ type Units = [(&'static str, f64)];
 fn read(text: &str, units: &Units) -> Option<f64> {
     units.iter().find_map(|(unit, size)| {
         let number: f64 = text.trim().strip_suffix(unit)?.trim_end().parse().ok()?;
-        number.is_finite().then_some(number * size)
+        Some(number * size).filter(|value| value.is_finite())
     })
 }
 
-/// Returns the shortest text that [`read`] takes for `value`, with a number of 1 or more where there is one.
+/// Returns the shortest text that [`read`] takes for `value`, with a number of 1 or more where there is one. Values
+/// that no text stands for (not a number, infinite) are written in the base unit, for error messages.
 fn write(value: f64, units: &Units) -> String {
     let texts = units.iter().flat_map(|(unit, size)| {
         let exact = value / size;
@@ -21,11 +22,16 @@ fn write(value: f64, units: &Units) -> String {
         let rounded: f64 = format!("{exact:.11e}").parse().unwrap_or(exact);
         [rounded, exact].map(|number| (number.abs() < 1.0, format!("{number}{unit}")))
     });
-    let (_, text) = texts
+    let shortest = texts
         .filter(|(_, text)| read(text, units) == Some(value))
-        .min_by_key(|(is_fraction, text)| (*is_fraction, text.len()))
-        .expect("in the base unit, the number is the value itself");
-    text
+        .min_by_key(|(is_fraction, text)| (*is_fraction, text.len()));
+    shortest.map_or_else(
+        || {
+            let base = units.iter().find(|(_, size)| *size == 1.0);
+            format!("{value}{}", base.map_or("", |(unit, _)| unit))
+        },
+        |(_, text)| text,
+    )
 }
 
 macro_rules! quantity {
