@@ -1,4 +1,4 @@
-//! What a sample and a decision cost.
+//! Cost of a sample and of a decision.
 
 #![allow(missing_docs, reason = "criterion's macro makes a public function")]
 
@@ -15,7 +15,7 @@ use select::{Auto, Features, Hints, Requirement, Selector, SenderView, Start, Wa
 use units::Instant;
 use units::random::{Purpose, Stream};
 
-/// 40 s of a way through a cell, from its middle.
+/// Returns 40 s of a movement through a cell, beginning half-way.
 fn way() -> Vec<(Instant, SenderView)> {
     let flow = Flow {
         cwnd: 300.0,
@@ -24,7 +24,7 @@ fn way() -> Vec<(Instant, SenderView)> {
     flow.samples(40.0, |t| 50.0 - 0.7 * t)
 }
 
-/// The radio on that way.
+/// Returns the hints of the radio during that movement.
 fn radio() -> Hints {
     Hints {
         sinr_db: Some(12.0),
@@ -49,8 +49,8 @@ fn selector(policy: &str, hints: bool) -> Selector {
     Selector::new(policy, auto, &start).0
 }
 
-/// The last 10 s of the way, for one that has seen the 30 s before: the estimators; a selector without
-/// decisions; the default policy with its two decisions a second.
+/// Measures the last 10 s, after 30 s of warm-up: the estimators alone, a selector without decisions, and the default
+/// policy with its two decisions a second.
 fn samples(c: &mut Criterion) {
     let all = way();
     let (before, after) = all.split_at(3_000);
@@ -99,7 +99,7 @@ fn samples(c: &mut Criterion) {
     group.finish();
 }
 
-/// What each policy says after 30 s of the way.
+/// Measures the decision of each policy after 30 s of the movement.
 fn decisions(c: &mut Criterion) {
     let mut watch = Watch::new();
     way()[..3_000]

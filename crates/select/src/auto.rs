@@ -9,21 +9,21 @@ use crate::requirement::Requirement;
 
 pub use files::Files;
 
-/// What is wrong with the words.
+/// Error of the words after `auto`.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum AutoError {
     /// There is no such parameter.
     #[error("auto has no parameter {parameter:?}; allowed: {allowed}", allowed = Auto::PARAMETERS.map(|p| p.0).join(", "))]
     Unknown {
-        /// Its name.
+        /// Name of the unknown parameter.
         parameter: String,
     },
     /// A value is not allowed.
     #[error("auto: {parameter}: {reason}")]
     Value {
-        /// The parameter.
+        /// Name of the parameter.
         parameter: &'static str,
-        /// What is wrong, and what is allowed.
+        /// Fault of the value, and the values that are allowed.
         reason: String,
     },
 }
@@ -31,19 +31,19 @@ pub enum AutoError {
 /// A congestion control that a policy selects and changes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Auto {
-    /// Built-in policy, or file of one.
+    /// Name of a built-in policy, or a policy file.
     pub policy: String,
-    /// What is to be as large as possible.
+    /// Measure to maximise.
     pub requirement: Requirement,
     /// Size of the flow, bytes, where the application knows it.
     pub flow_size: Option<u64>,
-    /// Whether the radio is asked.
+    /// Whether the selector asks the radio for hints.
     pub hints: bool,
-    /// Whom the operator prefers among equals, the most preferred first.
+    /// CCAs that the operator prefers among equals, the most preferred first.
     pub prefer: Vec<&'static str>,
-    /// What `fixed` is fixed to.
+    /// CCA of the policy `fixed`.
     pub cca: Option<&'static str>,
-    /// File of what is known of destinations.
+    /// Memory file with results of earlier connections, per destination.
     pub memory: Option<String>,
 }
 
@@ -62,11 +62,11 @@ impl Default for Auto {
 }
 
 impl Auto {
-    /// The word that stands for a selected congestion control.
+    /// Name that a flow gives in place of a CCA to have one selected.
     pub const NAME: &str = "auto";
-    /// The policy without other words.
+    /// Policy used when none is named.
     pub(crate) const DEFAULT_POLICY: &str = "default";
-    /// Parameters, and what they mean.
+    /// Names and meanings of the parameters.
     pub const PARAMETERS: [(&str, &str); 7] = [
         (
             "policy",
@@ -95,7 +95,7 @@ impl Auto {
         ),
     ];
 
-    /// What these words mean.
+    /// Parses the parameters of `auto`.
     ///
     /// # Errors
     /// [`AutoError`] names the parameter.
@@ -143,7 +143,7 @@ impl Auto {
         Ok(auto)
     }
 
-    /// That the policy can make use of these words.
+    /// Checks that the policy can use these parameters.
     ///
     /// # Errors
     /// [`AutoError`] names the parameter.
@@ -181,8 +181,8 @@ impl Auto {
     }
 }
 
-/// The name of a file, or of what is built in: in line-ups, commas and plus signs stand between congestion
-/// controls.
+/// Checks the name of a file or built-in policy. Commas and plus signs separate CCAs in line-ups, so a name contains
+/// neither.
 fn file(name: &str) -> Result<String, String> {
     if name.contains([',', '+']) {
         return Err(format!(
@@ -252,7 +252,7 @@ because = "test"
                     .to_owned()
             )
         );
-        // Of weights, the named requirement that is nearest counts.
+        // Weights are treated as the nearest named requirement.
         assert!(told("1/9/1").is_err());
     }
 

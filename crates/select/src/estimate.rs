@@ -1,18 +1,18 @@
-//! Estimates, and the classes that they sort networks into.
+//! Estimates, and the classes into which they sort networks.
 
 use serde::{Deserialize, Serialize};
 
-/// A value and how far to trust it.
+/// Value with a confidence.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Estimate<T> {
     /// The value.
     pub value: T,
-    /// From 0, nothing is known, to 1, certain.
+    /// Confidence, from 0 (nothing is known) to 1 (certain).
     pub confidence: f64,
 }
 
 impl<T> Estimate<T> {
-    /// A value to be trusted by `confidence`.
+    /// Creates an estimate.
     pub fn new(value: T, confidence: f64) -> Self {
         Self {
             value,
@@ -27,7 +27,7 @@ impl<T> Estimate<T> {
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Latency {
-    /// About 18 ms: servers near by, 5G.
+    /// About 18 ms: near servers, 5G.
     Low,
     /// About 68 ms: today's 4G.
     #[default]
@@ -35,7 +35,7 @@ pub enum Latency {
     Cellular,
 }
 
-/// Where the quality of the radio goes.
+/// Movement: the trend of the radio quality.
 #[derive(
     Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema,
 )]
@@ -43,23 +43,23 @@ pub enum Latency {
 pub enum Movement {
     /// Away from the base station: falling.
     Forward,
-    /// Neither.
+    /// Neither away nor towards.
     #[default]
     Static,
     /// Towards the base station: rising.
     Backward,
 }
 
-/// Where a connection is on its way (atxutegi2018 §6.3).
+/// Phase of a movement (atxutegi2018 §6.3).
 #[derive(
     Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
-    /// The first seconds.
+    /// The first seconds of the connection.
     #[default]
     StartUp,
-    /// Good conditions that get worse, or stay.
+    /// Good conditions that get worse or stay.
     Sustainer,
     /// Poor conditions.
     Constrained,
@@ -67,7 +67,7 @@ pub enum Phase {
     Scaling,
 }
 
-/// Class of the speed: those of the thesis.
+/// Class of the speed, as in the thesis.
 #[derive(
     Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema,
 )]
@@ -85,7 +85,7 @@ pub enum Speed {
 }
 
 impl Speed {
-    /// The class whose speed is nearest by ratio, of m/s.
+    /// Returns the class nearest to a speed in m/s, by ratio.
     pub fn of(mps: f64) -> Self {
         let kmh = mps * 3.6;
         match kmh {
@@ -96,11 +96,11 @@ impl Speed {
     }
 }
 
-/// The words of classes, as files have them.
+/// Declares the words of a class in files and tables.
 macro_rules! words {
     ($($class:ident { $($variant:ident = $word:literal),+ $(,)? })+) => {$(
         impl $class {
-            /// Its word in files and tables.
+            /// Returns the word in files and tables.
             pub const fn word(self) -> &'static str {
                 match self { $(Self::$variant => $word),+ }
             }

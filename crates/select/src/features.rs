@@ -1,19 +1,19 @@
-//! The numbers that rules and trees look at.
+//! Features: the numbers that rules and trees look at.
 
 use crate::estimators::View;
 
 /// A number that a policy may look at.
 #[derive(Clone, Copy, Debug)]
 pub struct Feature {
-    /// Its name in policy files.
+    /// Name in policy files.
     pub name: &'static str,
-    /// What it is, with its unit.
+    /// Meaning, with the unit.
     pub meaning: &'static str,
     of: fn(&View) -> f64,
 }
 
 impl Feature {
-    /// A value with four digits that count, so that it stands on the right side of a threshold.
+    /// Writes a value with four significant digits, so that it stays on the right side of a threshold.
     pub(crate) fn spelt(&self, value: f64) -> String {
         if self.name == "flow_size" && value == UNKNOWN_SIZE {
             return "unknown".to_owned();
@@ -32,7 +32,7 @@ impl Feature {
     }
 }
 
-/// What the feature `flow_size` is where the application does not know, MB.
+/// Value of the feature `flow_size` where the application does not know the size, MB.
 const UNKNOWN_SIZE: f64 = 1e6;
 
 /// All features, in the order of [`Features`].
@@ -137,13 +137,13 @@ pub static FEATURES: [Feature; 18] = [
 pub struct Features(pub [f64; FEATURES.len()]);
 
 impl Features {
-    /// Those of `view`.
+    /// Returns the features of `view`.
     pub fn of(view: &View) -> Self {
         Self(core::array::from_fn(|index| (FEATURES[index].of)(view)))
     }
 }
 
-/// The number of the feature called `name`.
+/// Returns the number of the feature called `name`.
 pub(crate) fn feature_called(name: &str) -> Option<usize> {
     FEATURES.iter().position(|feature| feature.name == name)
 }

@@ -1,12 +1,12 @@
-//! Which congestion control fits a connection: what the network is doing, what to do about it, and when.
+//! Selection: estimates what the network is doing, and chooses and changes the CCA of a connection by them.
 //!
-//! - [`SenderView`]s of a sender go into a [`Watch`], whose estimators make a [`View`] of them.
-//! - A [`Policy`] says which congestion control suits a view and a [`Requirement`]; policies are files.
-//! - A [`Selector`] lives beside one connection, asks its policy and answers [`Decision`]s.
-//! - A [`Memory`] keeps what past connections have found, per destination.
+//! - A [`Watch`] turns the [`SenderView`]s of a sender into estimates, the [`View`].
+//! - A [`Policy`], which is a file, chooses the CCA for a view and a [`Requirement`].
+//! - A [`Selector`] stands beside one connection, asks its policy and returns [`Decision`]s.
+//! - A [`Memory`] keeps results of earlier connections, per destination.
 //!
-//! Nothing here reads a clock, a socket or a file: the same code runs beside the native TCP and in the guest
-//! of the kernel engine.
+//! Nothing here reads a clock, a socket or a file, so the same code runs beside the native TCP and in the guest of the
+//! kernel engine.
 
 mod auto;
 mod estimate;
@@ -34,5 +34,5 @@ pub use sample::{Hints, SAMPLE_INTERVAL};
 pub use selector::{Cause, Decision, Selector, Start};
 pub use selectors::{Endpoint, SelectionError, Selectors};
 
-/// The congestion control of a sender of which nothing is known (Linux' default).
+/// CCA of a sender about which nothing is known (the default of Linux).
 pub const DEFAULT_CCA: &str = "cubic";

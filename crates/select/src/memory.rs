@@ -1,4 +1,4 @@
-//! What past connections have found, per destination.
+//! Memory: results of earlier connections, per destination.
 
 mod file;
 
@@ -8,16 +8,16 @@ use serde::Serialize;
 
 use crate::estimators::View;
 
-/// How a congestion control has done.
+/// Results of one CCA.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Tried {
-    /// Connections that had it.
+    /// Connections that used it.
     pub connections: u32,
     /// Smoothed cost: RTT and rate against the best of the destination (oracle/bpftune), lower is better.
     pub cost: f64,
 }
 
-/// What is known of a destination.
+/// Results of the connections to one destination.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Remembered {
     /// Connections so far.
@@ -26,41 +26,41 @@ pub struct Remembered {
     pub min_rtt_ms: f64,
     /// Highest delivery rate, Mbit/s.
     pub max_rate_mbps: f64,
-    /// Last capacity, Mbit/s.
+    /// Capacity that the last connection estimated, Mbit/s.
     pub capacity_mbps: f64,
-    /// Room of the bottleneck's buffer, segments; 0 if it was never full.
+    /// Size of the bottleneck's buffer, segments; 0 if it was never full.
     pub buffer_segments: f64,
-    /// Share of segments sent again on the last connection.
+    /// Share of segments that the last connection retransmitted.
     pub retransmitted: f64,
-    /// Congestion controls that were tried.
+    /// Results by CCA.
     pub ccas: BTreeMap<String, Tried>,
 }
 
-/// What is known of all destinations.
+/// Results of the connections to all destinations.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Memory {
     destinations: BTreeMap<String, Remembered>,
 }
 
-/// How a connection has ended.
+/// Result of a connection at its end.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Ending<'a> {
-    /// Its congestion control.
+    /// CCA at the end.
     pub cca: &'a str,
-    /// Lowest RTT, ms; 0 or NaN if there never was a sample, so that there is nothing to remember.
+    /// Lowest RTT, ms; 0 or NaN without any sample, in which case nothing is remembered.
     pub min_rtt_ms: f64,
     /// Delivery rate at the end, Mbit/s.
     pub rate_mbps: f64,
     /// Capacity at the end, Mbit/s.
     pub capacity_mbps: f64,
-    /// Room of the bottleneck's buffer, segments; 0 if it was never full.
+    /// Size of the bottleneck's buffer, segments; 0 if it was never full.
     pub buffer_segments: f64,
-    /// Share of segments sent again over its whole life.
+    /// Share of segments retransmitted over the whole connection.
     pub retransmitted: f64,
 }
 
 impl<'a> Ending<'a> {
-    /// That of a connection under `cca` that looks like `view`.
+    /// Returns the result of a connection under `cca` whose estimates are `view`.
     pub fn of(cca: &'a str, view: &View, retransmitted: f64) -> Self {
         Self {
             cca,
@@ -73,33 +73,33 @@ impl<'a> Ending<'a> {
     }
 }
 
-/// How much a new cost moves the smoothed one (oracle/bpftune, tcp_conn_tuner).
+/// Weight of a new cost in the smoothed one (oracle/bpftune, tcp_conn_tuner).
 const LEARNING_RATE: f64 = 0.25;
 
 impl Memory {
-    /// The memory in the text of a file.
+    /// Parses the text of a memory file.
     ///
     /// # Errors
-    /// What is wrong with it: destination and field, value, and what is allowed.
+    /// The message names destination, field, value and what is allowed.
     pub fn from_toml(text: &str) -> Result<Self, String> {
         let destinations = file::read(text)?;
         Ok(Self { destinations })
     }
 
-    /// What is known of a destination.
+    /// Returns the results of the connections to a destination.
     pub fn of(&self, destination: &str) -> Option<&Remembered> {
         self.destinations.get(destination)
     }
 
-    /// The text of its file.
+    /// Returns the text of the memory file.
     pub fn to_toml(&self) -> String {
         toml::to_string(self).unwrap_or_else(|error| unreachable!("numbers by name: {error}"))
     }
 
-    /// A connection to `destination` has ended.
+    /// Adds a connection to `destination` that has ended.
     ///
-    /// Its cost is (RTT - lowest RTT) / lowest RTT + (highest rate - rate) / highest rate, lowest and highest
-    /// being those of the connections so far (oracle/bpftune, tcp_conn_tuner).
+    /// Its cost is (RTT - lowest RTT) / lowest RTT + (highest rate - rate) / highest rate. Lowest and highest are taken
+    /// over all connections so far (oracle/bpftune, tcp_conn_tuner).
     pub fn remember(&mut self, destination: &str, ending: &Ending<'_>) {
         let (rtt, rate) = (ending.min_rtt_ms, ending.rate_mbps);
         if rtt.is_nan() || rtt <= 0.0 {

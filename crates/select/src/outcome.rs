@@ -1,4 +1,4 @@
-//! How a connection is doing, as its sender can measure it.
+//! Outcome: the performance of a connection as its sender can measure it.
 
 use std::collections::VecDeque;
 
@@ -8,21 +8,20 @@ use crate::estimators::View;
 use crate::requirement::Requirement;
 use crate::sample::SAMPLE_INTERVAL;
 
-/// Confidence above which a capacity has been seen with a queue in the last second; what is only remembered
-/// has less.
+/// Confidence above which a queue has shown the capacity in the last second; a remembered capacity has less.
 const SEEN: f64 = 0.5;
 
-/// What a sender knows of the parts of PM, summed up over samples.
+/// Sums over samples of the parts of PM, as a sender knows them.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct Measure {
     samples: f64,
-    /// Delivery rate, bit/s, of which A is the share of the capacity.
+    /// Delivery rate, bit/s; divided by the capacity it gives A.
     rate: f64,
-    /// Lowest RTT over smoothed RTT, as B.
+    /// Lowest RTT over smoothed RTT, for B.
     b: f64,
-    /// Share of segments not sent again, as C.
+    /// Share of segments that were not retransmitted, for C.
     c: f64,
-    /// Samples at which a queue showed the capacity, and that capacity, bit/s.
+    /// Number of samples at which a queue showed the capacity, and the sum of these capacities, bit/s.
     seen: f64,
     capacity: f64,
 }
@@ -40,7 +39,7 @@ impl Measure {
         }
     }
 
-    /// Takes in what a sample has led to.
+    /// Adds a sample.
     pub(crate) fn observe(&mut self, view: &View) {
         self.add(&Self::of(view));
     }
@@ -54,23 +53,23 @@ impl Measure {
         self.capacity += other.capacity;
     }
 
-    /// Time that it is of.
+    /// Returns the time that the samples cover.
     pub(crate) fn time(&self) -> Duration {
         SAMPLE_INTERVAL * self.samples as u64
     }
 
-    /// Means of rate, B and C.
+    /// Returns the means of rate, B and C.
     fn means(&self) -> [f64; 3] {
         [self.rate, self.b, self.c].map(|sum| sum / self.samples.max(1.0))
     }
 
-    /// Mean capacity, bit/s, if most samples have seen it.
+    /// Returns the mean capacity, bit/s, if a queue showed it in most samples.
     fn seen_capacity(&self) -> Option<f64> {
         (2.0 * self.seen > self.samples).then(|| self.capacity / self.seen)
     }
 }
 
-/// Measures of the last time.
+/// Samples of the latest time.
 #[derive(Clone, Debug)]
 pub(crate) struct Outcome {
     measured: VecDeque<(Instant, Measure)>,
@@ -78,7 +77,7 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// Keeps what is not older than `kept`.
+    /// Creates a window that keeps samples for `kept`.
     pub(crate) fn new(kept: Duration) -> Self {
         let samples = kept.as_nanos() / SAMPLE_INTERVAL.as_nanos() + 2;
         Self {
@@ -87,7 +86,7 @@ impl Outcome {
         }
     }
 
-    /// The next measure.
+    /// Adds a sample.
     pub(crate) fn observe(&mut self, at: Instant, view: &View) {
         while let Some(&(first, _)) = self.measured.front() {
             if at.saturating_since(first) <= self.kept {
@@ -98,7 +97,7 @@ impl Outcome {
         self.measured.push_back((at, Measure::of(view)));
     }
 
-    /// All that is kept.
+    /// Returns the sums over all samples that are kept.
     pub(crate) fn lately(&self) -> Measure {
         let mut all = Measure::default();
         self.measured.iter().for_each(|(_, each)| all.add(each));
@@ -106,11 +105,11 @@ impl Outcome {
     }
 }
 
-/// How much of the requirement's measure was lost from one interval to the other, in parts of it; the faster
-/// of both rates stands for the capacity of both.
+/// Returns the relative loss of the requirement's measure from `before` to `after`. The higher of both rates serves as
+/// the capacity of both.
 ///
-/// Where queues have shown that the capacity fell, what came before is taken as it would have been with the
-/// capacity of after and as much in flight: the rate is less by that share and, by Little's law, the RTT longer.
+/// Where queues have shown that the capacity fell, the values before are converted to the capacity after, with as much
+/// in flight: the rate falls by that share and, by Little's law, the RTT rises by it.
 pub(crate) fn loss(requirement: Requirement, before: &Measure, after: &Measure) -> f64 {
     let left = match (before.seen_capacity(), after.seen_capacity()) {
         (Some(before), Some(after)) if after < before => after / before,
@@ -132,8 +131,8 @@ mod tests {
     use super::*;
     use crate::estimate::Estimate;
 
-    /// Two seconds of a sender that delivers `rate` of `capacity`, Mbit/s, with this RTT over a lowest one of
-    /// 50 ms.
+    /// Returns two seconds of a sender that delivers `rate` Mbit/s of `capacity`, with this RTT and a lowest RTT of 50
+    /// ms.
     fn measure(rate: f64, capacity: (f64, f64), rtt_ms: u64) -> Measure {
         let view = View {
             rate: Rate::from_mbps(rate),
@@ -162,7 +161,7 @@ mod tests {
             ),
             0.0
         );
-        // What falls below the capacity that is left counts.
+        // Only the loss beyond the fall of the capacity counts.
         assert_eq!(
             lost(
                 Requirement::Goodput,
@@ -187,7 +186,7 @@ mod tests {
         assert_eq!(lost(Requirement::Goodput, &unseen, &after), 0.6);
     }
 
-    /// What took 80 ms at 20 Mbit/s takes 200 ms at 8 Mbit/s.
+    /// An RTT of 80 ms at 20 Mbit/s becomes 200 ms at 8 Mbit/s.
     #[test]
     fn what_is_in_flight_takes_longer_where_the_capacity_is_less() {
         let before = measure(20.0, (20.0, 1.0), 80);

@@ -1,10 +1,10 @@
-//! Requirement: the measure that an application wants as large as possible.
+//! Requirement: the measure that an application wants to maximise.
 
 use core::str::FromStr;
 
 use record::Weights;
 
-/// Measure that is to be as large as possible.
+/// Measure to maximise.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub enum Requirement {
     /// Mean goodput.
@@ -36,13 +36,13 @@ impl Requirement {
         }
     }
 
-    /// Returns the named requirement that weighs delay most alike, for policies that know the named ones only.
+    /// Returns the named requirement with the nearest share of delay, for policies that cover only named requirements.
     pub(crate) fn nearest_named(self) -> Self {
         let Self::Weighted(weights) = self else {
             return self;
         };
         let share = weights.beta / (weights.alpha + weights.beta + weights.gamma);
-        // Half-way between the shares of delay of neighbours: 0, 1/3 and 10/12.
+        // The limits are half-way between the shares of delay of neighbours: 0, 1/3 and 10/12.
         match share {
             share if share < 1.0 / 6.0 => Self::Goodput,
             share if share < 7.0 / 12.0 => Self::Balanced,

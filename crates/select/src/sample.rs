@@ -8,7 +8,7 @@ use units::{Duration, Instant};
 /// seldom enough to ask sockets for TCP_INFO.
 pub const SAMPLE_INTERVAL: Duration = Duration::from_millis(10);
 
-/// The view of a sender at a time, once its RTTs are known.
+/// Sample: the view of a sender at a time, once it has an RTT.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sample<'a> {
     pub(crate) at: Instant,
@@ -32,7 +32,7 @@ impl<'a> Sample<'a> {
 /// Hints of the radio. A field that the radio does not report is `None`.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Hints {
-    /// SINR, dB, averaged over fading.
+    /// SINR averaged over fading, dB.
     pub sinr_db: Option<f64>,
     /// CQI, from 0 to 15.
     pub cqi: Option<f64>,

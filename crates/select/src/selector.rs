@@ -1,4 +1,4 @@
-//! The selector beside one connection.
+//! Selector: chooses, watches and changes the CCA of one connection.
 
 use std::sync::Arc;
 
@@ -14,20 +14,20 @@ use crate::outcome::{Measure, Outcome, loss};
 use crate::policy::{Advice, Policy, Situation};
 use crate::sample::{Hints, Sample};
 
-/// Why the congestion control is what it is.
+/// Cause of a decision.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {
-    /// Chosen for a new connection: before it is set up or, if nothing was known then, at its first RTT
-    /// sample, which the handshake gives.
+    /// A choice for a new connection. It is made before the connection is set up or, if too little is known then, at
+    /// the first RTT sample, which the handshake gives.
     Establishment,
-    /// Changed, since another fits better.
+    /// A change in flight to a CCA that fits better.
     Change,
-    /// Taken back, since the change made it worse.
+    /// A return to the CCA before a change that made things worse.
     Return,
 }
 
 impl Cause {
-    /// Its word in results.
+    /// Returns the word for the cause in results.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Establishment => "establishment",
@@ -37,50 +37,51 @@ impl Cause {
     }
 }
 
-/// A choice that has been made.
+/// Decision of a selector.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Decision {
-    /// When.
+    /// Time of the decision.
     pub at: Instant,
-    /// What was in use; the same as `to` if nothing was before, or it stays.
+    /// CCA in use until then; the same as `to` if there was none or it stays.
     pub from: &'static str,
-    /// What is from here on.
+    /// CCA in use from then on.
     pub to: &'static str,
-    /// What kind of choice.
+    /// Cause.
     pub cause: Cause,
-    /// Why.
+    /// Reason in words.
     pub reason: String,
-    /// What led to it.
+    /// Features on which the decision was based.
     pub features: Features,
 }
 
-/// What is known before the first sample.
+/// State before the first sample.
 #[derive(Clone, Debug)]
 pub struct Start<'a> {
-    /// When the connection is set up.
+    /// Time at which the connection is set up.
     pub at: Instant,
-    /// What is known of the destination.
+    /// Results of earlier connections to the destination.
     pub known: Option<&'a Remembered>,
-    /// What the radio tells.
+    /// Hints of the radio.
     pub hints: Option<Hints>,
-    /// For what the policy draws.
+    /// Random draws of the policy.
     pub draws: Stream,
 }
 
-/// A change that has still to prove itself.
+/// Change in flight that has not been judged yet.
 #[derive(Clone, Copy, Debug)]
 struct Trial {
-    /// Whom it took over from.
+    /// CCA before the change.
     from: &'static str,
-    /// When the time begins and ends over which it is judged.
+    /// Start and end of the interval by which it is judged.
     since: Instant,
     until: Instant,
-    /// What came before it, and what has come in that time.
+    /// Measures before the change and in that interval.
     before: Measure,
     after: Measure,
 }
 
-/// Chooses at the establishment, watches, decides, and goes back if it got worse.
+/// Selector of one connection. It chooses a CCA at the start, watches the connection, changes the CCA in flight, and
+/// takes a change back that made things worse.
 #[derive(Clone, Debug)]
 pub struct Selector {
     policy: Arc<Policy>,
@@ -89,27 +90,27 @@ pub struct Selector {
     outcome: Outcome,
     present: &'static str,
     in_flight: bool,
-    /// Whether the choice for the new connection is still to be made: nothing was known that the policy
-    /// decides by, or not from this connection.
+    /// Whether the choice for the new connection is still to be made, because too little was known before the handshake
+    /// or because the handshake gives a better measurement.
     open: bool,
-    /// Whether something was known before the connection was set up.
+    /// Whether the policy could decide before the connection was set up.
     answered: bool,
-    /// When the next decision is due.
+    /// Time of the next decision.
     next: Instant,
-    /// Before this, the one in use is left in peace.
+    /// End of the dwell time, until which there is no change.
     rest_until: Instant,
-    /// What the last decisions wanted, and how many in a row.
+    /// CCA that the last decisions wanted, and how many in a row did.
     wanted: (&'static str, u32),
-    /// The last change, until it has been judged.
+    /// Last change, until it has been judged.
     trial: Option<Trial>,
-    /// Who has made it worse, and until when they are not tried again.
+    /// CCAs to which a change was taken back, and until when they are not tried again.
     barred: Vec<(&'static str, Instant)>,
     draws: Stream,
     drawn: u64,
 }
 
 impl Selector {
-    /// A selector and its first decision.
+    /// Creates a selector and returns its first decision.
     pub fn new(policy: Arc<Policy>, auto: Auto, start: &Start<'_>) -> (Self, Decision) {
         let mut watch = Watch::new();
         watch.expect(auto.flow_size);
@@ -153,29 +154,29 @@ impl Selector {
         (selector, decision)
     }
 
-    /// The congestion control in use.
+    /// Returns the CCA in use.
     pub fn present(&self) -> &'static str {
         self.present
     }
 
-    /// What the estimators see.
+    /// Returns the estimators of the connection.
     pub fn watch(&self) -> &Watch {
         &self.watch
     }
 
-    /// Takes the state of the sender at `now`, and the hints of the radio where there are any; returns the
-    /// decision that follows.
+    /// Takes the state of the sender at `now` and, where there are any, the hints of the radio; returns the decision
+    /// that follows.
     pub fn observe(
         &mut self,
         now: Instant,
         sender: &SenderView,
         hints: Option<Hints>,
     ) -> Option<Decision> {
-        // Hints of the radio count as they are, whatever the samples suggest.
+        // Hints of the radio replace what the samples suggest.
         let hints = hints.filter(|_| self.auto.hints);
         self.watch.observe(now, sender, hints);
         Sample::of(now, sender)?;
-        // What an application does not send says nothing about the congestion control.
+        // While the application sends too little, samples say nothing about the CCA.
         if !sender.awaits_application() {
             self.outcome.observe(now, self.watch.view());
         }
@@ -218,9 +219,9 @@ impl Selector {
         (advice, features)
     }
 
-    /// The choice for a new connection, made at its first RTT sample: nothing has been sent, so that a change
-    /// costs nothing and neither agreement nor rest is asked for. What had been chosen by a memory or hints
-    /// is not told again if it stays.
+    /// Makes the choice for a new connection at its first RTT sample. Nothing has been sent, so a change costs nothing
+    /// and needs neither agreement nor dwell time. A choice made from memory or hints is not reported again if it
+    /// stays.
     fn establish(&mut self, now: Instant) -> Option<Decision> {
         let (advice, features) = self.ask(Some(self.present), None);
         let advice = advice.filter(|advice| advice.to != self.present || !self.answered)?;
@@ -251,8 +252,8 @@ impl Selector {
         };
         self.wanted = (advice.to, so_far + 1);
         let agreed = self.wanted.1 >= self.policy.tuning.agree;
-        // A change upon a change would leave the first one unjudged, and the second one with what came before
-        // from both.
+        // A second change during the trial would leave the first one unjudged, and would be compared with measures
+        // under two CCAs.
         if !agreed || now < self.rest_until || self.trial.is_some() {
             return None;
         }
@@ -281,7 +282,8 @@ impl Selector {
         }
     }
 
-    /// Watches the last change, and looks back at it once its time is over: the first part is left to settle.
+    /// Adds a sample to the trial of the last change, and judges the change at the end. The first half of the time is
+    /// left for settling.
     fn judge(&mut self, now: Instant, sender: &SenderView) -> Option<Decision> {
         let trial = self.trial.as_mut().filter(|trial| now >= trial.since)?;
         if !sender.awaits_application() {

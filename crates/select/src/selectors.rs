@@ -25,26 +25,26 @@ pub trait Endpoint {
     /// Returns the sender of a connection; `None` if it is not open.
     ///
     /// # Errors
-    /// Those of the endpoint.
+    /// Errors of the endpoint.
     fn view(&mut self, connection: u32) -> Result<Option<SenderView>, Self::Error>;
 
     /// Returns the hints of the radio of a destination; `None` if it has no radio or gives no hints. Called only
     /// for flows that ask for hints.
     ///
     /// # Errors
-    /// Those of the endpoint.
+    /// Errors of the endpoint.
     fn hints(&mut self, destination: &str) -> Result<Option<Hints>, Self::Error>;
 
     /// Records a decision.
     ///
     /// # Errors
-    /// Those of the endpoint.
+    /// Errors of the endpoint.
     fn record(&mut self, decision: DecisionRow) -> Result<(), Self::Error>;
 
     /// Changes the congestion control of an open connection to `cca` at `now`.
     ///
     /// # Errors
-    /// Those of the endpoint.
+    /// Errors of the endpoint.
     fn take_over(
         &mut self,
         now: Instant,
@@ -74,7 +74,7 @@ struct Connection {
 }
 
 impl Connection {
-    /// Shows the selector its sender, if that is open; returns what it decides.
+    /// Shows the selector the state of its sender, if the connection is open; returns the decision.
     fn observe<E: Endpoint>(
         &mut self,
         now: Instant,
@@ -96,7 +96,7 @@ impl Connection {
 #[derive(Clone, Debug, Default)]
 pub struct Selectors {
     flows: Vec<Option<Selected>>,
-    /// One per file, and one for flows without a file.
+    /// One memory per file, and one for flows without a file.
     memories: Vec<Memory>,
     connections: Vec<Connection>,
     next: Option<Instant>,
@@ -109,7 +109,7 @@ pub struct Selectors {
 pub struct SelectionError {
     /// Name of the flow.
     pub flow: String,
-    /// What is wrong with its policy or memory.
+    /// Fault of its policy or memory.
     pub reason: String,
 }
 
@@ -161,7 +161,7 @@ impl Selectors {
     /// control if that is selected. The decision is not recorded yet.
     ///
     /// # Errors
-    /// Those of the endpoint.
+    /// Errors of the endpoint.
     pub fn open<E: Endpoint>(
         &mut self,
         now: Instant,
@@ -197,10 +197,10 @@ impl Selectors {
         Ok(Some(decision))
     }
 
-    /// Shows the selector of a connection its sender after the handshake, before that sends anything.
+    /// Shows the selector of a connection the state of its sender after the handshake, before any data is sent.
     ///
     /// # Errors
-    /// Those of the endpoint.
+    /// Errors of the endpoint.
     pub fn establish<E: Endpoint>(
         &mut self,
         now: Instant,
@@ -224,7 +224,7 @@ impl Selectors {
     /// Shows every selector its sender, and then carries out all decisions.
     ///
     /// # Errors
-    /// Those of the endpoint.
+    /// Errors of the endpoint.
     pub fn look<E: Endpoint>(&mut self, now: Instant, endpoint: &mut E) -> Result<(), E::Error> {
         while let Some(next) = self.next.as_mut().filter(|next| **next <= now) {
             *next += SAMPLE_INTERVAL;
@@ -239,7 +239,7 @@ impl Selectors {
             .try_for_each(|(connection, decision)| carry_out(*connection, decision, endpoint))
     }
 
-    /// Ends a connection: later connections of any flow to its destination know what it has found.
+    /// Ends a connection. Later connections of any flow to its destination know its results.
     pub fn close(&mut self, connection: u32) {
         let Some(index) = self.position(connection) else {
             return;
@@ -283,7 +283,7 @@ fn hints<E: Endpoint>(
     }
 }
 
-/// Records a decision, and has the chosen congestion control take over if it is another one.
+/// Records a decision, and carries out the takeover if it chose another CCA.
 fn carry_out<E: Endpoint>(
     connection: u32,
     decision: &Decision,
@@ -294,8 +294,8 @@ fn carry_out<E: Endpoint>(
         return Ok(());
     }
     let how = match decision.cause {
-        // A connection that has hardly begun has no context to pass on. It stays in slow start, out of which a cap
-        // of its rate would take it.
+        // A connection that has hardly begun has no context to hand over. It should stay in slow start, which a cap on
+        // its rate would end.
         Cause::Establishment => Takeover::Kernel,
         Cause::Change | Cause::Return => Takeover::Context,
     };

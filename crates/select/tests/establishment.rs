@@ -1,4 +1,4 @@
-//! The choice for a new connection: made at once if enough is known, and else at its first RTT sample.
+//! The choice for a new connection: made at once if enough is known, otherwise at its first RTT sample.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -108,7 +108,7 @@ fn the_handshake_knows_better_than_a_memory() {
     assert!(second.reason.contains("latency 4g"));
 }
 
-/// A start tree that expects 0.9 of BBR and 0.88 of CUBIC, and asks for more than that difference.
+/// A start tree that expects 0.9 of BBR and 0.88 of CUBIC, with a margin above that difference.
 const RELUCTANT: &str = r#"
 name = "reluctant"
 description = "BBR would have to be much better."
@@ -125,7 +125,7 @@ nodes = [
 ]
 "#;
 
-/// What is remembered makes a choice possible earlier, and no other.
+/// A memory makes the choice possible earlier, and does not change it.
 #[test]
 fn a_margin_holds_for_destinations_that_are_known_too() {
     let known = remembered(78.0);
@@ -150,7 +150,7 @@ fn a_margin_holds_for_destinations_that_are_known_too() {
     }
 }
 
-/// Without the radio nobody knows the movement of a connection that has sent nothing.
+/// Without hints the movement of a connection that has sent nothing is unknown.
 #[test]
 fn the_table_of_the_establishment_leaves_alone_what_it_cannot_tell() {
     let (mut selector, first) = selector("thesis-establishment", None, None);

@@ -1,4 +1,4 @@
-//! What is seen of a path whose properties are known.
+//! Estimates of a path whose properties are known.
 
 mod path;
 
@@ -6,7 +6,7 @@ use path::{Flow, Window};
 use select::{Hints, Latency, Movement, Phase, SenderView, Speed, View, Watch};
 use units::Instant;
 
-/// What a sender sees at the end.
+/// Returns the estimates at the end of the samples.
 fn seen(samples: &[(Instant, SenderView)]) -> View {
     let mut watch = Watch::new();
     samples
@@ -15,7 +15,7 @@ fn seen(samples: &[(Instant, SenderView)]) -> View {
     *watch.view()
 }
 
-/// `value` is within a factor of `most` of `truth`.
+/// Asserts that `value` is within a factor of `most` of `truth`.
 fn assert_near(value: f64, truth: f64, most: f64, what: &str) {
     let ratio = value / truth;
     assert!(
@@ -41,7 +41,7 @@ fn the_capacity_is_what_arrives_while_a_queue_stands() {
     }
 }
 
-/// Nothing shows how much faster the path could be.
+/// Without a queue nothing shows how much faster the path could be.
 #[test]
 fn without_a_queue_the_capacity_is_not_known() {
     let flow = Flow {
@@ -82,7 +82,7 @@ fn the_movement_is_the_sign_of_the_trend_of_the_capacity() {
     }
 }
 
-/// A window that grows into an empty pipe looks like a path that gets faster, but for the queue.
+/// A window that grows into an empty pipe differs from a path that gets faster only by the missing queue.
 #[test]
 fn a_rate_that_grows_without_a_queue_is_no_movement() {
     let flow = Flow {
@@ -95,7 +95,7 @@ fn a_rate_that_grows_without_a_queue_is_no_movement() {
     assert!(view.movement.confidence < 0.2, "{:?}", view.movement);
 }
 
-/// What was delivered without a queue is more than the path could carry before.
+/// A rate above the known capacity replaces it, even without a queue.
 #[test]
 fn a_rate_beyond_the_capacity_that_was_known_is_news() {
     let flow = Flow {

@@ -1,10 +1,10 @@
-//! Whatever a kernel tells: estimates stay finite, and confidences between 0 and 1.
+//! Any samples: estimates stay finite and confidences between 0 and 1, whatever a kernel reports.
 
 use proptest::prelude::*;
 use select::{Features, Hints, SenderView, View, Watch};
 use units::{Duration, Instant, Rate};
 
-/// A distance from the sample before, and any view.
+/// Generates a distance from the sample before and an arbitrary view.
 fn any_sample() -> impl Strategy<Value = (Duration, SenderView)> {
     let times = (
         0..50_000_000_u64,

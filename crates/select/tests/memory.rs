@@ -70,9 +70,9 @@ fn a_flow_knows_its_own_file_and_what_the_run_has_found() {
         end(&mut selectors, connection);
         taken
     };
-    // CUBIC has cost something by the file, which is the first flow's.
+    // By the file, which only the first flow has, CUBIC has a cost.
     assert_eq!(first(0, 0), "vegas");
-    // Nobody has cost anything that the second one knows of: the first candidate.
+    // The second flow knows of no cost, so the first candidate is taken.
     assert_eq!(first(1, 1), "cubic");
     assert_eq!(first(0, 2), "vegas");
 }
@@ -84,7 +84,7 @@ fn without_a_file_nothing_is_known_of_a_destination() {
     assert_eq!(reason, "nothing is known that the policy decides by");
 }
 
-/// What one flow has found, the other one knows, too.
+/// A connection of one flow adds to what the other flow knows.
 #[test]
 fn what_the_run_has_found_is_known_to_all_flows() {
     let mut selectors = two_flows(KNOWN).expect("policies and memories");

@@ -1,4 +1,4 @@
-//! What is wrong with the files of policies.
+//! Errors in policy files.
 
 use select::Policy;
 

@@ -1,4 +1,4 @@
-//! When a selector changes its mind, and when it does not.
+//! Changes of a selector: when they happen, and when they are prevented.
 
 #[path = "path/mod.rs"]
 #[allow(dead_code, reason = "other tests need more of it")]
@@ -52,7 +52,7 @@ fn at(ms: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(ms)
 }
 
-/// A sender on a path of 50 ms that delivers 1000 segments a second, its RTT as given.
+/// Returns a sender on a path of 50 ms that delivers 1000 segments a second, with this smoothed RTT.
 fn sample(ms: u64, rtt_ms: u64) -> SenderView {
     SenderView {
         mss: 1_448,
@@ -70,7 +70,7 @@ fn sample(ms: u64, rtt_ms: u64) -> SenderView {
     }
 }
 
-/// Shows samples of every 10 ms from `from` to `to`; answers what was decided.
+/// Shows samples every 10 ms from `from` to `to`; returns the decisions.
 fn watch(selector: &mut Selector, from: u64, to: u64, rtt: impl Fn(u64) -> u64) -> Vec<Decision> {
     let times = (from / 10..to / 10).map(|n| n * 10);
     times
@@ -105,19 +105,19 @@ fn a_change_takes_agreement_and_rest() {
         (first[0].cause, first[0].to),
         (Cause::Establishment, "illinois")
     );
-    // One decision in ten that sees a queue is not enough.
+    // One decision in ten that sees a queue is not enough for a change.
     let blips = watch(&mut selector, 10, 20_000, |ms| {
         if ms % 5_000 < 500 { 100 } else { 50 }
     });
     assert_eq!(blips, []);
-    // A queue that stands is, at the third decision.
+    // A queue that stays causes a change at the third decision.
     let changes = watch(&mut selector, 20_000, 24_000, |_| 100);
     assert_eq!(changes.len(), 1);
     assert_eq!((changes[0].from, changes[0].to), ("illinois", "vegas"));
     assert_eq!(changes[0].reason, "a queue stands");
     let at = changes[0].at.as_secs_f64();
     assert!((21.0..22.5).contains(&at), "{at}");
-    // It is gone at once, but the new one is left in peace for five seconds.
+    // The queue is gone at once, but the dwell time keeps the new CCA for five seconds.
     let back = watch(&mut selector, 24_000, 30_000, |_| 50);
     assert_eq!(back.len(), 1);
     assert!(back[0].at >= changes[0].at + Duration::from_secs(5));
@@ -128,7 +128,7 @@ fn what_made_it_worse_is_taken_back_and_not_tried_again_for_a_while() {
     let tuning = "interval = 0.5\nagree = 1\ndwell = 1.0\njudge = 2.0\ntolerance = 0.2\nbar = 10.0";
     let (mut selector, _) = selector(by_queue(tuning), Requirement::Delay);
     assert!(watch(&mut selector, 0, 5_000, |_| 50)[0].to == "illinois");
-    // Vegas is asked for, and the queue grows to thrice the RTT under it.
+    // The policy asks for Vegas, and under it the queue grows to three times the RTT.
     let decisions = watch(&mut selector, 5_000, 14_000, |ms| {
         if ms < 6_000 { 100 } else { 300 }
     });
@@ -148,7 +148,7 @@ fn what_made_it_worse_is_taken_back_and_not_tried_again_for_a_while() {
     assert!(again[0].at >= barred_until);
 }
 
-/// A change upon a change would hide what the first one has done.
+/// A second change before the judgement would hide the effect of the first.
 #[test]
 fn a_change_is_judged_before_the_next_one_is_made() {
     let short = "interval = 0.5\nagree = 1\ndwell = 0.5\njudge = 2.0\ntolerance = 0.2\nbar = 10.0";
@@ -166,7 +166,7 @@ because = "a long queue stands"
     let policy = Policy::from_toml(&text, "by-length").expect("a policy");
     let (mut selector, _) = selector(policy, Requirement::Delay);
     watch(&mut selector, 0, 5_000, |_| 50);
-    // Vegas for a short queue; under it the queue grows, for which the policy has BBR.
+    // The policy chooses Vegas for a short queue; under it the queue grows, for which the policy has BBR.
     let decisions = watch(&mut selector, 5_000, 9_500, |ms| {
         if ms < 5_500 { 100 } else { 300 }
     });
@@ -185,7 +185,7 @@ because = "a long queue stands"
     );
 }
 
-/// However rarely the policy is asked, and though what came after is long gone by then.
+/// The judgement works however rarely the policy is asked, even if its interval is long over by then.
 #[test]
 fn a_change_is_judged_on_time_where_decisions_are_rare() {
     let rare = "interval = 20.0\nagree = 1\njudge = 1.0\ntolerance = 0.2";
@@ -202,7 +202,7 @@ fn a_change_is_judged_on_time_where_decisions_are_rare() {
     );
 }
 
-/// Shortly before the change or shortly after it, 20 Mbit/s become 8 Mbit/s.
+/// The capacity falls from 20 to 8 Mbit/s shortly before or after the change.
 #[test]
 fn a_fall_of_the_capacity_is_not_blamed_on_the_change() {
     let by_age = r#"
@@ -243,7 +243,7 @@ because = "old"
     }
 }
 
-/// A source that pauses after the change sends nothing; that is not the newcomer's fault.
+/// A source that pauses after the change sends nothing, which is not the fault of the new CCA.
 #[test]
 fn a_pause_of_the_application_is_not_blamed_on_the_change() {
     let tuning = "interval = 0.1\ndwell = 0.5\nagree = 1\ntolerance = 0.2";

@@ -15,7 +15,7 @@ impl Auto {
     /// files that are there already are not read.
     ///
     /// # Errors
-    /// If a file cannot be read, or is no policy or memory for these words; the error names the file.
+    /// If a file cannot be read, or is no policy or memory for these parameters; the error names the file.
     pub fn load(
         &self,
         files: &mut Files,
@@ -45,7 +45,7 @@ impl Auto {
     /// Returns the policy: the one whose text is in `files`, or a built-in one.
     ///
     /// # Errors
-    /// If there is none of that name, or it cannot be used.
+    /// If there is no policy of that name, or it cannot be used.
     pub fn policy_in(&self, files: &Files) -> Result<Policy, PolicyError> {
         let policy = match files.get(&self.policy) {
             Some(text) => Policy::from_toml(text, &self.policy),
@@ -60,7 +60,7 @@ impl Auto {
     /// Returns the memory whose text is in `files`; an empty one if no file is named.
     ///
     /// # Errors
-    /// File, field and value that are wrong, and what is allowed.
+    /// The message names file, field, value and what is allowed.
     pub(crate) fn memory_in(&self, files: &Files) -> Result<Memory, String> {
         let Some(file) = &self.memory else {
             return Ok(Memory::default());

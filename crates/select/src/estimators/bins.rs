@@ -1,4 +1,4 @@
-//! Samples summed up in short intervals.
+//! Bins: samples summed up in short intervals.
 
 use std::collections::VecDeque;
 
@@ -8,35 +8,36 @@ use crate::sample::Sample;
 
 /// Length of a bin: more than an RTT of 4G without a queue, so that bursts of a window even out.
 const BIN: Duration = Duration::from_millis(100);
-/// Bins over which rates are smoothed: a second.
+/// Number of bins over which rates are smoothed: a second.
 const SMOOTHED: usize = 10;
-/// Bins over which what packets wait is averaged, since it jumps by 8 ms with each block that comes twice.
+/// Number of bins over which waiting times are averaged, since they jump by 8 ms with each block that is retransmitted.
 const LATELY: usize = 5;
-/// What packets wait for on average where hardly a queue stands, s, above the lowest RTT: half a transmission
-/// interval of 1 ms, and in one block of ten 8 ms until it comes again.
+/// Mean waiting time of packets where hardly any queue stands, s, above the lowest RTT: half a transmission interval of
+/// 1 ms and, for one block in ten, 8 ms until its retransmission.
 const RADIO_WAIT: f64 = 0.5e-3 + 0.1 * 8e-3;
-/// The same where there is no jitter: two segments, which one ACK acknowledges.
+/// The same on a link without jitter: two segments, which one ACK acknowledges.
 const WIRED_WAIT_SEGMENTS: f64 = 2.0;
-/// RTT without a queue less the lowest one, from which on there is the jitter of a radio, s.
+/// Difference between the RTT without a queue and the lowest RTT above which the path has the jitter of a radio, s.
 const RADIO_JITTER: f64 = 1e-3;
-/// Deviation of ln(rate) of a bin from that of the capacity even where a queue always stands.
+/// Standard deviation of ln(rate) of a bin from ln(capacity), even if there is always a queue.
 const DEVIATION: f64 = 0.07;
-/// Error of an RTT by Little's law, of the RTT without a queue: the rate of a bin is good to a twentieth.
+/// Error of an RTT computed by Little's law, relative to the RTT without a queue: the rate of a bin is right to within
+/// 5 %.
 const LITTLE: f64 = 0.1;
-/// Slow start sends bursts of twice the rate, which queue without filling the pipe: there, only a queue of
-/// half an RTT counts.
+/// Least queue that counts during slow start, in RTTs. Slow start sends bursts at twice the rate, which queue without
+/// filling the pipe.
 const SLOW_START_QUEUE: f64 = 0.5;
 
-/// What happened in an interval.
+/// Summary of one interval.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Bin {
-    /// Its end.
+    /// End of the interval.
     pub(crate) at: Instant,
     /// Segments delivered per second, as a rate of payload.
     pub(crate) rate: Rate,
-    /// Share of the time for which a queue stood, so that the path was used.
+    /// Share of the time during which a queue stood, so that the path was in full use.
     pub(crate) used: f64,
-    /// How well that is known: from 0 to 1.
+    /// Confidence in `used`, from 0 to 1.
     pub(crate) standing: f64,
     delivered: u64,
     retransmissions: u64,
@@ -60,7 +61,7 @@ impl Start {
     }
 }
 
-/// The present bin and the last ones.
+/// The present bin and the latest ones.
 #[derive(Clone, Debug)]
 pub(crate) struct Bins {
     start: Option<Start>,
@@ -69,11 +70,11 @@ pub(crate) struct Bins {
     count: u32,
     slow_start: bool,
     app_limited: bool,
-    /// Lowest smoothed RTT, s: what the RTT is without a queue, jitter included.
+    /// Lowest smoothed RTT, s: the RTT without a queue, jitter included.
     floor: f64,
-    /// Of the last bins: mean RTT above the floor, s, segments in flight, segments per second.
+    /// Mean RTT above the floor (s), segments in flight, and segments per second of the latest bins.
     lately: VecDeque<[f64; 3]>,
-    /// Bins without a queue.
+    /// Number of bins without a queue.
     calm: u32,
     last: VecDeque<Bin>,
 }
@@ -93,7 +94,7 @@ impl Bins {
         }
     }
 
-    /// Takes a sample; answers the bin that it ends.
+    /// Takes a sample; returns the bin that it ends.
     pub(crate) fn observe(&mut self, sample: &Sample<'_>) -> Option<Bin> {
         let sender = sample.sender;
         let start = *self.start.get_or_insert(Start::of(sample));
@@ -133,12 +134,12 @@ impl Bins {
         Some(bin)
     }
 
-    /// For what share of the present bin, in which so many segments arrived per second, a queue stood, and how
-    /// well that is known.
+    /// Returns the share of the present bin during which a queue stood, and the confidence in it. `rate` is the number
+    /// of segments that arrived per second.
     ///
-    /// A queue that is empty for a share u of the time makes packets wait for about w/u, where w is what they
-    /// wait for if it is hardly ever there: that of M/M/1, and that of radio links too, whose packets wait
-    /// for whole transmission intervals. The error of w is w itself.
+    /// If the queue is empty for a share u of the time, packets wait for about w/u, where w is the waiting time with
+    /// hardly any queue. This holds for M/M/1, and for radio links, whose packets wait for whole transmission
+    /// intervals. The error of w is taken to be w itself.
     fn standing(&mut self, sample: &Sample<'_>, rate: f64) -> (f64, f64) {
         let count = f64::from(self.count);
         let (srtt, inflight) = (self.sums.0 / count, self.sums.1 / count);
@@ -158,8 +159,8 @@ impl Bins {
         }
         let used = 1.0 - radio / waiting;
         let burst = self.slow_start && waiting < SLOW_START_QUEUE * self.floor;
-        // By Little's law, what is in flight over the rate is the RTT that it really has: the smoothed one is
-        // late where the window has just been cut.
+        // By Little's law, the data in flight divided by the rate is the actual RTT. The smoothed RTT lags behind it
+        // just after a reduction of the window.
         let real = (inflight / rate.max(1.0)).min(sum(1) / sum(2)) - self.floor;
         let late = now < waiting / 2.0 || real < waiting / 2.0 - LITTLE * self.floor;
         if self.app_limited || burst || late {
@@ -172,25 +173,25 @@ impl Bins {
         )
     }
 
-    /// Mean delivery rate of the last second.
+    /// Returns the mean delivery rate of the last second.
     pub(crate) fn rate(&self) -> Rate {
         let sum: u64 = self.last.iter().map(|bin| bin.rate.bits_per_second()).sum();
         Rate::from_bits_per_second(sum / self.last.len().max(1) as u64)
     }
 
-    /// Share of what was delivered in the last second that was sent again.
+    /// Returns the number of retransmitted segments over those delivered, in the last second.
     pub(crate) fn retransmitted(&self) -> f64 {
         let again: u64 = self.last.iter().map(|bin| bin.retransmissions).sum();
         let delivered: u64 = self.last.iter().map(|bin| bin.delivered).sum();
         (again as f64 / delivered.max(1) as f64).min(1.0)
     }
 
-    /// Bins without a queue so far.
+    /// Returns the number of bins without a queue so far.
     pub(crate) fn calm(&self) -> f64 {
         f64::from(self.calm)
     }
 
-    /// RTT without a queue, jitter included, s; infinite before the first bin.
+    /// Returns the RTT without a queue, jitter included, s; infinite before the first bin.
     pub(crate) fn floor(&self) -> f64 {
         self.floor
     }

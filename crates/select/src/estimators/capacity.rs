@@ -1,4 +1,4 @@
-//! How much the path carries, and where that goes.
+//! Capacity of the path and its trend.
 
 use std::collections::VecDeque;
 
@@ -8,50 +8,50 @@ use super::bins::Bin;
 use super::line::{Line, Point};
 use crate::estimate::Estimate;
 
-/// Bins of the present capacity: a second.
+/// Number of bins in the present capacity: a second.
 const PRESENT: usize = 10;
-/// Bins that trends are fitted to, the short ones first: 5 s are enough for what changes fast, 20 s are
-/// needed for what changes slowly.
+/// Numbers of bins to which trends are fitted, the shortest first: 5 s suffice for fast changes, slow changes need 20
+/// s.
 const SPANS: [usize; 3] = [50, 100, 200];
-/// Bins after which trends are fitted again: decisions are rarer.
+/// Number of bins after which trends are fitted again; decisions are rarer.
 const REFIT: usize = 2;
-/// Bins that are kept.
+/// Number of bins that are kept.
 const KEPT: usize = SPANS[SPANS.len() - 1];
-/// Bins after which a capacity that has not been seen since means little: 5 s, in which at 300 km/h a third
-/// of it may be gone.
+/// Number of bins without a queue after which an earlier capacity means little: 5 s, in which a third of it may be gone
+/// at 300 km/h.
 const FORGOTTEN: f64 = 50.0;
-/// Least deviation of ln(rate) of a bin: at 20 Mbit/s, a bin has 170 segments, and ACKs come in bursts of
-/// about ten.
+/// Least standard deviation of ln(rate) of a bin: at 20 Mbit/s a bin has 170 segments, and ACKs come in bursts of about
+/// ten.
 const LEAST_DEVIATION: f64 = 0.05;
-/// By what ln(rate) must exceed what was known: two deviations of a bin.
+/// Difference of ln(rate) by which a rate must exceed the known capacity to replace it: two deviations of a bin.
 const NEWS: f64 = 0.1;
-/// What such a bin counts: the capacity may be more.
+/// Weight of such a bin, since the capacity may be higher.
 const BEYOND: f64 = 0.5;
-/// Share of the time below which a queue says nothing of the capacity.
+/// Share of time with a queue below which a bin says nothing about the capacity.
 const LEAST_USED: f64 = 0.1;
-/// Change of ln(capacity) per second below which the quality stays: half of that of 20 dB at 0.25 dB/s,
-/// 60 km/h, where by Shannon a dB is 0.23/ln(101) = 0.05.
+/// Change of ln(capacity) per second below which the quality counts as steady: half of the change at 20 dB and 0.25
+/// dB/s (60 km/h), where by Shannon a dB is 0.23/ln(101) = 0.05.
 pub(super) const STANDING: f64 = 0.006;
 
-/// Where the capacity goes.
+/// Trend of the capacity.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Trend {
     /// Change of ln(capacity) per second.
     pub(super) slope: f64,
-    /// Its standard error.
+    /// Standard error of the slope.
     pub(super) error: f64,
-    /// Probability that it falls, stays, rises; all 0 where nothing is known.
+    /// Probabilities that the capacity falls, stays and rises; all 0 where nothing is known.
     pub(super) chances: [f64; 3],
     /// Change of the capacity, Mbit/s per second.
     pub(super) mbps_per_second: f64,
-    /// Standard deviation of the capacity over its mean, about the trend.
+    /// Standard deviation of the capacity around the trend, relative to its mean.
     pub(super) variability: f64,
-    /// Share of the bins of the span that were seen with a queue.
+    /// Share of the bins of the span in which a queue showed the capacity.
     pub(super) known: f64,
 }
 
 impl Trend {
-    /// That of a line: with a t-distribution taken as normal, since there are 50 points or more.
+    /// Returns the trend of a line. The t-distribution is taken as normal, since there are 50 points or more.
     fn of(line: &Line, known: f64) -> Self {
         let error = line.error.max(f64::MIN_POSITIVE);
         let falls = normal((-STANDING - line.slope) / error);
@@ -66,7 +66,7 @@ impl Trend {
         }
     }
 
-    /// How well the slope is known: by its error, against what is not worth mentioning.
+    /// Returns the confidence in the slope, from its error relative to the steady range.
     pub(super) fn confidence(&self) -> f64 {
         if self.known > 0.0 {
             STANDING / (STANDING + self.error)
@@ -75,33 +75,33 @@ impl Trend {
         }
     }
 
-    /// Probability of what is most probable.
+    /// Returns the highest of the three probabilities.
     pub(super) fn surest(&self) -> f64 {
         self.chances.iter().copied().fold(0.0, f64::max)
     }
 }
 
-/// The standard normal distribution.
+/// Returns the standard normal distribution function.
 pub(super) fn normal(z: f64) -> f64 {
     0.5 * libm::erfc(-z / core::f64::consts::SQRT_2)
 }
 
-/// A bin, as the trend sees it.
+/// Bin as the trend sees it.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     point: Point,
     standing: f64,
 }
 
-/// Capacity level, trend and variability.
+/// Estimator of the capacity, its trend and its variability.
 #[derive(Clone, Debug)]
 pub(super) struct CapacityEstimator {
     bins: VecDeque<Seen>,
-    /// Last capacity that was seen with a queue, ln(bit/s).
+    /// Last capacity that a queue has shown, ln(bit/s).
     known: Option<f64>,
-    /// Bins since then.
+    /// Number of bins since then.
     unseen: f64,
-    /// Bins since the trend was fitted.
+    /// Number of bins since the trend was fitted.
     since_fit: usize,
     trend: Trend,
 }
@@ -119,7 +119,7 @@ impl CapacityEstimator {
 
     pub(super) fn observe(&mut self, bin: &Bin) {
         let rate = (bin.rate.bits_per_second().max(10_000) as f64).ln();
-        // A rate without a queue is a lower bound. Where it exceeds what the capacity was, it is news.
+        // A rate without a queue is a lower bound. It replaces the known capacity if it exceeds it.
         let beyond = self.known.is_some_and(|known| rate > known + NEWS);
         let correction = -bin.used.max(LEAST_USED).ln();
         let (y, weight) = if beyond && bin.standing < BEYOND {
@@ -156,8 +156,9 @@ impl CapacityEstimator {
         }
     }
 
-    /// Mean rate of the last second's bins with a queue. Without one, the last that was seen with one: had the
-    /// capacity fallen below the rate since, a queue would stand. If the rate is beyond that, the rate.
+    /// Returns the mean rate of the last second's bins with a queue. Without such a bin, returns the last capacity that
+    /// a queue has shown: if the capacity had fallen below the rate since, there would be a queue. A rate above that
+    /// replaces it.
     pub(super) fn capacity(&self) -> Estimate<Rate> {
         let present = || self.bins.iter().rev().take(PRESENT);
         let trust: f64 = present().map(|bin| bin.standing).sum();
@@ -185,7 +186,7 @@ impl CapacityEstimator {
         &self.trend
     }
 
-    /// The surest of the spans; of spans that are equally sure, the shortest.
+    /// Fits a trend to each span and returns the surest; among equally sure ones, that of the shortest span.
     fn fit(&self) -> Trend {
         let mut best = Trend::default();
         for span in SPANS {

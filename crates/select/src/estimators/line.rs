@@ -1,45 +1,46 @@
-//! The line through points of which some are trusted less than others.
+//! Line: robust weighted regression.
 
-/// Factor of the median deviation beyond which a point counts less: Huber's estimator, which at 1.345
-/// standard deviations (of 1.4826 median deviations each) is as good as least squares to 5 % where nothing
-/// is wrong (Huber and Ronchetti, Robust Statistics, 2009, chapter 4).
+/// Number of median deviations beyond which a point counts less. This is Huber's estimator; at 1.345 standard
+/// deviations (each 1.4826 median deviations) its efficiency is 95 % of least squares where there are no outliers
+/// (Huber and Ronchetti, Robust Statistics, 2009, chapter 4).
 const HUBER: f64 = 1.345;
-/// Rounds of reweighting: the third changes nothing that matters.
+/// Number of rounds of reweighting; a third one changes nothing that matters.
 const ROUNDS: usize = 2;
-/// Points below which there is no line.
+/// Least sum of weights for a line.
 const FEWEST: f64 = 8.0;
 
-/// A point: its place, its value, and from 0 to 1 how far to trust it.
+/// Point: its place, its value, and its weight from 0 to 1.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Point {
     pub(super) x: f64,
     pub(super) y: f64,
     pub(super) weight: f64,
-    /// What of the value is a correction that may be wrong.
+    /// Part of the value that is a correction, which may be wrong.
     pub(super) correction: f64,
 }
 
-/// Part of the rise of corrections by which the slope may be wrong.
+/// Share of the slope of the corrections by which the slope of the line may be wrong.
 const DOUBT: f64 = 0.5;
 
-/// A line by weighted least squares.
+/// Line by weighted least squares.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Line {
-    /// Rise per unit of x.
+    /// Slope, per unit of x.
     pub(super) slope: f64,
-    /// Its standard error.
+    /// Standard error of the slope.
     pub(super) error: f64,
-    /// Value at the middle of the points.
+    /// Value at the weighted mean of x.
     pub(super) middle: f64,
-    /// Standard deviation about the line.
+    /// Standard deviation around the line.
     pub(super) deviation: f64,
 }
 
 impl Line {
-    /// Through `points`, in the order of x; a point's deviation is not less than `least`.
+    /// Fits a line through `points`, which are in the order of x; the standard deviation is taken to be at least
+    /// `least`.
     ///
-    /// The standard error allows for neighbours that deviate alike, by the correlation r of the
-    /// deviations: their number counts as if it were (1 - r)/(1 + r) of it.
+    /// The standard error allows for the correlation r of neighbouring deviations: the number of points counts as if it
+    /// were (1 - r)/(1 + r) of it.
     pub(super) fn through(points: impl Iterator<Item = Point> + Clone, least: f64) -> Option<Self> {
         let mut fit = Fit::of(points.clone(), |_| 1.0)?;
         for _ in 0..ROUNDS {
@@ -76,7 +77,7 @@ impl Line {
     }
 }
 
-/// One round.
+/// One round of the fit.
 #[derive(Clone, Copy, Debug)]
 struct Fit {
     x: f64,
@@ -85,7 +86,7 @@ struct Fit {
     /// Slope of the corrections.
     corrected: f64,
     deviation: f64,
-    /// Sum of weights times squared distances from the mean x.
+    /// Weighted sum of squared distances from the mean x.
     spread: f64,
 }
 

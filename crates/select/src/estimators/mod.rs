@@ -1,4 +1,4 @@
-//! From samples to what the network is doing.
+//! Estimators: from samples of a sender to properties of the path.
 
 mod bins;
 mod capacity;
@@ -17,39 +17,40 @@ use capacity::CapacityEstimator;
 use queue::QueueEstimator;
 use window::WindowEstimator;
 
-/// About half-way, by ratio, between the 18 ms and 68 ms of atxutegi2018 §5, each with the 15 ms of the radio.
+/// Boundary of the latency classes: about the geometric mean of the 18 ms and 68 ms of atxutegi2018 §5, each plus 15 ms
+/// for the radio.
 const LATENCY_BOUNDARY: Duration = Duration::from_millis(50);
-/// Deviation of the logarithm of the lowest RTT from that of the path: jitter that never was absent.
+/// Standard deviation of the logarithm of the lowest RTT from that of the path, from jitter that was never absent.
 const LATENCY_DEVIATION: f64 = 0.2;
-/// Bins without a queue after which the lowest RTT is half certain.
+/// Number of bins without a queue after which the lowest RTT has a confidence of 0.5.
 const CALM: f64 = 2.0;
 
-/// What a connection looks like from its sender.
+/// Estimates of a connection, from the sender's side.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct View {
     /// Time since the first sample.
     pub age: Duration,
     /// Lowest RTT; zero before the first sample.
     pub base_rtt: Estimate<Duration>,
-    /// Class of that.
+    /// Class of the lowest RTT.
     pub latency: Estimate<Latency>,
     /// Capacity of the path, payload.
     pub capacity: Estimate<Rate>,
     /// Relative change of the capacity, 1/s.
     pub trend: Estimate<f64>,
-    /// Where that goes.
+    /// Movement, as the trend of the radio quality.
     pub movement: Estimate<Movement>,
-    /// Standard deviation of the capacity over its mean, the trend left out.
+    /// Standard deviation of the capacity around its trend, relative to its mean.
     pub variability: Estimate<f64>,
-    /// What waits at the bottleneck, segments.
+    /// Queue at the bottleneck, segments.
     pub queue: Estimate<f64>,
-    /// Room of its buffer, segments; 0 while it has never been full.
+    /// Size of the bottleneck's buffer, segments; 0 if it has never been full.
     pub buffer: Estimate<f64>,
-    /// Whether the receive window limits.
+    /// Whether the receive window limits the connection.
     pub window_limited: Estimate<bool>,
     /// Share of segments lost while the queue was short.
     pub random_loss: Estimate<f64>,
-    /// Where the connection is on its way.
+    /// Phase of the movement.
     pub phase: Estimate<Phase>,
     /// Class of the speed.
     pub speed: Estimate<Speed>,
@@ -57,20 +58,20 @@ pub struct View {
     pub rate: Rate,
     /// Smoothed RTT; zero before the first sample.
     pub srtt: Duration,
-    /// Share of segments sent again lately.
+    /// Share of segments retransmitted lately.
     pub retransmitted: f64,
     /// Whether the window grows as in slow start.
     pub slow_start: bool,
     /// Payload of a full segment, bytes.
     pub mss: u32,
-    /// What the radio tells.
+    /// Hints of the radio.
     pub hints: Hints,
-    /// Bytes that the application will send, where it knows.
+    /// Bytes that the application will send, if it knows.
     pub flow_size: Option<u64>,
 }
 
 impl View {
-    /// Smoothed RTT over lowest RTT, less 1.
+    /// Returns smoothed RTT over lowest RTT, less 1.
     pub fn queue_ratio(&self) -> f64 {
         if self.base_rtt.value.is_zero() {
             return 0.0;
@@ -78,7 +79,7 @@ impl View {
         (self.srtt.as_secs_f64() / self.base_rtt.value.as_secs_f64() - 1.0).max(0.0)
     }
 
-    /// Delivery rate over capacity, from 0 to 1.
+    /// Returns delivery rate over capacity, from 0 to 1.
     pub fn utilisation(&self) -> f64 {
         let capacity = self.capacity.value.bits_per_second();
         if capacity == 0 {
@@ -87,13 +88,13 @@ impl View {
         (self.rate.bits_per_second() as f64 / capacity as f64).min(1.0)
     }
 
-    /// Capacity times lowest RTT, segments.
+    /// Returns capacity times lowest RTT, segments.
     pub fn bdp(&self) -> f64 {
         let bits = self.capacity.value.bits_per_second() as f64;
         bits * self.base_rtt.value.as_secs_f64() / 8.0 / f64::from(self.mss.max(1))
     }
 
-    /// -1 for forward, 1 for backward, times the confidence.
+    /// Returns -1 for forward and 1 for backward, times the confidence.
     pub(crate) fn movement_score(&self) -> f64 {
         let sign = match self.movement.value {
             Movement::Forward => -1.0,
@@ -104,7 +105,7 @@ impl View {
     }
 }
 
-/// Watches one connection.
+/// Watch: the estimators of one connection.
 #[derive(Clone, Debug)]
 pub struct Watch {
     begun: Option<Instant>,
@@ -122,7 +123,7 @@ impl Default for Watch {
 }
 
 impl Watch {
-    /// Of a connection that has not sent anything yet.
+    /// Creates the estimators of a connection that has sent nothing yet.
     pub fn new() -> Self {
         Self {
             begun: None,
@@ -134,24 +135,24 @@ impl Watch {
         }
     }
 
-    /// What is seen now.
+    /// Returns the present estimates.
     pub fn view(&self) -> &View {
         &self.view
     }
 
-    /// What the radio tells, from here on.
+    /// Sets the hints of the radio.
     pub fn hint(&mut self, hints: Hints) {
         self.view.hints = hints;
         self.place();
     }
 
-    /// The lowest RTT that earlier connections had to the destination, until there are samples.
+    /// Sets the lowest RTT of earlier connections to the destination, which is used until there are samples.
     pub(crate) fn recall(&mut self, min_rtt: Duration) {
         self.view.base_rtt = Estimate::new(min_rtt, 0.5);
         self.view.latency = latency(min_rtt);
     }
 
-    /// The application knows how many bytes it will send.
+    /// Sets the number of bytes that the application will send, if it knows.
     pub fn expect(&mut self, flow_size: Option<u64>) {
         self.view.flow_size = flow_size;
     }
@@ -200,7 +201,7 @@ impl Watch {
         self.place();
     }
 
-    /// Where the connection is and where it goes, by samples and radio.
+    /// Updates movement, speed and phase from the samples and the hints.
     fn place(&mut self) {
         let trend = self.capacity.trend();
         let view = &mut self.view;
@@ -210,7 +211,7 @@ impl Watch {
     }
 }
 
-/// The class, as certain as the lowest RTT is away from the boundary.
+/// Returns the class of the latency; the confidence grows with the distance of the lowest RTT from the boundary.
 fn latency(min_rtt: Duration) -> Estimate<Latency> {
     let away = (min_rtt.as_secs_f64() / LATENCY_BOUNDARY.as_secs_f64())
         .max(f64::MIN_POSITIVE)

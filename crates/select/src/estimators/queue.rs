@@ -1,31 +1,31 @@
-//! What waits at the bottleneck, how much room there is, and what is lost without a queue.
+//! Queue at the bottleneck, size of its buffer, and random losses.
 
 use units::{Duration, Instant};
 
 use crate::estimate::Estimate;
 use crate::sample::Sample;
 
-/// Losses at less than this share of the longest queue are not the buffer's: a drop-tail buffer has no less
-/// room than what once stood in it, and an estimate of the queue is good to a third.
+/// Share of the longest queue below which a loss is not the buffer's. A drop-tail buffer is at least as large as the
+/// longest queue that it held, and an estimate of the queue is right to within a third.
 const SHORT: f64 = 0.5;
-/// Nor are losses where the RTT exceeds that without a queue by less than this share of it.
+/// Share of the RTT without a queue by which the RTT must exceed it for a loss to be the buffer's.
 const NO_QUEUE: f64 = 0.1;
-/// Smoothed RTTs for which losses belong to the overflow that the first of them told of: one to see it, one
-/// for what was in flight, one for what was lost again.
+/// Number of smoothed RTTs for which losses belong to the same overflow: one to notice it, one for the data in flight,
+/// one for retransmissions that were lost.
 const EPISODE: u64 = 3;
-/// Segments sent after which an estimate of their losses is half certain: none lost out of 3000 excludes one
-/// in a thousand at 95 % (the rule of three).
+/// Number of segments after which the estimate of the loss rate has a confidence of 0.5. No loss in 3000 segments
+/// excludes a rate of 0.1 % at 95 % (the rule of three).
 const TELLING: f64 = 3_000.0;
-/// Segments after which those of the past count half.
+/// Number of segments after which past segments count half.
 const FORGOTTEN: f64 = 100_000.0;
 
-/// Queue, buffer and random losses.
+/// Estimator of queue, buffer and random losses.
 #[derive(Clone, Debug)]
 pub(super) struct QueueEstimator {
-    /// RTT above that without a queue, over it.
+    /// RTT above that without a queue, relative to it.
     excess: f64,
     queue: f64,
-    /// Longest queue of the last RTT or two, and when it stood.
+    /// Longest queue of the last one or two RTTs, and its time.
     recent: (f64, Instant),
     longest: f64,
     buffer: f64,
@@ -33,7 +33,7 @@ pub(super) struct QueueEstimator {
     overflowing_until: Instant,
     lost_at_random: f64,
     sent: f64,
-    /// Segments delivered and sent again until the sample before.
+    /// Segments delivered and retransmitted until the sample before.
     counts: Option<(u64, u64)>,
 }
 
@@ -53,12 +53,12 @@ impl QueueEstimator {
         }
     }
 
-    /// Takes the next sample; `rate` in segments per second, `floor` the RTT without a queue, s.
+    /// Takes the next sample; `rate` is in segments per second, `floor` is the RTT without a queue in s.
     pub(super) fn observe(&mut self, sample: &Sample<'_>, rate: f64, floor: f64) {
         let floor = floor.min(sample.srtt.as_secs_f64()).max(1e-6);
         let waiting = sample.srtt.as_secs_f64() - floor;
         self.excess = waiting / floor;
-        // There cannot wait more than is in flight.
+        // The queue cannot hold more than is in flight.
         self.queue = (rate * waiting).min(f64::from(sample.sender.inflight));
         if self.queue >= self.recent.0 || sample.at > self.recent.1 + sample.srtt * 2 {
             self.recent = (self.queue, sample.at);
@@ -94,12 +94,12 @@ impl QueueEstimator {
         self.overflowing_until = sample.at + lasts;
     }
 
-    /// As certain as the delay that it makes stands out of jitter.
+    /// Returns the estimate of the queue. Its confidence grows with the ratio of the queueing delay to the jitter.
     pub(super) fn queue(&self) -> Estimate<f64> {
         Estimate::new(self.queue, self.excess / (self.excess + NO_QUEUE))
     }
 
-    /// The more overflows have agreed, the more certain.
+    /// Returns the estimate of the buffer. Its confidence grows with the number of overflows that agree.
     pub(super) fn buffer(&self) -> Estimate<f64> {
         let overflows = f64::from(self.overflows);
         Estimate::new(self.buffer, overflows / (overflows + 1.0))

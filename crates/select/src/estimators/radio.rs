@@ -1,4 +1,4 @@
-//! What trend and capacity say of the radio: movement, speed, phase.
+//! Radio: movement, speed and phase, from the trend of the capacity and hints.
 
 use units::{Duration, Rate};
 
@@ -8,43 +8,41 @@ use crate::sample::Hints;
 
 /// Length of the start-up phase (atxutegi2018 §6.3).
 const START_UP: Duration = Duration::from_secs(2);
-/// Capacity below which conditions are poor, Mbit/s: that of the fastest scheme with QPSK, MCS 9, on the
-/// 20 MHz of atxutegi2018: 15.84 Mbit/s (TS 36.213 table 7.1.7.2.1-1), one block in ten sent twice, without
-/// headers.
+/// Capacity below which conditions are poor, Mbit/s. It is that of MCS 9, the fastest scheme with QPSK, on the 20 MHz
+/// of atxutegi2018: 15.84 Mbit/s (TS 36.213 table 7.1.7.2.1-1), with one block in ten sent twice, without headers.
 const CONSTRAINED_MBPS: f64 = 15.84 * 0.9 * 1448.0 / 1500.0;
-/// Deviation of ln(capacity) from what belongs to a place: fading, and the estimate's own.
+/// Standard deviation of ln(capacity) around the value of a place, from fading and from the error of the estimate.
 const CONSTRAINED_DEVIATION: f64 = 0.1;
-/// SINR below which conditions are poor, dB: within 2.5 dB of the 5 dB at the edge of the cell of
-/// atxutegi2018 §6.3.
+/// SINR below which conditions are poor, dB: within 2.5 dB of the 5 dB at the cell edge of atxutegi2018 §6.3.
 const CONSTRAINED_DB: f64 = 7.5;
-/// Deviation of a report of SINR from its mean, dB: reports have steps of about 2 dB, as CQI has, and fade.
+/// Standard deviation of a reported SINR from its mean, dB: reports have steps of about 2 dB, as CQI has, and fade.
 const REPORTED_DEVIATION_DB: f64 = 2.0;
-/// Mbit/s that a dB is worth on 20 MHz: 0.6 of Shannon's 0.332 bit/s/Hz (TR 36.942 annex A) on 18 MHz, a fifth
-/// of which is for control.
+/// Change of the capacity per dB on 20 MHz, Mbit/s: 0.6 of Shannon's 0.332 bit/s/Hz (TR 36.942 annex A) on 18 MHz, a
+/// fifth of which is for control.
 const MBPS_PER_DB: f64 = 0.6 * 0.332 * 18.0 * 0.8;
-/// Deviation of the logarithm of that: carriers of 10 MHz or 40 are two of it away.
+/// Standard deviation of the logarithm of that. Carriers of 10 MHz or 40 MHz are two deviations away.
 const CARRIER_DEVIATION: f64 = 0.35;
 /// Change of the mean SINR at 60 km/h, dB/s: 15 dB in 1000 m (atxutegi2018 §4.4.3).
 const DB_PER_SECOND: f64 = 0.25;
-/// Change between that of 60 and of 120 km/h, half-way by ratio, in times that of 60 km/h.
+/// Limit between 60 and 120 km/h (their geometric mean), in multiples of the change at 60 km/h.
 const SLOW_BELOW: f64 = 1.414;
-/// The same between 120 and 300 km/h.
+/// Limit between 120 and 300 km/h, likewise.
 const FAST_BELOW: f64 = 3.162;
-/// What a dB is worth at 300 km/h, of what it is worth otherwise: the channel is known once per slot of
-/// 0.5 ms, in which it has changed so far that above some 12 dB nothing is gained.
+/// Capacity per dB at 300 km/h, relative to lower speeds. The receiver knows the channel once per slot of 0.5 ms, and
+/// the channel changes so much in between that more than about 12 dB gain nothing.
 const FASTEST_WORTH: f64 = 0.5;
-/// Confidence in what the radio tells: of the present, but the next second may be different.
+/// Confidence in hints of the radio: they hold now, but the next second may be different.
 const TOLD: f64 = 0.95;
 
-/// Confidence in what has this probability among `kinds` kinds: 0 where all are as probable.
+/// Converts the probability of the chosen class among `kinds` classes to a confidence: 0 if all are equally probable.
 fn confidence(chance: f64, kinds: f64) -> f64 {
     (chance * kinds - 1.0) / (kinds - 1.0)
 }
 
-/// Where the quality goes.
+/// Estimates the movement.
 pub(super) fn movement(trend: &Trend, hints: &Hints) -> Estimate<Movement> {
     if let Some(change) = hints.sinr_trend {
-        // Half of the slowest change that has a name.
+        // The limit is half of the slowest change that has a class.
         let movement = match change {
             change if change < -DB_PER_SECOND / 2.0 => Movement::Forward,
             change if change > DB_PER_SECOND / 2.0 => Movement::Backward,
@@ -63,7 +61,7 @@ pub(super) fn movement(trend: &Trend, hints: &Hints) -> Estimate<Movement> {
     Estimate::new(movement, confidence(surest, 3.0))
 }
 
-/// Class of the speed: what the radio tells, or what would change SINR as fast on 20 MHz.
+/// Estimates the class of the speed, from the hint or from the speed that would change the SINR as fast on 20 MHz.
 pub(super) fn speed(trend: &Trend, movement: Estimate<Movement>, hints: &Hints) -> Estimate<Speed> {
     if let Some(mps) = hints.speed_mps {
         return Estimate::new(Speed::of(mps), TOLD);
@@ -95,7 +93,7 @@ pub(super) fn speed(trend: &Trend, movement: Estimate<Movement>, hints: &Hints) 
     Estimate::new(class, known * confidence(chance, 3.0))
 }
 
-/// Where the connection is on its way.
+/// Estimates the phase of the movement.
 pub(super) fn phase(
     age: Duration,
     capacity: Estimate<Rate>,

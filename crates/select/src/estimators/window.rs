@@ -1,15 +1,15 @@
-//! Whether the receive window limits.
+//! Receive window: estimates whether it limits the connection.
 
 use cca::SenderView;
 
 use crate::estimate::Estimate;
 
-/// Samples over which the answer is smoothed: a second.
+/// Number of samples over which the answer is smoothed: a second.
 const SMOOTHED: f64 = 100.0;
-/// Share of samples that belong to the last RTTs, in which a full window shows between two ACKs only.
+/// Limit of the smoothed share of samples. It covers the last RTTs, because a full window shows only between two ACKs.
 const HALF: f64 = 0.5;
 
-/// How often the window of the receiver was full while the congestion window had room.
+/// Smoothed share of samples in which the receive window was full while the congestion window had room.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WindowEstimator {
     share: f64,
@@ -28,7 +28,7 @@ impl WindowEstimator {
             (f64::from(u8::from(sender.send_window.is_some_and(limits))) - self.share) / self.seen;
     }
 
-    /// The answer of most samples of the last second, as certain as they agree.
+    /// Returns the answer of most samples of the last second; the confidence is the degree to which they agree.
     pub(super) fn limited(&self) -> Estimate<bool> {
         let agreed = (2.0 * self.share - 1.0).abs();
         Estimate::new(self.share > HALF, agreed * self.seen / SMOOTHED)

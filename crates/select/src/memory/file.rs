@@ -1,4 +1,4 @@
-//! The file of a memory. What is wrong with one is told by destination and field, with value and what is allowed.
+//! Memory file: reading, with errors that name destination, field, value and what is allowed.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use toml::{Table, Value};
 use super::{Remembered, Tried};
 use crate::policy::{Wrong, cca_named, in_one_line};
 
-/// Longest RTT that a connection outlives, ms: `TCP_RTO_MAX`.
+/// Longest RTT that a connection survives, ms: `TCP_RTO_MAX`.
 const LONGEST_RTT_MS: f64 = 120_000.0;
 
-/// The destinations in the text of a file.
+/// Parses the destinations in the text of a file.
 pub(super) fn read(text: &str) -> Result<BTreeMap<String, Remembered>, String> {
     let file: Table = toml::from_str(text).map_err(|error| in_one_line(text, &error))?;
     destinations(&file).map_err(|(field, reason)| format!("{field}: {reason}"))
@@ -79,7 +79,7 @@ fn tried(place: &str, entry: &Table) -> Result<Tried, Wrong> {
     Ok(tried)
 }
 
-/// That it is the kernel's name of a congestion control, as selectors call them.
+/// Checks that a key is the kernel's name of a CCA, as selectors use it.
 fn check_name(field: &str, name: &str) -> Result<(), Wrong> {
     match cca_named(name) {
         Ok(known) if known == name => Ok(()),

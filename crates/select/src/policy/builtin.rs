@@ -1,8 +1,8 @@
-//! The policies that come with celltcp.
+//! Built-in policies.
 
 use super::{Policy, PolicyError};
 
-/// Name and text of each.
+/// Name and text of each built-in policy.
 pub const BUILT_IN: [(&str, &str); 6] = [
     ("default", include_str!("../../policies/default.toml")),
     ("fixed", include_str!("../../policies/fixed.toml")),
@@ -18,10 +18,10 @@ pub const BUILT_IN: [(&str, &str); 6] = [
     ("bpftune", include_str!("../../policies/bpftune.toml")),
 ];
 
-/// The text of the built-in policy called `name`.
+/// Returns the text of the built-in policy called `name`.
 ///
 /// # Errors
-/// If there is none.
+/// If there is no policy of that name.
 pub fn builtin_text(name: &str) -> Result<&'static str, PolicyError> {
     let found = BUILT_IN.iter().find(|policy| policy.0 == name);
     found
@@ -29,10 +29,10 @@ pub fn builtin_text(name: &str) -> Result<&'static str, PolicyError> {
         .ok_or_else(|| PolicyError::Unknown(name.to_owned()))
 }
 
-/// The built-in policy called `name`.
+/// Returns the built-in policy called `name`.
 ///
 /// # Errors
-/// If there is none.
+/// If there is no policy of that name.
 pub fn builtin(name: &str) -> Result<Policy, PolicyError> {
     Policy::from_toml(builtin_text(name)?, name)
 }

@@ -1,4 +1,4 @@
-//! What congestion controls have cost on earlier connections: the rule of oracle/bpftune's tcp_conn_tuner.
+//! Cost method: chooses by the cost of each CCA on earlier connections, as oracle/bpftune's tcp_conn_tuner.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,22 +6,20 @@ use serde::{Deserialize, Serialize};
 use super::{Advice, Situation, Wrong, cca_named, named, not_empty};
 use crate::memory::Remembered;
 
-/// Costs per destination; [`Memory::remember`](crate::Memory::remember) computes them, [`Remembered`] keeps
-/// them. While there were few connections, the only choice is another congestion control for one that loses
-/// much.
+/// Choice by costs per destination, which [`Memory::remember`](crate::Memory::remember) computes and [`Remembered`]
+/// holds. Until there were enough connections, the only choice is `on_loss` for a connection with many losses.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cost {
-    /// Whom to choose from.
+    /// CCAs to choose from.
     pub candidates: Vec<String>,
-    /// Connections to a destination from which on costs decide.
+    /// Number of connections to a destination from which on the costs decide.
     pub min_connections: u32,
-    /// Share of choices that are made at random, to learn.
+    /// Share of choices that are made at random, to learn the costs of other candidates.
     pub explore: f64,
-    /// Share of segments sent again from which on `on_loss` is taken, without regard to costs; never if not
-    /// given.
+    /// Share of retransmitted segments above which `on_loss` is taken whatever the costs; never if absent.
     pub loss_share: Option<f64>,
-    /// Whom to take then.
+    /// CCA taken when many segments are retransmitted.
     pub on_loss: String,
 }
 
@@ -79,7 +77,7 @@ impl Cost {
         self.cheapest(known, situation.draw)
     }
 
-    /// Who has cost least; who was not tried costs nothing.
+    /// Returns the candidate with the lowest cost; a candidate that was never tried costs nothing.
     fn cheapest(&self, known: &Remembered, draw: f64) -> Option<Advice> {
         let all: Vec<_> = self
             .candidates

@@ -1,4 +1,4 @@
-//! The ways in which policies choose.
+//! Methods by which policies choose.
 
 use std::collections::BTreeMap;
 
@@ -8,40 +8,40 @@ use serde::{Deserialize, Serialize};
 
 use super::{Cost, Rules, Table, Trees, Wrong};
 
-/// How a policy chooses.
+/// Method by which a policy chooses.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
-    /// One for all times.
+    /// Always the same CCA.
     Fixed(Fixed),
-    /// By movement, speed, latency and phase.
+    /// By a table over movement, speed, latency and phase.
     Table(Table),
-    /// By rules, of which the first that holds counts.
+    /// By rules; the first that holds decides.
     Rules(Rules),
-    /// By trees that training has grown.
+    /// By decision trees from training.
     Tree(Trees),
-    /// By what congestion controls have cost on earlier connections to the destination.
+    /// By the costs of CCAs on earlier connections to the destination.
     Cost(Cost),
 }
 
-/// One congestion control for all times.
+/// Always the same CCA.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Fixed {
-    /// Its name.
+    /// Name of the CCA.
     pub cca: String,
 }
 
-/// The words of all methods.
+/// Names of all methods in files.
 const METHODS: [&str; 5] = ["fixed", "table", "rules", "tree", "cost"];
 
-/// The part of a policy's file that says which method it has.
+/// Part of a policy file that names the method.
 #[derive(Deserialize)]
 struct Outline {
     method: BTreeMap<String, IgnoredAny>,
 }
 
-/// That a policy's file has exactly one method, so far as it can be read.
+/// Checks that a policy file has exactly one method; does nothing if the file cannot be parsed.
 pub(super) fn check(text: &str) -> Result<(), Wrong> {
     let Ok(Outline { method }) = toml::from_str(text) else {
         return Ok(());
@@ -75,7 +75,7 @@ mod tests {
             wrong("[method]"),
             "mine.toml: method: nothing is given; allowed: one of fixed, table, rules, tree, cost"
         );
-        // Those that there are have to be the words that files have.
+        // The methods listed in the error are those that files can name.
         let unknown = wrong("method.dice.cca = \"bbr\"");
         for method in super::METHODS {
             assert!(unknown.contains(&format!("`{method}`")), "{unknown}");

@@ -1,4 +1,4 @@
-//! What to do about what is seen: policies, which are files.
+//! Policies: files that say which CCA suits the estimates of a connection.
 
 mod builtin;
 mod cost;
@@ -27,53 +27,53 @@ use crate::features::Features;
 use crate::memory::Remembered;
 use crate::requirement::Requirement;
 
-/// Why a policy cannot be used.
+/// Error of a policy that cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum PolicyError {
     /// There is no built-in policy of that name.
     #[error("{0:?} is not a policy; allowed: {list}, or the file of one", list = BUILT_IN.map(|p| p.0).join(", "))]
     Unknown(String),
-    /// The text is not that of a policy.
+    /// The text is no policy.
     #[error("{origin}: {reason}")]
     Text {
-        /// File, or name.
+        /// File or name of the policy.
         origin: String,
-        /// What is wrong.
+        /// Fault of the text.
         reason: String,
     },
     /// A field has a value that is not allowed.
     #[error("{origin}: {field}: {reason}")]
     Field {
-        /// File, or name.
+        /// File or name of the policy.
         origin: String,
         /// The field.
         field: String,
-        /// What is wrong, and what is allowed.
+        /// Fault of the value, and the values that are allowed.
         reason: String,
     },
 }
 
-/// A policy, as its file has it.
+/// Policy, as its file describes it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Policy {
-    /// Its name.
+    /// Name of the policy.
     pub name: String,
-    /// What it does, in a sentence.
+    /// Description in one sentence.
     pub description: String,
-    /// Where it comes from: a paper, a program, or the training that made it.
+    /// Source: a paper, a program, or the training that made it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub source: String,
     /// Networks that it was trained on, by family or scenario.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trained_on: Vec<String>,
-    /// Congestion control where nothing is known; default cubic.
+    /// CCA of a connection about which nothing is known; default cubic.
     #[serde(default = "default_cca")]
     pub default: String,
-    /// When to decide, and how stubbornly.
+    /// Times between decisions, and the limits that keep changes rare.
     #[serde(default)]
     pub tuning: Tuning,
-    /// How it chooses.
+    /// Method by which it chooses.
     pub method: Method,
 }
 
@@ -81,38 +81,37 @@ fn default_cca() -> String {
     DEFAULT_CCA.to_owned()
 }
 
-/// What a policy is asked about.
+/// Situation: the state of a connection for which a policy is asked.
 #[derive(Clone, Copy, Debug)]
 pub struct Situation<'a> {
-    /// What the estimators see.
+    /// Estimates of the connection.
     pub view: &'a View,
-    /// That in numbers.
+    /// Features of the same estimates.
     pub features: &'a Features,
-    /// What is wanted.
+    /// Measure to maximise.
     pub requirement: Requirement,
-    /// The congestion control in use; `None` before there is one.
+    /// CCA in use; `None` before there is one.
     pub present: Option<&'static str>,
-    /// Whether the connection has been given its congestion control; else the one in use is the default that
-    /// it began with.
+    /// Whether a choice has been made for this connection. If not, the CCA in use is the default that set it up.
     pub established: bool,
-    /// Whom the operator prefers among equals.
+    /// CCAs that the operator prefers among equals.
     pub prefer: &'a [&'static str],
-    /// What is known of the destination.
+    /// Results of earlier connections to the destination.
     pub known: Option<&'a Remembered>,
     /// A number from 0 to 1 drawn for this decision.
     pub draw: f64,
 }
 
-/// What a policy answers.
+/// Answer of a policy.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Advice {
-    /// The congestion control that it would have.
+    /// CCA that the policy chooses.
     pub to: &'static str,
-    /// Why.
+    /// Reason in words.
     pub reason: String,
 }
 
-/// The kernel's name of the congestion control called `name`.
+/// Returns the kernel's name of the CCA called `name`.
 pub(crate) fn cca_named(name: &str) -> Result<&'static str, String> {
     cca::registry::find(name)
         .map(|cca| cca.name)
@@ -124,7 +123,7 @@ pub(crate) fn cca_named(name: &str) -> Result<&'static str, String> {
         })
 }
 
-/// What a reader of TOML says, after the number of the line.
+/// Returns the message of the TOML reader on one line, after the line number.
 pub(crate) fn in_one_line(text: &str, error: &toml::de::Error) -> String {
     let message = error.message().split_whitespace().collect::<Vec<_>>();
     let message = message.join(" ");
@@ -135,10 +134,10 @@ pub(crate) fn in_one_line(text: &str, error: &toml::de::Error) -> String {
     }
 }
 
-/// What is wrong with a field: its name, and why.
+/// Fault of a field: its name and the message.
 pub(crate) type Wrong = (String, String);
 
-/// That a list of `what` has something in it.
+/// Checks that a list of `what` is not empty.
 fn not_empty<T>(field: impl Into<String>, list: &[T], what: &str) -> Result<(), Wrong> {
     if !list.is_empty() {
         return Ok(());
@@ -152,7 +151,7 @@ fn named(field: impl Into<String>, name: &str) -> Result<&'static str, Wrong> {
 }
 
 impl Policy {
-    /// The policy in the text of a file; `origin` is what errors call it.
+    /// Parses a policy file; errors name it as `origin`.
     ///
     /// # Errors
     /// [`PolicyError`] names the field, its value and what is allowed.
@@ -176,7 +175,7 @@ impl Policy {
         Ok(policy)
     }
 
-    /// The JSON schema (draft 2020-12) of policy files.
+    /// Returns the JSON schema (draft 2020-12) of policy files.
     pub fn schema() -> String {
         format!("{:#}\n", schemars::schema_for!(Self).to_value())
     }
@@ -193,12 +192,12 @@ impl Policy {
         }
     }
 
-    /// The congestion control where nothing is known.
+    /// Returns the CCA for a connection about which nothing is known.
     pub(crate) fn default_cca(&self) -> &'static str {
         cca_named(&self.default).unwrap_or(DEFAULT_CCA)
     }
 
-    /// The policy, its choice replaced if it is a fixed one.
+    /// Returns the policy with another CCA if its method is `fixed`, and unchanged otherwise.
     #[must_use]
     pub fn fixed_to(mut self, cca: &'static str) -> Self {
         if let Method::Fixed(fixed) = &mut self.method {
@@ -207,7 +206,7 @@ impl Policy {
         self
     }
 
-    /// All congestion controls that it may choose.
+    /// Returns all CCAs that the policy may choose.
     pub fn choices(&self) -> Vec<&'static str> {
         let names: Vec<&str> = match &self.method {
             Method::Fixed(fixed) => vec![&fixed.cca],
@@ -226,7 +225,7 @@ impl Policy {
         found
     }
 
-    /// Whether it asks again after the establishment.
+    /// Returns whether the policy changes CCAs in flight.
     pub fn changes_in_flight(&self) -> bool {
         match &self.method {
             Method::Fixed(_) => false,
@@ -237,11 +236,11 @@ impl Policy {
         }
     }
 
-    /// Whether it says anything about the requirement, or the named one that is nearest to it.
+    /// Returns whether the policy covers the requirement, or the named one that is nearest to it.
     pub(crate) fn answers(&self, requirement: Requirement) -> bool {
         let requirement = requirement.nearest_named().to_string();
         match &self.method {
-            // One for all requirements.
+            // These methods choose the same CCA for every requirement.
             Method::Fixed(_) | Method::Cost(_) => true,
             Method::Table(table) => table.answers(),
             Method::Rules(rules) => rules.answers(&requirement),
@@ -249,7 +248,7 @@ impl Policy {
         }
     }
 
-    /// Whether it decides by what is measured, of which the handshake tells more than any memory.
+    /// Returns whether the policy decides by measured values, which the handshake gives more exactly than any memory.
     pub(crate) fn measures(&self) -> bool {
         matches!(
             self.method,
@@ -257,7 +256,7 @@ impl Policy {
         )
     }
 
-    /// Whether it ever has several that are equally good, among which a preference decides.
+    /// Returns whether the policy may find several CCAs equally good, so that a preference decides.
     pub(crate) fn has_ties(&self) -> bool {
         match &self.method {
             Method::Fixed(_) | Method::Cost(_) | Method::Tree(_) => false,
@@ -266,7 +265,7 @@ impl Policy {
         }
     }
 
-    /// What it advises; `None` where nothing is known that it decides by.
+    /// Returns the advice of the policy; `None` if too little is known to decide.
     pub fn advise(&self, situation: &Situation<'_>) -> Option<Advice> {
         match &self.method {
             Method::Fixed(fixed) => Some(Advice {
@@ -274,7 +273,7 @@ impl Policy {
                 reason: "fixed".to_owned(),
             }),
             Method::Table(table) => table.advise(situation),
-            // Without any RTT all features are those of nothing.
+            // Before the first RTT sample no feature has a meaning.
             Method::Rules(_) | Method::Tree(_) if situation.view.base_rtt.value.is_zero() => None,
             Method::Rules(rules) => rules.advise(situation),
             Method::Tree(trees) => trees.advise(situation, self.default_cca()),
@@ -282,7 +281,7 @@ impl Policy {
         }
     }
 
-    /// What it takes for a new connection of which nothing is known that it decides by.
+    /// Returns the advice for a new connection about which too little is known.
     pub(crate) fn unknowing(&self) -> Advice {
         Advice {
             to: self.default_cca(),

@@ -1,4 +1,4 @@
-//! Explicit rules, of which the first that holds counts.
+//! Explicit rules, of which the first that holds decides.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,37 +14,37 @@ pub struct Rules {
     pub rules: Vec<Rule>,
 }
 
-/// Whom to take when.
+/// Rule: the CCAs to choose if its conditions hold.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
-    /// For which requirements: goodput, balanced, delay.
+    /// Requirements to which the rule applies: goodput, balanced, delay.
     pub requirements: Vec<String>,
-    /// All of these must hold.
+    /// Conditions, all of which must hold.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub when: Vec<Condition>,
-    /// Whom to take, equally good ones in a list.
+    /// CCAs to choose; a list of several means that they are equally good.
     pub choose: Vec<String>,
-    /// Why.
+    /// Reason in words.
     pub because: String,
 }
 
-/// What must hold of a feature.
+/// Condition on a feature.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Condition {
-    /// Its name.
+    /// Name of the feature.
     pub feature: String,
-    /// It is at least this.
+    /// The feature is at least this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_least: Option<f64>,
-    /// It is less than this.
+    /// The feature is less than this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub below: Option<f64>,
 }
 
 impl Condition {
-    /// That its bounds are numbers with something between them.
+    /// Checks that the bounds are numbers and that values between them exist.
     fn check(&self) -> Result<(), (&'static str, String)> {
         for (name, bound) in [("at_least", self.at_least), ("below", self.below)] {
             if let Some(bound) = bound.filter(|bound| !bound.is_finite()) {
@@ -70,7 +70,7 @@ impl Condition {
     }
 }
 
-/// That there is a feature of that name.
+/// Returns the number of the feature called `name`, or an error.
 pub(super) fn check_feature(field: String, name: &str) -> Result<usize, Wrong> {
     feature_called(name).ok_or_else(|| {
         let all: Vec<_> = FEATURES.iter().map(|feature| feature.name).collect();
@@ -79,7 +79,7 @@ pub(super) fn check_feature(field: String, name: &str) -> Result<usize, Wrong> {
     })
 }
 
-/// That a requirement is one of the named ones.
+/// Checks that a requirement is one of the named ones.
 pub(super) fn check_requirement(field: String, name: &str) -> Result<(), Wrong> {
     if ["goodput", "balanced", "delay"].contains(&name) {
         return Ok(());
@@ -127,7 +127,7 @@ impl Rules {
             .collect()
     }
 
-    /// Whether any rule is for the requirement.
+    /// Returns whether any rule applies to the requirement.
     pub(super) fn answers(&self, requirement: &str) -> bool {
         let mut all = self.rules.iter().flat_map(|rule| &rule.requirements);
         all.any(|of| of == requirement)
@@ -137,7 +137,7 @@ impl Rules {
         self.rules.iter().any(|rule| rule.choose.len() > 1)
     }
 
-    /// What the first rule says that holds.
+    /// Returns the advice of the first rule that holds.
     pub(super) fn advise(&self, situation: &Situation<'_>) -> Option<Advice> {
         let requirement = situation.requirement.nearest_named().to_string();
         let rule = self.rules.iter().find(|rule| {

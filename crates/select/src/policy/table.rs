@@ -6,37 +6,37 @@ use serde::{Deserialize, Serialize};
 use super::{Advice, Situation, Wrong, break_tie, cca_named, named, not_empty};
 use crate::estimate::{Latency, Movement, Phase, Speed};
 
-/// In a cell: several are equally good.
+/// Entry of a cell that stands for several equally good CCAs.
 const ANY: &str = "*";
 
-/// A table.
+/// Table of CCAs.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Table {
-    /// Whom an asterisk stands for.
+    /// CCAs that an asterisk stands for.
     pub equals: Vec<String>,
-    /// Its cells.
+    /// Cells of the table.
     pub cells: Vec<Cell>,
 }
 
-/// Whom to take where.
+/// Cell: the CCA for each requirement in one situation.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cell {
-    /// Where the quality goes.
+    /// Movement of the radio quality.
     pub movement: Movement,
     /// Class of the speed.
     pub speed: Speed,
     /// Class of the latency.
     pub latency: Latency,
-    /// The phase; any without.
+    /// Phase; absent if the cell holds for any phase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<Phase>,
-    /// Whom to take for the requirement goodput; an asterisk for several that are equally good.
+    /// CCA for the requirement goodput; an asterisk stands for the CCAs in `equals`.
     pub goodput: String,
-    /// The same for balanced.
+    /// CCA for the requirement balanced.
     pub balanced: String,
-    /// The same for delay.
+    /// CCA for the requirement delay.
     pub delay: String,
 }
 
@@ -84,7 +84,7 @@ impl Table {
         self.cells.iter().any(|cell| cell.phase.is_some())
     }
 
-    /// Whether there is anything in it: each cell has all named requirements.
+    /// Returns whether the table has a cell; each cell covers all named requirements.
     pub(super) fn answers(&self) -> bool {
         !self.cells.is_empty()
     }
@@ -94,7 +94,7 @@ impl Table {
         self.equals.len() > 1 && all.any(|(_, name)| name == ANY)
     }
 
-    /// What the cell says; nothing where movement is not known, or the table has no such cell.
+    /// Returns the advice of the cell; `None` if the movement is unknown or the table has no such cell.
     pub(super) fn advise(&self, situation: &Situation<'_>) -> Option<Advice> {
         let view = situation.view;
         if view.movement.confidence == 0.0 || view.latency.confidence == 0.0 {

@@ -1,9 +1,9 @@
-//! Who of equals is taken.
+//! Ties: the choice among CCAs that a policy calls equally good.
 
 use crate::DEFAULT_CCA;
 
-/// The one of `tied` that the operator prefers; else the one in use; else the system's default; else the
-/// first (atxutegi2018 §6.2). `None` of nobody.
+/// Returns the one of `tied` that the operator prefers; else the CCA in use; else the system's default; else the first
+/// (atxutegi2018 §6.2). Returns `None` for an empty list.
 pub(super) fn break_tie(
     tied: &[&'static str],
     prefer: &[&'static str],
@@ -20,7 +20,7 @@ pub(super) fn break_tie(
 mod tests {
     use super::break_tie;
 
-    /// atxutegi2018 §6.2: the preference of the operator, the one in use, the default of the system.
+    /// atxutegi2018 §6.2: first the preference of the operator, then the CCA in use, then the default of the system.
     #[test]
     fn ties_are_broken_in_three_ways() {
         let tied = ["bbr", "cubic", "reno"];

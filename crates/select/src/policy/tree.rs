@@ -1,4 +1,4 @@
-//! Trees that training has grown.
+//! Decision trees from training.
 
 use std::collections::BTreeMap;
 
@@ -9,23 +9,23 @@ use super::rules::{check_feature, check_requirement};
 use super::{Advice, Situation, Wrong, cca_named, named};
 use crate::features::{FEATURES, feature_called};
 
-/// A tree per requirement and moment, and what they were trained on.
+/// Trees, one per requirement and moment, and the features that they were trained on.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Trees {
-    /// The features that the training had; a build that has not all of them cannot use the policy.
+    /// Features used in training; a build without one of them refuses the policy.
     pub features: Vec<String>,
     /// The trees.
     pub trees: Vec<Tree>,
 }
 
-/// When a tree is asked.
+/// Moment at which a tree is asked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Moment {
-    /// For a new connection, of which little is known.
+    /// At the start of a connection, of which little is known.
     Start,
-    /// For one that runs.
+    /// While the connection runs.
     Flight,
 }
 
@@ -33,11 +33,11 @@ pub enum Moment {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tree {
-    /// goodput, balanced or delay.
+    /// Requirement: goodput, balanced or delay.
     pub requirement: String,
-    /// start or flight.
+    /// Moment: start or flight.
     pub moment: Moment,
-    /// What a change, or at the start another than the default, must be expected to gain, in parts of the
+    /// Margin: least expected gain of a change, or at the start of a CCA other than the default, relative to the
     /// requirement's measure; default 0.
     #[serde(default)]
     pub margin: f64,
@@ -45,18 +45,18 @@ pub struct Tree {
     pub nodes: Vec<Node>,
 }
 
-/// A question, or an answer: the one has a feature, the other has parts.
+/// Node of a tree: a split, which has a feature, or a leaf, which has parts.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Node {
-    /// Go on below or from the threshold on.
+    /// Goes on to one of two nodes, below the threshold or from it on.
     Split(Split),
-    /// What is to be expected of each congestion control.
+    /// Expected parts of PM for each CCA.
     Leaf(Leaf),
 }
 
 impl<'de> Deserialize<'de> for Node {
-    /// By the field that tells which it is, so that an error names what is wrong with that one.
+    /// Chooses the variant by the field that only it has, so that errors name what is wrong with that variant.
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         use serde::de::Error;
         let table = toml::Table::deserialize(deserializer)?;
@@ -69,30 +69,30 @@ impl<'de> Deserialize<'de> for Node {
     }
 }
 
-/// A question.
+/// Split of a tree.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Split {
-    /// The feature.
+    /// Name of the feature.
     pub feature: String,
     /// The threshold.
     pub threshold: f64,
-    /// Number of the node where the feature is less.
+    /// Number of the next node if the feature is below the threshold.
     pub below: usize,
-    /// Number of the node where it is not.
+    /// Number of the next node otherwise.
     pub from: usize,
 }
 
-/// An answer.
+/// Leaf of a tree.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Leaf {
-    /// Whom to choose from.
+    /// CCAs to choose from.
     pub take: Vec<String>,
-    /// Expected parts A, B and C of PM per congestion control, whether it may be taken or only be in use. In
-    /// trees for goodput, A is what is delivered over what could be.
+    /// Expected parts A, B and C of PM for each CCA, including CCAs that may be in use but not taken. In trees for
+    /// goodput, A is the delivered share of what could have been delivered.
     pub parts: BTreeMap<String, [f64; 3]>,
-    /// Cases of the training that came here.
+    /// Number of training cases in the leaf.
     pub cases: u32,
 }
 
@@ -134,19 +134,19 @@ impl Trees {
             .collect()
     }
 
-    /// Whether any tree is for the requirement.
+    /// Returns whether there is a tree for the requirement.
     pub(super) fn answers(&self, requirement: &str) -> bool {
         self.trees
             .iter()
             .any(|tree| tree.requirement == requirement)
     }
 
-    /// Whether there is anything to be asked of a connection that runs.
+    /// Returns whether there is a tree for running connections.
     pub(super) fn change_in_flight(&self) -> bool {
         self.trees.iter().any(|tree| tree.moment == Moment::Flight)
     }
 
-    /// The congestion control of which the tree expects most; for a new connection, held against `default`.
+    /// Returns the CCA with the highest expected measure. For a new connection the gain is measured against `default`.
     pub(super) fn advise(
         &self,
         situation: &Situation<'_>,
@@ -165,7 +165,7 @@ impl Trees {
         let (leaf, path) = tree.descend(situation)?;
         let weights = situation.requirement.weights();
         let score = |parts: &[f64; 3]| weights.pm(*parts);
-        // Of equals the first that the file names.
+        // Among equals, the first in the file is taken.
         let all = leaf
             .take
             .iter()
@@ -179,7 +179,7 @@ impl Trees {
         })?;
         let in_use = situation.present.filter(|_| situation.established);
         let present = in_use.unwrap_or(default);
-        // Who is not in the leaf has nothing to be held against.
+        // A CCA that is not in the leaf has no expectation to compare with.
         let known = leaf.parts.get(present);
         let gain = known.map_or(f64::INFINITY, |known| score(parts) - score(known));
         let expected = format!("{path}: {:.3} expected of {name}", score(parts));
@@ -233,7 +233,7 @@ impl Tree {
                         return Err((field("threshold"), reason));
                     }
                     for (name, next) in [("below", split.below), ("from", split.from)] {
-                        // Upward only, so that every way ends.
+                        // Numbers only grow along a way, so that every way ends.
                         if next <= number || next >= self.nodes.len() {
                             let last = self.nodes.len() - 1;
                             let reason = format!(
@@ -270,7 +270,7 @@ impl Tree {
         Ok(())
     }
 
-    /// The leaf of a situation, and the way there in words.
+    /// Returns the leaf of a situation, and the conditions on the way there in words.
     fn descend(&self, situation: &Situation<'_>) -> Option<(&Leaf, String)> {
         let (mut number, mut path) = (0, String::new());
         loop {

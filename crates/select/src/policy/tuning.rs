@@ -1,4 +1,4 @@
-//! When to decide, and how stubbornly.
+//! Tuning: times between decisions, and the limits that keep changes of the CCA rare.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,21 +6,21 @@ use units::Duration;
 
 use super::Wrong;
 
-/// What keeps switches rare.
+/// Limits that keep changes of the CCA rare.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Tuning {
     /// Time between decisions, s; default 0.5.
     pub interval: f64,
-    /// Time that a congestion control is left in peace, s; default 2. One that has taken over in flight is until
-    /// it has been judged.
+    /// Dwell time: least time between a takeover and the next change, s; default 2. After a change in flight, the next
+    /// one also waits for the judgement.
     pub dwell: f64,
     /// Decisions in a row that must agree before a change; default 2.
     pub agree: u32,
-    /// Time before and after a change over which it is judged, s; default 2. The time after it begins when half of
-    /// it has passed.
+    /// Length of the intervals before and after a change that are compared to judge it, s; default 2. The interval
+    /// after the change begins when half of this time has passed.
     pub judge: f64,
-    /// Loss of the requirement's measure after a change, in parts of it, that makes it go back; default 0.2.
+    /// Relative loss of the requirement's measure after a change beyond which the change is taken back; default 0.2.
     pub tolerance: f64,
     /// Time for which a change that was taken back is not tried again, s; default 20.
     pub bar: f64,
@@ -65,22 +65,22 @@ impl Tuning {
         Ok(())
     }
 
-    /// Time between decisions.
+    /// Returns the time between decisions.
     pub(crate) fn interval(&self) -> Duration {
         Duration::from_secs_f64(self.interval)
     }
 
-    /// Time that a congestion control is left in peace.
+    /// Returns the dwell time.
     pub(crate) fn dwell(&self) -> Duration {
         Duration::from_secs_f64(self.dwell)
     }
 
-    /// Time over which a change is judged.
+    /// Returns the length of the intervals by which a change is judged.
     pub(crate) fn judge(&self) -> Duration {
         Duration::from_secs_f64(self.judge)
     }
 
-    /// Time for which a change that was taken back is not tried again.
+    /// Returns the time for which a change that was taken back is not tried again.
     pub(crate) fn bar(&self) -> Duration {
         Duration::from_secs_f64(self.bar)
     }

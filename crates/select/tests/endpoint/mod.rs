@@ -1,4 +1,4 @@
-//! Endpoint that is no simulation: senders that are made up, and a note of what selectors did to them.
+//! Test endpoint: made-up senders, and a record of what selectors did to them.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub struct MadeUp {
     pub senders: BTreeMap<u32, SenderView>,
     /// The hints of the radio of each destination that has one.
     pub radios: BTreeMap<String, Hints>,
-    /// Destinations whose radio was asked.
+    /// Destinations whose radio was asked for hints.
     pub asked: Vec<String>,
     pub recorded: Vec<DecisionRow>,
     pub takeovers: Vec<(u32, &'static str, Takeover)>,
@@ -53,7 +53,7 @@ impl Endpoint for MadeUp {
     }
 }
 
-/// A sender that delivers 1000 segments a second over a path of 50 ms, after `ms`, with this smoothed RTT.
+/// Returns a sender that delivers 1000 segments a second over a path of 50 ms, after `ms`, with this smoothed RTT.
 pub fn sender(ms: u64, rtt_ms: u64) -> SenderView {
     SenderView {
         mss: 1_448,

@@ -1,4 +1,4 @@
-//! A sender over one bottleneck, as a fluid: what TCP_INFO would tell of it every 10 ms.
+//! Fluid model of a sender over one bottleneck, which gives the samples of TCP_INFO every 10 ms.
 
 use select::{SAMPLE_INTERVAL, SenderView};
 use units::{Duration, Instant, Rate};
@@ -8,33 +8,33 @@ pub const MSS: u32 = 1_448;
 /// Length of a step, s.
 const STEP: f64 = 0.01;
 
-/// Segments per second of a rate.
+/// Converts a rate to segments per second.
 pub fn segments(mbps: f64) -> f64 {
     mbps * 1e6 / 8.0 / f64::from(MSS)
 }
 
-/// How the window changes.
+/// Rule by which the window changes.
 #[derive(Clone, Copy, Debug)]
 pub enum Window {
-    /// A segment per RTT, halved by a loss, as Reno.
+    /// One more segment per RTT, halved by a loss, as Reno.
     Reno,
-    /// So many segments in the queue, as delay-based congestion controls keep them.
+    /// This many segments kept in the queue, as delay-based CCAs do.
     Queue(f64),
-    /// So many segments per second more, whatever happens.
+    /// This many segments per second more, whatever happens.
     Growing(f64),
 }
 
-/// A path and a window on it.
+/// Path and the window of its sender.
 pub struct Flow {
     /// RTT without a queue, s.
     pub base: f64,
-    /// Room of the buffer, segments.
+    /// Size of the buffer, segments.
     pub buffer: f64,
     /// Share of segments lost at random.
     pub loss: f64,
     /// Window of the receiver, bytes.
     pub receive_window: u64,
-    /// The congestion control.
+    /// Rule of the congestion control.
     pub window: Window,
     /// Congestion window at the start, segments.
     pub cwnd: f64,
@@ -54,7 +54,7 @@ impl Default for Flow {
 }
 
 impl Flow {
-    /// Its samples over `seconds`, `mbps` being the capacity at a time in s.
+    /// Returns the samples over `seconds`; `mbps` gives the capacity at a time in s.
     pub fn samples(
         mut self,
         seconds: f64,
@@ -65,7 +65,7 @@ impl Flow {
         for step in 1..=(seconds / STEP) as u64 {
             let capacity = segments(mbps(step as f64 * STEP));
             let receiver = self.receive_window as f64 / f64::from(MSS);
-            // The first RTT is without a queue: nothing is sent before it but the handshake.
+            // The first RTT has no queue: only the handshake is sent before it.
             let handshake = step as f64 * STEP < self.base;
             let inflight = self
                 .cwnd
