@@ -12,11 +12,11 @@ const INITIAL_WINDOW: u32 = 10;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Takeover {
-    /// By the transport protocol context (atxutegi2018 §6): the window is the one modelled by eq. 6.3, without
-    /// the part of it that waits in queues, and the estimates start from those of the connection.
+    /// Takeover by the transport protocol context (atxutegi2018 §6): the window is modelled by eq. 6.3, without the
+    /// part of it that waits in queues, and the estimates start from those of the connection.
     #[default]
     Context,
-    /// As Linux does on `setsockopt(TCP_CONGESTION)`: the window, the slow-start threshold and the pacing
+    /// Takeover as Linux does it on `setsockopt(TCP_CONGESTION)`: the window, the slow-start threshold and the pacing
     /// rate stay as they are, and the new congestion control starts from them.
     Kernel,
 }

@@ -1,4 +1,4 @@
-//! Buffer: how much a queue holds.
+//! Buffer: size of a queue.
 
 use units::{Bytes, Duration, Rate};
 
@@ -17,7 +17,7 @@ pub enum Buffer {
 }
 
 impl Buffer {
-    /// Returns this buffer on a link of the given mean rate and base RTT: packets stay packets, all else becomes
+    /// Returns this buffer on a link of the given mean rate and base RTT: packets stay packets, other units become
     /// bytes.
     pub fn on(self, mean: Rate, rtt: Duration) -> Self {
         match self {
@@ -32,7 +32,7 @@ impl Buffer {
     /// Checks that a packet of `mtu` fits.
     ///
     /// # Errors
-    /// If none does.
+    /// If not even one packet fits.
     pub fn check(self, mtu: Bytes) -> Result<(), Wrong> {
         let fits = match self {
             Self::Bdp(products) => products > 0.0,

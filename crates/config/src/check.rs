@@ -29,7 +29,7 @@ impl Display for Wrong {
 }
 
 impl Wrong {
-    /// A field that is refused, with the whole message.
+    /// Creates the refusal of a field, with the whole message.
     pub fn new(field: impl Into<String>, message: impl Display) -> Self {
         Self {
             field: field.into(),
@@ -40,7 +40,7 @@ impl Wrong {
 
 /// Adds the name of the table around a field that was refused.
 pub trait At {
-    /// The same, with `table` before the name of the field.
+    /// Adds `table` before the name of the field.
     #[must_use]
     fn at(self, table: impl Display) -> Self;
 }
@@ -96,7 +96,7 @@ pub fn wrong(
 /// Checks that a quantity is not zero.
 ///
 /// # Errors
-/// If it is.
+/// If it is zero.
 pub fn positive<Q: Quantity + Default + PartialEq>(
     field: impl Into<String>,
     value: Q,
@@ -111,7 +111,7 @@ pub fn positive<Q: Quantity + Default + PartialEq>(
 /// Checks that a quantity is from `low` to `high`.
 ///
 /// # Errors
-/// If it is not.
+/// If it is outside.
 pub fn within<Q: Quantity + PartialOrd>(
     field: impl Into<String>,
     value: Q,
@@ -128,7 +128,7 @@ pub fn within<Q: Quantity + PartialOrd>(
 /// Checks that a number without unit is from `low` to `high`; NaN never is.
 ///
 /// # Errors
-/// If it is not.
+/// If it is outside.
 pub fn number(field: impl Into<String>, value: f64, low: f64, high: f64) -> Result<(), Wrong> {
     if (low..=high).contains(&value) {
         Ok(())
@@ -140,7 +140,7 @@ pub fn number(field: impl Into<String>, value: f64, low: f64, high: f64) -> Resu
 /// Checks that `value` is one of those allowed.
 ///
 /// # Errors
-/// If it is not.
+/// If it is none of them.
 pub fn one_of<T: PartialEq + Display>(
     field: impl Into<String>,
     value: T,
@@ -156,7 +156,7 @@ pub fn one_of<T: PartialEq + Display>(
 /// Checks that a whole number is from `low` to `high`.
 ///
 /// # Errors
-/// If it is not.
+/// If it is outside.
 pub fn count(field: impl Into<String>, value: u32, low: u32, high: u32) -> Result<(), Wrong> {
     if (low..=high).contains(&value) {
         Ok(())
@@ -165,7 +165,7 @@ pub fn count(field: impl Into<String>, value: u32, low: u32, high: u32) -> Resul
     }
 }
 
-/// Refuses a field that is set to `value` although it belongs to something else, `what`.
+/// Refuses a field that is set to `value` but belongs to something else, `what`.
 ///
 /// # Errors
 /// If `is_set`.
@@ -196,8 +196,7 @@ pub fn changed<T: Default + Serialize>(table: &T) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Notes that `field` has the value `name`, which no other field has: names appear in results, where they must
-/// tell things apart.
+/// Notes that `field` has the value `name`. Names appear in results and must differ, so no other field may have it.
 ///
 /// # Errors
 /// If another field has it.

@@ -9,19 +9,20 @@ use crate::{Distribution, table};
 const SMALLEST_PACKET: Bytes = Bytes::new(28);
 
 table! {
-    /// Packets at equal distance that share the queue and leave after the link; constant, or on and off.
+    /// Packets of other traffic, at equal intervals, which share the queue and leave after the link; constant, or on
+    /// and off.
     pub struct Cross {
         /// Rate while on, at the IP layer; default 1Mbit/s.
         pub rate: Rate = Rate::from_bits_per_second(1_000_000),
         /// Size of a packet; unset: the MTU of the link.
         pub packet: Option<Bytes>,
-        /// When it starts, with an on-period if there are periods; default 0s.
+        /// Start of the traffic, with an on-period if there are periods; default 0s.
         pub start: Duration,
-        /// When it ends; unset: never.
+        /// End of the traffic; unset: never.
         pub stop: Option<Duration>,
-        /// Length of the periods with traffic; unset (as must off be): constant.
+        /// Length of the periods with traffic; unset (then off is unset, too): constant.
         pub on: Option<Distribution<Duration>>,
-        /// Length of the periods without; unset (as must on be): constant.
+        /// Length of the periods without traffic; unset (then on is unset, too): constant.
         pub off: Option<Distribution<Duration>>,
     }
 }
@@ -30,7 +31,7 @@ impl Cross {
     /// Checks that values are in their ranges, on a link with that MTU.
     ///
     /// # Errors
-    /// The first field that is not.
+    /// The first field that is out of range.
     pub fn check(&self, mtu: Bytes) -> Result<(), Wrong> {
         positive("rate", self.rate)?;
         if let Some(packet) = self.packet {
@@ -50,7 +51,7 @@ impl Cross {
         }
     }
 
-    /// Whether its periods are drawn.
+    /// Returns whether its periods are random.
     pub fn is_random(&self) -> bool {
         [&self.on, &self.off]
             .into_iter()

@@ -15,7 +15,7 @@ use crate::{Node, Origin, Value, Wrong, suggestion};
 /// An error of serde on its way up the tree.
 #[derive(Debug)]
 pub struct ReadError {
-    /// From the innermost field outwards.
+    /// Path to the field, from the innermost outwards.
     fields: Vec<String>,
     origin: Option<Origin>,
     message: String,
@@ -103,7 +103,7 @@ fn shown(unexpected: Unexpected<'_>) -> String {
     }
 }
 
-/// What is expected, in the words of TOML instead of Rust's.
+/// Returns what is expected, in the words of TOML instead of Rust's.
 fn wanted(expected: &dyn Expected) -> String {
     match expected.to_string().as_str() {
         "u32" => format!("a whole number from 0 to {}", u32::MAX),

@@ -12,17 +12,17 @@ use units::random::Stream;
 use crate::Measure;
 use crate::check::{Wrong, number, positive, wrong};
 
-/// What a time or a size is drawn from; a text alone is a constant. Draws below zero become zero.
+/// Distribution of a time or size; a text alone is a constant. Draws below zero become zero.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", bound = "Q: Measure")]
 #[schemars(bound = "Q: Measure", deny_unknown_fields, transform = or_constant)]
 pub enum Distribution<Q> {
-    /// Always the same.
+    /// Constant.
     Constant {
         /// The value.
         value: Q,
     },
-    /// Anything in a range is as likely.
+    /// Uniform in a range.
     Uniform {
         /// Lowest value.
         min: Q,
@@ -34,7 +34,7 @@ pub enum Distribution<Q> {
         /// Mean.
         mean: Q,
     },
-    /// The exponential of a normal.
+    /// Log-normal.
     Lognormal {
         /// Median: the exponential of the normal's mean.
         median: Q,
@@ -79,11 +79,11 @@ pub enum Distribution<Q> {
 }
 
 impl<Q: Measure> Distribution<Q> {
-    /// One draw; never below zero.
+    /// Draws a value, which is never below zero.
     pub fn draw(&self, stream: &mut Stream) -> Q {
         let base = match *self {
             Self::Constant { value } => return value,
-            // Whole units, so that both ends are as likely as what is between.
+            // Draws whole units, so that both ends are as likely as the values in between.
             Self::Uniform { min, max } => {
                 let (low, high) = (min.to_base(), max.to_base());
                 low + stream.below((high - low) as u64 + 1) as f64
@@ -101,7 +101,7 @@ impl<Q: Measure> Distribution<Q> {
         Q::from_base(base)
     }
 
-    /// Whether draws differ.
+    /// Returns whether draws differ.
     pub fn is_random(&self) -> bool {
         !matches!(self, Self::Constant { .. })
     }
@@ -109,7 +109,7 @@ impl<Q: Measure> Distribution<Q> {
     /// Checks that parameters are in their ranges. A constant of zero is allowed only where `zero_allowed`.
     ///
     /// # Errors
-    /// The first parameter that is not.
+    /// The first parameter that is out of range.
     pub fn check(&self, zero_allowed: bool) -> Result<(), Wrong>
     where
         Q: Default + PartialOrd,
@@ -151,7 +151,7 @@ const KINDS: [(&str, &[&str]); 9] = [
     ("logistic", &["location", "scale"]),
 ];
 
-/// The kinds alone.
+/// Names of the kinds.
 const NAMES: &[&str] = &{
     let mut names = [""; KINDS.len()];
     let mut kind = 0;
@@ -162,7 +162,7 @@ const NAMES: &[&str] = &{
     names
 };
 
-/// The parameters of all kinds, as a file may give them.
+/// Parameters of all kinds, as a file may give them.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, bound = "Q: Measure")]
 struct Parameters<Q> {

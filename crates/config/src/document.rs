@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 
 use crate::{Node, Origin, Wrong};
 
-/// What is wrong with a configuration: where, in which field, and what is allowed; one line.
+/// Error of a configuration, on one line: place, field, and what is allowed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{place}: {}{message}", if field.is_empty() { String::new() } else { format!("{field}: ") })]
 pub struct ConfigError {
@@ -30,14 +30,14 @@ pub(crate) struct Problem {
 pub struct Document {
     /// Name of the file in errors.
     file: String,
-    /// What was changed; [`Origin::Override`] counts them.
+    /// Overrides, counted by [`Origin::Override`].
     overrides: Vec<String>,
     /// The values.
     tree: Node,
 }
 
 impl Document {
-    /// The document in a TOML text, which errors call `file`.
+    /// Parses a TOML text, which errors call `file`.
     ///
     /// # Errors
     /// If the text is not TOML.
@@ -49,7 +49,7 @@ impl Document {
         }
     }
 
-    /// A document without lines, which errors call `file`.
+    /// Creates a document without lines, which errors call `file`.
     pub fn new(tree: Node, file: &str) -> Self {
         Self {
             file: file.to_owned(),
@@ -58,10 +58,10 @@ impl Document {
         }
     }
 
-    /// Changes the tree with `change`, which gets the origin of all that the override `assignment` brings.
+    /// Changes the tree with `change`, which gets the origin of the values that the override `assignment` sets.
     ///
     /// # Errors
-    /// What `change` refuses, with the override as its place.
+    /// The fault that `change` reports, with the override as its place.
     pub fn change(
         &mut self,
         assignment: &str,
@@ -72,7 +72,7 @@ impl Document {
         change(&mut self.tree, origin).map_err(|wrong| self.error_at(origin, wrong))
     }
 
-    /// The configuration in it.
+    /// Reads the configuration.
     ///
     /// # Errors
     /// The first field that is unknown, missing or of the wrong type.
@@ -83,7 +83,7 @@ impl Document {
         })
     }
 
-    /// The error for a value that is refused, with the line that it is on.
+    /// Returns the error for a value that is refused, with its line.
     pub fn error(&self, wrong: Wrong) -> ConfigError {
         self.error_at(self.tree.origin_of(&wrong.field), wrong)
     }
@@ -104,12 +104,12 @@ impl Document {
 
 /// Source: the document that a configuration was read from, for errors that show only later.
 ///
-/// It is no part of the configuration: any two are equal, and serde leaves it out.
+/// It is not part of the configuration: any two sources are equal, and serde leaves it out.
 #[derive(Clone, Debug, Default)]
 pub struct Source(Option<Arc<Document>>);
 
 impl Source {
-    /// The error for a value that is refused. Where the configuration was not read from a document, `otherwise`
+    /// Returns the error for a value that is refused. If the configuration was not read from a document, `otherwise`
     /// stands for the file.
     pub fn error(&self, wrong: Wrong, otherwise: &str) -> ConfigError {
         match &self.0 {

@@ -1,8 +1,8 @@
 //! Alternatives written as a word (`queue = "codel"`) or as a table that begins with its kind
 //! (`queue = { kind = "codel", target = "5ms" }`).
 //!
-//! Serde's internally tagged enums would do, but they buffer the table, and with it is lost in which
-//! field and on which line a value is wrong. The tree that scenarios are read from hands out `kind` first.
+//! Serde's internally tagged enums would work, but they buffer the table, and lose the field and the line of a wrong
+//! value. The tree that scenarios are read from returns `kind` first.
 
 use schemars::Schema;
 use serde::de::{Error, MapAccess};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 /// Takes `kind`, the first entry, off a table.
 ///
 /// # Errors
-/// If the table does not begin with it.
+/// If the table does not begin with `kind`.
 pub fn take_kind<'de, A: MapAccess<'de>>(map: &mut A) -> Result<String, A::Error> {
     match map.next_key::<String>()? {
         Some(key) if key == "kind" => map.next_value(),
@@ -42,7 +42,7 @@ macro_rules! word_or_table {
                 use $crate::serde::de::{Error, MapAccess, Visitor, value::MapAccessDeserializer};
                 const WORDS: &[&str] = &[$($unit_word,)* $($word,)+];
 
-                /// The fields of a kind that has none.
+                /// Fields of a kind without fields.
                 #[derive($crate::serde::Deserialize)]
                 #[serde(deny_unknown_fields, crate = "config::serde")]
                 #[allow(dead_code)]

@@ -11,15 +11,15 @@ use serde::ser::{Serialize, Serializer};
 
 const OFF: &str = "off";
 
-/// How serde and schemars treat a field of type `Option<T>` whose default is a table: the word `"off"` stands for
-/// `None`. The field has the attributes `#[serde(with = "OrOff::<T>")]` and `#[schemars(with = "OrOff<T>")]`.
+/// Attribute of serde and schemars for a field of type `Option<T>` whose default is a table: the word `"off"` stands
+/// for `None`. The field has the attributes `#[serde(with = "OrOff::<T>")]` and `#[schemars(with = "OrOff<T>")]`.
 pub struct OrOff<T>(PhantomData<T>);
 
 impl<T: Serialize> OrOff<T> {
     /// Writes the table, or the word.
     ///
     /// # Errors
-    /// Those of the serializer.
+    /// Errors of the serializer.
     pub fn serialize<S: Serializer>(value: &Option<T>, serializer: S) -> Result<S::Ok, S::Error> {
         match value {
             Some(table) => table.serialize(serializer),
@@ -32,7 +32,7 @@ impl<'de, T: serde::Deserialize<'de>> OrOff<T> {
     /// Reads the table, or the word.
     ///
     /// # Errors
-    /// If there is something else.
+    /// If the value is neither.
     pub fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
         deserializer.deserialize_any(Self(PhantomData))
     }

@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 /// Width of comments.
 const COLUMNS: usize = 100;
 
-/// Prints a configuration, given as its `fields` in JSON, as a TOML file with every field, defaults too. Above
-/// each field stands its description in the JSON schema. What is unset is there as a comment.
+/// Prints a configuration, given as its `fields` in JSON, as a TOML file with every field, defaults included. Above
+/// each field stands its description from the JSON schema. Unset fields are comments.
 pub fn to_toml(schema: &Value, fields: &Value) -> String {
     let mut printer = Printer {
         schema,
@@ -26,8 +26,8 @@ struct Printer<'a> {
 }
 
 impl<'a> Printer<'a> {
-    /// The fields of the table called `path`: first those on one line, then those that are left out where
-    /// they are unset, then those with a header.
+    /// Prints the fields of the table called `path`: first those on one line, then unset fields that the JSON leaves
+    /// out, then those with a header.
     fn table(
         &mut self,
         path: &mut Vec<String>,
@@ -98,7 +98,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// The schema of the field `key` in a table with those `fields`.
+    /// Returns the schema of the field `key` in a table with those `fields`.
     fn property(
         &self,
         schema: &'a Value,
@@ -125,7 +125,7 @@ impl<'a> Printer<'a> {
             .find_map(|inner| self.property(inner, key, fields))
     }
 
-    /// The description in `schema`, in lines that begin with `#`.
+    /// Returns the description in `schema`, in lines that begin with `#`.
     fn comment(&mut self, schema: Option<&Value>) {
         let Some(description) = schema.and_then(|schema| schema["description"].as_str()) else {
             return;
@@ -145,7 +145,7 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// A key, in quotes if it needs them.
+/// Returns a key, in quotes if it needs them.
 fn bare(key: &str) -> Cow<'_, str> {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if key.chars().all(plain) {
@@ -155,12 +155,12 @@ fn bare(key: &str) -> Cow<'_, str> {
     }
 }
 
-/// The value in TOML, if it fits a line or is a list of short tables; otherwise it takes a header.
+/// Returns the value in TOML, if it fits a line or is a list of short tables; otherwise it gets a header.
 fn on_one_line(value: &Value) -> Option<String> {
     match value {
         Value::Null => Some(String::new()),
         Value::Bool(_) | Value::Number(_) => Some(value.to_string()),
-        // JSON's escapes are TOML's, but for DEL, which TOML wants escaped too.
+        // The escapes of JSON are valid in TOML, but TOML wants DEL escaped, too.
         Value::String(_) => Some(value.to_string().replace('\u{7f}', "\\u007F")),
         Value::Array(items) if items.is_empty() => Some("[]".to_owned()),
         Value::Array(items) => {
@@ -182,7 +182,7 @@ fn on_one_line(value: &Value) -> Option<String> {
     }
 }
 
-/// A table of set scalars in braces.
+/// Returns a table of set scalars in braces.
 fn braces(fields: &Map<String, Value>) -> Option<String> {
     let scalars: Option<Vec<String>> = fields
         .iter()

@@ -5,10 +5,10 @@ use toml::de::{DeTable, DeValue};
 use crate::Wrong;
 use crate::document::Problem;
 
-/// Where a value was written.
+/// Place where a value was written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Origin {
-    /// Nowhere in particular.
+    /// No particular place.
     Whole,
     /// On this line of the file, counted from one.
     Line(usize),
@@ -19,13 +19,13 @@ pub enum Origin {
 /// A value and where it was written.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// Where it was written.
+    /// Place where it was written.
     pub origin: Origin,
     /// The value.
     pub value: Value,
 }
 
-/// What TOML and JSON have in common.
+/// Value, as TOML and JSON both have them.
 #[derive(Clone, Debug)]
 pub enum Value {
     /// True or false.
@@ -43,7 +43,7 @@ pub enum Value {
 }
 
 impl Node {
-    /// An empty table.
+    /// Returns an empty table.
     pub fn empty(origin: Origin) -> Self {
         Self {
             origin,
@@ -51,7 +51,7 @@ impl Node {
         }
     }
 
-    /// The tree of a TOML document.
+    /// Parses a TOML document.
     pub(crate) fn from_toml(text: &str) -> Result<Self, Problem> {
         let lines = Lines::of(text);
         let document = DeTable::parse(text).map_err(|error| Problem {
@@ -69,7 +69,7 @@ impl Node {
         })
     }
 
-    /// The tree of one TOML value, or of the text itself if it is none.
+    /// Parses one TOML value; any other text becomes a text.
     pub fn from_toml_value(text: &str, origin: Origin) -> Self {
         let parsed = DeValue::parse(text)
             .ok()
@@ -80,7 +80,7 @@ impl Node {
         }
     }
 
-    /// The tree of a JSON value; what is null is left out.
+    /// Converts a JSON value; nulls are left out.
     pub fn from_json(json: &serde_json::Value, origin: Origin) -> Self {
         use serde_json::Value as Json;
         let value = match json {
@@ -105,7 +105,7 @@ impl Node {
         Self { origin, value }
     }
 
-    /// This value, and all within it, as if written at `origin`.
+    /// Returns this value, and everything in it, as if written at `origin`.
     pub fn moved_to(mut self, origin: Origin) -> Self {
         self.origin = origin;
         self.value = match self.value {
@@ -123,7 +123,7 @@ impl Node {
         self
     }
 
-    /// The element of a list or the field of a table.
+    /// Returns the element of a list or the field of a table.
     pub fn child(&self, key: &str) -> Option<&Self> {
         match &self.value {
             Value::List(items) => key.parse::<usize>().ok().and_then(|i| items.get(i)),
@@ -132,7 +132,7 @@ impl Node {
         }
     }
 
-    /// Where `field` is written, or else what is nearest around it.
+    /// Returns the place of `field`, or else of the nearest value around it.
     pub fn origin_of(&self, field: &str) -> Origin {
         let mut node = self;
         for key in field.split('.') {
@@ -184,7 +184,7 @@ fn value(found: &DeValue<'_>, origin: &dyn Fn(usize) -> Origin) -> Value {
     }
 }
 
-/// Where lines begin.
+/// Offsets at which lines begin.
 struct Lines(Vec<usize>);
 
 impl Lines {

@@ -1,4 +1,4 @@
-//! The device through which the guest talks to the path.
+//! Device: the guest's connection to the path.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -19,12 +19,12 @@ impl Device {
         Ok(Self { file })
     }
 
-    /// Tells the path something.
+    /// Sends a message to the path.
     pub(crate) fn tell(&mut self, message: &Message) -> io::Result<()> {
         self.file.write_all(&sidechannel::encode(message)?)
     }
 
-    /// Asks the path something.
+    /// Sends a question to the path and returns the answer.
     pub(crate) fn ask(&mut self, message: &Message) -> io::Result<Answer> {
         self.tell(message)?;
         let mut answer = vec![0; LONGEST];

@@ -15,7 +15,7 @@ pub(crate) struct Choice {
     pub(crate) name: &'static str,
     /// The words after `auto`, if it is selected.
     pub(crate) auto: Option<Auto>,
-    /// All of it as results have it.
+    /// Name and parameters, as results show them.
     pub(crate) label: String,
 }
 

@@ -20,7 +20,7 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    /// From now on this program opens its sockets on this host.
+    /// Makes this program open its sockets on this host from now on.
     pub(crate) fn enter(&self) -> io::Result<()> {
         Ok(setns(&self.namespace, CloneFlags::CLONE_NEWNET)?)
     }

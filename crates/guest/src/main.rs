@@ -1,5 +1,5 @@
-//! The only program of the guest, its init: sets up the hosts, plays the workloads of its job on real
-//! sockets, tells the path how senders are, and switches the machine off.
+//! Init, the only program of the guest: sets up the hosts, plays the workloads of its job on real sockets, reports the
+//! states of senders to the path, and switches the machine off.
 
 mod connection;
 mod device;
@@ -21,7 +21,7 @@ use play::Play;
 fn main() {
     if let Err(error) = play() {
         eprintln!("celltcp-guest: {error}");
-        // If the path is not there, the console is all there is.
+        // Without the path, errors can only go to the console.
         let _ =
             Device::open().and_then(|mut device| device.tell(&Message::Fail(error.to_string())));
     }

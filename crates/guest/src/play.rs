@@ -28,7 +28,7 @@ use crate::flows::{self, Choice};
 use crate::host::Host;
 use crate::reader::Readers;
 
-/// The states of senders are looked at as often as this, or more often if samples are.
+/// Longest interval at which the states of senders are read; more often if samples are.
 const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 
 /// The run on the guest's side.
@@ -41,7 +41,7 @@ pub(crate) struct Play<'a> {
     /// The kernel's time at time zero of the run.
     zero: Duration,
     end: Instant,
-    /// One per flow of the scenario.
+    /// Listeners, one per flow of the scenario.
     listeners: Vec<TcpListener>,
     sessions: Sessions,
     connections: Vec<Connection>,
@@ -57,7 +57,7 @@ pub(crate) struct Play<'a> {
 }
 
 impl<'a> Play<'a> {
-    /// Gets everything ready; time zero is when this returns.
+    /// Prepares the run; time zero is when this returns.
     pub(crate) fn new(
         mut device: Device,
         hosts: &'a [Host],
@@ -101,7 +101,7 @@ impl<'a> Play<'a> {
             },
         };
         for (number, flow) in job.flows.iter().enumerate() {
-            // A selected flow has none before its first connection.
+            // A selected flow has no CCA before its first connection.
             let present = play.switches.present(number);
             let cca = if present.auto.is_some() {
                 DEFAULT_CCA
@@ -148,7 +148,7 @@ impl<'a> Play<'a> {
         Ok(Instant::ZERO + kernel_time()?.saturating_sub(self.zero))
     }
 
-    /// Plays to the end.
+    /// Plays the run to its end.
     pub(crate) fn run(mut self) -> io::Result<()> {
         let mut events = [EpollEvent::empty(); 64];
         let mut armed = Instant::ZERO;
@@ -228,7 +228,7 @@ impl<'a> Play<'a> {
         Ok(())
     }
 
-    /// Does what the sessions ask for.
+    /// Carries out the actions of the sessions.
     fn carry_out(&mut self) -> io::Result<()> {
         while let Some(action) = self.sessions.next_action() {
             match action {
@@ -311,7 +311,7 @@ impl<'a> Play<'a> {
         Ok(())
     }
 
-    /// Tells the sessions what readers have read.
+    /// Reports to the sessions what readers have read.
     fn receive(&mut self) -> io::Result<()> {
         for report in self.readers.fetch()? {
             let (number, end) = (report.connection, report.end);
@@ -338,7 +338,7 @@ impl<'a> Play<'a> {
             .transpose()
     }
 
-    /// Shows the path all senders.
+    /// Reports the states of all senders to the path.
     fn look_at_senders(&mut self, sample: bool) -> io::Result<()> {
         let mut senders = Vec::new();
         for number in 0..self.connections.len() {
@@ -373,7 +373,7 @@ impl<'a> Play<'a> {
     }
 }
 
-/// The kernel's monotonic time.
+/// Returns the kernel's monotonic time.
 fn kernel_time() -> io::Result<Duration> {
     let time = clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC)?;
     Ok(Duration::from_nanos(

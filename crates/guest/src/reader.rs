@@ -1,4 +1,4 @@
-//! Readers: a thread for each end of a connection that data come to, which the kernel wakes once per message.
+//! Readers: one thread for each end of a connection that receives data, which the kernel wakes once per message.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -21,11 +21,11 @@ pub(crate) struct Report {
     pub(crate) connection: usize,
     /// The end that reads.
     pub(crate) end: End,
-    /// How far it is; an error if the connection broke.
+    /// Progress of the reader, or the error that broke the connection.
     pub(crate) progress: io::Result<Progress>,
 }
 
-/// How far a reader is.
+/// Progress of a reader.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Progress {
     /// Bytes read since the connection was opened.
@@ -91,7 +91,7 @@ impl Readers {
                     return;
                 }
             }
-            // Only the end of the stream is left; nobody needs to know how it came.
+            // Only the end of the stream is awaited; how it came does not matter.
             let _ = discard(&socket, 1);
         })?;
         Ok(Reader(orders))
@@ -99,7 +99,7 @@ impl Readers {
 
     /// Returns the reports since the last call.
     pub(crate) fn fetch(&self) -> io::Result<Vec<Report>> {
-        // The counter may be zero already: the signal of a report that an earlier call has fetched.
+        // The counter may already be zero, because an earlier call has fetched the report.
         match self.signal.read() {
             Ok(_) | Err(nix::errno::Errno::EAGAIN) => {}
             Err(error) => return Err(error.into()),

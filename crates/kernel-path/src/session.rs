@@ -35,15 +35,15 @@ const PACKET_NUMBERS: u32 = u32::MAX >> 2;
 /// Verdict on a packet, by its identity on the path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Verdict {
-    /// It has arrived at a host, with a congestion mark or without.
+    /// The packet has arrived at a host, with a congestion mark or without.
     Deliver {
         packet: u64,
         port: u16,
         congestion: bool,
     },
-    /// It was lost or absorbed.
+    /// The packet was lost or absorbed.
     Drop { packet: u64 },
-    /// The network card of its host is done with it.
+    /// The network card of the sending host has transmitted the packet.
     Sent { packet: u64 },
 }
 

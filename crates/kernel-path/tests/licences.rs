@@ -1,12 +1,12 @@
-//! What is loaded into the kernel's process, and the program that it runs, are built from nothing but
-//! what GPL-2.0 can be combined with.
+//! Licences: everything that is loaded into the kernel's process, and the program that it runs, is built only from what
+//! GPL-2.0 can be combined with.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 use serde_json::Value;
 
-/// Licences that GPL-2.0 can be combined with; Apache-2.0 alone is none of them.
+/// Licences that GPL-2.0 can be combined with. Apache-2.0 alone is not among them.
 const COMPATIBLE: [&str; 7] = [
     "MIT",
     "BSD-2-Clause",
@@ -17,7 +17,7 @@ const COMPATIBLE: [&str; 7] = [
     "Unlicense",
 ];
 
-/// Whether one of the alternatives that an SPDX expression offers is compatible.
+/// Returns whether one of the alternatives that an SPDX expression offers is compatible.
 fn offers_compatible(licence: &str) -> bool {
     let bare = |word: &str| COMPATIBLE.contains(&word.trim_matches(['(', ')', ' ']));
     licence
@@ -53,7 +53,7 @@ fn path_and_guest_are_built_from_what_gpl_can_be_combined_with() {
         .collect();
     let mut needs: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for node in list(&metadata["resolve"]["nodes"]) {
-        // A kind is told of what only tests or builds need.
+        // Dependencies with a kind are needed by tests or builds only.
         let linked = |dep: &Value| list(&dep["dep_kinds"]).iter().any(|k| k["kind"].is_null());
         let deps = list(&node["deps"]);
         let linked = deps.iter().filter(|dep| linked(dep));

@@ -24,7 +24,7 @@ use crate::scenarios::Scenario;
 /// Wall time between two looks at interrupts, and between two calls for progress.
 const TICK: std::time::Duration = std::time::Duration::from_millis(200);
 
-/// Wall time that a piece of a run should take: between pieces a run can be stopped.
+/// Wall time that a piece of a run should take. A run can be stopped between pieces.
 const PIECE: std::time::Duration = std::time::Duration::from_millis(50);
 
 /// Simulated time of the first piece of a thread, from which on pieces grow.
@@ -67,7 +67,7 @@ impl From<Described> for Job {
     }
 }
 
-/// What the threads of a batch share.
+/// State shared by the threads of a batch.
 struct Batch {
     jobs: Vec<Job>,
     next: AtomicUsize,

@@ -15,7 +15,7 @@ use record::{Column, ColumnInfo, TableInfo, Tables};
 
 use crate::refuse;
 
-/// The columns as a batch whose fields carry the meaning of each; nothing is copied but texts.
+/// Returns the columns as a batch whose fields carry the meaning of each; only texts are copied.
 pub(crate) fn batch(infos: &[ColumnInfo], columns: Vec<Column>) -> PyResult<PyRecordBatch> {
     let (fields, arrays) = with_meanings(infos, columns);
     into_batch(fields, arrays)
@@ -26,7 +26,7 @@ struct JoinedTable {
     info: &'static TableInfo,
     columns: Vec<Column>,
     runs: Vec<u32>,
-    /// Of each row the place of its label.
+    /// Index of the label of each row.
     labels: Vec<i32>,
 }
 
@@ -65,8 +65,8 @@ impl Joined {
         }
     }
 
-    /// A batch by the name of each table. In front of its columns are `run` and, unless the table has such a
-    /// column, `cca`: number and label of the run of the row.
+    /// Returns a batch by the name of each table. Its first columns are `run` and, unless the table has such a column,
+    /// `cca`: number and label of the run of each row.
     pub(crate) fn into_batches(self) -> PyResult<Vec<(&'static str, PyRecordBatch)>> {
         let known: ArrayRef = Arc::new(StringArray::from(self.labels));
         let mut batches = Vec::with_capacity(self.tables.len());

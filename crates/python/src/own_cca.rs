@@ -110,14 +110,14 @@ impl PyReport {
         self.0.delivery_rate.as_mbps()
     }
 
-    /// Whether the application leaves the pipe unfilled at present.
+    /// Whether the application leaves the path underused at present.
     #[getter]
     fn app_limited(&self) -> bool {
         self.0.app_limited
     }
 }
 
-/// A Python object at work on one connection; made at the first report.
+/// Python object that controls one connection; it is made at the first report.
 struct Object {
     name: &'static str,
     interval: Option<Duration>,

@@ -29,7 +29,7 @@ impl ResultTable {
         self.0.meaning
     }
 
-    /// Whether only results for which something wrote rows hold the table.
+    /// Whether only results with rows of it hold the table.
     #[getter]
     fn optional(&self) -> bool {
         self.0.kept == Kept::IfFilled
@@ -51,8 +51,8 @@ pub(crate) fn result_tables() -> Vec<ResultTable> {
     Tables::ALL.iter().map(ResultTable).collect()
 }
 
-/// PM of slots: `parts` is a record batch with columns `a`, `b` and `c`, `weights` are theirs. A part that is NaN
-/// or null is left out together with its weight; PM is NaN if none with a weight is left.
+/// Returns PM of slots. `parts` is a record batch with columns `a`, `b` and `c`, `weights` are theirs. A part that is
+/// NaN or null is left out together with its weight; PM is NaN if no part with a weight is left.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "it comes from Python")]
 pub(crate) fn weighted_pm<'py>(
@@ -82,7 +82,7 @@ pub(crate) fn weighted_pm<'py>(
     Ok(pm.into_pyobject(py)?.into_any())
 }
 
-/// Jain's fairness index of shares.
+/// Returns Jain's fairness index of shares.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "it comes from Python")]
 pub(crate) fn jain(shares: Vec<f64>) -> f64 {

@@ -20,10 +20,10 @@ use crate::own_cca;
 use crate::refuse;
 use crate::scenarios::Scenario;
 
-/// How long a call may wait for a kernel before Python gets to look at interrupts.
+/// Time that a call waits for a kernel before Python can handle interrupts.
 const WAIT: std::time::Duration = std::time::Duration::from_millis(300);
 
-/// What watches a run beside the recorder.
+/// Observers of a run beside the recorder.
 #[derive(Default)]
 pub(crate) struct Watch {
     /// Whether the invariant checker verifies the run.
@@ -32,7 +32,7 @@ pub(crate) struct Watch {
     pub(crate) pcap: Option<PathBuf>,
 }
 
-/// Engine: a run that is under way, of our own TCP or of a Linux kernel.
+/// Engine: a run in progress, of our own TCP or of a Linux kernel.
 pub(crate) enum Engine {
     /// Our own TCP.
     Native(Box<Simulation>),
@@ -105,7 +105,7 @@ impl Engine {
     }
 }
 
-/// A kernel that has failed: what the scenario wants of it cannot be, or it is broken.
+/// Converts the error of a kernel: the scenario is refused, or the kernel has failed.
 fn broken(error: KernelError) -> PyErr {
     match error {
         KernelError::Failed(reason) => refuse(reason),
@@ -131,8 +131,8 @@ impl Run {
 
 #[pymethods]
 impl Run {
-    /// A run by the native engine with `seed`; `check` verifies it by the invariant checker, `pcap` names the file for a
-    /// capture at the server.
+    /// Creates a run of the native engine with `seed`. `check` turns the invariant checker on, `pcap` names the file
+    /// for a capture at the server.
     #[new]
     #[pyo3(signature = (scenario, seed, *, check=false, pcap=None))]
     fn new(scenario: &Scenario, seed: u64, check: bool, pcap: Option<PathBuf>) -> PyResult<Self> {
@@ -147,8 +147,8 @@ impl Run {
         })
     }
 
-    /// A run on a Linux kernel: `linux`, `guest` and `path` are the files of the kernel, of the guest's
-    /// program and of the path that the kernel loads.
+    /// Creates a run on a Linux kernel. `linux`, `guest` and `path` are the files of the kernel, of the guest's program
+    /// and of the path that the kernel loads.
     #[staticmethod]
     #[pyo3(signature = (linux, guest, path, scenario, seed, *, check=false, pcap=None))]
     fn on_kernel(
@@ -168,21 +168,21 @@ impl Run {
         })
     }
 
-    /// Runs until `until_s` of simulated time, without the GIL; answers whether it has come so far: a
-    /// kernel may need several calls.
+    /// Runs until `until_s` of simulated time, without the GIL. Returns whether that time is reached; a kernel may need
+    /// several calls.
     fn advance(&self, py: Python<'_>, until_s: f64) -> PyResult<bool> {
         let until = Instant::ZERO + Duration::from_secs_f64(until_s);
         let reached = py.detach(|| self.with(|engine| engine.advance(until)))?;
         own_cca::take_raised().map_or(reached, Err)
     }
 
-    /// The samples since the last call, as a record batch.
+    /// Returns the samples since the last call, as a record batch.
     fn take_samples<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let samples = self.with(Engine::take_samples)?;
         into_python(py, Samples::COLUMNS, samples.into_columns())
     }
 
-    /// Ends the run: a record batch by the name of each of `result_tables`; samples are those not taken yet.
+    /// Ends the run and returns a record batch by the name of each of `result_tables`; samples are those not taken yet.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let mut guard = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
         let engine = guard
@@ -197,7 +197,7 @@ impl Run {
     }
 }
 
-/// A batch as an object that any library with Arrow's C data interface takes.
+/// Returns a batch as an object that any library with Arrow's C data interface takes.
 fn into_python<'py>(
     py: Python<'py>,
     infos: &[record::ColumnInfo],

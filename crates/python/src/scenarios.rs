@@ -1,4 +1,4 @@
-//! Scenario: what Python sees of a network, the flows on it and their length.
+//! Scenario for Python: a network, the flows on it and the length of a run.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use units::Duration;
 use crate::radio::no_radio;
 use crate::refuse;
 
-/// A network, the flows on it, and how long it is looked at. Immutable.
+/// Network, the flows on it, and the length of a run. Immutable.
 #[pyclass(frozen, module = "celltcp._core")]
 pub(crate) struct Scenario {
     pub(crate) inner: Arc<scenario::Scenario>,
@@ -21,8 +21,8 @@ pub(crate) struct Scenario {
     hash: OnceLock<String>,
 }
 
-/// What a pickled scenario consists of: the complete scenario as TOML, the folder that its files count from,
-/// and the texts of its files.
+/// Parts of a pickled scenario: the complete scenario as TOML, the folder from which its files count, and the texts of
+/// its files.
 type State = (String, PathBuf, BTreeMap<PathBuf, String>);
 
 impl Scenario {
@@ -49,8 +49,8 @@ impl Scenario {
 
 #[pymethods]
 impl Scenario {
-    /// Reads a complete scenario (TOML) whose files are known by their texts; relative files count from
-    /// `directory`. This is how a pickled scenario comes back.
+    /// Reads a complete scenario (TOML) whose files are known by their texts; relative files count from `directory`.
+    /// Unpickling uses it.
     #[new]
     fn new(text: &str, directory: PathBuf, files: BTreeMap<PathBuf, String>) -> PyResult<Self> {
         let inner = scenario::Scenario::from_toml(text, "scenario", &[]).map_err(refuse)?;
@@ -80,7 +80,7 @@ impl Scenario {
         Self::load(inner, Files::in_directory(&directory))
     }
 
-    /// The scenario that a link trace alone makes; files are relative to the working directory.
+    /// Returns the scenario of a link trace alone; files are relative to the working directory.
     #[staticmethod]
     #[pyo3(signature = (down, up, overrides))]
     fn of_trace(down: &str, up: Option<&str>, overrides: Vec<String>) -> PyResult<Self> {
@@ -94,7 +94,7 @@ impl Scenario {
         &self.inner.name
     }
 
-    /// What it stands for.
+    /// Description.
     #[getter]
     fn description(&self) -> &str {
         &self.inner.description
@@ -112,20 +112,19 @@ impl Scenario {
         self.inner.slot.as_secs_f64()
     }
 
-    /// Hash of all that matters to a run.
+    /// Hash of everything that affects a run.
     #[getter]
     fn hash(&self) -> &str {
         self.hash.get_or_init(|| self.inner.hash())
     }
 
-    /// What differs between runs; empty if nothing does.
+    /// Settings by which runs differ; empty if there are none.
     #[getter]
     fn randomness(&self) -> Vec<&'static str> {
         self.inner.randomness()
     }
 
-    /// The congestion controls of all flows, those that they switch to or may be given included, by the
-    /// kernel's names.
+    /// Names of the CCAs of all flows, by the kernel's names, including those that they switch to or may be given.
     #[getter]
     fn ccas(&self) -> PyResult<Vec<&'static str>> {
         let mut all = Vec::new();
@@ -142,7 +141,7 @@ impl Scenario {
         Ok(all)
     }
 
-    /// The congestion controls of the flows with their parameters, joined by plus signs.
+    /// CCAs of the flows with their parameters, joined by plus signs.
     #[getter]
     fn lineup(&self) -> String {
         let flows = self.inner.flows.iter();
@@ -160,18 +159,18 @@ impl Scenario {
         self.inner.to_json()
     }
 
-    /// The same scenario with another congestion control of the first flow, or, if several are joined by
-    /// a plus sign, of as many flows at the same time; missing ones are added.
+    /// Returns the scenario with another CCA of the first flow or, if several are joined by plus signs, with the CCAs
+    /// of as many flows; missing flows are added.
     fn with_cca(&self, lineup: &str) -> PyResult<Self> {
         let lineup: Lineup = lineup.parse().map_err(refuse)?;
         let mut inner = (*self.inner).clone();
         lineup.apply(&mut inner);
-        // What a command names counts from where it runs.
+        // Relative files in a command count from the working directory.
         inner.load_selection(Path::new("")).map_err(refuse)?;
         Ok(Self::of(inner, Arc::clone(&self.traces)))
     }
 
-    /// The same scenario with fields overridden as `field=value`; relative files count from the folder of the
+    /// Returns the scenario with fields overridden as `field=value`; relative files count from the folder of the
     /// scenario.
     fn with_changes(&self, overrides: Vec<String>) -> PyResult<Self> {
         let text = self.inner.to_toml();
@@ -180,8 +179,8 @@ impl Scenario {
         Self::load(inner, self.traces.files().clone())
     }
 
-    /// The same scenario with the state of connections sampled at every ACK (`"every-ack"`), never
-    /// (`"off"`), or at an interval such as `"10ms"`.
+    /// Returns the scenario with the state of connections sampled at every ACK (`"every-ack"`), never (`"off"`), or at
+    /// an interval such as `"10ms"`.
     fn with_samples(&self, samples: &str) -> PyResult<Self> {
         let samples = match samples {
             "off" => Samples::Off,
@@ -197,7 +196,7 @@ impl Scenario {
         self.inner.radio.is_some()
     }
 
-    /// The same scenario with every TTI of its radio recorded.
+    /// Returns the scenario with every TTI of its radio recorded.
     fn with_radio_log(&self) -> PyResult<Self> {
         if self.inner.radio.is_none() {
             return Err(no_radio(&self.inner));

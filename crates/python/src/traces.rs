@@ -8,7 +8,7 @@ use units::{Duration, Rate};
 
 use crate::refuse;
 
-/// The capacity of a link over time. Immutable.
+/// Capacity of a link over time. Immutable.
 #[pyclass(frozen, module = "celltcp._core")]
 pub(crate) struct Trace {
     inner: trace::Trace,
@@ -16,8 +16,8 @@ pub(crate) struct Trace {
 
 #[pymethods]
 impl Trace {
-    /// Reads a file; without a format (`mahimahi`, `csv`, `5gdataset`) its name and contents tell
-    /// it; `direction` (`down`, `up`) chooses the column of a phone log.
+    /// Reads a file. Without a format (`mahimahi`, `csv`, `5gdataset`), its name and contents decide. `direction`
+    /// (`down`, `up`) chooses the column of a phone log.
     #[staticmethod]
     #[pyo3(signature = (path, format=None, direction="down"))]
     fn read(path: PathBuf, format: Option<&str>, direction: &str) -> PyResult<Self> {
@@ -107,7 +107,7 @@ impl Trace {
             .as_secs_f64()
     }
 
-    /// Returns percents, and the rates in Mbit/s that so many of the bins of `bin_s` do not exceed.
+    /// Returns percentages, and the rates in Mbit/s that this share of the bins of `bin_s` does not exceed.
     #[pyo3(signature = (bin_s=1.0))]
     fn percentiles(&self, bin_s: f64) -> PyResult<Vec<(u32, f64)>> {
         let statistics = self.inner.statistics(bin(bin_s)?);

@@ -2,7 +2,7 @@
 
 use units::Duration;
 
-/// All delays of a connection, to the microsecond.
+/// Delays of a connection, rounded to the microsecond.
 #[derive(Clone, Debug, Default)]
 pub struct Delays {
     micros: Vec<u32>,
@@ -29,18 +29,18 @@ impl Delays {
         self.micros.is_empty()
     }
 
-    /// Returns the lowest.
+    /// Returns the lowest delay.
     pub fn lowest(&self) -> Option<Duration> {
         self.lowest
     }
 
-    /// Returns the lowest, ms; NaN without any.
+    /// Returns the lowest delay, ms; NaN without any.
     pub fn lowest_ms(&self) -> f64 {
         self.lowest
             .map_or(f64::NAN, |lowest| lowest.as_secs_f64() * 1e3)
     }
 
-    /// Returns the mean, ms; NaN without any.
+    /// Returns the mean delay, ms; NaN without any.
     pub fn mean_ms(&self) -> f64 {
         if self.micros.is_empty() {
             return f64::NAN;

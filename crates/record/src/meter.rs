@@ -70,7 +70,7 @@ pub struct Meter {
     pub first_data: Option<Instant>,
     /// Data segments at the server's tap.
     pub segments: u64,
-    /// Those of them that had passed it before.
+    /// Data segments that had passed the server's tap before.
     pub retransmissions: u64,
     /// Duplicate ACKs at the server's tap.
     pub duplicate_acks: u64,

@@ -53,7 +53,7 @@ pub struct ColumnInfo {
     pub meaning: &'static str,
 }
 
-/// When results hold a table.
+/// Results that hold a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
     /// In all results.
@@ -69,7 +69,7 @@ pub struct TableInfo {
     pub name: &'static str,
     /// Meaning of a row.
     pub meaning: &'static str,
-    /// When results hold the table.
+    /// Results that hold the table.
     pub kept: Kept,
     /// The columns, in their order.
     pub columns: &'static [ColumnInfo],
@@ -165,7 +165,7 @@ macro_rules! table {
             /// Returns the row with that number.
             ///
             /// # Panics
-            /// If there is none.
+            /// If there is no such row.
             pub fn row(&self, index: usize) -> $row {
                 $row { $($name: self.$name[index].clone(),)+ }
             }

@@ -204,7 +204,7 @@ impl Recorder {
         self.bottlenecks.begin_slot(now, network);
     }
 
-    /// Ends a slot at `now`; `view` shows the sender of each connection, where it has shown itself.
+    /// Ends a slot at `now`; `view` returns the state of the sender of each connection that has reported one.
     pub(crate) fn end_slot(
         &mut self,
         now: Instant,

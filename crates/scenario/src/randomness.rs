@@ -1,10 +1,10 @@
-//! What differs between the runs of a scenario.
+//! Randomness: the settings by which the runs of a scenario differ.
 
 use crate::model::radio::{Radio, Sight, Ue};
 use crate::model::{Capacity, Cross, Jitter, Queue, Scenario};
 
 impl Scenario {
-    /// What differs from run to run; where nothing does, one run says it all.
+    /// Returns what differs from run to run. If nothing does, a single run suffices.
     pub fn randomness(&self) -> Vec<&'static str> {
         let path = &self.path;
         let hops = || path.wired.iter();

@@ -1,4 +1,4 @@
-//! What makes sense together.
+//! Validation of a scenario across its sections.
 
 mod kernel;
 mod links;
@@ -10,7 +10,7 @@ use units::{Bytes, Duration};
 use crate::model::{Samples, Scenario, Tcp};
 use config::Quantity;
 
-/// Checks what types do not.
+/// Checks what the types of the fields do not.
 pub(crate) fn check(scenario: &Scenario) -> Result<(), Wrong> {
     let Scenario { duration, slot, .. } = scenario;
     positive("duration", *duration)?;

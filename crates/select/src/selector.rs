@@ -103,7 +103,7 @@ pub struct Selector {
     wanted: (&'static str, u32),
     /// Last change, until it has been judged.
     trial: Option<Trial>,
-    /// CCAs to which a change was taken back, and until when they are not tried again.
+    /// CCAs whose takeover was taken back, and until when they are not tried again.
     barred: Vec<(&'static str, Instant)>,
     draws: Stream,
     drawn: u64,

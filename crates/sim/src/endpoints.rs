@@ -57,12 +57,12 @@ impl Endpoints {
         }
     }
 
-    /// Returns how many connections there are.
+    /// Returns the number of connections.
     pub(crate) fn count(&self) -> u32 {
         self.connections.len() as u32
     }
 
-    /// Returns the state of the server's end of a connection as a sender.
+    /// Returns the sender's state of the server's end of a connection.
     pub(crate) fn view(&self, connection: u32) -> SenderView {
         self.connections[connection as usize].server.view()
     }
@@ -71,7 +71,7 @@ impl Endpoints {
         self.connections[connection as usize].end(end)
     }
 
-    /// Returns when the next timer is due, and the connection and the end that it belongs to.
+    /// Returns the time of the next timer, with its connection and end.
     pub(crate) fn next_timer(&self) -> (Instant, u32, End) {
         let (at, timer) = self.timers.earliest();
         let end = if timer % 2 == 0 {

@@ -1,16 +1,16 @@
-//! Why there is no run.
+//! Errors of the native engine.
 
 use cca::SettingError;
 use recorder::ObservationError;
 use select::SelectionError;
 
-/// Why a run cannot be made, or went wrong.
+/// Error of a run that cannot be made or has failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SimError {
-    /// The scenario sets what only the kernel has.
+    /// The scenario has settings of the kernel engine.
     #[error("kernel: the native engine has no sysctls and no modules; take --engine kernel")]
     Kernel,
-    /// The scenario makes no path, or watching it has shown something wrong.
+    /// The path cannot be made, or the checker has found a fault in it.
     #[error(transparent)]
     Path(#[from] ObservationError),
     /// A congestion control cannot be selected.
@@ -19,9 +19,9 @@ pub enum SimError {
     /// A congestion control cannot be made.
     #[error("flow {flow:?}: {error}")]
     Cca {
-        /// The flow.
+        /// Name of the flow.
         flow: String,
-        /// What is wrong with it.
+        /// Fault of its parameters.
         error: SettingError,
     },
 }

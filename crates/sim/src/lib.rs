@@ -1,4 +1,4 @@
-//! The native engine: hosts with our TCP on a path, in virtual time.
+//! Native engine: hosts with our TCP on a path, in virtual time.
 
 mod endpoints;
 mod error;

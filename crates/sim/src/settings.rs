@@ -1,4 +1,4 @@
-//! From the words of a scenario to those of TCP.
+//! Settings of TCP, converted from a scenario.
 
 use cca::reno::Reno;
 use cca::slow_start::Standard;
@@ -7,7 +7,7 @@ use scenario::{CcaChoice, Scenario, Tso};
 use tcp::{Connection, TcpConfig};
 use units::random::{Purpose, Stream};
 
-/// The settings of every host.
+/// Returns the settings of every host.
 pub(crate) fn config(scenario: &Scenario) -> TcpConfig {
     let tcp = &scenario.tcp;
     let buffer = tcp.receive_buffer_max;
@@ -38,10 +38,10 @@ pub(crate) fn config(scenario: &Scenario) -> TcpConfig {
     }
 }
 
-/// Whether the congestion control of `choice` can be made.
+/// Checks that the CCA of `choice` can be built.
 ///
 /// # Errors
-/// If a setting cannot be.
+/// If a parameter is refused.
 pub(crate) fn check(choice: &CcaChoice) -> Result<(), SettingError> {
     if choice.auto().is_some() {
         return Ok(());
@@ -49,7 +49,7 @@ pub(crate) fn check(choice: &CcaChoice) -> Result<(), SettingError> {
     entry(choice).check(&choice.settings())
 }
 
-/// The congestion control of `choice` with its slow start.
+/// Builds the CCA of `choice` with its slow start.
 ///
 /// # Errors
 /// As [`check`].
@@ -64,8 +64,8 @@ fn entry(choice: &CcaChoice) -> &'static Cca {
     found
 }
 
-/// The two ends of connection number `connection`: the one that sends under `choice`, and the one that
-/// only acknowledges, under the same where that has to understand marks, and else under NewReno.
+/// Returns the two ends of connection number `connection`. The sender runs `choice`. The receiver only acknowledges; it
+/// runs the same CCA if that has to understand ECN marks, and NewReno otherwise.
 ///
 /// # Errors
 /// As [`check`].

@@ -32,15 +32,15 @@ pub struct Simulation {
     switches: Switches<CcaChoice>,
     selectors: Selectors,
     deliveries: Vec<Delivery>,
-    /// Ends at which something has arrived in this moment.
+    /// Ends at which bytes have arrived at the present time.
     readers: Vec<(u32, End)>,
 }
 
 impl Simulation {
-    /// The run of `scenario` with `seed`.
+    /// Creates the run of `scenario` with `seed`.
     ///
     /// # Errors
-    /// [`SimError`] says what of the scenario cannot be run.
+    /// [`SimError`] says why the scenario cannot be run.
     pub fn new(
         scenario: &Scenario,
         traces: &Traces,
@@ -89,7 +89,7 @@ impl Simulation {
         })
     }
 
-    /// The present time.
+    /// Returns the present time.
     pub fn now(&self) -> Instant {
         self.now
     }
@@ -127,12 +127,12 @@ impl Simulation {
         }
     }
 
-    /// The samples since the last call.
+    /// Returns the samples since the last call.
     pub fn take_samples(&mut self) -> Samples {
         self.path.take_samples()
     }
 
-    /// Ends the run and gives its tables.
+    /// Ends the run and returns its tables.
     ///
     /// # Errors
     /// If the checker has found the path at fault, or the capture could not be written.
@@ -146,7 +146,7 @@ impl Simulation {
     fn run_path(&mut self) {
         let mut deliveries = core::mem::take(&mut self.deliveries);
         self.path.advance(self.now, &mut deliveries, &mut ());
-        // All that arrives in one moment, as from the radio, is there before an application gets to read.
+        // Everything that arrives at one time, as from the radio, is in the buffer before an application reads.
         self.readers.clear();
         for delivery in deliveries.drain(..) {
             let connection = delivery.packet.flow;
@@ -176,7 +176,7 @@ impl Simulation {
         self.deliveries = deliveries;
     }
 
-    /// One end has worked on a segment or a timer: reads, writes and records what follows from it.
+    /// Follows up a segment or timer that one end has handled: reads, writes and records what follows from it.
     fn after(&mut self, connection: u32, end: End, segment: bool) {
         self.read(connection, end);
         self.write(connection, end);
@@ -200,7 +200,7 @@ impl Simulation {
             .flush(self.now, connection, end, &mut self.path);
     }
 
-    /// Hands to the session the bytes that have arrived in order.
+    /// Hands the bytes that have arrived in order to the session.
     fn read(&mut self, connection: u32, end: End) {
         let socket = self.endpoints.end(connection, end);
         let (received, state) = (socket.received(), socket.state());
@@ -216,7 +216,7 @@ impl Simulation {
         }
     }
 
-    /// Writes the bytes that the session wants written and the connection takes.
+    /// Writes bytes of the session, as many as the connection takes.
     fn write(&mut self, connection: u32, end: End) {
         let wanted = self.sessions.wanted(connection, end);
         if wanted == 0 {
@@ -230,7 +230,7 @@ impl Simulation {
         }
     }
 
-    /// Does what the sessions ask for.
+    /// Carries out the actions of the sessions.
     fn carry_out(&mut self) {
         while let Some(action) = self.sessions.next_action() {
             match action {
@@ -260,13 +260,13 @@ impl Simulation {
                     self.endpoints.end(connection, end).close(self.now);
                     self.flush(connection, end);
                 }
-                // Whatever arrives is read, and counted.
+                // Bytes are read and counted as they arrive.
                 Action::Read { .. } | Action::Finish { .. } => {}
             }
         }
     }
 
-    /// The end `by` opens a connection to the other.
+    /// Opens a connection from the end `by` to the other end.
     fn open(&mut self, connection: u32, number: usize, by: End) {
         let selected = self.choose(number, connection);
         let (flow, hosts) = &self.flows[number];

@@ -37,8 +37,7 @@ fn standing_queue(tables: &Tables, base_ms: f64) -> f64 {
     late.iter().sum::<f64>() / late.len() as f64 - base_ms
 }
 
-/// None stands still on a steady link, and those that go by delay keep less than half of the queue of those
-/// that go by loss.
+/// No CCA stalls on a steady link, and delay-based CCAs keep less than half of the queue of loss-based ones.
 #[test]
 fn those_that_go_by_delay_keep_the_queue_short() {
     let queue = |row: &FlowRow| row.rtt_mean_ms - BASE_MS;

@@ -1,5 +1,4 @@
-//! What congestion controls for fast, long and lossy paths do better there than NewReno. Every run is
-//! verified by the checker.
+//! Congestion controls for fast, long and lossy paths outdo NewReno there. The checker verifies every run.
 
 mod library;
 

@@ -1,4 +1,4 @@
-//! What the congestion controls do with steady links, measured on the taps.
+//! Congestion controls on steady links, measured at the taps.
 
 mod library;
 
@@ -49,7 +49,7 @@ fn pm_is_the_mean_over_slots() {
     assert!(tables.slots.t_s.len() >= 98, "{}", tables.slots.t_s.len());
 }
 
-/// What the slots count adds up to what the connection counts, with an outage of the radio and without.
+/// The sums over the slots equal the counts of the connection, with an outage of the radio and without.
 #[test]
 fn counts_of_slots_add_up() {
     for name in ["steady-20-68", "drive"] {

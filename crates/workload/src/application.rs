@@ -52,7 +52,7 @@ impl End {
         }
     }
 
-    /// Place of the end in a pair of values.
+    /// Returns the index of the end in a pair of values.
     pub fn index(self) -> usize {
         self as usize
     }
@@ -61,35 +61,37 @@ impl End {
 /// Number of bytes that stands for as many as the connection takes.
 pub const ENDLESS: u64 = u64::MAX;
 
-/// One step that an application asks for. All but [`Command::Open`] and [`Command::WakeAt`] concern the connection
-/// that it opened last, and do nothing where that has been completed.
+/// Command of an application. All but [`Command::Open`] and [`Command::WakeAt`] concern the connection that it opened
+/// last, and do nothing once that has been completed.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Command {
-    /// Opens a connection; bytes that are asked for before it stands wait for it.
+    /// Opens a connection. Bytes that are written before its handshake is complete wait for it.
     Open,
-    /// Writes a message of that many bytes at an end; [`Application::received`] tells when the other end has all.
+    /// Writes a message of this many bytes at an end; [`Application::received`] reports when the other end has all of
+    /// them.
     Send(End, u64),
-    /// Writes that many bytes at an end, or [`ENDLESS`]ly, as a stream: nobody is told when they have arrived. From
-    /// then on messages of that end belong to the stream.
+    /// Writes this many bytes at an end, or [`ENDLESS`]ly, as a stream, whose arrival is not reported. Later messages
+    /// of that end belong to the stream.
     Stream(End, u64),
     /// Takes back the bytes of an end that the connection has not taken yet.
     Withdraw(End),
     /// Closes the connection from that end, once all bytes of both ends have arrived.
     Close(End),
-    /// Records a figure: its name, with the unit at its end as columns of tables have it, and its value.
+    /// Records a figure: its name, which ends with the unit as names of columns do, and its value.
     Record(&'static str, f64),
-    /// Calls [`Application::wake`] then.
+    /// Calls [`Application::wake`] at this time.
     WakeAt(Instant),
 }
 
-/// An application: it is told the time and what has become of its connection, and appends what to do to `out`.
+/// Application: a state machine that is told the time and the events of its connection, and appends its commands to
+/// `out`.
 pub trait Application: Send {
-    /// The time that the latest [`Command::WakeAt`] asked for has come; first of all, the flow starts.
+    /// Called at the start of the flow, and at the time of the latest [`Command::WakeAt`].
     fn wake(&mut self, now: Instant, out: &mut Vec<Command>);
 
-    /// All messages that the other end has sent so far are at `end`: `bytes` since this was told last.
+    /// Called when all messages that the other end has sent so far have arrived at `end`: `bytes` since the last call.
     fn received(&mut self, _now: Instant, _end: End, _bytes: u64, _out: &mut Vec<Command>) {}
 
-    /// The connection was closed, after all bytes of both ends had arrived.
+    /// Called when the connection was closed, after all bytes of both ends had arrived.
     fn completed(&mut self, _now: Instant, _out: &mut Vec<Command>) {}
 }

@@ -6,11 +6,11 @@ use units::{Bytes, Duration, Instant};
 use crate::application::{Application, Command, ENDLESS, End};
 
 table! {
-    /// As much as possible until the first of the limits; without one, until the run ends.
+    /// Transfer of as much as possible until the first of the limits; without a limit, until the run ends.
     pub struct Bulk {
-        /// Stops this long after the start of the flow; unset: no such limit.
+        /// Time after the start of the flow at which it stops; unset: no such limit.
         pub stop: Option<Duration>,
-        /// Stops after this much; unset: no such limit.
+        /// Payload after which it stops; unset: no such limit.
         pub bytes: Option<Bytes>,
     }
 }
@@ -22,7 +22,7 @@ impl Bulk {
     }
 }
 
-/// The one transfer of a flow.
+/// Bulk transfer of a flow.
 pub(crate) struct Transfer {
     bulk: Bulk,
     opened: bool,

@@ -1,8 +1,8 @@
-//! Exchange: the bytes that one connection still has to carry, and those that it has carried.
+//! Exchange: account of the bytes that a connection has carried and still has to carry.
 
 use crate::application::{ENDLESS, End};
 
-/// How far a connection is.
+/// State of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
     Open,
@@ -11,7 +11,7 @@ enum Stage {
     Completed,
 }
 
-/// The bytes that one end writes.
+/// Bytes that one end writes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Direction {
     /// Bytes that the connection has not taken yet; [`ENDLESS`] for as many as it takes.
@@ -20,9 +20,9 @@ struct Direction {
     written: u64,
     /// Bytes that have arrived in order.
     arrived: u64,
-    /// Bytes whose arrival the application knows of.
+    /// Bytes whose arrival was reported to the application.
     told: u64,
-    /// Whether bytes were written whose arrival nobody is told of.
+    /// Whether bytes of a stream were written, whose arrival is not reported.
     streamed: bool,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct Exchange {
     pub(crate) session: usize,
     stage: Stage,
     stands: bool,
-    /// By the end that writes.
+    /// Both directions, by the end that writes.
     directions: [Direction; 2],
 }
 
@@ -57,14 +57,14 @@ impl Exchange {
         &mut self.directions[end.index()]
     }
 
-    /// A message of `bytes` is to be written at `end`; returns whether the other end is to wait for just that many.
+    /// Adds a message of `bytes` to be written at `end`; returns whether the other end is to read exactly that many.
     pub(crate) fn send(&mut self, end: End, bytes: u64) -> bool {
         let direction = self.of(end);
         direction.pending = direction.pending.saturating_add(bytes);
         !direction.streamed
     }
 
-    /// `bytes` of a stream are to be written at `end`; returns whether they are the first.
+    /// Adds `bytes` of a stream to be written at `end`; returns whether they are the first.
     pub(crate) fn stream(&mut self, end: End, bytes: u64) -> bool {
         let direction = self.of(end);
         direction.pending = direction.pending.saturating_add(bytes);
@@ -87,12 +87,12 @@ impl Exchange {
         self.stands = true;
     }
 
-    /// Bytes that the connection is to take at `end`, if it can.
+    /// Returns the number of bytes that the connection may take at `end`.
     pub(crate) fn wanted(&self, end: End) -> u64 {
         self.directions[end.index()].pending
     }
 
-    /// The connection has taken `bytes` at `end`.
+    /// Notes that the connection has taken `bytes` at `end`.
     pub(crate) fn wrote(&mut self, end: End, bytes: u64) {
         let direction = self.of(end);
         direction.written += bytes;
@@ -101,7 +101,7 @@ impl Exchange {
         }
     }
 
-    /// In all, `total` bytes have arrived at `end`; returns how many of them are new.
+    /// Notes that `total` bytes have arrived at `end` so far; returns how many of them are new.
     pub(crate) fn arrive(&mut self, end: End, total: u64) -> u64 {
         let direction = self.of(end.other());
         let fresh = total - direction.arrived;
@@ -109,13 +109,13 @@ impl Exchange {
         fresh
     }
 
-    /// The stream towards `end` has ended: what was written on it has arrived.
+    /// Notes the end of the stream towards `end`: everything written on it has arrived.
     pub(crate) fn end(&mut self, end: End) {
         let direction = self.of(end.other());
         direction.arrived = direction.written;
     }
 
-    /// Bytes of messages that have arrived at `end` and that the application is to be told of, if all have.
+    /// Returns the bytes of messages at `end` to be reported to the application, once all have arrived.
     pub(crate) fn take_news(&mut self, end: End) -> Option<u64> {
         let direction = self.of(end.other());
         let news = direction.arrived - direction.told;
@@ -126,7 +126,7 @@ impl Exchange {
         Some(news)
     }
 
-    /// The end that the application closes, if nothing is left to be written there but bytes are on their way.
+    /// Returns the end that the application closes if nothing is left to be written there but bytes are on their way.
     pub(crate) fn finishing(&self) -> Option<End> {
         match self.stage {
             Stage::Closing(end) if self.stands && self.wanted(end) == 0 => Some(end),

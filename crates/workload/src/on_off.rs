@@ -34,7 +34,7 @@ impl OnOff {
     }
 }
 
-/// The source of a flow.
+/// On-off source of a flow.
 pub(crate) struct Source {
     on_off: OnOff,
     draws: Stream,
@@ -117,7 +117,7 @@ mod tests {
             now = next;
         }
         assert_eq!(opened, 1);
-        // Five of ten seconds at 5 Mbit/s.
+        // The source sends in five of ten seconds, at 5 Mbit/s.
         assert!(
             (written as f64 / (5.0 * 5e6 / 8.0) - 1.0).abs() < 0.01,
             "{written}"

@@ -8,9 +8,9 @@ use crate::application::{Application, Command, End};
 use crate::workload::{SECOND, at_least_one};
 
 table! {
-    /// Requests of the receiving node, each answered by the sending node before the next. Results count the
-    /// responses; the event "response_s" of each has the time from the request to the last byte of the response,
-    /// for the first one with the handshake.
+    /// Requests of the receiving node, each answered by the sending node before the next. The bytes of a flow in
+    /// results are those of the responses. The event "response_s" of each response has the time from the request to the
+    /// last byte of the response; the first one includes the handshake.
     pub struct RequestResponse {
         /// Payload of each request; default 500B.
         pub request: Distribution<Bytes> = Distribution::Constant {
@@ -20,13 +20,13 @@ table! {
         pub response: Distribution<Bytes> = Distribution::Constant {
             value: Bytes::new(100_000),
         },
-        /// From the last byte of a request at the sending node to the first byte of the response; default 10ms.
+        /// Time from the last byte of a request at the sending node to the first byte of the response; default 10ms.
         pub think: Distribution<Duration> = Distribution::Constant {
             value: Duration::from_millis(10),
         },
-        /// From the end of a response to the next request; default exponential with a mean of 1s.
+        /// Time from the end of a response to the next request; default exponential with a mean of 1s.
         pub gap: Distribution<Duration> = SECOND,
-        /// Requests before the connection is closed; unset: as many as fit into the run.
+        /// Number of requests before the connection is closed; unset: as many as fit into the run.
         pub count: Option<u32>,
     }
 }
@@ -49,7 +49,7 @@ impl RequestResponse {
 /// Name of the figure for the time from a request to the last byte of its response, s.
 const RESPONSE_TIME: &str = "response_s";
 
-/// How far the present request is.
+/// State of the present request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
     /// The connection is not open.
@@ -60,7 +60,7 @@ enum Stage {
     Asked,
 }
 
-/// The requests of a flow.
+/// Requesting application of a flow.
 pub(crate) struct Requests {
     config: RequestResponse,
     draws: Stream,

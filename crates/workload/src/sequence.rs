@@ -10,15 +10,15 @@ use crate::workload::{SECOND, at_least_one};
 table! {
     /// Short flows one after another.
     pub struct Sequence {
-        /// Payload of each; default 100kB.
+        /// Payload of each flow; default 100kB.
         pub size: Distribution<Bytes> = Distribution::Constant {
             value: Bytes::new(100_000),
         },
-        /// How many; unset: as many as fit into the run.
+        /// Number of flows; unset: as many as fit into the run.
         pub count: Option<u32>,
-        /// From the end of one to the start of the next; default exponential with a mean of 1s.
+        /// Time from the end of one to the start of the next; default exponential with a mean of 1s.
         pub gap: Distribution<Duration> = SECOND,
-        /// From the start of the flow to the first; default 0s.
+        /// Time from the start of the flow to the first; default 0s.
         pub first: Duration,
     }
 }
@@ -35,11 +35,11 @@ impl Sequence {
     }
 }
 
-/// The downloads of a flow.
+/// Downloads of a flow.
 pub(crate) struct Downloads {
     sequence: Sequence,
     draws: Stream,
-    /// Whether `sequence.first` is over.
+    /// Whether the time `sequence.first` is over.
     begun: bool,
     opened: u32,
 }

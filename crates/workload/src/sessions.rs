@@ -1,7 +1,7 @@
 //! Sessions: the bookkeeping between the applications of a run and the engine that carries their bytes.
 //!
-//! An engine reports what happens to connections and then takes [`Action`]s until there are none. It keeps no
-//! account of its own of what is to be written, has arrived or is complete.
+//! An engine reports what happens to connections, then takes [`Action`]s until there are none. It keeps no account of
+//! its own of bytes to be written, arrived bytes or completed connections.
 
 use std::collections::VecDeque;
 
@@ -23,11 +23,11 @@ pub enum Action {
         flow: usize,
         /// The end that opens it; the other accepts it.
         by: End,
-        /// When it was asked for.
+        /// Time of the request.
         at: Instant,
     },
-    /// Reads at an end: that many bytes more, or all until the stream ends. An engine that reads whatever arrives
-    /// has nothing to do.
+    /// Reads at an end: this many bytes more, or all until the stream ends. An engine that reads bytes as they arrive
+    /// ignores this action.
     Read {
         /// Number of the connection.
         connection: u32,
@@ -43,12 +43,12 @@ pub enum Action {
         /// The end that writes.
         end: End,
     },
-    /// Nothing more will be written at an end, but bytes are on their way. An engine whose reader waits for the end
-    /// of the stream ends it; others have nothing to do, since [`Action::Close`] follows when the bytes have arrived.
+    /// Ends the stream of an end that writes nothing more but has bytes on their way, if the reader waits for the end
+    /// of the stream. Other engines ignore this action, since [`Action::Close`] follows when the bytes have arrived.
     Finish {
         /// Number of the connection.
         connection: u32,
-        /// The end that has written all.
+        /// The end that has written everything.
         end: End,
     },
     /// Records a figure as an event of the connection.
@@ -57,10 +57,10 @@ pub enum Action {
         connection: u32,
         /// Name of the figure.
         name: &'static str,
-        /// Its value.
+        /// Value of the figure.
         value: f64,
     },
-    /// All bytes of both ends of a connection have arrived, and the application wants no more.
+    /// Completes a connection: all bytes of both ends have arrived, and the application has asked to close it.
     Complete {
         /// Number of the connection.
         connection: u32,
@@ -81,9 +81,9 @@ pub struct FlowPlan<'a> {
     pub workload: &'a Workload,
     /// The end that opens connections.
     pub opens: End,
-    /// When the sessions start.
+    /// Start of the sessions.
     pub start: Instant,
-    /// Sessions that do the same in parallel.
+    /// Number of sessions that do the same in parallel.
     pub count: u32,
 }
 
@@ -103,14 +103,14 @@ struct Session {
 pub struct Sessions {
     sessions: Vec<Session>,
     exchanges: Vec<Exchange>,
-    /// When a session is to be woken next, and its number.
+    /// Time of the next wake-up, and the number of its session.
     due: (Instant, usize),
     commands: Vec<Command>,
     actions: VecDeque<Action>,
 }
 
 impl Sessions {
-    /// Returns the sessions of these flows, which have numbers in this order.
+    /// Returns the sessions of these flows, numbered in this order.
     pub fn new<'a>(flows: impl IntoIterator<Item = FlowPlan<'a>>, seed: u64) -> Self {
         let mut all = Self::default();
         for (number, flow) in flows.into_iter().enumerate() {
@@ -124,7 +124,7 @@ impl Sessions {
         all
     }
 
-    /// Adds a session of a flow, which starts at `start`, and whose connections the end `opens` opens.
+    /// Adds a session of a flow. It starts at `start`, and its end `opens` opens the connections.
     pub fn add(
         &mut self,
         flow: usize,
@@ -142,12 +142,12 @@ impl Sessions {
         self.find_due();
     }
 
-    /// Returns when a session is to be woken; [`Instant::NEVER`] if none is.
+    /// Returns the time of the next wake-up; [`Instant::NEVER`] without one.
     pub fn next_at(&self) -> Instant {
         self.due.0
     }
 
-    /// Wakes the next session that is due; of several the first.
+    /// Wakes the next session that is due; of several, the first.
     pub fn wake(&mut self, now: Instant) {
         let (at, index) = self.due;
         if at <= now && at < Instant::NEVER {
@@ -179,19 +179,19 @@ impl Sessions {
         self.exchange(connection).wanted(end)
     }
 
-    /// The connection has taken `bytes` at `end`.
+    /// Notes that the connection has taken `bytes` at `end`.
     pub fn wrote(&mut self, connection: u32, end: End, bytes: u64) {
         self.exchanges[connection as usize].wrote(end, bytes);
         self.finish(connection);
     }
 
-    /// The connection stands at both ends.
+    /// Notes that the handshake of a connection is complete at both ends.
     pub fn connected(&mut self, connection: u32) {
         self.exchanges[connection as usize].connect();
         self.finish(connection);
     }
 
-    /// In all, `total` bytes have arrived in order at `end`; returns how many of them are new.
+    /// Notes that `total` bytes have arrived in order at `end` so far; returns how many of them are new.
     pub fn received(&mut self, now: Instant, connection: u32, end: End, total: u64) -> u64 {
         let exchange = &mut self.exchanges[connection as usize];
         let fresh = exchange.arrive(end, total);
@@ -199,7 +199,7 @@ impl Sessions {
         fresh
     }
 
-    /// The stream towards `end` has ended, since the other end was closed.
+    /// Notes that the stream towards `end` has ended, since the other end was closed.
     pub fn ended(&mut self, now: Instant, connection: u32, end: End) {
         self.exchanges[connection as usize].end(end);
         self.tell_arrival(now, connection, end);
@@ -223,7 +223,7 @@ impl Sessions {
         self.settle(now, connection);
     }
 
-    /// Tells a session something, and does what it asks for.
+    /// Calls the application of a session, and executes its commands.
     fn tell(
         &mut self,
         now: Instant,
@@ -336,7 +336,7 @@ impl Sessions {
 }
 
 impl Default for Sessions {
-    /// No session.
+    /// Returns no sessions.
     fn default() -> Self {
         Self {
             sessions: Vec::new(),

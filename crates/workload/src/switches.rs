@@ -19,7 +19,7 @@ pub struct Due<C> {
 /// The congestion controls of new connections, by flow, and their changes over time.
 #[derive(Clone, Debug)]
 pub struct Switches<C> {
-    /// Latest first.
+    /// Changes that are still to come, the latest first.
     due: Vec<Due<C>>,
     present: Vec<C>,
 }

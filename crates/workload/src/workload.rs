@@ -12,12 +12,12 @@ use crate::on_off::{OnOff, Source};
 use crate::request_response::{RequestResponse, Requests};
 use crate::sequence::{Downloads, Sequence};
 
-/// Times with a mean of a second.
+/// Distribution of times with a mean of a second.
 pub(crate) const SECOND: Distribution<Duration> = Distribution::Exponential {
     mean: Duration::from_secs(1),
 };
 
-/// What the application of a flow does.
+/// Application of a flow.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[schemars(transform = or_word)]
@@ -59,7 +59,7 @@ impl Workload {
         }
     }
 
-    /// Returns whether runs differ in what the application does.
+    /// Returns whether the application draws random numbers.
     pub fn is_random(&self) -> bool {
         match self {
             Self::Bulk(_) => false,
@@ -69,7 +69,7 @@ impl Workload {
         }
     }
 
-    /// Returns an application that does this.
+    /// Returns the application.
     pub(crate) fn application(&self, draws: Stream) -> Box<dyn Application> {
         match self.clone() {
             Self::Bulk(bulk) => Box::new(Transfer::new(bulk)),

@@ -1,13 +1,13 @@
-//! A congestion control of one's own: it implements celltcp's trait, says what it is, and is added to the
-//! catalogue. Scenarios then know it by its name.
+//! Example of a CCA outside of celltcp: it implements celltcp's trait, describes itself, and adds itself to the
+//! catalogue, so that scenarios know it by its name.
 //!
-//! `Gentle` is NewReno that gives up less on a loss, by a factor that scenarios can choose. It is here to
-//! be read, not to be used.
+//! `Gentle` is NewReno with a smaller reduction after a loss, by a factor that scenarios can set. It is made to be
+//! read, not to be used.
 
 use cca::slow_start::Method;
 use cca::{Cca, CongestionControl, Family, Parameter, Window, registry};
 
-/// What scenarios can choose.
+/// Parameters that scenarios can set.
 const PARAMETERS: &[Parameter] = &[Parameter {
     name: "keep",
     meaning: "Share of the window that is left after a loss.",
@@ -21,7 +21,7 @@ const PARAMETERS: &[Parameter] = &[Parameter {
     },
 }];
 
-/// The entry in the catalogue.
+/// Catalogue entry.
 pub const ABOUT: Cca = Cca {
     name: "gentle",
     aliases: &[],
@@ -40,15 +40,15 @@ pub const ABOUT: Cca = Cca {
     },
 };
 
-/// Adds it to the catalogue.
+/// Adds the CCA to the catalogue.
 ///
 /// # Errors
-/// If celltcp has one of that name.
+/// If celltcp itself has a CCA of that name.
 pub fn register() -> Result<(), registry::NameTaken> {
     registry::add(ABOUT)
 }
 
-/// The state of one connection.
+/// State of one connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Gentle {
     keep: f64,

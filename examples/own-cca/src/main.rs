@@ -1,4 +1,4 @@
-//! Runs a scenario file with a congestion control of one's own:
+//! Program that runs a scenario file with a CCA of one's own:
 //! `cargo run --release -p own-cca -- python/celltcp/library/steady-20-68.toml gentle:keep=0.7`
 
 use std::error::Error;

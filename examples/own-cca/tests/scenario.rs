@@ -1,4 +1,4 @@
-//! A congestion control from outside works wherever one of celltcp does.
+//! A CCA from outside works wherever one of celltcp does.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use scenario::Scenario;
 use sim::Simulation;
 use units::Instant;
 
-/// The window that is left after a loss decides how long a queue stands: the more gentle, the longer.
+/// The window left after a loss determines how long a queue stands: the smaller the reduction, the longer.
 #[test]
 fn scenarios_know_it_by_name_and_parameter() {
     own_cca::register().expect("the name is free");

@@ -15,7 +15,7 @@ use crate::reader::{Reader, Readers};
 pub(super) struct EndSocket {
     /// `None` before the connection is accepted, and after the end is closed.
     pub(super) socket: Option<Arc<OwnedFd>>,
-    /// Whether epoll is asked for room in the socket's buffer; `None` while epoll does not know the socket.
+    /// Whether epoll reports room in the socket's buffer; `None` while the socket is not registered.
     pub(super) asks_for_room: Option<bool>,
     /// Orders that wait for the socket.
     orders: Vec<Option<u64>>,
@@ -24,7 +24,7 @@ pub(super) struct EndSocket {
 }
 
 impl EndSocket {
-    /// Has that many bytes more read, or all until the stream ends.
+    /// Orders the reader to read that many bytes more, or all until the stream ends.
     pub(super) fn read(
         &mut self,
         readers: &Readers,
@@ -95,7 +95,7 @@ pub(super) struct Connection {
     pub(super) flow: usize,
     /// The end that has opened it.
     pub(super) opened_by: End,
-    /// Whether the handshake is over for the server's end.
+    /// Whether the handshake is complete for the server's end.
     pub(super) greeted: bool,
     ends: [EndSocket; 2],
     pub(super) cca: &'static str,

@@ -1,4 +1,4 @@
-//! Opening: one end of a connection asks for it, the listener of the other accepts it.
+//! Opening: one end of a connection connects, and the listener of the other end accepts it.
 
 use std::io;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ impl<'a> Play<'a> {
             }
         }
         opener.enter()?;
-        // A congestion control that needs ECN asks for it, and has marks echoed one by one, on its own side only.
+        // A CCA that needs ECN asks for it and has marks echoed one by one, on its own side only.
         let both_ends = cca::cca_by_name(cca).is_ok_and(|(cca, _)| cca.needs_ecn());
         if both_ends && by == End::Server {
             options::set_congestion(&self.listeners[flow], cca)?;
@@ -104,7 +104,7 @@ impl<'a> Play<'a> {
         Ok(())
     }
 
-    /// A socket has room for bytes, for the first time when the handshake is over.
+    /// Handles a socket that has room for bytes. The first such event also ends the handshake.
     pub(super) fn on_room(&mut self, number: usize, end: End) -> io::Result<()> {
         let connection = &mut self.connections[number];
         if end == End::Server && !core::mem::replace(&mut connection.greeted, true) {

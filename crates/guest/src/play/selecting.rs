@@ -55,13 +55,13 @@ impl Play<'_> {
         self.with_selectors(|all, endpoint| all.open(now, flow, connection, to, endpoint))
     }
 
-    /// Shows a selector its sender after the handshake, before that sends anything.
+    /// Shows a selector the state of its sender after the handshake, before any data is sent.
     pub(super) fn establish(&mut self, connection: u32) -> io::Result<()> {
         let now = self.now()?;
         self.with_selectors(|all, endpoint| all.establish(now, connection, endpoint))
     }
 
-    /// Shows the selectors their senders, and carries out what they decide.
+    /// Shows the selectors the states of their senders, and carries out their decisions.
     pub(super) fn select(&mut self, now: Instant) -> io::Result<()> {
         self.with_selectors(|all, endpoint| all.look(now, endpoint))
     }

@@ -41,7 +41,7 @@ impl Source {
     }
 }
 
-/// Has epoll tell of a file's events as those of `source`.
+/// Makes epoll report a file's events as those of `source`.
 pub(super) fn watch(
     epoll: &Epoll,
     file: &impl AsFd,

@@ -1,4 +1,4 @@
-//! Connections that get another congestion control, and what holds them back at first.
+//! Switching: takeovers of the CCA, and the cap that holds the new one to the modelled window at first.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! Congestion controls by name.
+//! CCA choice: a CCA by name and parameters, or `auto`.
 
 use core::str::FromStr;
 use std::collections::BTreeMap;
@@ -11,22 +11,22 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use config::suggestion;
 
-/// The names of all congestion controls, by the alphabet.
+/// Returns the names of all CCAs, in alphabetical order.
 fn names() -> Vec<&'static str> {
     let mut names: Vec<&str> = registry::all().iter().map(|cca| cca.name).collect();
     names.sort_unstable();
     names
 }
 
-/// The congestion control that the kernel or the literature calls `name`, in any case of letters.
+/// Returns the CCA that the kernel or the literature calls `name`; case does not matter.
 ///
 /// # Errors
-/// If there is none of that name.
+/// If there is no CCA of that name.
 pub fn cca_called(name: &str) -> Result<&'static Cca, String> {
     looked_up(name, &[])
 }
 
-/// The same; errors tell of what is allowed `besides`.
+/// Does the same; errors list what is allowed `besides`.
 fn looked_up(name: &str, besides: &[&'static str]) -> Result<&'static Cca, String> {
     registry::find(name).ok_or_else(|| {
         let all = registry::all();
@@ -44,8 +44,8 @@ fn looked_up(name: &str, besides: &[&'static str]) -> Result<&'static Cca, Strin
     })
 }
 
-/// A congestion control and what of its parameters differs from the default, or `auto` and by what it is
-/// selected. Its text is as on the command line: `cubic:beta=0.8,hystart=off`, `auto:requirement=delay`.
+/// CCA with the parameters that differ from the default, or `auto` with its parameters. The text is as on the command
+/// line: `cubic:beta=0.8,hystart=off`, `auto:requirement=delay`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CcaChoice {
     /// The kernel's name, or `auto`.
@@ -64,7 +64,7 @@ impl Default for CcaChoice {
 }
 
 impl CcaChoice {
-    /// The congestion control called `name`, with these parameters.
+    /// Creates the choice of the CCA called `name`, with these parameters.
     fn new(
         name: &str,
         parameters: impl IntoIterator<Item = (String, Parameter)>,
@@ -95,7 +95,7 @@ impl CcaChoice {
         Ok(choice)
     }
 
-    /// The congestion control called `name` in the catalogue, as it is by default.
+    /// Returns the CCA of that name with its default parameters.
     pub fn plain(name: &'static str) -> Self {
         Self {
             name,
@@ -103,12 +103,12 @@ impl CcaChoice {
         }
     }
 
-    /// What selects it, if it is not a congestion control but `auto`.
+    /// Returns the parameters of `auto`; `None` if the CCA is a fixed one.
     pub fn auto(&self) -> Option<Auto> {
         (self.name == Auto::NAME).then(|| Auto::new(&self.settings()).unwrap_or_default())
     }
 
-    /// The parameters as congestion controls read them.
+    /// Returns the parameters as CCAs read them.
     pub fn settings(&self) -> Settings {
         let parameters = self.parameters.iter();
         parameters
@@ -117,7 +117,7 @@ impl CcaChoice {
     }
 }
 
-/// The error, with what may have been meant.
+/// Returns the error with a suggestion.
 fn explained(error: &SettingError) -> String {
     match error {
         SettingError::Unknown {
@@ -175,7 +175,7 @@ impl FromStr for CcaChoice {
     }
 }
 
-/// The value of a parameter.
+/// Value of a parameter.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Parameter {

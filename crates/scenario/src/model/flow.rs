@@ -1,4 +1,4 @@
-//! Who sends to whom, how, and what.
+//! Flow: an application and its connections.
 
 use config::table;
 use units::Duration;
@@ -17,16 +17,16 @@ table! {
         pub to: String = "phone".to_owned(),
         /// Congestion control: a name, or a table of its name and parameters; default "cubic".
         pub cca: CcaChoice,
-        /// Changes of the congestion control while it runs, in the order of time; default none.
+        /// Changes of the CCA while the flow runs, in the order of time; default none.
         pub switch: Vec<Switch>,
-        /// When it starts, before the start jitter; default 0s.
+        /// Time of the start, before the start jitter; default 0s.
         pub start: Duration,
-        /// Connections that do the same in parallel; default 1.
+        /// Number of sessions that do the same in parallel; default 1.
         pub count: u32 = 1,
         /// Node that opens the connections: "to", as for a download, or "from", as for an upload; default "to".
         #[serde(skip_serializing_if = "Opens::is_default")]
         pub opens: Opens,
-        /// What the application does; default "bulk" to the end of the run.
+        /// Application; default "bulk" to the end of the run.
         pub workload: Workload,
     }
 }

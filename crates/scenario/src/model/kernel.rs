@@ -1,4 +1,4 @@
-//! What only the Linux kernel has.
+//! Kernel settings, for the kernel engine only.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use super::Parameter;
 table! {
     /// Settings of the kernel engine; the native engine refuses a scenario that has any.
     pub struct Kernel {
-        /// Sysctls of all hosts by their names, such as "net.ipv4.tcp_notsent_lowat"; they win over what the
-        /// section tcp says; default none.
+        /// Sysctls of all hosts by their names, such as "net.ipv4.tcp_notsent_lowat"; they take precedence over the
+        /// section tcp; default none.
         pub sysctl: BTreeMap<String, Parameter>,
         /// Parameters of modules, such as "tcp_cubic.hystart"; default none.
         pub module: BTreeMap<String, Parameter>,
@@ -18,13 +18,13 @@ table! {
 }
 
 impl Kernel {
-    /// Whether nothing is set.
+    /// Returns whether nothing is set.
     pub fn is_empty(&self) -> bool {
         self.sysctl.is_empty() && self.module.is_empty()
     }
 }
 
-/// The value as the kernel's files take it.
+/// Returns the value as files of the kernel take it.
 pub fn kernel_text(value: &Parameter) -> String {
     match value {
         Parameter::Switch(on) => u8::from(*on).to_string(),

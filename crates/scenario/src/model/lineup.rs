@@ -1,17 +1,16 @@
-//! Who runs: one congestion control, or several at a time that share the path.
+//! Line-up: the CCAs of one or several flows that run together.
 
 use core::str::FromStr;
 
 use super::{CcaChoice, Scenario};
 
-/// Congestion controls of flows that run at the same time, written `cubic`, `cubic:beta=0.8` or
-/// `cubic+bbr`.
+/// CCAs of flows that run at the same time, written `cubic`, `cubic:beta=0.8` or `cubic+bbr`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Lineup(Vec<CcaChoice>);
 
 impl Lineup {
-    /// All of a list in which commas stand between line-ups and between the parameters of one
-    /// congestion control: `cubic:hystart=off,beta=0.8,bbr+reno`.
+    /// Parses a list in which commas separate both line-ups and the parameters of a CCA:
+    /// `cubic:hystart=off,beta=0.8,bbr+reno`.
     ///
     /// # Errors
     /// If a name or a parameter is unknown, or a value not allowed.
@@ -39,8 +38,7 @@ impl Lineup {
         Ok(lineups)
     }
 
-    /// Gives each of the first flows its congestion control; where there are fewer flows, more of the
-    /// kind of the first are added.
+    /// Gives each of the first flows its CCA. If there are fewer flows than CCAs, copies of the first flow are added.
     pub fn apply(&self, scenario: &mut Scenario) {
         for (number, choice) in self.0.iter().enumerate() {
             if number >= scenario.flows.len() {
@@ -55,8 +53,8 @@ impl Lineup {
     }
 }
 
-/// The error of what follows on `before`, which, if that ends with the name of a file, may have been meant as
-/// the rest of the name.
+/// Returns the error for the text after `before`. If that ends with a file name, the error says that the text may have
+/// been meant as part of that name.
 fn torn(before: Option<&str>, error: String) -> String {
     let last = before.and_then(|before| before.rsplit([':', ',']).next());
     let file = last
@@ -75,7 +73,7 @@ impl FromStr for Lineup {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        // A plus at the end belongs to the name (Westwood+).
+        // A plus sign at the end belongs to the name (Westwood+).
         let mut parts: Vec<String> = Vec::new();
         for part in text.split('+') {
             match parts.last_mut() {

@@ -1,4 +1,4 @@
-//! What a scenario consists of.
+//! Model: the sections of a scenario.
 
 mod cca;
 mod flow;

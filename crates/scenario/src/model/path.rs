@@ -1,23 +1,23 @@
-//! The path between server and phone, and links beside it.
+//! Path between server and phone, and links beside it.
 
 use config::table;
 use units::{Bytes, Duration, Rate};
 
 use super::{Buffer, Capacity, Cross, Jitter, Loss, Queue};
 
-/// Capacity of an access link unless said otherwise.
+/// Default capacity of an access link.
 const ACCESS: Capacity = Capacity::constant(Rate::from_bits_per_second(50_000_000));
 
-/// Capacity of a wire unless said otherwise.
+/// Default capacity of a wire.
 const WIRE: Capacity = Capacity::constant(Rate::from_bits_per_second(1_000_000_000));
 
 /// MTU of Ethernet.
 const MTU: Bytes = Bytes::new(1500);
 
 table! {
-    /// From the server over wired hops to the gateway, and over the access link to the phone.
+    /// Path from the server over wired hops to the gateway, and over the access link to the phone.
     pub struct Path {
-        /// Base round-trip propagation time, on the wired hops, half each way; default 40ms.
+        /// Base round-trip propagation time, on the wired hops, half in each direction; default 40ms.
         pub rtt: Duration = Duration::from_millis(40),
         /// Capacity of the access link towards the phone; default a rate of 50Mbit/s.
         pub down: Capacity = ACCESS,
@@ -40,7 +40,7 @@ table! {
         pub uplink_loss: Loss = Loss::NONE,
         /// Jitter of the downlink; unset: none.
         pub jitter: Option<Jitter>,
-        /// Traffic of others on the downlink; default none.
+        /// Cross-traffic on the downlink; default none.
         pub cross: Vec<Cross>,
         /// Hops from the server towards the access link; default one, "wan", of 1Gbit/s.
         pub wired: Vec<WiredHop> = vec![WiredHop {
@@ -51,7 +51,7 @@ table! {
 }
 
 impl Path {
-    /// The largest packet that passes everywhere between server and phone.
+    /// Returns the size of the largest packet that passes all links between server and phone.
     pub fn path_mtu(&self) -> Bytes {
         self.wired
             .iter()
@@ -59,8 +59,8 @@ impl Path {
             .fold(self.mtu, Bytes::min)
     }
 
-    /// The one-way propagation delay of each wired hop. What the named delays leave of half the RTT is
-    /// on the first hop without one.
+    /// Returns the one-way propagation delay of each wired hop. The first hop without a delay of its own has what the
+    /// other hops leave of half the RTT.
     pub fn wired_delays(&self) -> Vec<Duration> {
         let named = self.wired.iter().filter_map(|hop| hop.delay);
         let mut rest = (self.rtt / 2).saturating_sub(named.fold(Duration::ZERO, |sum, d| sum + d));
@@ -73,14 +73,14 @@ impl Path {
 }
 
 table! {
-    /// A wired hop; both directions are alike, but for the traffic of others.
+    /// Wired hop. Both directions are alike, but for cross-traffic.
     pub struct WiredHop {
         /// Name in results; default "wan" for the first, then "hop-2" and so on.
         pub name: String,
         /// Rate, or any other capacity; default 1Gbit/s.
         pub rate: Capacity = WIRE,
-        /// Propagation delay one way; unset: for the first such hop what the others leave of half the RTT,
-        /// for further ones 0s.
+        /// One-way propagation delay; unset: for the first such hop what the others leave of half the RTT, for further
+        /// ones 0s.
         pub delay: Option<Duration>,
         /// Buffer of each direction; default 10000packets.
         pub buffer: Buffer = Buffer::Packets(10_000),
@@ -92,14 +92,13 @@ table! {
         pub loss: Loss = Loss::NONE,
         /// Jitter, each direction; unset: none.
         pub jitter: Option<Jitter>,
-        /// Traffic of others, towards the phone; default none.
+        /// Cross-traffic towards the phone; default none.
         pub cross: Vec<Cross>,
     }
 }
 
 table! {
-    /// A link beside the path; both directions are alike, but for the traffic of others. Together with the
-    /// path, links make a tree.
+    /// Link beside the path. Both directions are alike, but for cross-traffic. Links and path together form a tree.
     pub struct ExtraLink {
         /// Name in results; default "link-1", "link-2" and so on.
         pub name: String,
@@ -109,7 +108,7 @@ table! {
         pub to: String,
         /// Rate, or any other capacity; default 1Gbit/s.
         pub rate: Capacity = WIRE,
-        /// Propagation delay one way; default 0s.
+        /// One-way propagation delay; default 0s.
         pub delay: Duration,
         /// Buffer of each direction; default 10000packets.
         pub buffer: Buffer = Buffer::Packets(10_000),
@@ -121,7 +120,7 @@ table! {
         pub loss: Loss = Loss::NONE,
         /// Jitter, each direction; unset: none.
         pub jitter: Option<Jitter>,
-        /// Traffic of others, towards the end named second; default none.
+        /// Cross-traffic towards the end named second; default none.
         pub cross: Vec<Cross>,
     }
 }

@@ -1,4 +1,4 @@
-//! Congestion controls that change while a connection lives.
+//! Switch: a scheduled change of the CCA.
 
 use cca::Takeover;
 use config::table;
@@ -7,14 +7,14 @@ use units::Duration;
 use super::CcaChoice;
 
 table! {
-    /// A change of the congestion control of all connections of a flow that are open then, and of those
-    /// that open later.
+    /// Change of the CCA of all connections of a flow that are open at that time, and of those that open later.
     pub struct Switch {
-        /// When, from the start of the run; compulsory.
+        /// Time of the change, from the start of the run; compulsory.
         pub at: Duration,
-        /// The congestion control that takes over; default "cubic".
+        /// CCA that takes over; default "cubic".
         pub to: CcaChoice,
-        /// What it is handed; default "context".
+        /// Kind of takeover: "context" hands over what the connection has learnt, "kernel" does what Linux does;
+        /// default "context".
         pub how: Takeover,
     }
 }

@@ -1,4 +1,4 @@
-//! What the hosts' administrators set.
+//! TCP settings of hosts.
 
 use config::table;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -7,39 +7,38 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use units::{Bytes, Duration};
 
 table! {
-    /// The settings of TCP on all hosts; the defaults are those of Linux.
+    /// Settings of TCP on all hosts; the defaults are those of Linux.
     pub struct Tcp {
         /// Initial window, segments; default 10 (RFC 6928).
         pub initial_window: u32 = 10,
         /// Maximum segment size as announced, payload with TCP options; unset: MTU less 40 bytes.
         pub mss: Option<Bytes>,
-        /// Least variance term of the retransmission timeout; default 200ms.
+        /// Lower bound of the variance term of the retransmission timeout; default 200ms.
         pub min_rto: Duration = Duration::from_millis(200),
         /// Whether one ACK may stand for two segments; default true (RFC 1122 section 4.2.3.2).
         pub delayed_ack: bool = true,
         /// Timestamps option, 12 bytes of each segment; default true (RFC 7323).
         pub timestamps: bool = true,
-        /// Window scale: true as the largest receive buffer needs, false for none (windows up to 64KiB), or
-        /// the shift, 0 to 14; default true (RFC 7323).
+        /// Window scale: true for what the largest receive buffer needs, false for none (windows up to 64KiB), or the
+        /// shift, 0 to 14; default true (RFC 7323).
         pub window_scale: WindowScale = WindowScale::Automatic,
-        /// Upper end of the automatic tuning of the receive buffer (`tcp_rmem`); default 6MiB.
+        /// Upper limit of the automatic tuning of the receive buffer (`tcp_rmem`); default 6MiB.
         pub receive_buffer_max: Bytes = Bytes::new(6 << 20),
-        /// Cap of the receive window that is announced; unset: what Linux makes of the receive buffer, from
-        /// which it takes the overhead of packets: two thirds for full packets.
+        /// Cap of the announced receive window; unset: the share of the receive buffer that Linux announces, which
+        /// leaves room for the overhead of packets (two thirds for full packets).
         pub receive_window_max: Option<Bytes>,
         /// Largest send buffer (`tcp_wmem`); default 4MiB.
         pub send_buffer_max: Bytes = Bytes::new(4 << 20),
-        /// Segments handed to the device at once: "linux" sizes bursts by the pacing rate, or a number of
-        /// segments; default "linux".
+        /// Segments handed to the device at once: "linux" for bursts sized by the pacing rate, or a number of segments;
+        /// default "linux".
         pub tso: Tso = Tso::Linux,
         /// Detection of spurious timeouts by F-RTO; default true (RFC 5682).
         pub f_rto: bool = true,
         /// Tail loss probes; default true (RFC 8985).
         pub tlp: bool = true,
-        /// Pacing whatever the congestion control, as with the fq qdisc; default false.
+        /// Pacing whatever the CCA, as with the fq qdisc; default false.
         pub pacing: bool,
-        /// Ask for explicit congestion notification; default false: only congestion controls that need it do
-        /// (RFC 3168).
+        /// Ask for explicit congestion notification (RFC 3168); default false: only CCAs that need it ask for it.
         pub ecn: bool,
         /// Whether the window shrinks while the connection is idle; default true (RFC 2861).
         pub slow_start_after_idle: bool = true,
@@ -47,10 +46,10 @@ table! {
 }
 
 impl Tcp {
-    /// The largest receive window, bytes. Without a cap it is the share of the receive buffer that
-    /// payload has in the memory that a packet takes (Linux since 6.6, `tcp_measure_rcv_mss`): with the
-    /// buffers that most network drivers use, a packet takes its own size and 64 bytes, rounded up to
-    /// cache lines of 64 bytes, and 576 for two headers (`SKB_TRUESIZE`).
+    /// Returns the largest receive window, bytes. Without a cap it is the share of the receive buffer that payload has
+    /// in the memory that a packet takes (Linux since 6.6, `tcp_measure_rcv_mss`). With the buffers that most network
+    /// drivers use, a packet takes its own size and 64 bytes, rounded up to cache lines of 64 bytes, and 576 bytes for
+    /// two headers (`SKB_TRUESIZE`).
     pub fn receive_window(&self, path_mtu: Bytes) -> Bytes {
         const HEADROOM: u64 = 64;
         const CACHE_LINE: u64 = 64;
@@ -63,7 +62,7 @@ impl Tcp {
         self.receive_window_max.unwrap_or(Bytes::new(usual))
     }
 
-    /// Payload bytes of a full segment on a path of that MTU, after the timestamps option.
+    /// Returns the payload of a full segment on a path of that MTU, after the timestamps option, bytes.
     pub fn segment_payload(&self, path_mtu: Bytes) -> u32 {
         let announced = path_mtu.get().saturating_sub(40);
         let mss = self.mss.map_or(announced, |mss| mss.get().min(announced));
@@ -71,19 +70,19 @@ impl Tcp {
     }
 }
 
-/// Which window scale is offered.
+/// Window scale option.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WindowScale {
     /// The option is left out.
     Off,
-    /// As the largest receive buffer needs.
+    /// The shift that the largest receive buffer needs.
     Automatic,
     /// This shift.
     Fixed(u8),
 }
 
 impl WindowScale {
-    /// The shift offered with a receive buffer of at most `buffer`; `None` to leave the option out.
+    /// Returns the shift offered with a receive buffer of at most `buffer`; `None` to leave the option out.
     pub fn shift(self, buffer: Bytes) -> Option<u8> {
         match self {
             Self::Off => None,
@@ -152,12 +151,12 @@ impl JsonSchema for WindowScale {
     }
 }
 
-/// How many segments go to the device at once.
+/// Number of segments handed to the device at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Tso {
     /// About a millisecond's worth at the pacing rate.
     Linux,
-    /// This many.
+    /// This number.
     Segments(u32),
 }
 

@@ -1,8 +1,8 @@
-//! Names where a file gives none.
+//! Default names of scenarios, hops, links and flows.
 
 use crate::model::Scenario;
 
-/// Names the scenario after its file and the rest by number.
+/// Names the scenario after its file, and unnamed parts by number.
 pub(super) fn names(scenario: &mut Scenario, stem: &str) {
     let name_if_empty = |name: &mut String, default: &dyn Fn() -> String| {
         if name.is_empty() {

@@ -1,4 +1,4 @@
-//! From a text and overrides to a scenario.
+//! Reading of scenarios from a text and overrides.
 
 mod complete;
 mod overrides;
@@ -11,21 +11,21 @@ use config::{ConfigError, Document, Node, Origin};
 use crate::model::{Buffer, Capacity, Path, Scenario, TraceFile};
 
 impl Scenario {
-    /// Reads a scenario file. `origin` is its name in errors, and the scenario's name where the file
-    /// gives none. Each of `overrides` is `field=value`, such as `path.buffer=2bdp` or
-    /// `flows.0.cca=bbr`; the value is TOML, or else a text. They are applied in order.
+    /// Reads a scenario file. `origin` is its name in errors, and the scenario's name if the file gives none. Each of
+    /// `overrides` is `field=value`, such as `path.buffer=2bdp` or `flows.0.cca=bbr`. The value is TOML, or else a
+    /// text. Overrides are applied in order.
     ///
     /// # Errors
-    /// The first thing that is wrong, with the line or the override it is in.
+    /// The first fault, with its line or override.
     pub fn from_toml(text: &str, origin: &str, overrides: &[String]) -> Result<Self, ConfigError> {
         read(Document::from_toml(text, origin)?, origin, overrides)
     }
 
-    /// The scenario that a link trace alone makes, as from [`Scenario::of_trace`], with overrides as in
+    /// Returns the scenario of a link trace alone, as [`Scenario::of_trace`] does, with overrides as in
     /// [`Scenario::from_toml`].
     ///
     /// # Errors
-    /// The first override that is wrong.
+    /// The first override that is refused.
     pub fn from_trace(
         down: &str,
         up: Option<&str>,
@@ -35,9 +35,9 @@ impl Scenario {
         read(Document::new(tree, down), down, overrides)
     }
 
-    /// A bulk download over a recorded access link: the trace in `down`, the one in `up` or else
-    /// 50Mbit/s, a base RTT of 40ms and the deep buffer of cellular networks, 750 packets. Relative
-    /// paths count from where the program runs.
+    /// Returns a bulk download over a recorded access link. It has the trace in `down`, the trace in `up` or else
+    /// 50Mbit/s, a base RTT of 40ms, and the deep buffer of cellular networks, 750 packets. Relative paths count from
+    /// the working directory.
     pub fn of_trace(down: &str, up: Option<&str>) -> Self {
         let capacity = |trace: &str| {
             Capacity::Trace(TraceFile {
@@ -69,7 +69,7 @@ fn read(
         let defaults = document.read::<Scenario>().map_or_else(
             |_| Node::empty(Origin::Whole),
             |mut scenario| {
-                // An override of the radio makes one where there is none.
+                // An override of a radio field adds a section radio if there is none.
                 scenario.radio.get_or_insert_default();
                 Node::from_json(&scenario.to_value(), Origin::Whole)
             },
@@ -87,7 +87,7 @@ fn read(
     Ok(scenario)
 }
 
-/// The name of a file without its directory and extension.
+/// Returns the name of a file without its directory and extension.
 fn stem(file: &str) -> String {
     FilePath::new(file).file_stem().map_or_else(
         || file.to_owned(),

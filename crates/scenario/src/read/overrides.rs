@@ -1,8 +1,8 @@
-//! Changing single fields of a tree before it is read.
+//! Overrides: changes of single fields of a tree before it is read.
 
 use config::{Node, Origin, Value, Wrong};
 
-/// Fields of which a table has one at most.
+/// Groups of fields of which a table has at most one.
 const ALTERNATIVES: [&[&str]; 7] = [
     &["rate", "steps", "trace", "generate"],
     &["band", "frequency"],
@@ -13,14 +13,14 @@ const ALTERNATIVES: [&[&str]; 7] = [
     &["fcd", "ns2"],
 ];
 
-/// Fields that only go with one of those.
+/// Fields that are valid only together with another one.
 const COMPANIONS: [(&str, &str); 3] = [
     ("format", "trace"),
     ("offset", "phone_log"),
     ("velocity", "position"),
 ];
 
-/// Whether a field of a table goes when `set` is set.
+/// Returns whether a field of a table is removed when `set` is set.
 fn gives_way(field: &str, set: &str) -> bool {
     let excludes = |other: &str| {
         let mut all = ALTERNATIVES.iter();
@@ -33,7 +33,7 @@ fn gives_way(field: &str, set: &str) -> bool {
 /// Tables whose keys are names with dots.
 const NAMES_WITH_DOTS: [&str; 2] = ["kernel.sysctl.", "kernel.module."];
 
-/// The keys on the way to a field.
+/// Returns the keys on the way to a field.
 fn keys(field: &str) -> Vec<&str> {
     let field = field.trim();
     let named = NAMES_WITH_DOTS
@@ -47,7 +47,7 @@ fn keys(field: &str) -> Vec<&str> {
     table.split('.').chain(core::iter::once(name)).collect()
 }
 
-/// Applies `field=value`. What the tree lacks on the way to the field comes from `defaults`.
+/// Applies `field=value`. Tables on the way that the tree lacks come from `defaults`.
 pub(super) fn apply(
     tree: &mut Node,
     defaults: &Node,
@@ -85,16 +85,16 @@ pub(super) fn apply(
     Ok(())
 }
 
-/// Where an override has come to.
+/// Position in the tree that an override has reached.
 struct Place<'a> {
     node: &'a mut Node,
     defaults: Option<&'a Node>,
-    /// The key that led here.
+    /// Key of this position.
     name: &'a str,
 }
 
 impl<'a> Place<'a> {
-    /// The field or element called `key`, made if need be.
+    /// Returns the field or element called `key`, which is created if it is missing.
     fn enter(self, key: &'a str, origin: Origin) -> Result<Self, String> {
         let Self {
             node,
@@ -140,7 +140,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// Makes a table of a word or a number that stands for one.
+/// Turns a word or number that stands for a table into that table.
 fn open(node: &mut Node, name: &str, origin: Origin) {
     let stands_for = match (&node.value, name) {
         (Value::List(_) | Value::Table(_), _) => return,

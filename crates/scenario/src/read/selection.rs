@@ -1,4 +1,4 @@
-//! Loading of the policies and memories that flows name into the scenario.
+//! Loading of policies and memories that flows name.
 
 use std::path::Path;
 
@@ -7,8 +7,8 @@ use config::{ConfigError, Wrong};
 use select::Auto;
 
 impl Scenario {
-    /// Reads the files of policies and memories that the flows' `auto` name; relative paths count from
-    /// `directory`. Built-in policies and files that the scenario holds already are not read.
+    /// Reads the policy and memory files that the flows' `auto` name; relative paths count from `directory`. Built-in
+    /// policies and files that the scenario holds already are not read.
     ///
     /// # Errors
     /// If a file cannot be read, or is no policy or memory; the error names it and the field.
@@ -27,7 +27,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// Returns the flows by name, with the words of those whose congestion control is selected.
+    /// Returns the flows by name, with the parameters of `auto` where the CCA is selected.
     pub fn selected(&self) -> impl Iterator<Item = (&str, Option<Auto>)> {
         let flows = self.flows.iter();
         flows.map(|flow| (flow.name.as_str(), flow.cca.auto()))

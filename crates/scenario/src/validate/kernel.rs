@@ -1,10 +1,10 @@
-//! Settings of the Linux kernel.
+//! Checks of kernel settings.
 
 use super::{Wrong, refuse};
 use crate::model::Kernel;
 
-/// Whether names can be those of files below `/proc/sys/net` and `/sys/module`; whether the kernel has
-/// them shows when it runs.
+/// Checks that names can be those of files below `/proc/sys/net` and `/sys/module`. Only the kernel can tell at run
+/// time whether it has them.
 pub(super) fn check(kernel: &Kernel) -> Result<(), Wrong> {
     let plain = |name: &str| {
         name.split('.').all(|part| {

@@ -1,4 +1,4 @@
-//! The path, the links beside it, and the tree they make.
+//! Checks of the path, of links beside it, and of the tree that they form.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use units::{Bytes, Duration};
 use crate::model::{Buffer, Capacity, Cross, Jitter, Loss, Path, Queue, Radio, Scenario};
 use config::{At, Wrong, changed, each, positive, refuse, unique, within, wrong};
 
-/// Smallest datagram that every host must take (RFC 791), and jumbo frames.
+/// Limits of the MTU: the smallest datagram that every host must accept (RFC 791), and jumbo frames.
 const MTU: (Bytes, Bytes) = (Bytes::new(576), Bytes::new(9000));
 
 pub(super) fn check(scenario: &Scenario) -> Result<(), Wrong> {
@@ -32,7 +32,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Wrong> {
     tree(scenario)
 }
 
-/// The radio takes the place of the link that the path describes.
+/// Refuses fields of the path's access link where the radio takes its place.
 pub(super) fn access_link(path: &Path) -> Result<(), Wrong> {
     let kept = ["rtt", "mtu", "wired"];
     let mut set = changed(path).into_iter();
@@ -79,7 +79,7 @@ fn impairments(
     each("cross", cross, |cross| cross.check(mtu))
 }
 
-/// Named delays and half the RTT have to agree.
+/// Checks that named delays and half the RTT agree.
 fn delays(scenario: &Scenario) -> Result<(), Wrong> {
     let (wired, half) = (&scenario.path.wired, scenario.path.rtt / 2);
     let mut named = Duration::ZERO;
@@ -99,7 +99,7 @@ fn delays(scenario: &Scenario) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Every link joins two parts that were apart, and in the end nothing is.
+/// Checks that the links form a tree: each joins two separate parts, and in the end all nodes are joined.
 fn tree(scenario: &Scenario) -> Result<(), Wrong> {
     let mut part: BTreeMap<&str, &str> = ["server", "gateway", "phone"]
         .map(|node| (node, "server"))

@@ -1,4 +1,4 @@
-//! Flows and the traffic of others.
+//! Checks of flows and cross-traffic.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -76,7 +76,7 @@ fn switches(field: &str, switches: &[Switch], duration: Duration) -> Result<(), 
     Ok(())
 }
 
-/// What is selected is not switched by the clock, and nothing is switched to `auto`.
+/// Refuses scheduled switches of a selected flow, and switches to `auto`.
 fn selected(field: &str, flow: &Flow) -> Result<(), Wrong> {
     if flow.cca.auto().is_some() && !flow.switch.is_empty() {
         let reason = "changes what auto selects; allowed: none with auto".to_owned();

@@ -6,7 +6,7 @@ use crate::estimate::Estimate;
 
 /// Number of samples over which the answer is smoothed: a second.
 const SMOOTHED: f64 = 100.0;
-/// Limit of the smoothed share of samples. It covers the last RTTs, because a full window shows only between two ACKs.
+/// Share of samples above which the window counts as limiting. A full window shows only between two ACKs.
 const HALF: f64 = 0.5;
 
 /// Smoothed share of samples in which the receive window was full while the congestion window had room.

@@ -68,12 +68,12 @@ impl Simulation {
         self.with_selectors(|all, endpoint| all.open(endpoint.now, flow, connection, &to, endpoint))
     }
 
-    /// Shows a selector its sender after the handshake, before that sends anything.
+    /// Shows a selector the state of its sender after the handshake, before any data is sent.
     pub(super) fn establish(&mut self, connection: u32) {
         self.with_selectors(|all, endpoint| all.establish(endpoint.now, connection, endpoint));
     }
 
-    /// Shows the selectors their senders, and carries out what they decide.
+    /// Shows the selectors the states of their senders, and carries out their decisions.
     pub(super) fn select(&mut self) {
         self.with_selectors(|all, endpoint| all.look(endpoint.now, endpoint));
     }

@@ -10,7 +10,7 @@ use sim::Simulation;
 use units::Instant;
 
 #[allow(dead_code, reason = "not every test needs it")]
-/// Where the built-in scenarios are.
+/// Folder of the built-in scenarios.
 pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/celltcp/library")
 }
