@@ -1,6 +1,10 @@
 """celltcp traces."""
 
+import gzip
+import json
 from pathlib import Path
+
+import pytest
 
 import celltcp as ct
 
@@ -23,3 +27,70 @@ def test_a_generated_trace_is_described_converted_and_drawn(celltcp, tmp_path: P
 def test_a_seed_is_a_trace() -> None:
     first, again, other = (ct.Trace.generate(10, 0.5, 2, 0, 1, 10, seed) for seed in (1, 1, 2))
     assert first.to_csv() == again.to_csv() != other.to_csv()
+
+
+KBPS = "time_ms,throughput_kbps\n" + "".join(f"{100 * n},{8000 + n}\n" for n in range(50))
+BOTH = "time_s;up_mbps;down_mbps\n" + "".join(f"{n};2,5;{8 + n % 2}\n" for n in range(30))
+
+
+def test_units_of_a_table_are_read_and_told_before_anything_runs(celltcp, tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text(KBPS)
+    told = 'time "time_ms" in ms, rate "throughput_kbps" in kbit/s'
+    assert told in celltcp("traces", "info", "x.csv").stdout
+    done = celltcp("compare", "x.csv", "--cca", "bbr", "--runs", "1", "--duration", "3s", "--json", "-")
+    assert f"downlink {tmp_path / 'x.csv'}: CSV with commas, {told}: 5.0 s, mean 8.0" in done.stderr
+    document = json.loads(done.stdout)
+    (trace,) = document["traces"]
+    assert trace["mean_mbps"] == pytest.approx(8.024, abs=1e-3)
+    assert trace["duration_s"] == 5.0
+    assert told in trace["read_as"]
+    assert 4 < document["runs"][0]["goodput_mbps"] < 8.1
+
+
+@pytest.mark.parametrize("name", ["x.txt", "x.csv.gz", "x.txt.gz", "x.tsv"])
+def test_a_trace_goes_by_what_is_in_it_and_may_be_packed(celltcp, tmp_path: Path, name: str) -> None:
+    text = KBPS.replace(",", "\t").encode()
+    (tmp_path / name).write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
+    assert celltcp("traces", "info", name).stdout.splitlines()[1] == "duration     5.000 s"
+    loaded = ct.load_scenario(tmp_path / name)
+    assert [(each[1], each[3]) for each in loaded.traces] == [("down", 5.0)]
+
+
+def test_the_direction_of_a_table_can_be_chosen(celltcp, tmp_path: Path) -> None:
+    file = tmp_path / "x.csv"
+    file.write_text(BOTH)
+    assert ct.Trace.read(file).mean_mbps == pytest.approx(8.5)
+    assert ct.Trace.read(file, direction="up").mean_mbps == pytest.approx(2.5)
+    assert "mean         2.500" in celltcp("traces", "info", "x.csv", "--direction", "up").stdout
+    loaded = ct.load_scenario(file, uplink=file)
+    assert {each[1]: round(each[4], 1) for each in loaded.traces} == {"down": 8.5, "up": 2.5}
+    other = ct.load_scenario(file, direction="up")
+    assert other.traces[0][4] == pytest.approx(2.5)
+    assert other.hash != loaded.hash
+
+
+def test_columns_and_units_that_the_file_does_not_tell_are_asked_for(celltcp, tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("".join(f"{n * 100},7,{9000 + n}\n" for n in range(30)))
+    done = celltcp("compare", "x.csv", "--runs", "1", "--duration", "2s")
+    assert done.returncode == 2
+    assert "--column TIME,RATE" in done.stderr
+    done = celltcp("traces", "info", "x.csv", "--column", "1,3")
+    assert done.returncode == 2
+    assert "--unit" in done.stderr
+    done = celltcp("traces", "info", "x.csv", "--column", "1,3", "--unit", "ms,kbit/s")
+    assert "mean         9.01" in done.stdout
+    loaded = ct.load_scenario(tmp_path / "x.csv", column="1,3", unit="ms,kbit/s")
+    assert loaded.traces[0][3] == 3.0
+    with pytest.raises(ct.CelltcpError, match="is no link trace"):
+        ct.load_scenario("drive", unit="kbit/s")
+
+
+def test_recorded_logs_of_nyu_mets_are_read() -> None:
+    folder = Path(__file__).parents[2] / "shared" / "traces" / "nyu-mets"
+    if not folder.exists():
+        pytest.skip("the recorded traces are not there: they are not part of the project")
+    for file in sorted(folder.iterdir()):
+        trace = ct.Trace.read(file)
+        assert trace.how == "NYU-METS, a line per second"
+        assert 5 < trace.mean_mbps < 50
+        assert trace.duration_s > 20_000

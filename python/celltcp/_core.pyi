@@ -68,11 +68,21 @@ class Scenario:
     @property
     def has_radio(self) -> bool: ...
     def with_radio_log(self) -> Scenario: ...
+    @property
+    def traces(self) -> list[tuple[str, str, str, float, float]]: ...
 
 @final
 class Trace:
     @staticmethod
-    def read(path: str, format: str | None = None, direction: str = "down") -> Trace: ...
+    def read(
+        path: str,
+        format: str | None = None,
+        direction: str | None = None,
+        column: str | None = None,
+        unit: str | None = None,
+    ) -> Trace: ...
+    @property
+    def how(self) -> str: ...
     @staticmethod
     def generate(
         mean_mbps: float,

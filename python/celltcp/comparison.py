@@ -175,6 +175,7 @@ class Comparison(Recorded):
             "version": self.results.about["version"],
             "scenario": self.results.about["name"],
             "scenario_hash": self.results.about["hash"],
+            "traces": self.results.about.get("traces", []),
             "randomness": self.randomness,
             "runs": json_rows(self.runs),
             "summary": [

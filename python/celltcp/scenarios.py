@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import difflib
+import json
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from celltcp._core import CelltcpError, Scenario
 
-#: Endings by which a file is taken for a link trace.
-TRACE_ENDINGS = (".down", ".up", ".csv", ".mahimahi")
+#: Endings by which a file is taken for a link trace; each may be followed by `.gz`.
+TRACE_ENDINGS = (".down", ".up", ".csv", ".tsv", ".txt", ".mahimahi")
 
 #: Fields whose value is a file.
 _FILE_FIELDS = ("trace", "ns2", "fcd", "phone_log")
@@ -36,6 +37,9 @@ def load_scenario(
     uplink: str | Path | None = None,
     duration: str | None = None,
     changes: Mapping[str, object] | Sequence[str] = (),
+    column: str | None = None,
+    unit: str | None = None,
+    direction: str | None = None,
 ) -> Scenario:
     """Loads a scenario.
 
@@ -45,11 +49,15 @@ def load_scenario(
         uplink: a link trace of the uplink.
         duration: length of a run, such as `"60s"`.
         changes: fields to override, as a mapping or as `"field=value"` texts.
+        column: columns of a link trace that is a table, `RATE` or `TIME,RATE`, by names or numbers.
+        unit: units of a link trace that is a table, such as `"kbit/s"` or `"ms,kbit/s"`.
+        direction: of a link trace with both: whose rates are read, `"down"` or `"up"`.
 
     Raises:
         CelltcpError: one line that names the file, the field, the value and what is allowed.
     """
-    overrides = override_texts(changes)
+    overrides = _reading(what, {"column": column, "unit": unit, "direction": direction})
+    overrides += override_texts(changes)
     if duration is not None:
         overrides.append(f"duration={duration}")
     if isinstance(what, Scenario):
@@ -57,7 +65,7 @@ def load_scenario(
             overrides.append(f"path.up.trace={Path(uplink).resolve()}")
         return what.with_changes(overrides) if overrides else what
     name = str(what)
-    if name.endswith(TRACE_ENDINGS):
+    if is_trace(name):
         up = str(Path(uplink).resolve()) if uplink else None
         _must_exist(name)
         return Scenario.of_trace(str(Path(name).resolve()), up, overrides)
@@ -78,6 +86,23 @@ def load_scenario(
     raise CelltcpError(unknown(name))
 
 
+def is_trace(name: str) -> bool:
+    """Returns whether a file is taken for a link trace, by its name."""
+    return name.removesuffix(".gz").endswith(TRACE_ENDINGS)
+
+
+def _reading(what: str | Path | Scenario, told: Mapping[str, str | None]) -> list[str]:
+    """Returns overrides with what is said of the trace that a scenario consists of."""
+    given = {name: value for name, value in told.items() if value is not None}
+    if given and (isinstance(what, Scenario) or not is_trace(str(what))):
+        name = next(iter(given))
+        raise CelltcpError(
+            f"{name}: {given[name]!r} is given, but the scenario is no link trace; for a trace that a "
+            f"scenario names, set path.down.{name}"
+        )
+    return [f"path.down.{name}={json.dumps(value)}" for name, value in given.items()]
+
+
 def override_texts(changes: Mapping[str, object] | Sequence[str]) -> list[str]:
     """Changes as the `field=value` texts that the scenario reader takes."""
     if isinstance(changes, Mapping):
@@ -91,7 +116,7 @@ def unknown(name: str) -> str:
     hint = f" (did you mean {near[0]!r}?)" if near else ""
     return (
         f"scenario {name!r}: allowed: a built-in name{hint}, which celltcp scenarios lists, or a file "
-        f"that ends in .toml or in {', '.join(TRACE_ENDINGS)}"
+        f"that ends in .toml or in {', '.join(TRACE_ENDINGS)} (also with .gz)"
     )
 
 

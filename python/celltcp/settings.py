@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from celltcp._core import CelltcpError, Scenario
@@ -33,6 +33,9 @@ class RunSettings:
         engine: `"native"` or `"kernel"`.
         kernel: version of the kernel, such as `"7.3"`; the newest that is built unless given.
         uplink: link trace of the uplink.
+        column: columns of a link trace that is a table, `RATE` or `TIME,RATE`.
+        unit: units of a link trace that is a table, such as `"ms,kbit/s"`.
+        direction: whose rates are read of a link trace with both, `"down"` or `"up"`.
         changes: scenario fields to override.
         samples: of a single run: `"every-ack"`, `"off"` or an interval such as `"10ms"`.
         radio_log: whether to record every TTI of the radio; only for scenarios that have one.
@@ -47,6 +50,9 @@ class RunSettings:
     engine: str = "native"
     kernel: str | None = None
     uplink: str | Path | None = None
+    column: str | None = None
+    unit: str | None = None
+    direction: str | None = None
     changes: Changes = ()
     samples: str = "every-ack"
     radio_log: bool = False
@@ -80,8 +86,29 @@ class RunSettings:
             CelltcpError: names the file, the field, the value and what is allowed.
         """
         changes = self.changes if changes is None else changes
-        loaded = load_scenario(scenario, uplink=self.uplink, duration=self.duration, changes=changes)
+        loaded = load_scenario(
+            scenario,
+            uplink=self.uplink,
+            duration=self.duration,
+            changes=changes,
+            column=self.column,
+            unit=self.unit,
+            direction=self.direction,
+        )
         return loaded.with_radio_log() if self.radio_log else loaded
+
+    def applied(self) -> RunSettings:
+        """Returns the settings for a scenario that was loaded with these, without what changes it."""
+        return replace(
+            self,
+            uplink=None,
+            duration=None,
+            changes=(),
+            column=None,
+            unit=None,
+            direction=None,
+            radio_log=False,
+        )
 
     def plan(self, loaded: Scenario, chosen: Engine, folder: Path | None = None) -> Campaign:
         """Plans the runs of all congestion controls on a loaded scenario.

@@ -39,7 +39,7 @@ impl Files {
     /// Returns the text of a file, which is read unless it is known.
     pub(crate) fn text(&mut self, file: &Path) -> Result<&str, Wrong> {
         if !self.texts.contains_key(file) {
-            let text = std::fs::read_to_string(file)
+            let text = trace::file_text(file)
                 .map_err(|error| Wrong::new("", format!("{}: {error}", file.display())))?;
             self.texts.insert(file.to_owned(), text);
         }

@@ -10,4 +10,4 @@ mod traces;
 
 pub use files::Files;
 pub use plan::{Access, Middlebox, Plan, PlanError};
-pub use traces::Traces;
+pub use traces::{ReadTrace, Traces};

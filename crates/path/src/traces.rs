@@ -5,17 +5,29 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use config::{At, ConfigError, Wrong, each};
-use scenario::{Capacity, Scenario, TraceFile, TraceFormat};
-use trace::{Direction, Format, Trace};
+use scenario::{Capacity, Scenario, TraceFile};
+use trace::{Direction, Reading, Trace};
 use units::Duration;
 
 use crate::Files;
 use crate::radio::RadioFiles;
 
+/// A file, what is said of it, and the direction of the link that it is for.
+type Key = (PathBuf, Reading, Direction);
+
+/// A trace that was read from a file.
+#[derive(Clone, Debug)]
+pub struct ReadTrace {
+    /// The trace.
+    pub trace: Arc<Trace>,
+    /// How the file was read, in a line for a person.
+    pub told: String,
+}
+
 /// Traces by file and direction.
 #[derive(Clone, Debug, Default)]
 pub struct Traces {
-    read: BTreeMap<(PathBuf, bool), Arc<Trace>>,
+    read: BTreeMap<Key, ReadTrace>,
     radio: Arc<RadioFiles>,
     files: Files,
 }
@@ -76,16 +88,35 @@ impl Traces {
     pub(crate) fn longest_period(&self) -> Duration {
         self.read
             .values()
-            .map(|trace| trace.period())
+            .map(|read| read.trace.period())
             .fold(Duration::ZERO, Duration::max)
     }
 
+    /// Returns each trace with its file and the direction of its link.
+    pub fn all(&self) -> impl Iterator<Item = (&Path, Direction, &ReadTrace)> {
+        self.read
+            .iter()
+            .map(|((file, _, direction), read)| (file.as_path(), *direction, read))
+    }
+
     pub(crate) fn get(&self, file: &TraceFile, up: bool) -> Arc<Trace> {
-        let key = (file.located(self.files.directory()), up);
-        Arc::clone(
-            self.read
-                .get(&key)
-                .expect("every trace of the scenario was loaded"),
+        let direction = if up {
+            Direction::Uplink
+        } else {
+            Direction::Downlink
+        };
+        let read = self
+            .read
+            .get(&self.key(file, direction))
+            .expect("every trace of the scenario was loaded");
+        Arc::clone(&read.trace)
+    }
+
+    fn key(&self, file: &TraceFile, direction: Direction) -> Key {
+        (
+            file.located(self.files.directory()),
+            file.reading(),
+            direction,
         )
     }
 
@@ -93,22 +124,17 @@ impl Traces {
         let Capacity::Trace(file) = capacity else {
             return Ok(());
         };
-        let location = file.located(self.files.directory());
-        let key = (location.clone(), direction == Direction::Uplink);
+        let key = self.key(file, direction);
         if self.read.contains_key(&key) {
             return Ok(());
         }
-        let text = self.files.text(&location).at("trace")?;
-        let origin = location.display().to_string();
-        let format = match file.format {
-            Some(TraceFormat::Mahimahi) => Format::Mahimahi,
-            Some(TraceFormat::Csv) => Format::Csv,
-            Some(TraceFormat::PhoneLog) => Format::PhoneLog(direction),
-            None => Format::detect(&origin, text, direction),
-        };
-        let trace = trace::parse(text, &origin, format);
-        let trace = trace.map_err(|error| Wrong::new("trace", error))?;
-        self.read.insert(key, Arc::new(trace));
+        let text = self.files.text(&key.0).at("trace")?;
+        let origin = key.0.display().to_string();
+        let recording = trace::read(text, &origin, &file.reading(), direction);
+        let recording = recording.map_err(|error| Wrong::new("trace", error))?;
+        let told = recording.to_string();
+        let trace = Arc::new(recording.trace);
+        self.read.insert(key, ReadTrace { trace, told });
         Ok(())
     }
 }

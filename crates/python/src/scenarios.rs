@@ -8,6 +8,7 @@ use path::{Files, Traces};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use scenario::{Lineup, Samples};
+use trace::Direction;
 use units::Duration;
 
 use crate::radio::no_radio;
@@ -206,6 +207,24 @@ impl Scenario {
                 radio.log = true;
             }
         }))
+    }
+
+    /// The recorded traces: file, direction of the link, how it was read, length in s, mean in Mbit/s.
+    #[getter]
+    fn traces(&self) -> Vec<(String, &'static str, &str, f64, f64)> {
+        let each = self.traces.all().map(|(file, direction, read)| {
+            (
+                file.display().to_string(),
+                match direction {
+                    Direction::Downlink => "down",
+                    Direction::Uplink => "up",
+                },
+                read.told.as_str(),
+                read.trace.period().as_secs_f64(),
+                read.trace.mean_rate().as_mbps(),
+            )
+        });
+        each.collect()
     }
 
     fn __repr__(&self) -> String {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
-use trace::{Direction, Format, Generate, write_csv, write_mahimahi};
+use trace::{Direction, Generate, Reading, TraceFormat, write_csv, write_mahimahi};
 use units::{Duration, Rate};
 
 use crate::refuse;
@@ -12,36 +12,55 @@ use crate::refuse;
 #[pyclass(frozen, module = "celltcp._core")]
 pub(crate) struct Trace {
     inner: trace::Trace,
+    how: String,
 }
 
 #[pymethods]
 impl Trace {
-    /// Reads a file. Without a format (`mahimahi`, `csv`, `5gdataset`), its name and contents decide. `direction`
-    /// (`down`, `up`) chooses the column of a phone log.
+    /// Reads a file, as its name and contents say and the options beside it.
+    ///
+    /// `format` is `mahimahi`, `csv`, `5gdataset` or `nyu-mets`; `direction` (`down`, `up`) chooses among rates of two
+    /// directions; `column` and `unit` are those of a table, `RATE` or `TIME,RATE`.
     #[staticmethod]
-    #[pyo3(signature = (path, format=None, direction="down"))]
-    fn read(path: PathBuf, format: Option<&str>, direction: &str) -> PyResult<Self> {
+    #[pyo3(signature = (path, format=None, direction=None, column=None, unit=None))]
+    fn read(
+        path: PathBuf,
+        format: Option<&str>,
+        direction: Option<&str>,
+        column: Option<String>,
+        unit: Option<String>,
+    ) -> PyResult<Self> {
         let origin = path.display().to_string();
         let direction = match direction {
-            "down" => Direction::Downlink,
-            "up" => Direction::Uplink,
-            other => return Err(refuse(format!("direction: {other:?} is not down or up"))),
+            None => None,
+            Some("down") => Some(Direction::Downlink),
+            Some("up") => Some(Direction::Uplink),
+            Some(other) => return Err(refuse(format!("direction: {other:?} is not down or up"))),
         };
-        let text =
-            std::fs::read_to_string(&path).map_err(|error| refuse(format!("{origin}: {error}")))?;
         let format = match format {
-            None => Format::detect(&origin, &text, direction),
-            Some("mahimahi") => Format::Mahimahi,
-            Some("csv") => Format::Csv,
-            Some("5gdataset") => Format::PhoneLog(direction),
+            None => None,
+            Some("mahimahi") => Some(TraceFormat::Mahimahi),
+            Some("csv") => Some(TraceFormat::Csv),
+            Some("5gdataset" | "phone-log") => Some(TraceFormat::PhoneLog),
+            Some("nyu-mets") => Some(TraceFormat::NyuMets),
             Some(other) => {
-                let allowed = "mahimahi, csv, 5gdataset";
+                let allowed = "mahimahi, csv, 5gdataset, nyu-mets";
                 return Err(refuse(format!("format: {other:?} is not one of {allowed}")));
             }
         };
-        trace::parse(&text, &origin, format)
-            .map(|inner| Self { inner })
-            .map_err(refuse)
+        let text = trace::file_text(&path).map_err(|error| refuse(format!("{origin}: {error}")))?;
+        let reading = Reading {
+            format,
+            column,
+            unit,
+            direction,
+        };
+        let recording = trace::read(&text, &origin, &reading, Direction::Downlink);
+        let recording = recording.map_err(refuse)?;
+        Ok(Self {
+            how: recording.how,
+            inner: recording.trace,
+        })
     }
 
     /// Generates a synthetic cellular link; no outages if `outage_interval_s` is zero.
@@ -82,8 +101,17 @@ impl Trace {
         };
         generator
             .generate(seed, 0)
-            .map(|inner| Self { inner })
+            .map(|inner| Self {
+                inner,
+                how: "generated".to_owned(),
+            })
             .map_err(refuse)
+    }
+
+    /// Returns how the file was read: format, columns and units.
+    #[getter]
+    fn how(&self) -> &str {
+        &self.how
     }
 
     /// Returns the length of one pass, s.
@@ -123,6 +151,14 @@ impl Trace {
     fn rate_series(&self, bin_s: f64) -> PyResult<Vec<f64>> {
         let series = self.inner.rate_series(bin(bin_s)?);
         Ok(series.into_iter().map(Rate::as_mbps).collect())
+    }
+
+    fn __repr__(&self) -> String {
+        let (seconds, mbps) = (self.duration_s(), self.mean_mbps());
+        format!(
+            "<Trace {}: {seconds:.1} s, mean {mbps:.3} Mbit/s>",
+            self.how
+        )
     }
 
     /// Returns the trace in mahimahi's format.

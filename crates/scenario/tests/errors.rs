@@ -80,7 +80,7 @@ fn an_unknown_kind_comes_with_the_nearest() {
     assert_eq!(
         complaint("[path.down]\ntrace = \"x.down\"\nformat = \"cvs\""),
         "bad.toml:3: path.down.format: \"cvs\" is not a choice here; did you mean \"csv\"?; allowed: \
-         mahimahi, csv, phone-log"
+         mahimahi, csv, phone-log, nyu-mets"
     );
     assert_eq!(
         complaint(

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use units::{Duration, Rate};
 
-use crate::Generate;
+use crate::{Direction, Generate, Reading};
 
 /// The capacity of one direction of a link, at the IP layer: one of `rate`, `steps`, `trace`,
 /// `generate`; a text alone is a rate.
@@ -55,9 +55,39 @@ pub struct TraceFile {
     /// How the file is written; unset: found from its name and contents.
     #[serde(default)]
     pub format: Option<TraceFormat>,
+    /// The columns of a table, `RATE` or `TIME,RATE`, by names or numbers from 1; unset: found from their names.
+    #[serde(default)]
+    pub column: Option<String>,
+    /// The units of a table, `RATE`, `TIME` or `TIME,RATE`, such as `ms,kbit/s`; unset: found from the names.
+    #[serde(default)]
+    pub unit: Option<String>,
+    /// The direction whose rates are read, of a file that has both; unset: that of the link.
+    #[serde(default)]
+    pub direction: Option<Direction>,
 }
 
 impl TraceFile {
+    /// The trace in a file of that name, read as its name and contents say.
+    pub fn named(trace: &str) -> Self {
+        Self {
+            trace: trace.to_owned(),
+            format: None,
+            column: None,
+            unit: None,
+            direction: None,
+        }
+    }
+
+    /// What is said of the file beside its name.
+    pub fn reading(&self) -> Reading {
+        Reading {
+            format: self.format,
+            column: self.column.clone(),
+            unit: self.unit.clone(),
+            direction: self.direction,
+        }
+    }
+
     /// Where the file is, if the scenario file is in `directory`.
     pub fn located(&self, directory: &Path) -> PathBuf {
         directory.join(&self.trace)
@@ -65,15 +95,19 @@ impl TraceFile {
 }
 
 /// How a trace is written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum TraceFormat {
     /// One line per 1500-byte delivery opportunity, in milliseconds.
     Mahimahi,
-    /// `time,Mbit/s`: seconds, and the rate from then on.
+    /// A table with a column of times and one of rates.
     Csv,
     /// The 1 Hz logs of 5Gdataset.
     PhoneLog,
+    /// The 1 Hz logs of NYU-METS.
+    NyuMets,
 }
 
 impl Capacity {
@@ -134,6 +168,12 @@ struct CapacityTable {
     #[serde(skip_serializing_if = "Option::is_none")]
     format: Option<TraceFormat>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    column: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unit: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    direction: Option<Direction>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     generate: Option<Generate>,
 }
 
@@ -144,9 +184,12 @@ impl From<Capacity> for CapacityTable {
             Capacity::Constant { rate } => table.rate = Some(rate),
             Capacity::Steps { steps } => table.steps = Some(steps),
             Capacity::Generated { generate } => table.generate = Some(generate),
-            Capacity::Trace(TraceFile { trace, format }) => {
-                table.trace = Some(trace);
-                table.format = format;
+            Capacity::Trace(file) => {
+                table.trace = Some(file.trace);
+                table.format = file.format;
+                table.column = file.column;
+                table.unit = file.unit;
+                table.direction = file.direction;
             }
         }
         table
@@ -155,19 +198,29 @@ impl From<Capacity> for CapacityTable {
 
 impl CapacityTable {
     fn only<E: Error>(self) -> Result<Capacity, E> {
-        let format = self.format;
+        let told = self.format.is_some()
+            || self.column.is_some()
+            || self.unit.is_some()
+            || self.direction.is_some();
         let mut found: Vec<Capacity> = Vec::new();
         found.extend(self.rate.map(Capacity::constant));
         found.extend(self.steps.map(|steps| Capacity::Steps { steps }));
-        let trace = |trace| Capacity::Trace(TraceFile { trace, format });
-        found.extend(self.trace.map(trace));
+        found.extend(self.trace.map(|trace| {
+            Capacity::Trace(TraceFile {
+                trace,
+                format: self.format,
+                column: self.column,
+                unit: self.unit,
+                direction: self.direction,
+            })
+        }));
         found.extend(
             self.generate
                 .map(|generate| Capacity::Generated { generate }),
         );
-        match (found.pop(), found.is_empty(), format) {
+        match (found.pop(), found.is_empty(), told) {
             (Some(Capacity::Trace(file)), true, _) => Ok(Capacity::Trace(file)),
-            (Some(capacity), true, None) => Ok(capacity),
+            (Some(capacity), true, false) => Ok(capacity),
             _ => Err(E::custom(
                 "give exactly one of rate, steps, trace (with an optional format), generate",
             )),

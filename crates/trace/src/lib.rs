@@ -5,6 +5,7 @@
 //! query changes a trace, and traffic never does.
 
 mod capacity;
+mod file;
 mod generate;
 mod opportunities;
 mod parse;
@@ -13,9 +14,12 @@ mod steps;
 mod write;
 
 pub use capacity::{Capacity, Step, TraceFile, TraceFormat};
+pub use file::file_text;
 pub use generate::{Generate, GenerateError};
 pub use opportunities::{OPPORTUNITY, Opportunities, OpportunitiesError};
-pub use parse::{Direction, Format, ParseError, parse, phone_log_seconds};
+pub use parse::{
+    Direction, Format, ParseError, Reading, Recording, parse, phone_log_seconds, read,
+};
 pub use statistics::{PERCENTILES, Statistics};
 pub use steps::{Steps, StepsError};
 pub use write::{write_csv, write_mahimahi};

@@ -9,7 +9,7 @@ import click
 from celltcp.cli.console import wide_console
 from celltcp.cli.means import mean_text
 from celltcp.cli.options import campaign_options, option, scenario_options, takes_settings
-from celltcp.cli.outcome import check_json, draw, tell
+from celltcp.cli.outcome import check_json, draw, tell, tell_traces
 from celltcp.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -42,15 +42,17 @@ def compare(scenario: str, settings: RunSettings, json_file: str | None) -> None
     """Compare congestion controls on SCENARIO.
 
     SCENARIO is a built-in name (celltcp scenarios lists them), a scenario file (.toml) or a link trace
-    (.down, .csv). All congestion controls meet the same channel realisations.
+    (.down, .csv, .txt; also .gz). All congestion controls meet the same channel realisations.
     """
     from celltcp.comparison import compare_with
     from celltcp.results import prepare_folder
 
     check_json(json_file)
+    loaded = settings.load(scenario)
+    tell_traces(loaded)
     folder = prepare_folder(settings.out) if settings.out else None
     with progress_bar("comparing") as progress:
-        result = compare_with(scenario, settings, progress)
+        result = compare_with(loaded, settings.applied(), progress)
     tell(result.to_json(), json_file, lambda: print_comparison(result))
     if folder:
         draw(result.plot.overview(), folder, "overview")

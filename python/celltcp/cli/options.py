@@ -17,6 +17,18 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 #: Options by the name of the setting or parameter that they become.
 _OPTIONS: dict[str, dict[str, Any]] = {
     "uplink": {"metavar": "FILE", "help": "Link trace of the uplink."},
+    "column": {
+        "metavar": "[TIME,]RATE",
+        "help": "Columns of a link trace that is a table, by names or numbers from 1.",
+    },
+    "unit": {
+        "metavar": "UNIT",
+        "help": "Units of a link trace that is a table, such as kbit/s or ms,kbit/s.",
+    },
+    "direction": {
+        "type": click.Choice(["down", "up"]),
+        "help": "Whose rates are read, of a link trace that has both.",
+    },
     "duration": {"metavar": "TIME", "help": "Length of a run, such as 60s."},
     "changes": {
         "name": "--set",
@@ -110,8 +122,11 @@ def complete_scenario(
 
 
 def scenario_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds SCENARIO, --uplink, --duration, --set, --seed, --engine and --kernel."""
-    names = ("uplink", "duration", "changes", "seed", "engine", "kernel")
+    """Adds SCENARIO, how its trace is read, --duration, --set, --seed, --engine and --kernel."""
+    names = (
+        *("uplink", "column", "unit", "direction"),
+        *("duration", "changes", "seed", "engine", "kernel"),
+    )
     return click.argument("scenario", shell_complete=complete_scenario)(options(*names)(command))
 
 

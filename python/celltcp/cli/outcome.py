@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from celltcp._core import Scenario
+
 
 def check_json(json_file: str | None) -> None:
     """Makes sure, before anything runs, that the file of `--json` can be written."""
@@ -21,6 +23,12 @@ def check_json(json_file: str | None) -> None:
 
     if json_file not in (None, "-"):
         must_be_writable(Path(str(json_file)))
+
+
+def tell_traces(scenario: Scenario) -> None:
+    """Says on standard error how the recorded traces of a scenario were read."""
+    for file, direction, told, _, _ in scenario.traces:
+        click.echo(f"{direction}link {file}: {told}", err=True)
 
 
 def tell(document: dict[str, Any], json_file: str | None, show: Callable[[], None]) -> None:

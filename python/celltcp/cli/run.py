@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from celltcp.cli.options import option, scenario_options, takes_settings
+from celltcp.cli.outcome import tell_traces
 from celltcp.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -45,11 +46,13 @@ def run(scenario: str, settings: RunSettings, pcap: str | None) -> None:
     from celltcp.results.hints import unheard
     from celltcp.single import run_with
 
+    loaded = settings.load(scenario)
+    tell_traces(loaded)
     folder = prepare_folder(settings.out) if settings.out else None
     if pcap:
         must_be_writable(Path(pcap))
     with progress_bar("running") as progress:
-        result = run_with(scenario, settings, pcap=pcap, progress=progress)
+        result = run_with(loaded, settings.applied(), pcap=pcap, progress=progress)
     names = labels(result.flows["cca"].unique())
     for flow in result.flows.to_dict("records"):
         click.echo(

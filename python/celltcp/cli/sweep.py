@@ -9,7 +9,7 @@ import click
 from celltcp.cli.compare import COLUMNS, outcome_cells
 from celltcp.cli.console import wide_console
 from celltcp.cli.options import campaign_options, scenario_options, takes_settings
-from celltcp.cli.outcome import check_json, draw, tell
+from celltcp.cli.outcome import check_json, draw, tell, tell_traces
 from celltcp.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ def sweep(scenario: str, vary: str, settings: RunSettings, json_file: str | None
     from celltcp.results import prepare_folder
 
     check_json(json_file)
+    tell_traces(settings.load(scenario))
     folder = prepare_folder(settings.out) if settings.out else None
     with progress_bar("sweeping") as progress:
         result = sweep_with(scenario, vary, settings, progress)

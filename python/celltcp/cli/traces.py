@@ -3,18 +3,36 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-FORMATS = click.Choice(["mahimahi", "csv", "5gdataset"])
-_direction = click.option(
-    "--direction",
-    type=click.Choice(["down", "up"]),
-    default="down",
-    show_default=True,
-    help="Column of a phone log.",
-)
-_format = click.option("--format", "form", type=FORMATS, help="Found from the file unless given.")
+from celltcp.cli.options import options
+
+if TYPE_CHECKING:
+    from celltcp._core import Trace
+
+FORMATS = click.Choice(["mahimahi", "csv", "5gdataset", "nyu-mets"])
+
+
+def _reading(command: Any) -> Any:
+    """Adds --format, --column, --unit and --direction: how the file is read."""
+    form = click.option("--format", "form", type=FORMATS, help="Found from the file unless given.")
+    return form(options("column", "unit", "direction")(command))
+
+
+def _read(file: str, form: str | None, **told: str | None) -> Trace:
+    """Reads a trace and says on standard error how."""
+    from celltcp._core import Trace
+
+    trace = Trace.read(file, form, **told)
+    click.echo(f"{file}: {told_of(trace)}", err=True)
+    return trace
+
+
+def told_of(trace: Trace) -> str:
+    """Returns how a trace was read, its length and its mean."""
+    return f"{trace.how}: {trace.duration_s:.1f} s, mean {trace.mean_mbps:.3f} Mbit/s"
 
 
 @click.group()
@@ -24,13 +42,13 @@ def traces() -> None:
 
 @traces.command()
 @click.argument("file")
-@_format
-@_direction
-def info(file: str, form: str | None, direction: str) -> None:
-    """Duration, rates and gaps of FILE."""
+@_reading
+def info(file: str, form: str | None, **told: str | None) -> None:
+    """Duration, rates and gaps of FILE, and how it was read."""
     from celltcp._core import Trace
 
-    trace = Trace.read(file, form, direction)
+    trace = Trace.read(file, form, **told)
+    click.echo(f"read as      {trace.how}")
     click.echo(f"duration     {trace.duration_s:.3f} s")
     click.echo(f"mean         {trace.mean_mbps:.3f} Mbit/s")
     for percent, rate in trace.percentiles(1.0):
@@ -41,14 +59,12 @@ def info(file: str, form: str | None, direction: str) -> None:
 @traces.command()
 @click.argument("file")
 @click.argument("target")
-@_format
-@_direction
-def convert(file: str, target: str, form: str | None, direction: str) -> None:
+@_reading
+def convert(file: str, target: str, form: str | None, **told: str | None) -> None:
     """Convert FILE to TARGET, whose ending decides: .csv for time,Mbit/s, else mahimahi."""
-    from celltcp._core import Trace
     from celltcp.export.text import write_text
 
-    trace = Trace.read(file, form, direction)
+    trace = _read(file, form, **told)
     text = trace.to_csv() if target.endswith(".csv") else trace.to_mahimahi()
     write_text(Path(target), text)
 
@@ -57,18 +73,16 @@ def convert(file: str, target: str, form: str | None, direction: str) -> None:
 @click.argument("file")
 @click.option("--out", metavar="PICTURE", help="Default: FILE with the ending .png, in this folder.")
 @click.option("--bin", "bin_s", default=0.5, show_default=True, metavar="SECONDS")
-@_format
-@_direction
-def plot(file: str, out: str | None, bin_s: float, form: str | None, direction: str) -> None:
+@_reading
+def plot(file: str, out: str | None, bin_s: float, form: str | None, **told: str | None) -> None:
     """Draw FILE."""
-    from celltcp._core import Trace
     from celltcp.export.text import must_be_writable
     from celltcp.plots.capacity import draw_trace
     from celltcp.plots.style import save
 
     target = Path(out or f"{Path(file).name}.png")
     must_be_writable(target)
-    trace = Trace.read(file, form, direction)
+    trace = _read(file, form, **told)
     click.echo(f"picture: {save(draw_trace(trace, Path(file).name, bin_s), target)}")
 
 

@@ -20,6 +20,16 @@ def origin_of(
         "hash": scenario.hash,
         "scenario": scenario.to_toml(),
         "randomness": scenario.randomness,
+        "traces": [
+            {
+                "file": file,
+                "direction": direction,
+                "read_as": told,
+                "duration_s": duration_s,
+                "mean_mbps": mean_mbps,
+            }
+            for file, direction, told, duration_s, mean_mbps in scenario.traces
+        ],
         "slot_s": scenario.slot_s,
         "cca": list(ccas),
         "runs": runs,

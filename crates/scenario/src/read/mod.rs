@@ -39,12 +39,7 @@ impl Scenario {
     /// 50Mbit/s, a base RTT of 40ms, and the deep buffer of cellular networks, 750 packets. Relative paths count from
     /// the working directory.
     pub fn of_trace(down: &str, up: Option<&str>) -> Self {
-        let capacity = |trace: &str| {
-            Capacity::Trace(TraceFile {
-                trace: trace.to_owned(),
-                format: None,
-            })
-        };
+        let capacity = |trace: &str| Capacity::Trace(TraceFile::named(trace));
         let defaults = Path::default();
         Self {
             name: stem(down),

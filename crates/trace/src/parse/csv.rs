@@ -1,51 +1,59 @@
-//! Reader of `time,Mbit/s` files.
+//! Reader of tables with a column of times and one of rates.
 
 use units::{Duration, Rate};
 
-use super::{Mistake, lines, number};
+use super::clock::{self, Clock};
+use super::column_unit::{RateUnit, TimeUnit};
+use super::columns::{Columns, choose};
+use super::fields::Separator;
+use super::{Direction, Mistake, Reading, lines, number};
 use crate::Steps;
 
 /// Highest rate, a terabit per second: more is a mistake of units.
 const MAX_MBPS: f64 = 1e6;
-/// Latest time, some thirty years in seconds.
-const MAX_SECONDS: f64 = 1e9;
+/// Mean rate from which on a unit must be said, Mbit/s.
+const UNCLEAR_MBPS: f64 = 1e3;
 
-pub(super) fn read(text: &str) -> Result<Steps, Mistake> {
+/// Steps of a table and how it was read.
+pub(super) fn read(
+    text: &str,
+    reading: &Reading,
+    side: Direction,
+) -> Result<(Steps, String), Mistake> {
+    let table = Table::of(text, reading, side)?;
+    let clock = Clock {
+        unit: table.time_unit.unwrap_or(TimeUnit::SECOND),
+    };
+    let unit = table.columns.rate_unit.unwrap_or(RateUnit::DEFAULT);
     let mut steps: Vec<(Duration, Rate)> = Vec::new();
     let mut first = None;
-    for (index, (line, content)) in lines(text).enumerate() {
-        let mut fields = content.split(',').map(str::trim);
-        let (Some(time), Some(rate)) = (fields.next(), fields.next()) else {
-            let wanted = "\"time,rate\" (seconds, Mbit/s)";
-            return Err(Mistake::on(
-                line,
-                format_args!("{content:?} is not {wanted}"),
-            ));
+    for (line, content) in table.rows() {
+        let row = table.separator.fields(content);
+        let [time, rate] = [table.columns.time, table.columns.rate].map(|at| row.get(at));
+        let (Some(time), Some(rate)) = (time, rate) else {
+            return Err(table.cut_short(line, content, clock.unit, unit));
         };
-        let names = |field: &str| field.parse::<f64>().is_err();
-        if index == 0 && names(time) && names(rate) {
-            continue;
-        }
-        let seconds = number(time)
-            .filter(|&seconds| seconds <= MAX_SECONDS)
-            .ok_or_else(|| {
-                let allowed = format!("must be a number of seconds from 0 to {MAX_SECONDS}");
-                Mistake::on(line, format_args!("time {time:?} {allowed}"))
-            })?;
+        let nanos = clock.read(time).ok_or_else(|| {
+            let allowed = format!(
+                "must be a number of {} from 0 on, or a date",
+                clock.unit.name
+            );
+            Mistake::on(line, format_args!("time {time:?} {allowed}"))
+        })?;
         let mbps = number(rate)
+            .map(|rate| rate * unit.mbps)
             .filter(|&mbps| mbps <= MAX_MBPS)
             .ok_or_else(|| {
-                let allowed = format!("must be a number of Mbit/s from 0 to {MAX_MBPS}");
+                let most = libm::round(MAX_MBPS / unit.mbps);
+                let allowed = format!("must be a number of {} from 0 to {most}", unit.name);
                 Mistake::on(line, format_args!("rate {rate:?} {allowed}"))
             })?;
-        let at = Duration::from_secs_f64(seconds);
+        let at = Duration::from_nanos(nanos);
         let origin = *first.get_or_insert(at);
         if let Some(&(before, _)) = steps.last()
             && at <= origin + before
         {
-            let before = origin + before;
-            let order = format_args!("time {at} does not come after {before}: times must increase");
-            return Err(Mistake::on(line, order));
+            return Err(table.out_of_order(line, at, origin + before));
         }
         steps.push((at - origin, Rate::from_mbps(mbps)));
     }
@@ -55,5 +63,164 @@ pub(super) fn read(text: &str) -> Result<Steps, Mistake> {
         [.., (before, _), (last, _)] => last - before,
     };
     let period = steps[steps.len() - 1].0 + length;
-    Steps::new(&steps, period).map_err(Mistake::anywhere)
+    let found = Steps::new(&steps, period).map_err(Mistake::anywhere)?;
+    table.must_be_clear(&steps, &found)?;
+    Ok((found, table.told(clock.unit, unit)))
+}
+
+/// A table whose separator, names and columns are known.
+struct Table<'t> {
+    text: &'t str,
+    separator: Separator,
+    /// Names of the columns, and whether a line of the table has them rather than a comment.
+    names: Option<Vec<String>>,
+    has_header: bool,
+    width: usize,
+    columns: Columns,
+    /// Unit of times; `None` if nothing tells it.
+    time_unit: Option<TimeUnit>,
+    dated: bool,
+    is_asked: bool,
+}
+
+impl<'t> Table<'t> {
+    fn of(text: &'t str, reading: &Reading, side: Direction) -> Result<Self, Mistake> {
+        let Some((line, first)) = lines(text).next() else {
+            return Err(Mistake::anywhere("no line with a time and a rate"));
+        };
+        let separator = Separator::of(first);
+        let fields = separator.fields(first);
+        let has_header = !fields.iter().any(|field| clock::is_time(field));
+        let width = fields.len();
+        let names = if has_header {
+            Some(fields)
+        } else {
+            names_in_comment(text, line, separator, width)
+        };
+        let columns = choose(names.as_deref(), width, reading, side)?;
+        let mut rows = lines(text).skip(usize::from(has_header));
+        let time = rows
+            .next()
+            .and_then(|(_, row)| separator.fields(row).get(columns.time).cloned())
+            .unwrap_or_default();
+        let since_1970 = number(&time).and_then(clock::unit_of_epoch);
+        Ok(Self {
+            text,
+            separator,
+            names,
+            has_header,
+            width,
+            columns,
+            time_unit: columns.time_unit.or(since_1970),
+            dated: clock::date(&time).is_some(),
+            is_asked: reading.column.is_some(),
+        })
+    }
+
+    /// Returns the lines after the one with names.
+    fn rows(&self) -> impl Iterator<Item = (usize, &'t str)> {
+        lines(self.text).skip(usize::from(self.has_header))
+    }
+
+    fn cut_short(&self, line: usize, content: &str, time: TimeUnit, rate: RateUnit) -> Mistake {
+        if self.width > 2 {
+            let wanted = self.columns.time.max(self.columns.rate);
+            let named = self.name(wanted);
+            return Mistake::on(
+                line,
+                format_args!("the line ends before the column {named}"),
+            );
+        }
+        let seconds = if time == TimeUnit::SECOND {
+            "seconds"
+        } else {
+            time.name
+        };
+        let wanted = format!("\"time,rate\" ({seconds}, {})", rate.name);
+        Mistake::on(line, format_args!("{content:?} is not {wanted}"))
+    }
+
+    /// Returns the mistake about times that do not increase; the columns may be the wrong way round.
+    fn out_of_order(&self, line: usize, at: Duration, before: Duration) -> Mistake {
+        let order = format!("time {at} does not come after {before}: times must increase");
+        let other = |row: &str| {
+            let rate = self.separator.fields(row);
+            rate.get(self.columns.rate).and_then(|text| number(text))
+        };
+        let rates: Option<Vec<f64>> = self.rows().map(|(_, row)| other(row)).collect();
+        let rise = rates.is_some_and(|rates| rates.windows(2).all(|pair| pair[0] < pair[1]));
+        if rise && !self.is_asked {
+            let (time, rate) = (self.columns.time + 1, self.columns.rate + 1);
+            return Mistake::on(
+                line,
+                format_args!(
+                    "{order}. Those of column {rate} do: --column {rate},{time} reads it as the time \
+                     (column in a scenario file)"
+                ),
+            );
+        }
+        Mistake::on(line, order)
+    }
+
+    /// Refuses values that show that the unit, which nothing tells, is not the usual one.
+    fn must_be_clear(&self, steps: &[(Duration, Rate)], found: &Steps) -> Result<(), Mistake> {
+        if self.columns.rate_unit.is_none() {
+            let mean = crate::Trace::Steps(found.clone()).mean_rate().as_mbps();
+            if mean > UNCLEAR_MBPS {
+                return Err(Mistake::anywhere(format_args!(
+                    "nothing tells the unit of the rates, whose mean would be {mean:.0} Mbit/s: --unit \
+                     says it (unit in a scenario file), such as kbit/s or Mbit/s"
+                )));
+            }
+        }
+        if self.time_unit.is_none() && !self.dated {
+            let mut lengths: Vec<Duration> =
+                steps.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
+            lengths.sort_unstable();
+            let median = lengths.get(lengths.len() / 2).copied().unwrap_or_default();
+            let many = steps.len() >= 20 && median >= Duration::from_secs(10);
+            if many || median >= Duration::from_secs(1000) {
+                let seconds = median.as_secs_f64();
+                return Err(Mistake::anywhere(format_args!(
+                    "nothing tells the unit of the times, whose steps would be {seconds} s: --unit says \
+                     it (unit in a scenario file), such as ms,Mbit/s or s,Mbit/s"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn told(&self, time: TimeUnit, rate: RateUnit) -> String {
+        let time_unit = if self.dated { "a date" } else { time.name };
+        format!(
+            "CSV with {}, time {} in {time_unit}, rate {} in {}",
+            self.separator.name(),
+            self.name(self.columns.time),
+            self.name(self.columns.rate),
+            rate.name
+        )
+    }
+
+    fn name(&self, column: usize) -> String {
+        match self.names.as_ref().and_then(|names| names.get(column)) {
+            Some(name) => format!("{name:?}"),
+            None => format!("of column {}", column + 1),
+        }
+    }
+}
+
+/// Returns the names that the last comment before the first line has, one for each column, a unit among them.
+fn names_in_comment(
+    text: &str,
+    line: usize,
+    separator: Separator,
+    width: usize,
+) -> Option<Vec<String>> {
+    let above = text.lines().take(line - 1);
+    let comment = above
+        .filter_map(|line| line.trim().strip_prefix('#'))
+        .last()?;
+    let names = separator.fields(comment.trim());
+    let has_unit = names.iter().any(|name| RateUnit::in_name(name).is_some());
+    (names.len() == width && has_unit).then_some(names)
 }

@@ -1,21 +1,37 @@
 //! Readers of trace files, by format.
 
+mod clock;
+mod column_unit;
+mod columns;
 mod csv;
+mod fields;
 mod mahimahi;
+mod nyu_mets;
 mod phone_log;
+mod reading;
+#[cfg(test)]
+mod reading_tests;
 
 pub use phone_log::seconds_of as phone_log_seconds;
+pub use reading::{Reading, Recording, read};
 
 use core::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::Trace;
 
 /// Direction of a link, seen from the phone.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
+)]
 pub enum Direction {
     /// Towards the phone.
+    #[serde(rename = "down")]
     Downlink,
     /// From the phone.
+    #[serde(rename = "up")]
     Uplink,
 }
 
@@ -25,9 +41,10 @@ pub enum Format {
     /// Format of mahimahi: one delivery opportunity of 1500 bytes per line, in whole milliseconds from the start. The
     /// list repeats after the last one.
     Mahimahi,
-    /// Lines `time,Mbit/s` of seconds and rate. Each rate holds until the next line, the last one for as long as the
-    /// one before it (1 s if there is no other). The first time counts as the start. An optional first line names the
-    /// columns; further columns are ignored.
+    /// A table with a column of times and one of rates, separated by commas, semicolons, tabs or spaces. Each rate
+    /// holds until the next line, the last one for as long as the one before it (1 s if there is no other). The first
+    /// time counts as the start. The first line names the columns and their units; without names there are two
+    /// columns, seconds and Mbit/s. Other columns are ignored. A [`Reading`] says what the file leaves open.
     Csv,
     /// One line per second with the columns `Timestamp` (`2019.12.14_10.16.30`), `DL_bitrate` and `UL_bitrate`
     /// (kbit/s), as G-NetTrack writes and 5Gdataset publishes it (Raca et al., "Beyond throughput, the next
@@ -36,12 +53,17 @@ pub enum Format {
     /// `-` repeats the value before it; lines before the first value are skipped. A second that the phone logged more
     /// than once has its mean; in seconds that it skipped the last value holds. The last line lasts one second.
     PhoneLog(Direction),
+    /// One line per second with the throughput first: iPerf's `3.97,Mbits/sec`, or eight columns of which the first is
+    /// in Mbit/s, as NYU-METS publishes them (Mei et al., "Realtime mobile bandwidth prediction using LSTM neural
+    /// network", PAM 2019).
+    NyuMets,
 }
 
 impl Format {
     /// Detects the format of a file from its name (`.down`, `.up`) or else from its first line that is neither empty
     /// nor a comment. `direction` chooses the column of a phone log.
     pub fn detect(origin: &str, text: &str, direction: Direction) -> Self {
+        let origin = origin.strip_suffix(".gz").unwrap_or(origin);
         if origin.ends_with(".down") || origin.ends_with(".up") {
             return Self::Mahimahi;
         }
@@ -51,7 +73,12 @@ impl Format {
             .any(|name| name.trim() == phone_log::TIMESTAMP)
         {
             Self::PhoneLog(direction)
-        } else if first.contains(',') || origin.ends_with(".csv") {
+        } else if nyu_mets::is_one(text) {
+            Self::NyuMets
+        } else if first.contains([',', ';', '\t', ' '])
+            || origin.ends_with(".csv")
+            || origin.ends_with(".tsv")
+        {
             Self::Csv
         } else {
             Self::Mahimahi
@@ -110,16 +137,14 @@ impl Mistake {
 /// # Errors
 /// If a line is malformed, times go backwards, a rate is negative, or nothing would ever pass.
 pub fn parse(text: &str, origin: &str, format: Format) -> Result<Trace, ParseError> {
-    let read = match format {
-        Format::Mahimahi => mahimahi::read(text).map(Trace::Opportunities),
-        Format::Csv => csv::read(text).map(Trace::Steps),
-        Format::PhoneLog(direction) => phone_log::read(text, direction).map(Trace::Steps),
-    };
-    read.map_err(|Mistake { line, message }| ParseError {
-        origin: origin.to_owned(),
-        line,
-        message,
-    })
+    reading::read_as(
+        text,
+        origin,
+        format,
+        &Reading::default(),
+        Direction::Downlink,
+    )
+    .map(|recording| recording.trace)
 }
 
 /// Returns the lines that are neither empty nor comments, trimmed, with their numbers from one.

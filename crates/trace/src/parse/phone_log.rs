@@ -17,11 +17,16 @@ struct Second {
     lines: u32,
 }
 
-pub(super) fn read(text: &str, direction: Direction) -> Result<Steps, Mistake> {
-    let name = match direction {
+/// Returns the column with the rates of a direction.
+pub(super) fn rate_column(direction: Direction) -> &'static str {
+    match direction {
         Direction::Downlink => "DL_bitrate",
         Direction::Uplink => "UL_bitrate",
-    };
+    }
+}
+
+pub(super) fn read(text: &str, direction: Direction) -> Result<Steps, Mistake> {
+    let name = rate_column(direction);
     let mut rows = lines(text);
     let (header_line, header) = rows
         .next()
@@ -119,7 +124,7 @@ pub fn seconds_of(text: &str) -> Option<i64> {
 
 /// Returns the days since 1970-01-01 in the Gregorian calendar. Years begin in March here, so that the leap day is
 /// the last one.
-fn days(year: i64, month: i64, day: i64) -> i64 {
+pub(super) fn days(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = if month > 2 {
         (year, month - 3)
     } else {

@@ -1,0 +1,116 @@
+//! Reading: what a user says of a trace file beside the file, and what came of reading it.
+
+use core::fmt;
+
+use super::{Direction, Format, Mistake, ParseError, csv, mahimahi, nyu_mets, phone_log};
+use crate::{Trace, TraceFormat};
+
+/// What is said of a trace file; what is not said is found from its name and contents.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub struct Reading {
+    /// The format.
+    pub format: Option<TraceFormat>,
+    /// The columns of a table, `RATE` or `TIME,RATE`, by names or numbers from one.
+    pub column: Option<String>,
+    /// The units of a table, `RATE`, `TIME` or `TIME,RATE`, such as `kbit/s` or `ms,kbit/s`.
+    pub unit: Option<String>,
+    /// The direction whose rates are read, of a file that has both.
+    pub direction: Option<Direction>,
+}
+
+/// A trace and how its file was read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Recording {
+    /// The trace.
+    pub trace: Trace,
+    /// Format, columns and units, for a person.
+    pub how: String,
+}
+
+impl fmt::Display for Recording {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (length, mean) = (self.trace.period(), self.trace.mean_rate());
+        let (seconds, mbps) = (length.as_secs_f64(), mean.as_mbps());
+        write!(f, "{}: {seconds:.1} s, mean {mbps:.3} Mbit/s", self.how)
+    }
+}
+
+/// Reads the trace in the `text` of a file named `origin`. `side` is the direction of the link that it is for.
+///
+/// # Errors
+/// If the file is no trace, or leaves open what its columns and units are and `reading` does not say it.
+pub fn read(
+    text: &str,
+    origin: &str,
+    reading: &Reading,
+    side: Direction,
+) -> Result<Recording, ParseError> {
+    let direction = reading.direction.unwrap_or(side);
+    let format = match reading.format {
+        Some(TraceFormat::Mahimahi) => Format::Mahimahi,
+        Some(TraceFormat::Csv) => Format::Csv,
+        Some(TraceFormat::PhoneLog) => Format::PhoneLog(direction),
+        Some(TraceFormat::NyuMets) => Format::NyuMets,
+        None if reading.column.is_some() || reading.unit.is_some() => Format::Csv,
+        None => Format::detect(origin, text, direction),
+    };
+    read_as(text, origin, format, reading, side)
+}
+
+/// Reads a trace of a known format.
+pub(super) fn read_as(
+    text: &str,
+    origin: &str,
+    format: Format,
+    reading: &Reading,
+    side: Direction,
+) -> Result<Recording, ParseError> {
+    let rows = |trace: Trace, how: &str| Recording {
+        trace,
+        how: how.to_owned(),
+    };
+    let found = only_of_tables(format, reading).and_then(|()| match format {
+        Format::Mahimahi => mahimahi::read(text).map(|opportunities| {
+            let how = "mahimahi, 1500 bytes per line, times in ms";
+            rows(opportunities.into(), how)
+        }),
+        Format::Csv => csv::read(text, reading, side).map(|(steps, how)| Recording {
+            trace: steps.into(),
+            how,
+        }),
+        Format::PhoneLog(direction) => phone_log::read(text, direction).map(|steps| {
+            let column = phone_log::rate_column(direction);
+            rows(steps.into(), &format!("phone log, {column} in kbit/s"))
+        }),
+        Format::NyuMets => {
+            nyu_mets::read(text).map(|steps| rows(steps.into(), "NYU-METS, a line per second"))
+        }
+    });
+    found.map_err(|Mistake { line, message }| ParseError {
+        origin: origin.to_owned(),
+        line,
+        message,
+    })
+}
+
+/// Refuses what only tables have for files that are none.
+fn only_of_tables(format: Format, reading: &Reading) -> Result<(), Mistake> {
+    let given = [
+        ("column", reading.column.is_some()),
+        ("unit", reading.unit.is_some()),
+        ("direction", reading.direction.is_some()),
+    ];
+    let (has, name) = match format {
+        Format::Csv => return Ok(()),
+        Format::PhoneLog(_) => (&["direction"][..], "phone logs"),
+        Format::Mahimahi => (&[][..], "files of mahimahi"),
+        Format::NyuMets => (&[][..], "logs of NYU-METS"),
+    };
+    let wrong = given.iter().find(|(field, is)| *is && !has.contains(field));
+    match wrong {
+        Some((field, _)) => Err(Mistake::anywhere(format_args!(
+            "{field}: {name} have none to choose: leave it out"
+        ))),
+        None => Ok(()),
+    }
+}
