@@ -179,7 +179,9 @@ impl Simulation {
     /// Follows up a segment or timer that one end has handled: reads, writes and records what follows from it.
     fn after(&mut self, connection: u32, end: End, segment: bool) {
         self.read(connection, end);
-        self.write(connection, end);
+        if !self.endpoints.end(connection, end).writer_waits() {
+            self.write(connection, end);
+        }
         if end == End::Server {
             let view = self.endpoints.view(connection);
             self.path
@@ -222,10 +224,8 @@ impl Simulation {
         if wanted == 0 {
             return;
         }
-        let socket = self.endpoints.end(connection, end);
-        let bytes = wanted.min(socket.writable());
-        if bytes > 0 {
-            let taken = socket.write(self.now, bytes);
+        let taken = self.endpoints.end(connection, end).write(self.now, wanted);
+        if taken > 0 {
             self.sessions.wrote(connection, end, taken);
         }
     }

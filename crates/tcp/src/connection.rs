@@ -90,26 +90,20 @@ impl Connection {
         self.state
     }
 
-    /// Writes up to `bytes` and sends what may be sent. Returns the bytes taken: zero if the send buffer is
-    /// full or the connection is not open.
+    /// Writes up to `bytes` and sends what may be sent. Returns the bytes taken: fewer if the send buffer is full, none
+    /// if the connection is not open.
     pub fn write(&mut self, now: Instant, bytes: u64) -> u64 {
         if !matches!(self.state, State::Established | State::CloseWait) {
             return 0;
         }
-        let taken = self.sender.write(bytes);
-        if taken > 0 {
-            self.sender.transmit(now);
-            self.flush(now);
-        }
+        let taken = self.sender.write(now, bytes);
+        self.flush(now);
         taken
     }
 
-    /// Returns the bytes that [`Connection::write`] would take.
-    pub fn writable(&self) -> u64 {
-        match self.state {
-            State::Established | State::CloseWait => self.sender.writable(),
-            _ => 0,
-        }
+    /// Returns whether the application has found the send buffer full and is not yet told of room (`EPOLLOUT`).
+    pub fn writer_waits(&self) -> bool {
+        self.sender.writer_waits()
     }
 
     /// Ends the stream: a FIN follows the data.
@@ -121,8 +115,7 @@ impl Connection {
             other => other,
         };
         if matches!(self.state, State::FinWait1 | State::LastAck) {
-            self.sender.finish();
-            self.sender.transmit(now);
+            self.sender.finish(now);
             self.flush(now);
         }
     }

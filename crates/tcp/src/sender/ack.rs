@@ -78,6 +78,7 @@ impl Sender {
         }
         self.work_on_ack(now, input);
         self.transmit(now);
+        self.check_space(now);
     }
 
     fn work_on_ack(&mut self, now: Instant, input: &AckInput<'_>) {
@@ -316,8 +317,7 @@ mod tests {
         let mut sender = Sender::new(config, congestion, FIRST);
         let start = Instant::ZERO + RTT;
         sender.establish(start, Some(RTT), 1 << 20);
-        sender.write(1 << 20);
-        sender.transmit(start);
+        sender.write(start, 1 << 20);
         assert_eq!(sender.in_flight(), 10);
         (sender, start + RTT)
     }

@@ -4,6 +4,7 @@
 //! detection and state, rate sample, window, retransmissions, new data.
 
 mod ack;
+mod buffer;
 mod loss;
 mod pacing;
 mod prr;
@@ -25,8 +26,9 @@ use units::{Duration, Instant};
 use crate::config::TcpConfig;
 pub(crate) use ack::AckInput;
 use ack::{AckEffects, Resend};
+use buffer::SendBuffer;
 use cca::{BuiltCca, Congestion, Context, Takeover};
-use pacing::{Pacer, SendQueue};
+use pacing::Pacer;
 use prr::Prr;
 use rack::Rack;
 use rate::RateSampler;
@@ -35,12 +37,9 @@ use sack::SackCache;
 use scoreboard::Scoreboard;
 use timers::Timer;
 use tlp::LossProbe;
+use transmit::Push;
 use undo::Undo;
 use usage::WindowUsage;
-
-/// Memory that Linux uses for a buffer of the send queue besides its data, bytes: `struct sk_buff`, `struct
-/// skb_shared_info` and room for headers.
-const BUFFER_OVERHEAD: u64 = 256 + 320 + 192;
 
 /// Data to be put into a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +68,7 @@ pub(crate) struct Sender {
     probe: LossProbe,
     timer: Timer,
     pacer: Pacer,
-    send_queue: SendQueue,
+    buffer: SendBuffer,
     usage: WindowUsage,
     sack_cache: SackCache,
     snd_una: u64,
@@ -77,8 +76,8 @@ pub(crate) struct Sender {
     /// End of the data that the application has written.
     write_end: u64,
     fin_queued: bool,
-    /// Whether the application has found the send buffer full and waits.
-    found_full: bool,
+    /// End of the last segment sent that was not full (`snd_sml`).
+    short_end: u64,
     snd_wnd: u64,
     /// Largest window that the other end has offered, bytes.
     max_wnd: u64,
@@ -132,14 +131,14 @@ impl Sender {
             probe: LossProbe::default(),
             timer: Timer::default(),
             pacer: Pacer::default(),
-            send_queue: SendQueue::default(),
+            buffer: SendBuffer::new(first, config.send_buffer),
             usage: WindowUsage::new(first),
             sack_cache: SackCache::default(),
             snd_una: first,
             snd_nxt: first,
             write_end: first,
             fin_queued: false,
-            found_full: false,
+            short_end: first,
             snd_wnd: 0,
             max_wnd: 0,
             high_seq: first,
@@ -180,6 +179,7 @@ impl Sender {
         self.refresh_window();
         self.congestion.init();
         self.congestion.update_default_pacing_rate();
+        self.expand_buffer();
     }
 
     /// Returns the oldest unacknowledged sequence number.
@@ -227,42 +227,12 @@ impl Sender {
         self.rate.delivered
     }
 
-    /// Returns the bytes that the application may write. An application that has found the buffer full waits
-    /// until a third of it is free (the kernel's `sk_stream_is_writeable`).
-    pub(crate) fn writable(&self) -> u64 {
-        let kept = self.memory();
-        let free = self.config.send_buffer.saturating_sub(kept);
-        if self.fin_queued || free == 0 || self.found_full && free < kept / 2 {
-            return 0;
-        }
-        // The last buffer is filled to its end.
-        let piece = self.buffer_size();
-        (free / (piece + BUFFER_OVERHEAD) + 1) * piece
-    }
-
-    /// Returns the memory of unacknowledged data, bytes, including that of its buffers.
-    fn memory(&self) -> u64 {
-        let unsent = self.write_end - self.snd_nxt;
-        let buffers = self.board.bursts_out() + unsent.div_ceil(self.buffer_size());
-        self.write_end - self.snd_una + buffers * BUFFER_OVERHEAD
-    }
-
-    /// Takes up to `bytes` from the application; returns the bytes taken.
-    pub(crate) fn write(&mut self, bytes: u64) -> u64 {
-        let taken = bytes.min(self.writable());
-        if taken > 0 {
-            self.note_app_limit();
-        }
-        self.write_end += taken;
-        self.found_full = self.memory() >= self.config.send_buffer;
-        taken
-    }
-
-    /// Notes that the application has no more to send.
-    pub(crate) fn finish(&mut self) {
+    /// Ends the stream after the data written, and sends what may be sent.
+    pub(crate) fn finish(&mut self, now: Instant) {
         if !self.fin_queued {
             self.fin_queued = true;
             self.write_end += 1;
+            self.transmit_as(now, Push::All);
         }
     }
 

@@ -7,7 +7,7 @@ use super::rtt::micros_between;
 use cca::CaState;
 
 /// Largest burst to a device (`sk_gso_max_size`: 64 KiB less room for the headers), bytes.
-const GSO_MAX_SIZE: u64 = 65_536 - 1 - 320;
+pub(super) const GSO_MAX_SIZE: u64 = 65_536 - 1 - 320;
 /// Duration of a burst as a shift of the pacing rate, about a millisecond (`sk_pacing_shift`).
 const PACING_SHIFT: u32 = 10;
 /// Shift of the RTT by which shorter RTTs allow larger bursts: one doubling per 512 µs (`tcp_tso_rtt_log`).
@@ -52,41 +52,17 @@ impl Pacer {
     }
 }
 
-/// Buffers that collect written data. A burst does not cross the end of a buffer, unless that would shorten
-/// the burst (the kernel's queue of `sk_buff`s and `tcp_grow_skb`).
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct SendQueue {
-    /// Ends of the first buffer and of the one after it.
-    ends: [u64; 2],
-}
-
-impl SendQueue {
-    /// Returns the end of the first buffer for a burst that begins at `seq` and might take `wanted` bytes.
-    /// `size` is the capacity of a buffer, and `written` the end of all data.
-    fn end(&mut self, seq: u64, wanted: u64, size: u64, written: u64) -> u64 {
-        if self.ends[0] <= seq {
-            // The next buffer, or a new one after all that were ever filled.
-            let second = self.ends[1].max(seq);
-            let first = if second > seq { second } else { seq + size };
-            self.ends = [first, first + size];
-        }
-        self.ends[0] = self.ends[0].max((seq + wanted).min(self.ends[1]));
-        self.ends[0].min(written)
-    }
-
-    /// Starts a new buffer for the next data, because all buffers have been sent.
-    pub(super) fn drained(&mut self, seq: u64) {
-        self.ends = [seq; 2];
-    }
-}
-
 /// Burst that may leave now.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Burst {
     /// Segments that the window and the burst size allow.
     pub(super) segments: u32,
-    /// End of the data that it may take.
+    /// End of the data that it may take, without the FIN.
     pub(super) end: u64,
+    /// Whether the segment that ends there has the push flag.
+    pub(super) push: bool,
+    /// Whether no data follows for now.
+    pub(super) last: bool,
 }
 
 impl Sender {
@@ -148,24 +124,20 @@ impl Sender {
         segments.max(self.congestion.min_tso_segs()).max(1)
     }
 
-    /// Returns the bytes of data in a buffer of the send queue.
-    pub(super) fn buffer_size(&self) -> u64 {
-        let mss = u64::from(self.config.mss);
-        (GSO_MAX_SIZE / mss).max(1) * mss
-    }
-
     /// Returns the burst that begins with the first unsent byte, of at most `largest` segments, if the
-    /// congestion window has room for `room` segments.
+    /// congestion window has room for `room` segments. It does not cross the end of a buffer, unless that would
+    /// shorten it.
     pub(super) fn next_burst(&mut self, room: u32, largest: u32) -> Burst {
-        let mss = u64::from(self.config.mss);
         let half = (self.congestion.window.cwnd / 2).max(1);
         let segments = room.min(half).min(largest);
-        let size = self.buffer_size();
-        let wanted = u64::from(segments) * mss;
-        let end = self
-            .send_queue
-            .end(self.snd_nxt, wanted, size, self.write_end);
-        Burst { segments, end }
+        let wanted = self.snd_nxt + u64::from(segments) * u64::from(self.config.mss);
+        let (end, push) = self.buffer.head(wanted).unwrap_or((self.snd_nxt, false));
+        Burst {
+            segments,
+            end,
+            push,
+            last: self.buffer.head_is_last(),
+        }
     }
 
     /// Returns whether to wait for the next ACK so that the burst becomes larger (the kernel's
@@ -189,7 +161,7 @@ impl Sender {
         let send_window = (self.snd_una + self.snd_wnd).saturating_sub(self.snd_nxt);
         let cwnd_room = u64::from(room) * mss;
         let limit = send_window.min(cwnd_room);
-        if limit >= u64::from(largest) * mss || (burst.end < self.write_end && limit >= available) {
+        if limit >= u64::from(largest) * mss || (!burst.last && limit >= available) {
             return None;
         }
         let share = self.snd_wnd.min(u64::from(w.cwnd) * mss) / TSO_WIN_DIVISOR;
@@ -209,8 +181,8 @@ impl Sender {
         if cwnd_room >= send_window && send_window <= available {
             return Some(Deferred::Otherwise);
         }
-        let last = self.fin_queued && burst.end == self.write_end;
-        (!last).then_some(Deferred::Otherwise)
+        let ends = self.fin_queued && burst.last;
+        (!ends).then_some(Deferred::Otherwise)
     }
 }
 
@@ -221,22 +193,4 @@ pub(super) enum Deferred {
     ByCongestionWindow,
     /// The other end's window or the application keeps the burst small.
     Otherwise,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::SendQueue;
-
-    /// Bursts of 10 out of buffers of 45 units: the last one of a buffer is shorter, or takes data from the
-    /// next buffer.
-    #[test]
-    fn a_burst_ends_with_its_buffer_unless_more_may_leave() {
-        let mut queue = SendQueue::default();
-        queue.drained(100);
-        assert_eq!(queue.end(100, 10, 45, 1_000), 145);
-        assert_eq!(queue.end(140, 4, 45, 1_000), 145);
-        assert_eq!(queue.end(140, 10, 45, 1_000), 150);
-        assert_eq!(queue.end(150, 10, 45, 1_000), 190);
-        assert_eq!(queue.end(190, 10, 45, 195), 195);
-    }
 }

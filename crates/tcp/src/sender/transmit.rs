@@ -7,6 +7,17 @@ use super::scoreboard::{Load, Span};
 use super::{Outgoing, Sender};
 use cca::{CaState, Event};
 
+/// Reason of a transmission, which decides what may leave (the kernel's `push_one` and `nonagle`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Push {
+    /// Whatever may leave, by Nagle's algorithm.
+    Pending,
+    /// Also short segments: more data cannot join them for now.
+    All,
+    /// One burst while the application writes.
+    One,
+}
+
 impl Sender {
     /// Returns whether the application has written more than was sent.
     pub(super) fn has_unsent(&self) -> bool {
@@ -20,8 +31,18 @@ impl Sender {
 
     /// Returns whether the next segment fits into the other end's window (`tcp_snd_wnd_test`).
     pub(super) fn next_fits(&self) -> bool {
-        let end = (self.snd_nxt + u64::from(self.config.mss)).min(self.write_end);
-        end <= self.snd_una + self.snd_wnd
+        self.next_end() <= self.snd_una + self.snd_wnd
+    }
+
+    /// Returns the end of the next segment. The last one takes the FIN along.
+    fn next_end(&self) -> u64 {
+        let fin = u64::from(self.fin_queued);
+        let end = self.snd_nxt + u64::from(self.config.mss);
+        if end + fin >= self.write_end {
+            self.write_end
+        } else {
+            end
+        }
     }
 
     fn in_reduction(&self) -> bool {
@@ -33,14 +54,19 @@ impl Sender {
 
     /// Sends new data as far as windows, pacing and burst sizes allow (the kernel's `tcp_write_xmit`).
     pub(crate) fn transmit(&mut self, now: Instant) {
+        self.transmit_as(now, Push::Pending);
+    }
+
+    /// Sends new data like [`Sender::transmit`], for the reason `push`.
+    pub(super) fn transmit_as(&mut self, now: Instant, push: Push) {
         self.set_now(now);
         if self.has_unsent() {
-            self.send_new_data(now);
+            self.send_new_data(now, push);
         }
         self.ensure_zero_window_probe(now);
     }
 
-    fn send_new_data(&mut self, now: Instant) {
+    fn send_new_data(&mut self, now: Instant, push: Push) {
         let mut limited = false;
         let sent_before = self.snd_nxt;
         self.restart_after_idle(now);
@@ -48,15 +74,21 @@ impl Sender {
         while self.has_unsent() && !self.is_held_by_pacing(now) {
             let in_flight = self.board.in_flight();
             let room = self.congestion.window.cwnd.saturating_sub(in_flight);
-            if room == 0 || !self.send_window_open() {
+            if room == 0 {
                 break;
             }
             let burst = self.next_burst(room, largest);
-            if let Some(why) = self.should_defer(now, burst, room, largest) {
+            if push != Push::One
+                && let Some(why) = self.should_defer(now, burst, room, largest)
+            {
                 limited |= why == Deferred::ByCongestionWindow;
                 break;
             }
-            if !self.send_burst(now, burst) {
+            let Some(end) = self.end_of_burst(burst, push) else {
+                break;
+            };
+            self.send_burst(now, burst, end);
+            if push == Push::One {
                 break;
             }
         }
@@ -70,37 +102,76 @@ impl Sender {
         }
     }
 
-    /// Sends a burst back to back; returns whether anything was sent.
-    fn send_burst(&mut self, now: Instant, burst: Burst) -> bool {
+    /// Returns the end of the data that leaves in a burst, if any may leave (the kernel's `tcp_snd_wnd_test` and
+    /// `tcp_mss_split_point`). The last segment may be short for want of data or window, unless another short one
+    /// is outstanding (Nagle's algorithm with Minshall's modification).
+    fn end_of_burst(&self, burst: Burst, push: Push) -> Option<u64> {
         let mss = u64::from(self.config.mss);
-        let window_end = self.snd_una + self.snd_wnd;
-        let mut sent = 0;
-        for _ in 0..burst.segments {
-            let end = (self.snd_nxt + mss).min(burst.end);
-            if end <= self.snd_nxt {
+        let window = (self.snd_una + self.snd_wnd).saturating_sub(self.snd_nxt);
+        let len = burst.end - self.snd_nxt;
+        let fin = u64::from(self.fin_queued && burst.last);
+        let short = push != Push::All && self.short_is_outstanding();
+        let first = if len > mss { mss } else { len + fin };
+        if first > window {
+            // Silly-window avoidance (RFC 9293 §3.8.6.2.1): only a probe splits the first segment, unless no window
+            // has ever had room for one.
+            let splits = window > 0 && self.max_wnd < mss && self.board.packets_out() == 0;
+            return splits.then_some(self.snd_nxt + window);
+        }
+        if len <= mss {
+            let waits = len < mss && burst.last && fin == 0 && short;
+            return (!waits).then_some(burst.end);
+        }
+        let most = u64::from(burst.segments) * mss;
+        let takes = if most <= window && !burst.last {
+            most.min(len)
+        } else {
+            let needed = len.min(window);
+            let partial = needed % mss;
+            if most <= needed {
+                most
+            } else if short {
+                needed - partial
+            } else {
+                needed
+            }
+        };
+        Some(self.snd_nxt + takes)
+    }
+
+    /// Returns whether a segment that was not full is not acknowledged (the kernel's `tcp_minshall_check`).
+    fn short_is_outstanding(&self) -> bool {
+        self.board.packets_out() > 0 && self.short_end > self.snd_una
+    }
+
+    /// Sends the data up to `end` back to back, and the FIN if it follows.
+    fn send_burst(&mut self, now: Instant, burst: Burst, end: u64) {
+        let mss = u64::from(self.config.mss);
+        let from = self.snd_nxt;
+        let fin = self.fin_queued && end + 1 == self.write_end;
+        loop {
+            let to = (self.snd_nxt + mss).min(end);
+            self.send_new(now, to + u64::from(fin && to == end));
+            if to == end {
                 break;
             }
-            // Silly-window avoidance (RFC 9293 §3.8.6.2.1): only a probe splits a segment for a window with little
-            // room, unless no window has ever had room for a segment.
-            let fits = end <= window_end;
-            let end = if fits { end } else { end.min(window_end) };
-            let splits = self.max_wnd < mss && self.board.packets_out() == 0;
-            if end <= self.snd_nxt || !(fits || splits) {
-                break;
-            }
-            sent += end - self.snd_nxt;
-            self.send_new(now, end);
         }
-        if sent > 0 {
-            // A burst of several segments has the push flag, so that aggregation on the way ends with it (the
-            // kernel's `__tcp_transmit_skb`).
-            if let Some(last) = self.out.back_mut() {
-                last.push |= sent > mss || self.snd_nxt == burst.end;
-            }
-            self.board.end_burst();
-            self.pace(now, sent);
+        // A burst of several segments has the push flag, so that aggregation on the way ends with it (the kernel's
+        // `__tcp_transmit_skb`).
+        if let Some(last) = self.out.back_mut() {
+            last.push = end - from > mss || burst.push && end == burst.end;
         }
-        sent > 0
+        self.end_burst(now, end - from);
+    }
+
+    /// Notes the end of a burst of `bytes`.
+    fn end_burst(&mut self, now: Instant, bytes: u64) {
+        if !bytes.is_multiple_of(u64::from(self.config.mss)) {
+            self.short_end = self.snd_nxt;
+        }
+        self.board.end_burst();
+        self.pace(now, bytes);
+        self.check_space(now);
     }
 
     /// Sends the part of the next segment that the other end's window has room for.
@@ -108,21 +179,19 @@ impl Sender {
         let end = self.snd_una + self.snd_wnd;
         let len = end - self.snd_nxt;
         self.send_new(now, end);
-        self.board.end_burst();
-        self.pace(now, len);
+        self.end_burst(now, len);
     }
 
     /// Sends one new segment regardless of the congestion window (tail loss probe). Returns whether pacing
     /// and the other end's window let it leave.
     pub(super) fn send_one_beyond_window(&mut self, now: Instant) -> bool {
-        let end = (self.snd_nxt + u64::from(self.config.mss)).min(self.write_end);
+        let end = self.next_end();
         if self.is_held_by_pacing(now) || end > self.snd_una + self.snd_wnd {
             return false;
         }
         let len = end - self.snd_nxt;
         self.send_new(now, end);
-        self.board.end_burst();
-        self.pace(now, len);
+        self.end_burst(now, len);
         true
     }
 
@@ -148,9 +217,7 @@ impl Sender {
         if self.in_reduction() {
             self.prr.out += 1;
         }
-        if end == self.write_end {
-            self.send_queue.drained(end);
-        }
+        self.buffer.sent(end);
         self.last_sent = now;
         self.rearm_after_sending(now, idle);
     }

@@ -60,7 +60,7 @@ impl Sender {
         self.usage.used = self.usage.used.max(out);
         let unused_for = now.saturating_since(self.usage.stamp);
         // An application that waits for room in the send buffer does not limit the connection.
-        if self.found_full {
+        if self.buffer.waits() {
             if unused_for >= self.rto() {
                 self.usage.stamp = now;
             }

@@ -154,7 +154,7 @@ impl Pipe {
     }
 
     fn pump(&mut self) {
-        if self.backlog > 0 {
+        if self.backlog > 0 && !self.server.writer_waits() {
             self.backlog -= self.server.write(self.now, self.backlog);
         }
         while let Some(segment) = self.server.poll_transmit() {

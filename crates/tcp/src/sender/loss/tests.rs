@@ -59,8 +59,7 @@ fn ten_out() -> (Sender, Arc<Mutex<Seen>>) {
     let mut sender = Sender::new(config, congestion, FIRST);
     let start = Instant::ZERO + RTT;
     sender.establish(start, Some(RTT), 1 << 20);
-    sender.write(1 << 20);
-    sender.transmit(start);
+    sender.write(start, 1 << 20);
     assert_eq!(sender.in_flight(), 10);
     (sender, seen)
 }

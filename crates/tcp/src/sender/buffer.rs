@@ -1,0 +1,239 @@
+//! Send buffer: written data in buffers, the memory that it takes, and the limit that follows the window, as in
+//! Linux (`sk_sndbuf`, `tcp_sndbuf_expand`, `sk_stream_write_space`).
+
+use std::collections::VecDeque;
+
+use units::Instant;
+
+use super::Sender;
+use super::pacing::GSO_MAX_SIZE;
+use super::transmit::Push;
+use crate::segment::TIMESTAMPS_OPTION;
+
+/// Limit of the memory when a connection begins (`tcp_wmem[1]`), bytes.
+const FIRST_LIMIT: u64 = 16_384;
+/// Room for headers in a buffer (`MAX_TCP_HEADER`), bytes.
+const HEADERS: u64 = 192;
+/// Memory of the description of a buffer's pages (`struct skb_shared_info`), bytes.
+const SHARED_INFO: u64 = 320;
+/// Memory of a buffer's header (`struct sk_buff`), bytes.
+const BUFFER_HEADER: u64 = 256;
+/// Memory that a buffer takes besides its data, bytes.
+const BUFFER_OVERHEAD: u64 = BUFFER_HEADER + SHARED_INFO + HEADERS;
+/// Least number of segments that the limit is made for (`TCP_INIT_CWND`).
+const LEAST_SEGMENTS: u32 = 10;
+/// Offered window up to which a buffer may take all of it (`TCP_MSS_DEFAULT`), bytes.
+const TINY_WINDOW: u64 = 536;
+
+/// Buffer of data that has not been sent, or not all of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Piece {
+    /// Number after its last byte.
+    end: u64,
+    /// Whether its last segment has the push flag.
+    push: bool,
+}
+
+/// Send buffer: the unsent data, and the memory for all data.
+#[derive(Debug)]
+pub(super) struct SendBuffer {
+    /// Memory that data may take.
+    limit: u64,
+    /// Whether the application has found no room and waits for it (`SOCK_NOSPACE`).
+    waits: bool,
+    unsent: VecDeque<Piece>,
+    /// End of the data that was last marked to be pushed (`pushed_seq`).
+    pushed: u64,
+}
+
+impl SendBuffer {
+    pub(super) fn new(first: u64, most: u64) -> Self {
+        Self {
+            limit: FIRST_LIMIT.min(most),
+            waits: false,
+            unsent: VecDeque::with_capacity(8),
+            pushed: first,
+        }
+    }
+
+    /// Returns whether the application waits for room.
+    pub(super) fn waits(&self) -> bool {
+        self.waits
+    }
+
+    /// Returns whether at most one buffer has unsent data, so that more data may join it.
+    pub(super) fn head_is_last(&self) -> bool {
+        self.unsent.len() <= 1
+    }
+
+    /// Returns the room in the last buffer for data up to `goal` bytes; `next` is the next number to be sent.
+    fn room(&self, next: u64, goal: u64) -> u64 {
+        let Some(last) = self.unsent.back() else {
+            return 0;
+        };
+        let before = self.unsent.len().checked_sub(2);
+        let from = before.map_or(next, |index| self.unsent[index].end);
+        goal.saturating_sub(last.end - from)
+    }
+
+    /// Begins a buffer at `at`.
+    fn begin(&mut self, at: u64) {
+        let push = false;
+        self.unsent.push_back(Piece { end: at, push });
+    }
+
+    /// Appends data to the last buffer; the first data of a write takes its push flag away.
+    fn append(&mut self, bytes: u64, first: bool) {
+        if let Some(last) = self.unsent.back_mut() {
+            last.end += bytes;
+            last.push &= !first;
+        }
+    }
+
+    /// Marks the last buffer to be pushed (the kernel's `tcp_mark_push`).
+    fn push(&mut self) {
+        if let Some(last) = self.unsent.back_mut() {
+            last.push = true;
+            self.pushed = last.end;
+        }
+    }
+
+    /// Fills the first buffer from the second for a burst that ends at `wanted` (the kernel's `tcp_grow_skb`).
+    /// Returns the end of the first one, and whether it is to be pushed; `None` if there is no data.
+    pub(super) fn head(&mut self, wanted: u64) -> Option<(u64, bool)> {
+        if let (Some(&head), Some(&next)) = (self.unsent.front(), self.unsent.get(1))
+            && head.end < wanted
+        {
+            let end = wanted.min(next.end);
+            let whole = end == next.end;
+            if whole {
+                self.unsent.remove(1);
+            }
+            let push = head.push || whole && next.push;
+            self.unsent[0] = Piece { end, push };
+        }
+        self.unsent.front().map(|head| (head.end, head.push))
+    }
+
+    /// Removes buffers whose data was sent up to `next`.
+    pub(super) fn sent(&mut self, next: u64) {
+        while self.unsent.front().is_some_and(|head| head.end <= next) {
+            self.unsent.pop_front();
+        }
+    }
+}
+
+impl Sender {
+    /// Takes up to `bytes` from the application and sends what may be sent; returns the bytes taken. An application
+    /// that finds no room goes on as soon as a third of the buffer is free (the kernel's `tcp_sendmsg_locked`).
+    pub(crate) fn write(&mut self, now: Instant, bytes: u64) -> u64 {
+        if self.fin_queued {
+            return 0;
+        }
+        self.set_now(now);
+        let mut taken = 0;
+        while taken < bytes {
+            let took = self.fill(now, bytes - taken);
+            if took == 0 {
+                break;
+            }
+            taken += took;
+            self.buffer.push();
+            if taken == bytes {
+                self.transmit_as(now, Push::Pending);
+            } else {
+                self.transmit_as(now, Push::All);
+                if self.buffer.waits {
+                    break;
+                }
+            }
+        }
+        taken
+    }
+
+    /// Returns whether the application waits for room in the buffer.
+    pub(crate) fn writer_waits(&self) -> bool {
+        self.buffer.waits
+    }
+
+    /// Fills buffers until there is no memory for another one; returns the bytes taken.
+    fn fill(&mut self, now: Instant, bytes: u64) -> u64 {
+        self.note_app_limit();
+        let mut left = bytes;
+        while left > 0 {
+            let goal = self.buffer_goal();
+            let mut room = self.buffer.room(self.snd_nxt, goal);
+            if room == 0 {
+                if self.memory() >= self.buffer.limit {
+                    self.buffer.waits = true;
+                    break;
+                }
+                self.buffer.begin(self.write_end);
+                room = goal;
+            }
+            let taken = room.min(left);
+            self.buffer.append(taken, left == bytes);
+            self.write_end += taken;
+            left -= taken;
+            if left == 0 || taken < room {
+                break;
+            }
+            if self.write_end > self.buffer.pushed + self.max_wnd / 2 {
+                self.buffer.push();
+                self.transmit_as(now, Push::All);
+            } else if self.buffer.head_is_last() {
+                self.transmit_as(now, Push::One);
+            }
+        }
+        bytes - left
+    }
+
+    /// Returns the bytes of data in a buffer: whole segments, at most half of the largest window that the other end
+    /// has offered (the kernel's `tcp_xmit_size_goal`).
+    fn buffer_goal(&self) -> u64 {
+        let mss = u64::from(self.config.mss);
+        let half = if self.max_wnd > TINY_WINDOW {
+            self.max_wnd / 2
+        } else {
+            self.max_wnd
+        };
+        let device = self.config.burst_segments.map_or(u64::MAX, u64::from);
+        (GSO_MAX_SIZE.min(half) / mss).min(device).max(1) * mss
+    }
+
+    /// Returns the memory of unacknowledged data, bytes, including that of its buffers.
+    fn memory(&self) -> u64 {
+        let buffers = self.board.bursts_out() + self.buffer.unsent.len() as u64;
+        self.write_end.saturating_sub(self.snd_una) + buffers * BUFFER_OVERHEAD
+    }
+
+    /// Raises the limit to the windows of data that the congestion control wants (the kernel's `tcp_sndbuf_expand`).
+    pub(super) fn expand_buffer(&mut self) {
+        let announced = u64::from(self.config.mss + TIMESTAMPS_OPTION);
+        let segment = (announced + HEADERS + SHARED_INFO).next_power_of_two() + BUFFER_HEADER;
+        let segments = LEAST_SEGMENTS
+            .max(self.congestion.window.cwnd)
+            .max(self.reordering + 1);
+        let windows = u64::from(self.congestion.sndbuf_expand());
+        let wanted = windows * u64::from(segments) * segment;
+        self.buffer.limit = self.buffer.limit.max(wanted.min(self.config.send_buffer));
+    }
+
+    /// Wakes an application that waits for room if there is enough (the kernel's `tcp_check_space`). The buffer grows
+    /// first if the window is not filled.
+    pub(super) fn check_space(&mut self, now: Instant) {
+        if !self.buffer.waits {
+            return;
+        }
+        if self.board.in_flight() < self.congestion.window.cwnd {
+            self.expand_buffer();
+            self.usage.touch(now);
+        }
+        let kept = self.memory();
+        let free = self.buffer.limit.saturating_sub(kept);
+        self.buffer.waits = free == 0 || free < kept / 2;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,287 @@
+//! Tests of the send buffer: its limit, its buffers, and the application that waits.
+
+use units::Duration;
+use units::random::{Purpose, Stream};
+
+use super::*;
+use crate::config::TcpConfig;
+use crate::sender::{AckInput, Outgoing};
+use cca::{Congestion, Window, cca_by_name};
+
+const FIRST: u64 = 1_000;
+const MSS: u64 = 1_448;
+const RTT: Duration = Duration::from_millis(50);
+/// Segments of a buffer while the other end offers much.
+const FULL: u64 = 45;
+
+fn start() -> Instant {
+    Instant::ZERO + RTT
+}
+
+/// Returns a sender whose connection has just been opened, to an end that offers `window` bytes.
+fn opened(name: &str, config: TcpConfig, window: u64) -> Sender {
+    let draws = Stream::new(1, Purpose::CongestionControl, 0);
+    let own = Window::new(config.mss, config.initial_window, draws);
+    let (cca, slow_start) = cca_by_name(name).expect("a CCA of ours");
+    let mut sender = Sender::new(config, Congestion::new(own, cca, slow_start), FIRST);
+    sender.establish(start(), Some(RTT), window);
+    sender
+}
+
+fn sent(sender: &mut Sender) -> Vec<Outgoing> {
+    core::iter::from_fn(|| sender.poll()).collect()
+}
+
+/// Acknowledges the first `segments` at a round trip and `ms` after the start.
+fn ack(sender: &mut Sender, ms: u64, segments: u64) {
+    let input = AckInput {
+        ack: FIRST + segments * MSS,
+        window: 1 << 20,
+        sack: &[],
+        echo_ms: None,
+        timestamps: None,
+        has_data: false,
+        ecn_echo: false,
+    };
+    sender.on_ack(start() + RTT + Duration::from_millis(ms), &input);
+}
+
+/// Linux `tcp_sndbuf_expand`: for every segment of the window the next power of two above it with its headers, and a
+/// header of a buffer; all that twice, three times for BBR.
+#[test]
+fn the_limit_follows_the_window() {
+    let of = |name, mss| {
+        let config = TcpConfig {
+            mss,
+            ..TcpConfig::default()
+        };
+        opened(name, config, 1 << 20).buffer.limit
+    };
+    assert_eq!(of("reno", 1_448), 2 * 10 * (2_048 + 256));
+    assert_eq!(of("bbr", 1_448), 3 * 10 * (2_048 + 256));
+    assert_eq!(of("reno", 8_948), 2 * 10 * (16_384 + 256));
+    let mut sender = opened("reno", TcpConfig::default(), 1 << 20);
+    sender.congestion.window.cwnd = 100;
+    sender.expand_buffer();
+    assert_eq!(sender.buffer.limit, 2 * 100 * 2_304);
+    sender.congestion.window.cwnd = 20;
+    sender.reordering = 50;
+    sender.expand_buffer();
+    assert_eq!(sender.buffer.limit, 2 * 100 * 2_304, "it never falls");
+    sender.reordering = 150;
+    sender.expand_buffer();
+    assert_eq!(sender.buffer.limit, 2 * 151 * 2_304);
+    sender.congestion.window.cwnd = 100_000;
+    sender.expand_buffer();
+    assert_eq!(sender.buffer.limit, 4 << 20, "the most that a host allows");
+}
+
+#[test]
+fn a_host_may_allow_less_than_the_first_limit() {
+    let config = TcpConfig {
+        send_buffer: 8_192,
+        ..TcpConfig::default()
+    };
+    let mut sender = opened("reno", config, 1 << 20);
+    assert_eq!(sender.buffer.limit, 8_192);
+    // A buffer that was begun is filled: the one that leaves ten segments, twice, and what stays.
+    assert_eq!(sender.write(start(), 1 << 20), (10 + FULL) * MSS);
+}
+
+/// Linux `tcp_sendmsg_locked`: memory is asked for at each new buffer. While the first buffer is being sent, the rest
+/// of it takes more data.
+#[test]
+fn the_last_buffer_is_filled_to_its_end() {
+    let mut sender = opened("reno", TcpConfig::default(), 1 << 20);
+    assert_eq!(sender.write(start(), 1 << 20), (10 + FULL) * MSS);
+    assert!(sender.writer_waits());
+    let out = sent(&mut sender);
+    assert_eq!(out.len(), 10);
+    let pushed: Vec<_> = out.iter().map(|segment| segment.push).collect();
+    assert_eq!(
+        pushed,
+        [[false, true]; 5].concat(),
+        "two segments at a time"
+    );
+    // Five bursts and the buffer that waits.
+    assert_eq!(sender.memory(), (10 + FULL) * MSS + 6 * 768);
+    assert_eq!(sender.write(start(), 1), 0);
+}
+
+/// Linux `tcp_xmit_size_goal`: a buffer is at most half of the largest window offered, in whole segments.
+#[test]
+fn a_small_window_makes_small_buffers() {
+    let goal = |window| opened("reno", TcpConfig::default(), window).buffer_goal();
+    assert_eq!(goal(1 << 20), FULL * MSS);
+    assert_eq!(goal(64_240), 22 * MSS);
+    assert_eq!(goal(2_000), MSS);
+    let config = TcpConfig {
+        burst_segments: Some(2),
+        ..TcpConfig::default()
+    };
+    assert_eq!(opened("reno", config, 1 << 20).buffer_goal(), 2 * MSS);
+}
+
+/// Linux `sk_stream_write_space`: the writer is woken when the free part is half of the taken one. The buffer grows
+/// first, as long as the window is not filled.
+#[test]
+fn a_writer_is_woken_when_a_third_is_free() {
+    let mut sender = opened("reno", TcpConfig::default(), 1 << 20);
+    sender.write(start(), 1 << 20);
+    // In slow start every ACK is answered by twice as many segments, until the buffer is nearly drained.
+    let mut acked = 0;
+    while sender.writer_waits() {
+        acked += 1;
+        ack(&mut sender, acked, acked);
+        let (kept, limit) = (sender.memory(), sender.buffer.limit);
+        let free = limit.saturating_sub(kept);
+        assert_eq!(sender.writer_waits(), free < kept / 2, "{kept} of {limit}");
+    }
+    let (kept, limit) = (sender.memory(), sender.buffer.limit);
+    assert!(acked > 1 && limit > 46_080 && kept <= limit * 2 / 3);
+    assert!(sender.write(start() + RTT * 2, 1 << 20) > 0);
+    assert!(sender.writer_waits());
+}
+
+/// Nothing is left of the limit, or less than half of what is taken: the writer waits on.
+#[test]
+fn half_of_the_taken_memory_must_be_free() {
+    for (limit, waits) in [(3_000, true), (6_467, true), (6_468, false)] {
+        let mut sender = opened("reno", TcpConfig::default(), 1 << 20);
+        sender.write(start(), 2 * MSS);
+        // One burst of two segments: 3664 bytes. Or two of one: 4432.
+        let kept = sender.memory();
+        assert_eq!(kept, 2 * MSS + 768);
+        sender.congestion.window.cwnd = 1;
+        sender.buffer.limit = limit * kept / 4_312;
+        sender.buffer.waits = true;
+        sender.check_space(start());
+        assert_eq!(sender.writer_waits(), waits, "{limit}");
+    }
+}
+
+#[test]
+fn the_buffer_does_not_grow_while_the_window_is_filled() {
+    let mut sender = opened("reno", TcpConfig::default(), 1 << 20);
+    sender.write(start(), 1 << 20);
+    sender.reordering = 100;
+    sender.check_space(start());
+    assert_eq!(sender.buffer.limit, 46_080);
+    sender.congestion.window.cwnd = 11;
+    sender.check_space(start());
+    assert_eq!(sender.buffer.limit, 2 * 101 * 2_304);
+    sender.buffer.waits = false;
+    sender.reordering = 200;
+    sender.check_space(start());
+    assert_eq!(sender.buffer.limit, 2 * 101 * 2_304, "nobody waits");
+}
+
+/// RFC 896 with Minshall's modification, Linux `tcp_nagle_check`: one short segment is outstanding at most, and
+/// the end of the stream waits for nothing.
+#[test]
+fn a_second_short_segment_waits_for_the_first() {
+    let mut sender = opened("reno", TcpConfig::default(), 1 << 20);
+    assert_eq!(sender.write(start(), 100), 100);
+    assert_eq!(sender.write(start(), 100), 100);
+    let lens = |out: Vec<Outgoing>| -> Vec<_> { out.iter().map(|s| (s.len, s.fin)).collect() };
+    assert_eq!(lens(sent(&mut sender)), [(100, false)]);
+    sender.write(start(), MSS);
+    assert_eq!(
+        lens(sent(&mut sender)),
+        [(1_448, false)],
+        "a full one leaves"
+    );
+    sender.write(start(), 3 * MSS);
+    assert_eq!(lens(sent(&mut sender)), [(1_448, false); 3]);
+    sender.finish(start());
+    assert_eq!(lens(sent(&mut sender)), [(100, true)]);
+}
+
+/// Linux `tcp_send_fin`: the last segment takes the FIN along, also a full one.
+#[test]
+fn the_fin_joins_unsent_data() {
+    let mut sender = opened("reno", TcpConfig::default(), 1 << 20);
+    sender.congestion.window.cwnd = 2;
+    sender.write(start(), 4 * MSS);
+    sender.finish(start());
+    assert_eq!(sent(&mut sender).len(), 2);
+    ack(&mut sender, 0, 2);
+    let out = sent(&mut sender);
+    let ends: Vec<_> = out.iter().map(|s| (s.len, s.fin)).collect();
+    assert_eq!(ends, [(1_448, false), (1_448, true)]);
+    assert!(sender.fin_sent());
+}
+
+/// Linux `tcp_mss_split_point`: a window that ends within a segment is filled, if there was room for a whole one
+/// before and no short segment is outstanding.
+#[test]
+fn the_end_of_the_window_splits_a_segment() {
+    let config = TcpConfig {
+        burst_segments: Some(5),
+        ..TcpConfig::default()
+    };
+    let mut sender = opened("reno", config.clone(), 5 * MSS + 500);
+    sender.write(start(), 1 << 20);
+    let lens: Vec<_> = sent(&mut sender).iter().map(|s| s.len).collect();
+    assert_eq!(lens, [1_448, 1_448, 1_448, 1_448, 1_448, 500]);
+    let mut sender = opened("reno", config, 5 * MSS + 500);
+    sender.write(start(), 100);
+    assert_eq!(sent(&mut sender).len(), 1, "nothing is outstanding");
+    sender.write(start(), 6 * MSS);
+    let lens: Vec<_> = sent(&mut sender).iter().map(|s| s.len).collect();
+    assert_eq!(lens, [1_448; 5], "only whole segments");
+}
+
+#[test]
+fn buffers_are_joined_only_for_a_longer_burst() {
+    let mut buffer = SendBuffer::new(100, 1 << 20);
+    assert_eq!(buffer.head(110), None);
+    for (at, push) in [(100, false), (145, true)] {
+        assert_eq!(buffer.room(100, 45), 0);
+        buffer.begin(at);
+        buffer.append(45, true);
+        if push {
+            buffer.push();
+        }
+    }
+    assert!(!buffer.head_is_last());
+    assert_eq!(buffer.room(100, 50), 5);
+    assert_eq!(buffer.head(110), Some((145, false)));
+    assert_eq!(buffer.head(145), Some((145, false)));
+    assert_eq!(buffer.head(150), Some((150, false)));
+    assert_eq!(buffer.room(100, 45), 5, "part of it went to the first");
+    buffer.sent(149);
+    assert!(!buffer.head_is_last());
+    buffer.sent(150);
+    assert!(buffer.head_is_last());
+    assert_eq!(buffer.room(160, 45), 15);
+    assert_eq!(buffer.head(1_000), Some((190, true)));
+    buffer.append(1, false);
+    assert_eq!(buffer.head(1_000), Some((191, true)));
+    buffer.append(1, true);
+    assert_eq!(buffer.head(1_000), Some((192, false)));
+}
+
+#[test]
+fn a_whole_buffer_joins_with_its_push_flag() {
+    let mut buffer = SendBuffer::new(0, 1 << 20);
+    for at in [0, 10] {
+        buffer.begin(at);
+        buffer.append(10, true);
+    }
+    buffer.push();
+    assert_eq!(buffer.head(20), Some((20, true)));
+    assert!(buffer.head_is_last());
+    assert_eq!(buffer.pushed, 20);
+}
+
+/// Linux `forced_push`: after half of the largest window the data is pushed while the application writes.
+#[test]
+fn half_a_window_of_data_is_pushed() {
+    let mut sender = opened("reno", TcpConfig::default(), 1 << 20);
+    sender.congestion.window.cwnd = 1_000;
+    sender.expand_buffer();
+    sender.write(start(), 3 << 20);
+    let marked = sender.buffer.pushed - FIRST;
+    assert!(marked > 1 << 19, "{marked}");
+}
