@@ -21,23 +21,23 @@ ENGINES = ("native", "kernel")
 
 @dataclass(frozen=True)
 class Engine:
-    """An engine that is there and can run."""
+    """An engine that is available and can run."""
 
     name: str
     kernel: Kernel | None = None
 
     @property
     def key(self) -> str:
-        """Differs between engines that may come to other results."""
+        """Key that differs between engines whose results may differ."""
         return f"kernel-{self.kernel.version}" if self.kernel else self.name
 
     @property
     def ccas(self) -> list[str]:
-        """The names of its congestion controls."""
+        """Names of its CCAs."""
         return list(self.kernel.ccas) if self.kernel else native_ccas()
 
     def require(self, ccas: Iterable[str], lineup: str = "") -> None:
-        """Makes sure that it has these congestion controls, which `lineup` has or may choose."""
+        """Checks that the engine has these CCAs, which `lineup` uses or may choose."""
         there = self.ccas
         for cca in ccas:
             if cca not in there:
@@ -76,7 +76,7 @@ class Engine:
 
 
 def engine(name: str = "native", kernel: str | None = None) -> Engine:
-    """The engine of that name.
+    """Returns the engine of that name.
 
     Args:
         name: `"native"` or `"kernel"`.

@@ -1,4 +1,4 @@
-"""Campaigns: many runs at once, every congestion control over the same channel realisations."""
+"""Campaigns: many runs at once, every CCA over the same channel realisations."""
 
 from __future__ import annotations
 

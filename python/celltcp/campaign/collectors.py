@@ -1,4 +1,4 @@
-"""Collectors: where the tables of a campaign go while it runs, to memory or to a folder."""
+"""Collectors: destinations of a campaign's tables, in memory or in a folder."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from celltcp.results.folder import META
 
 
 class Collector(Protocol):
-    """Takes the tables of a campaign, some runs at a time, in the order of the runs."""
+    """Takes the tables of a campaign, for several runs at a time, in the order of the runs."""
 
     def add(self, tables: Mapping[str, pa.Table]) -> None:
         """Appends the rows of some runs."""
@@ -40,10 +40,10 @@ class InMemory:
 
 
 class InFolder:
-    """Tables that are written to Parquet files as rows come; a file appears when it is whole."""
+    """Tables that are written to Parquet files as rows come; a file appears when it is complete."""
 
     def __init__(self, folder: Path, origin: Mapping[str, Any]) -> None:
-        """Takes the folder, and what the results say of how they were made."""
+        """Takes the folder, and the description of how the results were made."""
         self._folder = prepare_folder(folder)
         self._meta = {META: json.dumps(origin, sort_keys=True).encode()}
         self._writers: dict[str, pq.ParquetWriter] = {}
@@ -62,7 +62,7 @@ class InFolder:
             self._writers[name].write_table(table)
 
     def finish(self) -> StoredTables:
-        """Makes the files appear, and removes those of earlier results that these do not have."""
+        """Makes the files appear, and removes files of earlier results that are not among them."""
         for name, writer in self._writers.items():
             writer.close()
             self._partial(name).replace(self._folder / f"{name}.parquet")
@@ -72,7 +72,7 @@ class InFolder:
         return StoredTables(self._folder, [name for name in TABLES if name in self._writers])
 
     def abandon(self) -> None:
-        """Removes what is not finished."""
+        """Removes unfinished files."""
         for name, writer in self._writers.items():
             writer.close()
             self._partial(name).unlink(missing_ok=True)

@@ -13,7 +13,7 @@ from celltcp.results import part_of_file_name
 
 @dataclass(frozen=True)
 class Job:
-    """One run of a campaign; its outcome depends on nothing else. It can be pickled."""
+    """One run of a campaign, which can be pickled. Its outcome depends on nothing else."""
 
     number: int
     cca: str
@@ -30,7 +30,7 @@ class Job:
 
     @property
     def described(self) -> Described:
-        """The job as `celltcp._core.run_batch` takes it."""
+        """Job in the form that `celltcp._core.run_batch` takes."""
         return self.engine.describe(self.number, self.cca, self.scenario, self.seed)
 
 
@@ -41,7 +41,7 @@ def jobs_for(
     seed: int,
     engine: Engine,
 ) -> list[Job]:
-    """Returns the runs of a campaign, congestion control by congestion control; run i has seed + i."""
+    """Returns the runs of a campaign, CCA by CCA; run i has seed + i."""
     jobs: list[Job] = []
     for cca in ccas:
         changed = scenario.with_cca(cca)

@@ -1,4 +1,4 @@
-"""Plans: the jobs of one set of results, and what the results will say of how they were made."""
+"""Plans: the jobs of one set of results, and the description of how the results are made."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Campaign:
         engine: Engine,
         folder: Path | None = None,
     ) -> Campaign:
-        """Plans so many runs of each congestion control; run i has seed + i."""
+        """Plans this many runs of each CCA; run i has seed + i."""
         jobs = jobs_for(scenario, ccas, runs, seed, engine)
         return cls(jobs, origin_of(scenario, ccas, runs, seed, engine), folder)
 

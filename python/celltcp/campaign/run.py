@@ -1,4 +1,4 @@
-"""Running jobs: on several threads, resumable, with their tables in the order of the jobs."""
+"""Runner of jobs: on several threads, resumable, with the tables in the order of the jobs."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class _Chunk:
 
 
 def _chunks(jobs: Sequence[Job]) -> Iterator[list[Job]]:
-    """Cuts jobs into chunks, always in the same way."""
+    """Cuts jobs into chunks, in the same way each time."""
     chunk: list[Job] = []
     seconds = 0.0
     for job in jobs:
@@ -130,7 +130,7 @@ def _chunks(jobs: Sequence[Job]) -> Iterator[list[Job]]:
 
 
 def _merged(parts: Sequence[Mapping[str, pa.Table]], labels: list[str]) -> dict[str, pa.Table]:
-    """Joins tables of different runs, ordered by the numbers of the runs, as one batch has them.
+    """Joins tables of different runs into one batch, in the order of the runs' numbers.
 
     Args:
         parts: tables of some runs.
@@ -158,5 +158,5 @@ def _plain(table: pa.Table) -> pa.Table:
 
 
 def _labelled(table: pa.Table) -> list[int]:
-    """Returns the places of columns whose values are labels of runs."""
+    """Returns the indices of columns whose values are labels of runs."""
     return [place for place, each in enumerate(table.schema) if pa.types.is_dictionary(each.type)]

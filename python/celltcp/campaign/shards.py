@@ -1,4 +1,4 @@
-"""Shards: finished runs of an unfinished campaign, many in a folder, each folder whole or not there."""
+"""Shards: folders with finished runs of an unfinished campaign; a folder is complete or absent."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Shards:
         return job.key in self._places
 
     def write(self, jobs: Sequence[Job], tables: Mapping[str, pa.Table]) -> None:
-        """Keeps the tables of these jobs, all or none of them."""
+        """Keeps the tables of these jobs: all of them or none."""
         index = {job.key: job.number for job in jobs}
         digest = hashlib.sha256("\n".join(index).encode()).hexdigest()[:16]
         partial = self._folder / f".{digest}-{os.getpid()}"
@@ -66,11 +66,11 @@ class Shards:
         ]
 
     def clear(self) -> None:
-        """Removes all of them: the campaign is finished."""
+        """Removes all shards of a finished campaign."""
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _tables(self, shard: Path) -> dict[str, pa.Table]:
-        """Returns the tables of a shard; neighbouring chunks of a campaign ask for the same one."""
+        """Returns the tables of a shard, cached because neighbouring chunks of a campaign share it."""
         if self._read is None or self._read[0] != shard:
             self._read = shard, {name: pq.read_table(shard / f"{name}.parquet") for name in TABLES}
         return self._read[1]

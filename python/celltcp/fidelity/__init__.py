@@ -1,4 +1,4 @@
-"""Fidelity: the native TCP against the Linux kernel on the same path realisations.
+"""Fidelity: the native TCP compared with the Linux kernel on the same path realisations.
 
 Both engines meet the same seeds and the same code for the path, so that what differs is TCP.
 """

@@ -8,7 +8,7 @@ from celltcp.fidelity.data import read_table
 
 
 def limits_for(group: str, cca: str) -> dict[str, float]:
-    """Per judged metric the largest difference that is allowed, in percent of the kernel's mean."""
+    """Returns the largest allowed difference of each judged metric, in percent of the kernel's mean."""
     for band in read_table("bands")["band"]:
         if fnmatchcase(group, band["group"]) and any(fnmatchcase(cca, name) for name in band["cca"]):
             return {metric: limit for metric, limit in band.items() if metric not in ("group", "cca")}

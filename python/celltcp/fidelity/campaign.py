@@ -1,4 +1,4 @@
-"""Running both engines on every case."""
+"""Campaign of a fidelity report: runs of both engines on every case."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _UNFINISHED = ".unfinished"
 
 
 def judged_ccas(names: str | Sequence[str]) -> list[str]:
-    """The congestion controls of those names, by the kernel's names, each once.
+    """Returns the CCAs of those names, by the kernel's names, each once.
 
     Raises:
         CelltcpError: if one is unknown, or if Linux does not have it.
@@ -105,7 +105,7 @@ def run_case(
     unfinished: Path | None = None,
     progress: Progress | None = None,
 ) -> Results:
-    """All runs of a case on one engine, or what a folder has of the very same ones.
+    """Returns all runs of a case on one engine, or those that a folder has of the same jobs and build.
 
     Args:
         case: what to run.
@@ -133,7 +133,7 @@ def run_case(
 
 
 def build_of(engine: Engine) -> str:
-    """A digest of the programs that make up the engine: another build may come to other results."""
+    """Returns a digest of the programs of the engine, since another build may give other results."""
     programs = [Path(_core.__file__)]
     if engine.kernel is not None:
         programs.append(engine.kernel.binary)
@@ -146,7 +146,7 @@ def build_of(engine: Engine) -> str:
 
 
 def _read(folder: Path | None, origin: dict[str, object]) -> Results | None:
-    """Returns the results in the folder if they are whole and of the same origin."""
+    """Returns the results in the folder if they are complete and of the same origin."""
     if folder is None:
         return None
     try:

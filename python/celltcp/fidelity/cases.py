@@ -1,4 +1,4 @@
-"""The cases: the built-in set with its groups, and scenarios of the user's."""
+"""Cases: the built-in set with its groups, and scenarios of the user."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Case:
 
 @dataclass(frozen=True)
 class _Recipe:
-    """Recipe of a case of the set: a scenario of the library, and changes to it."""
+    """Recipe of a case of the set: a scenario of the library, and overrides."""
 
     group: str
     scenario: str
@@ -35,18 +35,18 @@ class _Recipe:
 
 
 def group_titles() -> dict[str, str]:
-    """Names of the groups with their headings, in the order of the report."""
+    """Returns the names of the groups with their headings, in the order of the report."""
     titles = {name: str(group["title"]) for name, group in read_table("set").items()}
     return {**titles, OTHER: "Other scenarios"}
 
 
 def case_names(group: str | None = None) -> list[str]:
-    """Names of the cases of the set, or of one group of it."""
+    """Returns the names of the cases of the set, or of one group of it."""
     return [name for name, recipe in _recipes().items() if group in (None, recipe.group)]
 
 
 def choose_cases(names: Sequence[str] = (), duration: str | None = None) -> list[Case]:
-    """The cases of those names, each once; the whole set without names.
+    """Returns the cases of those names, each once; without names the whole set.
 
     Args:
         names: cases of the set, groups of it, names of the scenario library, or files.
@@ -72,7 +72,7 @@ def choose_cases(names: Sequence[str] = (), duration: str | None = None) -> list
 
 
 def is_steady(scenario: Scenario) -> bool:
-    """Whether nothing about the links changes: constant rates, no loss, jitter or cross-traffic."""
+    """Returns whether links never change: constant rates, no loss, jitter or cross-traffic."""
     described = json.loads(scenario.to_json())
     path = described["path"]
     hops = path["wired"]

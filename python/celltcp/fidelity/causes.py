@@ -14,7 +14,7 @@ NOT_FOUND = "cause not found yet"
 
 @dataclass(frozen=True)
 class Cause:
-    """The cause of a difference in the cases that match; the patterns are as of file names."""
+    """Cause of a difference in the cases that match; patterns are like those of file names."""
 
     scenario: str
     cca: str
@@ -22,12 +22,12 @@ class Cause:
 
 
 def known_causes() -> list[Cause]:
-    """The causes that come with celltcp."""
+    """Returns the causes that come with celltcp."""
     return [Cause(**entry) for entry in read_table("causes").get("cause", [])]
 
 
 def cause_of(case: str, cca: str, causes: Sequence[Cause]) -> str:
-    """Text of the first cause that matches, or that none is known."""
+    """Returns the text of the first cause that matches, or says that none is known."""
     for cause in causes:
         if fnmatchcase(case, cause.scenario) and fnmatchcase(cca, cause.cca):
             return cause.text

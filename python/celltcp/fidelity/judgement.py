@@ -1,4 +1,4 @@
-"""Differences between the engines, and whether they are within the bands."""
+"""Judgement: differences between the engines, and whether they are within the bands."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ METRICS = ("goodput_mbps", "rtt_mean_ms", "rtt_p95_ms", "retransmitted_percent")
 
 @dataclass(frozen=True)
 class Difference:
-    """A metric of both engines: means over the runs, and their difference.
+    """A metric under both engines: means over the runs, and their difference.
 
     `percent` and its half interval `ci95` (95 %, paired by seed; None if no run differs from another)
     are shares of the kernel's mean; NaN if only that is zero. `band` is the largest difference that
@@ -40,19 +40,19 @@ class Difference:
 
     @property
     def within(self) -> bool:
-        """Whether the difference is within its band, if there is one; an undefined one is not."""
+        """Whether the difference is within its band, if it has one; an undefined difference is not."""
         return self.band is None or abs(self.percent) <= self.band
 
     @property
     def is_open(self) -> bool:
-        """Whether the interval reaches across an edge of the band: more runs could turn the verdict."""
+        """Whether the interval includes an edge of the band: more runs could change the verdict."""
         if self.band is None or self.ci95 is None or math.isnan(self.percent):
             return False
         return abs(abs(self.percent) - self.band) < self.ci95
 
     @property
     def use(self) -> float:
-        """The difference over its band: above 1 it is outside."""
+        """Difference divided by its band; above 1 it is outside."""
         if self.band is None:
             return 0.0
         return math.inf if math.isnan(self.percent) else abs(self.percent) / self.band
@@ -60,7 +60,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Judgement:
-    """One congestion control in one case."""
+    """Judgement of one CCA in one case."""
 
     case: str
     group: str
@@ -74,23 +74,23 @@ class Judgement:
 
     @property
     def outside(self) -> list[str]:
-        """The metrics that are outside their bands."""
+        """Metrics that are outside their bands."""
         return [metric for metric, found in self.differences.items() if not found.within]
 
     @property
     def is_open(self) -> bool:
-        """Whether more runs could turn the verdict."""
+        """Whether more runs could change the verdict."""
         return any(found.is_open for found in self.differences.values())
 
     @property
     def use(self) -> float:
-        """The largest share of its band that a metric uses."""
+        """Largest ratio of a difference to its band."""
         return max(found.use for found in self.differences.values())
 
 
 @dataclass(frozen=True)
 class Fidelity:
-    """All judgements, and how they came about."""
+    """All judgements, and the settings that led to them."""
 
     judgements: list[Judgement]
     version: str
@@ -100,11 +100,11 @@ class Fidelity:
 
     @property
     def outside(self) -> list[Judgement]:
-        """Those with something outside its band."""
+        """Judgements with a metric outside its band."""
         return [judgement for judgement in self.judgements if judgement.outside]
 
     def to_json(self, causes: Sequence[Cause]) -> dict[str, Any]:
-        """Everything but the trajectories; the same for the same seeds."""
+        """Returns everything but the trajectories as JSON; the same seeds give the same text."""
         return {
             "version": self.version,
             "kernel_version": self.kernel_version,
@@ -115,7 +115,7 @@ class Fidelity:
 
 
 def judge_case(case: Case, ccas: Sequence[str], native: Results, kernel: Results) -> list[Judgement]:
-    """Holds the runs of the native engine against those of the kernel, run by run of the same seed."""
+    """Compares the runs of the native engine with those of the kernel, seed by seed."""
     runs = [_runs(results) for results in (native, kernel)]
     paths = [_trajectories(results) for results in (native, kernel)]
     judgements = []
@@ -147,7 +147,7 @@ def judge_case(case: Case, ccas: Sequence[str], native: Results, kernel: Results
 
 
 def difference(native: Sequence[float], kernel: Sequence[float], band: float | None) -> Difference:
-    """The difference of the means, with the interval of the differences run by run.
+    """Returns the difference of the means, with the interval of the differences run by run.
 
     A run in which the metric of one of the engines is NaN is left out.
     """

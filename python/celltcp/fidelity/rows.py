@@ -65,14 +65,14 @@ def cells(judgement: Judgement) -> list[str]:
 
 
 def verdict(judgement: Judgement) -> str:
-    """Within, or outside by which metrics; with a question mark if more runs could turn it."""
+    """Returns the verdict: within or outside, with metrics, and a `?` if more runs could change it."""
     names = [name for metric, name, _, _ in COLUMNS if metric in judgement.outside]
     word = f"outside: {', '.join(names)}" if names else "within"
     return f"{word} ?" if judgement.is_open else word
 
 
 def difference_text(found: Difference) -> str:
-    """The difference in percent with its interval."""
+    """Returns the difference in percent with its interval."""
     if math.isnan(found.percent):
         return "undefined"
     # A zero without a sign: -0.00 says nothing.

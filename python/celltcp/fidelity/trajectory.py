@@ -1,4 +1,4 @@
-"""Trajectories of the congestion window, and how far two of them are apart."""
+"""Trajectories of the congestion window, and the distance between two of them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def trajectory_of(flows: pd.DataFrame, samples: pd.DataFrame, slots: pd.DataFram
 
 
 def cwnd_distance(native: Trajectory, kernel: Trajectory) -> float:
-    """Mean over time of |ln(cwnd of native / cwnd of kernel)|.
+    """Returns the mean over time of |ln(cwnd of native / cwnd of kernel)|.
 
     Time counts from the first data byte of each, and ends with the shorter of the two; between
     samples the window is interpolated linearly, on a grid of 10 ms. 0.1 means that the windows differ

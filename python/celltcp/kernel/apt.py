@@ -53,17 +53,17 @@ class Package:
 
 
 def check_name(package: str) -> None:
-    """Checks the name of a package.
+    """Checks that a name is that of a package of kernel source.
 
     Raises:
-        CelltcpError: says how the packages of kernel sources are called.
+        CelltcpError: names the form of such names.
     """
     if not _PACKAGE.fullmatch(package):
         raise CelltcpError(f"--debian {package!r}: not a kernel's source such as 'linux-source-7.3'")
 
 
 class Apt:
-    """A private apt in a folder; what it has fetched there it does not fetch again."""
+    """A private apt in a folder. It downloads a package only once."""
 
     def __init__(
         self,
@@ -84,14 +84,14 @@ class Apt:
         self._configuration.write_text(_CONFIGURATION.format(folder=folder, sandbox=sandbox), "utf-8")
 
     def find(self, package: str, report: Callable[[str], None]) -> Package:
-        """Looks for a package where `sources.candidates` says.
+        """Looks for a package in the suites that `sources.candidates` returns.
 
         Args:
             package: its name.
             report: told which suite is being searched.
 
         Raises:
-            CelltcpError: it is nowhere; names the suites, what they have, and apt's complaint.
+            CelltcpError: no suite has it; names the suites, what they have, and apt's message.
         """
         own = read_sources(*_own_configuration(self._environment))
         searched, complaints = [], []
@@ -118,7 +118,7 @@ class Apt:
         )
 
     def fetch(self, name: str, package: Package, progress: Callable[[float], None]) -> Path:
-        """Downloads a package that was found; goes on where an interrupted download stopped.
+        """Downloads a package that was found; continues an interrupted download.
 
         Raises:
             CelltcpError: apt failed, with what it says.

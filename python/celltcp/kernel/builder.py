@@ -1,4 +1,4 @@
-"""From a source to a kernel in the cache, step by step; each step is done once."""
+"""Builder: from a source to a kernel in the cache, in steps that are each done once."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def build(
     force: bool = False,
     report: Report = lambda _step, _done, _detail: None,
 ) -> Kernel:
-    """Builds a user-mode kernel into the cache, or gives the one that is up to date there.
+    """Builds a user-mode kernel into the cache, or returns the one there if it is up to date.
 
-    What an interrupted build finished is not done again.
+    Steps that an interrupted build has finished are not repeated.
 
     Args:
         source: a tarball of a kernel.
@@ -47,7 +47,7 @@ def build(
         jobs: compilers at a time; by default one for each processor.
         keep_source: whether the source and the object files stay, for quick rebuilds.
         force: whether to fetch and to build from the start although the kernel is there.
-        report: told the step, the share of it that is done (None: unknown) and what it is at.
+        report: called with the step, the finished share of it (None: unknown) and the present item.
 
     Raises:
         CelltcpError: what is missing or went wrong, with the place of the log.
@@ -79,7 +79,7 @@ def build(
 
 
 def up_to_date(origin: DebianPackage | Tarball, side: Path) -> Kernel | None:
-    """The newest kernel from this source with this kernel side, if there is one."""
+    """Returns the newest kernel from this source with the present driver, if there is one."""
     mark = fingerprint(side)
     for kernel in reversed(cache.kernels()):
         if origin.is_origin(kernel.about["source"]) and kernel.about["kernel_side"] == mark:
@@ -88,7 +88,7 @@ def up_to_date(origin: DebianPackage | Tarball, side: Path) -> Kernel | None:
 
 
 def _unpacked(origin: DebianPackage | Tarball, work: Work) -> tuple[Path, Origin]:
-    """The source's top folder; `origin.json` beside it says what it was unpacked from."""
+    """Returns the source's top folder; `origin.json` beside it names the package or tarball."""
     if not work.source.is_dir():
         partial = work.folder / "source.partial"
         try:
@@ -128,7 +128,7 @@ def _compile(work: Work, side: Path, tree: Path, jobs: int | None) -> None:
 
 
 def _install(work: Work, mark: str, tree: Path, origin: Origin) -> str:
-    """Puts the kernel into the cache, in place of one of the same version; gives the version."""
+    """Moves the kernel into the cache, in place of one of the same version; returns the version."""
     work.report("install", None, "")
     said = work.call("version", ["make", "-s", "ARCH=um", f"O={work.out}", "kernelversion"], tree)
     version = next((line for line in reversed(said) if _VERSION.fullmatch(line)), None)
@@ -161,7 +161,7 @@ def _install(work: Work, mark: str, tree: Path, origin: Origin) -> str:
 
 @contextmanager
 def _disk_trouble(folder: Path) -> Iterator[None]:
-    """Says of a disk that is full, or cannot be written, in one line."""
+    """Returns a line about a disk that is full or cannot be written."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The kernels that were built, side by side in the user's cache."""
+"""Cache: the kernels that were built, side by side in the user's cache folder."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class About(TypedDict):
 
 @dataclass(frozen=True)
 class Kernel:
-    """A user-mode kernel: its version as `make kernelversion` says, its congestion controls."""
+    """A user-mode kernel: its version as `make kernelversion` prints it, and its CCAs."""
 
     version: str
     binary: Path
@@ -50,7 +50,7 @@ class Kernel:
 
 
 def root() -> Path:
-    """The folder of all kernels: `celltcp/kernels` below XDG_CACHE_HOME, by default `~/.cache`."""
+    """Returns the folder of kernels: `celltcp/kernels` below XDG_CACHE_HOME, by default `~/.cache`."""
     base = os.environ.get("XDG_CACHE_HOME", "")
     return (Path(base) if Path(base).is_absolute() else Path.home() / ".cache") / "celltcp" / "kernels"
 
@@ -61,12 +61,12 @@ def work_folder(name: str) -> Path:
 
 
 def work_folders() -> list[Path]:
-    """Unfinished builds and kept sources."""
+    """Returns the folders of unfinished builds and kept sources."""
     return sorted(root().glob(f"{_WORK}*"))
 
 
 def versions() -> list[str]:
-    """Versions of the kernels that are there, oldest first."""
+    """Returns the versions of the kernels in the cache, oldest first."""
     if not root().is_dir():
         return []
     names = [entry.name for entry in root().iterdir() if entry.is_dir() and entry.name[0] != "."]
@@ -74,7 +74,7 @@ def versions() -> list[str]:
 
 
 def age(version: str) -> tuple[tuple[int, ...], bool, tuple[int, ...]]:
-    """A key that sorts versions by age: a release candidate comes before its release."""
+    """Returns a key that sorts versions by age: a release candidate comes before its release."""
     release, _, candidate = version.partition("-")
     numbers = [
         tuple(int(number) for number in re.findall(r"\d+", part)) for part in (release, candidate)
@@ -83,7 +83,7 @@ def age(version: str) -> tuple[tuple[int, ...], bool, tuple[int, ...]]:
 
 
 def kernels() -> list[Kernel]:
-    """All kernels that were built, oldest version first.
+    """Returns all kernels that were built, oldest version first.
 
     Raises:
         CelltcpError: names one that is damaged, and how to remove it.
@@ -92,7 +92,7 @@ def kernels() -> list[Kernel]:
 
 
 def find(version: str | None = None) -> Kernel:
-    """The kernel of a version: `7.3` finds 7.3.4, None finds the newest.
+    """Returns the kernel of a version: `7.3` finds 7.3.4, None finds the newest.
 
     Raises:
         CelltcpError: there is none; says which there are, and the command that builds one.
@@ -107,7 +107,7 @@ def find(version: str | None = None) -> Kernel:
 
 
 def matches(name: str, version: str) -> bool:
-    """Whether a kernel called `name` is meant by `version`, which may leave out the last numbers."""
+    """Returns whether `version` means the kernel `name`; it may leave out the last numbers."""
     return name == version or name.startswith((f"{version}.", f"{version}-"))
 
 
@@ -148,7 +148,7 @@ def clean(version: str | None = None) -> list[Path]:
 
 
 def removable(version: str | None) -> list[Path]:
-    """The folders that `clean` removes.
+    """Returns the folders that `clean` removes.
 
     Raises:
         CelltcpError: there is no such version.
@@ -164,14 +164,14 @@ def removable(version: str | None) -> list[Path]:
 
 
 def _work_is_of(work: Path, version: str) -> bool:
-    """By the name of its source, such as linux-source-7.3 or linux-7.3.4-0f3a9c1e."""
+    """Returns whether a work folder, such as linux-7.3.4-0f3a9c1e, belongs to a version."""
     match = re.match(r"\D*(\d+(?:\.\d+)*)", work.name.removeprefix(_WORK))
     return match is not None and (matches(match[1], version) or matches(version, match[1]))
 
 
 @contextmanager
 def lock() -> Iterator[int]:
-    """Keeps others from building or removing; gives the file descriptor that holds the lock.
+    """Keeps others from building or removing; returns the file descriptor that holds the lock.
 
     Programs that inherit the descriptor hold the lock as well.
 

@@ -1,4 +1,4 @@
-"""The few lines of the kernel's own source that differ from what kernel.org has."""
+"""Edits: the few lines of the kernel's own source that celltcp changes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from celltcp._core import CelltcpError
 
 @dataclass(frozen=True)
 class Edit:
-    """A text in a file of the kernel's source and what stands there instead.
+    """A text in a file of the kernel's source, and its replacement.
 
     `pattern` is a regular expression that matches both before and after the edit, `text` its expansion.
     An edit that is not `required` is for kernels that still have such a place.
@@ -46,7 +46,7 @@ EDITS = (
 
 
 def apply_edits(tree: Path) -> None:
-    """Makes the edits in an unpacked source; what is edited already stays untouched.
+    """Makes the edits in an unpacked source; text that is edited already stays as it is.
 
     Raises:
         CelltcpError: names the place that this kernel does not have.

@@ -1,4 +1,4 @@
-"""Calling the kernel's own build system."""
+"""Calls of the kernel's build system."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MADE = re.compile(r"\s*(?:HOST)?(?:CC|AS|AR|LD)\s+(\S+)")
 
 
 def environment() -> dict[str, str]:
-    """The user's environment without what would change the outcome.
+    """Returns the user's environment without variables that would change the outcome.
 
     Builder and time are fixed, since the kernel mixes its own banner into its random numbers: the same
     source gives the same kernel (Documentation/kbuild/reproducible-builds.rst).
@@ -31,6 +31,6 @@ def environment() -> dict[str, str]:
 
 
 def made_file(line: str) -> str | None:
-    """The file that a line of kbuild's output says is being made, if it does."""
+    """Returns the file that, by this line of kbuild's output, is being made; None for other lines."""
     match = _MADE.match(line)
     return match[1] if match else None

@@ -1,4 +1,4 @@
-"""Origin of the source of a kernel: a Debian package, or a tarball of the user's."""
+"""Origin of a kernel's source: a Debian package, or a tarball of the user."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class DebianPackage:
         self.name = package
 
     def is_origin(self, origin: Origin) -> bool:
-        """Whether a kernel was built from a package of this name."""
+        """Returns whether a kernel was built from a package of this name."""
         return origin["kind"] == "debian" and origin["name"] == self.name
 
     def unpack(self, work: Work, into: Path) -> tuple[Path, Origin]:
-        """Fetches and unpacks; gives the top folder and what was unpacked.
+        """Fetches and unpacks the package; returns the top folder and the origin.
 
         Raises:
             CelltcpError: the package is nowhere, cannot be fetched or holds something else.
@@ -43,7 +43,7 @@ class DebianPackage:
 
 
 class Tarball:
-    """A tarball of the user's, as kernel.org has them."""
+    """A tarball of the user, as kernel.org publishes them."""
 
     packed_bytes = 0
 
@@ -58,11 +58,11 @@ class Tarball:
         self.name = f"{stem}-{self._sha256[:8]}"
 
     def is_origin(self, origin: Origin) -> bool:
-        """Whether a kernel was built from these very bytes."""
+        """Returns whether a kernel was built from exactly these bytes."""
         return origin["sha256"] == self._sha256
 
     def unpack(self, work: Work, into: Path) -> tuple[Path, Origin]:
-        """Unpacks; gives the top folder and what was unpacked.
+        """Unpacks the tarball; returns the top folder and the origin.
 
         Raises:
             CelltcpError: the file is no tarball or cut short.

@@ -36,12 +36,12 @@ def run(
 
     Args:
         command: the program and its arguments.
-        what: what a failure says was tried.
+        what: the action that an error message names.
         log: gets both kinds of output appended.
         environment: of the program.
-        on_line: told each line of output as it comes.
+        on_line: called with each line of output as it comes.
         folder: where the program runs.
-        unlogged: how lines begin that only `on_line` is told.
+        unlogged: beginning of lines that go to `on_line` only.
         keep_open: file descriptors that the program inherits.
 
     Returns:
@@ -99,7 +99,7 @@ def _end_group(process: subprocess.Popen[str]) -> None:
 
 @contextlib.contextmanager
 def ended_by_signals() -> Iterator[None]:
-    """Lets SIGTERM and SIGHUP unwind the build as an interrupt does, with exit code 128 + number."""
+    """Makes SIGTERM and SIGHUP unwind the build like an interrupt, with exit code 128 + number."""
 
     def leave(number: int, _: FrameType | None) -> None:
         raise SystemExit(128 + number)

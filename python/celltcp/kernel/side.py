@@ -1,4 +1,4 @@
-"""The kernel side of celltcp: a driver and a configuration that go into the kernel."""
+"""Kernel side of celltcp: a driver and a configuration that are added to the kernel's source."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from celltcp.kernel.edits import EDITS
 
 
 def kernel_side() -> Path:
-    """The folder with `driver/` and `config`: in the installed package, else in the checkout.
+    """Returns the folder with `driver/` and `config`: in the installed package, else in the checkout.
 
     Raises:
         CelltcpError: names the places without it.
@@ -26,7 +26,7 @@ def kernel_side() -> Path:
 
 
 def fingerprint(side: Path) -> str:
-    """A hash of all that is put into a kernel's source; another one means that a rebuild is due."""
+    """Returns a hash of everything added to the kernel's source; a change requires a rebuild."""
     digest = hashlib.sha256()
     for file in [side / "config", *driver_files(side)]:
         content = file.read_bytes()
@@ -38,5 +38,5 @@ def fingerprint(side: Path) -> str:
 
 
 def driver_files(side: Path) -> list[Path]:
-    """The files of the driver, sorted."""
+    """Returns the files of the driver, sorted."""
     return sorted(file for file in (side / "driver").rglob("*") if file.is_file())

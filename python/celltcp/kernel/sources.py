@@ -1,4 +1,4 @@
-"""Sources of apt's packages, read from the machine's own configuration: sources.list(5)."""
+"""Sources of apt, read from the machine's own configuration (sources.list(5))."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Source:
     options: tuple[tuple[str, str], ...] = ()
 
     def stanza(self) -> str:
-        """As a deb822 stanza that fetches the list of packages of `main` and nothing else."""
+        """Returns a deb822 stanza that fetches the list of packages of `main` and nothing else."""
         fields = [
             ("Types", "deb"),
             ("URIs", self.uri),
@@ -50,14 +50,14 @@ class Source:
 
 @dataclass(frozen=True)
 class Candidate:
-    """Sources that are searched together; `name` is what a message calls them."""
+    """Sources that are searched together; `name` is for messages."""
 
     name: str
     sources: tuple[Source, ...]
 
 
 def read_sources(sourcelist: Path, sourceparts: Path) -> list[Source]:
-    """The archives of binary packages that the machine's apt uses and that have a component `main`.
+    """Returns the archives of binary packages that the machine's apt uses and that have `main`.
 
     Args:
         sourcelist: the file that apt calls `Dir::Etc::sourcelist`.
@@ -84,7 +84,7 @@ def read_sources(sourcelist: Path, sourceparts: Path) -> list[Source]:
 
 
 def parse_one_line(text: str) -> list[Source]:
-    """Reads the style of sources.list: `deb [ option=value ] uri suite component...`."""
+    """Parses the one-line style of sources.list: `deb [ option=value ] uri suite component...`."""
     found = []
     for line in text.splitlines():
         match = _ONE_LINE.match(line.partition("#")[0].strip())
@@ -101,7 +101,7 @@ def parse_one_line(text: str) -> list[Source]:
 
 
 def parse_deb822(text: str) -> list[Source]:
-    """Reads the style of .sources files: stanzas of fields, several URIs and suites to a stanza."""
+    """Parses the style of .sources files: stanzas of fields, with several URIs and suites in each."""
     found = []
     for fields in _stanzas(text):
         if fields.get("enabled", "yes").lower() in ("no", "false", "without", "off", "disable"):
@@ -119,7 +119,7 @@ def parse_deb822(text: str) -> list[Source]:
 
 
 def _stanzas(text: str) -> Iterator[dict[str, str]]:
-    """Fields by lower-case name; continued lines stay as they are, for a key within the file."""
+    """Returns fields by lower-case name; continued lines stay, for a key within the file."""
     fields: dict[str, str] = {}
     name = ""
     for line in [*text.splitlines(), ""]:

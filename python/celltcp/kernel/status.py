@@ -31,7 +31,7 @@ class WorkState(TypedDict):
 
 
 class Status(TypedDict):
-    """All that is in the cache of kernels."""
+    """Everything in the cache of kernels."""
 
     folder: str
     kernels: list[KernelState]
@@ -72,5 +72,5 @@ def _state(kernel: Kernel, mark: str) -> KernelState:
 
 
 def _size(folder: Path) -> int:
-    """Bytes on the disk."""
+    """Returns the size on disk, bytes."""
     return sum(file.lstat().st_blocks * 512 for file in folder.rglob("*"))

@@ -1,4 +1,4 @@
-"""Opening the source of a kernel: a tarball, by itself or within a Debian package."""
+"""Unpacking of a kernel's source: a tarball, by itself or within a Debian package."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def unpack_tarball(tarball: Path, into: Path, progress: Progress) -> Path:
 
     Args:
         tarball: compressed in any way that Python reads, or not at all.
-        into: a folder to be made; what a former attempt left there is removed first.
-        progress: told the share that is done.
+        into: the folder to create; remains of an earlier attempt are removed first.
+        progress: called with the share that is done.
 
     Returns:
         The top folder of the source.

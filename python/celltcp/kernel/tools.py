@@ -1,4 +1,4 @@
-"""Tools that a machine needs to build a kernel."""
+"""Tools that are needed to build a kernel."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def check_machine() -> None:
 
 
 def check_tools(environment: Mapping[str, str], *, debian: bool) -> None:
-    """Checks that everything is installed that the build calls.
+    """Checks that all tools of the build are installed.
 
     Args:
-        environment: as the build will have it.
+        environment: the environment of the build.
         debian: whether a Debian package is to be fetched.
 
     Raises:

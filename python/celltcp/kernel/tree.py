@@ -1,4 +1,4 @@
-"""An unpacked kernel source: what it is, and putting the kernel side into it."""
+"""Tree: an unpacked kernel source, and the addition of celltcp's driver to it."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def check_tree(tree: Path, name: str) -> None:
 
     Args:
         tree: the folder.
-        name: what a message calls the source.
+        name: name of the source in messages.
 
     Raises:
-        CelltcpError: says what a kernel's source has and this one has not.
+        CelltcpError: names what is missing from this source.
     """
     makefile = tree / "Makefile"
     text = makefile.read_text("utf-8", errors="replace") if makefile.is_file() else ""
@@ -33,7 +33,7 @@ def check_tree(tree: Path, name: str) -> None:
 
 
 def apply_side(side: Path, tree: Path) -> None:
-    """Puts the driver and the edits into a source.
+    """Adds the driver and the edits to a source.
 
     Files that are the same already keep their times, so that make compiles only what changed.
 
@@ -61,7 +61,7 @@ def _write_if_changed(file: Path, content: bytes) -> None:
 
 
 def built_in_ccas(tree: Path, config: Path) -> list[str]:
-    """Names of the congestion controls that a configuration builds into the kernel, sorted.
+    """Returns the names of the CCAs that a configuration builds into the kernel, sorted.
 
     net/ipv4/Makefile says which file belongs to a setting, the file under which name it is registered.
     """

@@ -1,4 +1,4 @@
-"""The folder in which one kernel is built."""
+"""Work folder: the folder in which one kernel is built."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ class Work:
 
     @property
     def log(self) -> Path:
-        """The output of all programs."""
+        """Log with the output of all programs."""
         return self.folder / "build.log"
 
     @property
     def apt(self) -> Path:
-        """The private apt with what it fetched."""
+        """Private apt with the packages that it fetched."""
         return self.folder / "apt"
 
     @property
     def source(self) -> Path:
-        """The unpacked source; it is there as a whole or not at all."""
+        """Unpacked source; it appears only when it is complete."""
         return self.folder / "source"
 
     @property
@@ -54,7 +54,7 @@ class Work:
         folder: Path,
         on_line: Callable[[str], None] = lambda _: None,
     ) -> list[str]:
-        """Runs a program of this build; gives its last lines, see `process.run`."""
+        """Runs a program of this build; returns its last lines, see `process.run`."""
         return run(
             command,
             what=what,
@@ -66,7 +66,7 @@ class Work:
         )
 
     def check_space(self, packed_bytes: int) -> None:
-        """Checks that the disk has room for what is still to be made.
+        """Checks that the disk has room for the rest of the build.
 
         Raises:
             CelltcpError: names the disk's folder, what is free and what is needed.

@@ -1,6 +1,6 @@
-"""Published figures that the built-in scenarios are held against.
+"""Published figures with which the built-in scenarios are compared.
 
-The tables beside this file name where they come from; the congestion controls have our names.
+The tables beside this file name their sources. CCAs have the names that celltcp uses.
 """
 
 from celltcp.papers.published import PAPERS, Published, published_goodput, published_phases

@@ -1,4 +1,4 @@
-"""Our means beside the published ones."""
+"""Our means beside published ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from celltcp.papers.ranks import RankCorrelation, rank_correlation
 
 @dataclass(frozen=True)
 class Beside:
-    """Goodputs of a scenario as they were published and as they came out here, in Mbit/s."""
+    """Goodputs of a scenario, published and measured here, in Mbit/s."""
 
     scenario: str
     published: list[Published]
@@ -23,7 +23,7 @@ class Beside:
 
 
 def beside(comparison: Comparison) -> Beside | None:
-    """The published means of the scenario and ours; nothing without a common CCA."""
+    """Returns the published means of the scenario and ours; None without a common CCA."""
     from celltcp.scenarios import load_scenario
 
     name = str(comparison.results.about["name"])

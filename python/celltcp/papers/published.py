@@ -1,4 +1,4 @@
-"""The published tables."""
+"""Published tables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PAPERS = {
 
 @dataclass(frozen=True)
 class Published:
-    """A mean goodput of a paper with half the width of its 95 % interval, in Mbit/s."""
+    """A published mean goodput with half the width of its 95 % interval, in Mbit/s."""
 
     scenario: str
     cca: str
@@ -24,7 +24,7 @@ class Published:
 
 
 def published_goodput(scenario: str | None = None, paper: str | None = None) -> list[Published]:
-    """Mean goodputs of one scenario or of one paper, or all that there are."""
+    """Returns published mean goodputs: those of one scenario, of one paper, or all."""
     return [
         Published(
             row["scenario"],
@@ -41,7 +41,7 @@ def published_goodput(scenario: str | None = None, paper: str | None = None) -> 
 
 
 def published_phases(scenario: str) -> dict[tuple[str, str], float]:
-    """Mean goodput in Mbit/s by phase and congestion control; empty where nothing was published."""
+    """Returns published mean goodputs in Mbit/s by phase and CCA; empty if there are none."""
     return {
         (row["phase"], row["cca"]): float(row["goodput_mbps"])
         for row in _rows("atxutegi2018-phases")

@@ -40,7 +40,7 @@ class RankCorrelation:
 def rank_correlation(
     ours: Mapping[str, Sequence[float]], published: Mapping[str, tuple[float, float]]
 ) -> RankCorrelation | None:
-    """Of the names that both have; nothing for fewer than three.
+    """Correlates the names that both have; returns None for fewer than three.
 
     Args:
         ours: values of the runs by name, in the order of the seeds.
@@ -61,7 +61,7 @@ def rank_correlation(
 
 
 def _spearman(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Row by row; NaN where a row has no order."""
+    """Correlates row by row; NaN where the values of a row are all equal."""
     from scipy.stats import rankdata  # half a second to import
 
     a, b = rankdata(first, axis=1), rankdata(second, axis=1)

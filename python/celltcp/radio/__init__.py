@@ -1,1 +1,1 @@
-"""Radio: the log of a cell and the goodput through it, by place, by scheme and by phase."""
+"""Radio: analysis of the radio log and of the goodput by place, by scheme and by phase."""

@@ -72,7 +72,7 @@ def measure_text(text: str) -> Cost:
 
 
 def many_ues(count: int, seconds: float = GROWTH_S) -> str:
-    """One cell of 100 PRB under EVA60: a greedy phone, and the others with 100 kbit/s of UDP each."""
+    """Returns a cell of 100 PRB under EVA60: a greedy phone, and others with 100 kbit/s of UDP each."""
     others = (
         ""
         if count == 1
@@ -87,7 +87,7 @@ def many_ues(count: int, seconds: float = GROWTH_S) -> str:
 
 
 def many_cells(count: int, seconds: float = GROWTH_S) -> str:
-    """So many cells in a square grid, each with five UEs under EVA60 on a ring around it.
+    """Returns cells in a square grid, each with five UEs under EVA60 on a ring around it.
 
     The phone is one of them and greedy, the others get 1 Mbit/s of UDP each.
     """
@@ -113,7 +113,7 @@ def many_cells(count: int, seconds: float = GROWTH_S) -> str:
 
 @dataclass(frozen=True)
 class Approximation:
-    """Goodput with the cheaper model less that with the dearer one, run by run, in Mbit/s."""
+    """Goodput of the cheaper model minus that of the more expensive one, run by run, in Mbit/s."""
 
     name: str
     scenario: str
@@ -155,7 +155,7 @@ def approximations(runs: int, ccas: Sequence[str] = ("cubic", "bbr")) -> list[Ap
 
 
 def of_ns3() -> dict[str, dict[str, str]]:
-    """CPU seconds per simulated second of ns-3's LTE module by case and version."""
+    """Returns CPU seconds per simulated second of ns-3's LTE module by case and version."""
     text = (resources.files("celltcp.radio") / "ns3.csv").read_text("utf-8")
     rows = csv.DictReader(line for line in text.splitlines() if not line.startswith("#"))
     return {row.pop("case"): row for row in rows}

@@ -12,7 +12,7 @@ MODULATIONS = {2: "QPSK", 4: "16QAM", 6: "64QAM", 8: "256QAM"}
 
 
 def scheme_ranges(scenario: str) -> dict[str, tuple[int, int]]:
-    """First and last modulation and coding scheme of each modulation, by its name.
+    """Returns the first and last MCS of each modulation, by its name.
 
     Args:
         scenario: a complete scenario with a radio, as TOML.
@@ -26,7 +26,7 @@ def scheme_ranges(scenario: str) -> dict[str, tuple[int, int]]:
 
 
 def downlink_ttis(comparison: Comparison, *, whole: bool = False) -> pd.DataFrame:
-    """The phone's downlink while the first flow lives, or the whole run, with modulations."""
+    """Returns the phone's downlink TTIs with modulations, of the first flow's life or the whole run."""
     radio = comparison.radio
     lengths = comparison.runs.set_index("run")["duration_s"]
     times = radio["t_ns"] * 1e-9
@@ -45,7 +45,7 @@ def downlink_ttis(comparison: Comparison, *, whole: bool = False) -> pd.DataFram
 
 
 def wasted(comparison: Comparison) -> pd.DataFrame:
-    """Wasted transmission opportunities by modulation and in total.
+    """Returns wasted transmission opportunities by modulation and in total.
 
     Columns `cca`, `run`, `modulation` (`"all"` for the total), `wasted_per_s`: TTIs in which the phone
     could have been served and nothing waited for it, per second of TTIs with such schemes; `share`:
@@ -73,7 +73,7 @@ def wasted(comparison: Comparison) -> pd.DataFrame:
 
 
 def scheme_statistics(comparison: Comparison) -> pd.DataFrame:
-    """Schemes of first transmissions per congestion control and run.
+    """Returns statistics of the schemes of first transmissions per CCA and run.
 
     Columns `cca`, `run`, `mean`, `sd`, and `change`, the mean distance from one to the next.
     """

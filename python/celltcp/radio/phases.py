@@ -21,7 +21,7 @@ PHASES = {
 
 
 def phases_at(way: Way, times_s: pd.Series, begun_s: pd.Series | float) -> NDArray[np.str_]:
-    """The phase at these times, s, of flows that began then.
+    """Returns the phase at these times, s, of flows that began at these starts.
 
     The start-up is the first two seconds of the flow. The constrained area is where the mean SINR is
     within 2.5 dB of its lowest. What is left is the sustainer when the phone moves away (forward), the
@@ -40,7 +40,7 @@ def phases_at(way: Way, times_s: pd.Series, begun_s: pd.Series | float) -> NDArr
 
 
 def by_phase(comparison: Comparison, metric: str = "goodput") -> pd.DataFrame:
-    """A metric per congestion control, run and phase: columns `cca`, `run`, `phase`, `value`.
+    """Returns a metric per CCA, run and phase: columns `cca`, `run`, `phase`, `value`.
 
     Phases are those of `phases_at`; those without slots are left out.
 

@@ -1,4 +1,4 @@
-"""Movement away from a base station and towards it, at the same places."""
+"""Position: movement away from a base station and towards it, compared at the same places."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from celltcp.radio.way import Way
 def by_position(
     forward: Comparison, backward: Comparison, metric: str = "goodput", step_db: float = 1.0
 ) -> pd.DataFrame:
-    """A metric by mean SINR, which stands for the place.
+    """Returns a metric by mean SINR, which stands for the place.
 
     Columns `movement`, `cca`, `run`, `sinr_db` (the middle of a range of `step_db`), `value`.
 
     Raises:
-        CelltcpError: if the one does not move away, the other not closer, over the same SINRs.
+        CelltcpError: unless one moves away and the other closer, over the same SINRs.
     """
     ways = [Way.of(each.results) for each in (forward, backward)]
     for way, each, movement in zip(ways, (forward, backward), ("forward", "backward"), strict=True):

@@ -8,7 +8,7 @@ from celltcp.comparison import Comparison
 
 
 def tested_slots(comparison: Comparison) -> pd.DataFrame:
-    """The slots of the first flow of the scenario, those of parallel connections in one row.
+    """Returns the slots of the scenario's first flow, with parallel connections joined in one row.
 
     Delivered bytes are sums; RTT and PM are means of the connections.
     """
@@ -29,7 +29,7 @@ MEANS = {
 
 
 def mean_of(slots: pd.DataFrame, metric: str, slot_s: float) -> float:
-    """Goodput in Mbit/s over these slots, or the mean of another metric, NaN where it is undefined."""
+    """Returns the goodput in Mbit/s over these slots, or the mean of another metric (or NaN)."""
     if metric == "goodput":
         return float(slots["delivered_bytes"].mean() * 8e-6 / slot_s)
     return float(slots[MEANS[metric]].mean())

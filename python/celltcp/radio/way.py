@@ -1,4 +1,4 @@
-"""The phone's way through the cell: its mean SINR over time."""
+"""Way: the phone's mean SINR over time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Way:
 
     @classmethod
     def of(cls, results: Results) -> Way:
-        """The way of the phone in these results.
+        """Returns the way of the phone in these results.
 
         Raises:
             CelltcpError: if the scenario has no radio, or its phone no SINR written in it.
@@ -35,13 +35,13 @@ class Way:
         return cls(times, ratios)
 
     def at(self, times_s: pd.Series) -> NDArray[np.float64]:
-        """Mean SINR in dB at times in s."""
+        """Returns the mean SINR in dB at times in s."""
         found: NDArray[np.float64] = np.interp(times_s.to_numpy(), self.times_s, self.sinr_db)
         return found
 
     @cached_property
     def movement(self) -> str:
-        """`"forward"` where quality only falls, `"backward"` where it only rises.
+        """Movement: `"forward"` where quality only falls, `"backward"` where it only rises.
 
         Raises:
             CelltcpError: if it does neither.
@@ -57,10 +57,10 @@ class Way:
 
     @property
     def lowest_db(self) -> float:
-        """The mean SINR of the worst place."""
+        """Mean SINR of the worst place."""
         return min(self.sinr_db)
 
     @property
     def highest_db(self) -> float:
-        """The mean SINR of the best place."""
+        """Mean SINR of the best place."""
         return max(self.sinr_db)

@@ -1,4 +1,4 @@
-"""Which congestion control fits: policies, their training, their evaluation, and what selectors did."""
+"""Selection of CCAs: policies, their training and evaluation, and the decisions of selectors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["Evaluation", "Explanation", "Training", "evaluate", "explain", "trai
 
 
 def __getattr__(name: str) -> object:
-    """Imports what is asked for only then: pandas takes its time."""
+    """Imports a name on its first use, because importing pandas takes long."""
     if name in _HOMES:
         value = getattr(importlib.import_module(_HOMES[name]), name)
         globals()[name] = value

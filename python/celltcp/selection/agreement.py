@@ -1,4 +1,4 @@
-"""The estimates of one run beside what is true, slot by slot."""
+"""Agreement of the estimates of a run with the truth, slot by slot."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class Agreement:
 
 
 def beside(results: Results, run: int, flow: int) -> pd.DataFrame:
-    """Slots of a connection of a run, with the estimates and what is true beside them.
+    """Returns the slots of a connection, each with its estimates and the true values.
 
-    Estimates are those of the end of each slot, and so is what is true. `true_capacity_mbps` is the
+    Estimates and true values are those at the end of each slot. `true_capacity_mbps` is the
     mean of the last second. `true_movement` and `true_phase` are there for scenarios whose phone has
     its mean SINR written in them; the phase only if that never turns. The lowest RTT of the connection
     stands for the base RTT.
@@ -104,7 +104,7 @@ def _number(quantity: str, truth: str, lived: int, seen: pd.Series, true: pd.Ser
 
 
 def _of(results: Results, table: str, run: int, flow: int) -> pd.DataFrame:
-    """The rows of a connection of a run."""
+    """Returns the rows of a connection of a run."""
     mine = (pc.field("run") == run) & (pc.field("flow") == flow)
     data: pd.DataFrame = results.tables[table].filter(mine).to_pandas()
     return data

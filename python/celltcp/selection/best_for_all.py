@@ -1,4 +1,4 @@
-"""Best constant: the fixed CCA that is best over all cases, which a policy has to beat."""
+"""Best constant: the fixed CCA that is best over all cases. A policy must beat it to be useful."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from celltcp.selection.cases import cases_of, checks_of
 def best_for_all_of(runs: pd.DataFrame) -> pd.DataFrame:
     """Returns the fixed CCA with the lowest mean regret over all cases, per requirement and for all.
 
-    It is measured as a policy that never changes would be: `policy` is its name, the other columns are
+    It is measured like a policy that never changes the CCA: `policy` is its name, the other columns are
     those of `checks_of`. One that has no value in some case is not considered.
 
     Args:

@@ -1,4 +1,4 @@
-"""Which congestion controls are best in each case under each engine, and whether engines agree."""
+"""Best sets: the best CCAs of each case under each engine, and whether the engines agree."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def standings_of(runs: pd.DataFrame, requirements: Sequence[str]) -> pd.DataFram
 
 
 def overlaps_of(standings: pd.DataFrame) -> pd.DataFrame:
-    """One row per case: the best of each engine, and whether the two sets overlap.
+    """Returns a row per case: the best CCAs under each engine, and whether the two sets overlap.
 
     Columns: `scenario`, `requirement`, per engine the best followed by those that are tied with it
     (`native`, `kernel`), those that are in both sets (`both`), `overlap`, `by_chance`: how likely two
@@ -86,12 +86,12 @@ def overlaps_of(standings: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_chance(ccas: int, first: int, second: int) -> float:
-    """Returns the probability that two sets of these sizes overlap if drawn at random of so many."""
+    """Returns the probability that two random sets of these sizes overlap, out of this many CCAs."""
     return 1.0 - math.comb(ccas - first, second) / math.comb(ccas, second)
 
 
 def differences_of(standings: pd.DataFrame) -> pd.DataFrame:
-    """One row per congestion control that is best, or tied with the best, under one engine only.
+    """Returns a row per CCA that is best, or tied with the best, under one engine only.
 
     Columns: `scenario`, `requirement`, `overlap` of the case, `cca`, `only` (the engine), and per
     engine the paired difference to its best in % with half its interval (`native`, `native_ci95`,
@@ -124,7 +124,7 @@ def differences_of(standings: pd.DataFrame) -> pd.DataFrame:
 
 
 def summary_of(overlaps: pd.DataFrame) -> pd.DataFrame:
-    """Counts and means over cases: a row per requirement, and one for all of them.
+    """Returns counts and means over cases: a row per requirement, and one for all of them.
 
     Columns: `requirement`, `cases`, `overlap` (how many), `share` of them, `by_chance`, mean sizes of
     the sets (`native`, `kernel`, `both`), in how many cases the highest mean is the same one's
@@ -156,13 +156,13 @@ def summary_of(overlaps: pd.DataFrame) -> pd.DataFrame:
 
 
 def _best(case: pd.DataFrame, engine: str) -> list[str]:
-    """The best under an engine, followed by those tied with it, by their means."""
+    """Returns the best CCA under an engine, followed by those tied with it, by descending mean."""
     mine = case[(case["engine"] == engine) & case["best"]]
     return [str(cca) for cca in mine.sort_values("mean", ascending=False, kind="stable")["cca"]]
 
 
 def _under(case: pd.DataFrame, engine: str, chosen: Sequence[str]) -> float:
-    """Returns the difference of the first of those chosen to the best under this engine, in %."""
+    """Returns the difference of the first of `chosen` to the best under this engine, in %."""
     if not chosen:
         return math.nan
     mine = case[(case["engine"] == engine) & (case["cca"] == chosen[0])]

@@ -24,7 +24,7 @@ HISTORY = "history"
 
 @dataclass(frozen=True)
 class PolicyUse:
-    """A policy for a requirement, as `auto` has it."""
+    """A policy together with a requirement, as `auto` takes them."""
 
     policy: str
     requirement: str
@@ -34,7 +34,7 @@ class PolicyUse:
 
     @property
     def cca(self) -> str:
-        """The policy as a list of congestion controls has it."""
+        """Text of the policy in a list of CCAs."""
         words = [f"policy={self.policy}", f"requirement={self.requirement}"]
         if self.hints:
             words.append("hints=on")
@@ -48,7 +48,7 @@ def fixed_ccas(given: str | Sequence[str], there: Sequence[str]) -> list[str]:
 
     Args:
         given: single names with their parameters, as for `celltcp.ccas.chosen`.
-        there: what `"all"` stands for.
+        there: the CCAs that `"all"` stands for.
 
     Raises:
         CelltcpError: if there is no such congestion control, or it is no fixed one.
@@ -61,7 +61,7 @@ def fixed_ccas(given: str | Sequence[str], there: Sequence[str]) -> list[str]:
 
 
 def check_requirements(requirements: Sequence[str]) -> None:
-    """Makes sure that these are requirements of `celltcp.requirements.REQUIREMENTS`.
+    """Checks that these are requirements of `celltcp.requirements.REQUIREMENTS`.
 
     Raises:
         CelltcpError: if one is not.
@@ -76,12 +76,12 @@ def check_requirements(requirements: Sequence[str]) -> None:
 def uses(
     policies: Sequence[str], requirements: Sequence[str], hints: bool, *, remember: bool = True
 ) -> list[PolicyUse]:
-    """Every policy for every requirement, each once.
+    """Returns every policy with every requirement, each pair once.
 
     Args:
         policies: built-in names, or files.
         requirements: of `celltcp.requirements.REQUIREMENTS`, or weights such as `"1/5/1"`.
-        hints: whether the radio is asked for all policies; those that are tables always ask it.
+        hints: whether all policies ask the radio; tables always do.
         remember: whether policies with a memory have one.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Cases: a policy for a requirement on a scenario, against fixed CCAs."""
+"""Cases: a policy for a requirement on a scenario, compared with fixed CCAs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LARGE = 5.0
 
 
 class Relative(NamedTuple):
-    """A paired difference in % of the mean of what it is compared with."""
+    """Paired difference, in % of the mean of the reference."""
 
     percent: float
     ci95: float
@@ -32,7 +32,7 @@ class Relative(NamedTuple):
 
 
 def relative(mine: Sequence[float], other: Sequence[float]) -> Relative:
-    """`mine` against `other`, run by run over the same seeds: won, lost, or tied.
+    """Compares `mine` with `other`, run by run over the same seeds: won, lost or tied.
 
     Tied means that the 95 % interval of the paired difference includes zero.
     """
@@ -46,7 +46,7 @@ def relative(mine: Sequence[float], other: Sequence[float]) -> Relative:
 
 
 def cases_of(runs: pd.DataFrame) -> pd.DataFrame:
-    """One row per scenario, requirement and policy.
+    """Returns a row per scenario, requirement and policy.
 
     Gains and regrets are in % of the mean of what they are measured against: positive gains are good,
     positive regrets bad. `best` is the fixed CCA with the highest mean over the runs, known in
@@ -74,7 +74,7 @@ def cases_of(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def series(runs: pd.DataFrame, requirement: str) -> dict[str, list[float]]:
-    """Values of the requirement's metric by label, in the order of the seeds."""
+    """Returns the values of the requirement's metric by label, in the order of the seeds."""
     metric = metric_of(requirement)
     ordered = runs.sort_values("seed")
     return {
@@ -84,13 +84,13 @@ def series(runs: pd.DataFrame, requirement: str) -> dict[str, list[float]]:
 
 
 def best_of(values: Mapping[str, Sequence[float]]) -> str:
-    """The one with the highest mean; the first of equals."""
+    """Returns the label with the highest mean; among equals, the first."""
     means = {name: estimate(each).mean for name, each in values.items()}
     return max(means, key=lambda name: -math.inf if math.isnan(means[name]) else means[name])
 
 
 def oracle_of(values: Mapping[str, Sequence[float]]) -> list[float]:
-    """The highest value of each run; NaN where none has one."""
+    """Returns the highest value of each run; NaN where no label has one."""
     table = np.array(list(values.values()), dtype=float)
     filled = np.where(np.isnan(table), -np.inf, table).max(axis=0)
     return [math.nan if value == -np.inf else float(value) for value in filled]
@@ -144,7 +144,7 @@ def duels_of(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def checks_of(cases: pd.DataFrame) -> pd.DataFrame:
-    """Counts of cases, and means: a row per policy and requirement, and one for all of them.
+    """Returns counts of cases and means: a row per policy and requirement, and one for all of them.
 
     `better_than_best` counts cases with a mean above that of the best in hindsight, `won_best` those
     in which that is significant.

@@ -1,4 +1,4 @@
-"""Connections of stored results that had a selector."""
+"""Connections with a selector in stored results."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from celltcp.results import Results
 
 @dataclass(frozen=True)
 class Connection:
-    """A connection with decisions, and slots in which it lived."""
+    """A connection with decisions, and the slots in which it was alive."""
 
     #: Its number in the run, as the column `flow` of the tables has it.
     number: int
@@ -29,7 +29,7 @@ class Connection:
 
 
 def selected_in(results: Results, run: int) -> list[Connection]:
-    """The connections of a run with a selector that lived for a slot at least, in their order."""
+    """Returns the connections of a run that have a selector and lived for at least a slot, in order."""
     here = pc.field("run") == run
     decided = set(results.tables["decisions"].filter(here)["flow"].to_pylist())
     lived = _slots(results, "slots", run)
@@ -45,7 +45,7 @@ def selected_in(results: Results, run: int) -> list[Connection]:
 
 
 def main_one(connections: Sequence[Connection]) -> Connection:
-    """The one that is shown unless another is asked for.
+    """Returns the connection that is shown by default.
 
     It is of the first flow that has a selector; of several connections of that flow it is the one that
     lived longest, the first of equals.
@@ -55,6 +55,6 @@ def main_one(connections: Sequence[Connection]) -> Connection:
 
 
 def _slots(results: Results, table: str, run: int) -> set[tuple[int, float]]:
-    """Connections and slots that the table tells of."""
+    """Returns the connections and slots in the table."""
     rows = results.tables[table].filter(pc.field("run") == run).select(["flow", "t_s"]).to_pydict()
     return set(zip(rows["flow"], rows["t_s"], strict=True))

@@ -1,4 +1,4 @@
-"""Comparison of engines: the best congestion controls of each case under both."""
+"""Comparison of engines: the best CCAs of each case under both."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from celltcp.settings import RunSettings
 
 
 class Overlap:
-    """The best congestion controls of each case under both engines."""
+    """The best CCAs of each case under both engines."""
 
     def __init__(self, runs: pd.DataFrame, about: Mapping[str, Any]) -> None:
         #: Origin: scenarios with their hashes, congestion controls, seeds, kernel.
@@ -33,17 +33,17 @@ class Overlap:
 
     @cached_property
     def standings(self) -> pd.DataFrame:
-        """Means of every congestion control in every case under each engine, and who is best."""
+        """Mean of every CCA in every case under each engine, and whether it is best."""
         return standings_of(self.runs, self.about["requirements"])
 
     @cached_property
     def cases(self) -> pd.DataFrame:
-        """One row per case: the two sets, and whether they overlap."""
+        """A row per case: the two sets, and whether they overlap."""
         return overlaps_of(self.standings)
 
     @cached_property
     def differences(self) -> pd.DataFrame:
-        """Congestion controls in the set of one engine only, and by how much, worst first."""
+        """CCAs that are in the set of one engine only, and their differences, worst first."""
         return differences_of(self.standings)
 
     @cached_property
@@ -52,7 +52,7 @@ class Overlap:
         return summary_of(self.cases)
 
     def to_json(self) -> dict[str, Any]:
-        """Everything; the same for the same seeds."""
+        """Returns all tables as JSON; the same seeds give the same text."""
         return {
             **self.about,
             "summary": json_rows(self.summary),
@@ -95,8 +95,8 @@ def check_engines(
     Args:
         scenarios: as for `celltcp.selection.sources.sources_of`.
         runs: runs of each; run i has `seed + i` on both engines.
-        requirement: of goodput, balanced and delay, those by which the best are found.
-        cca: two congestion controls at least; `"all"` for those that both engines have.
+        requirement: requirements by which the best are found: goodput, balanced, delay.
+        cca: at least two CCAs; `"all"` for those that both engines have.
         seed: of the first run.
         jobs: runs at a time; all cores unless given.
         kernel: version of the kernel, such as `"7.3"`; the newest that is built unless given.

@@ -59,17 +59,17 @@ class Accuracy:
 
     @property
     def table(self) -> pd.DataFrame:
-        """Share that was right and number of answers, per estimator, family and congestion control."""
+        """Share of right answers and number of answers, per estimator, family and CCA."""
         return _shares(self.answers, ["estimator", "family", "cca"])
 
     @property
     def overall(self) -> pd.DataFrame:
-        """The same per estimator."""
+        """Share of right answers and number of answers, per estimator."""
         return _shares(self.answers, ["estimator"])
 
     @property
     def by_confidence(self) -> pd.DataFrame:
-        """The same per estimator and range of its confidence."""
+        """Share of right answers and number of answers, per estimator and range of its confidence."""
         ranges = pd.cut(self.answers["confidence"], list(CONFIDENCES), include_lowest=True)
         labels = ranges.cat.rename_categories(
             [f"to {most:g}" for most in CONFIDENCES[1:]],
@@ -77,7 +77,7 @@ class Accuracy:
         return _shares(self.answers.assign(confidence=labels), ["estimator", "confidence"])
 
     def to_json(self) -> dict[str, Any]:
-        """All three tables; the same for the same seeds."""
+        """Returns all three tables as JSON; the same seeds give the same text."""
         return {
             **self.about,
             "overall": self.overall.to_dict("records"),
@@ -96,11 +96,11 @@ def check_estimators(
     out: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Accuracy:
-    """Runs congestion controls with estimators beside them, and compares these with the truth.
+    """Runs CCAs with estimators beside them, and compares the estimates with the truth.
 
     Args:
         scenarios: as for `celltcp.selection.sources.sources_of`.
-        cca: congestion controls; a plain name is kept for all of a run.
+        cca: CCAs; a plain name stays in use for the whole run.
         runs: runs of each; run i has `seed + i`.
         seed: of the first run.
         jobs: runs at a time; all cores unless given.
@@ -150,7 +150,7 @@ def check_estimators(
 
 
 def _watched(name: str) -> str:
-    """The congestion control with estimators beside it."""
+    """Returns the CCA with estimators beside it."""
     return name if name.startswith("auto") else f"auto:policy=fixed,cca={name}"
 
 
@@ -166,7 +166,7 @@ def _shares(answers: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 
 
 def _answers(comparison: Comparison, names: dict[str, str]) -> Iterator[pd.DataFrame]:
-    """Per estimator whether it was right each time that it was asked."""
+    """Returns for each estimator whether it was right, each time that it was asked."""
     if "estimates" not in comparison.results.tables:
         return
     truth = Truth(comparison.results)
@@ -217,6 +217,6 @@ _CONFIDENCE = {
 
 
 def _within(values: pd.Series, truth: pd.Series | float, factor: float) -> pd.Series:
-    """Whether values are within a factor of the truth."""
+    """Returns whether values are within a factor of the truth."""
     right: pd.Series = (values / truth).between(1 / factor, factor)
     return right

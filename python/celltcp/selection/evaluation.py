@@ -1,4 +1,4 @@
-"""Evaluation: policies against fixed CCAs, the best of these in hindsight, and each other."""
+"""Evaluation: policies compared with fixed CCAs, the best of these in hindsight, and each other."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from celltcp.statistics import Estimate
 
 
 class Evaluation:
-    """Policies on scenarios: runs, cases, checks, tally, and what changes cost."""
+    """Outcome of policies on scenarios: runs, cases, checks, tally, and the cost of changes."""
 
     def __init__(self, frames: Frames, about: Mapping[str, Any]) -> None:
         #: Origin: policies, scenarios with their hashes, seeds, histories, what was left out.
@@ -37,12 +37,12 @@ class Evaluation:
 
     @property
     def runs(self) -> pd.DataFrame:
-        """One row per run; `policy` and `requirement` are empty for fixed CCAs."""
+        """A row per run; `policy` and `requirement` are empty for fixed CCAs."""
         return self._frames["runs"]
 
     @property
     def decisions(self) -> pd.DataFrame:
-        """One row per decision of a selector."""
+        """A row per decision of a selector."""
         return self._frames["decisions"]
 
     @property
@@ -52,12 +52,12 @@ class Evaluation:
 
     @property
     def costs(self) -> pd.DataFrame | None:
-        """One row per change (`celltcp.selection.switches.costs_of`), if that was asked for."""
+        """A row per change (`celltcp.selection.switches.costs_of`), if that was asked for."""
         return self._frames.get("costs")
 
     @cached_property
     def cases(self) -> pd.DataFrame:
-        """One row per scenario, requirement and policy: gain, regret and verdicts."""
+        """A row per scenario, requirement and policy: gain, regret and verdicts."""
         return cases_of(self.runs)
 
     @cached_property
@@ -77,12 +77,12 @@ class Evaluation:
 
     @cached_property
     def tally(self) -> pd.DataFrame:
-        """Cases per policy and outcome, as atxutegi2018-thesis section 6.3.4 counts them."""
+        """Number of cases per policy and outcome, counted as in atxutegi2018-thesis section 6.3.4."""
         return tally_of(self.runs)
 
     @property
     def prices(self) -> dict[str, Price]:
-        """Mean cost of changes, by policy that made one; empty if that was not asked for."""
+        """Mean cost of changes, by policy that made one; empty if it was not measured."""
         costs = self.costs
         if costs is None or costs.empty:
             return {}
@@ -92,7 +92,7 @@ class Evaluation:
     plot = Attachment()
 
     def to_json(self) -> dict[str, Any]:
-        """Everything but the runs' decisions; the same for the same seeds."""
+        """Returns everything but the decisions as JSON; the same seeds give the same text."""
         return {
             **self.about,
             "tally_rule": RULE,
@@ -148,13 +148,13 @@ def evaluate(
         policy: policies, built-in ones by name or files.
         scenarios: as for `celltcp.selection.sources.sources_of`.
         runs: runs of each; run i has `seed + i`.
-        requirement: what policies are to serve: goodput, balanced, delay, or weights of PM such as
+        requirement: requirements of policies: goodput, balanced, delay, or weights of PM such as
             `"1/5/1"`.
-        cca: fixed CCAs, of which the best in hindsight is one; CUBIC is always among them.
+        cca: fixed CCAs, among which the best in hindsight is found; CUBIC is always included.
         against: other policies to compare with.
-        hints: whether all policies ask the radio; those that are tables always do.
-        history: earlier connections to the destination for policies with a memory; these have their
-            candidates in turn, and seeds that are not evaluated.
+        hints: whether all policies ask the radio; tables always do.
+        history: number of earlier connections to the destination for policies with a memory; these use
+            the candidates in turn, and seeds that are not evaluated.
         switches: whether to measure the cost of changes, which takes one more run for every change.
         seed: of the first run.
         jobs: runs at a time; all cores unless given.

@@ -22,10 +22,10 @@ MAIN_MEASURES = ("base_rtt", "capacity", "movement", "queue_ratio", "retransmitt
 
 
 class Explanation:
-    """One connection with a selector: its decisions, what it saw, what was true."""
+    """One connection with a selector: its decisions, its estimates, and the truth."""
 
     def __init__(self, results: Results, run: int, flow: int | None = None) -> None:
-        """Takes connection `flow` of a run, or `connections.main_one` of it.
+        """Takes connection `flow` of a run, or else `connections.main_one` of it.
 
         Raises:
             CelltcpError: if there is no such run, or the connection had no selector.
@@ -80,12 +80,12 @@ class Explanation:
 
     @cached_property
     def slots(self) -> pd.DataFrame:
-        """One row per slot: outcome, estimates, and what is true (`agreement.beside`)."""
+        """A row per slot: outcome, estimates, and true values (`agreement.beside`)."""
         return beside(self.results, self.run, self.connection.number)
 
     @property
     def title(self) -> str:
-        """Scenario, what was asked for, run, and connection where there are several."""
+        """Title: scenario, CCA as asked for, run, and connection if there are several."""
         called = labels([self.cca])[self.cca]
         title = f"{self.name}, {called}, seed {self.seed}"
         if len(self.results.tables["flows"].filter(pc.field("run") == self.run)) > 1:
@@ -94,7 +94,7 @@ class Explanation:
 
     @property
     def others(self) -> str | None:
-        """Which other connections have a selector, and why this one is shown; None without others."""
+        """Says which other connections have a selector, and why this one is shown; None if none has."""
         rest = [each for each in self.connections if each != self.connection]
         if not rest:
             return None
@@ -108,12 +108,12 @@ class Explanation:
 
     @property
     def agreements(self) -> list[Agreement]:
-        """The agreement of the estimates with the truth."""
+        """Agreement of the estimates with the truth."""
         return agreements(self.slots)
 
     @property
     def time_under(self) -> pd.Series:
-        """Seconds under each congestion control, the longest first."""
+        """Seconds under each CCA, the longest first."""
         slot_s = float(self.results.about["slot_s"])
         counts = self.slots["using_cca"].astype(str).value_counts()
         return (counts * slot_s).rename("seconds")
@@ -122,7 +122,7 @@ class Explanation:
     plot = Attachment()
 
     def to_json(self) -> dict[str, Any]:
-        """Decisions, agreement with what is true, time under each congestion control."""
+        """Returns decisions, agreement with the truth, and time under each CCA as JSON."""
         return {
             "scenario": self.name,
             "cca": self.cca,
@@ -149,10 +149,10 @@ def explain(
     """Explains the decisions of selectors in stored results.
 
     Args:
-        results: a folder, or results that were read.
+        results: results, or their folder.
         run: number of the run, counted over all congestion controls.
-        cca: only this one, as it was asked for (`"auto:policy=rules"`); `"auto"` for the only one that
-            was selected.
+        cca: only this CCA, as it was asked for (`"auto:policy=rules"`); `"auto"` if only one was
+            selected.
         flow: number of the connection; that of `connections.main_one` unless given.
         seed: seed of the run of each selected congestion control; the first unless given.
 
@@ -194,7 +194,7 @@ def explain(
 
 
 def _meant(cca: str, names: list[str], place: str) -> str:
-    """Which of the selected ones was meant.
+    """Returns the selected CCA that was meant.
 
     Raises:
         CelltcpError: if it is none of them, or could be several.
@@ -210,13 +210,13 @@ def _meant(cca: str, names: list[str], place: str) -> str:
 
 
 def _measures(text: str) -> dict[str, float]:
-    """The features that led to a decision, which results hold as `name=value`."""
+    """Returns the features of a decision, which results hold as `name=value`."""
     pairs = (piece.split("=", 1) for piece in text.split())
     return {name: float(value) for name, value in pairs}
 
 
 def _spans(numbers: list[int]) -> str:
-    """Numbers in order, neighbours as from-to."""
+    """Returns numbers as text, with runs of neighbours as from-to."""
     spans: list[list[int]] = []
     for number in numbers:
         if spans and number == spans[-1][1] + 1:

@@ -42,10 +42,10 @@ class Earlier:
 def earlier_jobs(
     source: Source, candidates: Sequence[str], count: int, seed: int, engine: Engine
 ) -> list[Job]:
-    """Connections before those that are evaluated: the candidates in turn, each with a seed of its own.
+    """Returns earlier connections: the candidates in turn, each with a seed of its own.
 
-    They keep their congestion control and their estimators run, so that they end as connections under a
-    selector do.
+    They keep their CCA while estimators run, so that their results at the end are like those of
+    connections with a selector.
     """
     jobs = []
     for number in range(count):
@@ -90,17 +90,17 @@ def ended(cca: str, flow: pd.Series, slots: pd.DataFrame, seen: pd.DataFrame | N
 
 
 def remembering(source: Source, memory: str) -> Source:
-    """The scenario with this memory in it, under the name that policies are given."""
+    """Returns the scenario with this memory in it, under the name that policies are given."""
     change = f"selection.{HISTORY}={json.dumps(memory)}"
     return Source(source.name, source.changed(change), (*source.changes, change))
 
 
 def destination_of(source: Source) -> str:
-    """The node that the first flow of the scenario ends at, which is what memories call it."""
+    """Returns the node at which the first flow ends, which is the destination in memories."""
     return str(json.loads(source.scenario.to_json())["flows"][0]["to"])
 
 
 def _of(table: pd.DataFrame, flow: pd.Series) -> pd.DataFrame:
-    """The rows of a connection."""
+    """Returns the rows of a connection."""
     mine: pd.DataFrame = table[(table["run"] == flow["run"]) & (table["flow"] == flow["flow"])]
     return mine

@@ -1,4 +1,4 @@
-"""Finished parts of an evaluation, kept so that it goes on where it stopped, and its outcome."""
+"""Kept parts: finished parts of an evaluation, from which an interrupted one continues."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Frames = dict[str, pd.DataFrame]
 
 
 def own_folder(out: str | Path | None, command: str) -> Path | None:
-    """The folder that a command was given to keep things in, made if it is not there.
+    """Returns the output folder of a command, which is created if it does not exist.
 
     Raises:
         CelltcpError: if it has the results of another command, or cannot be made.
@@ -32,13 +32,13 @@ def own_folder(out: str | Path | None, command: str) -> Path | None:
 
 
 class Kept:
-    """A folder with the data frames of each finished scenario; nothing is kept without a folder."""
+    """Folder with the data frames of each finished scenario; without a folder nothing is kept."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder / UNFINISHED if folder else None
 
     def key(self, parts: Iterable[str]) -> str:
-        """Names what these texts describe."""
+        """Returns a digest of these texts, which serves as a name."""
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
     def place(self, name: str) -> Path | None:
@@ -46,7 +46,7 @@ class Kept:
         return self._folder / name if self._folder else None
 
     def read(self, key: str) -> Frames | None:
-        """The frames that were kept under the key, if they are whole."""
+        """Returns the frames that were kept under the key, if they are complete."""
         if self._folder is None or not (self._folder / key).is_dir():
             return None
         try:
@@ -57,7 +57,7 @@ class Kept:
             return None
 
     def write(self, key: str, frames: Frames) -> None:
-        """Keeps the frames, all or none of them."""
+        """Keeps the frames: all of them or none."""
         if self._folder is None:
             return
         partial = self._folder / f".{key}"
@@ -70,7 +70,7 @@ class Kept:
         partial.rename(self._folder / key)
 
     def clear(self) -> None:
-        """The evaluation is finished: its own tables hold everything."""
+        """Removes the kept parts once the evaluation is finished and has tables of its own."""
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -78,7 +78,7 @@ class Kept:
 def save_frames(
     frames: Mapping[str, pd.DataFrame], about: Mapping[str, Any], folder: str | Path
 ) -> Path:
-    """Writes each data frame as a Parquet file into the folder; each holds how it was made."""
+    """Writes each data frame, with a note of how it was made, as a Parquet file into the folder."""
     target = prepare_folder(folder)
     meta = {b"celltcp": json.dumps(about, sort_keys=True).encode()}
     for name, data in frames.items():

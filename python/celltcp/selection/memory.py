@@ -1,4 +1,4 @@
-"""Memory of stored results: what their selected connections found, for others to start with."""
+"""Memory of stored results: what selected connections have learnt, for later ones."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from celltcp.selection.history import Earlier, ended
 def memory_of(
     results: str | Path | Results, cca: str | None = None, known: str | Path | None = None
 ) -> str:
-    """The text of a memory file (`auto:memory=FILE`): what is known of destinations after these runs.
+    """Returns the text of a memory file (`auto:memory=FILE`) with what these runs have learnt.
 
     All selected connections count, in the order of runs and of their ends, as if one machine had had
     them one after the other; those that the end of the run has cut off, too.
 
     Args:
-        results: a folder, or results that were read.
+        results: results, or their folder.
         cca: only connections under this one, as it was asked for (`"auto:policy=bpftune"`); needed if
             there are several.
-        known: a memory file that they add to; nothing was known unless given.
+        known: a memory file to add to; an empty memory unless given.
 
     Raises:
         CelltcpError: if nothing was selected, there are several and none is named, or the file is none.
@@ -45,7 +45,7 @@ def memory_of(
 
 
 def _chosen(there: list[str], cca: str | None) -> str:
-    """The one that is meant."""
+    """Returns the selected CCA that was meant."""
     allowed = "; ".join(there)
     if cca is None:
         if len(there) > 1:
@@ -67,7 +67,7 @@ def _endings(flows: pd.DataFrame, slots: pd.DataFrame, seen: pd.DataFrame) -> It
 
 
 def _text(file: str | Path | None) -> str:
-    """Returns the memory from before."""
+    """Returns the text of the memory that these runs add to."""
     if file is None:
         return ""
     try:

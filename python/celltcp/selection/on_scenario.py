@@ -1,4 +1,4 @@
-"""Everything that an evaluation runs on one scenario, summed up."""
+"""Runs of an evaluation on one scenario, and their summary."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Plan:
     switches: bool = False
 
     def check(self, source: Source) -> None:
-        """Makes sure that all of it can run on this scenario.
+        """Checks that everything can run on this scenario.
 
         Raises:
             CelltcpError: if a policy or a congestion control cannot.
@@ -63,7 +63,7 @@ class Plan:
 
 
 def on_scenario(source: Source, plan: Plan, kept: Kept, progress: Progress | None) -> Frames:
-    """The frames `runs`, `decisions`, `histories` and, if asked for, `costs` of one scenario."""
+    """Returns the frames `runs`, `decisions`, `histories` and optionally `costs` of a scenario."""
     memories: dict[tuple[str, ...], str] = {}
     for use in plan.uses:
         if use.learns and use.learns not in memories:
@@ -91,7 +91,7 @@ def on_scenario(source: Source, plan: Plan, kept: Kept, progress: Progress | Non
 
 
 def on_sources(sources: Sequence[Source], plan: Plan, kept: Kept, progress: Progress | None) -> Frames:
-    """The frames of all scenarios, joined."""
+    """Returns the joined frames of all scenarios."""
     total = sum(source.scenario.duration_s for source in sources)
     frames: list[Frames] = []
     done = 0.0
@@ -112,7 +112,7 @@ def on_sources(sources: Sequence[Source], plan: Plan, kept: Kept, progress: Prog
 
 
 def _jobs(source: Source, labels: Iterable[str], plan: Plan, first: int = 0) -> list[Job]:
-    """All runs of these congestion controls, numbered from `first`."""
+    """Returns all runs of these CCAs, numbered from `first`."""
     jobs: list[Job] = []
     for label in labels:
         changed = source.scenario.with_cca(label)
@@ -161,7 +161,7 @@ def _run(
 
 
 def _summary(source: Source, plan: Plan, tables: dict[str, pa.Table]) -> pd.DataFrame:
-    """A row per run."""
+    """Returns a row per run."""
     labels = [*plan.fixed, *(use.cca for use in plan.uses)]
     told = origin_of(source.scenario, labels, plan.settings.runs, plan.settings.seed, plan.engine)
     comparison = Comparison(Results(tables, told), [use.requirement for use in plan.uses])
@@ -188,7 +188,7 @@ def _causes(tables: dict[str, pa.Table]) -> dict[tuple[int, str], int]:
 
 
 def _decisions(plan: Plan, tables: dict[str, pa.Table]) -> pd.DataFrame:
-    """A row per decision, with the seed of its run."""
+    """Returns a row per decision, with the seed of its run."""
     columns = ["seed", "flow", "t_ns", "cause", "from_cca", "to_cca", "reason", "measures"]
     if "decisions" not in tables:
         return pd.DataFrame(columns=["policy", "requirement", *columns])
@@ -199,7 +199,7 @@ def _decisions(plan: Plan, tables: dict[str, pa.Table]) -> pd.DataFrame:
 
 
 def _named(found: pd.DataFrame, plan: Plan, label: str) -> pd.DataFrame:
-    """The rows with the policy and the requirement of their label; both empty for what stays."""
+    """Adds the policy and the requirement of each label; both are empty for fixed CCAs."""
     names = {use.cca: use for use in plan.uses}
     if found.empty:
         return found

@@ -36,7 +36,7 @@ class Price:
 
 
 def price_of(costs: pd.DataFrame) -> Price:
-    """Means over changes, of rows as `celltcp.selection.switches.costs_of` gives them."""
+    """Returns the means over changes, from rows of `celltcp.selection.switches.costs_of`."""
     known = costs[costs["unmeasured"] == ""]
     same = known[known["replayed"].astype(bool)]
     # NaN, where there is no second before, is neither.

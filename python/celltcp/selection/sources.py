@@ -1,4 +1,4 @@
-"""The scenarios that a selection is evaluated on: names, files, folders of recordings, sets."""
+"""Sources: the scenarios of an evaluation, from names, files, folders of recordings and sets."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ENDINGS = (".toml", *(ending for ending in TRACE_ENDINGS if ending != ".up"))
 
 @dataclass(frozen=True)
 class Source:
-    """A scenario that has been loaded, and how to load it with other changes."""
+    """A scenario that has been loaded, and how to load it with other overrides."""
 
     #: Built-in name, or path of its file.
     name: str
@@ -29,13 +29,13 @@ class Source:
     changes: tuple[str, ...] = ()
 
     def changed(self, *changes: str) -> Scenario:
-        """The same scenario with further fields overridden, as `"field=value"`."""
+        """Returns the scenario with further fields overridden, as `"field=value"`."""
         return _load(self.name, (*self.changes, *changes))
 
 
 @dataclass(frozen=True)
 class Sources:
-    """Scenarios that a list names."""
+    """The scenarios that a list names."""
 
     sources: tuple[Source, ...]
     #: Files in folders that could not be loaded, and why.
@@ -45,7 +45,7 @@ class Sources:
 def sources_of(
     given: str | Sequence[str], changes: Mapping[str, object] | Sequence[str] = ()
 ) -> Sources:
-    """The scenarios that a list names, each once.
+    """Returns the scenarios that a list names, each once.
 
     Args:
         given: built-in names, scenario files, link traces, folders of them, patterns such as
@@ -53,7 +53,7 @@ def sources_of(
         changes: scenario fields to override in all of them.
 
     Raises:
-        CelltcpError: if something named is no scenario, or nothing is left.
+        CelltcpError: if a name is no scenario, or the list is empty.
     """
     texts = tuple(override_texts(changes))
     names: dict[str, bool] = {}
@@ -75,7 +75,7 @@ def sources_of(
 
 
 def names_of(given: str | Sequence[str]) -> list[str]:
-    """Each name of a list, or of one text with commas, once."""
+    """Returns the names in a list, or in one text with commas, each once."""
     pieces = given.split(",") if isinstance(given, str) else given
     return list(dict.fromkeys(piece.strip() for piece in pieces if piece.strip()))
 
@@ -88,7 +88,7 @@ def short_name(name: str) -> str:
 
 
 def _meant(piece: str) -> list[tuple[str, bool]]:
-    """Names of scenarios, and whether they were found in a folder."""
+    """Returns names of scenarios, and whether they were found in a folder."""
     pattern = SETS.get(piece, piece)
     if any(sign in pattern for sign in "*?["):
         names = [name for name in scenario_names() if fnmatch.fnmatchcase(name, pattern)]

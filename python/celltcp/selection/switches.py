@@ -25,7 +25,7 @@ _NEAR_END = "less than 1 s before the end of the connection"
 
 
 class TakeOver(NamedTuple):
-    """Another congestion control takes over, as scenarios have it in `switch`."""
+    """A takeover, as scenarios have it in `switch`."""
 
     t_ns: int
     to_cca: str
@@ -34,7 +34,7 @@ class TakeOver(NamedTuple):
 
 @dataclass(frozen=True)
 class Change:
-    """A change that a selector made, and what followed."""
+    """A change that a selector made, and its effects."""
 
     label: str
     seed: int
@@ -59,15 +59,15 @@ class Change:
 
     @property
     def replay(self) -> tuple[object, ...]:
-        """Key of the run without this change; changes that share that run have the same one."""
+        """Key of the run without this change. Changes that share that run have the same key."""
         return self.seed, self.t_ns, self.first, self.earlier
 
 
 def changes_in(tables: dict[str, pa.Table], jobs: Sequence[Job]) -> list[Change]:
-    """The changes in these runs; those that cannot be measured say why.
+    """Returns the changes in these runs, with the reason for each that cannot be measured.
 
-    What is chosen when the handshake is over, before anything is sent, is no change, but part of what
-    was done before one; it takes over as in the kernel.
+    A choice at the end of the handshake, before anything is sent, is not a change. It belongs to the
+    takeovers before a change, and is of the kind `kernel`.
     """
     if "decisions" not in tables:
         return []
@@ -88,7 +88,7 @@ def changes_in(tables: dict[str, pa.Table], jobs: Sequence[Job]) -> list[Change]
 
 
 def _changes(decisions: pd.DataFrame, job: Job, slots: _Slots | None) -> Iterator[Change]:
-    """The changes of one connection, whose slots are known for the first of a run only."""
+    """Returns the changes of a connection; only for the first of a run are slots known."""
     first, *later = decisions.to_dict("records")
     earlier: tuple[TakeOver, ...] = ()
     for each in later:
@@ -124,9 +124,9 @@ def _mean(slots: pd.DataFrame | None, column: str) -> float:
 
 
 def replay_jobs(source: Source, changes: Sequence[Change], engine: Engine) -> list[Job]:
-    """Returns runs without each change and those after it, one for changes that share it.
+    """Returns runs without each change and those after it; changes may share a run.
 
-    Only the native engine goes the same way up to the change: without one there are none.
+    Only the native engine repeats a run exactly up to the change; on another engine there are none.
     """
     jobs: dict[tuple[object, ...], Job] = {}
     for change in changes:
@@ -150,10 +150,10 @@ def replay_jobs(source: Source, changes: Sequence[Change], engine: Engine) -> li
 def costs_of(
     changes: Sequence[Change], tables: dict[str, pa.Table] | None, jobs: Sequence[Job]
 ) -> pd.DataFrame:
-    """Returns a row per change: loss in the second after it, and loss of the replay without it.
+    """Returns a row per change: losses in the second after it, with it and in the replay without it.
 
-    `unmeasured` says why nothing is known of a change, if so. `replayed` tells whether there is a run
-    that stays and has the same past to the byte; if not, `lost_staying` is NaN.
+    `unmeasured` says why a change could not be measured; empty if it was. `replayed` tells whether
+    there is a run without the change and with the same past to the byte; if not, `lost_staying` is NaN.
     """
     order = dict.fromkeys(change.replay for change in changes if not change.unmeasured)
     stays: dict[tuple[object, ...], _Slots] = {}
@@ -192,12 +192,12 @@ def costs_of(
 
 
 def packet_bytes(job: Job) -> int:
-    """Size of a full packet at the IP layer, bytes."""
+    """Returns the size of a full packet at the IP layer, bytes."""
     return int(str(json.loads(job.scenario.to_json())["path"]["mtu"]).rstrip("B"))
 
 
 class _Slots:
-    """The slots of a connection, counted from the start of the run."""
+    """Slots of the connection, counted from the start of the run."""
 
     def __init__(self, slots: pd.DataFrame, slot_s: float, packet: int) -> None:
         self._slots = slots.set_index((slots["t_s"] / slot_s).round().astype(int))
@@ -206,12 +206,12 @@ class _Slots:
         self._packet = packet
 
     def before(self, t_ns: int) -> pd.DataFrame | None:
-        """The second before, in whole slots; none if it is not all there."""
+        """Returns the whole slots of the second before; None if some are missing."""
         end = math.floor(t_ns * 1e-9 / self._slot_s + 1e-9)
         return self._whole(end - self._second, end)
 
     def after(self, t_ns: int) -> pd.DataFrame | None:
-        """The second after, in whole slots; none if it is not all there."""
+        """Returns the whole slots of the second after; None if some are missing."""
         begin = math.ceil(t_ns * 1e-9 / self._slot_s - 1e-9)
         return self._whole(begin, begin + self._second)
 
@@ -220,13 +220,13 @@ class _Slots:
         return found if len(found) == end - begin else None
 
     def lost(self, slots: pd.DataFrame) -> float:
-        """Segments sent again over packets that arrived and those, in full packets."""
+        """Returns retransmitted segments over arrived packets plus these, in full packets."""
         again = float(slots["retransmissions"].sum())
         arrived = float(slots["rate_mbps"].sum()) * self._slot_s * 1e6 / 8 / self._packet
         return again / (arrived + again) if arrived + again else 0.0
 
     def past(self, t_ns: int) -> tuple[int, int, int]:
-        """Sums of bytes delivered, bytes waiting and segments sent again in the slots before."""
+        """Returns sums over the slots before: bytes delivered, bytes queued, segments retransmitted."""
         end = math.floor(t_ns * 1e-9 / self._slot_s + 1e-9)
         before = self._slots.loc[: end - 1]
         columns = ("delivered_bytes", "queue_bytes", "retransmissions")

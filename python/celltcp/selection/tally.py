@@ -1,4 +1,4 @@
-"""The tally of atxutegi2018-thesis section 6.3.4: what selection is worth, case by case."""
+"""Tally of cases by the gain of selection (atxutegi2018-thesis section 6.3.4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Truth: the quantities that estimators of selectors see, as the simulator knows them."""
+"""Truth: the true values of what estimators infer, as the simulator knows them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _UNITS_MS = {"s": 1e3, "ms": 1.0, "us": 1e-3}
 
 
 class Truth:
-    """True quantities of the scenario of these results; None where it does not say."""
+    """True values in the scenario of these results; None where the scenario does not give them."""
 
     def __init__(self, results: Results) -> None:
         self._results = results
@@ -39,7 +39,7 @@ class Truth:
 
     @property
     def movement(self) -> str | None:
-        """Whether the mean SINR falls, rises or stays; without a radio, whether the link stays."""
+        """Movement: falling, rising or constant mean SINR; without a radio, `static` for a steady link."""
         if self._way is None:
             capacity = self._results.tables["slots"]["capacity_mbps"].to_numpy()
             return "static" if float(capacity.std()) <= 1e-6 * float(capacity.mean()) else None
@@ -51,7 +51,7 @@ class Truth:
             return None
 
     def movements(self, times_s: pd.Series) -> NDArray[np.str_] | None:
-        """The same at each of these times, s, also where the way turns; None without a mean SINR."""
+        """Returns the movement at these times, s, even if it turns; None without a mean SINR."""
         if self._way is None:
             return None
         change = self._way.at(times_s + _AROUND_S / 2) - self._way.at(times_s - _AROUND_S / 2)
@@ -61,7 +61,7 @@ class Truth:
         return found
 
     def phases(self, times_s: pd.Series, begun_s: pd.Series | float) -> NDArray[np.str_] | None:
-        """The phase at each of these times, s, of flows that began then; None where the way turns."""
+        """Returns the phase at these times, s, of flows that began then; None if movement turns."""
         if self._way is None:
             return None
         try:
@@ -88,7 +88,7 @@ class Truth:
 
     @property
     def buffer(self) -> float | None:
-        """Room of the bottleneck's buffer, packets."""
+        """Size of the bottleneck's buffer, packets."""
         path = self._scenario.get("path", {})
         told = path.get("buffer") if self._way is None else self._radio("rlc", "buffer")
         given = re.fullmatch(r"(\d+)\s*packets", str(told))

@@ -1,1 +1,1 @@
-"""The radio held against what was measured: on a motorway, under fading, by phones."""
+"""Calibration: the radio compared with measurements on a motorway, under fading, and by phones."""

@@ -23,7 +23,7 @@ SINR_DB = 20.0
 
 @dataclass(frozen=True)
 class Reports:
-    """CQIs that a base station had of one phone, one per report."""
+    """CQIs of one phone that a base station received, one per report."""
 
     model: str
     cqi: NDArray[np.int64]
@@ -35,7 +35,7 @@ class Reports:
 
     @property
     def sd(self) -> float:
-        """Their standard deviation."""
+        """Standard deviation of the reports."""
         return float(self.cqi.std())
 
     @property
@@ -47,7 +47,7 @@ class Reports:
 def reports(
     seed: int, duration: str = "60s", progress: Callable[[float], None] | None = None
 ) -> list[Reports]:
-    """The reports under each model at a mean SINR of 20 dB."""
+    """Returns the reports under each model at a mean SINR of 20 dB."""
     found = []
     for number, (model, scenario) in enumerate(MODELS.items()):
         one = run(
@@ -68,7 +68,7 @@ def reports(
 
 
 def relations(found: list[Reports]) -> dict[str, bool]:
-    """Returns the relations that were seen on the testbed, and whether they hold here."""
+    """Returns the relations seen on the testbed, and whether they hold here."""
     by = {each.model: each for each in found}
     eva60, eva120, hst300 = (by[model] for model in MODELS)
     return {

@@ -1,4 +1,4 @@
-"""A drive held against downloads on a motorway (li2017)."""
+"""Motorway: a drive compared with measured downloads (li2017)."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Figure:
 
     @property
     def holds(self) -> bool | None:
-        """Whether ours lies within the published bounds; nothing if there are none."""
+        """Whether our value lies within the published bounds; None if there are none."""
         if (self.least is None and self.most is None) or math.isnan(self.ours):
             return None
         return (self.least is None or self.ours >= self.least) and (
@@ -119,7 +119,7 @@ def drive(
 
 
 def judge(downloads: Comparison, pings: Comparison) -> Highway:
-    """The published figures beside those of downloads and of short exchanges."""
+    """Returns the published figures beside those of downloads and of short exchanges."""
     loaded = seconds(downloads)
     exchanges = _exchanges(pings)
     finished = _downloads(downloads)
@@ -168,7 +168,7 @@ def _throughput(published: dict[str, Any], finished: pd.DataFrame) -> Throughput
 
 
 def _downloads(comparison: Comparison) -> pd.DataFrame:
-    """Downloads that ended or failed: `lineup` (the CCA), `goodput_mbps`, `handovers`, `failed`.
+    """Returns ended or failed downloads: `lineup` (the CCA), `goodput_mbps`, `handovers`, `failed`.
 
     Those that the end of the run cuts off are left out.
     """
@@ -186,7 +186,7 @@ def _downloads(comparison: Comparison) -> pd.DataFrame:
 
 
 def _exchanges(comparison: Comparison) -> pd.DataFrame:
-    """Short exchanges with the SINR of the second in which they began: `sinr_db`, `rtt_ms`."""
+    """Returns short exchanges with the SINR of the second in which they began: `sinr_db`, `rtt_ms`."""
     flows = comparison.flows
     flows["second"] = np.floor(flows["start_s"]).astype(np.int64)
     known = seconds(comparison)[["run", "second", "sinr_db"]]

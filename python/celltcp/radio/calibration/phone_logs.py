@@ -1,4 +1,4 @@
-"""SNR and CQI as phones log them, beside our thresholds."""
+"""Phone logs: SNR and CQI as phones log them, compared with our thresholds."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class PhoneLogs:
 
 
 def read_folder(folder: Path, scenario: str) -> PhoneLogs:
-    """Reads all logs (`.csv`) of `folder`; our thresholds are those of the carrier of a scenario.
+    """Reads all logs (`.csv`) of `folder`, to compare them with the thresholds of a scenario's carrier.
 
     Args:
-        folder: where the logs are.
+        folder: the folder of the logs.
         scenario: as complete TOML.
 
     Raises:
@@ -71,6 +71,6 @@ def read_folder(folder: Path, scenario: str) -> PhoneLogs:
 
 
 def median_distance(logs: PhoneLogs) -> float:
-    """Our CQI less the median of the phones, mean over the seconds."""
+    """Our CQI minus the median of the phones, averaged over the seconds."""
     table = logs.by_snr
     return float(np.average(table["ours"] - table["median"], weights=table["seconds"]))

@@ -1,4 +1,4 @@
-"""The radio second by second, as phones log it."""
+"""Seconds: the radio second by second, as phones log it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ COUNTS = ("blocks", "failed", "first_decoded", "again_1", "again_2", "again_3", 
 
 
 def seconds(comparison: Comparison) -> pd.DataFrame:
-    """A row per run and second of the phone's downlink.
+    """Returns a row per run and second of the phone's downlink.
 
     Columns `cca`, `run`, `second`; `sinr_db`, the mean in dB; and counts of transport blocks: `blocks`;
     `failed`, not decoded after this attempt; `first_decoded`, at the first attempt; `again_1` to
@@ -42,7 +42,7 @@ def seconds(comparison: Comparison) -> pd.DataFrame:
 
 
 def shares(found: pd.DataFrame) -> pd.Series:
-    """All counts of these seconds as shares of their blocks; `bler` is that of those that failed."""
+    """Returns the counts of these seconds as shares of their blocks; `bler` is that of failures."""
     total = found[list(COUNTS)].sum()
     part: pd.Series = total / total["blocks"] if total["blocks"] else total * np.nan
     part["bler"] = part["failed"]

@@ -1,4 +1,4 @@
-"""Training of policies: random networks, what would have come of each choice, and trees of it."""
+"""Training of policies: random networks, measured outcomes of choices, and trees grown from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counterfactual runs: the same run up to a moment, and then each congestion control in turn."""
+"""Counterfactual runs: the same run up to a moment, then each CCA in turn."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ tolerance = 1.0
 
 @dataclass(frozen=True)
 class Successor:
-    """The policy that a connection goes on with after its start."""
+    """The policy with which a connection continues after its start."""
 
     requirement: str
     #: Text of its file for a congestion control that each connection starts with.
@@ -52,13 +52,13 @@ class Successor:
 
     @property
     def digest(self) -> str:
-        """The same for the same policy only."""
+        """Digest of the policy."""
         return hashlib.sha256(self.text("").encode()).hexdigest()[:12]
 
 
 @dataclass(frozen=True)
 class Point:
-    """A moment of a run: the network, the congestion control until then, and when."""
+    """A moment of a run: the network, the CCA until then, and the time."""
 
     network: Network
     before: str
@@ -75,7 +75,7 @@ class Point:
         return HORIZON_S if self.size_mb is None else SHORT_FLOW_S
 
     def job(self, number: int, cca: str, engine: Engine, successor: Successor | None) -> Job:
-        """The run that has `cca` from this moment on; after the start, until the successor changes."""
+        """Returns the run in which `cca` takes over here, at a start until the successor changes it."""
         in_flight = _flight_policy(self.before, cca, self.at_s)
         text = successor.text(cca) if successor else in_flight
         scenario = self._scenario(text)
@@ -117,20 +117,20 @@ because = "the moment has not come"
 
 @dataclass
 class Outcomes:
-    """Per point its features, and per congestion control A, B, C and the use of the capacity."""
+    """Outcomes: per moment its features, and per CCA A, B, C and the use of the capacity."""
 
     points: list[Point] = field(default_factory=list)
     features: list[dict[str, float]] = field(default_factory=list)
     parts: list[dict[str, tuple[float, float, float, float]]] = field(default_factory=list)
 
     def extend(self, other: Outcomes) -> None:
-        """Adds those of another."""
+        """Adds other outcomes."""
         self.points += other.points
         self.features += other.features
         self.parts += other.parts
 
     def of(self, wanted: Iterable[Point]) -> Outcomes:
-        """Those of the points that are wanted, in their order; what has none is left out."""
+        """Returns the outcomes of these points, in their order; points without one are left out."""
         places = {point: place for place, point in enumerate(self.points)}
         found = Outcomes()
         for point in wanted:
@@ -144,7 +144,7 @@ class Outcomes:
 def flight_points(
     networks: Iterable[Network], ccas: Sequence[str], each: int, seed: int
 ) -> list[Point]:
-    """`each` moments of each network, whoever is at work then."""
+    """Returns `each` moments of each network, under various CCAs."""
     points = []
     for network in networks:
         rng = np.random.default_rng([seed, network.seed])
@@ -155,7 +155,7 @@ def flight_points(
 
 
 def start_points(networks: Iterable[Network], successor: Successor, seed: int) -> list[Point]:
-    """The establishment on each network, and once more for a flow of known size."""
+    """Returns the establishment on each network, and again for a flow of known size."""
     points = []
     for network in networks:
         rng = np.random.default_rng([seed, network.seed, 1])
@@ -176,7 +176,7 @@ def outcomes(
     workers: int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Iterator[Outcomes]:
-    """Runs every congestion control from every point on, some points at a time."""
+    """Runs every CCA from every moment on, a number of moments at a time."""
     per_batch = max(1, _AT_ONCE // len(ccas))
     for first in range(0, len(points), per_batch):
         batch = points[first : first + per_batch]
@@ -213,7 +213,7 @@ def _measured(batch: Sequence[Point], ccas: Sequence[str], tables: dict[str, pa.
 
 
 def _features(point: Point, decisions: Columns) -> dict[str, float] | None:
-    """Returns the features at the moment; nothing where the run did not change then."""
+    """Returns the features at the moment; None where the run made no change then."""
     cause = "establishment" if point.at_s == 0.0 else "change"
     rows = np.flatnonzero(decisions["cause"] == cause)
     if not len(rows):

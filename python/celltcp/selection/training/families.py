@@ -1,4 +1,4 @@
-"""Networks to train on, drawn at random, family by family."""
+"""Families of random networks to train on."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LONGEST_S = 40.0
 
 @dataclass(frozen=True)
 class Network:
-    """A network of a family, as a scenario that runs as long as is wanted."""
+    """A network of a family, as a scenario of the wanted length."""
 
     family: str
     number: int
@@ -32,7 +32,7 @@ class Network:
 
 
 def _radio(rng: np.random.Generator, sinr: str, rest: str = "") -> str:
-    """A cell; latency, speed and fading, buffer and bandwidth drawn anew."""
+    """Returns a cell; latency, speed, fading, buffer and bandwidth are drawn for each network."""
     speed = rng.choice([rng.uniform(3, 50), rng.uniform(50, 150), rng.uniform(150, 350)])
     profile = rng.choice(["EPA", "EVA", "ETU"])
     return f"""
@@ -53,7 +53,7 @@ sinr = {sinr}
 
 
 def _log(rng: np.random.Generator, low: float, high: float) -> float:
-    """Drawn evenly by ratio."""
+    """Draws uniformly by ratio."""
     return float(np.exp(rng.uniform(np.log(low), np.log(high))))
 
 
@@ -80,7 +80,7 @@ def _standing(rng: np.random.Generator) -> str:
 
 
 def _loaded(rng: np.random.Generator) -> str:
-    """Others in the cell that come or go."""
+    """Returns a cell in which other users come or go."""
     at = rng.uniform(3, 20)
     when = rng.choice([f'start = "{at:.1f}s"', f'stop = "{at:.1f}s"'])
     other = f"""
@@ -93,7 +93,7 @@ cross = [{{ rate = "{_log(rng, 3, 25):.1f}Mbit/s", {when} }}]
 
 
 def _wandering(rng: np.random.Generator) -> str:
-    """A rate that wanders, with or without outages, as recorded links show it."""
+    """Returns a link whose rate wanders, with or without outages, as recorded links do."""
     mean = _log(rng, 0.5, 120)
     outages = ""
     if rng.random() < 0.4:
@@ -112,7 +112,7 @@ up = {{ rate = "{max(1.0, mean / 2):.1f}Mbit/s" }}
 
 
 def _stepping(rng: np.random.Generator) -> str:
-    """A rate that jumps, as where a cell is changed or shared."""
+    """Returns a link whose rate jumps, as when the cell changes or is shared."""
     at, steps = 0.0, []
     while at < LONGEST_S:
         steps.append(f'{{ at = "{at:.1f}s", rate = "{_log(rng, 1, 120):.1f}Mbit/s" }}')
@@ -126,7 +126,7 @@ down.steps = [{", ".join(steps)}]
 
 
 def _lossy(rng: np.random.Generator) -> str:
-    """Packets lost at random on the way, and often a short buffer."""
+    """Returns a link that loses packets at random, often with a short buffer."""
     return f"""
 [path]
 rtt = "{_log(rng, 15, 200):.1f}ms"
@@ -149,7 +149,7 @@ FAMILIES: dict[str, Callable[[np.random.Generator], str]] = {
 
 
 def networks(families: Sequence[str], each: int, seed: int) -> Iterator[Network]:
-    """`each` networks of each family; the same for the same seed.
+    """Returns `each` networks of each family; the same seed gives the same networks.
 
     Raises:
         CelltcpError: if there is no family of a name.

@@ -34,7 +34,7 @@ class Bench:
 def with_margins(
     start: Grown, flight: Grown, text: Callable[[Sequence[Grown]], str], bench: Bench
 ) -> tuple[Grown, Grown]:
-    """The trees of a requirement with the margins that do best in whole runs.
+    """Returns the trees of a requirement with the margins that do best in whole runs.
 
     Of those with which no family of networks is surely worse off than with the default as a fixed
     CCA, the pair with the least mean loss against the best of all that were tried on each network.
@@ -43,7 +43,7 @@ def with_margins(
         start: the tree for new connections.
         flight: the tree for those that run.
         text: the policy file of some trees.
-        bench: where to try.
+        bench: the networks and the engine to try them on.
     """
     pairs = {
         f"{first}/{then}": (start.with_margin(first), flight.with_margin(then))
@@ -63,7 +63,7 @@ def with_margins(
 
 
 def best_harmless(measures: pd.DataFrame) -> str:
-    """Of the columns the one that loses least on average and harms no family, the default left out.
+    """Returns the candidate with the least mean loss that harms no family; the default is left out.
 
     Args:
         measures: by family and network (rows), of each candidate and of the default (columns). Where
@@ -76,7 +76,7 @@ def best_harmless(measures: pd.DataFrame) -> str:
 
 
 def _harms(measures: pd.DataFrame, label: str) -> bool:
-    """Whether a family of networks is surely worse off than with the default."""
+    """Returns whether a family of networks is surely worse off than with the default."""
     for _, family in measures[measures[DEFAULT] > 0].groupby(level="family"):
         gain = (family[label] / family[DEFAULT] - 1.0).to_numpy()
         error = gain.std(ddof=1) / np.sqrt(len(gain)) if len(gain) > 1 else 0.0

@@ -1,4 +1,4 @@
-"""The policy file of grown trees."""
+"""Policy file of grown trees."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ def policy_text(
     trees: Sequence[Grown],
     remarks: Mapping[str, str] | None = None,
 ) -> str:
-    """The text of a policy file with these trees.
+    """Returns the text of a policy file with these trees.
 
     Args:
         name: of the policy.
-        description: what it does, in a sentence.
-        source: where it comes from: the command that made it.
+        description: description in one sentence.
+        source: the command that made it.
         features: names of the features of the training.
-        families: what it was trained on.
+        families: the families that it was trained on.
         trees: a tree per requirement and moment.
-        remarks: what is to be known of the trees of a requirement, in a line.
+        remarks: a line about the trees of each requirement.
     """
     lines = [
         f"name = {_quoted(name)}",
@@ -59,7 +59,7 @@ def policy_text(
 
 
 def _quoted(text: str) -> str:
-    """As a basic string of TOML, whose escapes are those of JSON."""
+    """Returns a basic string of TOML, whose escapes are those of JSON."""
     return json.dumps(text, ensure_ascii=False)
 
 

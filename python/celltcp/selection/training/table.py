@@ -1,4 +1,4 @@
-"""Outcomes as a table, which grows while they are measured, and of which trees can be grown again."""
+"""Table of outcomes, which grows while they are measured, and from which trees are grown."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MEASURED = f"celltcp {__version__} over {HORIZON_S:g} s, flows of known size {S
 
 
 def write_outcomes(found: Outcomes, ccas: Sequence[str], file: Path) -> None:
-    """Writes a row per moment: network, moment, features, and the parts of each congestion control."""
+    """Writes a row per moment: network, moment, features, and the parts of each CCA."""
     rows = [
         {
             "family": point.network.family,
@@ -50,7 +50,7 @@ def write_outcomes(found: Outcomes, ccas: Sequence[str], file: Path) -> None:
 
 
 def read_outcomes(file: Path, ccas: Sequence[str]) -> Outcomes:
-    """Reads what [`write_outcomes`] wrote.
+    """Reads what `write_outcomes` wrote.
 
     Raises:
         CelltcpError: if the file is not such a table, or one of other congestion controls or of another

@@ -1,4 +1,4 @@
-"""From networks to a policy file."""
+"""Training: from networks to a policy file."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Plan:
     seed: int
 
     def check(self) -> None:
-        """Refuses what cannot be cross-validated.
+        """Refuses a plan that is too small for cross-validation.
 
         Raises:
             CelltcpError: says what is too little.
@@ -90,7 +90,7 @@ class Plan:
 
     @property
     def command(self) -> str:
-        """The command that does it."""
+        """Command that repeats the training."""
         words = ["celltcp", "select", "train"]
         if list(self.families) != list(FAMILIES):
             words += ["--scenarios", ",".join(self.families)]
@@ -114,7 +114,7 @@ _OPTIONS = {
 
 
 def deployable() -> list[str]:
-    """The congestion controls of Linux that need nothing of the receiver, by the alphabet."""
+    """Returns the CCAs of Linux that need no support of the receiver, in alphabetical order."""
     return sorted(name for name in native_ccas() if describe_cca(name)["linux"] and name != "dctcp")
 
 
@@ -136,11 +136,10 @@ def train(
 ) -> Training:
     """Trains a policy on networks drawn at random.
 
-    At moments of runs on these networks every congestion control takes over in a run of its own; a
-    tree per requirement learns who did best from what the estimators saw at the moment. Then every one
-    starts a connection that goes on with these trees, and a second tree learns whom to start with.
-    What a change must be expected to gain is found by whole runs on other networks, and what came of
-    it by whole runs on yet others.
+    At moments of runs on these networks every CCA takes over in a run of its own. A tree per
+    requirement learns from the estimates at these moments which CCA did best. Then every CCA starts a connection
+    that continues with these trees, and a second tree learns with which CCA to start. Whole runs on
+    other networks set the margins, and whole runs on a holdout of networks measure the result.
 
     Args:
         name: of the policy.

@@ -20,7 +20,7 @@ _AT_ONCE = 96
 
 
 def selecting(policy: str, requirement: str) -> str:
-    """The flow of a scenario that is selected by the policy of this text."""
+    """Returns the flow of a scenario whose CCA the policy of this text selects."""
     return f"""
 [[flows]]
 cca = {{ name = "auto", policy = "candidate", requirement = "{requirement}" }}
@@ -30,7 +30,7 @@ candidate = '''{policy}'''
 
 
 def fixed(cca: str) -> str:
-    """The flow of a scenario that has one congestion control."""
+    """Returns the flow of a scenario with a fixed CCA."""
     return f'[[flows]]\ncca = "{cca}"\n'
 
 
@@ -43,7 +43,7 @@ def whole_runs(
     workers: int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> dict[str, pd.DataFrame]:
-    """The measure of each requirement by network (rows: family, number) and label (columns)."""
+    """Returns the measure of each requirement by network (rows: family, number) and label (columns)."""
     cases = [(network, label) for network in networks for label in flows]
     rows = []
     for first in range(0, len(cases), _AT_ONCE):
@@ -71,7 +71,7 @@ def whole_runs(
 
 
 def regret(measures: pd.DataFrame) -> dict[str, float]:
-    """Mean loss of each column against the best of each row, in parts of the best."""
+    """Returns the mean relative loss of each column against the best of each row."""
     best = measures.max(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         lost = 1.0 - measures.div(best, axis=0)
