@@ -39,7 +39,7 @@ class Truth:
 
     @property
     def movement(self) -> str | None:
-        """Movement: falling, rising or constant mean SINR; without a radio, `static` for a steady link."""
+        """Movement by the trend of the mean SINR; without a radio, `static` for a steady link."""
         if self._way is None:
             capacity = self._results.tables["slots"]["capacity_mbps"].to_numpy()
             return "static" if float(capacity.std()) <= 1e-6 * float(capacity.mean()) else None

@@ -137,9 +137,9 @@ def train(
     """Trains a policy on networks drawn at random.
 
     At moments of runs on these networks every CCA takes over in a run of its own. A tree per
-    requirement learns from the estimates at these moments which CCA did best. Then every CCA starts a connection
-    that continues with these trees, and a second tree learns with which CCA to start. Whole runs on
-    other networks set the margins, and whole runs on a holdout of networks measure the result.
+    requirement learns from the estimates at these moments which CCA did best. Then every CCA starts a
+    connection that continues with these trees, and a second tree learns with which CCA to start. Whole
+    runs on other networks set the margins, and whole runs on a holdout of networks measure the result.
 
     Args:
         name: of the policy.
