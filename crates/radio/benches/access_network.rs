@@ -8,19 +8,20 @@ mod lab;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use lab::{Lab, faded, lte, ms};
-use radio::channel::{Carrier, DelayProfile, Doppler, FadingConfig, Speed};
+use radio::channel::{Doppler, FadingConfig};
 use radio::ran::Direction;
+use radio::settings::{Frequency, Profile, Speed};
 
 fn one_saturated_user(c: &mut Criterion) {
-    let speed = Speed::from_km_per_h(60.0).expect("a speed");
-    let carrier = Carrier::from_mhz(2650.0).expect("a carrier");
-    let fading = FadingConfig::new(DelayProfile::Eva, Doppler::Moving(speed, carrier));
+    let speed = Speed::from_metres_per_second(60.0 / 3.6);
+    let carrier = Frequency::from_hertz(2650.0 * 1e6);
+    let fading = FadingConfig::new(Profile::Eva, Doppler::Moving(speed, carrier));
     let mut group = c.benchmark_group("access_network");
     group.sample_size(20);
     for log in [false, true] {
         let mut config = lte(100, vec![]);
         config.users = vec![faded(&config, 0, 15.0, fading, 7)];
-        config.log = log;
+        config.radio.log = log;
         let name = if log {
             "second_of_one_user_with_log"
         } else {

@@ -6,6 +6,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use radio::mac::harq::{Chance, Harq, HarqConfig, Reception};
 use radio::mac::scheduler::{Demand, Policy, Rates, Scheduler, UNUSED};
 use radio::rlc::{Block, Sdu, am};
+use radio::settings::Rlc;
 use units::{Duration, Instant};
 
 /// Bytes of the largest block of one layer in 100 PRB (TS 36.213 Table 7.1.7.2.1-1: 75376 bits).
@@ -13,7 +14,7 @@ const BLOCK: u32 = 75_376 / 8;
 
 /// Measures one TTI after another: new packets, feedback, a block built or repeated, received, and a report.
 fn saturated(criterion: &mut Criterion, name: &str, packet: u32) {
-    let config = am::AmConfig::default();
+    let config = Rlc::default();
     let (mut sender, mut receiver) = (am::Entity::new(config), am::Entity::new(config));
     let mut harq: Harq<Block, f64> = Harq::new(HarqConfig::default());
     let chance = Chance::new(1, 1);

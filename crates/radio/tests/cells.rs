@@ -4,68 +4,65 @@ use std::sync::Arc;
 
 use radio::channel::mobility::Trajectory;
 use radio::channel::{
-    Activity, Antenna, Carrier, CellSite, DelayProfile, Deployment, DeploymentConfig, Doppler,
-    FadingConfig, Grid, Interference, NoiseFigure, PathLossModel, Position, Receiver, Reception,
-    SectorAntenna, Shadowing, Sight, SinrSource,
+    Activity, Deployment, Doppler, FadingConfig, Grid, Position, Receiver, Reception, SinrSource,
 };
-use units::{Duration, Instant};
+use radio::settings::{
+    Antenna, Cell, Hata, Interference, PathLoss, Profile, Propagation, Radio, Sector, Shadowing,
+    Sight, Streets,
+};
+use units::{Angle, Decibel, Frequency, Instant, Length, Power};
 
 /// Shadowing of TR 36.942 §4.5: 10 dB, half of it common to all sites; distance of TR 36.814.
-const TR_36_942: Shadowing = Shadowing {
-    deviation_db: 10.0,
-    correlation_distance_m: 50.0,
-    site_correlation: 0.5,
-};
-
-/// Shadowing of TR 36.814 table A.2.1.1-2: 8 dB, 50 m, half of it common to all sites.
-const TR_36_814: Shadowing = Shadowing {
-    deviation_db: 8.0,
-    correlation_distance_m: 50.0,
-    site_correlation: 0.5,
-};
-
-/// Returns one of three sectors, TR 36.942 §4.2.1: 15 dBi, 65 degrees wide, 20 dB front to back.
-fn tr_36_942(direction_deg: f64) -> SectorAntenna {
-    SectorAntenna {
-        gain_dbi: 15.0,
-        direction_deg,
-        width_deg: 65.0,
-        front_to_back_db: 20.0,
-        vertical: None,
+fn tr_36_942_shadowing() -> Shadowing {
+    Shadowing {
+        deviation: Decibel::new(10.0),
+        ..Shadowing::default()
     }
 }
 
-fn cell(site: u32, x: f64) -> CellSite {
-    CellSite {
-        site,
-        position: Position::new(x, 0.0, 30.0),
-        antenna: Antenna::Omni { gain_dbi: 0.0 },
-        power_dbm: 46.0,
+/// Returns one of three sectors, TR 36.942 §4.2.1: 15 dBi, 65 degrees wide, 20 dB front to back.
+fn tr_36_942(direction_deg: f64) -> Sector {
+    Sector {
+        azimuth: Angle::from_degrees(90.0 - direction_deg),
+        ..Sector::default()
+    }
+}
+
+fn cell(site: u32, x: f64) -> Cell {
+    Cell {
+        site: Some(site.to_string()),
+        x: Length::from_metres(x),
+        ..Cell::default()
     }
 }
 
 /// Returns the motorway of Hughes 2020: 20 MHz at 2620 MHz, Friis, 46 dBm, noise figure 7 dB.
-fn config(cells: Vec<CellSite>) -> DeploymentConfig {
-    DeploymentConfig {
+fn config(cells: Vec<Cell>) -> Radio {
+    Radio {
         cells,
-        carrier: Carrier::from_mhz(2620.0).unwrap(),
-        grid: Grid::lte(100, 4).unwrap(),
-        path_loss: PathLossModel::Friis,
-        sight: Sight::Line,
-        shadowing: None,
-        noise_figure: NoiseFigure::new(7.0).unwrap(),
-        ue_height_m: 1.5,
-        interference: Interference::Mean,
-        update_period: Duration::from_millis(10),
+        frequency: Some(Frequency::from_hertz(2620e6)),
+        ..Radio::default()
     }
+}
+
+/// Returns the network with another propagation.
+fn with(config: Radio, propagation: Propagation) -> Radio {
+    Radio {
+        propagation,
+        ..config
+    }
+}
+
+fn deployed(config: &Radio, seed: u64) -> Deployment {
+    Deployment::new(config, Grid::lte(100, 4).unwrap(), seed).unwrap()
 }
 
 fn place(x: f64) -> Position {
     Position::new(x, 0.0, 1.5)
 }
 
-fn standing(config: DeploymentConfig, x: f64, seed: u64) -> Reception {
-    let deployment = Arc::new(Deployment::new(config, seed).unwrap());
+fn standing(config: Radio, x: f64, seed: u64) -> Reception {
+    let deployment = Arc::new(deployed(&config, seed));
     Reception::new(deployment, 0, Trajectory::Static(place(x)), None).unwrap()
 }
 
@@ -102,40 +99,43 @@ fn neighbours_disturb_by_what_they_transmit() {
     assert_db(tenth, 10.0);
     let silent = reception.mean_sinr_db(NOW, 0, Activity::Shares(&[1.0, 0.0]));
     assert_db(silent, 46.0 - 96.39 + 94.42);
-    let alone = DeploymentConfig {
-        interference: Interference::None,
-        ..config(vec![cell(0, 0.0), cell(1, 1200.0)])
-    };
+    let alone = with(
+        config(vec![cell(0, 0.0), cell(1, 1200.0)]),
+        Propagation {
+            interference: Interference::None,
+            ..Propagation::default()
+        },
+    );
     assert_db(standing(alone, 600.0, 1).link(0).mean_db(NOW), silent);
 }
 
-fn moving(config: DeploymentConfig, seed: u64) -> Reception {
-    let deployment = Arc::new(Deployment::new(config, seed).unwrap());
+fn moving(config: Radio, seed: u64) -> Reception {
+    let deployment = Arc::new(deployed(&config, seed));
     let way = Trajectory::Linear {
         start: place(100.0),
         velocity: [30.0, 0.0, 0.0],
     };
-    let fading = FadingConfig::new(DelayProfile::Eva, Doppler::from_hz(262.0).unwrap());
+    let fading = FadingConfig::new(Profile::Eva, Doppler::Hertz(262.0));
     Reception::new(deployment, 9, way, Some((fading, Receiver::IDEAL))).unwrap()
 }
 
-fn motorway(interference: Interference) -> DeploymentConfig {
-    DeploymentConfig {
-        interference,
-        shadowing: Some(TR_36_814),
-        ..config(vec![cell(0, 0.0), cell(1, 1200.0), cell(2, 2400.0)])
-    }
+/// Returns three cells with the shadowing of TR 36.814 table A.2.1.1-2: 8 dB, 50 m, half of it common to all sites.
+fn motorway((interference, culling_db): (Interference, f64)) -> Radio {
+    with(
+        config(vec![cell(0, 0.0), cell(1, 1200.0), cell(2, 2400.0)]),
+        Propagation {
+            interference,
+            culling: Decibel::new(culling_db),
+            shadowing: Some(Shadowing::default()),
+            ..Propagation::default()
+        },
+    )
 }
 
 /// The reception depends neither on earlier queries nor on their number.
 #[test]
 fn reception_is_a_function_of_time() {
-    for interference in [
-        Interference::Mean,
-        Interference::Faded {
-            below_noise_db: 10.0,
-        },
-    ] {
+    for interference in [(Interference::Mean, 20.0), (Interference::Faded, 10.0)] {
         let (once, back) = (
             moving(motorway(interference), 4),
             moving(motorway(interference), 4),
@@ -162,12 +162,7 @@ fn reception_is_a_function_of_time() {
 fn fading_neighbours_average_to_their_mean() {
     let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
     let [mut mean, mut faded] = [Vec::new(), Vec::new()];
-    let models = [
-        Interference::Mean,
-        Interference::Faded {
-            below_noise_db: 20.0,
-        },
-    ];
+    let models = [(Interference::Mean, 20.0), (Interference::Faded, 20.0)];
     for (interference, all) in models.into_iter().zip([&mut mean, &mut faded]) {
         let reception = moving(motorway(interference), 4);
         let mut out = vec![0.0; 25];
@@ -183,10 +178,8 @@ fn fading_neighbours_average_to_their_mean() {
     let spread = |all: &[f32]| all[all.len() * 9 / 10] - all[all.len() / 10];
     assert!(spread(&faded) > spread(&mean));
 
-    let weak = Interference::Faded {
-        below_noise_db: -200.0,
-    };
-    let [one, other] = [Interference::Mean, weak].map(|interference| {
+    let weak = (Interference::Faded, -200.0);
+    let [one, other] = [(Interference::Mean, 20.0), weak].map(|interference| {
         let mut out = vec![0.0; 25];
         moving(motorway(interference), 4)
             .link(0)
@@ -203,16 +196,19 @@ fn fading_neighbours_average_to_their_mean() {
 #[test]
 fn shadowing_is_shared_as_configured() {
     let cells = vec![cell(0, 0.0), cell(1, 0.0), cell(1, 0.0)];
-    let shadowed = DeploymentConfig {
-        shadowing: Some(TR_36_942),
-        ..config(cells.clone())
-    };
-    let plain = Deployment::new(config(cells), 1).unwrap();
+    let shadowed = with(
+        config(cells.clone()),
+        Propagation {
+            shadowing: Some(tr_36_942_shadowing()),
+            ..Propagation::default()
+        },
+    );
+    let plain = deployed(&config(cells), 1);
     let here = place(500.0);
     let seeds = 4_000;
     let (mut product, mut square) = (0.0, 0.0);
     for seed in 0..seeds {
-        let deployment = Deployment::new(shadowed.clone(), seed).unwrap();
+        let deployment = deployed(&shadowed, seed);
         let [a, b, c] =
             [0, 1, 2].map(|cell| plain.power_dbm(cell, &here) - deployment.power_dbm(cell, &here));
         assert_eq!(b, c);
@@ -230,26 +226,25 @@ fn shadowing_is_shared_as_configured() {
 /// The share of places in sight is the model's probability at that distance.
 #[test]
 fn line_of_sight_is_as_frequent_as_its_probability() {
-    let rural = DeploymentConfig {
-        path_loss: PathLossModel::Rma38901 {
-            street_width_m: 20.0,
-            building_height_m: 5.0,
-        },
-        sight: Sight::Probable,
-        ..config(vec![cell(0, 0.0)])
+    let rural = |sight| {
+        with(
+            config(vec![cell(0, 0.0)]),
+            Propagation {
+                model: PathLoss::Tr38901Rma(Streets::default()),
+                sight,
+                ..Propagation::default()
+            },
+        )
     };
     let seeds = 3_000;
     let here = place(703.0);
     let mut in_sight = 0;
     for seed in 0..seeds {
-        let deployment = Deployment::new(rural.clone(), seed).unwrap();
+        let deployment = deployed(&rural(Sight::Probable), seed);
         let sees = deployment.in_sight(0, &here);
         in_sight += u32::from(sees);
-        let always = DeploymentConfig {
-            sight: if sees { Sight::Line } else { Sight::None },
-            ..rural.clone()
-        };
-        let always = Deployment::new(always, seed).unwrap();
+        let always = if sees { Sight::Line } else { Sight::None };
+        let always = deployed(&rural(always), seed);
         assert_eq!(deployment.power_dbm(0, &here), always.power_dbm(0, &here));
     }
     let share = f64::from(in_sight) / seeds as f64;
@@ -260,7 +255,7 @@ fn line_of_sight_is_as_frequent_as_its_probability() {
 /// A UE in the middle of one sector of a site of three gets 20 dB less from the others.
 #[test]
 fn sectors_point_where_they_should() {
-    let sector = |degrees| CellSite {
+    let sector = |degrees| Cell {
         antenna: Antenna::Sector(tr_36_942(degrees)),
         ..cell(0, 0.0)
     };
@@ -273,23 +268,30 @@ fn sectors_point_where_they_should() {
 
 #[test]
 fn impossible_networks_are_refused() {
-    let error = |config| Deployment::new(config, 1).unwrap_err().to_string();
+    let grid = Grid::lte(100, 4).unwrap();
+    let error = |config| {
+        let refused = Deployment::new(&config, grid, 1).unwrap_err();
+        refused.to_string()
+    };
     assert_eq!(
         error(config(vec![])),
         "number of cells = 0 must be at least one"
     );
-    let strong = CellSite {
-        power_dbm: 146.0,
+    let strong = Cell {
+        power: Power::from_dbm(146.0),
         ..cell(0, 0.0)
     };
     assert_eq!(
         error(config(vec![strong])),
         "power of a cell in dBm = 146 must be from -50 to 80"
     );
-    let hata = DeploymentConfig {
-        path_loss: PathLossModel::Cost231Hata(radio::channel::Environment::MediumCity),
-        ..config(vec![cell(0, 0.0)])
-    };
+    let hata = with(
+        config(vec![cell(0, 0.0)]),
+        Propagation {
+            model: PathLoss::Cost231Hata(Hata::default()),
+            ..Propagation::default()
+        },
+    );
     assert_eq!(
         error(hata),
         "carrier in MHz for COST 231 Hata = 2620 must be from 1500 to 2000"

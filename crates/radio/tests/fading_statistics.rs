@@ -1,14 +1,13 @@
 //! Fading channels against the theory of Clarke and Jakes (Jakes, "Microwave mobile communications",
 //! 1974, ch. 1) and against the profiles of TS 36.101 B.2.
 
-use radio::channel::{
-    DelayProfile, Doppler, Fading, FadingConfig, Grid, LineOfSight, LinkId, ParameterError,
-};
+use radio::channel::{Doppler, Fading, FadingConfig, Grid, LineOfSight, LinkId, ParameterError};
+use radio::settings::Profile;
 use units::Instant;
 
 const LINK: LinkId = LinkId { ue: 3, cell: 1 };
 
-fn rayleigh(profile: DelayProfile, hz: f64) -> FadingConfig {
+fn rayleigh(profile: Profile, hz: f64) -> FadingConfig {
     FadingConfig::new(profile, Doppler::Hertz(hz))
 }
 
@@ -40,7 +39,7 @@ fn autocorrelation_over_time_is_a_bessel_function() {
     for angle in [0.0, 0.5, 1.0, 2.404_826, 3.831_7, 7.0, 20.0] {
         let tau = angle / (core::f64::consts::TAU * hz);
         let product = |seed| {
-            let fading = channel(rayleigh(DelayProfile::Flat, hz), &grid, seed);
+            let fading = channel(rayleigh(Profile::Flat, hz), &grid, seed);
             let (a, b) = fading.amplitude(at(start), 0, 0);
             let (c, d) = fading.amplitude(at(start + tau), 0, 0);
             f64::from(a * c + b * d)
@@ -64,7 +63,7 @@ fn level_crossings_and_fade_durations_are_those_of_a_rayleigh_channel() {
     let levels = [0.1, 0.3, 1.0, 1.5];
     let (mut crossings, mut below) = ([0_u32; 4], [0_u32; 4]);
     for seed in 0..seeds {
-        let fading = channel(rayleigh(DelayProfile::Flat, hz), &grid, u64::from(seed));
+        let fading = channel(rayleigh(Profile::Flat, hz), &grid, u64::from(seed));
         let mut last = power(fading.amplitude(at(0.0), 0, 0)).sqrt();
         for index in 1..steps {
             let now = power(fading.amplitude(at(f64::from(index) * step), 0, 0)).sqrt();
@@ -98,12 +97,7 @@ fn level_crossings_and_fade_durations_are_those_of_a_rayleigh_channel() {
 fn envelopes_are_rayleigh_on_each_profile() {
     let grid = Grid::lte(100, 4).unwrap();
     let seeds = 20_000;
-    for profile in [
-        DelayProfile::Flat,
-        DelayProfile::Epa,
-        DelayProfile::Eva,
-        DelayProfile::Etu,
-    ] {
+    for profile in [Profile::Flat, Profile::Epa, Profile::Eva, Profile::Etu] {
         let mut out = vec![0.0; grid.groups()];
         let mut powers = Vec::new();
         for seed in 0..seeds {
@@ -129,7 +123,7 @@ fn envelopes_are_rayleigh_on_each_profile() {
 #[test]
 fn coherence_bandwidth_follows_the_delay_profile() {
     let grid = Grid::lte(100, 1).unwrap();
-    let transform = |profile: DelayProfile, hz: f64| {
+    let transform = |profile: Profile, hz: f64| {
         let (mut re, mut im) = (0.0, 0.0);
         for (tap, power) in profile.taps().iter().zip(profile.powers()) {
             let angle = core::f64::consts::TAU * hz * tap.delay_ns * 1e-9;
@@ -139,7 +133,7 @@ fn coherence_bandwidth_follows_the_delay_profile() {
         (re, im)
     };
     let mut coherent = Vec::new();
-    for profile in [DelayProfile::Epa, DelayProfile::Eva, DelayProfile::Etu] {
+    for profile in [Profile::Epa, Profile::Eva, Profile::Etu] {
         let seeds = 4_000_u32;
         let mut sums = vec![(0.0, 0.0); 60];
         for seed in 0..seeds {
@@ -178,7 +172,7 @@ fn a_direct_path_makes_fading_rician() {
     let grid = one_prb();
     let with = |k_db| FadingConfig {
         line_of_sight: Some(LineOfSight::Steady { k_db, cosine: 0.7 }),
-        ..rayleigh(DelayProfile::Flat, 70.0)
+        ..rayleigh(Profile::Flat, 70.0)
     };
     let k = 10_f64.powf(0.6);
     let sample = |seed| power(channel(with(6.0), &grid, seed).amplitude(at(2.0), 0, 0));
@@ -205,7 +199,7 @@ fn a_second_antenna_adds_power_and_diversity() {
     let grid = one_prb();
     let config = FadingConfig {
         antennas: 2,
-        ..rayleigh(DelayProfile::Flat, 70.0)
+        ..rayleigh(Profile::Flat, 70.0)
     };
     let sample = |seed| {
         let mut out = [0.0];
@@ -227,7 +221,7 @@ fn transmit_diversity_keeps_the_mean_and_halves_the_variance() {
         let config = FadingConfig {
             antennas,
             transmit_diversity: true,
-            ..rayleigh(DelayProfile::Flat, 70.0)
+            ..rayleigh(Profile::Flat, 70.0)
         };
         let sample = |seed| {
             let mut out = [0.0];
@@ -252,7 +246,7 @@ fn transmit_diversity_leaves_a_direct_path_as_strong_as_it_is() {
             cosine: 0.5,
         }),
         transmit_diversity: true,
-        ..rayleigh(DelayProfile::Flat, 70.0)
+        ..rayleigh(Profile::Flat, 70.0)
     };
     let mut out = [0.0];
     channel(config, &one_prb(), 3).power(at(1.7), &mut out);
@@ -262,7 +256,7 @@ fn transmit_diversity_leaves_a_direct_path_as_strong_as_it_is() {
 /// Links, seeds and antennas are independent. The same query always has the same result, in any order and resolution.
 #[test]
 fn a_channel_is_a_function_of_seed_link_and_time() {
-    let config = rayleigh(DelayProfile::Eva, 147.0);
+    let config = rayleigh(Profile::Eva, 147.0);
     let (fine, coarse) = (Grid::lte(100, 1).unwrap(), Grid::lte(100, 4).unwrap());
     let first = channel(config, &coarse, 7);
     let mut forward = vec![0.0; 25];
@@ -295,7 +289,7 @@ fn a_channel_is_a_function_of_seed_link_and_time() {
 #[test]
 fn the_channel_has_the_same_bits_everywhere() {
     let grid = Grid::lte(100, 4).unwrap();
-    let fading = channel(rayleigh(DelayProfile::Etu, 300.0), &grid, 42);
+    let fading = channel(rayleigh(Profile::Etu, 300.0), &grid, 42);
     let mut out = vec![0.0; 25];
     // FNV-1a over the bits.
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
@@ -314,7 +308,7 @@ fn the_channel_has_the_same_bits_everywhere() {
 fn impossible_channels_are_refused() {
     let none = FadingConfig {
         antennas: 0,
-        ..rayleigh(DelayProfile::Eva, 5.0)
+        ..rayleigh(Profile::Eva, 5.0)
     };
     let error: ParameterError = Fading::new(none, &one_prb(), 1, LINK).unwrap_err();
     assert_eq!(

@@ -1,9 +1,10 @@
 //! Effect of speed alone on the SINR at a mean of 20 dB: EVA at 60 and 120 km/h, and a train at 300.
 
 use radio::channel::{
-    Carrier, DelayProfile, Doppler, Estimation, FadedSinr, Fading, FadingConfig, Grid,
-    HighSpeedTrain, LineOfSight, LinkId, Receiver, SinrSource, Speed, Tracking,
+    Doppler, FadedSinr, Fading, FadingConfig, Grid, HighSpeedTrain, LineOfSight, LinkId, Receiver,
+    SinrSource,
 };
+use radio::settings::{Estimation, Frequency, Profile, Speed, Tracking, Train};
 use units::{Decibel, Instant};
 
 fn receiver(estimation: Estimation) -> Receiver {
@@ -21,7 +22,7 @@ fn wideband(config: FadingConfig, receiver: Receiver) -> (f64, f64) {
     let (mut sum, mut steps, mut count) = (0.0, 0.0, 0.0);
     for seed in 0..10 {
         let fading = Fading::new(config, &grid, seed, LinkId { ue: 0, cell: 0 }).unwrap();
-        let link = FadedSinr::new(Decibel::new(20.0), fading, receiver, &grid).unwrap();
+        let link = FadedSinr::new(Decibel::new(20.0), fading, receiver, &grid);
         let mut out = vec![0.0; grid.groups()];
         let mut last = None;
         for ms in (0..7_200).step_by(5) {
@@ -38,18 +39,22 @@ fn wideband(config: FadingConfig, receiver: Receiver) -> (f64, f64) {
 }
 
 fn eva(km_per_h: f64) -> FadingConfig {
-    let speed = Speed::from_km_per_h(km_per_h).unwrap();
-    let carrier = Carrier::from_mhz(2650.0).unwrap();
-    FadingConfig::new(DelayProfile::Eva, Doppler::Moving(speed, carrier))
+    let speed = Speed::from_metres_per_second(km_per_h / 3.6);
+    let carrier = Frequency::from_hertz(2650.0 * 1e6);
+    FadingConfig::new(Profile::Eva, Doppler::Moving(speed, carrier))
 }
 
 fn train(k_db: f64) -> FadingConfig {
     FadingConfig {
         line_of_sight: Some(LineOfSight::Train {
             k_db,
-            train: HighSpeedTrain::ts_36_101(),
+            train: HighSpeedTrain::new(
+                &Train::default(),
+                Speed::from_metres_per_second(300.0 / 3.6),
+                Doppler::Hertz(750.0),
+            ),
         }),
-        ..FadingConfig::new(DelayProfile::Flat, Doppler::Hertz(750.0))
+        ..FadingConfig::new(Profile::Flat, Doppler::Hertz(750.0))
     }
 }
 

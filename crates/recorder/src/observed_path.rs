@@ -77,10 +77,10 @@ impl ObservedPath {
     ) -> Result<Self, ObservationError> {
         let refused = |error: net::TopologyError| PlanError::Network(error.to_string());
         let mut topology = plan.topology.clone();
-        let recorded = topology.radio.as_ref().is_some_and(|radio| radio.log);
+        let recorded = topology.radio.as_ref().is_some_and(|ran| ran.radio.log);
         if let Some(radio) = &mut topology.radio {
             // The checker works from the log.
-            radio.log |= options.check;
+            radio.radio.log |= options.check;
         }
         let mut network = Network::new(&topology, seed).map_err(refused)?;
         for middlebox in &plan.middleboxes {

@@ -1,7 +1,7 @@
 //! Air ledger: the checker's account of the radio access network, kept from its log.
 
-use radio::ran::{Direction, RanConfig, RlcMode, TtiRecord, UserId};
-use radio::rlc::Limit;
+use config::Buffer;
+use radio::ran::{Direction, RanConfig, TtiRecord, UserId};
 use units::Instant;
 
 use super::Violation;
@@ -11,7 +11,7 @@ pub(super) struct AirLedger {
     prbs: u64,
     max_transmissions: u64,
     /// Of the buffer in each direction.
-    limits: [Limit; 2],
+    limits: [Buffer; 2],
     users: Vec<[Account; 2]>,
     /// Resource blocks seen so far in the present TTI, by cell and direction.
     used: Vec<[u64; 2]>,
@@ -30,24 +30,21 @@ struct Account {
 
 impl AirLedger {
     pub(super) fn new(config: &RanConfig) -> Self {
-        let limits = match config.rlc {
-            RlcMode::Acknowledged { config, uplink } => [config.limit, uplink],
-            RlcMode::Unacknowledged { config, uplink } => [config.limit, uplink],
-        };
+        let settings = &config.radio;
         let account = |observed| Account {
-            known: observed && config.log,
+            known: observed && settings.log,
             ..Account::default()
         };
         Self {
             prbs: config.air.grid().prbs() as u64,
-            max_transmissions: u64::from(config.harq.max_transmissions),
-            limits,
+            max_transmissions: u64::from(settings.harq.transmissions),
+            limits: [settings.rlc.buffer, settings.rlc.uplink_buffer],
             users: config
                 .users
                 .iter()
                 .map(|user| [account(user.observed); 2])
                 .collect(),
-            used: vec![[0; 2]; config.cells],
+            used: vec![[0; 2]; config.cells()],
             tti: None,
         }
     }
@@ -72,12 +69,12 @@ impl AirLedger {
             }
         };
         match self.limits[way] {
-            Limit::Packets(limit) => within(
-                "packets waiting",
-                u64::from(record.queue_packets),
-                limit as u64,
-            )?,
-            Limit::Bytes(limit) => within("bytes waiting", record.queue_bytes, limit)?,
+            Buffer::Packets(most) => {
+                within("packets waiting", u64::from(record.queue_packets), most)?;
+            }
+            Buffer::Bytes(most) => within("bytes waiting", record.queue_bytes, most.get())?,
+            // The check of the settings refuses it.
+            Buffer::Bdp(_) => {}
         }
         let Some(block) = record.block else {
             return Ok(());

@@ -7,7 +7,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use radio::channel::mobility::Trajectory;
-use radio::channel::{FadedSinr, Fading, FadingConfig, Grid, LinkId, Receiver, Reception};
+use radio::channel::{
+    Deployment, FadedSinr, Fading, FadingConfig, Grid, LinkId, Receiver, Reception,
+};
 use radio::ran::{Channel, RanConfig, User};
 use scenario::radio::{Radio, Ue};
 use scenario::{Cross, Scenario};
@@ -34,11 +36,12 @@ pub(crate) fn plan<'a>(
     seed: u64,
 ) -> Result<RadioPlan<'a>, PlanError> {
     let air = radio.air_interface().map_err(PlanError::radio)?;
-    let frequency = channel::carrier(radio)?;
+    let frequency = radio.known_carrier().map_err(PlanError::radio)?;
     let placed = radio.ues.iter().any(Ue::has_place);
     let deployment = placed
-        .then(|| channel::deployment(radio, frequency, air.grid(), seed))
-        .transpose()?;
+        .then(|| Deployment::new(radio, air.grid(), seed).map(Arc::new))
+        .transpose()
+        .map_err(PlanError::radio)?;
     let ends: BTreeSet<&str> = scenario
         .flows
         .iter()
@@ -46,7 +49,7 @@ pub(crate) fn plan<'a>(
         .collect();
     let (mut users, mut nodes) = (Vec::new(), Vec::new());
     for (number, (name, ue, way)) in (0..).zip(named(radio, files)) {
-        let fading = channel::fading(radio, ue, frequency)?;
+        let fading = channel::fading(radio, ue, frequency);
         let channel = match (&deployment, trajectory(radio, ue, way)?) {
             (Some(deployment), Some(way)) => {
                 let deployment = Arc::clone(deployment);
@@ -62,7 +65,8 @@ pub(crate) fn plan<'a>(
         });
         nodes.push((name, ue.cross.as_slice()));
     }
-    let config = radio.ran_config(air, users);
+    let radio = radio.clone();
+    let config = RanConfig { air, radio, users };
     Ok(RadioPlan { config, nodes })
 }
 
@@ -127,7 +131,7 @@ fn traced(
                 cell: 0,
             };
             let fading = Fading::new(config, &grid, seed, link).map_err(PlanError::radio)?;
-            FadedSinr::new(mean, fading, receiver, &grid).map_err(PlanError::radio)?
+            FadedSinr::new(mean, fading, receiver, &grid)
         }
     };
     Ok(Channel::Traced(Box::new(channel)))

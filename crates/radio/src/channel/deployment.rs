@@ -1,72 +1,22 @@
 //! Cells in the plane, and what arrives where.
 
+use units::Decibel;
 use units::random::Purpose;
-use units::{Decibel, Duration};
 
-use super::{
-    Antenna, Carrier, Grid, NoiseFigure, ParameterError, PathLoss, PathLossModel, Position,
-    Shadowing, ShadowingField, Sight, thermal_noise_dbm,
-};
-
-/// One cell.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct CellSite {
-    /// Number of the site: cells of one site share their shadowing.
-    pub site: u32,
-    /// Of the antenna.
-    pub position: Position,
-    /// Of the antenna.
-    pub antenna: Antenna,
-    /// Power over the whole bandwidth, in dBm.
-    pub power_dbm: f64,
-}
-
-/// How the signals of other cells disturb.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Interference {
-    /// Not at all.
-    None,
-    /// With their mean power: without fast fading of their own.
-    Mean,
-    /// With fast fading, unless their mean is this far below the noise: then with their mean.
-    Faded {
-        /// In dB.
-        below_noise_db: f64,
-    },
-}
-
-/// What is common to all UEs of a network.
-#[derive(Clone, PartialEq, Debug)]
-pub struct DeploymentConfig {
-    /// The cells, all on one carrier.
-    pub cells: Vec<CellSite>,
-    /// Of the downlink.
-    pub carrier: Carrier,
-    /// Its PRBs.
-    pub grid: Grid,
-    /// Loss over distance.
-    pub path_loss: PathLossModel,
-    /// Whether base stations are in sight.
-    pub sight: Sight,
-    /// Shadowing, if any.
-    pub shadowing: Option<Shadowing>,
-    /// Of the UEs.
-    pub noise_figure: NoiseFigure,
-    /// Height of the UEs for the path loss, in metres.
-    pub ue_height_m: f64,
-    /// Of the other cells.
-    pub interference: Interference,
-    /// How often path loss and shadowing are looked at. In 10 ms a train at 300 km/h moves 0.83 m,
-    /// a sixtieth of a usual correlation distance.
-    pub update_period: Duration,
-}
+use super::path_loss::LossCurve;
+use super::shadowing::ShadowingField;
+use super::{Grid, ParameterError, Position, thermal_noise_dbm};
+use crate::settings::{Cell, Propagation, Radio, Sight};
 
 /// Cells in the plane.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Deployment {
-    config: DeploymentConfig,
+    cells: Vec<Cell>,
+    positions: Vec<Position>,
+    propagation: Propagation,
+    grid: Grid,
     seed: u64,
-    path_losses: Vec<PathLoss>,
+    losses: Vec<LossCurve>,
     /// Shadow of all sites, and of the site of each cell.
     common_shadow: Option<ShadowingField>,
     shadows: Vec<ShadowingField>,
@@ -75,65 +25,64 @@ pub struct Deployment {
 }
 
 impl Deployment {
-    /// Returns the network of the run with `seed`.
-    pub fn new(config: DeploymentConfig, seed: u64) -> Result<Self, ParameterError> {
-        if config.cells.is_empty() {
-            return Err(ParameterError::new(
-                "number of cells",
-                0,
-                "must be at least one",
-            ));
+    /// Returns the cells of `radio` in the run with `seed`.
+    ///
+    /// # Errors
+    /// If there are none, or the model of path loss is not made for the carrier or a height.
+    pub fn new(radio: &Radio, grid: Grid, seed: u64) -> Result<Self, ParameterError> {
+        let (cells, propagation) = (&radio.cells, &radio.propagation);
+        if cells.is_empty() {
+            let allowed = "must be at least one";
+            return Err(ParameterError::new("number of cells", 0, allowed));
         }
-        if config.update_period.is_zero() {
-            let allowed = "must be longer than 0s";
-            return Err(ParameterError::new(
-                "update period of path loss",
-                "0s",
-                allowed,
-            ));
+        let carrier = radio.known_carrier()?;
+        let ue_height_m = propagation.ue_height.metres();
+        let mut losses = Vec::with_capacity(cells.len());
+        for cell in cells {
+            ParameterError::range("power of a cell in dBm", cell.power.dbm(), -50.0, 80.0)?;
+            let (model, height_m) = (&propagation.model, cell.height.metres());
+            losses.push(LossCurve::new(model, carrier, height_m, ue_height_m)?);
         }
-        if let Some(shadowing) = config.shadowing {
-            shadowing.check()?;
-        }
-        let mut path_losses = Vec::with_capacity(config.cells.len());
-        for cell in &config.cells {
-            cell.antenna.check()?;
-            ParameterError::range("power of a cell in dBm", cell.power_dbm, -50.0, 80.0)?;
-            path_losses.push(PathLoss::new(
-                config.path_loss,
-                config.carrier,
-                cell.position.height,
-                config.ue_height_m,
-            )?);
-        }
-        let knows_sight = path_losses[0].sight_probability(0.0).is_some();
+        let knows_sight = losses[0].sight_probability(0.0).is_some();
         let fields = |wanted: bool, purpose, distance_m: f64| -> Vec<ShadowingField> {
-            let cells = config.cells.iter().filter(|_| wanted);
-            cells
-                .map(|cell| ShadowingField::new(seed, purpose, Some(cell.site), distance_m))
+            let sites = sites(cells).into_iter().filter(|_| wanted);
+            sites
+                .map(|site| ShadowingField::new(seed, purpose, Some(site), distance_m))
                 .collect()
         };
-        let distance_m = config.shadowing.map_or(SIGHT_DISTANCE_M, |shadowing| {
-            shadowing.correlation_distance_m
+        let shadowing = propagation.shadowing.as_ref();
+        let distance_m = shadowing.map_or(SIGHT_DISTANCE_M, |shadowing| {
+            shadowing.correlation_distance.metres()
         });
-        let shadowed = config.shadowing.is_some();
-        let probable = knows_sight && config.sight == Sight::Probable;
-        let noise_dbm = thermal_noise_dbm(config.grid.bandwidth_hz(), config.noise_figure);
+        let shadowed = shadowing.is_some();
+        let probable = knows_sight && propagation.sight == Sight::Probable;
+        let noise_dbm = thermal_noise_dbm(grid.bandwidth_hz(), propagation.noise_figure);
+        let position = |cell: &Cell| Position::of(cell.x, cell.y, cell.height);
         Ok(Self {
-            path_losses,
+            losses,
             common_shadow: shadowed
                 .then(|| ShadowingField::new(seed, Purpose::Shadowing, None, distance_m)),
             shadows: fields(shadowed, Purpose::Shadowing, distance_m),
             sights: fields(probable, Purpose::LineOfSight, distance_m),
             noise_mw: Decibel::new(noise_dbm).to_linear(),
+            positions: cells.iter().map(position).collect(),
+            cells: cells.clone(),
+            propagation: propagation.clone(),
+            grid,
             seed,
-            config,
         })
     }
 
-    /// What is common to all UEs.
-    pub fn config(&self) -> &DeploymentConfig {
-        &self.config
+    pub(crate) fn cells(&self) -> &[Cell] {
+        &self.cells
+    }
+
+    pub(crate) fn propagation(&self) -> &Propagation {
+        &self.propagation
+    }
+
+    pub(crate) fn grid(&self) -> &Grid {
+        &self.grid
     }
 
     pub(crate) fn seed(&self) -> u64 {
@@ -146,12 +95,12 @@ impl Deployment {
 
     /// Returns whether `cell` is in sight from a place.
     pub fn in_sight(&self, cell: usize, place: &Position) -> bool {
-        match self.config.sight {
+        match self.propagation.sight {
             Sight::Line => true,
             Sight::None => false,
             Sight::Probable => {
-                let ground = self.config.cells[cell].position.ground_distance_m(place);
-                let probability = self.path_losses[cell].sight_probability(ground);
+                let ground = self.positions[cell].ground_distance_m(place);
+                let probability = self.losses[cell].sight_probability(ground);
                 let Some((probability, field)) = probability.zip(self.sights.get(cell)) else {
                     return true;
                 };
@@ -172,18 +121,18 @@ impl Deployment {
     }
 
     fn power_with(&self, cell: usize, place: &Position, common_shadow: f64) -> f64 {
-        let site = &self.config.cells[cell];
-        let ground = site.position.ground_distance_m(place);
-        let loss = self.path_losses[cell].loss_db(ground, self.in_sight(cell, place));
-        let shadow = match (self.config.shadowing, self.shadows.get(cell)) {
+        let (site, position) = (&self.cells[cell], &self.positions[cell]);
+        let ground = position.ground_distance_m(place);
+        let loss = self.losses[cell].loss_db(ground, self.in_sight(cell, place));
+        let shadow = match (&self.propagation.shadowing, self.shadows.get(cell)) {
             (Some(shadowing), Some(field)) => {
                 let common = shadowing.site_correlation;
                 let own = libm::sqrt(1.0 - common) * field.at(place);
-                shadowing.deviation_db * (libm::sqrt(common) * common_shadow + own)
+                shadowing.deviation.get() * (libm::sqrt(common) * common_shadow + own)
             }
             _ => 0.0,
         };
-        site.power_dbm + site.antenna.gain_dbi(&site.position, place) - loss - shadow
+        site.power.dbm() + site.antenna.gain_dbi(position, place) - loss - shadow
     }
 
     /// Mean powers of all cells at a place, in mW.
@@ -201,3 +150,24 @@ impl Deployment {
 /// Over how many metres line of sight is alike where nothing is said of shadowing: TR 38.901 table
 /// 7.6.3.1-2, UMa.
 const SIGHT_DISTANCE_M: f64 = 50.0;
+
+/// Returns the number of the site of each cell.
+fn sites(cells: &[Cell]) -> Vec<u32> {
+    let mut known: Vec<&str> = Vec::new();
+    let number = |cell| {
+        let site = site_name(cell);
+        known
+            .iter()
+            .position(|other| *other == site)
+            .unwrap_or_else(|| {
+                known.push(site);
+                known.len() - 1
+            })
+    };
+    cells.iter().map(number).map(|site| site as u32).collect()
+}
+
+/// Returns the name of the site of `cell`, which is its own unless it says another.
+fn site_name(cell: &Cell) -> &str {
+    cell.site.as_deref().unwrap_or(&cell.name)
+}

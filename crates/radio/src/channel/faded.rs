@@ -4,7 +4,7 @@ use units::{Decibel, Instant};
 
 use super::decibels::to_db;
 use super::receiver::{Distortion, DopplerLoss};
-use super::{Fading, Grid, ParameterError, Receiver, SinrSource};
+use super::{Fading, Grid, Receiver, SinrSource};
 
 /// Mean SINR: SINR without fast fading, as a function of time.
 pub trait MeanSinr {
@@ -33,17 +33,12 @@ impl<M: MeanSinr> FadedSinr<M> {
     }
 
     /// Puts `fading` on top of `mean`; `grid` is the one that `fading` was made for.
-    pub fn new(
-        mean: M,
-        fading: Fading,
-        receiver: Receiver,
-        grid: &Grid,
-    ) -> Result<Self, ParameterError> {
-        let loss = DopplerLoss::new(receiver, fading.config(), grid)?;
-        Ok(Self {
+    pub fn new(mean: M, fading: Fading, receiver: Receiver, grid: &Grid) -> Self {
+        let loss = DopplerLoss::new(receiver, fading.config(), grid);
+        Self {
             mean,
             fading: Some((fading, loss)),
-        })
+        }
     }
 }
 

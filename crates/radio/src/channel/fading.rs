@@ -6,7 +6,8 @@ use units::{Decibel, Instant};
 
 use super::hst::HighSpeedTrain;
 use super::oscillator::{WAVES, Waves};
-use super::{DelayProfile, Doppler, Grid, ParameterError};
+use super::{Doppler, Grid, ParameterError};
+use crate::settings::Profile;
 
 /// Groups that are computed together: enough for a loop that compilers vectorise, few enough for the stack.
 const BLOCK: usize = 64;
@@ -92,7 +93,7 @@ impl LineOfSight {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FadingConfig {
     /// Delays and powers of the taps.
-    pub profile: DelayProfile,
+    pub profile: Profile,
     /// Largest Doppler shift of the scattered waves, whose spectrum is the classical one.
     pub doppler: Doppler,
     /// A direct path in the first tap, if any: Rician instead of Rayleigh.
@@ -108,7 +109,7 @@ pub struct FadingConfig {
 
 impl FadingConfig {
     /// Returns Rayleigh fading between one transmit and one receive antenna.
-    pub fn new(profile: DelayProfile, doppler: Doppler) -> Self {
+    pub fn new(profile: Profile, doppler: Doppler) -> Self {
         Self {
             profile,
             doppler,
@@ -133,26 +134,6 @@ impl FadingConfig {
         let scattered = |line: LineOfSight| 1.0 / (1.0 + Decibel::new(line.k_db()).to_linear());
         self.line_of_sight
             .map_or(0.0, |line| first * (1.0 - scattered(line)))
-    }
-
-    fn check(&self) -> Result<(), ParameterError> {
-        ParameterError::range(
-            "receive antennas",
-            self.antennas as f64,
-            1.0,
-            MAX_ANTENNAS as f64,
-        )?;
-        match self.line_of_sight {
-            Some(LineOfSight::Steady { k_db, cosine }) => {
-                ParameterError::range("cosine of the direct path", cosine, -1.0, 1.0)?;
-                ParameterError::range("K factor in dB", k_db, -100.0, f64::INFINITY)?;
-            }
-            Some(LineOfSight::Train { k_db, .. }) => {
-                ParameterError::range("K factor in dB", k_db, -100.0, f64::INFINITY)?;
-            }
-            None => {}
-        }
-        Ok(())
     }
 }
 
@@ -218,7 +199,8 @@ impl Fading {
         seed: u64,
         link: LinkId,
     ) -> Result<Self, ParameterError> {
-        config.check()?;
+        let most = MAX_ANTENNAS as f64;
+        ParameterError::range("receive antennas", config.antennas as f64, 1.0, most)?;
         link.check()?;
         let turned = Arc::new(Turned::new(&config, grid));
         Ok(Self::draw(config, turned, seed, link))

@@ -1,8 +1,9 @@
 //! High-speed train of TS 36.101 B.3: Doppler shift over time.
 
-use units::Instant;
+use units::{Instant, Speed};
 
-use super::{Doppler, ParameterError, Speed};
+use super::Doppler;
+use crate::settings::Train;
 
 /// Train that passes base stations beside the track, one after another. Its Doppler shift swings between the largest
 /// one and its negative (TS 36.101 equations B.3.1 to B.3.4).
@@ -15,32 +16,13 @@ pub struct HighSpeedTrain {
 }
 
 impl HighSpeedTrain {
-    /// Returns a train. `initial_distance_m` is twice the distance to the first base station (Ds), `track_distance_m`
-    /// the distance between base stations and track (Dmin).
-    pub fn new(
-        initial_distance_m: f64,
-        track_distance_m: f64,
-        speed: Speed,
-        largest: Doppler,
-    ) -> Result<Self, ParameterError> {
-        ParameterError::range("initial distance in m", initial_distance_m, 1.0, 1e5)?;
-        ParameterError::range("distance from the track in m", track_distance_m, 0.1, 1e4)?;
-        ParameterError::range("train speed in m/s", speed.m_per_s(), 1.0, 300.0)?;
-        Ok(Self {
-            initial_distance_m,
-            track_distance_m,
-            speed_m_per_s: speed.m_per_s(),
-            largest_hz: largest.hz(),
-        })
-    }
-
-    /// Returns the train of TS 36.101 table B.3-1: 300 m, 2 m, 300 km/h, 750 Hz.
-    pub fn ts_36_101() -> Self {
+    /// Returns a train past the base stations of a `track`, whose spacing is the initial distance of 3GPP (Ds).
+    pub fn new(track: &Train, speed: Speed, largest: Doppler) -> Self {
         Self {
-            initial_distance_m: 300.0,
-            track_distance_m: 2.0,
-            speed_m_per_s: 300.0 / 3.6,
-            largest_hz: 750.0,
+            initial_distance_m: track.spacing.metres(),
+            track_distance_m: track.distance.metres(),
+            speed_m_per_s: speed.metres_per_second(),
+            largest_hz: largest.hz(),
         }
     }
 
@@ -83,6 +65,12 @@ impl HighSpeedTrain {
 mod tests {
     use super::*;
 
+    /// Returns the train of TS 36.101 table B.3-1: 300 m, 2 m, 300 km/h, 750 Hz.
+    fn ts_36_101() -> HighSpeedTrain {
+        let speed = Speed::from_metres_per_second(300.0 / 3.6);
+        HighSpeedTrain::new(&Train::default(), speed, Doppler::Hertz(750.0))
+    }
+
     fn at(seconds: f64) -> Instant {
         Instant::from_nanos((seconds * 1e9) as u64)
     }
@@ -90,7 +78,7 @@ mod tests {
     /// TS 36.101 figure B.3-1: +750 Hz, a fall to -750 Hz at 1.8 s, a rise at 5.4 s, and again.
     #[test]
     fn the_shift_swings_as_in_figure_b_3_1() {
-        let train = HighSpeedTrain::ts_36_101();
+        let train = ts_36_101();
         assert!((train.passage_s() - 3.6).abs() < 1e-12);
         for (seconds, hz) in [
             (0.0, 749.93),
@@ -109,7 +97,7 @@ mod tests {
 
     #[test]
     fn the_phase_is_the_integral_of_the_shift() {
-        let train = HighSpeedTrain::ts_36_101();
+        let train = ts_36_101();
         let step = 1e-5;
         let mut turns = 0.0;
         for index in 0..760_000_u32 {

@@ -6,9 +6,9 @@
 //! neither on the order of the queries nor on the traffic.
 
 mod antenna;
-mod carrier;
 mod decibels;
 mod deployment;
+mod doppler;
 mod error;
 mod faded;
 mod fading;
@@ -26,23 +26,19 @@ mod reception;
 mod shadowing;
 mod trace;
 
-pub use antenna::{Antenna, SectorAntenna};
-pub use carrier::{Carrier, Doppler, Speed};
-pub use deployment::{CellSite, Deployment, DeploymentConfig, Interference};
+pub use deployment::Deployment;
+pub use doppler::{Doppler, wavelength_m};
 pub use error::{FileError, ParameterError};
 pub use faded::{FadedSinr, MeanSinr};
 pub use fading::{Fading, FadingConfig, LineOfSight, LinkId};
 pub use grid::Grid;
 pub use hst::HighSpeedTrain;
-pub use noise::NoiseFigure;
 pub(crate) use noise::thermal_noise_dbm;
-pub use path_loss::{Environment, PathLoss, PathLossModel, Sight};
 pub use phone_log::{PhoneLog, PhoneSample};
 pub use position::Position;
-pub use profile::{DelayProfile, Tap};
-pub use receiver::{Estimation, Receiver, Tracking};
+pub use profile::Tap;
+pub use receiver::Receiver;
 pub use reception::{Activity, CellLink, Reception};
-pub use shadowing::{Shadowing, ShadowingField};
 pub use trace::SinrTrace;
 
 use units::Instant;

@@ -1,5 +1,7 @@
 //! Position: a place in metres.
 
+use units::Length;
+
 /// Place on flat ground and a height above it, in metres.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Position {
@@ -15,6 +17,11 @@ impl Position {
     /// Returns the place at `x`, `y` and `height`, in metres.
     pub const fn new(x: f64, y: f64, height: f64) -> Self {
         Self { x, y, height }
+    }
+
+    /// Returns the place at these coordinates of a configuration.
+    pub fn of(x: Length, y: Length, height: Length) -> Self {
+        Self::new(x.metres(), y.metres(), height.metres())
     }
 
     /// Returns the distance over ground, in metres.

@@ -1,5 +1,7 @@
 //! Delay profiles of 3GPP: delays and powers of the taps of a channel.
 
+use crate::settings::Profile;
+
 /// Tap: one path of a tapped delay line.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Tap {
@@ -7,19 +9,6 @@ pub struct Tap {
     pub delay_ns: f64,
     /// Power relative to the other taps, dB.
     pub power_db: f64,
-}
-
-/// Tapped delay line by name.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum DelayProfile {
-    /// One tap: Rayleigh fading that is the same at all frequencies.
-    Flat,
-    /// Extended Pedestrian A, TS 36.101 table B.2.1-2.
-    Epa,
-    /// Extended Vehicular A, TS 36.101 table B.2.1-3.
-    Eva,
-    /// Extended Typical Urban, TS 36.101 table B.2.1-4.
-    Etu,
 }
 
 const fn tap(delay_ns: f64, power_db: f64) -> Tap {
@@ -62,11 +51,12 @@ const ETU: [Tap; 9] = [
     tap(5000.0, -7.0),
 ];
 
-impl DelayProfile {
+impl Profile {
     /// Returns the taps, in order of delay.
     pub fn taps(self) -> &'static [Tap] {
         match self {
-            Self::Flat => &FLAT,
+            // A single tap: TS 36.101 B.3.
+            Self::Flat | Self::Hst => &FLAT,
             Self::Epa => &EPA,
             Self::Eva => &EVA,
             Self::Etu => &ETU,
@@ -86,7 +76,7 @@ mod tests {
     use super::*;
 
     /// Root mean square delay spread in nanoseconds.
-    fn rms_delay_spread_ns(profile: DelayProfile) -> f64 {
+    fn rms_delay_spread_ns(profile: Profile) -> f64 {
         let moment = |order: f64| -> f64 {
             profile
                 .taps()
@@ -102,9 +92,9 @@ mod tests {
     #[test]
     fn delays_are_those_of_table_b_2_1_1() {
         for (profile, taps, spread, longest) in [
-            (DelayProfile::Epa, 7, 45.0, 410.0),
-            (DelayProfile::Eva, 9, 357.0, 2510.0),
-            (DelayProfile::Etu, 9, 991.0, 5000.0),
+            (Profile::Epa, 7, 45.0, 410.0),
+            (Profile::Eva, 9, 357.0, 2510.0),
+            (Profile::Etu, 9, 991.0, 5000.0),
         ] {
             assert_eq!(profile.taps().len(), taps);
             let last = profile.taps().last().expect("taps");

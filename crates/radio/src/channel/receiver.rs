@@ -16,9 +16,8 @@
 use units::{Duration, Instant};
 
 use super::fading::FadingConfig;
-pub use crate::settings::{Estimation, Tracking};
-
-use super::{Grid, LineOfSight, ParameterError};
+use super::{Grid, LineOfSight};
+use crate::settings::{Estimation, Tracking};
 
 impl Estimation {
     /// Returns the time between two estimates, over which the channel is interpolated linearly; `None` if it is known
@@ -77,15 +76,7 @@ pub(crate) struct DopplerLoss {
 }
 
 impl DopplerLoss {
-    pub fn new(
-        receiver: Receiver,
-        fading: &FadingConfig,
-        grid: &Grid,
-    ) -> Result<Self, ParameterError> {
-        if receiver.tracking == Tracking::Held(Duration::ZERO) {
-            let field = "period of frequency tracking";
-            return Err(ParameterError::new(field, "0s", "must be longer than 0s"));
-        }
+    pub fn new(receiver: Receiver, fading: &FadingConfig, grid: &Grid) -> Self {
         let mut loss = Self {
             receiver,
             subcarrier_spacing_hz: grid.subcarrier_spacing_hz(),
@@ -97,7 +88,7 @@ impl DopplerLoss {
         if !matches!(fading.line_of_sight, Some(LineOfSight::Train { .. })) {
             loss.constant = Some(loss.evaluate(Instant::ZERO));
         }
-        Ok(loss)
+        loss
     }
 
     pub fn at(&self, at: Instant) -> Distortion {
@@ -162,7 +153,9 @@ fn interpolation_error(angle: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::channel::{DelayProfile, Doppler, HighSpeedTrain};
+    use crate::channel::{Doppler, HighSpeedTrain};
+    use crate::settings::{Profile, Train};
+    use units::Speed;
 
     fn db(ratio: f32) -> f64 {
         10.0 * libm::log10(f64::from(ratio))
@@ -174,8 +167,8 @@ mod tests {
     fn a_classical_spectrum_leaks_between_the_bounds_of_li_and_cimini() {
         let grid = Grid::lte(100, 4).unwrap();
         for hz in [70.0, 294.0, 750.0, 1500.0] {
-            let fading = FadingConfig::new(DelayProfile::Eva, Doppler::Hertz(hz));
-            let loss = DopplerLoss::new(Receiver::IDEAL, &fading, &grid).unwrap();
+            let fading = FadingConfig::new(Profile::Eva, Doppler::Hertz(hz));
+            let loss = DopplerLoss::new(Receiver::IDEAL, &fading, &grid);
             let noise = f64::from(loss.at(Instant::ZERO).noise);
             let x2 = (core::f64::consts::TAU * hz / 15e3).powi(2);
             let upper = x2 / 24.0;
@@ -204,12 +197,16 @@ mod tests {
     }
 
     fn train(receiver: Receiver) -> DopplerLoss {
-        let mut fading = FadingConfig::new(DelayProfile::Flat, Doppler::Hertz(750.0));
+        let mut fading = FadingConfig::new(Profile::Flat, Doppler::Hertz(750.0));
         fading.line_of_sight = Some(LineOfSight::Train {
             k_db: f64::INFINITY,
-            train: HighSpeedTrain::ts_36_101(),
+            train: HighSpeedTrain::new(
+                &Train::default(),
+                Speed::from_metres_per_second(300.0 / 3.6),
+                Doppler::Hertz(750.0),
+            ),
         });
-        DopplerLoss::new(receiver, &fading, &Grid::lte(100, 4).unwrap()).unwrap()
+        DopplerLoss::new(receiver, &fading, &Grid::lte(100, 4).unwrap())
     }
 
     /// A tracked non-fading tap is not disturbed at all; an oscillator that stays on the carrier sees

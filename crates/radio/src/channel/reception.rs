@@ -9,9 +9,9 @@ use super::faded::distorted_db;
 use super::mobility::Trajectory;
 use super::receiver::DopplerLoss;
 use super::{
-    Deployment, Fading, FadingConfig, Interference, LinkId, ParameterError, Position, Receiver,
-    SinrSource,
+    Deployment, Fading, FadingConfig, LinkId, ParameterError, Position, Receiver, SinrSource,
 };
+use crate::settings::Interference;
 
 /// Subcarriers in a PRB, each of which is a resource element with the power of the reference signal.
 const ELEMENTS_PER_PRB: f64 = 12.0;
@@ -47,7 +47,7 @@ impl Reception {
         way: Trajectory,
         fading: Option<(FadingConfig, Receiver)>,
     ) -> Result<Self, ParameterError> {
-        let (cells, grid) = (deployment.config().cells.len(), deployment.config().grid);
+        let (cells, grid) = (deployment.cells().len(), *deployment.grid());
         let fading = fading
             .map(|(config, receiver)| {
                 let first = Fading::new(config, &grid, deployment.seed(), LinkId { ue, cell: 0 })?;
@@ -55,7 +55,7 @@ impl Reception {
                 let others = others.map(|link| first.of_link(deployment.seed(), link));
                 let links = core::iter::once(Ok(first.clone())).chain(others);
                 let links = links.collect::<Result<Vec<_>, _>>()?;
-                Ok::<_, ParameterError>((links, DopplerLoss::new(receiver, &config, &grid)?))
+                Ok::<_, ParameterError>((links, DopplerLoss::new(receiver, &config, &grid)))
             })
             .transpose()?;
         Ok(Self {
@@ -95,7 +95,7 @@ impl Reception {
     /// Returns the gain from `cell` to the UE without fast fading, antennas included, in dB. It is the same in the
     /// other direction.
     pub(crate) fn gain_db(&self, at: Instant, cell: usize) -> f64 {
-        let sent = self.deployment.config().cells[cell].power_dbm;
+        let sent = self.deployment.cells()[cell].power.dbm();
         Decibel::from_linear(self.powers(at).powers_mw[cell]).get() - sent
     }
 
@@ -111,7 +111,7 @@ impl Reception {
             .sum();
         let rsrp = powers.powers_mw[cell] / self.elements();
         let rssi = received + self.deployment.noise_mw();
-        Decibel::from_linear(self.deployment.config().grid.prbs() as f64 * rsrp / rssi).get()
+        Decibel::from_linear(self.deployment.grid().prbs() as f64 * rsrp / rssi).get()
     }
 
     /// Returns the SINR of `cell` without fast fading, in dB, where each other cell transmits with the share
@@ -132,13 +132,14 @@ impl Reception {
         };
         fading[cell].power(at, out);
         let distortion = loss.at(at);
-        let Interference::Faded { below_noise_db } = self.deployment.config().interference else {
+        let propagation = self.deployment.propagation();
+        if propagation.interference != Interference::Faded {
             distorted_db(out, mean as f32, distortion);
             return;
-        };
+        }
         let latest = &mut *latest;
         let noise = self.deployment.noise_mw();
-        let least = noise * Decibel::new(-below_noise_db).to_linear();
+        let least = noise * Decibel::new(-propagation.culling.get()).to_linear();
         let signal = latest.powers_mw[cell] as f32;
         let received = signal * out.iter().sum::<f32>() / out.len() as f32;
         latest
@@ -165,12 +166,12 @@ impl Reception {
     }
 
     fn elements(&self) -> f64 {
-        ELEMENTS_PER_PRB * self.deployment.config().grid.prbs() as f64
+        ELEMENTS_PER_PRB * self.deployment.grid().prbs() as f64
     }
 
     fn mean_sinr(&self, latest: &Latest, cell: usize, activity: Activity<'_>) -> f64 {
         let mut disturbance = self.deployment.noise_mw();
-        if self.deployment.config().interference != Interference::None {
+        if self.deployment.propagation().interference != Interference::None {
             for (other, power) in latest.powers_mw.iter().enumerate() {
                 if other != cell {
                     disturbance += power * f64::from(activity.of(other));
@@ -183,7 +184,7 @@ impl Reception {
     /// Returns the powers of the period that `at` is in, computed for the place of the UE at its start.
     fn powers(&self, at: Instant) -> RefMut<'_, Latest> {
         let mut latest = self.latest.borrow_mut();
-        let length = self.deployment.config().update_period.as_nanos();
+        let length = self.deployment.propagation().update_period.as_nanos();
         let period = at.as_nanos() / length;
         if latest.period != Some(period) {
             let place = self.way.at(Instant::from_nanos(period * length));

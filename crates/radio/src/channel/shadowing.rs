@@ -2,35 +2,8 @@
 
 use units::random::{Purpose, Stream};
 
+use super::Position;
 use super::oscillator::sine_of_turn;
-use super::{ParameterError, Position};
-
-/// Strength of shadowing and its correlation over distance and between base stations.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Shadowing {
-    /// Standard deviation in dB.
-    pub deviation_db: f64,
-    /// Distance over which the correlation falls to 1/e, in metres (Gudmundson, "Correlation model
-    /// for shadow fading in mobile radio systems", Electronics Letters 27(23), 1991).
-    pub correlation_distance_m: f64,
-    /// Correlation between sites; sectors of one site always share their shadow.
-    pub site_correlation: f64,
-}
-
-impl Shadowing {
-    pub(crate) fn check(&self) -> Result<(), ParameterError> {
-        ParameterError::range("shadowing deviation in dB", self.deviation_db, 0.0, 30.0)?;
-        ParameterError::range(
-            "shadowing correlation between sites",
-            self.site_correlation,
-            0.0,
-            1.0,
-        )?;
-        let field = "shadowing correlation distance in m";
-        ParameterError::range(field, self.correlation_distance_m, 1.0, 1e4)?;
-        Ok(())
-    }
-}
 
 /// Number of plane waves that make one field.
 const WAVES: usize = 64;
@@ -46,7 +19,7 @@ const FINEST: f64 = 1e3;
 /// of the correlation, one from each of equal shares (Cai and Giannakis, "A two-dimensional channel simulation model
 /// for shadowing processes", IEEE Trans. Veh. Tech. 52(6), 2003).
 #[derive(Clone, PartialEq, Debug)]
-pub struct ShadowingField {
+pub(crate) struct ShadowingField {
     /// Turns per metre towards east and north, and turns at the origin.
     waves: Vec<[f64; 3]>,
 }

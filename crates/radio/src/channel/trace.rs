@@ -37,25 +37,6 @@ impl SinrTrace {
         Ok(Self(points))
     }
 
-    /// Returns a trace from `start_db` to `end_db` in a straight line, which then stays at `end_db`.
-    pub fn ramp(start_db: f64, end_db: f64, length: Duration) -> Result<Self, ParameterError> {
-        Self::new(vec![
-            (Instant::ZERO, start_db),
-            (Instant::ZERO + length, end_db),
-        ])
-    }
-
-    /// Returns a movement away from the base station at a constant speed, as in the cellular experiments of Atxutegi
-    /// 2018: 20 dB falling to 5 dB at 15 dB per kilometre, 60 s at 60 km/h.
-    pub fn forward(speed: super::Speed) -> Result<Self, ParameterError> {
-        Self::ramp(NEAR_DB, FAR_DB, ramp_length(speed)?)
-    }
-
-    /// Returns a movement towards the base station: [`SinrTrace::forward`] reversed in time.
-    pub fn backward(speed: super::Speed) -> Result<Self, ParameterError> {
-        Self::ramp(FAR_DB, NEAR_DB, ramp_length(speed)?)
-    }
-
     /// Reads `seconds,dB` lines; `file` is its name in messages.
     ///
     /// The first time counts as the start. Empty lines and comments (`#`) are skipped, and an optional first line
@@ -121,19 +102,6 @@ impl SinrTrace {
     }
 }
 
-/// SINR of Atxutegi 2018 near the base station and far from it, in dB.
-const NEAR_DB: f64 = 20.0;
-const FAR_DB: f64 = 5.0;
-
-/// Fall of the SINR with the way in Atxutegi 2018, dB per metre.
-const DB_PER_M: f64 = 15e-3;
-
-fn ramp_length(speed: super::Speed) -> Result<Duration, ParameterError> {
-    let m_per_s = ParameterError::range("speed of a ramp in m/s", speed.m_per_s(), 0.1, 300.0)?;
-    let metres = (NEAR_DB - FAR_DB) / DB_PER_M;
-    Ok(Duration::from_secs_f64(metres / m_per_s))
-}
-
 impl MeanSinr for SinrTrace {
     fn mean_db(&self, at: Instant) -> f64 {
         let next = self.0.partition_point(|(time, _)| *time <= at);
@@ -149,7 +117,20 @@ impl MeanSinr for SinrTrace {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::channel::Speed;
+
+    /// SINR of Atxutegi 2018 near the base station and far from it, in dB.
+    const NEAR_DB: f64 = 20.0;
+    const FAR_DB: f64 = 5.0;
+
+    /// Fall of the SINR with the way in Atxutegi 2018, dB per metre.
+    const DB_PER_M: f64 = 15e-3;
+
+    /// Returns a straight line of SINR for a movement at a constant speed between near and far.
+    fn ramp(start_db: f64, end_db: f64, m_per_s: f64) -> SinrTrace {
+        let metres = (NEAR_DB - FAR_DB) / DB_PER_M;
+        let end = Instant::ZERO + Duration::from_secs_f64(metres / m_per_s);
+        SinrTrace::new(vec![(Instant::ZERO, start_db), (end, end_db)]).unwrap()
+    }
 
     fn at(ms: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(ms)
@@ -159,9 +140,8 @@ mod tests {
     #[test]
     fn ramps_fall_with_the_way_and_not_with_time() {
         for (km_per_h, seconds) in [(60.0, 60), (120.0, 30), (300.0, 12)] {
-            let speed = Speed::from_km_per_h(km_per_h).unwrap();
-            let forward = SinrTrace::forward(speed).unwrap();
-            let backward = SinrTrace::backward(speed).unwrap();
+            let forward = ramp(NEAR_DB, FAR_DB, km_per_h / 3.6);
+            let backward = ramp(FAR_DB, NEAR_DB, km_per_h / 3.6);
             let whole = Duration::from_secs(seconds);
             assert_eq!(forward.length(), whole);
             assert_eq!(forward.mean_db(Instant::ZERO), 20.0);

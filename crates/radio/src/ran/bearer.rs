@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 
 use units::Instant;
 
-use super::{Direction, RlcMode};
+use super::Direction;
 use crate::rlc::{Block, Forwarding, Sdu, am, pdcp, um};
+use crate::settings::{self, RlcMode};
 
 /// RLC of one side.
 #[derive(Clone, Debug)]
@@ -15,16 +16,13 @@ enum Rlc {
 }
 
 impl Rlc {
-    fn new(mode: RlcMode, user_side: bool) -> Self {
-        match mode {
-            RlcMode::Acknowledged { mut config, uplink } => {
-                config.limit = if user_side { uplink } else { config.limit };
-                Self::Am(Box::new(am::Entity::new(config)))
-            }
-            RlcMode::Unacknowledged { mut config, uplink } => {
-                config.limit = if user_side { uplink } else { config.limit };
-                Self::Um(Box::new(um::Entity::new(config)))
-            }
+    fn new(mut settings: settings::Rlc, user_side: bool) -> Self {
+        if user_side {
+            settings.buffer = settings.uplink_buffer;
+        }
+        match settings.mode {
+            RlcMode::Am => Self::Am(Box::new(am::Entity::new(settings))),
+            RlcMode::Um => Self::Um(Box::new(um::Entity::new(settings))),
         }
     }
 
@@ -169,7 +167,7 @@ impl Numbering {
 /// The bearer of one user.
 #[derive(Clone, Debug)]
 pub(super) struct Bearer {
-    mode: RlcMode,
+    settings: settings::Rlc,
     /// RLC at the base station and at the user.
     base: Rlc,
     user: Rlc,
@@ -187,11 +185,11 @@ pub(super) struct Bearer {
 }
 
 impl Bearer {
-    pub(super) fn new(mode: RlcMode, sn: pdcp::SnLength) -> Self {
+    pub(super) fn new(settings: settings::Rlc, sn: pdcp::SnLength) -> Self {
         Self {
-            mode,
-            base: Rlc::new(mode, false),
-            user: Rlc::new(mode, true),
+            settings,
+            base: Rlc::new(settings, false),
+            user: Rlc::new(settings, true),
             down: Numbering::new(sn),
             up: Numbering::new(sn),
             forwarded: VecDeque::new(),
@@ -410,7 +408,7 @@ impl Bearer {
         self.down.restart(Direction::Down, fates);
         self.up.restart(Direction::Up, fates);
         fates.extend(self.fresh().map(lost));
-        *self = Self::new(self.mode, self.down.sn);
+        *self = Self::new(self.settings, self.down.sn);
     }
 
     /// Whether RLC has given up.

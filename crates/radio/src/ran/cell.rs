@@ -25,7 +25,7 @@ impl CellState {
         let groups = &config.air.group_prbs;
         Self {
             members: Vec::new(),
-            scheduler: Scheduler::new(config.downlink.policy, groups),
+            scheduler: Scheduler::new(config.policy(), groups),
             control: Pdcch::new(config.air.control_elements),
             uplink_taken: VecDeque::new(),
             uplink_turn: 0,

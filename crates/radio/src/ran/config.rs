@@ -1,138 +1,29 @@
-//! What a radio access network is made of.
+//! Configuration of the radio access network: the settings with its users, and the settings in TTIs.
 
 use std::sync::{Arc, LazyLock};
+
+use units::Duration;
 
 use super::AirInterface;
 use crate::channel::{Activity, FadedSinr, Reception, SinrTrace};
 use crate::handover::CellId;
+use crate::mac::drx::{self, Drx};
 use crate::mac::scheduler::{Policy, SubbandRate};
-use crate::mac::{drx, harq, uplink};
-use crate::rlc;
+use crate::mac::{harq, uplink};
 use crate::rlc::pdcp::SnLength;
-pub use crate::settings::Load;
-use crate::settings::{Handover, LinkFailure};
+use crate::settings::{
+    Access, Cqi, Handover, Load, Radio, Rlc, RlcMode, Scheduler, Technology, Timer,
+};
 
 /// Cells on one carrier and their users.
 #[derive(Clone, Debug)]
 pub struct RanConfig {
-    /// The carrier of all cells.
+    /// Carrier of all cells, which the settings describe.
     pub air: Arc<AirInterface>,
-    /// How many cells there are.
-    pub cells: usize,
-    /// Who sends what in the downlink.
-    pub downlink: Downlink,
-    /// Hybrid ARQ of both directions; the uplink repeats a round trip after the attempt, or in the next
-    /// uplink interval.
-    pub harq: harq::HarqConfig,
-    /// TTIs from a transmission until its data are with RLC on the other side and its
-    /// acknowledgement is on the way: 4 in LTE (TS 36.213 clause 7.3), what lies between an
-    /// interval's end and its end being processing.
-    pub decoding: u64,
-    /// RLC of all bearers.
-    pub rlc: RlcMode,
-    /// Sequence numbers of PDCP.
-    pub pdcp_sn: SnLength,
-    /// How users come to send.
-    pub uplink: Uplink,
-    /// Discontinuous reception, if any.
-    pub drx: Option<drx::DrxConfig>,
-    /// Handover between the cells; `None` for none.
-    pub handover: Option<Handover>,
-    /// Radio link failure.
-    pub link_failure: LinkFailure,
-    /// How much of their power other cells transmit.
-    pub load: Load,
-    /// The users.
+    /// Settings. Their cells and UEs are those of the users' channels.
+    pub radio: Radio,
+    /// Users.
     pub users: Vec<User>,
-    /// Whether every TTI of a user that is observed is written down.
-    pub log: bool,
-}
-
-/// Scheduling and link adaptation of the downlink.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Downlink {
-    /// Who gets resource blocks.
-    pub policy: Policy,
-    /// Whether users report sub-bands, and what a block gets that spans several.
-    pub subbands: Option<SubbandRate>,
-    /// TTIs between reports of channel quality.
-    pub cqi_period: u32,
-    /// TTIs from a measurement until its report is used.
-    pub cqi_delay: u32,
-    /// Taken off the SINR that a report promises, in dB.
-    pub margin_db: f64,
-    /// Outer loop: target block error rate, step and limit in dB.
-    pub outer_loop: Option<(f64, f64, f64)>,
-    /// TTIs for which an evaluation of the channel is taken to hold; 1 is exact.
-    pub channel_period: u32,
-}
-
-/// RLC of a bearer, with what may wait at the user.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum RlcMode {
-    /// Acknowledged mode.
-    Acknowledged {
-        /// Both sides, apart from the buffer of the user.
-        config: rlc::am::AmConfig,
-        /// The user's buffer.
-        uplink: rlc::Limit,
-    },
-    /// Unacknowledged mode.
-    Unacknowledged {
-        /// Both sides, apart from the buffer of the user.
-        config: rlc::um::UmConfig,
-        /// The user's buffer.
-        uplink: rlc::Limit,
-    },
-}
-
-/// How users come to send.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Uplink {
-    /// With grants or without.
-    pub access: Access,
-    /// SINR of users whose downlink comes from a trace, in dB over the blocks they send on.
-    pub traced_sinr_db: f64,
-    /// Power of users that have a place, in dBm.
-    pub power_dbm: f64,
-    /// Noise figure of the base stations, in dB.
-    pub noise_figure_db: f64,
-    /// Most that a scheduling request is answered with, in bytes.
-    pub first_grant: u64,
-    /// Grants that nobody asked for, if any.
-    pub prescheduling: Option<Prescheduling>,
-    /// TTIs of a random access that takes the place of a scheduling request.
-    pub random_access: u64,
-}
-
-/// Small grants without a request, for some time after the last uplink data: what has come since the last
-/// report is told in them.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Prescheduling {
-    /// TTIs from one to the next, at least 1.
-    pub interval: u64,
-    /// TTIs after the last data.
-    pub duration: u64,
-    /// Bytes of each, at the most.
-    pub grant: u64,
-}
-
-/// What a user needs before it sends.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Access {
-    /// A grant, asked for by scheduling request and buffer status report.
-    Granted {
-        /// Who decides when a report is sent.
-        protocol: uplink::GrantProtocol,
-        /// Whether reports are brought forward as kim2016-thesis has it.
-        enhanced: bool,
-        /// Timers of reports, in TTIs.
-        timers: uplink::Timers,
-        /// Scheduling requests, in TTIs.
-        request: uplink::RequestConfig,
-    },
-    /// Nothing: every uplink interval is open to it (configured grants, TS 38.321 clause 5.8.2).
-    Configured,
 }
 
 /// One user.
@@ -168,29 +59,134 @@ pub enum Direction {
 }
 
 impl RanConfig {
+    /// Returns a time of the settings in TTIs.
+    pub(super) fn ttis(&self, time: Duration) -> u64 {
+        time.as_nanos() / self.air.tti.as_nanos().max(1)
+    }
+
+    /// Returns the number of cells.
+    pub fn cells(&self) -> usize {
+        self.radio.cells.len().max(1)
+    }
+
+    /// Returns the policy of the downlink's scheduler.
+    pub(super) fn policy(&self) -> Policy {
+        let downlink = &self.radio.downlink;
+        match downlink.scheduler {
+            Scheduler::ProportionalFair => Policy::ProportionalFair {
+                time_constant: self.ttis(downlink.time_constant) as f64,
+            },
+            Scheduler::RoundRobin => Policy::RoundRobin,
+            Scheduler::MaxRate => Policy::MaxRate,
+        }
+    }
+
+    /// Returns what a block gets that spans several sub-bands; `None` if users report the whole carrier only.
+    pub(super) fn subbands(&self) -> Option<SubbandRate> {
+        let downlink = &self.radio.downlink;
+        (downlink.cqi == Cqi::Subband).then_some(downlink.subband_rate)
+    }
+
+    /// Returns hybrid ARQ of both directions. The uplink repeats a round trip after the attempt, or in the next uplink
+    /// interval.
+    pub(super) fn harq(&self) -> harq::HarqConfig {
+        harq::HarqConfig {
+            processes: self.radio.harq_processes() as u8,
+            round_trip: self.ttis(self.radio.harq_round_trip()),
+            max_transmissions: self.radio.harq.transmissions as u8,
+            timing: harq::Timing::Asynchronous,
+        }
+    }
+
+    /// Returns the TTIs from a transmission until its data are with RLC on the other side and its acknowledgement is
+    /// on the way: 4 in LTE (TS 36.213 clause 7.3). What lies between an interval's end and its end is processing.
+    pub(super) fn decoding(&self) -> u64 {
+        self.ttis(self.radio.decoding())
+    }
+
+    /// Returns RLC of all bearers, with the width of the sequence number: those of NR need more in mode "am".
+    pub(super) fn rlc(&self) -> Rlc {
+        let usual = match (self.radio.technology, self.radio.rlc.mode) {
+            (Technology::Nr, RlcMode::Am) => 16,
+            _ => 10,
+        };
+        Rlc {
+            sn_bits: self.radio.rlc.sn_bits.or(Some(usual)),
+            ..self.radio.rlc
+        }
+    }
+
+    /// Returns the sequence numbers of PDCP: the usual ones of LTE (TS 36.323 clause 6.3.2), and those of NR that its
+    /// rates need (TS 38.323 clause 6.3.2). What is under way in a handover has to be less than half of them.
+    pub(super) const fn pdcp_sn(&self) -> SnLength {
+        match self.radio.technology {
+            Technology::Lte => SnLength::Bits12,
+            Technology::Nr => SnLength::Bits18,
+        }
+    }
+
+    /// Returns the reporting side of a user, whose requests are spread over their period; `None` if users need not
+    /// ask.
+    pub(super) fn reporting(&self, id: UserId) -> Option<uplink::Ue> {
+        let settings = &self.radio.uplink;
+        if settings.access == Access::Configured {
+            return None;
+        }
+        let periodic = match settings.periodic_bsr {
+            Timer::After(time) => Some(self.ttis(time)),
+            Timer::Infinity => None,
+        };
+        let period = self.ttis(settings.sr_period).max(1);
+        let request = uplink::RequestConfig {
+            period,
+            offset: u64::from(id) % period,
+            prohibit: u64::from(settings.sr_prohibit),
+            max_transmissions: settings.sr_transmissions,
+        };
+        let timers = uplink::Timers::new(periodic, self.ttis(settings.retx_bsr));
+        let (protocol, enhanced) = (settings.protocol, settings.enhanced);
+        Some(uplink::Ue::new(protocol, enhanced, timers, request))
+    }
+
+    /// Returns discontinuous reception, if any.
+    pub(super) fn drx(&self) -> Option<Drx> {
+        let settings = self.radio.drx.as_ref()?;
+        Some(Drx::new(drx::DrxConfig {
+            on_duration: self.ttis(settings.on_duration),
+            inactivity: self.ttis(settings.inactivity),
+            retransmission: self.ttis(settings.retransmission),
+            harq_round_trip: self.harq().round_trip,
+            long_cycle: self.ttis(settings.long_cycle),
+            offset: self.ttis(settings.offset),
+            short: settings
+                .short_cycle
+                .map(|cycle| (self.ttis(cycle), u64::from(settings.short_cycles))),
+        }))
+    }
+
     /// Returns the times of handovers. Users measure, and buffers are forwarded after a failure, also where there is
     /// no handover.
     pub(super) fn timing(&self) -> &Handover {
         static USUAL: LazyLock<Handover> = LazyLock::new(Handover::default);
-        self.handover.as_ref().unwrap_or(&USUAL)
+        self.radio.handover.as_ref().unwrap_or(&USUAL)
     }
 
-    /// What of their power cells transmit, where each uses its share of the resource blocks.
+    /// Returns the share of their power that cells transmit with, where each uses its share of the resource blocks.
     pub(super) const fn activity<'a>(&self, shares: &'a [f32]) -> Activity<'a> {
-        match self.load {
+        match self.radio.propagation.load {
             Load::Full => Activity::Full,
             Load::Actual => Activity::Shares(shares),
         }
     }
 
-    /// The cell that serves a user first is the strongest at the start.
+    /// Returns the cell that serves a user first: the strongest at the start.
     pub(super) fn first_cell(&self, user: &User) -> CellId {
         match &user.channel {
             Channel::Traced(_) => 0,
             Channel::Placed(reception) => {
                 let power =
                     |cell: &CellId| reception.rsrp_dbm(units::Instant::ZERO, *cell as usize);
-                let cells = 0..self.cells as CellId;
+                let cells = 0..self.cells() as CellId;
                 cells
                     .max_by(|a, b| power(a).total_cmp(&power(b)))
                     .unwrap_or(0)

@@ -70,7 +70,7 @@ fn measure(
         return Vec::new();
     };
     let activity = config.activity(activity);
-    (0..config.cells)
+    (0..config.cells())
         .map(|cell| Measurement {
             cell: cell as CellId,
             rsrp_dbm: reception.rsrp_dbm(now, cell),
@@ -82,8 +82,8 @@ fn measure(
 /// Whether a message between the user and each cell gets through: above the level at which the control
 /// channel is lost.
 fn reachable(user: &UserState, config: &RanConfig, now: Instant) -> Vec<bool> {
-    let cells = 0..config.cells as CellId;
-    let least = config.link_failure.out_of_sync.get();
+    let cells = 0..config.cells() as CellId;
+    let least = config.radio.link_failure.out_of_sync.get();
     cells.map(|cell| user.mean_db(now, cell) >= least).collect()
 }
 

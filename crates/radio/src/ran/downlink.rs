@@ -43,7 +43,7 @@ pub(super) fn schedule(
     };
     let whole = config.air.prbs();
     let groups = config.air.group_prbs.len();
-    let subbands = config.downlink.subbands;
+    let subbands = config.subbands();
     cell.demands.clear();
     cell.rates.clear();
     let mut anybody = false;
@@ -180,7 +180,7 @@ fn push_subband_rates(
     rates: &mut Vec<f32>,
 ) {
     let whole = config.air.prbs();
-    let margin = config.downlink.margin_db;
+    let margin = config.radio.downlink.margin.get();
     let offset = user.outer_loop.map_or(0.0, |outer| outer.offset_db());
     let Some(report) = user.reporter.latest(tti) else {
         return;
@@ -263,7 +263,7 @@ pub(super) fn transmit(
         Direction::Down,
         process,
         reception,
-        (tti, config.decoding),
+        (tti, config.decoding()),
     );
     if reception == Reception::Failed
         && let Some(drx) = &mut user.drx

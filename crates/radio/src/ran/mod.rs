@@ -18,10 +18,7 @@ mod user;
 
 pub use air::{AirError, AirInterface, Carrier, LteCarrier, NrCarrier};
 pub use bearer::Fate;
-pub use config::{
-    Access, Channel, Direction, Downlink, Load, Prescheduling, RanConfig, RlcMode, Uplink, User,
-    UserId,
-};
+pub use config::{Channel, Direction, RanConfig, User, UserId};
 pub use hints::RadioHints;
 pub use network::{Outcome, Ran};
 pub use report::{BlockRecord, ConnectionEvent, TtiRecord};

@@ -43,7 +43,9 @@ pub struct Ran {
 impl Ran {
     /// The network of `config` in the run with `seed`.
     pub fn new(config: RanConfig, seed: u64) -> Self {
-        let mut cells: Vec<_> = (0..config.cells).map(|_| CellState::new(&config)).collect();
+        let mut cells: Vec<_> = (0..config.cells())
+            .map(|_| CellState::new(&config))
+            .collect();
         let users: Vec<_> = (0..)
             .zip(&config.users)
             .map(|(id, user)| UserState::new(&config, id, user, seed))
@@ -194,14 +196,14 @@ impl Ran {
             let user = &mut self.users[sending.user];
             user.look(tti, now, &self.config, &self.activity);
             let record = downlink::transmit(user, sending, &self.config, tti, &mut self.scratch);
-            if self.config.log && user.observed {
+            if self.config.radio.log && user.observed {
                 self.blocks.push((user.id, Direction::Down, record));
             }
         }
     }
 
     fn uplink(&mut self, tti: u64, now: Instant) {
-        let (log, blocks) = (self.config.log, &mut self.blocks);
+        let (log, blocks) = (self.config.radio.log, &mut self.blocks);
         for cell in &mut self.cells {
             let record_block = |user: &mut UserState, record| {
                 if log && user.observed {
@@ -247,7 +249,7 @@ impl Ran {
             let user = &mut self.users[index];
             user.look(tti, now, &self.config, &self.activity);
             user.follow(tti, now, free, &self.config);
-            if self.config.log {
+            if self.config.radio.log {
                 self.write_down(tti, index, outcome);
             }
         }

@@ -10,6 +10,7 @@ use super::{Direction, RanConfig};
 use crate::mac::harq::Reception;
 use crate::mac::subheader;
 use crate::mac::uplink::{GRANT_TO_TRANSMISSION, Signal};
+use crate::settings::Access;
 
 /// TTIs from a scheduling request to the earliest grant that answers it: the base station's processing
 /// (TS 36.213 gives both sides four subframes).
@@ -57,7 +58,7 @@ pub(super) fn run(
     let Some(target) = target else {
         return;
     };
-    let configured = matches!(config.uplink.access, super::Access::Configured);
+    let configured = config.radio.uplink.access == Access::Configured;
     // A configured grant is used in the TTI itself; any other is given where there is a control channel.
     if configured && !open || !configured && !config.air.has_control(tti) {
         return;
@@ -114,9 +115,9 @@ pub(super) fn run(
 }
 
 fn grant_delay(config: &RanConfig) -> u64 {
-    match config.uplink.access {
-        super::Access::Granted { .. } => GRANT_TO_TRANSMISSION,
-        super::Access::Configured => 0,
+    match config.radio.uplink.access {
+        Access::Granted => GRANT_TO_TRANSMISSION,
+        Access::Configured => 0,
     }
 }
 
@@ -134,27 +135,33 @@ fn ask(user: &mut UserState, config: &RanConfig, tti: u64, now: Instant) {
                 drx.set_request_pending(true);
             }
         }
-        Some(Signal::RandomAccess) => user.requests.push_back(tti + config.uplink.random_access),
+        Some(Signal::RandomAccess) => {
+            let answer = config.ttis(config.radio.uplink.random_access);
+            user.requests.push_back(tti + answer);
+        }
         None => {}
     }
     while user.requests.front().is_some_and(|&due| due <= tti) {
         user.requests.pop_front();
-        user.ledger.request(config.uplink.first_grant);
+        let first = config.radio.uplink.first_grant;
+        user.ledger.request(first.get());
     }
 }
 
 /// Bytes of a grant that the user has not asked for.
 fn unasked(user: &UserState, config: &RanConfig, tti: u64) -> u64 {
-    let Some(some) = config.uplink.prescheduling else {
+    let Some(some) = &config.radio.uplink.prescheduling else {
         return 0;
     };
     let recent = user
         .last_uplink
-        .is_some_and(|last| tti - last <= some.duration);
+        .is_some_and(|last| config.air.tti * (tti - last) <= some.duration);
     // Users come one after the other.
-    let turn = (tti + u64::from(user.id)).is_multiple_of(some.interval);
+    let turn = (config.air.tti * (tti + u64::from(user.id)))
+        .as_nanos()
+        .is_multiple_of(some.interval.as_nanos());
     if recent && turn && user.granted.is_empty() {
-        some.grant
+        some.grant.get()
     } else {
         0
     }
@@ -243,8 +250,8 @@ fn transmit(
         bler = combine(soft, &format, version, sinr_db);
         bler
     });
-    if reception == Reception::Failed && attempts + 1 < config.harq.max_transmissions {
-        let again = tti + config.harq.round_trip;
+    if reception == Reception::Failed && attempts + 1 < config.harq().max_transmissions {
+        let again = tti + config.harq().round_trip;
         if let Some(again) = config.air.pattern.next_uplink(again, 14) {
             cell.take_uplink(again, u32::from(prbs));
             user.repeats.push_back(again);
@@ -255,7 +262,7 @@ fn transmit(
         Direction::Up,
         process,
         reception,
-        (tti, config.decoding),
+        (tti, config.decoding()),
     );
     user.prbs_now[1] += prbs;
     user.up

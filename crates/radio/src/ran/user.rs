@@ -6,8 +6,8 @@ use units::{Decibel, Instant};
 
 use super::bearer::{Bearer, Fate};
 use super::report::BlockRecord;
-use super::{Access, AirInterface, Channel, Direction, Load, RanConfig, User, UserId};
-use crate::channel::{Activity, NoiseFigure, SinrSource, thermal_noise_dbm};
+use super::{AirInterface, Channel, Direction, RanConfig, User, UserId};
+use crate::channel::{Activity, SinrSource, thermal_noise_dbm};
 use crate::handover::Mobility;
 use crate::mac::drx::Drx;
 use crate::mac::harq::{self, Chance, Harq, Reception};
@@ -16,6 +16,7 @@ use crate::phy::{
     CqiReporter, OuterLoop, ReportConfig, SoftBuffer, TransportFormat, effective_sinr_mi,
 };
 use crate::rlc::Block;
+use crate::settings::Load;
 
 /// What one HARQ process carries.
 #[derive(Clone, Debug, Default)]
@@ -139,36 +140,22 @@ impl Capacity {
 fn uplink_harq(config: &RanConfig) -> harq::HarqConfig {
     harq::HarqConfig {
         timing: harq::Timing::Asynchronous,
-        processes: config.harq.processes + GRANT_TO_TRANSMISSION as u8,
-        ..config.harq
-    }
-}
-
-/// The reporting side of the user: requests of different users are spread over their period.
-fn reporting(config: &RanConfig, id: UserId) -> Option<uplink::Ue> {
-    match config.uplink.access {
-        Access::Granted {
-            protocol,
-            enhanced,
-            timers,
-            mut request,
-        } => {
-            request.offset = (request.offset + u64::from(id)) % request.period;
-            Some(uplink::Ue::new(protocol, enhanced, timers, request))
-        }
-        Access::Configured => None,
+        processes: config.harq().processes + GRANT_TO_TRANSMISSION as u8,
+        ..config.harq()
     }
 }
 
 impl UserState {
     pub(super) fn new(config: &RanConfig, id: UserId, user: &User, seed: u64) -> Self {
         let air = &config.air;
+        let downlink = &config.radio.downlink;
+        let period = config.ttis(downlink.cqi_period).max(1) as u32;
         let reports = ReportConfig {
-            period: config.downlink.cqi_period,
+            period,
             // Reports of different users are spread over the period.
-            offset: id % config.downlink.cqi_period,
-            delay: config.downlink.cqi_delay,
-            subband_size: if config.downlink.subbands.is_some() {
+            offset: id % period,
+            delay: config.ttis(downlink.cqi_delay) as u32,
+            subband_size: if config.subbands().is_some() {
                 air.subband_prbs
             } else {
                 0
@@ -183,12 +170,12 @@ impl UserState {
             sinr_db: vec![0.0; air.grid.groups()],
             sinr_of: None,
             reporter: CqiReporter::new(reports, air.grid.prbs_per_group() as u32),
-            outer_loop: config
-                .downlink
+            outer_loop: downlink
                 .outer_loop
-                .map(|(target, step, limit)| OuterLoop::new(target, step, limit)),
-            bearer: Bearer::new(config.rlc, config.pdcp_sn),
-            down: Harq::new(config.harq),
+                .as_ref()
+                .map(|outer| OuterLoop::new(outer.target, outer.step.get(), outer.limit.get())),
+            bearer: Bearer::new(config.rlc(), config.pdcp_sn()),
+            down: Harq::new(config.harq()),
             down_chance: Chance::new(seed, 2 * id),
             up: Harq::new(uplink_harq(config)),
             up_chance: Chance::new(seed, 2 * id + 1),
@@ -197,13 +184,13 @@ impl UserState {
             last_uplink: None,
             repeats: VecDeque::new(),
             requests: VecDeque::new(),
-            reporting: reporting(config, id),
+            reporting: config.reporting(id),
             ledger: Ledger::default(),
-            drx: config.drx.map(Drx::new),
+            drx: config.drx(),
             awake: true,
             mobility: Mobility::new(
-                config.handover.clone(),
-                config.link_failure.clone(),
+                config.radio.handover.clone(),
+                config.radio.link_failure.clone(),
                 serving,
             ),
             gateway_cell: serving,
@@ -216,9 +203,12 @@ impl UserState {
 
     /// Makes `sinr_db` that of TTI `tti`, which begins at `now`.
     pub(super) fn look(&mut self, tti: u64, now: Instant, config: &RanConfig, activity: &[f32]) {
-        let period = tti / u64::from(config.downlink.channel_period);
+        let period = match config.radio.downlink.channel_period {
+            Some(period) => tti / config.ttis(period).max(1),
+            None => tti,
+        };
         // Where cells are as busy as they are, every TTI has its own interference.
-        let key = if config.load == Load::Full {
+        let key = if config.radio.propagation.load == Load::Full {
             period
         } else {
             tti
@@ -278,8 +268,8 @@ impl UserState {
         self.last_uplink = None;
         self.requests.clear();
         self.ledger = Ledger::default();
-        self.reporting = reporting(config, self.id);
-        self.drx = config.drx.map(Drx::new);
+        self.reporting = config.reporting(self.id);
+        self.drx = config.drx();
     }
 
     /// Forgets what was seen, as another cell serves.
@@ -302,13 +292,12 @@ impl UserState {
     /// fast fading; other cells' users do not disturb.
     pub(super) fn uplink_sinr_db(&self, now: Instant, config: &RanConfig, prbs: u32) -> f64 {
         match &self.channel {
-            Channel::Traced(_) => config.uplink.traced_sinr_db,
+            Channel::Traced(_) => config.radio.uplink.sinr.get(),
             Channel::Placed(reception) => {
                 let cell = self.mobility.serving() as usize;
                 let hz = f64::from(prbs) * config.air.grid.prb_hz();
-                let noise = NoiseFigure::new(config.uplink.noise_figure_db)
-                    .map_or(f64::INFINITY, |figure| thermal_noise_dbm(hz, figure));
-                config.uplink.power_dbm + reception.gain_db(now, cell) - noise
+                let noise = thermal_noise_dbm(hz, config.radio.propagation.enb_noise_figure);
+                config.radio.uplink.power.dbm() + reception.gain_db(now, cell) - noise
             }
         }
     }
@@ -319,7 +308,7 @@ impl UserState {
         let cqi = self.reporter.latest(tti)?.wideband;
         let offset = self.outer_loop.map_or(0.0, |outer| outer.offset_db());
         let adaptation = &config.air.down.adaptation;
-        let mcs = adaptation.mcs_of_cqi(cqi, prbs, offset - config.downlink.margin_db)?;
+        let mcs = adaptation.mcs_of_cqi(cqi, prbs, offset - config.radio.downlink.margin.get())?;
         Some((cqi, mcs))
     }
 

@@ -1,32 +1,17 @@
 //! Transmission buffer: SDUs that have not been sent completely.
 
 use super::{LengthIndicator, Sdu, Segment};
+use config::Buffer as Room;
 use std::collections::VecDeque;
-
-/// Limit of the data that waits for its first transmission.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Limit {
-    /// Limit in SDUs.
-    Packets(usize),
-    /// Limit in bytes.
-    Bytes(u64),
-}
-
-impl Default for Limit {
-    /// Returns 750 packets, as in hughes2020-thesis.
-    fn default() -> Self {
-        Self::Packets(750)
-    }
-}
 
 /// SDU that did not fit into the buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Dropped(pub Sdu);
 
 /// Buffer of SDUs in order of arrival. The first may have been sent in part.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Buffer {
-    limit: Limit,
+    room: Room,
     sdus: VecDeque<Sdu>,
     /// Bytes of the first SDU already sent.
     sent: u32,
@@ -35,17 +20,21 @@ pub(super) struct Buffer {
 }
 
 impl Buffer {
-    pub(super) fn new(limit: Limit) -> Self {
+    pub(super) fn new(room: Room) -> Self {
         Self {
-            limit,
-            ..Self::default()
+            room,
+            sdus: VecDeque::new(),
+            sent: 0,
+            bytes: 0,
         }
     }
 
     pub(super) fn push(&mut self, sdu: Sdu) -> Result<(), Dropped> {
-        let fits = match self.limit {
-            Limit::Packets(packets) => self.sdus.len() < packets,
-            Limit::Bytes(bytes) => self.bytes + u64::from(sdu.len) <= bytes,
+        let fits = match self.room {
+            Room::Packets(packets) => (self.sdus.len() as u64) < packets,
+            Room::Bytes(bytes) => self.bytes + u64::from(sdu.len) <= bytes.get(),
+            // Refused by the check of the settings.
+            Room::Bdp(_) => false,
         };
         // An SDU without bytes cannot be sent.
         if !fits || sdu.len == 0 {

@@ -11,5 +11,5 @@ mod pdu;
 pub mod um;
 
 pub use crate::settings::Forwarding;
-pub use buffer::{Dropped, Limit};
+pub use buffer::Dropped;
 pub use pdu::{Block, DataPdu, LengthIndicator, Nack, Part, Sdu, Segment, StatusPdu};

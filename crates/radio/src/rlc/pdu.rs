@@ -1,5 +1,7 @@
 //! PDUs, described by their lengths (TS 36.322 clause 6.2).
 
+use crate::settings::Rlc;
+
 /// RLC SDU: the caller's number for it, and its length in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Sdu {
@@ -131,6 +133,16 @@ pub enum LengthIndicator {
     Bits11,
     /// 15 bits: up to 32767 bytes.
     Bits15,
+}
+
+impl Rlc {
+    /// Returns the width of the length indicators.
+    pub(super) const fn length_indicator(&self) -> LengthIndicator {
+        match self.length_indicator_bits {
+            15 => LengthIndicator::Bits15,
+            _ => LengthIndicator::Bits11,
+        }
+    }
 }
 
 impl LengthIndicator {

@@ -2,10 +2,11 @@
 
 use super::assembler::Assembler;
 use super::buffer::Buffer;
-use super::{Block, DataPdu, Dropped, Forwarding, LengthIndicator, Limit, Sdu, Segment};
+use super::{Block, DataPdu, Dropped, Forwarding, Sdu, Segment};
 use crate::mac::subheader;
+use crate::settings::Rlc;
 use std::collections::VecDeque;
-use units::{Duration, Instant};
+use units::Instant;
 
 /// Length of the sequence number (clause 6.2.2.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -14,6 +15,15 @@ pub enum SnLength {
     Bits5,
     /// 10 bits, window 512, a header of two bytes.
     Bits10,
+}
+
+impl Rlc {
+    fn um_sn(&self) -> SnLength {
+        match self.sn_bits {
+            Some(5) => SnLength::Bits5,
+            _ => SnLength::Bits10,
+        }
+    }
 }
 
 impl SnLength {
@@ -38,34 +48,10 @@ impl SnLength {
     }
 }
 
-/// Settings of an entity.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct UmConfig {
-    /// Length of the sequence number.
-    pub sn: SnLength,
-    /// Width of length indicators.
-    pub length_indicator: LengthIndicator,
-    /// Room for SDUs not yet sent.
-    pub limit: Limit,
-    /// Time a missing PDU is waited for.
-    pub t_reordering: Duration,
-}
-
-impl Default for UmConfig {
-    fn default() -> Self {
-        Self {
-            sn: SnLength::Bits10,
-            length_indicator: LengthIndicator::Bits11,
-            limit: Limit::default(),
-            t_reordering: Duration::from_millis(35),
-        }
-    }
-}
-
 /// Entity in unacknowledged mode: both its sides.
 #[derive(Clone, Debug)]
 pub struct Entity {
-    config: UmConfig,
+    config: Rlc,
     buffer: Buffer,
     /// VT(US), not wrapped.
     next_sent: u64,
@@ -74,10 +60,10 @@ pub struct Entity {
 
 impl Entity {
     /// Returns an entity in its initial state.
-    pub fn new(config: UmConfig) -> Self {
+    pub fn new(config: Rlc) -> Self {
         Self {
             config,
-            buffer: Buffer::new(config.limit),
+            buffer: Buffer::new(config.buffer),
             next_sent: 0,
             receiver: Receiver::new(config),
         }
@@ -109,18 +95,18 @@ impl Entity {
     }
 
     fn build(&mut self, room: u32, block: &mut Block) -> Option<u32> {
-        let fixed = self.config.sn.header();
+        let fixed = self.config.um_sn().header();
         if self.buffer.is_empty() || room <= fixed {
             return None;
         }
         let first_segment = block.segments.len() as u32;
-        let indicator = self.config.length_indicator;
+        let indicator = self.config.length_indicator();
         let (data, segments) = self.buffer.take(room - fixed, indicator, |segment| {
             block.segments.push(segment)
         });
         let header = fixed + indicator.extension(segments);
         block.pdus.push(DataPdu {
-            sn: (self.next_sent % self.config.sn.modulus()) as u32,
+            sn: (self.next_sent % self.config.um_sn().modulus()) as u32,
             poll: false,
             part: None,
             data,
@@ -178,7 +164,7 @@ struct Slot {
 /// begin before the first one.
 #[derive(Clone, Debug)]
 struct Receiver {
-    config: UmConfig,
+    config: Rlc,
     /// VR(UR).
     next: u64,
     /// VR(UX).
@@ -193,8 +179,8 @@ struct Receiver {
 }
 
 impl Receiver {
-    fn new(config: UmConfig) -> Self {
-        let first = config.sn.modulus();
+    fn new(config: Rlc) -> Self {
+        let first = config.um_sn().modulus();
         Self {
             config,
             next: first,
@@ -214,7 +200,7 @@ impl Receiver {
         segments: &[Segment],
         delivered: &mut Vec<Sdu>,
     ) {
-        let modulus = self.config.sn.modulus();
+        let modulus = self.config.um_sn().modulus();
         let valid = u64::from(pdu.sn) < modulus
             && pdu.part.is_none()
             && !segments.is_empty()
@@ -222,7 +208,7 @@ impl Receiver {
         if !valid {
             return;
         }
-        let base = self.highest - self.config.sn.window();
+        let base = self.highest - self.config.um_sn().window();
         let sn = base + (u64::from(pdu.sn) + modulus - base % modulus) % modulus;
         // Clause 5.1.2.2.2: the PDU is too old, or a duplicate.
         if sn < self.next || (sn < self.highest && self.window[(sn - self.next) as usize].received)
@@ -231,7 +217,7 @@ impl Receiver {
         }
         if sn >= self.highest {
             self.highest = sn + 1;
-            let base = self.highest - self.config.sn.window();
+            let base = self.highest - self.config.um_sn().window();
             if self.next < base {
                 self.move_to(base, delivered);
             }
@@ -249,12 +235,12 @@ impl Receiver {
         if self.reordering != Instant::NEVER && self.awaited <= self.next {
             self.reordering = Instant::NEVER;
         }
-        self.start_reordering(now);
+        self.starreordering(now);
     }
 
-    fn start_reordering(&mut self, now: Instant) {
+    fn starreordering(&mut self, now: Instant) {
         if self.reordering == Instant::NEVER && self.highest > self.next {
-            self.reordering = now + self.config.t_reordering;
+            self.reordering = now + self.config.reordering;
             self.awaited = self.highest;
         }
     }
@@ -292,12 +278,14 @@ impl Receiver {
         self.reordering = Instant::NEVER;
         let next = self.first_missing(self.awaited.max(self.next));
         self.move_to(next, delivered);
-        self.start_reordering(now);
+        self.starreordering(now);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use units::Duration;
+
     use super::*;
 
     fn at(milliseconds: u64) -> Instant {
@@ -317,7 +305,7 @@ mod tests {
     }
 
     fn sender(sdus: u64) -> Entity {
-        let mut sender = Entity::new(UmConfig::default());
+        let mut sender = Entity::new(Rlc::default());
         for id in 0..sdus {
             sender.enqueue(Sdu { id, len: 1_000 }).unwrap();
         }
@@ -333,7 +321,7 @@ mod tests {
     #[test]
     fn a_hole_is_given_up_when_the_reordering_timer_expires() {
         let blocks = blocks(&mut sender(4), 1_003);
-        let mut receiver = Entity::new(UmConfig::default());
+        let mut receiver = Entity::new(Rlc::default());
         let mut delivered = Vec::new();
         for (index, block) in blocks.iter().enumerate() {
             if index != 1 {
@@ -351,7 +339,7 @@ mod tests {
     fn order_is_restored_within_the_window() {
         let mut blocks = blocks(&mut sender(9), 700);
         blocks.swap(1, 4);
-        let mut receiver = Entity::new(UmConfig::default());
+        let mut receiver = Entity::new(Rlc::default());
         let mut delivered = Vec::new();
         for block in &blocks {
             receiver.receive(at(1), block, &mut delivered);
@@ -364,7 +352,7 @@ mod tests {
     #[test]
     fn a_duplicate_is_discarded() {
         let blocks = blocks(&mut sender(3), 1_003);
-        let mut receiver = Entity::new(UmConfig::default());
+        let mut receiver = Entity::new(Rlc::default());
         let mut delivered = Vec::new();
         for index in [0, 2, 2, 0, 1, 1] {
             receiver.receive(at(1), &blocks[index], &mut delivered);
@@ -375,9 +363,9 @@ mod tests {
     /// Clause 5.1.2.2.3: a PDU beyond the window pulls it along.
     #[test]
     fn the_window_moves_with_the_newest_pdu() {
-        let mut sender = Entity::new(UmConfig {
-            sn: SnLength::Bits5,
-            ..UmConfig::default()
+        let mut sender = Entity::new(Rlc {
+            sn_bits: Some(5),
+            ..Rlc::default()
         });
         for id in 0..40 {
             sender.enqueue(Sdu { id, len: 1_000 }).unwrap();

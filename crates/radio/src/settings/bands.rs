@@ -123,32 +123,9 @@ impl Band {
     }
 }
 
-/// Widths of LTE carriers in kHz and their resource blocks (TS 36.101 table 5.6-1).
-pub(crate) const LTE_WIDTHS: [(u32, u32); 6] = [
-    (1_400, 6),
-    (3_000, 15),
-    (5_000, 25),
-    (10_000, 50),
-    (15_000, 75),
-    (20_000, 100),
-];
-
 /// The part of the spectrum below 7.125 GHz, FR1, and the one above 24.25 GHz, FR2, in MHz (TS 38.101-1
 /// table 5.1-1).
 pub(crate) const NR_RANGES_MHZ: [(f64, f64); 2] = [(410.0, 7_125.0), (24_250.0, 52_600.0)];
-
-/// Widths of NR carriers in MHz at a subcarrier spacing in kHz, in FR1 or FR2 (TS 38.101-1 and 38.101-2
-/// table 5.3.2-1).
-pub(crate) const fn nr_widths(is_fr2: bool, spacing_khz: u32) -> &'static [u32] {
-    match (is_fr2, spacing_khz) {
-        (false, 15) => &[5, 10, 15, 20, 25, 30, 35, 40, 45, 50],
-        (false, 30) => &[5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 60, 70, 80, 90, 100],
-        (false, 60) => &[10, 15, 20, 25, 30, 35, 40, 45, 50, 60, 70, 80, 90, 100],
-        (true, 60) => &[50, 100, 200],
-        (true, 120) => &[50, 100, 200, 400],
-        _ => &[],
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -4,8 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Duration;
 
-use super::bands::LTE_WIDTHS;
 use super::{Band, Frequency, Radio, Ue};
+use crate::channel::ParameterError;
+use crate::phy::lte;
 use config::{Quantity, as_text};
 
 /// The radio access technology.
@@ -151,13 +152,23 @@ impl Radio {
         self.frequency.or(band)
     }
 
+    /// Returns the centre of the downlink carrier.
+    ///
+    /// # Errors
+    /// If the technology does not have the band.
+    pub fn known_carrier(&self) -> Result<Frequency, ParameterError> {
+        let band = self.band.unwrap_or_default();
+        let unknown = || ParameterError::new("band", band, "must be one of the technology");
+        self.carrier().ok_or_else(unknown)
+    }
+
     /// Width of the carrier; `None` for a number of resource blocks that no LTE carrier has.
     pub fn width(&self) -> Option<Frequency> {
         let default = Frequency::from_hertz(20e6);
         let Some(prbs) = self.prbs else {
             return Some(self.bandwidth.unwrap_or(default));
         };
-        let carrier = LTE_WIDTHS.iter().find(|carrier| carrier.1 == prbs)?;
+        let carrier = lte::CARRIERS.iter().find(|carrier| carrier.1 == prbs)?;
         Some(Frequency::from_hertz(f64::from(carrier.0) * 1e3))
     }
 

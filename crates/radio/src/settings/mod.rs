@@ -1,5 +1,6 @@
 //! Settings: the section `radio` of a scenario, with defaults and checks, and what the radio makes of it.
 
+mod air;
 mod bands;
 mod carrier;
 mod cell;
@@ -12,14 +13,13 @@ mod harq;
 mod link_failure;
 mod path_loss;
 mod propagation;
-mod ran;
 mod rlc;
 mod sinr;
 mod ue;
 mod uplink;
 
 pub use bands::Band;
-pub(crate) use bands::{LTE_WIDTHS, NR_RANGES_MHZ, nr_widths};
+pub(crate) use bands::NR_RANGES_MHZ;
 pub use carrier::{Modulation, SpecialSlot, TddPattern, Technology, Transmit};
 pub use cell::{Antenna, Cell, Omni, Sector};
 use config::table;

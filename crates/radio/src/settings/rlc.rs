@@ -9,6 +9,7 @@ use config::Buffer;
 
 table! {
     /// RLC of all bearers; the fields from status_prohibit on belong to mode "am" alone.
+    #[derive(Copy)]
     pub struct Rlc {
         /// "am": lost blocks are sent again; "um": they are not; default "am".
         pub mode: RlcMode = RlcMode::Am,

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use radio::handover::{Action, Cause, Measurement, Mobility};
 use radio::rlc::pdcp::{Receiver, Sender, SnLength};
 use radio::rlc::{Block, Forwarding, Sdu, am, um};
+use radio::settings::Rlc;
 use radio::settings::{A2A4, A3, Handover, LinkFailure, Trigger};
 use units::{Decibel, Duration, Instant};
 
@@ -285,7 +286,7 @@ fn triggers_outside_the_standard_are_refused() {
 fn a_lossless_handover_loses_and_repeats_nothing() {
     let mut pdcp = Sender::new(SnLength::Bits12);
     let mut receiver = Receiver::new(SnLength::Bits12);
-    let config = am::AmConfig::default();
+    let config = Rlc::default();
     let (mut source, mut user) = (am::Entity::new(config), am::Entity::new(config));
     for _ in 0..60 {
         source.enqueue(pdcp.number(1_500)).unwrap();
@@ -327,7 +328,7 @@ fn a_lossless_handover_loses_and_repeats_nothing() {
 /// Seamless forwarding of an unacknowledged bearer loses the data on the air, and nothing else.
 #[test]
 fn a_seamless_handover_loses_only_what_was_on_the_air() {
-    let mut source = um::Entity::new(um::UmConfig::default());
+    let mut source = um::Entity::new(Rlc::default());
     for id in 0..10 {
         source.enqueue(Sdu { id, len: 1_000 }).unwrap();
     }

@@ -3,6 +3,7 @@
 use radio::mac::harq::{Chance, Feedback, Harq, HarqConfig, Reception, Timing};
 use radio::rlc::am;
 use radio::rlc::{Block, Sdu};
+use radio::settings::Rlc;
 use units::{Duration, Instant};
 
 type Link = Harq<u32, MutualInformation>;
@@ -216,7 +217,7 @@ fn harq_and_rlc_together_deliver_everything_in_order() {
     let mut chance = Chance::new(3, 1);
     chance.negative_as_positive = 0.01;
     chance.positive_as_negative = 0.01;
-    let config = am::AmConfig::default();
+    let config = Rlc::default();
     let (mut sender, mut receiver) = (am::Entity::new(config), am::Entity::new(config));
     let (mut delivered, mut confirmed) = (Vec::new(), Vec::new());
     let mut report = Block::default();

@@ -1,11 +1,11 @@
 //! RLC in acknowledged mode: conformance to TS 36.322, and invariants under losses.
 
+use config::Buffer;
 use proptest::prelude::*;
-use radio::rlc::am::{AmConfig, Entity, SnLength, StatusPlacement};
-use radio::rlc::{
-    Block, DataPdu, Forwarding, LengthIndicator, Limit, Nack, Part, Sdu, Segment, StatusPdu,
-};
-use units::{Duration, Instant};
+use radio::rlc::am::Entity;
+use radio::rlc::{Block, DataPdu, Forwarding, Nack, Part, Sdu, Segment, StatusPdu};
+use radio::settings::{Rlc, StatusPlacement};
+use units::{Bytes, Duration, Instant};
 
 fn at(milliseconds: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(milliseconds)
@@ -15,7 +15,7 @@ fn ids(sdus: &[Sdu]) -> Vec<u64> {
     sdus.iter().map(|sdu| sdu.id).collect()
 }
 
-fn with(config: AmConfig, sdus: u64, len: u32) -> Entity {
+fn with(config: Rlc, sdus: u64, len: u32) -> Entity {
     let mut entity = Entity::new(config);
     for id in 0..sdus {
         entity.enqueue(Sdu { id, len }).unwrap();
@@ -54,7 +54,7 @@ fn status(entity: &mut Entity, now: u64) -> Block {
 /// MAC subheader (1), the fixed part (2), two length indicators in 3 bytes and 2994 bytes of data.
 #[test]
 fn a_pdu_is_filled_to_the_last_byte() {
-    let mut sender = with(AmConfig::default(), 3, 1_400);
+    let mut sender = with(Rlc::default(), 3, 1_400);
     let block = fill(&mut sender, 0, 3_000);
     let pdu = block.pdus[0];
     assert_eq!((pdu.header, pdu.data, pdu.segments), (5, 2_994, 3));
@@ -75,25 +75,25 @@ fn a_pdu_is_filled_to_the_last_byte() {
 /// Clause 6.2.2.5: a length indicator of 11 bits cannot count beyond 2047 bytes.
 #[test]
 fn an_element_above_2047_bytes_ends_its_pdu() {
-    let pdus = |length_indicator| {
-        let config = AmConfig {
-            length_indicator,
-            ..AmConfig::default()
+    let pdus = |length_indicator_bits| {
+        let config = Rlc {
+            length_indicator_bits,
+            ..Rlc::default()
         };
         fill(&mut with(config, 2, 3_000), 0, 9_000).pdus.len()
     };
-    assert_eq!(pdus(LengthIndicator::Bits11), 2);
-    assert_eq!(pdus(LengthIndicator::Bits15), 1);
+    assert_eq!(pdus(11), 2);
+    assert_eq!(pdus(15), 1);
 }
 
 /// Clause 5.2.2.1: a poll goes with the last data, with every pollPDU-th PDU, and after pollByte.
 #[test]
 fn polls_follow_count_bytes_and_the_end_of_data() {
-    let polled = |poll_pdu, poll_byte| {
-        let config = AmConfig {
-            poll_pdu,
-            poll_byte,
-            ..AmConfig::default()
+    let polled = |poll_pdus, poll_bytes: Option<u64>| {
+        let config = Rlc {
+            poll_pdus,
+            poll_bytes: poll_bytes.map(Bytes::new),
+            ..Rlc::default()
         };
         let mut sender = with(config, 10, 500);
         let polls = (0..10).map(|tti| fill(&mut sender, tti, 503).pdus[0].poll);
@@ -104,18 +104,18 @@ fn polls_follow_count_bytes_and_the_end_of_data() {
             .collect();
         polls
     };
-    assert_eq!(polled(None, None), [9]);
-    assert_eq!(polled(Some(4), None), [3, 7, 9]);
-    assert_eq!(polled(None, Some(1_250)), [2, 5, 8, 9]);
+    assert_eq!(polled(0, None), [9]);
+    assert_eq!(polled(4, None), [3, 7, 9]);
+    assert_eq!(polled(0, Some(1_250)), [2, 5, 8, 9]);
 }
 
 /// Clause 6.2.1.6: 15 bits without, and 12 more for each negative acknowledgement: 2, 4, 5 bytes.
 #[test]
 fn a_status_report_has_the_size_of_its_fields() {
     for (lost, bytes) in [(0, 2), (1, 4), (2, 5), (3, 7)] {
-        let config = AmConfig {
-            poll_pdu: None,
-            ..AmConfig::default()
+        let config = Rlc {
+            poll_pdus: 0,
+            ..Rlc::default()
         };
         let mut sender = with(config, 8, 500);
         let mut receiver = Entity::new(config);
@@ -136,8 +136,8 @@ fn a_status_report_has_the_size_of_its_fields() {
 /// Clause 5.2.3: numbers that do not fit stay above ACK_SN, so they do not count as received.
 #[test]
 fn a_report_that_is_cut_short_acknowledges_only_what_it_covers() {
-    let mut sender = with(AmConfig::default(), 8, 500);
-    let mut receiver = Entity::new(AmConfig::default());
+    let mut sender = with(Rlc::default(), 8, 500);
+    let mut receiver = Entity::new(Rlc::default());
     for tti in 0..8 {
         let block = fill(&mut sender, tti, 503);
         if tti % 2 == 1 {
@@ -157,8 +157,8 @@ fn a_report_that_is_cut_short_acknowledges_only_what_it_covers() {
 /// before, and the repeated PDU completes delivery in order.
 #[test]
 fn a_lost_pdu_is_asked_for_when_the_reordering_timer_expires() {
-    let mut sender = with(AmConfig::default(), 3, 1_000);
-    let mut receiver = Entity::new(AmConfig::default());
+    let mut sender = with(Rlc::default(), 3, 1_000);
+    let mut receiver = Entity::new(Rlc::default());
     let blocks: Vec<Block> = (0..3).map(|tti| fill(&mut sender, tti, 1_003)).collect();
     assert_eq!(give(&mut receiver, 0, &blocks[0]), [0]);
     assert_eq!(give(&mut receiver, 2, &blocks[2]), [0_u64; 0]);
@@ -177,9 +177,9 @@ fn a_lost_pdu_is_asked_for_when_the_reordering_timer_expires() {
 /// Clause 5.2.3: t-StatusProhibit spaces reports.
 #[test]
 fn reports_are_spaced_by_the_prohibit_timer() {
-    let config = AmConfig {
-        poll_pdu: Some(1),
-        ..AmConfig::default()
+    let config = Rlc {
+        poll_pdus: 1,
+        ..Rlc::default()
     };
     let mut sender = with(config, 40, 500);
     let mut receiver = Entity::new(config);
@@ -197,7 +197,7 @@ fn reports_are_spaced_by_the_prohibit_timer() {
 /// Clause 5.2.2.3: without an answer, t-PollRetransmit repeats the last PDU with a poll.
 #[test]
 fn a_poll_without_an_answer_is_repeated() {
-    let mut sender = with(AmConfig::default(), 2, 1_000);
+    let mut sender = with(Rlc::default(), 2, 1_000);
     for tti in 0..2 {
         fill(&mut sender, tti, 1_003);
     }
@@ -213,8 +213,8 @@ fn a_poll_without_an_answer_is_repeated() {
 /// names the part that is missing.
 #[test]
 fn a_retransmission_is_segmented_to_fit_and_its_parts_acknowledged() {
-    let mut sender = with(AmConfig::default(), 1, 1_000);
-    let mut receiver = Entity::new(AmConfig::default());
+    let mut sender = with(Rlc::default(), 1, 1_000);
+    let mut receiver = Entity::new(Rlc::default());
     fill(&mut sender, 0, 1_003);
     sender.advance(at(80));
     let parts: Vec<Block> = (80..83).map(|tti| fill(&mut sender, tti, 405)).collect();
@@ -248,9 +248,9 @@ fn a_retransmission_is_segmented_to_fit_and_its_parts_acknowledged() {
 /// Clauses 5.1.3.1.1 and 7.2: no new PDU when 512 are outstanding.
 #[test]
 fn the_window_stalls_the_sender() {
-    let config = AmConfig {
-        limit: Limit::Packets(1_000),
-        ..AmConfig::default()
+    let config = Rlc {
+        buffer: Buffer::Packets(1_000),
+        ..Rlc::default()
     };
     let mut sender = with(config, 600, 100);
     let sent = (0..600)
@@ -263,9 +263,9 @@ fn the_window_stalls_the_sender() {
 /// Clause 5.2.1: the upper layers are told when RETX_COUNT reaches maxRetxThreshold.
 #[test]
 fn too_many_retransmissions_are_reported() {
-    let config = AmConfig {
+    let config = Rlc {
         max_retransmissions: 4,
-        ..AmConfig::default()
+        ..Rlc::default()
     };
     let mut sender = with(config, 1, 1_000);
     fill(&mut sender, 0, 1_003);
@@ -283,17 +283,17 @@ fn too_many_retransmissions_are_reported() {
 
 #[test]
 fn the_buffer_drops_what_exceeds_it() {
-    let refused = |limit, len| {
-        let mut sender = Entity::new(AmConfig {
-            limit,
-            ..AmConfig::default()
+    let refused = |buffer, len| {
+        let mut sender = Entity::new(Rlc {
+            buffer,
+            ..Rlc::default()
         });
         (0..2_000)
             .find(|&id| sender.enqueue(Sdu { id, len }).is_err())
             .unwrap()
     };
-    assert_eq!(refused(Limit::default(), 1_500), 750);
-    assert_eq!(refused(Limit::Bytes(10_000), 1_500), 6);
+    assert_eq!(refused(Rlc::default().buffer, 1_500), 750);
+    assert_eq!(refused(Buffer::Bytes(Bytes::new(10_000)), 1_500), 6);
 }
 
 /// ns-3's LTE module sends a report by itself in its block; the standard does not ask for that.
@@ -303,9 +303,9 @@ fn a_report_goes_alone_or_with_data() {
         (StatusPlacement::Alone, false),
         (StatusPlacement::Piggybacked, true),
     ] {
-        let config = AmConfig {
+        let config = Rlc {
             status: placement,
-            ..AmConfig::default()
+            ..Rlc::default()
         };
         let mut peer = with(config, 1, 300);
         let mut entity = with(config, 1, 1_000);
@@ -321,8 +321,8 @@ fn a_report_goes_alone_or_with_data() {
 #[test]
 fn forwarding_hands_over_what_its_kind_says() {
     let forwarded = |which| {
-        let mut sender = with(AmConfig::default(), 6, 1_000);
-        let mut receiver = Entity::new(AmConfig::default());
+        let mut sender = with(Rlc::default(), 6, 1_000);
+        let mut receiver = Entity::new(Rlc::default());
         for tti in 0..3 {
             let block = fill(&mut sender, tti, 1_103);
             if tti != 1 {
@@ -345,12 +345,7 @@ fn forwarding_hands_over_what_its_kind_says() {
 }
 
 /// Transfers SDUs over a link with losses in both directions and blocks of any size, until all are confirmed.
-fn transfer(
-    config: AmConfig,
-    sdus: &[u32],
-    sizes: &[u32],
-    losses: &[bool],
-) -> (Vec<u64>, Vec<u64>) {
+fn transfer(config: Rlc, sdus: &[u32], sizes: &[u32], losses: &[bool]) -> (Vec<u64>, Vec<u64>) {
     let (mut sender, mut receiver) = (Entity::new(config), Entity::new(config));
     let (mut delivered, mut confirmed) = (Vec::new(), Vec::new());
     let mut block = Block::default();
@@ -439,7 +434,7 @@ proptest! {
         sdus in prop::collection::vec(1_u32..3_000, 1..200),
         sizes in prop::collection::vec(prop_oneof![8_u32..200, 200_u32..9_500], 1..20),
         losses in prop::collection::vec(prop::bool::weighted(0.25), 101),
-        sn in prop::sample::select(vec![SnLength::Bits10, SnLength::Bits16]),
+        sn_bits in prop::sample::select(vec![10, 16]),
         alone in any::<bool>(),
     ) {
         // At least one block of useful size passes in each direction.
@@ -447,11 +442,11 @@ proptest! {
         sizes.push(2_000);
         let mut losses = losses;
         losses.extend([false; 6]);
-        let config = AmConfig {
-            sn,
+        let config = Rlc {
+            sn_bits: Some(sn_bits),
             status: if alone { StatusPlacement::Alone } else { StatusPlacement::Piggybacked },
-            limit: Limit::Packets(50),
-            ..AmConfig::default()
+            buffer: Buffer::Packets(50),
+            ..Rlc::default()
         };
         let all: Vec<u64> = (0..sdus.len() as u64).collect();
         let (delivered, confirmed) = transfer(config, &sdus, &sizes, &losses);
@@ -465,7 +460,7 @@ proptest! {
         sdus in prop::collection::vec(1_u32..3_000, 1..40),
         sizes in prop::collection::vec(1_u32..4_000, 1..30),
     ) {
-        let mut sender = Entity::new(AmConfig::default());
+        let mut sender = Entity::new(Rlc::default());
         let mut total = 0;
         for (id, &len) in sdus.iter().enumerate() {
             sender.enqueue(Sdu { id: id as u64, len }).unwrap();
@@ -486,7 +481,7 @@ proptest! {
         blocks in prop::collection::vec(prop_oneof![any_pdu(), any_status()], 1..60),
         step in 0_u64..20,
     ) {
-        let mut entity = with(AmConfig::default(), 20, 900);
+        let mut entity = with(Rlc::default(), 20, 900);
         for (index, block) in blocks.iter().enumerate() {
             let now = step * index as u64;
             entity.advance(at(now));

@@ -3,15 +3,14 @@
 use std::sync::Arc;
 
 use radio::channel::mobility::Trajectory;
-use radio::channel::{
-    Antenna, CellSite, Deployment, DeploymentConfig, Interference, NoiseFigure, PathLossModel,
-    Position, Reception, Sight,
+use radio::channel::{Deployment, Position, Reception};
+use radio::mac::scheduler::SubbandRate;
+use radio::ran::{Channel, Direction, RanConfig, User};
+use radio::rlc::Forwarding;
+use radio::settings::{
+    A3, Cell, Cqi, Frequency, Handover, Length, Load, RlcMode, Scheduler, Trigger,
 };
-use radio::mac::scheduler::{Policy, SubbandRate};
-use radio::ran::{Channel, Direction, Load, RanConfig, RlcMode, User};
-use radio::rlc::{self, Forwarding, Limit};
-use radio::settings::{A3, Handover, Trigger};
-use units::{Duration, Instant};
+use units::Instant;
 
 use crate::lab::{Lab, faded, lte, ms, steady};
 use crate::single_user::eva;
@@ -42,10 +41,10 @@ fn saturate_all(lab: &mut Lab, until: Instant, users: u32) {
     }
 }
 
-fn rates(policy: Policy, sinrs_db: &[f64]) -> Vec<f64> {
+fn rates(scheduler: Scheduler, sinrs_db: &[f64]) -> Vec<f64> {
     let users = sinrs_db.iter().map(|sinr_db| steady(*sinr_db)).collect();
     let mut config = lte(100, users);
-    config.downlink.policy = policy;
+    config.radio.downlink.scheduler = scheduler;
     let mut lab = Lab::new(config);
     let count = sinrs_db.len() as u32;
     saturate_all(&mut lab, ms(2_000), count);
@@ -54,14 +53,9 @@ fn rates(policy: Policy, sinrs_db: &[f64]) -> Vec<f64> {
 
 #[test]
 fn the_scheduler_decides_who_gets_the_cell() {
-    let fair = rates(
-        Policy::ProportionalFair {
-            time_constant: 100.0,
-        },
-        &[20.0, 5.0],
-    );
-    let greedy = rates(Policy::MaxRate, &[20.0, 5.0]);
-    let turns = rates(Policy::RoundRobin, &[20.0, 5.0]);
+    let fair = rates(Scheduler::ProportionalFair, &[20.0, 5.0]);
+    let greedy = rates(Scheduler::MaxRate, &[20.0, 5.0]);
+    let turns = rates(Scheduler::RoundRobin, &[20.0, 5.0]);
     println!("fair {fair:.1?}, max rate {greedy:.1?}, round robin {turns:.1?}");
     assert!(greedy[1] < 0.1 && greedy[0] > 70.0, "{greedy:?}");
     // Half of the resource blocks each: half of what each would have alone.
@@ -99,7 +93,10 @@ fn the_weakest_group_wastes_capacity() {
     let rate = |subbands| {
         let mut config = lte(100, vec![]);
         config.users = vec![faded(&config, 0, 15.0, eva(5.0), 7)];
-        config.downlink.subbands = subbands;
+        if let Some(rate) = subbands {
+            config.radio.downlink.cqi = Cqi::Subband;
+            config.radio.downlink.subband_rate = rate;
+        }
         let mut lab = Lab::new(config);
         lab.saturate(ms(5_000), 0, Direction::Down);
         lab.mbps(0, false, 5.0)
@@ -115,11 +112,8 @@ fn the_weakest_group_wastes_capacity() {
 fn unacknowledged_mode_loses_what_harq_gives_up() {
     let mut config = lte(100, vec![]);
     config.users = vec![faded(&config, 0, 8.0, eva(3.0), 7)];
-    config.harq.max_transmissions = 1;
-    config.rlc = RlcMode::Unacknowledged {
-        config: rlc::um::UmConfig::default(),
-        uplink: Limit::Packets(750),
-    };
+    config.radio.harq.transmissions = 1;
+    config.radio.rlc.mode = RlcMode::Um;
     let mut lab = Lab::new(config);
     lab.saturate(ms(3_000), 0, Direction::Down);
     lab.run(ms(4_000));
@@ -132,25 +126,15 @@ fn unacknowledged_mode_loses_what_harq_gives_up() {
 /// Two cells 1000 m apart, a user on its way from one to the other at 30 m/s.
 pub fn two_cells(forwarding: Forwarding, trigger: Option<Trigger>) -> RanConfig {
     let mut config = lte(50, vec![]);
-    let site = |site: u32, x: f64| CellSite {
-        site,
-        position: Position::new(x, 0.0, 30.0),
-        antenna: Antenna::Omni { gain_dbi: 0.0 },
-        power_dbm: 46.0,
+    let cell = |name: &str, x: f64| Cell {
+        name: name.to_owned(),
+        x: Length::from_metres(x),
+        ..Cell::default()
     };
-    let deployment = DeploymentConfig {
-        cells: vec![site(0, 0.0), site(1, 1_000.0)],
-        carrier: radio::channel::Carrier::from_mhz(2620.0).unwrap(),
-        grid: config.air.grid(),
-        path_loss: PathLossModel::Friis,
-        sight: Sight::Line,
-        shadowing: None,
-        noise_figure: NoiseFigure::new(7.0).unwrap(),
-        ue_height_m: 1.5,
-        interference: Interference::Mean,
-        update_period: Duration::from_millis(10),
-    };
-    let deployment = Arc::new(Deployment::new(deployment, 7).unwrap());
+    config.radio.cells = vec![cell("cell-1", 0.0), cell("cell-2", 1_000.0)];
+    config.radio.frequency = Some(Frequency::from_hertz(2620e6));
+    let deployment = Deployment::new(&config.radio, config.air.grid(), 7).unwrap();
+    let deployment = Arc::new(deployment);
     let way = Trajectory::Linear {
         start: Position::new(350.0, 0.0, 1.5),
         velocity: [30.0, 0.0, 0.0],
@@ -161,9 +145,8 @@ pub fn two_cells(forwarding: Forwarding, trigger: Option<Trigger>) -> RanConfig 
         speed_mps: None,
         observed: true,
     }];
-    config.cells = 2;
-    config.load = Load::Actual;
-    config.handover = trigger.map(|trigger| Handover {
+    config.radio.propagation.load = Load::Actual;
+    config.radio.handover = trigger.map(|trigger| Handover {
         trigger,
         forwarding,
         ..Handover::default()
@@ -258,7 +241,7 @@ fn a_handover_without_forwarding_loses_the_buffer() {
 #[test]
 fn without_handover_the_link_fails_and_is_found_again() {
     let mut config = two_cells(Forwarding::Lossless, None);
-    config.load = Load::Full;
+    config.radio.propagation.load = Load::Full;
     let mut lab = Lab::new(config);
     lab.saturate(ms(20_000), 0, Direction::Down);
     let (handovers, failures) = lab.ran.mobility(0);
@@ -271,8 +254,10 @@ fn without_handover_the_link_fails_and_is_found_again() {
 
 /// A carrier in TDD sends down in its downlink slots only, and up in its uplink slots.
 mod nr {
+    use config::Buffer;
     use radio::phy::nr::McsTable;
     use radio::ran::{AirInterface, Carrier, NrCarrier};
+    use radio::settings::Technology;
 
     use super::*;
 
@@ -286,17 +271,10 @@ mod nr {
         });
         let mut config = lte(100, vec![steady(35.0)]);
         config.air = AirInterface::shared(&carrier).unwrap();
-        config.harq.processes = 16;
-        config.harq.round_trip = 8;
-        config.rlc = RlcMode::Acknowledged {
-            config: rlc::am::AmConfig {
-                sn: rlc::am::SnLength::Bits16,
-                length_indicator: rlc::LengthIndicator::Bits15,
-                limit: Limit::Packets(20_000),
-                ..rlc::am::AmConfig::default()
-            },
-            uplink: Limit::Packets(2_000),
-        };
+        config.radio.technology = Technology::Nr;
+        config.radio.rlc.length_indicator_bits = 15;
+        config.radio.rlc.buffer = Buffer::Packets(20_000);
+        config.radio.rlc.uplink_buffer = Buffer::Packets(2_000);
         config
     }
 

@@ -3,13 +3,13 @@
 use radio::channel::{FadedSinr, SinrTrace};
 use radio::ran::{Channel, User};
 use radio::rlc::Forwarding;
-use units::{Duration, Instant};
+use units::Instant;
 
 use crate::cells::two_cells;
 use crate::lab::{Lab, lte, ms, steady};
 
 fn moving_away(speed_mps: Option<f64>) -> User {
-    let trace = SinrTrace::ramp(20.0, 5.0, Duration::from_secs(60)).unwrap();
+    let trace = SinrTrace::new(vec![(Instant::ZERO, 20.0), (ms(60_000), 5.0)]).unwrap();
     User {
         channel: Channel::Traced(Box::new(FadedSinr::unfaded(trace))),
         speed_mps,

@@ -3,17 +3,13 @@
 use std::collections::BTreeMap;
 
 use radio::channel::{FadedSinr, Fading, FadingConfig, LinkId, Receiver, SinrTrace};
-use radio::mac::harq;
-use radio::mac::scheduler::Policy;
-use radio::mac::uplink::{GrantProtocol, RequestConfig, Timers};
 use radio::phy::lte::McsTable;
 use radio::ran::{
-    Access, AirInterface, Carrier, Channel, Direction, Downlink, Load, LteCarrier, Outcome, Ran,
-    RanConfig, RlcMode, TtiRecord, Uplink, User, UserId,
+    AirInterface, Carrier, Channel, Direction, LteCarrier, Outcome, Ran, RanConfig, TtiRecord,
+    User, UserId,
 };
-use radio::rlc::{self, Limit};
-use radio::settings::LinkFailure;
-use units::{Duration, Instant};
+use radio::settings::{Radio, Uplink};
+use units::{Bytes, Duration, Instant};
 
 pub fn ms(milliseconds: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(milliseconds)
@@ -30,45 +26,17 @@ pub fn lte(prbs: u32, users: Vec<User>) -> RanConfig {
     });
     RanConfig {
         air: AirInterface::shared(&carrier).unwrap(),
-        cells: 1,
-        downlink: Downlink {
-            policy: Policy::ProportionalFair {
-                time_constant: 100.0,
+        radio: Radio {
+            uplink: Uplink {
+                first_grant: Bytes::new(100),
+                prescheduling: None,
+                random_access: Duration::from_millis(15),
+                ..Uplink::default()
             },
-            subbands: None,
-            cqi_period: 5,
-            cqi_delay: 6,
-            margin_db: 0.0,
-            outer_loop: None,
-            channel_period: 1,
+            log: true,
+            ..Radio::default()
         },
-        harq: harq::HarqConfig::default(),
-        decoding: 4,
-        rlc: RlcMode::Acknowledged {
-            config: rlc::am::AmConfig::default(),
-            uplink: Limit::Packets(750),
-        },
-        pdcp_sn: rlc::pdcp::SnLength::Bits12,
-        uplink: Uplink {
-            access: Access::Granted {
-                protocol: GrantProtocol::Standard,
-                enhanced: false,
-                timers: Timers::new(Some(10), 320),
-                request: RequestConfig::default(),
-            },
-            traced_sinr_db: 15.0,
-            power_dbm: 23.0,
-            noise_figure_db: 5.0,
-            first_grant: 100,
-            prescheduling: None,
-            random_access: 15,
-        },
-        drx: None,
-        handover: None,
-        link_failure: LinkFailure::default(),
-        load: Load::Full,
         users,
-        log: true,
     }
 }
 
@@ -97,7 +65,7 @@ pub fn faded(
     };
     let grid = config.air.grid();
     let fading = Fading::new(fading, &grid, seed, link).unwrap();
-    let channel = FadedSinr::new(trace, fading, Receiver::IDEAL, &grid).unwrap();
+    let channel = FadedSinr::new(trace, fading, Receiver::IDEAL, &grid);
     User {
         channel: Channel::Traced(Box::new(channel)),
         speed_mps: None,

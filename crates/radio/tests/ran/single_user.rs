@@ -1,7 +1,8 @@
 //! Radio access network with one user in one cell.
 
-use radio::channel::{Carrier, DelayProfile, Doppler, FadingConfig, Speed};
+use radio::channel::{Doppler, FadingConfig};
 use radio::ran::Direction;
+use radio::settings::{Frequency, Profile, Speed};
 use units::{Duration, Instant};
 
 use crate::lab::{Lab, faded, lte, ms, steady};
@@ -63,9 +64,9 @@ fn an_uplink_alone_is_filled_too() {
 }
 
 pub fn eva(km_per_h: f64) -> FadingConfig {
-    let speed = Speed::from_km_per_h(km_per_h).unwrap();
-    let carrier = Carrier::from_mhz(2650.0).unwrap();
-    FadingConfig::new(DelayProfile::Eva, Doppler::Moving(speed, carrier))
+    let speed = Speed::from_metres_per_second(km_per_h / 3.6);
+    let carrier = Frequency::from_hertz(2650.0 * 1e6);
+    FadingConfig::new(Profile::Eva, Doppler::Moving(speed, carrier))
 }
 
 /// Fading costs capacity and brings errors, but acknowledged mode loses nothing and keeps the order.

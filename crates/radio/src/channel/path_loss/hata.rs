@@ -1,7 +1,9 @@
 //! Path loss by Hata's formulas and their extension by COST 231.
 
-use super::Line;
-use crate::channel::{Carrier, ParameterError};
+use units::Frequency;
+
+use super::{Line, mhz};
+use crate::channel::ParameterError;
 use crate::settings::Environment;
 
 /// Base station and UE height in metres.
@@ -51,12 +53,12 @@ pub(super) fn open_area_gain(mhz: f64) -> f64 {
 
 pub(super) fn okumura(
     environment: Environment,
-    carrier: Carrier,
+    carrier: Frequency,
     heights: Heights,
 ) -> Result<Line, ParameterError> {
     check_heights(heights)?;
     let field = "carrier in MHz for Okumura-Hata";
-    let mhz = ParameterError::range(field, carrier.mhz(), 150.0, 1500.0)?;
+    let mhz = ParameterError::range(field, mhz(carrier), 150.0, 1500.0)?;
     let (base, ue) = heights;
     let city = 69.55 + 26.16 * libm::log10(mhz) - 13.82 * libm::log10(base);
     let at_1_km = match environment {
@@ -73,12 +75,12 @@ pub(super) fn okumura(
 
 pub(super) fn cost231(
     environment: Environment,
-    carrier: Carrier,
+    carrier: Frequency,
     heights: Heights,
 ) -> Result<Line, ParameterError> {
     check_heights(heights)?;
     let field = "carrier in MHz for COST 231 Hata";
-    let mhz = ParameterError::range(field, carrier.mhz(), 1500.0, 2000.0)?;
+    let mhz = ParameterError::range(field, mhz(carrier), 1500.0, 2000.0)?;
     let metropolitan = match environment {
         Environment::LargeCity => 3.0,
         Environment::MediumCity | Environment::Suburban => 0.0,
@@ -100,17 +102,18 @@ pub(super) fn cost231(
 
 #[cfg(test)]
 mod tests {
+    use super::super::LossCurve;
     use super::super::tests::{assert_db, loss};
-    use super::super::{PathLoss, PathLossModel};
     use super::*;
+    use crate::settings::{Hata, PathLoss};
 
     /// By hand: 69.55 + 77.281 - 20.414 = 126.42 at 900 MHz, 30 m, 1 km; a(1.5 m) = 0.016 in a medium
     /// city, -0.0009 in a large one; slope 35.22 dB.
     #[test]
     fn okumura_hata_at_900_mhz() {
         let at = |environment, m| {
-            let model = PathLossModel::OkumuraHata(environment);
-            loss(model, 900.0, (30.0, 1.5), m, false)
+            let model = PathLoss::OkumuraHata(Hata { environment });
+            loss(&model, 900.0, (30.0, 1.5), m, false)
         };
         assert_db(at(Environment::MediumCity, 1_000.0), 126.40);
         assert_db(at(Environment::LargeCity, 1_000.0), 126.42);
@@ -123,8 +126,8 @@ mod tests {
     #[test]
     fn cost_231_hata_at_1800_mhz() {
         let at = |environment| {
-            let model = PathLossModel::Cost231Hata(environment);
-            loss(model, 1800.0, (30.0, 1.5), 1_000.0, false)
+            let model = PathLoss::Cost231Hata(Hata { environment });
+            loss(&model, 1800.0, (30.0, 1.5), 1_000.0, false)
         };
         assert_db(at(Environment::MediumCity), 46.3 + 110.353 - 20.414 - 0.043);
         assert_db(
@@ -135,9 +138,9 @@ mod tests {
 
     #[test]
     fn a_carrier_outside_the_model_is_refused() {
-        let model = PathLossModel::Cost231Hata(Environment::MediumCity);
-        let carrier = Carrier::from_mhz(2620.0).unwrap();
-        let error = PathLoss::new(model, carrier, 30.0, 1.5).unwrap_err();
+        let model = PathLoss::Cost231Hata(Hata::default());
+        let carrier = Frequency::from_hertz(2620e6);
+        let error = LossCurve::new(&model, carrier, 30.0, 1.5).unwrap_err();
         assert_eq!(
             error.to_string(),
             "carrier in MHz for COST 231 Hata = 2620 must be from 1500 to 2000"

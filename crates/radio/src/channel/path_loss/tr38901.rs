@@ -1,6 +1,10 @@
 //! Path loss of the urban and rural macro cells of TR 38.901, for outdoor UEs.
 
-use crate::channel::{Carrier, ParameterError};
+use units::Frequency;
+
+use super::ghz;
+use crate::channel::ParameterError;
+use crate::settings::Streets;
 
 /// Least distance over ground of table 7.4.1-1, in metres.
 pub(super) const NEAREST_M: f64 = 10.0;
@@ -26,16 +30,16 @@ impl Uma {
     /// Environment height of note 1, which is 1 m for UEs up to 13 m.
     const ENVIRONMENT_M: f64 = 1.0;
 
-    pub fn new(carrier: Carrier, (base, ue): Heights) -> Result<Self, ParameterError> {
-        ParameterError::range("carrier in GHz for UMa", carrier.ghz(), 0.5, 100.0)?;
+    pub fn new(carrier: Frequency, (base, ue): Heights) -> Result<Self, ParameterError> {
+        ParameterError::range("carrier in GHz for UMa", ghz(carrier), 0.5, 100.0)?;
         // The table has one height, 25 m; those around it follow from the formulas.
         ParameterError::range("base station height in m for UMa", base, 10.0, 150.0)?;
         ParameterError::range("UE height in m for UMa", ue, 1.5, 13.0)?;
         let effective = |height: f64| height - Self::ENVIRONMENT_M;
-        let break_point_m = 4.0 * effective(base) * effective(ue) * carrier.hz() / C;
+        let break_point_m = 4.0 * effective(base) * effective(ue) * carrier.hertz() / C;
         let between = base - ue;
         Ok(Self {
-            frequency_db: 20.0 * libm::log10(carrier.ghz()),
+            frequency_db: 20.0 * libm::log10(ghz(carrier)),
             break_point_m,
             break_db: 9.0 * libm::log10(break_point_m * break_point_m + between * between),
             height_db: 0.6 * (ue - 1.5),
@@ -74,17 +78,18 @@ pub(super) struct Rma {
 
 impl Rma {
     pub fn new(
-        carrier: Carrier,
+        carrier: Frequency,
         (base, ue): Heights,
-        street_width_m: f64,
-        building_height_m: f64,
+        streets: &Streets,
     ) -> Result<Self, ParameterError> {
         // A note of table 7.4.1-1 limits RMa to 30 GHz; the other ranges stand in the table.
-        let ghz = ParameterError::range("carrier in GHz for RMa", carrier.ghz(), 0.5, 30.0)?;
+        let ghz = ParameterError::range("carrier in GHz for RMa", ghz(carrier), 0.5, 30.0)?;
         ParameterError::range("base station height in m for RMa", base, 10.0, 150.0)?;
         ParameterError::range("UE height in m for RMa", ue, 1.0, 10.0)?;
-        ParameterError::range("street width in m for RMa", street_width_m, 5.0, 50.0)?;
-        ParameterError::range("building height in m for RMa", building_height_m, 5.0, 50.0)?;
+        let (street_width_m, building_height_m) = (
+            streets.street_width.metres(),
+            streets.building_height.metres(),
+        );
         let powered = libm::pow(building_height_m, 1.72);
         let relative = building_height_m / base;
         let ue_log = libm::log10(11.75 * ue);
@@ -94,7 +99,7 @@ impl Rma {
             slope: (0.03 * powered).min(10.0),
             building_db: (0.044 * powered).min(14.77),
             per_metre: 0.002 * libm::log10(building_height_m),
-            break_point_m: 2.0 * core::f64::consts::PI * base * ue * carrier.hz() / C,
+            break_point_m: 2.0 * core::f64::consts::PI * base * ue * carrier.hertz() / C,
             no_line_at_1_km: 161.04 - 7.1 * libm::log10(street_width_m)
                 + 7.5 * libm::log10(building_height_m)
                 - (24.37 - 3.7 * relative * relative) * libm::log10(base)
@@ -144,23 +149,23 @@ pub(super) fn rma_sight_probability(ground_m: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::LossCurve;
     use super::super::tests::{assert_db, loss};
-    use super::super::{PathLoss, PathLossModel};
     use super::*;
+    use crate::settings::PathLoss;
 
     const UMA: (f64, f64) = (25.0, 1.5);
     const RMA: (f64, f64) = (35.0, 1.5);
-    const RURAL: PathLossModel = PathLossModel::Rma38901 {
-        street_width_m: 20.0,
-        building_height_m: 5.0,
-    };
+    fn rural() -> PathLoss {
+        PathLoss::Tr38901Rma(Streets::default())
+    }
 
     /// By hand at 2 GHz: d'BP = 4·24·0.5·2e9/3e8 = 320 m. At 200 m over ground d3D = 201.376 m:
     /// 28 + 22 log10(201.376) + 6.0206 = 84.71. At 1000 m d3D = 1000.276 m:
     /// 28 + 40·3.00012 + 6.0206 - 9 log10(320² + 23.5²) = 108.91.
     #[test]
     fn uma_in_sight_breaks_at_320_m() {
-        let at = |m| loss(PathLossModel::Uma38901, 2000.0, UMA, m, true);
+        let at = |m| loss(&PathLoss::Tr38901Uma, 2000.0, UMA, m, true);
         assert_db(at(200.0), 84.709);
         assert_db(at(1_000.0), 108.91);
         let step = at(320.01) - at(319.99);
@@ -170,8 +175,8 @@ mod tests {
     /// 13.54 + 39.08 log10(1000.276) + 6.0206 = 136.81.
     #[test]
     fn uma_out_of_sight() {
-        let model = PathLossModel::Uma38901;
-        assert_db(loss(model, 2000.0, UMA, 1_000.0, false), 136.805);
+        let model = PathLoss::Tr38901Uma;
+        assert_db(loss(&model, 2000.0, UMA, 1_000.0, false), 136.805);
     }
 
     /// By hand at 0.7 GHz, h = 5 m: h^1.72 = 15.930, 20 log10(40π·0.7/3) = 29.344, so that PL1 at
@@ -179,7 +184,7 @@ mod tests {
     #[test]
     fn rma_in_sight_before_the_break_point() {
         // d_BP = 2π·35·1.5·0.7e9/3e8 = 769.7 m: 500 m is before it.
-        let found = loss(RURAL, 700.0, RMA, 500.0, true);
+        let found = loss(&rural(), 700.0, RMA, 500.0, true);
         let space: f64 = 501.1215;
         let expected = 29.3442 + 20.4779 * space.log10() - 0.7009 + 0.0013979 * space;
         assert_db(found, expected);
@@ -187,7 +192,7 @@ mod tests {
 
     #[test]
     fn rma_rises_with_the_fourth_power_behind_the_break_point() {
-        let at = |m| loss(RURAL, 700.0, RMA, m, true);
+        let at = |m| loss(&rural(), 700.0, RMA, m, true);
         assert_db(
             at(10_000.0) - at(1_000.0),
             40.0 * (10_000.056_f64 / 1_000.561).log10(),
@@ -201,16 +206,16 @@ mod tests {
         let expected = 161.04 - 9.2373 + 5.2423 - 24.2945 * 1.54407 + 0.0094
             - 3.0980
             - (3.2 * 1.246_252 * 1.246_252 - 4.97);
-        assert_db(loss(RURAL, 700.0, RMA, 1_000.0, false), expected);
+        assert_db(loss(&rural(), 700.0, RMA, 1_000.0, false), expected);
     }
 
     #[test]
     fn out_of_sight_is_never_better_than_in_sight() {
-        for model in [PathLossModel::Uma38901, RURAL] {
+        for model in [PathLoss::Tr38901Uma, rural()] {
             for ground in 1..500_u32 {
                 let ground = f64::from(ground) * 10.0;
                 let [line, no_line] =
-                    [true, false].map(|sight| loss(model, 2000.0, RMA, ground, sight));
+                    [true, false].map(|sight| loss(&model, 2000.0, RMA, ground, sight));
                 assert!(no_line >= line, "{model:?} at {ground} m");
             }
         }
@@ -218,9 +223,9 @@ mod tests {
 
     #[test]
     fn sight_fades_as_table_7_4_2_1_says() {
-        let carrier = Carrier::from_mhz(2000.0).unwrap();
-        let uma = PathLoss::new(PathLossModel::Uma38901, carrier, 25.0, 1.5).unwrap();
-        let rma = PathLoss::new(RURAL, carrier, 35.0, 1.5).unwrap();
+        let carrier = Frequency::from_hertz(2000e6);
+        let uma = LossCurve::new(&PathLoss::Tr38901Uma, carrier, 25.0, 1.5).unwrap();
+        let rma = LossCurve::new(&rural(), carrier, 35.0, 1.5).unwrap();
         assert_eq!(uma.sight_probability(18.0), Some(1.0));
         assert_eq!(rma.sight_probability(10.0), Some(1.0));
         let far = uma.sight_probability(180.0).unwrap();

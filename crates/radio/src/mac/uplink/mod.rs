@@ -64,17 +64,6 @@ impl Timers {
     }
 }
 
-impl Timers {
-    /// Returns the same timers in TTIs, of which a subframe has so many.
-    #[must_use]
-    pub fn in_ttis(self, per_subframe: u64) -> Self {
-        Self {
-            periodic: self.periodic.map(|period| period * per_subframe),
-            retransmission: self.retransmission * per_subframe,
-        }
-    }
-}
-
 impl Default for Timers {
     /// Returns the default MAC configuration: infinity and sf2560 (TS 36.331 clause 9.2.2).
     fn default() -> Self {

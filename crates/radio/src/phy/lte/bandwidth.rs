@@ -9,7 +9,7 @@ pub struct Bandwidth {
 }
 
 /// Width in kHz and resource blocks.
-const CARRIERS: [(u32, u32); 6] = [
+pub(crate) const CARRIERS: [(u32, u32); 6] = [
     (1_400, 6),
     (3_000, 15),
     (5_000, 25),

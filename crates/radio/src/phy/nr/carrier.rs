@@ -12,14 +12,6 @@ pub enum FrequencyRange {
     Fr2,
 }
 
-/// NR carrier: range, numerology and width.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Carrier {
-    range: FrequencyRange,
-    numerology: Numerology,
-    prbs: u32,
-}
-
 /// Widths in MHz and N_RB at 15 kHz in FR1 (TS 38.101-1 table 5.3.2-1).
 const FR1_15_KHZ: &[(u32, u32)] = &[
     (5, 25),
@@ -78,59 +70,36 @@ const FR2_60_KHZ: &[(u32, u32)] = &[(50, 66), (100, 132), (200, 264)];
 const FR2_120_KHZ: &[(u32, u32)] = &[(50, 32), (100, 66), (200, 132), (400, 264)];
 
 impl FrequencyRange {
-    const fn widths(self, numerology: Numerology) -> &'static [(u32, u32)] {
-        match (self, numerology.mu()) {
-            (Self::Fr1, 0) => FR1_15_KHZ,
-            (Self::Fr1, 1) => FR1_30_KHZ,
-            (Self::Fr1, 2) => FR1_60_KHZ,
-            (Self::Fr2, 2) => FR2_60_KHZ,
-            (Self::Fr2, 3) => FR2_120_KHZ,
+    /// Returns the widths in MHz at a subcarrier spacing in kHz, with their N_RB.
+    pub(crate) const fn widths(self, spacing_khz: u32) -> &'static [(u32, u32)] {
+        match (self, spacing_khz) {
+            (Self::Fr1, 15) => FR1_15_KHZ,
+            (Self::Fr1, 30) => FR1_30_KHZ,
+            (Self::Fr1, 60) => FR1_60_KHZ,
+            (Self::Fr2, 60) => FR2_60_KHZ,
+            (Self::Fr2, 120) => FR2_120_KHZ,
             _ => &[],
         }
     }
-}
 
-impl Carrier {
-    /// Returns the carrier of `mhz` with that numerology.
+    /// Returns the physical resource blocks, N_RB, of a carrier of `mhz` with that numerology.
     ///
     /// # Errors
     /// If TS 38.101 has no such carrier.
-    pub fn new(
-        range: FrequencyRange,
-        numerology: Numerology,
-        mhz: u32,
-    ) -> Result<Self, ConfigError> {
-        let (name, part) = match range {
-            FrequencyRange::Fr1 => ("FR1", 1),
-            FrequencyRange::Fr2 => ("FR2", 2),
+    pub fn prbs(self, numerology: Numerology, mhz: u32) -> Result<u32, ConfigError> {
+        let (range, part) = match self {
+            Self::Fr1 => ("FR1", 1),
+            Self::Fr2 => ("FR2", 2),
         };
-        let width = range.widths(numerology).iter().find(|width| width.0 == mhz);
-        let prbs = width.ok_or(ConfigError::NrBandwidth {
+        let scs_khz = numerology.subcarrier_spacing_khz();
+        let width = self.widths(scs_khz).iter().find(|width| width.0 == mhz);
+        let unknown = ConfigError::NrBandwidth {
             mhz,
-            scs_khz: numerology.subcarrier_spacing_khz(),
-            range: name,
-            part,
-        })?;
-        Ok(Self {
+            scs_khz,
             range,
-            numerology,
-            prbs: prbs.1,
-        })
-    }
-
-    /// Returns the frequency range.
-    pub const fn range(self) -> FrequencyRange {
-        self.range
-    }
-
-    /// Returns the numerology.
-    pub const fn numerology(self) -> Numerology {
-        self.numerology
-    }
-
-    /// Returns the physical resource blocks, N_RB.
-    pub const fn prbs(self) -> u32 {
-        self.prbs
+            part,
+        };
+        width.map(|width| width.1).ok_or(unknown)
     }
 }
 
@@ -139,7 +108,7 @@ mod tests {
     use super::*;
 
     fn prbs(range: FrequencyRange, mu: u32, mhz: u32) -> Result<u32, ConfigError> {
-        Carrier::new(range, Numerology::new(mu)?, mhz).map(Carrier::prbs)
+        range.prbs(Numerology::new(mu)?, mhz)
     }
 
     #[test]
@@ -158,11 +127,11 @@ mod tests {
     fn blocks_leave_a_guard_band_on_either_side() {
         for range in [FrequencyRange::Fr1, FrequencyRange::Fr2] {
             for numerology in (0..4).map(|mu| Numerology::new(mu).expect("supported")) {
-                for (mhz, _) in range.widths(numerology) {
-                    let carrier = Carrier::new(range, numerology, *mhz).expect("in the table");
+                for (mhz, _) in range.widths(numerology.subcarrier_spacing_khz()) {
+                    let prbs = range.prbs(numerology, *mhz).expect("in the table");
                     let prb_hz = 12_000 * numerology.subcarrier_spacing_khz();
-                    let used = f64::from(carrier.prbs() * prb_hz) / (f64::from(*mhz) * 1e6);
-                    assert!((0.79..0.99).contains(&used), "{carrier:?}: {used}");
+                    let used = f64::from(prbs * prb_hz) / (f64::from(*mhz) * 1e6);
+                    assert!((0.79..0.99).contains(&used), "{range:?} {mhz}: {used}");
                 }
             }
         }

@@ -6,7 +6,7 @@ mod numerology;
 mod tbs;
 mod tdd;
 
-pub use carrier::{Carrier, FrequencyRange};
+pub use carrier::FrequencyRange;
 pub use mcs::{Allocation, McsTable, format, link_adaptation};
 pub use numerology::Numerology;
 pub(crate) use tbs::{elements_of_allocation, transport_block_size};

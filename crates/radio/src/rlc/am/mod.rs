@@ -5,13 +5,12 @@ mod retransmission;
 mod status;
 mod transmitter;
 
-pub use crate::settings::StatusPlacement;
-
-use super::{Block, Dropped, Forwarding, LengthIndicator, Limit, Sdu};
+use super::{Block, Dropped, Forwarding, Sdu};
 use crate::mac::subheader;
+use crate::settings::{Rlc, StatusPlacement};
 use receiver::Receiver;
 use transmitter::Transmitter;
-use units::{Duration, Instant};
+use units::Instant;
 
 /// Length of the sequence number (clause 6.2.2.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,6 +20,15 @@ pub enum SnLength {
     /// 16 bits, window 32768 (from Release 13 on): for rates at which 512 PDUs are less than a round
     /// trip.
     Bits16,
+}
+
+impl Rlc {
+    fn am_sn(&self) -> SnLength {
+        match self.sn_bits {
+            Some(16) => SnLength::Bits16,
+            _ => SnLength::Bits10,
+        }
+    }
 }
 
 impl SnLength {
@@ -57,60 +65,17 @@ impl SnLength {
     }
 }
 
-/// Timers and thresholds (TS 36.331 clause 6.3.2, RLC-Config).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct AmConfig {
-    /// Length of the sequence number.
-    pub sn: SnLength,
-    /// Width of length indicators.
-    pub length_indicator: LengthIndicator,
-    /// Room for SDUs not yet sent.
-    pub limit: Limit,
-    /// Where status reports go.
-    pub status: StatusPlacement,
-    /// Time after a poll without a report until the poll is repeated.
-    pub t_poll_retransmit: Duration,
-    /// Time a missing PDU is waited for.
-    pub t_reordering: Duration,
-    /// Shortest time between status reports.
-    pub t_status_prohibit: Duration,
-    /// A poll after so many PDUs; `None` for infinity.
-    pub poll_pdu: Option<u32>,
-    /// A poll after so many bytes; `None` for infinity.
-    pub poll_byte: Option<u64>,
-    /// Retransmissions of a PDU at which the link counts as failed.
-    pub max_retransmissions: u32,
-}
-
-impl Default for AmConfig {
-    /// Values within RLC-Config's ranges: reordering 35 ms outlasts four HARQ attempts (32 ms).
-    fn default() -> Self {
-        Self {
-            sn: SnLength::Bits10,
-            length_indicator: LengthIndicator::Bits11,
-            limit: Limit::default(),
-            status: StatusPlacement::Piggybacked,
-            t_poll_retransmit: Duration::from_millis(80),
-            t_reordering: Duration::from_millis(35),
-            t_status_prohibit: Duration::from_millis(10),
-            poll_pdu: Some(16),
-            poll_byte: None,
-            max_retransmissions: 8,
-        }
-    }
-}
-
 /// Entity in acknowledged mode: both its sides.
 #[derive(Clone, Debug)]
 pub struct Entity {
-    config: AmConfig,
+    config: Rlc,
     transmitter: Transmitter,
     receiver: Receiver,
 }
 
 impl Entity {
     /// Returns an entity in its initial state.
-    pub fn new(config: AmConfig) -> Self {
+    pub fn new(config: Rlc) -> Self {
         Self {
             config,
             transmitter: Transmitter::new(config),

@@ -1,8 +1,8 @@
 //! Receiving side of acknowledged mode: window, reordering and delivery (clause 5.1.3.2).
 
-use super::AmConfig;
 use crate::rlc::assembler::Assembler;
 use crate::rlc::{DataPdu, Sdu, Segment};
+use crate::settings::Rlc;
 use std::collections::VecDeque;
 use units::Instant;
 
@@ -103,7 +103,7 @@ impl Slot {
 /// Receiving side of an entity. Sequence numbers do not wrap here.
 #[derive(Clone, Debug)]
 pub(super) struct Receiver {
-    pub(super) config: AmConfig,
+    pub(super) config: Rlc,
     /// VR(R).
     pub(super) next: u64,
     /// VR(MS).
@@ -126,7 +126,7 @@ pub(super) struct Receiver {
 }
 
 impl Receiver {
-    pub(super) fn new(config: AmConfig) -> Self {
+    pub(super) fn new(config: Rlc) -> Self {
         Self {
             config,
             next: 0,
@@ -151,10 +151,10 @@ impl Receiver {
         segments: &[Segment],
         delivered: &mut Vec<Sdu>,
     ) {
-        let modulus = self.config.sn.modulus();
+        let modulus = self.config.am_sn().modulus();
         let offset = pdu.part.map_or(0, |part| part.offset);
         let data: u64 = segments.iter().map(|segment| u64::from(segment.len)).sum();
-        let longest = u64::from(self.config.sn.longest_data());
+        let longest = u64::from(self.config.am_sn().longest_data());
         let valid = u64::from(pdu.sn) < modulus
             && data == u64::from(pdu.data)
             && data > 0
@@ -165,7 +165,7 @@ impl Receiver {
         }
         let distance = (u64::from(pdu.sn) + modulus - self.next % modulus) % modulus;
         let sn = self.next + distance;
-        let inside = distance < self.config.sn.window();
+        let inside = distance < self.config.am_sn().window();
         let placed = inside && self.place(sn, pdu, offset, segments, delivered);
         if placed {
             self.update_reordering(now);
@@ -245,7 +245,7 @@ impl Receiver {
             self.reordering = Instant::NEVER;
         }
         if self.reordering == Instant::NEVER && self.highest > self.next {
-            self.reordering = now + self.config.t_reordering;
+            self.reordering = now + self.config.reordering;
             self.awaited = self.highest;
         }
     }
@@ -269,7 +269,7 @@ impl Receiver {
         self.reordering = Instant::NEVER;
         self.max_status = self.first_incomplete(self.awaited.max(self.next));
         if self.highest > self.max_status {
-            self.reordering = now + self.config.t_reordering;
+            self.reordering = now + self.config.reordering;
             self.awaited = self.highest;
         }
         self.status_triggered = true;

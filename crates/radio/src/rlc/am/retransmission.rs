@@ -1,7 +1,7 @@
 //! Retransmissions: the queue of data to be sent again, and its segmentation (clause 5.2.1).
 
-use super::AmConfig;
 use crate::rlc::{Block, DataPdu, Part, Segment};
+use crate::settings::Rlc;
 use std::collections::VecDeque;
 
 /// Bytes `from..to` of the data field of one PDU that are to be sent again.
@@ -78,19 +78,19 @@ impl Wanted {
     /// is wanted and fits, otherwise an AMD PDU segment. `total` and `segments` are of the original PDU.
     pub(super) fn cut<'a>(
         &self,
-        config: &AmConfig,
+        config: &Rlc,
         total: u32,
         segments: impl Iterator<Item = &'a Segment> + Clone,
         room: u32,
         block: &mut Block,
     ) -> Option<Sent> {
-        let indicator = config.length_indicator;
+        let indicator = config.length_indicator();
         let whole_header = {
             let elements = segments.clone().count() as u32;
-            config.sn.header(false) + indicator.extension(elements)
+            config.am_sn().header(false) + indicator.extension(elements)
         };
         let whole = self.from == 0 && self.to == total && whole_header + total <= room;
-        let fixed = config.sn.header(!whole);
+        let fixed = config.am_sn().header(!whole);
         let first_segment = block.segments.len() as u32;
         let (mut at, mut data, mut elements) = (0, 0, 0);
         for segment in segments {
@@ -120,7 +120,7 @@ impl Wanted {
         }
         let header = fixed + indicator.extension(elements);
         block.pdus.push(DataPdu {
-            sn: (self.sn % config.sn.modulus()) as u32,
+            sn: (self.sn % config.am_sn().modulus()) as u32,
             poll: false,
             part: (!whole).then_some(Part {
                 offset: self.from,

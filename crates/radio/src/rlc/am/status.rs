@@ -1,8 +1,9 @@
 //! Status reports and their size (clauses 5.2.3 and 6.2.1.6).
 
+use super::SnLength;
 use super::receiver::Receiver;
-use super::{AmConfig, SnLength};
 use crate::rlc::{Nack, StatusPdu};
+use crate::settings::Rlc;
 use units::Instant;
 
 impl SnLength {
@@ -25,8 +26,8 @@ impl SnLength {
     }
 }
 
-fn wrapped(config: &AmConfig, sn: u64) -> u32 {
-    (sn % config.sn.modulus()) as u32
+fn wrapped(config: &Rlc, sn: u64) -> u32 {
+    (sn % config.am_sn().modulus()) as u32
 }
 
 impl Receiver {
@@ -43,12 +44,12 @@ impl Receiver {
         if !self.status_triggered || now < self.prohibited_until {
             return 0;
         }
-        let mut bits = self.config.sn.status_bits();
+        let mut bits = self.config.am_sn().status_bits();
         self.each_missing(|_, parts| {
             bits += if parts == 0 {
-                self.config.sn.nack_bits(false)
+                self.config.am_sn().nack_bits(false)
             } else {
-                parts * self.config.sn.nack_bits(true)
+                parts * self.config.am_sn().nack_bits(true)
             };
             true
         });
@@ -79,7 +80,7 @@ impl Receiver {
     /// are left above ACK_SN (clause 5.2.3).
     pub(super) fn report(&mut self, now: Instant, room: u32, status: &mut StatusPdu) -> bool {
         let config = self.config;
-        let mut bits = config.sn.status_bits();
+        let mut bits = config.am_sn().status_bits();
         let limit = room.saturating_mul(8);
         status.nacks.clear();
         if bits > limit {
@@ -87,7 +88,7 @@ impl Receiver {
         }
         let ack = self.each_missing(|sn, parts| {
             let number = wrapped(&config, sn);
-            let by_parts = parts * config.sn.nack_bits(true);
+            let by_parts = parts * config.am_sn().nack_bits(true);
             if parts > 0 && bits + by_parts <= limit {
                 bits += by_parts;
                 if let Some(slot) = self.slot(sn) {
@@ -99,7 +100,7 @@ impl Receiver {
                 return true;
             }
             // A request for the whole PDU takes less room than the list of its missing parts.
-            let whole = config.sn.nack_bits(false);
+            let whole = config.am_sn().nack_bits(false);
             if bits + whole > limit {
                 return false;
             }
@@ -111,7 +112,7 @@ impl Receiver {
         status.ack_sn = wrapped(&config, ack);
         status.bytes = bits.div_ceil(8);
         self.status_triggered = false;
-        self.prohibited_until = now + config.t_status_prohibit;
+        self.prohibited_until = now + config.status_prohibit;
         true
     }
 }

@@ -1,9 +1,10 @@
 //! Transmitting side of acknowledged mode: sequence numbers, polls and the window (clauses 5.1.3.1 and 5.2.2).
 
+use super::Forwarding;
 use super::retransmission::Retransmissions;
-use super::{AmConfig, Forwarding};
 use crate::rlc::buffer::Buffer;
 use crate::rlc::{Block, DataPdu, Dropped, Sdu, Segment, StatusPdu};
+use crate::settings::Rlc;
 use std::collections::VecDeque;
 use units::Instant;
 
@@ -23,7 +24,7 @@ pub(super) struct Outstanding {
 /// Transmitting side of an entity. Sequence numbers do not wrap here; PDUs carry them modulo.
 #[derive(Clone, Debug)]
 pub(super) struct Transmitter {
-    config: AmConfig,
+    config: Rlc,
     buffer: Buffer,
     /// PDUs from VT(A) to VT(S).
     window: VecDeque<Outstanding>,
@@ -45,10 +46,10 @@ pub(super) struct Transmitter {
 }
 
 impl Transmitter {
-    pub(super) fn new(config: AmConfig) -> Self {
+    pub(super) fn new(config: Rlc) -> Self {
         Self {
             config,
-            buffer: Buffer::new(config.limit),
+            buffer: Buffer::new(config.buffer),
             window: VecDeque::new(),
             acknowledged: 0,
             segments: VecDeque::new(),
@@ -91,7 +92,7 @@ impl Transmitter {
 
     /// Returns whether VT(S) has reached VT(MS).
     fn is_stalled(&self) -> bool {
-        self.window.len() as u64 >= self.config.sn.window()
+        self.window.len() as u64 >= self.config.am_sn().window()
     }
 
     /// Builds the next PDU within `room` bytes and returns its size.
@@ -106,7 +107,7 @@ impl Transmitter {
     }
 
     fn build_new(&mut self, room: u32, block: &mut Block) -> Option<u32> {
-        let fixed = self.config.sn.header(false);
+        let fixed = self.config.am_sn().header(false);
         if self.is_stalled() || self.buffer.is_empty() || room <= fixed {
             return None;
         }
@@ -115,10 +116,10 @@ impl Transmitter {
         let first = self.segments_gone + self.segments.len() as u64;
         let own = &mut self.segments;
         // A data field longer than segment offsets reach could not be segmented again.
-        let data_room = (room - fixed).min(self.config.sn.longest_data() - 1);
+        let data_room = (room - fixed).min(self.config.am_sn().longest_data() - 1);
         let (data, elements) =
             self.buffer
-                .take(data_room, self.config.length_indicator, |segment| {
+                .take(data_room, self.config.length_indicator(), |segment| {
                     own.push_back(segment);
                     block.segments.push(segment);
                 });
@@ -131,9 +132,9 @@ impl Transmitter {
         });
         self.pdus_without_poll += 1;
         self.bytes_without_poll += u64::from(data);
-        let header = fixed + self.config.length_indicator.extension(elements);
+        let header = fixed + self.config.length_indicator().extension(elements);
         block.pdus.push(DataPdu {
-            sn: (sn % self.config.sn.modulus()) as u32,
+            sn: (sn % self.config.am_sn().modulus()) as u32,
             poll: false,
             part: None,
             data,
@@ -165,8 +166,8 @@ impl Transmitter {
             (self.buffer.is_empty() || self.is_stalled()) && self.retransmissions.is_empty();
         let due = self.poll_now
             || drained
-            || (self.config.poll_pdu).is_some_and(|limit| self.pdus_without_poll >= limit)
-            || (self.config.poll_byte).is_some_and(|limit| self.bytes_without_poll >= limit);
+            || self.config.poll_pdus > 0 && self.pdus_without_poll >= self.config.poll_pdus
+            || (self.config.poll_bytes).is_some_and(|limit| self.bytes_without_poll >= limit.get());
         let Some(pdu) = block.pdus.last_mut().filter(|_| due) else {
             return;
         };
@@ -175,12 +176,12 @@ impl Transmitter {
         self.pdus_without_poll = 0;
         self.bytes_without_poll = 0;
         self.polled = self.next() - 1;
-        self.poll_retransmit = now + self.config.t_poll_retransmit;
+        self.poll_retransmit = now + self.config.poll_retransmit;
     }
 
     /// Takes a status report. SDUs whose last PDU leaves the window go to `confirmed`.
     pub(super) fn status(&mut self, status: &StatusPdu, confirmed: &mut Vec<Sdu>) {
-        let modulus = self.config.sn.modulus();
+        let modulus = self.config.am_sn().modulus();
         let base = self.acknowledged;
         let absolute = |sn: u32| {
             let distance = (u64::from(sn) + modulus - base % modulus) % modulus;

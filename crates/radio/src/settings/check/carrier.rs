@@ -2,10 +2,8 @@
 
 use config::{Quantity, Wrong, count, one_of, only_for, refuse, wrong};
 
-use super::super::{
-    Band, LTE_WIDTHS, Modulation, NR_RANGES_MHZ, Radio, SpecialSlot, Technology, Transmit,
-    nr_widths,
-};
+use super::super::{Band, Modulation, NR_RANGES_MHZ, Radio, SpecialSlot, Technology, Transmit};
+use crate::phy::{lte, nr};
 
 const NR_ONLY: &str = "technology \"nr\"";
 const LTE_ONLY: &str = "technology \"lte\"";
@@ -101,10 +99,10 @@ fn centre_mhz(radio: &Radio) -> Result<f64, Wrong> {
 
 fn lte_width(radio: &Radio) -> Result<(), Wrong> {
     if let Some(prbs) = radio.prbs {
-        return one_of("prbs", prbs, &LTE_WIDTHS.map(|carrier| carrier.1));
+        return one_of("prbs", prbs, &lte::CARRIERS.map(|carrier| carrier.1));
     }
     let known = |hertz: f64| {
-        LTE_WIDTHS
+        lte::CARRIERS
             .iter()
             .any(|carrier| f64::from(carrier.0) * 1e3 == hertz)
     };
@@ -119,8 +117,11 @@ fn lte_width(radio: &Radio) -> Result<(), Wrong> {
 
 fn nr_width(radio: &Radio, mhz: f64) -> Result<(), Wrong> {
     let is_fr2 = mhz >= NR_RANGES_MHZ[1].0;
-    let range = if is_fr2 { "FR2" } else { "FR1" };
-    let known = [15, 30, 60, 120].map(|khz| (khz, nr_widths(is_fr2, khz)));
+    let (frequencies, range) = match is_fr2 {
+        true => (nr::FrequencyRange::Fr2, "FR2"),
+        false => (nr::FrequencyRange::Fr1, "FR1"),
+    };
+    let known = [15, 30, 60, 120].map(|khz| (khz, frequencies.widths(khz)));
     let spacing = radio
         .subcarrier_spacing
         .map_or(f64::from(radio.spacing_khz()), |spacing| {
@@ -136,8 +137,8 @@ fn nr_width(radio: &Radio, mhz: f64) -> Result<(), Wrong> {
         return wrong("subcarrier_spacing", format!("{spacing}kHz"), allowed);
     };
     match radio.width() {
-        Some(width) if !widths.iter().any(|w| f64::from(*w) * 1e6 == width.hertz()) => {
-            let names: Vec<String> = widths.iter().map(|w| format!("{w}MHz")).collect();
+        Some(width) if !widths.iter().any(|w| f64::from(w.0) * 1e6 == width.hertz()) => {
+            let names: Vec<String> = widths.iter().map(|w| format!("{}MHz", w.0)).collect();
             let allowed = format!("{} with {khz}kHz in {range}", names.join(", "));
             wrong("bandwidth", width.write(), allowed)
         }
