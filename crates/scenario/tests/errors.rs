@@ -1,4 +1,4 @@
-//! What users are told.
+//! Errors of scenario files, as users see them.
 
 use scenario::{Scenario, cca_called};
 
@@ -253,7 +253,7 @@ fn an_override_is_blamed_by_what_it_says() {
     );
 }
 
-/// What reads is what runs: nothing is refused later by another validator, without a line.
+/// A scenario that can be read can be run: no later validator refuses it without a line.
 #[test]
 fn cross_traffic_and_generated_capacity_are_refused_where_they_are_written() {
     assert_eq!(

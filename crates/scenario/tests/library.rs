@@ -58,7 +58,7 @@ fn all_are_there_and_named_after_their_file() {
     assert_eq!(folders, expected.map(|(f, n)| (f.to_owned(), n)).into());
 }
 
-/// What differs from run to run, by folder or, where its scenarios differ, by name.
+/// Differences between runs, by folder or, where scenarios of a folder differ, by name.
 #[test]
 fn what_is_random_is_told() {
     const STILL: &[&str] = &["block errors", "start jitter"];

@@ -1,4 +1,4 @@
-//! What users are told about the section radio.
+//! Errors in the section radio, as users see them.
 
 use scenario::Scenario;
 

@@ -1,25 +1,25 @@
-//! Bytes of messages, and frames of them.
+//! Frames: messages as bytes, with their length in front.
 
 use std::io::{self, Read, Write};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Longest frame that is believed: more is a broken stream.
+/// Longest frame that is accepted; a larger length shows that the stream is broken.
 const LONGEST: usize = 1 << 30;
 
-/// The bytes of a message.
+/// Encodes a message.
 ///
 /// # Errors
-/// None for the types of this crate, which postcard can all encode; the error says otherwise.
+/// Returns an error if postcard cannot encode the message, which does not happen for the types of this crate.
 pub fn encode(message: &impl Serialize) -> io::Result<Vec<u8>> {
     postcard::to_stdvec(message).map_err(io::Error::other)
 }
 
-/// The message of these bytes.
+/// Decodes a message.
 ///
 /// # Errors
-/// If they are those of something else.
+/// If the bytes are no such message.
 pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> io::Result<T> {
     postcard::from_bytes(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
@@ -27,7 +27,7 @@ pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> io::Result<T> {
 /// Writes a message as a frame.
 ///
 /// # Errors
-/// Those of the writer.
+/// Errors of the writer.
 pub fn write_frame(out: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
     let bytes = encode(message)?;
     let length = u32::try_from(bytes.len()).map_err(io::Error::other)?;
@@ -43,7 +43,7 @@ pub struct FrameReader {
 }
 
 impl FrameReader {
-    /// The next message, if the stream has given all of it.
+    /// Returns the next message, if all of it has arrived.
     ///
     /// # Errors
     /// If the bytes are no such message.
@@ -63,10 +63,10 @@ impl FrameReader {
         Ok(Some(message))
     }
 
-    /// Takes what the stream has now; answers how many bytes, zero at its end.
+    /// Takes the bytes that the stream has now; returns their number, zero at its end.
     ///
     /// # Errors
-    /// Those of the reader.
+    /// Errors of the reader.
     pub fn fill(&mut self, from: &mut impl Read) -> io::Result<usize> {
         let mut piece = [0; 64 * 1024];
         let count = from.read(&mut piece)?;

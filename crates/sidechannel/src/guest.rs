@@ -1,4 +1,4 @@
-//! Between the guest and the path.
+//! Messages between the guest and the path.
 
 use cca::{SenderView, Takeover};
 use record::{DecisionRow, EstimateRow};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::job::GuestJob;
 
-/// What the guest tells or asks. What has an answer is read from the device right after it was written.
+/// Message of the guest. If it has an answer, the guest reads that from the device right after it wrote the message.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Message {
     /// The first message; the answer is [`Answer::Job`].
@@ -17,23 +17,23 @@ pub enum Message {
         /// Release of the kernel, as uname tells.
         release: String,
     },
-    /// Hosts are set up: time zero of the run is now.
+    /// Hosts are set up; this moment is time zero of the run.
     Start,
     /// The next connection is requested.
     Open {
         /// Number of its flow in the scenario.
         flow: u32,
-        /// Congestion control that its sender was to have: its name, or `auto` and by what it is selected.
+        /// Congestion control that its sender asks for: its name, or `auto` with its parameters.
         cca: String,
     },
     /// The senders of the connections that are open.
     Senders {
-        /// Whether to keep them as samples.
+        /// Whether the path keeps them as samples.
         sample: bool,
         /// Number and sender of each connection.
         senders: Vec<(u32, SenderView)>,
     },
-    /// The receiver has got all of a finite transfer.
+    /// The receiver has all bytes of a finite transfer.
     Complete {
         /// Number of the connection.
         connection: u32,
@@ -44,25 +44,25 @@ pub enum Message {
         connection: u32,
         /// Name of the figure.
         name: String,
-        /// Its value.
+        /// Value of the figure.
         value: f64,
     },
     /// A sender has changed its congestion control.
     Switched {
         /// Number of the connection.
         connection: u32,
-        /// The new one.
+        /// The congestion control that took over.
         to: String,
-        /// How it took over.
+        /// Kind of takeover.
         how: Takeover,
         /// The window that it starts from, segments.
         cwnd: u32,
     },
-    /// A selector has chosen.
+    /// A selector has decided.
     Decided(DecisionRow),
-    /// What the selectors see at the end of a slot.
+    /// Estimates of the selectors at the end of a slot.
     Estimated(Vec<EstimateRow>),
-    /// Counters of a sender that only its whole host has.
+    /// Counters of a sender that the kernel keeps per host only.
     Counters {
         /// Number of the connection.
         connection: u32,
@@ -70,19 +70,19 @@ pub enum Message {
         loss_probes: u64,
         /// Fast recoveries (`TCPSackRecovery` and `TCPRenoRecovery`).
         recoveries: u64,
-        /// Reductions taken back (`TCPFullUndo`, `TCPPartialUndo`, `TCPDSACKUndo`, `TCPLossUndo`).
+        /// Reductions undone (`TCPFullUndo`, `TCPPartialUndo`, `TCPDSACKUndo`, `TCPLossUndo`).
         undone: u64,
         /// Retransmission time-outs (`TCPTimeouts`).
         timeouts: u64,
     },
     /// Asks for the time on the path; the answer is [`Answer::Clock`].
     Clock,
-    /// Asks what the bottleneck is really like; the answer is [`Answer::Truth`].
+    /// Asks for the true state of the bottleneck; the answer is [`Answer::Truth`].
     Truth {
-        /// Whether that of the uplink.
+        /// Whether the uplink is meant.
         uplink: bool,
     },
-    /// Asks what the radio of a host tells; the answer is [`Answer::Hints`].
+    /// Asks for the hints of a host's radio; the answer is [`Answer::Hints`].
     Hints {
         /// Number of the host.
         host: u32,
@@ -93,20 +93,20 @@ pub enum Message {
     Fail(String),
 }
 
-/// What the path answers.
+/// Answer of the path.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Answer {
-    /// What to play.
+    /// Job of the guest.
     Job(Box<GuestJob>),
     /// Time since [`Message::Start`], ns.
     Clock(u64),
-    /// The bottleneck as it is.
+    /// True state of the bottleneck.
     Truth {
-        /// What waits there, bytes.
+        /// Bytes in its queue.
         queue_bytes: u64,
         /// Its capacity in the present slot, bit/s at the IP layer.
         capacity_bps: u64,
     },
-    /// What the radio of the host tells; none on a wire.
+    /// Hints of the host's radio; `None` on a wire.
     Hints(Option<Hints>),
 }

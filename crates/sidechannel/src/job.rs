@@ -64,9 +64,9 @@ pub struct GuestFlow {
     pub to: String,
     /// The host that opens connections.
     pub opens: Opens,
-    /// When the sessions start, ns.
+    /// Start of the sessions, ns.
     pub start_ns: u64,
-    /// Sessions that do the same in parallel.
+    /// Number of sessions that do the same in parallel.
     pub count: u32,
     /// The workload as JSON: alternatives with fields of their own describe themselves, which postcard cannot read.
     pub workload: String,
@@ -81,16 +81,16 @@ pub struct GuestFlow {
 pub struct GuestCca {
     /// The kernel's name, or `auto`.
     pub name: String,
-    /// Its parameters, or the words after `auto`.
+    /// Its parameters, or those of `auto`.
     pub settings: Settings,
-    /// Both as results have them.
+    /// Name and parameters, as results show them.
     pub label: String,
 }
 
 /// Change of a congestion control.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct GuestSwitch {
-    /// When, ns.
+    /// Time of the change, ns.
     pub at_ns: u64,
     /// The congestion control that takes over.
     pub to: GuestCca,

@@ -1,4 +1,4 @@
-//! What the three parties of the kernel engine tell each other.
+//! Side channel: messages between the three parties of the kernel engine.
 //!
 //! - The guest, which plays the workloads on the kernel's sockets, writes a [`Message`] to
 //!   `/dev/celltcp` and reads an [`Answer`] where the message is a question.

@@ -17,10 +17,10 @@ pub struct Job {
     pub files: BTreeMap<PathBuf, String>,
     /// The seed of the run.
     pub seed: u64,
-    /// The process that wants the results: without it the run is of no use.
+    /// The process that wants the results. The run ends with it.
     pub engine: u32,
-    /// The processor that the kernel and its programs share: they wait for each other all the time, which
-    /// costs far less on one than across two. `None` to leave it to the host.
+    /// The processor that the kernel and its programs share; `None` to leave it to the host. They wait for each other
+    /// all the time, which costs far less on one processor than across two.
     pub cpu: Option<u32>,
     /// Whether to verify the run by the invariant checker.
     pub check: bool,
@@ -28,14 +28,14 @@ pub struct Job {
     pub pcap: Option<String>,
 }
 
-/// Message of the path to the engine, during and after the run.
+/// Report of the path to the engine, during and after the run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Report {
-    /// The run has come to this time, ns.
+    /// The run has reached this time, ns.
     Reached(u64),
-    /// Samples since the last ones.
+    /// Samples since the last report of samples.
     Samples(Box<Samples>),
-    /// The run is over: its tables, with the samples since the last ones.
+    /// The run is over: its tables, with the samples since the last report of samples.
     Done(Box<Tables>),
     /// The run has failed.
     Failed(String),

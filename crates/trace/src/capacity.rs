@@ -52,7 +52,7 @@ pub struct Step {
 pub struct TraceFile {
     /// The file; a relative path counts from the directory of the scenario file.
     pub trace: String,
-    /// How the file is written; unset: found from its name and contents.
+    /// Format of the file; unset: found from its name and contents.
     #[serde(default)]
     pub format: Option<TraceFormat>,
     /// The columns of a table, `RATE` or `TIME,RATE`, by names or numbers from 1; unset: found from their names.
@@ -78,7 +78,7 @@ impl TraceFile {
         }
     }
 
-    /// What is said of the file beside its name.
+    /// Returns the properties of the file that the configuration gives.
     pub fn reading(&self) -> Reading {
         Reading {
             format: self.format,
@@ -88,13 +88,13 @@ impl TraceFile {
         }
     }
 
-    /// Where the file is, if the scenario file is in `directory`.
+    /// Returns the path of the file, if the scenario file is in `directory`.
     pub fn located(&self, directory: &Path) -> PathBuf {
         directory.join(&self.trace)
     }
 }
 
-/// How a trace is written.
+/// Format of a trace.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
 )]

@@ -15,7 +15,7 @@ use units::{Duration, Rate};
 
 use crate::{Steps, StepsError, Trace};
 
-/// How often the rate changes.
+/// Time between changes of the rate.
 const GRID: Duration = Duration::from_millis(20);
 
 table! {

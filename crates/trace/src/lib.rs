@@ -1,4 +1,4 @@
-//! What a link could carry, when: recorded or generated, and repeated for ever.
+//! Trace: capacity of a link over time, recorded or generated, and repeated for ever.
 //!
 //! A [`Trace`] is either a list of delivery opportunities, as mahimahi records them, or a rate that
 //! changes in steps. Both repeat after their last moment. Capacity is a function of time alone: no

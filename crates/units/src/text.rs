@@ -17,7 +17,7 @@ pub trait Quantity: Sized {
     /// Reads `text`.
     ///
     /// # Errors
-    /// What is allowed, if `text` is not such a quantity.
+    /// Returns the allowed form as a message if `text` is no such quantity.
     fn read(text: &str) -> Result<Self, String>;
 
     /// The text that [`Quantity::read`] reads back to the same value.

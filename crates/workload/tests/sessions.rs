@@ -7,11 +7,11 @@ use workload::{Action, Application, Command, End, Sessions};
 /// An application that says its lines, one list of commands per wake, and remembers the bytes it was told of.
 struct Script {
     lines: Vec<Vec<Command>>,
-    told: Told,
+    told: Arrivals,
 }
 
 /// Bytes that have arrived at client and server, and how often connections were completed.
-type Told = std::sync::Arc<std::sync::Mutex<([u64; 2], u32)>>;
+type Arrivals = std::sync::Arc<std::sync::Mutex<([u64; 2], u32)>>;
 
 impl Application for Script {
     fn wake(&mut self, now: Instant, out: &mut Vec<Command>) {
@@ -31,7 +31,7 @@ impl Application for Script {
 }
 
 /// An engine with one connection, which has taken and delivered these bytes, by the end that writes.
-struct Carrier {
+struct TestEngine {
     sessions: Sessions,
     taken: [u64; 2],
     delivered: [u64; 2],
@@ -40,16 +40,16 @@ struct Carrier {
     now: Instant,
 }
 
-impl Carrier {
-    fn new(lines: Vec<Vec<Command>>) -> (Self, Told) {
-        let told = Told::default();
+impl TestEngine {
+    fn new(lines: Vec<Vec<Command>>) -> (Self, Arrivals) {
+        let told = Arrivals::default();
         let mut sessions = Sessions::default();
         let script = Script {
             lines,
-            told: Told::clone(&told),
+            told: Arrivals::clone(&told),
         };
         sessions.add(0, End::Client, Instant::ZERO, Box::new(script));
-        let carrier = Self {
+        let engine = Self {
             sessions,
             taken: [0; 2],
             delivered: [0; 2],
@@ -57,7 +57,7 @@ impl Carrier {
             completed: false,
             now: Instant::ZERO,
         };
-        (carrier, told)
+        (engine, told)
     }
 
     fn carry_out(&mut self) {
@@ -123,63 +123,63 @@ proptest! {
         let mut lines = vec![vec![Command::Open]];
         lines.extend(messages.iter().map(|&(end, bytes)| vec![Command::Send(end, bytes)]));
         lines.push(vec![Command::Close(closing)]);
-        let (mut carrier, told) = Carrier::new(lines);
-        carrier.wake();
+        let (mut engine, told) = TestEngine::new(lines);
+        engine.wake();
         for (number, (kind, end, bytes)) in events.into_iter().enumerate() {
             if number == connects_after {
-                carrier.sessions.connected(0);
+                engine.sessions.connected(0);
             }
             match kind {
-                0 => carrier.wake(),
-                1 if number >= connects_after => carrier.take(end, bytes),
-                2 => carrier.deliver(end, bytes),
+                0 => engine.wake(),
+                1 if number >= connects_after => engine.take(end, bytes),
+                2 => engine.deliver(end, bytes),
                 _ => {}
             }
         }
-        carrier.sessions.connected(0);
-        while carrier.sessions.next_at() < Instant::NEVER {
-            carrier.wake();
+        engine.sessions.connected(0);
+        while engine.sessions.next_at() < Instant::NEVER {
+            engine.wake();
         }
         for end in [End::Client, End::Server] {
-            carrier.take(end, u64::MAX);
-            carrier.deliver(end, u64::MAX);
+            engine.take(end, u64::MAX);
+            engine.deliver(end, u64::MAX);
         }
         let sent = |from: End| -> u64 {
             let of_end = messages.iter().filter(|(end, _)| *end == from);
             of_end.map(|(_, bytes)| bytes).sum()
         };
         let (arrived, completed) = *told.lock().expect("one thread");
-        prop_assert_eq!(carrier.taken, [sent(End::Client), sent(End::Server)]);
+        prop_assert_eq!(engine.taken, [sent(End::Client), sent(End::Server)]);
         prop_assert_eq!(arrived, [sent(End::Server), sent(End::Client)]);
         prop_assert_eq!(completed, 1);
-        prop_assert!(carrier.closed[closing.index()] && !carrier.closed[closing.other().index()]);
-        carrier.sessions.ended(carrier.now, 0, closing.other());
-        carrier.carry_out();
-        prop_assert_eq!(carrier.closed, [true; 2]);
+        prop_assert!(engine.closed[closing.index()] && !engine.closed[closing.other().index()]);
+        engine.sessions.ended(engine.now, 0, closing.other());
+        engine.carry_out();
+        prop_assert_eq!(engine.closed, [true; 2]);
     }
 }
 
 #[test]
 fn bytes_that_were_withdrawn_are_not_missed() {
-    let (mut carrier, told) = Carrier::new(vec![
+    let (mut engine, told) = TestEngine::new(vec![
         vec![Command::Open, Command::Send(End::Server, 9_000)],
         vec![Command::Withdraw(End::Server), Command::Close(End::Server)],
     ]);
-    carrier.wake();
-    carrier.sessions.connected(0);
-    carrier.take(End::Server, 4_000);
-    carrier.wake();
-    assert_eq!(carrier.sessions.wanted(0, End::Server), 0);
-    assert!(!carrier.completed);
-    carrier.deliver(End::Server, 4_000);
-    assert!(carrier.completed);
+    engine.wake();
+    engine.sessions.connected(0);
+    engine.take(End::Server, 4_000);
+    engine.wake();
+    assert_eq!(engine.sessions.wanted(0, End::Server), 0);
+    assert!(!engine.completed);
+    engine.deliver(End::Server, 4_000);
+    assert!(engine.completed);
     // It was no whole message.
     assert_eq!(*told.lock().expect("one thread"), ([0, 0], 1));
 }
 
 #[test]
 fn an_engine_that_waits_for_the_end_of_a_stream_is_told_when_to_end_it() {
-    let (mut carrier, _) = Carrier::new(vec![
+    let (mut engine, _) = TestEngine::new(vec![
         vec![Command::Open, Command::Stream(End::Client, 5_000)],
         vec![Command::Close(End::Client)],
     ]);
@@ -188,17 +188,17 @@ fn an_engine_that_waits_for_the_end_of_a_stream_is_told_when_to_end_it() {
             .map(|action| format!("{action:?}"))
             .collect::<String>()
     };
-    carrier.sessions.wake(Instant::ZERO);
-    assert!(next(&mut carrier.sessions).contains("end: Server, bytes: None"));
-    carrier
+    engine.sessions.wake(Instant::ZERO);
+    assert!(next(&mut engine.sessions).contains("end: Server, bytes: None"));
+    engine
         .sessions
         .wake(Instant::ZERO + Duration::from_millis(1));
-    carrier.sessions.connected(0);
-    assert!(!next(&mut carrier.sessions).contains("Finish"));
-    carrier.sessions.wrote(0, End::Client, 5_000);
-    assert!(next(&mut carrier.sessions).contains("Finish"));
-    carrier.sessions.ended(carrier.now, 0, End::Server);
-    let steps = next(&mut carrier.sessions);
+    engine.sessions.connected(0);
+    assert!(!next(&mut engine.sessions).contains("Finish"));
+    engine.sessions.wrote(0, End::Client, 5_000);
+    assert!(next(&mut engine.sessions).contains("Finish"));
+    engine.sessions.ended(engine.now, 0, End::Server);
+    let steps = next(&mut engine.sessions);
     assert!(
         steps.starts_with("Complete")
             && steps.contains("end: Client")

@@ -5,7 +5,7 @@ use core::fmt;
 use super::{Direction, Format, Mistake, ParseError, csv, mahimahi, nyu_mets, phone_log};
 use crate::{Trace, TraceFormat};
 
-/// What is said of a trace file; what is not said is found from its name and contents.
+/// Properties of a trace file that a user gives; the others are found from its name and contents.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Reading {
     /// The format.
