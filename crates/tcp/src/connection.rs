@@ -1,6 +1,7 @@
 //! Connection: the state machine of RFC 9293 with a sender and a receiver.
 
 mod handshake;
+mod validation;
 mod view;
 
 use std::collections::VecDeque;
@@ -36,6 +37,8 @@ pub struct Connection {
     ts_recent: u32,
     /// Next expected sequence number when the last ACK was sent (RFC 7323 §4.3).
     last_ack_sent: u64,
+    /// Time of the latest answer to a segment without data that was not acceptable.
+    answered_at: Option<Instant>,
     handshake_at: Instant,
     handshake_sent: Instant,
     handshake_tries: u32,
@@ -64,6 +67,7 @@ impl Connection {
             timestamp_offset,
             ts_recent: 0,
             last_ack_sent: 0,
+            answered_at: None,
             handshake_at: Instant::NEVER,
             handshake_sent: Instant::ZERO,
             handshake_tries: 0,
@@ -238,22 +242,24 @@ impl Connection {
             return;
         };
         let seq = unwrap(receiver.rcv_nxt(), segment.seq);
-        if segment.flags.contains(Flags::RST) {
-            // RFC 9293 §3.10.7.4: only a reset at the expected sequence number counts.
-            if seq == receiver.rcv_nxt() {
-                self.state = State::Closed;
-            }
-            return;
-        }
         if segment.flags.contains(Flags::SYN) {
             // The SYN-ACK again: our ACK of it was lost.
             receiver.acknowledge_now();
             self.flush(now);
             return;
         }
-        if !receiver.is_acceptable(seq, u64::from(segment.sequence_len())) {
-            receiver.on_outside_window(seq, u64::from(segment.sequence_len()));
+        if !self.validate(now, seq, segment) {
             self.flush(now);
+            return;
+        }
+        let Some(receiver) = &mut self.receiver else {
+            return;
+        };
+        if segment.flags.contains(Flags::RST) {
+            // RFC 9293 §3.10.7.4: only a reset at the expected sequence number counts.
+            if seq == receiver.rcv_nxt() {
+                self.state = State::Closed;
+            }
             return;
         }
         if let Some((value, _)) = segment.timestamps
@@ -264,7 +270,7 @@ impl Connection {
         }
         receiver.note_reduction(segment);
         if segment.flags.contains(Flags::ACK) {
-            self.on_ack(now, segment);
+            self.on_ack(now, seq, segment);
         }
         if segment.len > 0 || segment.flags.contains(Flags::FIN) {
             self.on_data(now, seq, segment);
@@ -277,7 +283,7 @@ impl Connection {
         self.flush(now);
     }
 
-    fn on_ack(&mut self, now: Instant, segment: &Segment) {
+    fn on_ack(&mut self, now: Instant, seq: u64, segment: &Segment) {
         let window = u64::from(segment.window) << self.peer_scale;
         let ack = unwrap(self.sender.snd_una(), segment.ack);
         if self.state == State::SynReceived {
@@ -294,6 +300,7 @@ impl Connection {
         }
         let input = AckInput {
             ack,
+            seq,
             window,
             sack: &blocks[..wire.len()],
             echo_ms: self.echo_ms(segment),

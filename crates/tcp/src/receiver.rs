@@ -151,9 +151,9 @@ impl Receiver {
         seq + len >= self.acked.min(self.rcv_nxt) && seq <= self.window.edge()
     }
 
-    /// Handles `len` sequence numbers from `seq` that are not acceptable. They are acknowledged (RFC 9293
-    /// §3.10.7.4), and old data is reported as a duplicate (RFC 2883 §4; the kernel's `tcp_send_dupack`).
-    pub(crate) fn on_outside_window(&mut self, seq: u64, len: u64) {
+    /// Answers `len` sequence numbers from `seq` that are not acceptable with an ACK (RFC 9293 §3.10.7.4). Old data is
+    /// reported as a duplicate (RFC 2883 §4; the kernel's `tcp_send_dupack`).
+    pub(crate) fn on_unacceptable(&mut self, seq: u64, len: u64) {
         if len > 0 && seq < self.rcv_nxt {
             self.duplicate = Some((seq, (seq + len).min(self.rcv_nxt)));
             self.enter_quick_ack_mode(MAX_QUICK_ACKS);

@@ -95,7 +95,7 @@ fn old_duplicate_data_is_reported_by_dsack() {
     }
     receiver.acknowledge(3);
     assert!(!receiver.is_acceptable(next, MSS));
-    receiver.on_outside_window(next, MSS);
+    receiver.on_unacceptable(next, MSS);
     assert!(receiver.ack_due(now));
     let (number, sack) = receiver.acknowledge(4);
     assert_eq!(number, next + 4 * MSS);

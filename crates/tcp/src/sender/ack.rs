@@ -10,6 +10,8 @@ use cca::{Ack, AckKind, AckSample, CaState};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AckInput<'a> {
     pub(crate) ack: u64,
+    /// Sequence number of the segment.
+    pub(crate) seq: u64,
     /// Send window in bytes, scaled.
     pub(crate) window: u64,
     pub(crate) sack: &'a [(u64, u64)],
@@ -62,23 +64,40 @@ impl Sender {
     /// Handles the acknowledging part of a segment, and sends what it allows.
     pub(crate) fn on_ack(&mut self, now: Instant, input: &AckInput<'_>) {
         self.set_now(now);
-        if input.ack < self.snd_una || input.ack > self.snd_nxt {
-            // Old, or for data never sent (RFC 9293 §3.10.7.4). An old one may still carry SACK.
-            if input.ack < self.snd_una && !input.sack.is_empty() && self.board.packets_out() > 0 {
-                self.work_on_ack(
-                    now,
-                    &AckInput {
-                        ack: self.snd_una,
-                        window: self.snd_wnd,
-                        ..*input
-                    },
-                );
-            }
+        if input.ack > self.snd_nxt {
+            // For data never sent (RFC 9293 §3.10.7.4).
             return;
         }
-        self.work_on_ack(now, input);
+        if input.ack < self.snd_una {
+            self.work_on_old_ack(now, input);
+        } else {
+            self.work_on_ack(now, input);
+        }
         self.transmit(now);
         self.check_space(now);
+    }
+
+    /// Returns whether an ACK may change the window (the kernel's `tcp_may_update_window`). A smaller window counts only
+    /// together with new data of either end.
+    pub(crate) fn is_window_update(&self, ack: u64, seq: u64, window: u64) -> bool {
+        ack > self.snd_una
+            || seq > self.window_from
+            || (seq == self.window_from && (window > self.snd_wnd || window == 0))
+    }
+
+    /// Handles an ACK that was overtaken by a later one: it may still report data by SACK.
+    fn work_on_old_ack(&mut self, now: Instant, input: &AckInput<'_>) {
+        if input.sack.is_empty() {
+            return;
+        }
+        self.echo_ms = input.echo_ms;
+        let una = self.snd_una;
+        let mut effects = AckEffects::default();
+        self.take_sacks(now, input, una, &mut effects);
+        let resend = self.alert(now, una, false, &mut effects);
+        self.refresh_window();
+        self.resend(now, resend);
+        self.refresh_window();
     }
 
     fn work_on_ack(&mut self, now: Instant, input: &AckInput<'_>) {
@@ -98,10 +117,9 @@ impl Sender {
             ecn_echo: input.ecn_echo,
             ..AckEffects::default()
         };
-        // A smaller window counts only together with new data (the kernel's `tcp_may_update_window`; the
-        // sequence numbers of the other end do not advance here).
         let new_window = input.window != self.snd_wnd;
-        if effects.una_advanced || input.window > self.snd_wnd || input.window == 0 {
+        if self.is_window_update(input.ack, input.seq, input.window) {
+            self.window_from = input.seq;
             self.snd_wnd = input.window;
             self.max_wnd = self.max_wnd.max(input.window);
             effects.not_duplicate = true;
@@ -123,6 +141,10 @@ impl Sender {
         if prior_packets == 0 {
             self.refresh_window();
             self.congestion.in_ack_event(kind);
+            if effects.dsack {
+                // The report may undo a reduction although nothing is outstanding.
+                self.alert(now, prior_una, false, &mut effects);
+            }
             self.after_zero_window_probe(now);
             return;
         }
@@ -325,6 +347,7 @@ mod tests {
     fn acked(segments: u64, sack: &[(u64, u64)]) -> AckInput<'_> {
         AckInput {
             ack: FIRST + segments * 1_448,
+            seq: 0,
             window: 1 << 20,
             sack,
             echo_ms: None,

@@ -79,6 +79,8 @@ pub(crate) struct Sender {
     /// End of the last segment sent that was not full (`snd_sml`).
     short_end: u64,
     snd_wnd: u64,
+    /// Sequence number of the segment that set the window (`snd_wl1`).
+    window_from: u64,
     /// Largest window that the other end has offered, bytes.
     max_wnd: u64,
     /// Recovery ends when this is acknowledged.
@@ -140,6 +142,7 @@ impl Sender {
             fin_queued: false,
             short_end: first,
             snd_wnd: 0,
+            window_from: 0,
             max_wnd: 0,
             high_seq: first,
             highest_sacked: first,

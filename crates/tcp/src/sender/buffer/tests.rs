@@ -36,6 +36,7 @@ fn sent(sender: &mut Sender) -> Vec<Outgoing> {
 fn ack(sender: &mut Sender, ms: u64, segments: u64) {
     let input = AckInput {
         ack: FIRST + segments * MSS,
+        seq: 0,
         window: 1 << 20,
         sack: &[],
         echo_ms: None,

@@ -67,6 +67,7 @@ fn ten_out() -> (Sender, Arc<Mutex<Seen>>) {
 fn ack(sender: &mut Sender, ms: u64, segments: u64, sack: &[(u64, u64)]) {
     let input = AckInput {
         ack: FIRST + segments * MSS,
+        seq: 0,
         window: 1 << 20,
         sack,
         echo_ms: None,

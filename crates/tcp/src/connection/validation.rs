@@ -1,0 +1,94 @@
+//! Validation of a segment's timestamp and sequence numbers, as in Linux (`tcp_validate_incoming`).
+
+use units::{Duration, Instant};
+
+use super::Connection;
+use crate::segment::{Flags, Segment};
+use crate::sequence::unwrap;
+
+/// Steps of the clock that a timestamp may lie behind the latest one (`TCP_PAWS_WINDOW`).
+const TOLERANCE: i32 = 1;
+/// Least time between two answers to segments without data that are not acceptable (`tcp_invalid_ratelimit`).
+const ANSWER_INTERVAL: Duration = Duration::from_millis(500);
+
+/// Reason to discard a segment by its timestamp.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stale {
+    /// A duplicate ACK tells the other end.
+    Answered,
+    /// Nothing: an old ACK is common.
+    Ignored,
+}
+
+impl Connection {
+    /// Returns whether a segment that begins at `seq` is acceptable. The other end is told of one that is not by a
+    /// duplicate ACK (RFC 9293 §3.10.7.4), with a D-SACK for data that is here already.
+    pub(super) fn validate(&mut self, now: Instant, seq: u64, segment: &Segment) -> bool {
+        let stale = self.staleness(seq, segment);
+        if stale.is_some_and(|_| !segment.flags.contains(Flags::RST)) {
+            if stale == Some(Stale::Answered) {
+                self.answer_unacceptable(now, seq, segment);
+            }
+            return false;
+        }
+        let len = u64::from(segment.sequence_len());
+        let receiver = self.receiver.as_ref();
+        if receiver.is_some_and(|receiver| receiver.is_acceptable(seq, len)) {
+            return true;
+        }
+        if !segment.flags.contains(Flags::RST) {
+            self.answer_unacceptable(now, seq, segment);
+        }
+        false
+    }
+
+    /// Protects against wrapped sequence numbers (PAWS, RFC 7323 §5.3): a timestamp before the latest one in order
+    /// makes a segment stale.
+    fn staleness(&self, seq: u64, segment: &Segment) -> Option<Stale> {
+        let (value, _) = segment.timestamps.filter(|_| self.timestamps)?;
+        let behind = self.ts_recent.wrapping_sub(value) as i32;
+        if behind <= TOLERANCE || self.ts_recent == 0 {
+            return None;
+        }
+        let next = self.receiver.as_ref()?.rcv_nxt();
+        if segment.sequence_len() > 0 || !segment.flags.contains(Flags::ACK) || seq > next {
+            return Some(Stale::Answered);
+        }
+        if seq < next {
+            return Some(Stale::Ignored);
+        }
+        (!self.is_reordered_duplicate(seq, segment, behind)).then_some(Stale::Answered)
+    }
+
+    /// Returns whether a pure ACK `behind` steps old was overtaken and still counts: a duplicate that changes no window
+    /// and cannot come from before the clock wrapped (the kernel's `tcp_disordered_ack_check`).
+    fn is_reordered_duplicate(&self, seq: u64, segment: &Segment, behind: i32) -> bool {
+        let ack = unwrap(self.sender.snd_una(), segment.ack);
+        let window = u64::from(segment.window) << self.peer_scale;
+        // A clock of the other end has at most 1200 Hz.
+        let replay = self.sender.rto().as_millis() * 1200 / 1000;
+        ack == self.sender.snd_una()
+            && !self.sender.is_window_update(ack, seq, window)
+            && behind as u64 <= replay
+    }
+
+    /// Answers a segment that is not acceptable; of those without data, one in half a second.
+    fn answer_unacceptable(&mut self, now: Instant, seq: u64, segment: &Segment) {
+        let len = u64::from(segment.sequence_len());
+        if len == 0 || segment.flags.contains(Flags::SYN) {
+            let due = self
+                .answered_at
+                .is_none_or(|at| now.saturating_since(at) >= ANSWER_INTERVAL);
+            if !due {
+                return;
+            }
+            self.answered_at = Some(now);
+        }
+        if let Some(receiver) = &mut self.receiver {
+            receiver.on_unacceptable(seq, len);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
