@@ -138,7 +138,7 @@ def test_tables_in_a_folder_are_those_in_memory(tmp_path: Path) -> None:
 def test_files_of_earlier_results_that_these_do_not_have_go(tmp_path: Path) -> None:
     ct.compare("drive", cca="auto:policy=rules", runs=1, duration="2s", out=tmp_path)
     assert (tmp_path / "estimates.parquet").is_file()
-    ct.compare("drive", cca="cubic", runs=1, duration="2s", out=tmp_path)
+    ct.compare("drive", cca="cubic", runs=1, duration="2s", out=tmp_path, overwrite=True)
     assert not (tmp_path / "estimates.parquet").exists()
 
 

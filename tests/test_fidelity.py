@@ -251,7 +251,7 @@ class TestKeptResults:
         (case,) = choose_cases(["outage"], "2s")
         run_case(case, ["reno"], 1, 1, engine(), folder=tmp_path)
         if change == "build":
-            monkeypatch.setattr(campaigns, "build_of", lambda _: "another")
+            monkeypatch.setattr(Engine, "build", property(lambda _: "another"))
         (other,) = choose_cases(["outage"], "3s" if change == "duration" else "2s")
         runs = 2 if change == "runs" else 1
         found = run_case(other, ["reno"], runs, 1, engine(), folder=tmp_path)

@@ -39,7 +39,7 @@ def test_what_is_there_is_not_replaced(celltcp, tmp_path: Path, first, then) -> 
 
 def test_its_own_are(celltcp, tmp_path: Path) -> None:
     for command in (COMPARE, RUN, COMPARE):
-        assert celltcp(*command, "--out", "runs").returncode == 0
+        assert celltcp(*command, "--out", "runs", "--overwrite").returncode == 0
     for _ in range(2):
         assert celltcp(*EVALUATE, "--out", "cases").returncode == 0
     assert (tmp_path / "cases" / "cases.parquet").is_file()

@@ -234,6 +234,7 @@ def compare(
     uplink: str | Path | None = None,
     set: Mapping[str, object] | Sequence[str] = (),  # noqa: A002 - as on the command line
     out: str | Path | None = None,
+    overwrite: bool = False,
     radio_log: bool = False,
     progress: Progress | None = None,
 ) -> Comparison:
@@ -253,6 +254,7 @@ def compare(
         uplink: link trace of the uplink.
         set: scenario fields to override, such as `{"path.buffer": "2bdp"}`.
         out: folder to keep finished runs in while the campaign goes on, and to save to.
+        overwrite: whether other results in that folder may be replaced.
         radio_log: whether to record every TTI of the radio; only for scenarios that have one.
         progress: called with the share that is done.
 
@@ -271,6 +273,7 @@ def compare(
         changes=set,
         radio_log=radio_log,
         out=out,
+        overwrite=overwrite,
     )
     return compare_with(scenario, settings, progress)
 
@@ -285,7 +288,13 @@ def compare_with(
         require_own(folder, "compare")
     engine = settings.find_engine()
     campaign = settings.plan(settings.load(scenario), engine, folder)
-    (results,) = run_campaigns([campaign], workers=settings.jobs, folder=folder, progress=progress)
+    (results,) = run_campaigns(
+        [campaign],
+        workers=settings.jobs,
+        folder=folder,
+        overwrite=settings.overwrite,
+        progress=progress,
+    )
     return Comparison(results)
 
 

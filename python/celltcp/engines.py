@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
+import inspect
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +33,19 @@ class Engine:
     def key(self) -> str:
         """Key that differs between engines whose results may differ."""
         return f"kernel-{self.kernel.version}" if self.kernel else self.name
+
+    @property
+    def build(self) -> str:
+        """Digest of the programs that it consists of: another build may come to other results."""
+        programs = [Path(inspect.getfile(Scenario))]
+        if self.kernel is not None:
+            programs.append(self.kernel.binary)
+            programs += sorted((Path(__file__).parent / "engine").rglob("*"))
+        digest = hashlib.sha256()
+        for program in programs:
+            if program.is_file():
+                digest.update(_digest(program, program.stat().st_mtime_ns).encode())
+        return digest.hexdigest()[:16]
 
     @property
     def ccas(self) -> list[str]:
@@ -94,6 +110,12 @@ def engine(name: str = "native", kernel: str | None = None) -> Engine:
     from celltcp.kernel import find
 
     return Engine(name, find(kernel))
+
+
+@functools.cache
+def _digest(file: Path, _changed: int) -> str:
+    """Returns the digest of a file, which is computed once for each time that it was changed."""
+    return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
 def _part(name: str) -> str:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import inspect
+import uuid
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar, TypeVar
 
 from celltcp._core import CelltcpError, Report, register_cca
@@ -49,6 +54,9 @@ class CongestionControl(ABC):
         """Answers a report; the first one has the cause `"start"`."""
 
 
+#: Source of each class that was registered, by its name: kept runs of another source are others.
+_SOURCES: dict[str, str] = {}
+
 Class = TypeVar("Class", bound=type[CongestionControl])
 
 
@@ -66,4 +74,19 @@ def register(cca: Class) -> Class:
     if name in (ALL, OWN):
         raise CelltcpError(f"name: {name!r} has a meaning in lists of congestion controls")
     register_cca(name, cca.title or name, cca.year, cca, cca.interval)
+    _SOURCES[name] = _source(cca)
     return cca
+
+
+def sources_of(ccas: Iterable[str]) -> str:
+    """Returns a digest of the sources of those that were registered, after a dash; "" without any."""
+    texts = [_SOURCES[name] for name in sorted(set(ccas)) if name in _SOURCES]
+    return f"-{hashlib.sha256(''.join(texts).encode()).hexdigest()[:16]}" if texts else ""
+
+
+def _source(cca: type) -> str:
+    """Returns the text of the file of a class; of one without a file, a text that no other one has."""
+    try:
+        return Path(inspect.getfile(cca)).read_text("utf-8")
+    except (OSError, TypeError, UnicodeDecodeError):
+        return str(uuid.uuid4())

@@ -65,6 +65,7 @@ def sweep(
     uplink: str | Path | None = None,
     set: Mapping[str, object] | Sequence[str] = (),  # noqa: A002 - as on the command line
     out: str | Path | None = None,
+    overwrite: bool = False,
     progress: Progress | None = None,
 ) -> Sweep:
     """Compares congestion controls for each value of a field.
@@ -83,6 +84,7 @@ def sweep(
         uplink: link trace of the uplink.
         set: other scenario fields to override.
         out: folder to keep finished runs in while the sweep goes on, and to save to.
+        overwrite: whether other results in that folder may be replaced.
         progress: called with the share that is done.
 
     Raises:
@@ -99,6 +101,7 @@ def sweep(
         uplink=uplink,
         changes=set,
         out=out,
+        overwrite=overwrite,
     )
     return sweep_with(scenario, vary, settings, progress)
 
@@ -121,7 +124,13 @@ def sweep_with(
         )
         place = None if folder is None else folder / folder_name(field, value)
         planned.append(settings.plan(loaded, engine, place))
-    found = run_campaigns(planned, workers=settings.jobs, folder=folder, progress=progress)
+    found = run_campaigns(
+        planned,
+        workers=settings.jobs,
+        folder=folder,
+        overwrite=settings.overwrite,
+        progress=progress,
+    )
     comparisons = [Comparison(results) for results in found]
     return Sweep(field, dict(zip(values, comparisons, strict=True)))
 

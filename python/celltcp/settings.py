@@ -40,6 +40,7 @@ class RunSettings:
         samples: of a single run: `"every-ack"`, `"off"` or an interval such as `"10ms"`.
         radio_log: whether to record every TTI of the radio; only for scenarios that have one.
         out: folder to keep finished runs in while a campaign goes on, and to save to.
+        overwrite: whether other results in that folder may be replaced.
     """
 
     cca: str | Sequence[str] = OWN
@@ -57,6 +58,7 @@ class RunSettings:
     samples: str = "every-ack"
     radio_log: bool = False
     out: str | Path | None = None
+    overwrite: bool = False
 
     def check(self) -> None:
         """Makes sure that there is something to run.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -13,11 +14,24 @@ from celltcp.attachments import Attachment
 from celltcp.campaign import Job, Progress, jobs_for
 from celltcp.ccas import OWN
 from celltcp.ccas import chosen as chosen_ccas
-from celltcp.results import OPTIONAL, TABLES, Results, prepare_folder, require_own
+from celltcp.results import (
+    OPTIONAL,
+    TABLES,
+    Results,
+    about_in,
+    check_replaceable,
+    claimed,
+    read_results,
+    remove_pictures,
+    require_own,
+)
 from celltcp.results.frames import Recorded, frame
 from celltcp.results.origin import origin_of
 from celltcp.sample_file import SampleFile, number_rows
 from celltcp.settings import RunSettings
+
+#: Files that the results of a run consist of.
+_FILES = tuple(f"{name}.parquet" for name in TABLES)
 
 #: Pieces of a run, after each of which its samples are taken; between them it can be interrupted.
 _PIECES = 300
@@ -69,6 +83,7 @@ def run(
     set: Mapping[str, object] | Sequence[str] = (),  # noqa: A002 - as on the command line
     samples: str = "every-ack",
     out: str | Path | None = None,
+    overwrite: bool = False,
     pcap: str | Path | None = None,
     radio_log: bool = False,
     progress: Progress | None = None,
@@ -87,6 +102,7 @@ def run(
         set: scenario fields to override.
         samples: `"every-ack"` (every millisecond on a kernel), `"off"` or an interval such as `"10ms"`.
         out: folder to save to.
+        overwrite: whether other results in that folder may be replaced.
         pcap: file for a capture at the server.
         radio_log: whether to record every TTI of the radio; only for scenarios that have one.
         progress: called with the share that is done.
@@ -106,6 +122,7 @@ def run(
         samples=samples,
         radio_log=radio_log,
         out=out,
+        overwrite=overwrite,
     )
     return run_with(scenario, settings, pcap=pcap, progress=progress)
 
@@ -126,19 +143,32 @@ def run_with(
     if len(names) > 1:
         raise CelltcpError(f"cca: {settings.cca!r} are several; run takes one, compare takes more")
     (job,) = jobs_for(loaded.with_samples(settings.samples), names, 1, settings.seed, chosen)
-    origin = origin_of(loaded, names, 1, settings.seed, chosen)
+    origin = {**origin_of(loaded, names, 1, settings.seed, chosen), "keys": [job.key]}
     capture = str(pcap) if pcap is not None else None
     if settings.out is None:
         return SingleRun(Results(_run(job, capture, None, progress), origin))
-    file = SampleFile(prepare_folder(settings.out), names[0], origin)
+    with claimed(settings.out) as folder:
+        check_replaceable(folder, origin, _FILES, overwrite=settings.overwrite)
+        if pcap is None and about_in(folder) == origin and (found := _finished(folder)):
+            return found
+        remove_pictures(folder)
+        file = SampleFile(folder, names[0], origin)
+        try:
+            tables = _run(job, capture, file, progress)
+        except BaseException:
+            file.abandon()
+            raise
+        single = SingleRun(Results(tables, origin, frozenset({"samples"})))
+        single.save(folder)
+        return single
+
+
+def _finished(folder: Path) -> SingleRun | None:
+    """Returns the run that a folder has, if it is whole."""
     try:
-        tables = _run(job, capture, file, progress)
-    except BaseException:
-        file.abandon()
-        raise
-    single = SingleRun(Results(tables, origin, frozenset({"samples"})))
-    single.save(settings.out)
-    return single
+        return SingleRun(replace(read_results(folder), is_repeat=True))
+    except CelltcpError:
+        return None
 
 
 def _run(

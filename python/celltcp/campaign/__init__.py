@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from celltcp.campaign.jobs import Job, jobs_for
 from celltcp.campaign.plan import Campaign, run_campaigns
-from celltcp.campaign.run import Progress, run_jobs
+from celltcp.campaign.run import Interrupted, Progress, run_jobs
 
-__all__ = ["Campaign", "Job", "Progress", "jobs_for", "run_campaigns", "run_jobs"]
+__all__ = ["Campaign", "Interrupted", "Job", "Progress", "jobs_for", "run_campaigns", "run_jobs"]

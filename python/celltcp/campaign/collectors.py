@@ -31,11 +31,12 @@ class InMemory:
     def add(self, tables: Mapping[str, pa.Table]) -> None:
         """Appends the rows of some runs."""
         for name, parts in self._parts.items():
-            parts.append(tables[name])
+            if name in tables:
+                parts.append(tables[name])
 
     def finish(self) -> dict[str, pa.Table]:
         """Returns the joined tables; optional ones without rows are left out."""
-        tables = {name: pa.concat_tables(parts) for name, parts in self._parts.items()}
+        tables = {name: pa.concat_tables(parts) for name, parts in self._parts.items() if parts}
         return {name: table for name, table in tables.items() if name not in OPTIONAL or len(table)}
 
 
@@ -51,9 +52,9 @@ class InFolder:
     def add(self, tables: Mapping[str, pa.Table]) -> None:
         """Appends the rows of some runs."""
         for name in TABLES:
-            table = tables[name]
-            if name in OPTIONAL and not len(table):
+            if name not in tables or (name in OPTIONAL and not len(tables[name])):
                 continue
+            table = tables[name]
             known = table.schema.metadata or {}
             table = table.replace_schema_metadata({**known, **self._meta})
             if name not in self._writers:

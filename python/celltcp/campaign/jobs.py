@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from celltcp._core import Scenario, __version__
 from celltcp.engines import Described, Engine
+from celltcp.own_cca import sources_of
 from celltcp.results import part_of_file_name
 
 
@@ -26,7 +27,8 @@ class Job:
         """Name that two jobs share only if they are the same run."""
         # Words of `auto` name files, whose paths have slashes.
         cca = part_of_file_name(quote(self.cca, safe=":,=+"))
-        return f"{cca}-{self.seed}-{self.scenario.hash}-{self.engine.key}-{__version__}"
+        engine = f"{self.engine.key}-{__version__}-{self.engine.build}"
+        return f"{cca}-{self.seed}-{self.scenario.hash}-{engine}{sources_of(self.scenario.ccas)}"
 
     @property
     def described(self) -> Described:

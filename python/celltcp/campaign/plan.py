@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from celltcp._core import Scenario
+from celltcp._core import CelltcpError, Scenario
 from celltcp.campaign.collectors import InFolder, InMemory
 from celltcp.campaign.jobs import Job, jobs_for
 from celltcp.campaign.run import Progress, run_groups
 from celltcp.engines import Engine
-from celltcp.results import Results
+from celltcp.results import (
+    PARTS,
+    TABLES,
+    Results,
+    StoredTables,
+    about_in,
+    check_replaceable,
+    claimed,
+    read_results,
+    remove_pictures,
+)
 from celltcp.results.origin import origin_of
+
+#: Files that the results of a campaign consist of.
+_FILES = tuple(f"{name}.parquet" for name in TABLES)
 
 
 @dataclass(frozen=True)
@@ -38,7 +52,18 @@ class Campaign:
     ) -> Campaign:
         """Plans this many runs of each CCA; run i has seed + i."""
         jobs = jobs_for(scenario, ccas, runs, seed, engine)
-        return cls(jobs, origin_of(scenario, ccas, runs, seed, engine), folder)
+        origin = origin_of(scenario, ccas, runs, seed, engine)
+        return cls(jobs, {**origin, "keys": [job.key for job in jobs]}, folder)
+
+    def finished(self) -> Results | None:
+        """Returns the very results that the folder has already."""
+        if self.folder is None or about_in(self.folder) != self.origin:
+            return None
+        try:
+            found = read_results(self.folder)
+        except CelltcpError:
+            return None
+        return Results(StoredTables(self.folder, list(found.tables)), self.origin, is_repeat=True)
 
 
 def run_campaigns(
@@ -46,28 +71,80 @@ def run_campaigns(
     *,
     workers: int | None = None,
     folder: Path | None = None,
+    overwrite: bool = False,
     progress: Progress | None = None,
 ) -> list[Results]:
     """Runs the campaigns together and returns the results of each.
+
+    Runs that the folder of a campaign has already are not run again.
 
     Args:
         campaigns: what to run.
         workers: runs at a time; all cores unless given.
         folder: where finished runs are kept until all are done.
+        overwrite: whether other results in the folders may be replaced.
         progress: called with the share that is done.
+
+    Raises:
+        CelltcpError: if a folder holds other results, or another command writes to it.
     """
-    collectors = [
-        InMemory() if each.folder is None else InFolder(each.folder, each.origin) for each in campaigns
-    ]
-    groups = [(each.jobs, collector) for each, collector in zip(campaigns, collectors, strict=True)]
+    if folder is None:
+        return _run(campaigns, workers, None, progress)
+    with claimed(folder):
+        for each in campaigns:
+            if each.folder is not None:
+                check_replaceable(each.folder, each.origin, _FILES, overwrite=overwrite)
+        if overwrite and not any(_continues(each) for each in campaigns):
+            shutil.rmtree(folder / PARTS, ignore_errors=True)
+        return _run(campaigns, workers, folder, progress)
+
+
+def _continues(campaign: Campaign) -> bool:
+    """Whether runs that are kept are of the campaign."""
+    folder = campaign.folder
+    if folder is None:
+        return False
     try:
-        run_groups(groups, workers=workers, folder=folder, progress=progress)
+        check_replaceable(folder, campaign.origin, (), overwrite=False)
+    except CelltcpError:
+        return False
+    return True
+
+
+def _run(
+    campaigns: Sequence[Campaign],
+    workers: int | None,
+    folder: Path | None,
+    progress: Progress | None,
+) -> list[Results]:
+    """Runs what is missing, and returns the results of all campaigns."""
+    found = [each.finished() for each in campaigns]
+    missing = [each for each, there in zip(campaigns, found, strict=True) if there is None]
+    if not missing:
+        return [there for there in found if there is not None]
+    if folder is not None:
+        remove_pictures(folder)
+    for each in missing:
+        if each.folder is not None:
+            remove_pictures(each.folder)
+    collectors = [
+        InMemory() if each.folder is None else InFolder(each.folder, each.origin) for each in missing
+    ]
+    groups = [(each.jobs, collector) for each, collector in zip(missing, collectors, strict=True)]
+    places = [each.folder for each in missing if each.folder is not None]
+    try:
+        run_groups(groups, workers=workers, folder=folder, finished=places, progress=progress)
+        fresh = iter(
+            [
+                Results(collector.finish(), each.origin)
+                for each, collector in zip(missing, collectors, strict=True)
+            ]
+        )
     except BaseException:
         for collector in collectors:
             if isinstance(collector, InFolder):
                 collector.abandon()
         raise
-    return [
-        Results(collector.finish(), each.origin)
-        for each, collector in zip(campaigns, collectors, strict=True)
-    ]
+    if folder is not None:
+        shutil.rmtree(folder / PARTS, ignore_errors=True)
+    return [there if there is not None else next(fresh) for there in found]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ from celltcp._core import CelltcpError, run_batch
 from celltcp.campaign.collectors import Collector, InMemory
 from celltcp.campaign.jobs import Job
 from celltcp.campaign.shards import Shards
-from celltcp.results import TABLES, prepare_folder
+from celltcp.results import PARTS, TABLES, prepare_folder
 
 #: Called with the share of the campaign that is done, from 0 to 1.
 Progress = Callable[[float], None]
@@ -23,6 +24,17 @@ Progress = Callable[[float], None]
 #: Most runs and most simulated seconds of a chunk, whose tables are in memory at a time.
 _CHUNK_RUNS = 256
 _CHUNK_S = 300.0
+
+
+class Interrupted(KeyboardInterrupt):
+    """An interrupt of a campaign, with what is kept of it."""
+
+    def __init__(self, kept: int, total: int, folder: str | Path | None) -> None:
+        """Takes the numbers of runs that are kept and of all runs, and where they are kept."""
+        super().__init__()
+        self.kept = kept
+        self.total = total
+        self.folder = folder
 
 
 def run_jobs(
@@ -45,6 +57,8 @@ def run_jobs(
     """
     collected = InMemory(tables)
     run_groups([(jobs, collected)], workers=workers, folder=folder, progress=progress)
+    if folder is not None:
+        shutil.rmtree(Path(folder) / PARTS, ignore_errors=True)
     return collected.finish()
 
 
@@ -53,13 +67,22 @@ def run_groups(
     *,
     workers: int | None = None,
     folder: str | Path | None = None,
+    finished: Sequence[Path] = (),
     progress: Progress | None = None,
 ) -> None:
-    """Runs groups of jobs together, as `run_jobs` does; the tables of a group go to its collector."""
+    """Runs groups of jobs together, as `run_jobs` does; the tables of a group go to its collector.
+
+    Args:
+        groups: jobs, and what takes their tables.
+        workers: runs at a time; all cores unless given.
+        folder: where finished runs are kept; they stay there until the caller removes them.
+        finished: folders with results, whose runs are not run again.
+        progress: called with the share that is done.
+    """
     workers = workers or os.cpu_count() or 1
     if workers < 1:
         raise CelltcpError(f"jobs: {workers} is not a number from 1 on")
-    shards = Shards(prepare_folder(Path(folder) / "parts")) if folder else None
+    shards = Shards(prepare_folder(Path(folder) / PARTS), finished) if folder else None
     chunks = [
         _Chunk(chunk, [job for job in chunk if shards is None or job not in shards], collector)
         for jobs, collector in groups
@@ -86,11 +109,13 @@ def run_groups(
             progress(1.0 - (1.0 - share) * len(missing) / total)
 
     described = [[job.described for job in chunk.missing] for chunk in waiting]
-    run_batch(described, workers, deliver, told if progress else None)
+    try:
+        run_batch(described, workers, deliver, told if progress else None)
+    except KeyboardInterrupt:
+        kept = 0 if shards is None else sum(job in shards for jobs, _ in groups for job in jobs)
+        raise Interrupted(kept, sum(len(jobs) for jobs, _ in groups), folder) from None
     for chunk in turns:
         chunk.collect(shards, None)
-    if shards is not None:
-        shards.clear()
 
 
 @dataclass(frozen=True)
@@ -138,8 +163,13 @@ def _merged(parts: Sequence[Mapping[str, pa.Table]], labels: list[str]) -> dict[
     """
     known = pa.array(labels, pa.string())
     joined = {}
-    for name, first in parts[0].items():
-        table = pa.concat_tables([_plain(part[name]) for part in parts])
+    for name in TABLES:
+        # Optional tables without rows are not among finished results.
+        mine = [part[name] for part in parts if name in part]
+        if not mine:
+            continue
+        first = mine[0]
+        table = pa.concat_tables([_plain(each) for each in mine])
         table = table.take(pc.sort_indices(table["run"]))
         for place in _labelled(first):
             texts = table.column(place).combine_chunks()

@@ -1,4 +1,4 @@
-"""Shards: folders with finished runs of an unfinished campaign; a folder is complete or absent."""
+"""Shards: folders with finished runs; a folder is complete or absent."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from celltcp.campaign.jobs import Job
-from celltcp.results import TABLES
+from celltcp.results import OPTIONAL, TABLES, about_in
 
 #: Which runs a shard has: the number in its tables by the key of the job.
 _INDEX = "index.json"
@@ -23,10 +23,12 @@ _INDEX = "index.json"
 class Shards:
     """Folder of shards; each holds all tables of some runs."""
 
-    def __init__(self, folder: Path) -> None:
-        """Takes the folder, and removes what is damaged in it."""
+    def __init__(self, folder: Path, finished: Sequence[Path] = ()) -> None:
+        """Takes the folder, where it removes what is damaged, and folders with finished results."""
         self._folder = folder
         self._places: dict[str, tuple[Path, int]] = {}
+        for results in finished:
+            self._add_finished(results)
         self._read: tuple[Path, dict[str, pa.Table]] | None = None
         for shard in sorted(folder.iterdir()):
             try:
@@ -37,6 +39,14 @@ class Shards:
                 shutil.rmtree(shard, ignore_errors=True)
             else:
                 self._places.update({key: (shard, number) for key, number in index.items()})
+
+    def _add_finished(self, folder: Path) -> None:
+        """Adds the runs of finished results, if they are whole."""
+        about = about_in(folder)
+        if about is None or not _is_whole(folder):
+            return
+        keys = about.get("keys", [])
+        self._places.update({key: (folder, number) for number, key in enumerate(keys)})
 
     def __contains__(self, job: Job) -> bool:
         return job.key in self._places
@@ -53,6 +63,7 @@ class Shards:
         (partial / _INDEX).write_text(json.dumps(index), "utf-8")
         shutil.rmtree(self._folder / digest, ignore_errors=True)
         partial.rename(self._folder / digest)
+        self._places.update({job.key: (self._folder / digest, job.number) for job in jobs})
 
     def rows(self, jobs: Sequence[Job]) -> list[dict[str, pa.Table]]:
         """Returns the tables of these jobs, shard by shard, with the numbers that the jobs have."""
@@ -65,15 +76,23 @@ class Shards:
             for shard, numbers in wanted.items()
         ]
 
-    def clear(self) -> None:
-        """Removes all shards of a finished campaign."""
-        shutil.rmtree(self._folder, ignore_errors=True)
-
     def _tables(self, shard: Path) -> dict[str, pa.Table]:
         """Returns the tables of a shard, cached because neighbouring chunks of a campaign share it."""
         if self._read is None or self._read[0] != shard:
-            self._read = shard, {name: pq.read_table(shard / f"{name}.parquet") for name in TABLES}
+            names = [name for name in TABLES if (shard / f"{name}.parquet").is_file()]
+            self._read = shard, {name: pq.read_table(shard / f"{name}.parquet") for name in names}
         return self._read[1]
+
+
+def _is_whole(folder: Path) -> bool:
+    """Whether a folder has all tables that results cannot be without, undamaged."""
+    try:
+        for name in TABLES:
+            if name not in OPTIONAL or (folder / f"{name}.parquet").is_file():
+                pq.read_metadata(folder / f"{name}.parquet")
+    except (pa.ArrowInvalid, OSError):
+        return False
+    return True
 
 
 def _renumbered(table: pa.Table, numbers: Mapping[int, int]) -> pa.Table:

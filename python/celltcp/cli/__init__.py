@@ -55,7 +55,15 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
-    except (KeyboardInterrupt, click.Abort):
-        hint = "; the same command goes on from here" if "--out" in sys.argv else ""
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        click.echo(f"celltcp: {place}{error.strerror or error}", err=True)
+        sys.exit(2)
+    except (KeyboardInterrupt, click.Abort) as interrupt:
+        # Campaigns say what they keep; click wraps what they raise.
+        stop = interrupt.__cause__ or interrupt
+        kept, total, folder = (getattr(stop, name, 0) for name in ("kept", "total", "folder"))
+        goes_on = f"; {kept} of {total} runs are kept in {folder}, and the same command goes on"
+        hint = goes_on if kept else ""
         click.echo(f"celltcp: interrupted{hint}", err=True)
         sys.exit(130)

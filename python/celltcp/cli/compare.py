@@ -9,7 +9,7 @@ import click
 from celltcp.cli.console import wide_console
 from celltcp.cli.means import mean_text
 from celltcp.cli.options import campaign_options, option, scenario_options, takes_settings
-from celltcp.cli.outcome import check_json, draw, tell, tell_traces
+from celltcp.cli.outcome import check_json, draw, is_drawn, tell, tell_traces
 from celltcp.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def compare(scenario: str, settings: RunSettings, json_file: str | None) -> None
     with progress_bar("comparing") as progress:
         result = compare_with(loaded, settings.applied(), progress)
     tell(result.to_json(), json_file, lambda: print_comparison(result))
-    if folder:
+    if folder and not is_drawn(result.results, folder, "overview"):
         draw(result.plot.overview(), folder, "overview")
         if "decisions" in result.results.tables:
             _draw_explained(result, folder)

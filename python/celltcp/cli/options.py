@@ -53,6 +53,10 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "runs": {"default": 10, "show_default": True, "type": click.IntRange(1)},
     "jobs": {"type": click.IntRange(1), "help": "Runs at a time; default all cores."},
     "out": {"metavar": "DIR", "help": "Keep tables and pictures here; resumes."},
+    "overwrite": {
+        "is_flag": True,
+        "help": "Replace other results in the folder of --out.",
+    },
     "json_file": {
         "name": "--json",
         "metavar": "FILE",
@@ -131,7 +135,7 @@ def scenario_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 #: Adds what is compared, how often, and where it goes.
-campaign_options = options("cca", "runs", "jobs", "out", "json_file")
+campaign_options = options("cca", "runs", "jobs", "out", "overwrite", "json_file")
 
 
 def case_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from celltcp._core import Scenario
+    from celltcp.results import Results
 
 
 def check_json(json_file: str | None) -> None:
@@ -45,6 +46,14 @@ def tell(document: dict[str, Any], json_file: str | None, show: Callable[[], Non
         show()
     if json_file not in (None, "-"):
         write_text(Path(str(json_file)), text)
+
+
+def is_drawn(results: Results, folder: Path, name: str) -> bool:
+    """Whether results were there before with their picture, which then stays; says so."""
+    if not results.is_repeat:
+        return False
+    click.echo(f"{folder} has these results already: nothing was run", err=True)
+    return all((folder / f"{name}.{ending}").is_file() for ending in ("png", "svg"))
 
 
 def draw(figure: Figure, folder: Path, name: str) -> None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 )
 @option("radio_log")
 @option("out", help="Keep tables and the picture here.")
+@option("overwrite")
 @click.option("--pcap", metavar="FILE", help="Capture what the server sends and receives.")
 @click.option(
     "--samples",
@@ -65,7 +66,9 @@ def run(scenario: str, settings: RunSettings, pcap: str | None) -> None:
         _print_decisions(result)
     for warning in [*uncovered(result.results), *unheard(result.results)]:
         click.echo(f"warning: {warning}", err=True)
-    if folder:
+    if result.results.is_repeat and folder:
+        click.echo(f"{folder} has this run already: nothing was run", err=True)
+    if folder and not (result.results.is_repeat and (folder / "run.png").is_file()):
         from celltcp.plots.style import save
 
         click.echo(f"picture: {save(result.plot.time_series(), folder / 'run.png')}", err=True)

@@ -9,7 +9,7 @@ import click
 from celltcp.cli.compare import COLUMNS, outcome_cells
 from celltcp.cli.console import wide_console
 from celltcp.cli.options import campaign_options, scenario_options, takes_settings
-from celltcp.cli.outcome import check_json, draw, tell, tell_traces
+from celltcp.cli.outcome import check_json, draw, is_drawn, tell, tell_traces
 from celltcp.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -41,7 +41,9 @@ def sweep(scenario: str, vary: str, settings: RunSettings, json_file: str | None
     with progress_bar("sweeping") as progress:
         result = sweep_with(scenario, vary, settings, progress)
     tell(result.to_json(), json_file, lambda: _print_sweep(result))
-    if folder:
+    repeats = [each.results for each in result.comparisons.values()]
+    is_repeat = all(each.is_repeat for each in repeats)
+    if folder and not (is_repeat and is_drawn(repeats[0], folder, "sweep")):
         draw(result.plot(), folder, "sweep")
 
 

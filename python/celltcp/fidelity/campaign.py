@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -120,29 +119,15 @@ def run_case(
     """
     scenario = case.scenario.with_samples(SAMPLES)
     jobs = jobs_for(scenario, ccas, runs, seed, engine)
-    build = build_of(engine)
-    origin = {**origin_of(scenario, ccas, runs, seed, engine), "build": build}
+    origin = origin_of(scenario, ccas, runs, seed, engine)
     kept = _read(folder, origin)
     if kept is not None:
         return kept
-    parts = unfinished / build if unfinished else None
+    parts = unfinished / engine.build if unfinished else None
     results = Results(run_jobs(jobs, workers=workers, folder=parts, progress=progress), origin)
     if folder:
         results.save(folder)
     return results
-
-
-def build_of(engine: Engine) -> str:
-    """Returns a digest of the programs of the engine, since another build may give other results."""
-    programs = [Path(_core.__file__)]
-    if engine.kernel is not None:
-        programs.append(engine.kernel.binary)
-        programs += sorted(path for path in (Path(_core.__file__).parent / "engine").rglob("*"))
-    digest = hashlib.sha256()
-    for program in programs:
-        if program.is_file():
-            digest.update(program.read_bytes())
-    return digest.hexdigest()[:16]
 
 
 def _read(folder: Path | None, origin: dict[str, object]) -> Results | None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from celltcp.results.claim import check_replaceable, claimed, remove_pictures
 from celltcp.results.folder import (
+    PARTS,
     UNFINISHED,
+    about_in,
     part_of_file_name,
     prepare_folder,
     require_own,
@@ -13,13 +16,18 @@ from celltcp.results.tables import OPTIONAL, TABLES, Results, StoredTables, read
 
 __all__ = [
     "OPTIONAL",
+    "PARTS",
     "TABLES",
     "UNFINISHED",
     "Results",
     "StoredTables",
+    "about_in",
+    "check_replaceable",
+    "claimed",
     "part_of_file_name",
     "prepare_folder",
     "read_results",
+    "remove_pictures",
     "require_own",
     "write_atomically",
 ]

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -20,6 +21,9 @@ _LONGEST = 100
 
 #: Folder for what is finished while an evaluation of policies or engines goes on.
 UNFINISHED = "finished"
+
+#: Folder for finished runs while a campaign goes on.
+PARTS = "parts"
 
 #: Results of commands that keep runs.
 RUNS = "runs"
@@ -58,13 +62,20 @@ def require_own(folder: str | Path, command: str) -> None:
 
 def kind_in(folder: Path) -> str | None:
     """Returns the kind of results in a folder, a key of `KINDS`; None without any."""
+    told = about_in(folder)
+    if told is None:
+        return UNFINISHED if (folder / UNFINISHED).is_dir() else None
+    # Only evaluations have policies; of the others only comparisons of engines are for requirements.
+    return next((kind for kind, key in _SIGNS.items() if key in told), RUNS)
+
+
+def about_in(folder: Path) -> dict[str, Any] | None:
+    """Returns what results in a folder say of how they were made; None without results of celltcp."""
     try:
         meta = pq.read_schema(folder / "runs.parquet").metadata or {}
     except (pa.ArrowInvalid, OSError):
-        return UNFINISHED if (folder / UNFINISHED).is_dir() else None
-    told = json.loads(meta.get(META, b"{}"))
-    # Only evaluations have policies; of the others only comparisons of engines are for requirements.
-    return next((kind for kind, key in _SIGNS.items() if key in told), RUNS)
+        return None
+    return dict(json.loads(meta[META])) if META in meta else None
 
 
 def prepare_folder(folder: str | Path) -> Path:

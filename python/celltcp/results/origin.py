@@ -15,6 +15,7 @@ def origin_of(
     """Returns scenario, engine, congestion controls and seeds of a campaign, as JSON has them."""
     return {
         "version": __version__,
+        "build": engine.build,
         "engine": engine.key,
         "name": scenario.name,
         "hash": scenario.hash,

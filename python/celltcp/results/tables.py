@@ -49,6 +49,8 @@ class Results:
     about: dict[str, Any] = field(default_factory=dict)
     #: Tables that are complete on disk already; in memory is a thinned copy.
     written: frozenset[str] = frozenset()
+    #: Whether the folder had all of it already, and nothing was run.
+    is_repeat: bool = False
 
     def save(self, folder: str | Path) -> Path:
         """Writes one Parquet file per table; each holds the scenario, versions and seeds."""

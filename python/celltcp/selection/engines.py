@@ -16,9 +16,9 @@ from celltcp.requirements import REQUIREMENTS
 from celltcp.results.frames import json_rows
 from celltcp.selection.best_sets import differences_of, overlaps_of, standings_of, summary_of
 from celltcp.selection.candidates import check_requirements, fixed_ccas
-from celltcp.selection.kept import Kept, own_folder, save_frames
+from celltcp.selection.kept import Kept, finished_frames, own_folder, save_frames
 from celltcp.selection.on_scenario import Plan, on_sources
-from celltcp.selection.sources import names_of, sources_of
+from celltcp.selection.sources import Source, names_of, sources_of
 from celltcp.settings import RunSettings
 
 
@@ -88,6 +88,7 @@ def check_engines(
     kernel: str | None = None,
     set: Mapping[str, object] | Sequence[str] = (),  # noqa: A002 - as on the command line
     out: str | Path | None = None,
+    overwrite: bool = False,
     progress: Progress | None = None,
 ) -> Overlap:
     """Runs fixed CCAs on both engines, over the same channel realisations.
@@ -102,13 +103,21 @@ def check_engines(
         kernel: version of the kernel, such as `"7.3"`; the newest that is built unless given.
         set: scenario fields to override in all scenarios.
         out: folder to keep finished runs in while it goes on, and to save to.
+        overwrite: whether other results in that folder may be replaced.
         progress: called with the share that is done.
 
     Raises:
         CelltcpError: if something that was given cannot be used.
     """
     settings = RunSettings(
-        cca=cca, runs=runs, seed=seed, jobs=jobs, kernel=kernel, changes=set, out=out
+        cca=cca,
+        runs=runs,
+        seed=seed,
+        jobs=jobs,
+        kernel=kernel,
+        changes=set,
+        out=out,
+        overwrite=overwrite,
     )
     return check_engines_with(scenarios, requirement, settings, progress)
 
@@ -135,8 +144,33 @@ def check_engines_with(
     for plan in plans:
         for source in found.sources:
             plan.check(source)
-    folder = own_folder(settings.out, "engines")
-    kept = Kept(folder)
+    told = {
+        "version": __version__,
+        "build": linux.build,
+        "kernel_version": linux.kernel.version if linux.kernel else "",
+        "requirements": requirements,
+        "cca": compared,
+        "scenarios": {source.name: source.scenario.hash for source in found.sources},
+        "left_out": list(found.left_out),
+        "runs": settings.runs,
+        "seed": settings.seed,
+    }
+    with own_folder(settings.out, "engines", told, overwrite=settings.overwrite) as folder:
+        there = finished_frames(folder, told, ("runs",))
+        if there is not None:
+            return Overlap(there["runs"], told)
+        kept = Kept(folder)
+        overlap = Overlap(_both(plans, found.sources, kept, progress), told)
+        if folder is not None:
+            overlap.save(folder)
+            kept.clear()
+    return overlap
+
+
+def _both(
+    plans: Sequence[Plan], sources: Sequence[Source], kept: Kept, progress: Progress | None
+) -> pd.DataFrame:
+    """Runs the plan of each engine, and returns the runs with their `engine`."""
     sides = []
     for number, plan in enumerate(plans):
 
@@ -144,24 +178,8 @@ def check_engines_with(
             if progress:
                 progress((number + share) / len(plans))
 
-        frames = on_sources(found.sources, plan, kept, reach)
+        frames = on_sources(sources, plan, kept, reach)
         measured = frames["runs"].drop(columns=["policy", "requirement", "switches", "returns"])
         measured.insert(0, "engine", ENGINES[number])
         sides.append(measured)
-    overlap = Overlap(
-        pd.concat(sides, ignore_index=True),
-        {
-            "version": __version__,
-            "kernel_version": linux.kernel.version if linux.kernel else "",
-            "requirements": requirements,
-            "cca": compared,
-            "scenarios": {source.name: source.scenario.hash for source in found.sources},
-            "left_out": list(found.left_out),
-            "runs": settings.runs,
-            "seed": settings.seed,
-        },
-    )
-    if folder is not None:
-        overlap.save(folder)
-        kept.clear()
-    return overlap
+    return pd.concat(sides, ignore_index=True)

@@ -18,7 +18,7 @@ from celltcp.results.frames import json_rows, json_value
 from celltcp.selection.best_for_all import best_for_all_of
 from celltcp.selection.candidates import AGAINST, DEFAULT, fixed_ccas, uses
 from celltcp.selection.cases import cases_of, checks_of, duels_of
-from celltcp.selection.kept import Frames, Kept, own_folder, save_frames
+from celltcp.selection.kept import Frames, Kept, finished_frames, own_folder, save_frames
 from celltcp.selection.on_scenario import Plan, on_sources
 from celltcp.selection.prices import Price, price_of
 from celltcp.selection.sources import names_of, sources_of
@@ -140,6 +140,7 @@ def evaluate(
     kernel: str | None = None,
     set: Mapping[str, object] | Sequence[str] = (),  # noqa: A002 - as on the command line
     out: str | Path | None = None,
+    overwrite: bool = False,
     progress: Progress | None = None,
 ) -> Evaluation:
     """Runs policies and fixed CCAs over the same channel realisations.
@@ -162,6 +163,7 @@ def evaluate(
         kernel: version of the kernel.
         set: scenario fields to override in all scenarios.
         out: folder to keep finished runs in while it goes on, and to save to.
+        overwrite: whether other results in that folder may be replaced.
         progress: called with the share that is done.
 
     Raises:
@@ -177,6 +179,7 @@ def evaluate(
         kernel=kernel,
         changes=set,
         out=out,
+        overwrite=overwrite,
     )
     return evaluate_with(policies, scenarios, settings, progress)
 
@@ -218,11 +221,9 @@ def evaluate_with(
     # Whatever cannot be run is told before anything is.
     for source in found.sources:
         plan.check(source)
-    folder = own_folder(settings.out, "evaluate")
-    kept = Kept(folder)
-    frames = on_sources(found.sources, plan, kept, progress)
     told = {
         "version": __version__,
+        "build": engine.build,
         "engine": engine.key,
         "policies": evaluated,
         "against": compared[len(evaluated) :],
@@ -232,13 +233,19 @@ def evaluate_with(
         "history": {use.policy: history for use in wanted if use.learns},
         "scenarios": {source.name: source.scenario.hash for source in found.sources},
         "left_out": list(found.left_out),
+        "switches": policies.switches,
         "runs": settings.runs,
         "seed": settings.seed,
     }
-    evaluation = Evaluation(frames, told)
-    if folder is not None:
-        evaluation.save(folder)
-        kept.clear()
+    with own_folder(settings.out, "evaluate", told, overwrite=settings.overwrite) as folder:
+        there = finished_frames(folder, told, ("runs", "decisions", "histories", "costs"))
+        if there is not None:
+            return Evaluation(there, told)
+        kept = Kept(folder)
+        evaluation = Evaluation(on_sources(found.sources, plan, kept, progress), told)
+        if folder is not None:
+            evaluation.save(folder)
+            kept.clear()
     return evaluation
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,22 +14,70 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from celltcp.results import UNFINISHED, prepare_folder, require_own, write_atomically
+from celltcp._core import CelltcpError
+from celltcp.results import (
+    UNFINISHED,
+    about_in,
+    claimed,
+    prepare_folder,
+    require_own,
+    write_atomically,
+)
 
 #: Data frames of a scenario, by name.
 Frames = dict[str, pd.DataFrame]
 
 
-def own_folder(out: str | Path | None, command: str) -> Path | None:
-    """Returns the output folder of a command, which is created if it does not exist.
+@contextmanager
+def own_folder(
+    out: str | Path | None, command: str, told: Mapping[str, Any], *, overwrite: bool
+) -> Iterator[Path | None]:
+    """Gives the folder that a command keeps things in, made if it is not there, and claimed.
+
+    Args:
+        out: the folder, or None.
+        command: `"evaluate"` or `"engines"`.
+        told: what the results will say of how they were made.
+        overwrite: whether results of the same command with other settings may be replaced.
 
     Raises:
-        CelltcpError: if it has the results of another command, or cannot be made.
+        CelltcpError: if it has other results, another command writes to it, or it cannot be made.
     """
     if out is None:
-        return None
+        yield None
+        return
     require_own(out, command)
-    return prepare_folder(out)
+    with claimed(out) as folder:
+        there = about_in(folder)
+        if there is not None and there != _as_json(told) and not overwrite:
+            planned = _as_json(told)
+            fields = [name for name in {**there, **planned} if there.get(name) != planned.get(name)]
+            raise CelltcpError(
+                f"{folder}: holds finished results with other settings ({', '.join(fields)}), which "
+                "this command would replace; give another folder, or --overwrite to replace them"
+            )
+        yield folder
+
+
+def finished_frames(
+    folder: Path | None, told: Mapping[str, Any], names: Iterable[str]
+) -> Frames | None:
+    """Returns the frames of those names if a folder has results of the very same settings."""
+    if folder is None or about_in(folder) != _as_json(told):
+        return None
+    try:
+        return {
+            name: pq.read_table(folder / f"{name}.parquet").to_pandas()
+            for name in names
+            if (folder / f"{name}.parquet").is_file()
+        }
+    except (pa.ArrowInvalid, OSError):
+        return None
+
+
+def _as_json(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns what is told as it comes back from a file."""
+    return dict(json.loads(json.dumps(told)))
 
 
 class Kept:

@@ -15,8 +15,13 @@ from celltcp.scenarios import TRACE_ENDINGS, load_scenario, override_texts, scen
 #: requirements are its 36 cases.
 SETS = {"thesis36": "mobility/*"}
 
-#: Endings of files that are scenarios; a trace of the uplink goes with that of the downlink.
-_ENDINGS = (".toml", *(ending for ending in TRACE_ENDINGS if ending != ".up"))
+#: Endings of files that are scenarios; a trace of the uplink goes with that of the downlink, and texts
+#: in a folder may be notes.
+_ENDINGS = (
+    ".toml",
+    *(ending for ending in TRACE_ENDINGS if ending not in (".up", ".txt")),
+    *(f"{ending}.gz" for ending in TRACE_ENDINGS if ending != ".up"),
+)
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ _NAME = 30
 @option("runs", default=5)
 @option("cca", default="all", help="Fixed CCAs; all are those that both engines have.")
 @option("out", help="Keep tables here; resumes.")
+@option("overwrite")
 @case_options
 @takes_settings
 def engines(scenarios: str, requirement: str, settings: RunSettings, json_file: str | None) -> None:

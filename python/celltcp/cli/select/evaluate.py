@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 @click.option("--switches", is_flag=True, help="Measure the cost of changes, by one more run for each.")
 @option("engine", help=None)
 @option("out", help="Keep tables and the picture here; resumes.")
+@option("overwrite")
 @case_options
 @takes_settings
 def evaluate(

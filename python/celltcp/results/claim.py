@@ -1,0 +1,158 @@
+"""Claims: one command at a time writes to a folder, and replaces nothing that it does not continue."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from celltcp._core import CelltcpError
+from celltcp.results.folder import PARTS, about_in, prepare_folder
+
+#: Pictures that commands draw beside results, as patterns of names without endings.
+_PICTURES = (
+    *("overview", "throughput-delay", "ecdf", "time-series", "startup", "run", "sweep", "cases"),
+    *("by-position", "by-mcs", "by-phase", "explain", "explain-[0-9]*"),
+)
+_ENDINGS = ("png", "svg", "pdf")
+
+#: Name of the file that is locked.
+_LOCK = ".celltcp-lock"
+
+
+@contextmanager
+def claimed(folder: str | Path) -> Iterator[Path]:
+    """Makes the folder and keeps other commands from writing to it.
+
+    Raises:
+        CelltcpError: if another command writes to it, or it cannot be written.
+    """
+    target = prepare_folder(folder)
+    file = _locked(target)
+    try:
+        yield target
+    finally:
+        (target / _LOCK).unlink(missing_ok=True)
+        file.close()
+
+
+def _locked(folder: Path) -> IO[str]:
+    """Opens and locks the file of a folder; it says which process holds it."""
+    while True:
+        file = (folder / _LOCK).open("a+", encoding="utf-8")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
+                # File systems without locks: nothing can be said about other commands.
+                return file
+            file.seek(0)
+            holder = file.read().strip()
+            file.close()
+            process = f" (process {holder})" if holder else ""
+            raise CelltcpError(
+                f"{folder}: another celltcp command{process} writes to this folder; wait for it, or "
+                "give another one"
+            ) from None
+        try:
+            is_mine = os.path.samestat(os.fstat(file.fileno()), (folder / _LOCK).stat())
+        except FileNotFoundError:
+            is_mine = False
+        if is_mine:
+            file.truncate(0)
+            file.write(f"{os.getpid()}\n")
+            file.flush()
+            return file
+        # The one that held it has removed it in between.
+        file.close()
+
+
+def check_replaceable(
+    folder: Path, planned: Mapping[str, Any], files: Sequence[str], *, overwrite: bool
+) -> None:
+    """Makes sure that results in a folder are part of those that are to come, or may be replaced.
+
+    Args:
+        folder: where results are to go; it need not be there.
+        planned: origin of the results to come, with the keys of their runs.
+        files: names of the files that will be written.
+        overwrite: whether anything may be replaced.
+
+    Raises:
+        CelltcpError: says what is there, and in what it differs.
+    """
+    if overwrite:
+        return
+    there = about_in(folder)
+    if there is None:
+        foreign = [name for name in (*files, *_names_of_pictures(folder)) if (folder / name).exists()]
+        if foreign:
+            raise CelltcpError(
+                f"{folder / foreign[0]}: is there, and no result of celltcp that this command "
+                "continues; give another folder, or --overwrite to replace it"
+            )
+    elif not set(there.get("keys", [""])) <= set(planned["keys"]):
+        ccas, runs = ", ".join(there.get("cca", [])), there.get("runs")
+        kept = f"{ccas}; {runs} runs from seed {there.get('seed')}, {there.get('engine')}"
+        raise CelltcpError(
+            f"{folder}: holds finished results of {there.get('name')} ({kept}), which this command "
+            f"would replace: {_difference(there, planned)}; give another folder, or --overwrite to "
+            "replace them"
+        )
+    begun = _keys_of_parts(folder)
+    if not begun <= set(planned["keys"]):
+        raise CelltcpError(
+            f"{folder / PARTS}: holds finished runs of another command that was interrupted; repeat "
+            "that one, give another folder, or --overwrite to remove them"
+        )
+
+
+def _difference(there: Mapping[str, Any], planned: Mapping[str, Any]) -> str:
+    """Returns why results do not contain those that are there."""
+    missing = [cca for cca in there.get("cca", []) if cca not in planned["cca"]]
+    last = [about.get("seed", 0) + about.get("runs", 0) for about in (there, planned)]
+    if there.get("name") != planned["name"]:
+        return f"it is about {planned['name']}"
+    if there.get("hash") != planned["hash"]:
+        return "the scenario has other values"
+    if there.get("engine") != planned["engine"]:
+        return f"its engine is {planned['engine']}"
+    if there.get("build") != planned["build"]:
+        return "they are of another build of celltcp"
+    if missing:
+        return f"it is without {', '.join(missing)}"
+    if there.get("seed", 0) < planned["seed"] or last[0] > last[1]:
+        runs, seed = planned["runs"], planned["seed"]
+        return f"it has {runs} {'run' if runs == 1 else 'runs'} from seed {seed}"
+    return "it has other runs"
+
+
+def _keys_of_parts(folder: Path) -> set[str]:
+    """Returns the keys of the runs that an interrupted command has left in a folder."""
+    keys: set[str] = set()
+    for index in (folder / PARTS).glob("*/index.json"):
+        try:
+            keys |= set(json.loads(index.read_text("utf-8")))
+        except (OSError, ValueError):
+            continue
+    return keys
+
+
+def remove_pictures(folder: Path) -> None:
+    """Removes the pictures of earlier results, which new ones would contradict."""
+    for name in _names_of_pictures(folder):
+        (folder / name).unlink(missing_ok=True)
+
+
+def _names_of_pictures(folder: Path) -> list[str]:
+    return [
+        file.name
+        for stem in _PICTURES
+        for ending in _ENDINGS
+        for file in sorted(folder.glob(f"{stem}.{ending}"))
+    ]
