@@ -60,12 +60,6 @@ pub struct Bic {
     ack_ratio: u32,
 }
 
-impl Default for Bic {
-    fn default() -> Self {
-        Self::new(BicConfig::default())
-    }
-}
-
 impl Bic {
     /// Creates BIC with these parameters.
     pub fn new(config: BicConfig) -> Self {

@@ -107,12 +107,6 @@ pub struct HighSpeed {
     row_at: u32,
 }
 
-impl Default for HighSpeed {
-    fn default() -> Self {
-        Self::new(HighSpeedConfig::default())
-    }
-}
-
 impl HighSpeed {
     /// Creates HighSpeed TCP with these parameters.
     pub fn new(config: HighSpeedConfig) -> Self {

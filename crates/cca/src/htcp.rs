@@ -79,12 +79,6 @@ pub struct Htcp {
     counted_from: Option<u64>,
 }
 
-impl Default for Htcp {
-    fn default() -> Self {
-        Self::new(HtcpConfig::default())
-    }
-}
-
 impl Htcp {
     /// Creates H-TCP with these parameters.
     pub fn new(config: HtcpConfig) -> Self {

@@ -51,12 +51,6 @@ pub struct Hybla {
     parts: u64,
 }
 
-impl Default for Hybla {
-    fn default() -> Self {
-        Self::new(HyblaConfig::default())
-    }
-}
-
 impl Hybla {
     /// Creates Hybla with these parameters.
     pub fn new(config: HyblaConfig) -> Self {

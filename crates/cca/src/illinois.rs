@@ -77,12 +77,6 @@ pub struct Illinois {
     low_rounds: u32,
 }
 
-impl Default for Illinois {
-    fn default() -> Self {
-        Self::new(IllinoisConfig::default())
-    }
-}
-
 impl Illinois {
     /// Creates TCP-Illinois with these parameters.
     pub fn new(config: IllinoisConfig) -> Self {

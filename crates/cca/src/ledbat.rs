@@ -55,12 +55,6 @@ pub struct Ledbat {
     starting: bool,
 }
 
-impl Default for Ledbat {
-    fn default() -> Self {
-        Self::new(LedbatConfig::default())
-    }
-}
-
 impl Ledbat {
     /// Creates LEDBAT with these parameters.
     pub fn new(config: LedbatConfig) -> Self {

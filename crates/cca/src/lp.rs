@@ -105,12 +105,6 @@ impl OtherClock {
     }
 }
 
-impl Default for Lp {
-    fn default() -> Self {
-        Self::new(LpConfig::default())
-    }
-}
-
 impl Lp {
     /// Creates LP with these parameters.
     pub fn new(config: LpConfig) -> Self {

@@ -107,12 +107,6 @@ pub struct Nv {
     calm_decisions: u32,
 }
 
-impl Default for Nv {
-    fn default() -> Self {
-        Self::new(NvConfig::default())
-    }
-}
-
 impl Nv {
     /// Creates NV with these parameters.
     pub fn new(config: NvConfig) -> Self {

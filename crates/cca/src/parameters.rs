@@ -29,9 +29,10 @@ pub struct Parameter {
 }
 
 /// Error in a setting.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SettingError {
     /// The parameter does not exist.
+    #[error("{}", unknown(.owner, .parameter, .known))]
     Unknown {
         /// Congestion control that does not have the parameter.
         owner: String,
@@ -41,6 +42,7 @@ pub enum SettingError {
         known: Vec<&'static str>,
     },
     /// The parameter does not take this value.
+    #[error("{owner}: {value:?} is not a value of {parameter}; allowed: {allowed}")]
     Value {
         /// Congestion control that has the parameter.
         owner: String,
@@ -52,6 +54,7 @@ pub enum SettingError {
         allowed: String,
     },
     /// Two settings contradict each other.
+    #[error("{owner}: give {} or {}, not both", .parameters.0, .parameters.1)]
     Conflict {
         /// Congestion control that has the parameters.
         owner: String,
@@ -60,43 +63,13 @@ pub enum SettingError {
     },
 }
 
-impl core::fmt::Display for SettingError {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self {
-            Self::Unknown {
-                owner,
-                parameter,
-                known,
-            } if known.is_empty() => {
-                write!(f, "{owner} has no parameters, but {parameter:?} is given")
-            }
-            Self::Unknown {
-                owner,
-                parameter,
-                known,
-            } => write!(
-                f,
-                "{owner} has no parameter {parameter:?}; allowed: {}",
-                known.join(", ")
-            ),
-            Self::Value {
-                owner,
-                parameter,
-                value,
-                allowed,
-            } => write!(
-                f,
-                "{owner}: {value:?} is not a value of {parameter}; allowed: {allowed}"
-            ),
-            Self::Conflict {
-                owner,
-                parameters: (one, other),
-            } => write!(f, "{owner}: give {one} or {other}, not both"),
-        }
+fn unknown(owner: &str, parameter: &str, known: &[&str]) -> String {
+    if known.is_empty() {
+        return format!("{owner} has no parameters, but {parameter:?} is given");
     }
+    let known = known.join(", ");
+    format!("{owner} has no parameter {parameter:?}; allowed: {known}")
 }
-
-impl std::error::Error for SettingError {}
 
 /// Type of a parameter.
 pub trait Setting: Sized + PartialOrd {

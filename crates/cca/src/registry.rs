@@ -38,36 +38,20 @@ pub const CCAS: [&Cca; 21] = [
 static ADDED: RwLock<Vec<&'static Cca>> = RwLock::new(Vec::new());
 
 /// Error: no congestion control has this name.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("unknown congestion control {name:?}; there are {}", names().join(", "))]
 pub struct UnknownCca {
     name: String,
 }
 
-impl core::fmt::Display for UnknownCca {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let names: Vec<&str> = all().iter().map(|cca| cca.name).collect();
-        write!(
-            f,
-            "unknown congestion control {:?}; there are {}",
-            self.name,
-            names.join(", ")
-        )
-    }
+fn names() -> Vec<&'static str> {
+    all().iter().map(|cca| cca.name).collect()
 }
-
-impl std::error::Error for UnknownCca {}
 
 /// Error: another congestion control already has this name.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("a congestion control of celltcp is called {0:?}")]
 pub struct NameTaken(pub String);
-
-impl core::fmt::Display for NameTaken {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "a congestion control of celltcp is called {:?}", self.0)
-    }
-}
-
-impl std::error::Error for NameTaken {}
 
 /// Returns all congestion controls: those of celltcp first, then those that users have added.
 pub fn all() -> Vec<&'static Cca> {

@@ -11,11 +11,11 @@ mod standard;
 mod startup;
 
 pub use choice::{Method, SlowStartConfig};
-pub use hystart::{Detect, HyStart, HyStartConfig};
+pub use hystart::{Detect, HyStart};
 pub use hystart_ms::{HyStartMs, Kernel};
-pub use hystart_plus::{HyStartPlus, HyStartPlusConfig};
+pub use hystart_plus::HyStartPlus;
 pub use standard::Standard;
-pub use startup::{Startup, StartupConfig};
+pub use startup::Startup;
 
 /// Method to find the capacity of a path, at the start and after a time-out.
 pub trait SlowStart: Send + core::fmt::Debug {

@@ -54,12 +54,6 @@ pub struct Veno {
     grows_now: bool,
 }
 
-impl Default for Veno {
-    fn default() -> Self {
-        Self::new(VenoConfig::default())
-    }
-}
-
 impl Veno {
     /// Creates Veno with these parameters.
     pub fn new(config: VenoConfig) -> Self {

@@ -55,12 +55,6 @@ pub struct Westwood {
     reset_min_rtt: bool,
 }
 
-impl Default for Westwood {
-    fn default() -> Self {
-        Self::new(WestwoodConfig::default())
-    }
-}
-
 impl Westwood {
     /// Creates Westwood+ with these parameters.
     pub fn new(config: WestwoodConfig) -> Self {

@@ -60,12 +60,6 @@ pub struct Yeah {
     fast_rounds: u32,
 }
 
-impl Default for Yeah {
-    fn default() -> Self {
-        Self::new(YeahConfig::default())
-    }
-}
-
 impl Yeah {
     /// Creates YeAH with these parameters.
     pub fn new(config: YeahConfig) -> Self {

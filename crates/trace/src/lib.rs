@@ -17,9 +17,7 @@ pub use capacity::{Capacity, Step, TraceFile, TraceFormat};
 pub use file::file_text;
 pub use generate::{Generate, GenerateError};
 pub use opportunities::{OPPORTUNITY, Opportunities, OpportunitiesError};
-pub use parse::{
-    Direction, Format, ParseError, Reading, Recording, parse, phone_log_seconds, read,
-};
+pub use parse::{Direction, ParseError, Reading, Recording, phone_log_seconds, read};
 pub use statistics::{PERCENTILES, Statistics};
 pub use steps::{Steps, StepsError};
 pub use write::{write_csv, write_mahimahi};

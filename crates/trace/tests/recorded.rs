@@ -3,12 +3,12 @@
 mod recordings;
 
 use recordings::recordings;
-use trace::{Direction, Format, Trace, parse};
+use trace::{Direction, Reading, Trace};
 use units::Duration;
 
 fn read(name: &str, text: &str) -> Trace {
-    let format = Format::detect(name, text, Direction::Downlink);
-    parse(text, name, format).unwrap()
+    let found = trace::read(text, name, &Reading::default(), Direction::Downlink);
+    found.unwrap().trace
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use core::str::FromStr;
 
+use crate::quantity::{Units, read};
 use crate::{Bytes, Duration, Rate};
 
 /// Error about a text that is not a quantity.
@@ -19,39 +20,13 @@ impl core::fmt::Display for ParseQuantityError {
 
 impl std::error::Error for ParseQuantityError {}
 
-/// Splits `text` into a number that is neither negative nor infinite and a unit, and scales it.
-fn scaled(
-    text: &str,
-    wanted: &'static str,
-    units: &[(&str, f64)],
-) -> Result<f64, ParseQuantityError> {
-    let error = || ParseQuantityError {
+/// Returns `text` in base units, if it is a number that is neither negative nor infinite with one of the units.
+fn scaled(text: &str, wanted: &'static str, units: &Units) -> Result<f64, ParseQuantityError> {
+    let value = read(text, units).filter(|value| (0.0..9e18).contains(value));
+    value.ok_or_else(|| ParseQuantityError {
         text: text.to_owned(),
         wanted,
-    };
-    let trimmed = text.trim();
-    let split = trimmed
-        .char_indices()
-        .find(|&(at, c)| {
-            let exponent = matches!(c, 'e' | 'E')
-                && trimmed[at + 1..].starts_with(|n: char| n.is_ascii_digit() || n == '-');
-            !(c.is_ascii_digit() || matches!(c, '.' | '-' | '+') || exponent)
-        })
-        .map_or(trimmed.len(), |(at, _)| at);
-    let (number, unit) = trimmed.split_at(split);
-    let number: f64 = number.parse().map_err(|_| error())?;
-    let unit = unit.trim();
-    let factor = units
-        .iter()
-        .find(|(name, _)| *name == unit)
-        .ok_or_else(error)?
-        .1;
-    let value = number * factor;
-    if (0.0..9e18).contains(&value) {
-        Ok(value)
-    } else {
-        Err(error())
-    }
+    })
 }
 
 impl FromStr for Duration {

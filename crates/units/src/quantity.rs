@@ -3,10 +3,10 @@
 use crate::{Decibel, Quantity};
 
 /// Units by name, and how many base units each is. One of them is the base unit.
-type Units = [(&'static str, f64)];
+pub(crate) type Units = [(&'static str, f64)];
 
 /// `text` in base units, if it is a finite number with one of the units.
-fn read(text: &str, units: &Units) -> Option<f64> {
+pub(crate) fn read(text: &str, units: &Units) -> Option<f64> {
     units.iter().find_map(|(unit, size)| {
         let number: f64 = text.trim().strip_suffix(unit)?.trim_end().parse().ok()?;
         Some(number * size).filter(|value| value.is_finite())

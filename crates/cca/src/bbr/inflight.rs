@@ -138,7 +138,7 @@ mod tests {
         let mut window = Window::new(1448, 10, Stream::new(1, Purpose::CongestionControl, 0));
         window.pacing_rate = Rate::from_mbps(11.6);
         let one_per_ms = Bandwidth::of(1, Duration::from_millis(1)).expect("a millisecond");
-        let mut bbr = Bbr::default();
+        let mut bbr = Bbr::new(Default::default());
         bbr.samples.update(10, 0, one_per_ms.0 + 1);
         bbr.pacing_gain = Gain::of(0.75);
         window.next_departure = window.now + Duration::from_millis(5);

@@ -65,12 +65,6 @@ pub struct Bbr {
     mss: u32,
 }
 
-impl Default for Bbr {
-    fn default() -> Self {
-        Self::new(BbrConfig::default())
-    }
-}
-
 impl Bbr {
     /// Creates BBR with these parameters.
     pub fn new(config: BbrConfig) -> Self {

@@ -89,12 +89,6 @@ pub struct Bbr3 {
     rtt_seen: bool,
 }
 
-impl Default for Bbr3 {
-    fn default() -> Self {
-        Self::new(Bbr3Config::default())
-    }
-}
-
 impl Bbr3 {
     /// Creates BBRv3 with these parameters.
     pub fn new(config: Bbr3Config) -> Self {

@@ -96,12 +96,6 @@ pub struct Cdg {
     start: Start,
 }
 
-impl Default for Cdg {
-    fn default() -> Self {
-        Self::new(CdgConfig::default())
-    }
-}
-
 impl Cdg {
     /// Creates CDG with these parameters.
     pub fn new(config: CdgConfig) -> Self {

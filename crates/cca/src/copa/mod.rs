@@ -66,12 +66,6 @@ pub struct Copa {
     lost_in_round: bool,
 }
 
-impl Default for Copa {
-    fn default() -> Self {
-        Self::new(CopaConfig::default())
-    }
-}
-
 impl Copa {
     /// Creates Copa with these parameters.
     pub fn new(config: CopaConfig) -> Self {

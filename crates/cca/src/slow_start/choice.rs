@@ -2,10 +2,7 @@
 
 use units::Duration;
 
-use super::{
-    Detect, HyStart, HyStartConfig, HyStartMs, HyStartPlus, HyStartPlusConfig, Kernel, SlowStart,
-    Standard, Startup, StartupConfig,
-};
+use super::{Detect, HyStart, HyStartMs, HyStartPlus, Kernel, SlowStart, Standard, Startup};
 use crate::parameters::{Setting, choices, parameters};
 use crate::{Cca, SettingError, Settings};
 
@@ -107,37 +104,11 @@ impl SlowStartConfig {
     pub(crate) fn build(&self) -> Box<dyn SlowStart> {
         match self.slow_start {
             Method::Standard => Box::new(Standard),
-            Method::Hystart => Box::new(HyStart::new(self.hystart())),
-            Method::HystartPlus => Box::new(HyStartPlus::new(self.hystart_plus())),
-            Method::Bbr => Box::new(Startup::new(StartupConfig {
-                growth: self.startup_growth,
-                rounds: self.startup_rounds,
-                gain: self.startup_gain,
-                drain: self.startup_drain,
-            })),
-            Method::Linux3_19 => Box::new(HyStartMs::new(Kernel::Linux3_19, self.hystart())),
-            Method::Linux4_8 => Box::new(HyStartMs::new(Kernel::Linux4_8, self.hystart())),
-        }
-    }
-
-    fn hystart(&self) -> HyStartConfig {
-        HyStartConfig {
-            detect: self.hystart_detect,
-            low_window: self.hystart_low_window,
-            ack_spacing: self.hystart_ack_delta,
-            detections: self.hystart_detections,
-            ..HyStartConfig::default()
-        }
-    }
-
-    fn hystart_plus(&self) -> HyStartPlusConfig {
-        HyStartPlusConfig {
-            delay_threshold: (self.hystartpp_min_rtt_thresh, self.hystartpp_max_rtt_thresh),
-            divisor: self.hystartpp_min_rtt_divisor,
-            samples: self.hystartpp_n_rtt_sample,
-            growth_divisor: self.hystartpp_css_growth_divisor,
-            rounds: self.hystartpp_css_rounds,
-            limit: self.hystartpp_l,
+            Method::Hystart => Box::new(HyStart::new(*self)),
+            Method::HystartPlus => Box::new(HyStartPlus::new(*self)),
+            Method::Bbr => Box::new(Startup::new(*self)),
+            Method::Linux3_19 => Box::new(HyStartMs::new(Kernel::Linux3_19, *self)),
+            Method::Linux4_8 => Box::new(HyStartMs::new(Kernel::Linux4_8, *self)),
         }
     }
 }

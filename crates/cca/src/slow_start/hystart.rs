@@ -3,7 +3,7 @@
 
 use units::{Bytes, Duration, Instant};
 
-use super::SlowStart;
+use super::{SlowStart, SlowStartConfig};
 use crate::parameters::choices;
 use crate::{AckSample, CaState, Window};
 
@@ -25,40 +25,16 @@ choices! {
     }
 }
 
-/// Parameters, with the kernel's defaults.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HyStartConfig {
-    /// Signal that ends slow start.
-    pub detect: Detect,
-    /// Least window at which slow start may end, segments (`hystart_low_window`).
-    pub low_window: u32,
-    /// RTT samples at the start of a round that are used.
-    pub samples: u32,
-    /// Largest gap between two ACKs of one train (`hystart_ack_delta_us`).
-    pub ack_spacing: Duration,
-    /// Bounds of the delay threshold, which is an eighth of the lowest RTT.
-    pub delay_threshold: (Duration, Duration),
-    /// Detections needed to leave slow start; 1 in Linux.
-    pub detections: u32,
-}
-
-impl Default for HyStartConfig {
-    fn default() -> Self {
-        Self {
-            detect: Detect::Both,
-            low_window: 16,
-            samples: 8,
-            ack_spacing: Duration::from_millis(2),
-            delay_threshold: (Duration::from_millis(4), Duration::from_millis(16)),
-            detections: 1,
-        }
-    }
-}
+/// RTT samples at the start of a round that are used (the kernel's `HYSTART_MIN_SAMPLES`).
+pub(super) const SAMPLES: u32 = 8;
+/// Bounds of the delay threshold, which is an eighth of the lowest RTT.
+pub(super) const DELAY_THRESHOLD: (Duration, Duration) =
+    (Duration::from_millis(4), Duration::from_millis(16));
 
 /// Slow start that looks for the capacity of the path before a loss occurs.
 #[derive(Clone, Debug)]
 pub struct HyStart {
-    config: HyStartConfig,
+    config: SlowStartConfig,
     round_start: Instant,
     round_end: u64,
     last_ack: Instant,
@@ -73,7 +49,7 @@ pub struct HyStart {
 
 impl HyStart {
     /// Creates Hybrid Slow Start with these parameters.
-    pub fn new(config: HyStartConfig) -> Self {
+    pub fn new(config: SlowStartConfig) -> Self {
         Self {
             config,
             round_start: Instant::ZERO,
@@ -99,7 +75,7 @@ impl HyStart {
 
     /// Returns whether the ACKs of this round form a train without gaps that is as long as the path.
     fn train_is_long(&mut self, w: &Window, delay_min: Duration) -> bool {
-        if w.now.saturating_since(self.last_ack) > self.config.ack_spacing {
+        if w.now.saturating_since(self.last_ack) > self.config.hystart_ack_delta {
             return false;
         }
         self.last_ack = w.now;
@@ -120,18 +96,12 @@ impl HyStart {
     /// Returns whether the first samples of this round are all well above the lowest RTT.
     fn delay_has_risen(&mut self, rtt: Duration, delay_min: Duration) -> bool {
         self.lowest_in_round = self.lowest_in_round.min(rtt);
-        if self.sampled < self.config.samples {
+        if self.sampled < SAMPLES {
             self.sampled += 1;
             return false;
         }
-        let (least, most) = self.config.delay_threshold;
+        let (least, most) = DELAY_THRESHOLD;
         self.lowest_in_round > delay_min + (delay_min / 8).clamp(least, most)
-    }
-}
-
-impl Default for HyStart {
-    fn default() -> Self {
-        Self::new(HyStartConfig::default())
     }
 }
 
@@ -168,21 +138,23 @@ impl SlowStart for HyStart {
             return;
         }
         // The end is found only once, until a time-out makes all estimates doubtful.
-        if self.detections >= self.config.detections {
+        if self.detections >= self.config.hystart_detections {
             return;
         }
         if window.snd_una > self.round_end {
             self.start_round(window);
         }
-        if window.cwnd < self.config.low_window || self.detected_in_round {
+        if window.cwnd < self.config.hystart_low_window || self.detected_in_round {
             return;
         }
-        let train = self.config.detect != Detect::Delay && self.train_is_long(window, delay_min);
-        let risen = self.config.detect != Detect::Train && self.delay_has_risen(rtt, delay_min);
+        let train =
+            self.config.hystart_detect != Detect::Delay && self.train_is_long(window, delay_min);
+        let risen =
+            self.config.hystart_detect != Detect::Train && self.delay_has_risen(rtt, delay_min);
         if train || risen {
             self.detected_in_round = true;
             self.detections += 1;
-            if self.detections >= self.config.detections {
+            if self.detections >= self.config.hystart_detections {
                 window.ssthresh = window.cwnd;
             }
         }

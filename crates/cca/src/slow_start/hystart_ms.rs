@@ -3,7 +3,8 @@
 
 use units::Duration;
 
-use super::{Detect, HyStartConfig, SlowStart};
+use super::hystart::{DELAY_THRESHOLD, SAMPLES};
+use super::{Detect, SlowStart, SlowStartConfig};
 use crate::{AckSample, CaState, Window};
 
 /// Fractions of a millisecond that delays are kept in.
@@ -24,7 +25,7 @@ pub enum Kernel {
 /// Hybrid Slow Start in whole milliseconds.
 #[derive(Clone, Debug)]
 pub struct HyStartMs {
-    config: HyStartConfig,
+    config: SlowStartConfig,
     kernel: Kernel,
     /// Times are in milliseconds.
     round_start: u64,
@@ -49,7 +50,7 @@ fn clock_ms(w: &Window) -> u64 {
 
 impl HyStartMs {
     /// Creates the version of `kernel` with these parameters.
-    pub fn new(kernel: Kernel, config: HyStartConfig) -> Self {
+    pub fn new(kernel: Kernel, config: SlowStartConfig) -> Self {
         Self {
             config,
             kernel,
@@ -76,7 +77,7 @@ impl HyStartMs {
 
     /// Returns whether the ACKs of this round have come without a gap for half of the lowest RTT.
     fn train_is_long(&mut self, now: u64, delay_min: u64) -> bool {
-        if now.saturating_sub(self.last_ack) > self.config.ack_spacing.as_millis() {
+        if now.saturating_sub(self.last_ack) > self.config.hystart_ack_delta.as_millis() {
             return false;
         }
         self.last_ack = now;
@@ -85,26 +86,27 @@ impl HyStartMs {
 
     /// Returns whether the first samples of this round are all well above the lowest RTT.
     fn delay_has_risen(&mut self, rtt: u64, delay_min: u64) -> bool {
-        if self.sampled < self.config.samples {
+        if self.sampled < SAMPLES {
             self.sampled += 1;
             let lowest = self.lowest_in_round.map_or(rtt, |lowest| lowest.min(rtt));
             self.lowest_in_round = Some(lowest);
             return false;
         }
-        let (least, most) = self.config.delay_threshold;
+        let (least, most) = DELAY_THRESHOLD;
         let threshold = (delay_min / 8).min(eighths(most)).max(eighths(least));
         self.lowest_in_round
             .is_some_and(|lowest| lowest > delay_min + threshold)
     }
 
     fn look(&mut self, w: &mut Window, rtt: u64, delay_min: u64) {
-        let train =
-            self.config.detect != Detect::Delay && self.train_is_long(clock_ms(w), delay_min);
-        let risen = self.config.detect != Detect::Train && self.delay_has_risen(rtt, delay_min);
+        let train = self.config.hystart_detect != Detect::Delay
+            && self.train_is_long(clock_ms(w), delay_min);
+        let risen =
+            self.config.hystart_detect != Detect::Train && self.delay_has_risen(rtt, delay_min);
         if train || risen {
             self.detected_in_round = true;
             self.detections += 1;
-            if self.detections >= self.config.detections {
+            if self.detections >= self.config.hystart_detections {
                 w.ssthresh = w.cwnd;
             }
         }
@@ -146,8 +148,8 @@ impl SlowStart for HyStartMs {
             }
             return;
         }
-        let found = self.detections >= self.config.detections;
-        if !found && !self.detected_in_round && window.cwnd >= self.config.low_window {
+        let found = self.detections >= self.config.hystart_detections;
+        if !found && !self.detected_in_round && window.cwnd >= self.config.hystart_low_window {
             self.look(window, rtt, delay_min);
         }
     }

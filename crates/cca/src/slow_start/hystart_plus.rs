@@ -3,38 +3,8 @@
 
 use units::Duration;
 
-use super::SlowStart;
+use super::{SlowStart, SlowStartConfig};
 use crate::{AckSample, INFINITE_SSTHRESH, Window};
-
-/// Constants of RFC 9406 §4.3.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HyStartPlusConfig {
-    /// Bounds of the delay threshold, `MIN_RTT_THRESH` and `MAX_RTT_THRESH`.
-    pub delay_threshold: (Duration, Duration),
-    /// Divisor of the lowest RTT of the last round that gives the threshold, `MIN_RTT_DIVISOR`.
-    pub divisor: u32,
-    /// RTT samples per round that a decision needs, `N_RTT_SAMPLE`.
-    pub samples: u32,
-    /// Factor by which the window grows more slowly in conservative slow start, `CSS_GROWTH_DIVISOR`.
-    pub growth_divisor: u32,
-    /// Rounds of conservative slow start, `CSS_ROUNDS`.
-    pub rounds: u32,
-    /// Most segments that one ACK may add where the connection is not paced, `L`.
-    pub limit: u32,
-}
-
-impl Default for HyStartPlusConfig {
-    fn default() -> Self {
-        Self {
-            delay_threshold: (Duration::from_millis(4), Duration::from_millis(16)),
-            divisor: 8,
-            samples: 8,
-            growth_divisor: 4,
-            rounds: 5,
-            limit: 8,
-        }
-    }
-}
 
 /// Conservative slow start (§4.2).
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +20,7 @@ struct Conservative {
 /// Slow start that distinguishes a queue from jitter.
 #[derive(Clone, Copy, Debug)]
 pub struct HyStartPlus {
-    config: HyStartPlusConfig,
+    config: SlowStartConfig,
     round_end: u64,
     lowest: Option<Duration>,
     lowest_before: Option<Duration>,
@@ -60,7 +30,7 @@ pub struct HyStartPlus {
 
 impl HyStartPlus {
     /// Creates HyStart++ with these parameters.
-    pub fn new(config: HyStartPlusConfig) -> Self {
+    pub fn new(config: SlowStartConfig) -> Self {
         Self {
             config,
             round_end: 0,
@@ -83,7 +53,7 @@ impl HyStartPlus {
         self.samples = 0;
         if let Some(conservative) = &mut self.conservative {
             conservative.rounds += 1;
-            if conservative.rounds >= self.config.rounds {
+            if conservative.rounds >= self.config.hystartpp_css_rounds {
                 self.conservative = None;
                 w.ssthresh = w.cwnd;
             }
@@ -95,7 +65,7 @@ impl HyStartPlus {
         let lowest = self.lowest.map_or(rtt, |lowest| lowest.min(rtt));
         self.lowest = Some(lowest);
         self.samples = self.samples.saturating_add(1);
-        if self.samples < self.config.samples {
+        if self.samples < self.config.hystartpp_n_rtt_sample {
             return;
         }
         match self.conservative {
@@ -116,17 +86,14 @@ impl HyStartPlus {
         let Some(before) = self.lowest_before else {
             return false;
         };
-        let (least, most) = self.config.delay_threshold;
-        let threshold = (before / u64::from(self.config.divisor))
+        let (least, most) = (
+            self.config.hystartpp_min_rtt_thresh,
+            self.config.hystartpp_max_rtt_thresh,
+        );
+        let threshold = (before / u64::from(self.config.hystartpp_min_rtt_divisor))
             .min(most)
             .max(least);
         lowest >= before + threshold
-    }
-}
-
-impl Default for HyStartPlus {
-    fn default() -> Self {
-        Self::new(HyStartPlusConfig::default())
     }
 }
 
@@ -161,13 +128,13 @@ impl SlowStart for HyStartPlus {
         let mut growth = if window.paced {
             acked
         } else {
-            acked.min(self.config.limit)
+            acked.min(self.config.hystartpp_l)
         };
         let unused = acked - growth;
         if let Some(conservative) = &mut self.conservative {
             conservative.acked = conservative.acked.saturating_add(growth);
-            growth = conservative.acked / self.config.growth_divisor;
-            conservative.acked %= self.config.growth_divisor;
+            growth = conservative.acked / self.config.hystartpp_css_growth_divisor;
+            conservative.acked %= self.config.hystartpp_css_growth_divisor;
         }
         let room = window.ssthresh.saturating_sub(window.cwnd);
         let rest = growth.saturating_sub(room);

@@ -1,33 +1,8 @@
 //! BBR's Startup for congestion controls that set a window (draft-cardwell-iccrg-bbr-congestion-control-00
 //! §4.3.2): the window doubles until the delivery rate stops growing.
 
-use super::SlowStart;
+use super::{SlowStart, SlowStartConfig};
 use crate::{RateSample, Window};
-
-/// Constants of Startup.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct StartupConfig {
-    /// Ratio to the highest earlier delivery rate that counts as growth.
-    pub growth: f64,
-    /// Rounds without growth after which the path is full.
-    pub rounds: u32,
-    /// Upper bound of the window, as a multiple of the measured bandwidth-delay product.
-    pub gain: f64,
-    /// Whether to leave with the window that fills the path without a queue, instead of the one that built
-    /// the queue.
-    pub drain: bool,
-}
-
-impl Default for StartupConfig {
-    fn default() -> Self {
-        Self {
-            growth: 1.25,
-            rounds: 3,
-            gain: 2.89,
-            drain: true,
-        }
-    }
-}
 
 /// Slow start that ends when three rounds bring less than a quarter more.
 ///
@@ -36,7 +11,7 @@ impl Default for StartupConfig {
 /// RTT, so that nothing leaves until that much of the queue has gone.
 #[derive(Clone, Copy, Debug)]
 pub struct Startup {
-    config: StartupConfig,
+    config: SlowStartConfig,
     /// Delivery count at which the present round ends.
     next_round: u64,
     /// Highest delivery rate, bytes per second.
@@ -48,7 +23,7 @@ pub struct Startup {
 
 impl Startup {
     /// Creates Startup with these parameters.
-    pub fn new(config: StartupConfig) -> Self {
+    pub fn new(config: SlowStartConfig) -> Self {
         Self {
             config,
             next_round: 0,
@@ -64,17 +39,11 @@ impl Startup {
     }
 
     fn leave(&self, w: &mut Window) {
-        if self.config.drain {
+        if self.config.startup_drain {
             let held = libm::ceil(self.held(w)) as u32;
             w.cwnd = w.cwnd.min(held.max(2));
         }
         w.ssthresh = w.cwnd;
-    }
-}
-
-impl Default for Startup {
-    fn default() -> Self {
-        Self::new(StartupConfig::default())
     }
 }
 
@@ -90,7 +59,7 @@ impl SlowStart for Startup {
 
     /// Grows like standard slow start, but not beyond the gain times the bandwidth-delay product (§4.2.3.2).
     fn grow(&mut self, window: &mut Window, acked: u32) -> u32 {
-        let most = libm::ceil(self.held(window) * self.config.gain) as u32;
+        let most = libm::ceil(self.held(window) * self.config.startup_gain) as u32;
         let room = if self.highest > 0.0 {
             most.saturating_sub(window.cwnd)
         } else {
@@ -124,13 +93,13 @@ impl SlowStart for Startup {
         if rate.app_limited {
             return;
         }
-        if self.highest >= self.grown * self.config.growth {
+        if self.highest >= self.grown * self.config.startup_growth {
             self.grown = self.highest;
             self.rounds = 0;
             return;
         }
         self.rounds += 1;
-        if self.rounds >= self.config.rounds {
+        if self.rounds >= self.config.startup_rounds {
             self.leave(window);
         }
     }

@@ -63,12 +63,6 @@ pub struct Sprout {
     ticks: Ticks,
 }
 
-impl Default for Sprout {
-    fn default() -> Self {
-        Self::new(SproutConfig::default())
-    }
-}
-
 impl Sprout {
     /// Creates the controller with these parameters.
     pub fn new(config: SproutConfig) -> Self {

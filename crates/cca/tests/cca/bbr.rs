@@ -8,7 +8,7 @@ use crate::lab::{RTT, window};
 use crate::path::{MSS, Path, Policer};
 
 fn path(mbps: f64, rtt: Duration, seed: u64) -> Path<Bbr> {
-    Path::new(Bbr::default(), mbps, rtt, seed)
+    Path::new(Bbr::new(Default::default()), mbps, rtt, seed)
 }
 
 /// Runs a round trip of BBR over a pipe of constant bandwidth and RTT.
@@ -54,7 +54,7 @@ fn bbr_round(bbr: &mut Bbr, w: &mut Window, mbps: f64, rtt: Duration) {
 /// then PROBE_BW at the bandwidth.
 #[test]
 fn bbr_finds_the_bandwidth_and_enters_probe_bw() {
-    let (mut bbr, mut w) = (Bbr::default(), window(10));
+    let (mut bbr, mut w) = (Bbr::new(Default::default()), window(10));
     bbr.init(&mut w);
     assert!(w.paced);
     assert_eq!(bbr.mode(), "startup");
@@ -78,7 +78,7 @@ fn bbr_finds_the_bandwidth_and_enters_probe_bw() {
 /// §4.3.5: after ten seconds without a lower RTT, four segments for 200 ms; then the window is restored.
 #[test]
 fn bbr_visits_probe_rtt_every_ten_seconds() {
-    let (mut bbr, mut w) = (Bbr::default(), window(10));
+    let (mut bbr, mut w) = (Bbr::new(Default::default()), window(10));
     bbr.init(&mut w);
     let mut visits = Vec::new();
     let mut inside = false;
@@ -104,7 +104,7 @@ fn bbr_visits_probe_rtt_every_ten_seconds() {
 /// §4.2.3.4: the window is restored after a time-out and recovery.
 #[test]
 fn bbr_restores_the_window_after_a_loss_episode() {
-    let (mut bbr, mut w) = (Bbr::default(), window(10));
+    let (mut bbr, mut w) = (Bbr::new(Default::default()), window(10));
     bbr.init(&mut w);
     for _ in 0..40 {
         bbr_round(&mut bbr, &mut w, 20.0, RTT);
@@ -126,7 +126,7 @@ fn bbr_sends_single_segments_at_low_rates() {
     let mut w = window(10);
     for (mbps, segments) in [(1.0, 1), (2.0, 2)] {
         w.pacing_rate = Rate::from_mbps(mbps);
-        assert_eq!(Bbr::default().min_tso_segs(&w), segments);
+        assert_eq!(Bbr::new(Default::default()).min_tso_segs(&w), segments);
     }
 }
 
@@ -359,7 +359,7 @@ fn a_takeover_by_context_replaces_startup() {
         min_rtt: RTT,
         pacing_rate: Rate::of(Bytes::new(100 * u64::from(MSS)), RTT),
     };
-    let mut bbr = Bbr::default();
+    let mut bbr = Bbr::new(Default::default());
     bbr.init(&mut w);
     let burst = w.pacing_rate;
     bbr.seed(&mut w, &context);

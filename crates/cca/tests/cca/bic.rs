@@ -13,7 +13,7 @@ const SPED_UP: f64 = 31.0 / 16.0;
 
 /// Returns a BIC that lost at `w_max` and has recovered, with an ACK for every segment.
 fn after_loss_at(w_max: u32) -> (Bic, Window) {
-    let (mut bic, mut w) = (Bic::default(), flying(w_max));
+    let (mut bic, mut w) = (Bic::new(Default::default()), flying(w_max));
     round(&mut bic, &mut w, RTT);
     w.cwnd = w_max;
     w.cwnd = bic.ssthresh(&mut w);
@@ -25,7 +25,7 @@ fn after_loss_at(w_max: u32) -> (Bic, Window) {
 /// Xu et al. 2004: β = 0.8 in Linux (819/1024); a window of up to 14 segments is halved.
 #[test]
 fn bic_reduces_to_four_fifths_or_halves_small_windows() {
-    let mut bic = Bic::default();
+    let mut bic = Bic::new(Default::default());
     assert_eq!(bic.ssthresh(&mut flying(1_000)), 799);
     assert_eq!(bic.ssthresh(&mut flying(14)), 7);
     assert_eq!(bic.ssthresh(&mut flying(15)), 11);

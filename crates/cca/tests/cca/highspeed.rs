@@ -46,7 +46,7 @@ fn highspeed_has_the_table_of_the_rfc() {
 /// by a tenth.
 #[test]
 fn highspeed_grows_faster_and_reduces_less_in_larger_windows() {
-    let (mut highspeed, mut w) = (HighSpeed::default(), flying(20));
+    let (mut highspeed, mut w) = (HighSpeed::new(Default::default()), flying(20));
     highspeed.init(&mut w);
     round(&mut highspeed, &mut w, RTT);
     assert_eq!(w.cwnd, 21);
@@ -73,5 +73,5 @@ fn highspeed_grows_faster_and_reduces_less_in_larger_windows() {
 #[test]
 fn highspeed_halves_after_slow_start() {
     let mut w = flying(5_000);
-    assert_eq!(HighSpeed::default().ssthresh(&mut w), 2_500);
+    assert_eq!(HighSpeed::new(Default::default()).ssthresh(&mut w), 2_500);
 }

@@ -8,7 +8,7 @@ use crate::rounds::{flying, round};
 
 /// Returns Hybla on a path of `rtt`, with a window of `cwnd` segments in congestion avoidance.
 fn on_path(rtt: Duration, cwnd: u32) -> (Hybla, Window) {
-    let (mut hybla, mut w) = (Hybla::default(), flying(cwnd));
+    let (mut hybla, mut w) = (Hybla::new(Default::default()), flying(cwnd));
     w.srtt = rtt;
     hybla.init(&mut w);
     w.cwnd = cwnd;
@@ -68,7 +68,7 @@ fn hybla_begins_with_rho_segments() {
     for (ms, cwnd) in [(10, 1), (60, 2), (500, 20)] {
         let mut w = flying(10);
         w.srtt = Duration::from_millis(ms);
-        Hybla::default().init(&mut w);
+        Hybla::new(Default::default()).init(&mut w);
         assert_eq!((w.cwnd, w.cwnd_clamp), (cwnd, 65_535));
     }
 }

@@ -1,6 +1,6 @@
 //! Hybrid Slow Start compared with Ha and Rhee 2011 and with Linux.
 
-use cca::slow_start::{Detect, HyStart, HyStartConfig};
+use cca::slow_start::{Detect, HyStart, SlowStartConfig};
 use cca::{AckSample, SlowStart, Window};
 use units::Duration;
 
@@ -27,9 +27,9 @@ fn hystart_round(h: &mut HyStart, w: &mut Window, rtt: Duration, spacing: Durati
 /// 16 segments.
 #[test]
 fn hystart_leaves_when_the_delay_rises() {
-    let only_delay = HyStartConfig {
-        detect: Detect::Delay,
-        ..HyStartConfig::default()
+    let only_delay = SlowStartConfig {
+        hystart_detect: Detect::Delay,
+        ..SlowStartConfig::default()
     };
     let risen = RTT + Duration::from_millis(14);
     for (cwnd, rtt, leaves) in [
@@ -49,10 +49,10 @@ fn hystart_leaves_when_the_delay_rises() {
 #[test]
 fn hystart_leaves_on_a_long_ack_train_after_the_set_number_of_detections() {
     for (detections, rounds) in [(1, 1), (3, 3)] {
-        let config = HyStartConfig {
-            detections,
-            detect: Detect::Train,
-            ..HyStartConfig::default()
+        let config = SlowStartConfig {
+            hystart_detections: detections,
+            hystart_detect: Detect::Train,
+            ..SlowStartConfig::default()
         };
         let (mut h, mut w) = (HyStart::new(config), window(100));
         h.reset(&mut w);
@@ -69,7 +69,7 @@ fn hystart_leaves_on_a_long_ack_train_after_the_set_number_of_detections() {
 /// after a time-out does.
 #[test]
 fn hystart_detects_only_once_until_a_time_out() {
-    let (mut h, mut w) = (HyStart::default(), window(100));
+    let (mut h, mut w) = (HyStart::new(Default::default()), window(100));
     h.reset(&mut w);
     hystart_round(&mut h, &mut w, RTT, Duration::from_micros(600));
     assert_eq!(w.ssthresh, 100);

@@ -12,7 +12,7 @@ const LARGEST: Duration = Duration::from_millis(100);
 
 /// Returns an Illinois that has seen RTTs from 100 to 200 ms, with a constant window of `cwnd` segments.
 fn knowing(cwnd: u32) -> (Illinois, Window) {
-    let (mut illinois, mut w) = (Illinois::default(), flying(cwnd));
+    let (mut illinois, mut w) = (Illinois::new(Default::default()), flying(cwnd));
     illinois.init(&mut w);
     for rtt in [RTT, RTT + LARGEST, RTT] {
         held_round(&mut illinois, &mut w, rtt);

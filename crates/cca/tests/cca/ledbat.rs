@@ -80,7 +80,7 @@ fn ledbat_settles_at_the_target() {
 #[test]
 fn ledbat_measures_one_way_delays_with_timestamps() {
     let queueing = |timestamps: bool| {
-        let (mut ledbat, mut w) = (Ledbat::default(), flying(40));
+        let (mut ledbat, mut w) = (Ledbat::new(Default::default()), flying(40));
         ledbat.init(&mut w);
         for rtt in [100, 100, 100, 100, 250, 250, 250, 250] {
             let now = w.clock_ms();

@@ -2,8 +2,7 @@
 //! Hybrid Slow Start of Linux 3.19 and 4.8.
 
 use cca::slow_start::{
-    HyStart, HyStartConfig, HyStartMs, HyStartPlus, HyStartPlusConfig, Kernel, Standard, Startup,
-    StartupConfig,
+    HyStart, HyStartMs, HyStartPlus, Kernel, SlowStartConfig, Standard, Startup,
 };
 use cca::{AckSample, INFINITE_SSTHRESH, RateSample, SlowStart, Window, registry};
 use units::Duration;
@@ -45,7 +44,7 @@ fn round(start: &mut dyn SlowStart, w: &mut Window, rtt: Duration, acked: u32, s
 /// conservative slow start, which grows by a quarter; after five rounds of it slow start is over.
 #[test]
 fn hystart_plus_slows_down_before_it_leaves() {
-    let (mut start, mut w) = (HyStartPlus::default(), starting(16));
+    let (mut start, mut w) = (HyStartPlus::new(Default::default()), starting(16));
     start.reset(&mut w);
     round(&mut start, &mut w, RTT, 1, MS);
     let doubled = w.cwnd;
@@ -73,7 +72,7 @@ fn hystart_plus_slows_down_before_it_leaves() {
 #[test]
 fn hystart_plus_needs_a_minimum_rise_and_enough_samples() {
     let rises = |base: u64, rise: u64, cwnd: u32| {
-        let (mut start, mut w) = (HyStartPlus::default(), starting(cwnd));
+        let (mut start, mut w) = (HyStartPlus::new(Default::default()), starting(cwnd));
         start.reset(&mut w);
         round(&mut start, &mut w, MS * base, 1, MS / 10);
         round(&mut start, &mut w, MS * (base + rise), 1, MS / 10);
@@ -88,7 +87,7 @@ fn hystart_plus_needs_a_minimum_rise_and_enough_samples() {
 /// §4.2: a delay below the one that started conservative slow start returns to slow start.
 #[test]
 fn hystart_plus_returns_to_slow_start_after_jitter() {
-    let (mut start, mut w) = (HyStartPlus::default(), starting(16));
+    let (mut start, mut w) = (HyStartPlus::new(Default::default()), starting(16));
     start.reset(&mut w);
     round(&mut start, &mut w, RTT, 1, MS);
     round(&mut start, &mut w, RTT + MS * 20, 1, MS);
@@ -105,13 +104,13 @@ fn hystart_plus_returns_to_slow_start_after_jitter() {
 #[test]
 fn hystart_plus_limits_bursts_and_is_for_the_first_slow_start() {
     let grown = |paced: bool| {
-        let (mut start, mut w) = (HyStartPlus::default(), starting(100));
+        let (mut start, mut w) = (HyStartPlus::new(Default::default()), starting(100));
         w.paced = paced;
         start.grow(&mut w, 30);
         w.cwnd
     };
     assert_eq!((grown(false), grown(true)), (108, 130));
-    let (mut start, mut w) = (HyStartPlus::default(), starting(16));
+    let (mut start, mut w) = (HyStartPlus::new(Default::default()), starting(16));
     w.ssthresh = 1_000;
     start.reset(&mut w);
     for rtt in [100, 150, 200] {
@@ -123,10 +122,10 @@ fn hystart_plus_limits_bursts_and_is_for_the_first_slow_start() {
 /// Parameters for three rounds of conservative slow start that grows by half.
 #[test]
 fn the_parameters_of_hystart_plus_take_effect() {
-    let config = HyStartPlusConfig {
-        growth_divisor: 2,
-        rounds: 3,
-        ..HyStartPlusConfig::default()
+    let config = SlowStartConfig {
+        hystartpp_css_growth_divisor: 2,
+        hystartpp_css_rounds: 3,
+        ..SlowStartConfig::default()
     };
     let (mut start, mut w) = (HyStartPlus::new(config), starting(16));
     start.reset(&mut w);
@@ -145,7 +144,7 @@ fn the_parameters_of_hystart_plus_take_effect() {
 /// Runs Startup over the rates of rounds, in segments per second, until it ends; returns the rounds and the
 /// window.
 fn start_up(
-    config: StartupConfig,
+    config: SlowStartConfig,
     rates: impl Iterator<Item = u32>,
     app_limited: bool,
 ) -> (u32, Window) {
@@ -176,18 +175,21 @@ fn start_up(
 #[test]
 fn bbr_startup_ends_when_the_rate_stops_growing() {
     let rates = [100, 200, 400, 500, 510, 520, 530, 540];
-    let (rounds, w) = start_up(StartupConfig::default(), rates.into_iter(), false);
+    let (rounds, w) = start_up(SlowStartConfig::default(), rates.into_iter(), false);
     assert_eq!(rounds, 7);
     // 530 segments per second over 100 ms.
     assert_eq!((w.cwnd, w.ssthresh), (53, 53));
-    let kept = StartupConfig {
-        drain: false,
-        ..StartupConfig::default()
+    let kept = SlowStartConfig {
+        startup_drain: false,
+        ..SlowStartConfig::default()
     };
     let (_, w) = start_up(kept, rates.into_iter(), false);
     assert_eq!((w.cwnd, w.ssthresh), (64, 64));
     let (rounds, _) = start_up(
-        StartupConfig { rounds: 1, ..kept },
+        SlowStartConfig {
+            startup_rounds: 1,
+            ..kept
+        },
         rates.into_iter(),
         false,
     );
@@ -198,7 +200,7 @@ fn bbr_startup_ends_when_the_rate_stops_growing() {
 /// product.
 #[test]
 fn bbr_startup_bounds_the_window_by_the_bdp() {
-    let (mut start, mut w) = (Startup::default(), starting(64));
+    let (mut start, mut w) = (Startup::new(Default::default()), starting(64));
     start.reset(&mut w);
     let sample = RateSample {
         delivered: Some(500),
@@ -220,9 +222,9 @@ fn bbr_startup_bounds_the_window_by_the_bdp() {
 #[test]
 fn bbr_startup_continues_while_the_rate_grows_or_the_application_limits_it() {
     let growing = (0..12).map(|round| 100 * 5_u32.pow(round) / 4_u32.pow(round));
-    let (_, w) = start_up(StartupConfig::default(), growing.take(9), false);
+    let (_, w) = start_up(SlowStartConfig::default(), growing.take(9), false);
     assert!(w.in_slow_start());
-    let (_, w) = start_up(StartupConfig::default(), [100; 12].into_iter(), true);
+    let (_, w) = start_up(SlowStartConfig::default(), [100; 12].into_iter(), true);
     assert!(w.in_slow_start());
 }
 
@@ -257,9 +259,9 @@ fn hystart_of_linux_4_8_uses_only_the_first_samples() {
     };
     assert!(leaves(&mut HyStartMs::new(
         Kernel::Linux4_8,
-        HyStartConfig::default()
+        SlowStartConfig::default()
     )));
-    assert!(!leaves(&mut HyStart::default()));
+    assert!(!leaves(&mut HyStart::new(Default::default())));
 }
 
 /// Linux 4.8: an ACK train of half the lowest RTT suffices whether the connection is paced or not. Present
@@ -275,9 +277,9 @@ fn hystart_of_linux_4_8_ignores_pacing() {
     };
     assert!(leaves(&mut HyStartMs::new(
         Kernel::Linux4_8,
-        HyStartConfig::default()
+        SlowStartConfig::default()
     )));
-    assert!(!leaves(&mut HyStart::default()));
+    assert!(!leaves(&mut HyStart::new(Default::default())));
 }
 
 /// Linux 4.8 `bictcp_clock`: whole milliseconds. ACKs 2.9 ms apart may be two ticks apart and belong to one
@@ -303,9 +305,9 @@ fn hystart_of_linux_4_8_counts_whole_milliseconds() {
     };
     assert!(leaves(&mut HyStartMs::new(
         Kernel::Linux4_8,
-        HyStartConfig::default()
+        SlowStartConfig::default()
     )));
-    assert!(!leaves(&mut HyStart::default()));
+    assert!(!leaves(&mut HyStart::new(Default::default())));
 }
 
 /// `tcp_slow_start` of 3.19 goes one segment beyond the threshold and drops the rest of the ACK; that of 4.8
@@ -314,7 +316,7 @@ fn hystart_of_linux_4_8_counts_whole_milliseconds() {
 fn slow_start_of_linux_3_19_drops_the_rest_of_an_ack() {
     let rest = |kernel| {
         let (mut start, mut w) = (
-            HyStartMs::new(kernel, HyStartConfig::default()),
+            HyStartMs::new(kernel, SlowStartConfig::default()),
             starting(18),
         );
         w.ssthresh = 20;

@@ -10,7 +10,7 @@ use crate::path::{MSS, Path};
 const RTT: Duration = Duration::from_millis(40);
 
 fn path(mbps: f64) -> Path<Sprout> {
-    Path::new(Sprout::default(), mbps, RTT, 1)
+    Path::new(Sprout::new(Default::default()), mbps, RTT, 1)
 }
 
 /// Returns the goodput until `seconds`, Mbit/s, and the mean queueing delay at the samples, ms.
@@ -128,7 +128,7 @@ fn a_takeover_by_context_sets_the_belief() {
         min_rtt: Duration::from_millis(100),
         pacing_rate: Rate::of(per_second, Duration::from_secs(1)),
     };
-    let mut sprout = Sprout::default();
+    let mut sprout = Sprout::new(Default::default());
     sprout.init(&mut w);
     sprout.seed(&mut w, &context);
     let expected = sprout.expected_rate();

@@ -9,7 +9,7 @@ use crate::rounds::{flying, round};
 
 /// Returns a Veno that knows the path of 100 ms, with a window of `cwnd` segments.
 fn knowing(cwnd: u32) -> (Veno, Window) {
-    let (mut veno, mut w) = (Veno::default(), flying(cwnd));
+    let (mut veno, mut w) = (Veno::new(Default::default()), flying(cwnd));
     veno.init(&mut w);
     round(&mut veno, &mut w, RTT);
     w.cwnd = cwnd;

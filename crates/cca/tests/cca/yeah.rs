@@ -10,7 +10,7 @@ const BASE: Duration = Duration::from_millis(100);
 
 /// Returns a YeAH that knows the base RTT, with `cwnd` segments in flight.
 fn yeah(cwnd: u32) -> (Yeah, Window) {
-    let (mut yeah, mut w) = (Yeah::default(), flying(cwnd));
+    let (mut yeah, mut w) = (Yeah::new(Default::default()), flying(cwnd));
     yeah.init(&mut w);
     round(&mut yeah, &mut w, BASE);
     w.cwnd = cwnd;

@@ -1,4 +1,4 @@
-//! Errors about values and files that cannot be used.
+//! Error about a value that cannot be used.
 
 use core::fmt;
 
@@ -37,46 +37,6 @@ impl ParameterError {
                 value,
                 format!("must be from {low} to {high}"),
             ))
-        }
-    }
-}
-
-/// Error about a file that cannot be used: `FILE:LINE: what is wrong`.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub struct FileError {
-    file: String,
-    line: Option<usize>,
-    message: String,
-}
-
-impl FileError {
-    pub(crate) fn on(file: &str, line: usize, message: impl fmt::Display) -> Self {
-        Self {
-            file: file.to_owned(),
-            line: Some(line),
-            message: message.to_string(),
-        }
-    }
-
-    pub(crate) fn whole(file: &str, message: impl fmt::Display) -> Self {
-        Self {
-            file: file.to_owned(),
-            line: None,
-            message: message.to_string(),
-        }
-    }
-
-    /// Returns the line with the mistake, counted from one; `None` if the file as a whole is wrong.
-    pub fn line(&self) -> Option<usize> {
-        self.line
-    }
-}
-
-impl fmt::Display for FileError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            Some(line) => write!(f, "{}:{line}: {}", self.file, self.message),
-            None => write!(f, "{}: {}", self.file, self.message),
         }
     }
 }

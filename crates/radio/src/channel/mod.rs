@@ -28,7 +28,7 @@ mod trace;
 
 pub use deployment::Deployment;
 pub use doppler::{Doppler, wavelength_m};
-pub use error::{FileError, ParameterError};
+pub use error::ParameterError;
 pub use faded::{FadedSinr, MeanSinr};
 pub use fading::{Fading, FadingConfig, LineOfSight, LinkId};
 pub use grid::Grid;

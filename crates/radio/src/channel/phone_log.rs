@@ -1,9 +1,10 @@
 //! Reader of the radio columns of phone logs.
 
 use std::collections::BTreeMap;
+use trace::ParseError;
 use units::{Duration, Instant};
 
-use super::{FileError, SinrTrace};
+use super::SinrTrace;
 
 /// Measurements of a phone in one second.
 #[derive(Clone, PartialEq, Debug)]
@@ -51,11 +52,11 @@ const CQI: &str = "CQI";
 impl PhoneLog {
     /// Reads a log; `file` is its name in messages. Missing values are `-`. Of several lines of one second the last
     /// one counts, except that the SNR is their mean.
-    pub fn read(file: &str, text: &str) -> Result<Self, FileError> {
+    pub fn read(file: &str, text: &str) -> Result<Self, ParseError> {
         let mut rows = text.lines().enumerate();
         let header = rows
             .next()
-            .ok_or_else(|| FileError::whole(file, "no line at all"))?
+            .ok_or_else(|| ParseError::whole(file, "no line at all"))?
             .1;
         let columns: BTreeMap<&str, usize> = header
             .split(',')
@@ -64,7 +65,7 @@ impl PhoneLog {
             .collect();
         for name in [TIME, SPEED, CELL, NETWORK, RSRP, RSRQ, SNR, CQI] {
             if !columns.contains_key(name) {
-                return Err(FileError::on(
+                return Err(ParseError::on(
                     file,
                     1,
                     format_args!("there is no column {name}"),
@@ -103,7 +104,7 @@ impl PhoneLog {
             samples.push(sample);
         }
         if samples.is_empty() {
-            return Err(FileError::whole(file, "no line with a Timestamp"));
+            return Err(ParseError::whole(file, "no line with a Timestamp"));
         }
         Ok(Self {
             file: file.to_owned(),
@@ -126,7 +127,7 @@ impl PhoneLog {
         from: Duration,
         length: Option<Duration>,
         longest_gap: Duration,
-    ) -> Result<SinrTrace, FileError> {
+    ) -> Result<SinrTrace, ParseError> {
         let start = Instant::ZERO + from;
         let end = length.map_or(Instant::NEVER, |length| start + length);
         let mut points: Vec<(Instant, f64)> = Vec::new();
@@ -135,7 +136,7 @@ impl PhoneLog {
             let gap = sample.at - last;
             if gap > longest_gap {
                 let network = &sample.network;
-                return Err(FileError::on(
+                return Err(ParseError::on(
                     &self.file,
                     sample.line,
                     format_args!(
@@ -151,12 +152,12 @@ impl PhoneLog {
             last = sample.at;
         }
         if points.is_empty() {
-            return Err(FileError::whole(
+            return Err(ParseError::whole(
                 &self.file,
                 format_args!("no SNR from {from} on"),
             ));
         }
-        SinrTrace::new(points).map_err(|error| FileError::whole(&self.file, error))
+        SinrTrace::new(points).map_err(|error| ParseError::whole(&self.file, error))
     }
 }
 
@@ -169,11 +170,11 @@ struct Row<'t> {
 }
 
 impl Row<'_> {
-    fn wrong(&self, message: impl core::fmt::Display) -> FileError {
-        FileError::on(self.file, self.line, message)
+    fn wrong(&self, message: impl core::fmt::Display) -> ParseError {
+        ParseError::on(self.file, self.line, message)
     }
 
-    fn field(&self, name: &str) -> Result<&str, FileError> {
+    fn field(&self, name: &str) -> Result<&str, ParseError> {
         self.columns
             .get(name)
             .and_then(|&index| self.fields.get(index).copied())
@@ -181,7 +182,7 @@ impl Row<'_> {
     }
 
     /// Returns a number from `low` to `high`; `None` for `-`.
-    fn number(&self, name: &str, low: f64, high: f64) -> Result<Option<f64>, FileError> {
+    fn number(&self, name: &str, low: f64, high: f64) -> Result<Option<f64>, ParseError> {
         let text = self.field(name)?;
         if text == "-" {
             return Ok(None);
@@ -195,7 +196,7 @@ impl Row<'_> {
         number.map(Some).ok_or_else(|| self.wrong(message))
     }
 
-    fn sample(&self, first: &mut Option<i64>) -> Result<PhoneSample, FileError> {
+    fn sample(&self, first: &mut Option<i64>) -> Result<PhoneSample, ParseError> {
         let text = self.field(TIME)?;
         let seconds = trace::phone_log_seconds(text).ok_or_else(|| {
             self.wrong(format_args!(

@@ -1,8 +1,9 @@
 //! SINR trace: SINR over time, from a file or from a movement.
 
+use trace::ParseError;
 use units::{Duration, Instant};
 
-use super::{FileError, MeanSinr, ParameterError};
+use super::{MeanSinr, ParameterError};
 
 /// SINR in dB at points in time, with straight lines between them.
 #[derive(Clone, PartialEq, Debug)]
@@ -42,12 +43,12 @@ impl SinrTrace {
     /// The first time counts as the start. Empty lines and comments (`#`) are skipped, and an optional first line
     /// names the columns. A gap of more than `longest_gap` is an error, because nothing says what was there, and so
     /// is a value that is no number.
-    pub fn read(file: &str, text: &str, longest_gap: Duration) -> Result<Self, FileError> {
+    pub fn read(file: &str, text: &str, longest_gap: Duration) -> Result<Self, ParseError> {
         let mut points: Vec<(Instant, f64)> = Vec::new();
         let mut first = None;
         let mut heading_allowed = true;
         for (index, content) in text.lines().enumerate() {
-            let wrong = |message: String| FileError::on(file, index + 1, message);
+            let wrong = |message: String| ParseError::on(file, index + 1, message);
             let content = content.trim();
             if content.is_empty() || content.starts_with('#') {
                 continue;
@@ -91,9 +92,9 @@ impl SinrTrace {
             points.push((at, db));
         }
         if points.is_empty() {
-            return Err(FileError::whole(file, "no line with `seconds,dB`"));
+            return Err(ParseError::whole(file, "no line with `seconds,dB`"));
         }
-        Self::new(points).map_err(|error| FileError::whole(file, error))
+        Self::new(points).map_err(|error| ParseError::whole(file, error))
     }
 
     /// Returns the time of the last point. Its value holds afterwards.

@@ -1,4 +1,5 @@
-//! Reader of mahimahi's `.down` and `.up` files.
+//! Reader of mahimahi's `.down` and `.up` files: one delivery opportunity of 1500 bytes per line, in whole
+//! milliseconds from the start. The list repeats after the last one.
 
 use super::{Mistake, lines};
 use crate::Opportunities;

@@ -20,7 +20,7 @@ use core::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Trace;
+use crate::TraceFormat;
 
 /// Direction of a link, seen from the phone.
 #[derive(
@@ -35,34 +35,10 @@ pub enum Direction {
     Uplink,
 }
 
-/// Format of a trace file.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Format {
-    /// Format of mahimahi: one delivery opportunity of 1500 bytes per line, in whole milliseconds from the start. The
-    /// list repeats after the last one.
-    Mahimahi,
-    /// A table with a column of times and one of rates, separated by commas, semicolons, tabs or spaces. Each rate
-    /// holds until the next line, the last one for as long as the one before it (1 s if there is no other). The first
-    /// time counts as the start. The first line names the columns and their units; without names there are two
-    /// columns, seconds and Mbit/s. Other columns are ignored. A [`Reading`] says what the file leaves open.
-    Csv,
-    /// One line per second with the columns `Timestamp` (`2019.12.14_10.16.30`), `DL_bitrate` and `UL_bitrate`
-    /// (kbit/s), as G-NetTrack writes and 5Gdataset publishes it (Raca et al., "Beyond throughput, the next
-    /// generation: a 5G dataset with channel and context metrics", MMSys 2020).
-    ///
-    /// `-` repeats the value before it; lines before the first value are skipped. A second that the phone logged more
-    /// than once has its mean; in seconds that it skipped the last value holds. The last line lasts one second.
-    PhoneLog(Direction),
-    /// One line per second with the throughput first: iPerf's `3.97,Mbits/sec`, or eight columns of which the first is
-    /// in Mbit/s, as NYU-METS publishes them (Mei et al., "Realtime mobile bandwidth prediction using LSTM neural
-    /// network", PAM 2019).
-    NyuMets,
-}
-
-impl Format {
+impl TraceFormat {
     /// Detects the format of a file from its name (`.down`, `.up`) or else from its first line that is neither empty
-    /// nor a comment. `direction` chooses the column of a phone log.
-    pub fn detect(origin: &str, text: &str, direction: Direction) -> Self {
+    /// nor a comment.
+    pub fn detect(origin: &str, text: &str) -> Self {
         let origin = origin.strip_suffix(".gz").unwrap_or(origin);
         if origin.ends_with(".down") || origin.ends_with(".up") {
             return Self::Mahimahi;
@@ -72,7 +48,7 @@ impl Format {
             .split(',')
             .any(|name| name.trim() == phone_log::TIMESTAMP)
         {
-            Self::PhoneLog(direction)
+            Self::PhoneLog
         } else if nyu_mets::is_one(text) {
             Self::NyuMets
         } else if first.contains([',', ';', '\t', ' '])
@@ -95,6 +71,16 @@ pub struct ParseError {
 }
 
 impl ParseError {
+    /// Returns the error about a line of the file called `origin`, counted from one.
+    pub fn on(origin: &str, line: usize, message: impl fmt::Display) -> Self {
+        Mistake::on(line, message).of(origin)
+    }
+
+    /// Returns the error about a file called `origin` as a whole.
+    pub fn whole(origin: &str, message: impl fmt::Display) -> Self {
+        Mistake::anywhere(message).of(origin)
+    }
+
     /// Returns the line with the mistake, counted from one; `None` if the file as a whole is wrong.
     pub fn line(&self) -> Option<usize> {
         self.line
@@ -130,21 +116,14 @@ impl Mistake {
             message: message.to_string(),
         }
     }
-}
 
-/// Reads a trace from the `text` of a file named `origin`.
-///
-/// # Errors
-/// If a line is malformed, times go backwards, a rate is negative, or nothing would ever pass.
-pub fn parse(text: &str, origin: &str, format: Format) -> Result<Trace, ParseError> {
-    reading::read_as(
-        text,
-        origin,
-        format,
-        &Reading::default(),
-        Direction::Downlink,
-    )
-    .map(|recording| recording.trace)
+    fn of(self, origin: &str) -> ParseError {
+        ParseError {
+            origin: origin.to_owned(),
+            line: self.line,
+            message: self.message,
+        }
+    }
 }
 
 /// Returns the lines that are neither empty nor comments, trimmed, with their numbers from one.
@@ -166,26 +145,36 @@ fn number(text: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Trace;
     use units::{Bytes, Duration, Instant, Rate};
 
-    fn message(text: &str, format: Format) -> String {
-        parse(text, "f", format).unwrap_err().to_string()
+    fn parse(text: &str, format: TraceFormat, side: Direction) -> Result<Trace, ParseError> {
+        let reading = Reading {
+            format: Some(format),
+            ..Reading::default()
+        };
+        read(text, "f", &reading, side).map(|recording| recording.trace)
+    }
+
+    fn message(text: &str, format: TraceFormat) -> String {
+        let error = parse(text, format, Direction::Downlink).unwrap_err();
+        error.to_string()
     }
 
     #[test]
     fn formats_are_told_by_name_or_content() {
-        let detect = |name, text| Format::detect(name, text, Direction::Uplink);
-        assert_eq!(detect("a.down", "0\n"), Format::Mahimahi);
-        assert_eq!(detect("a", "# saturated\n12\n12\n"), Format::Mahimahi);
-        assert_eq!(detect("a.csv", "time,Mbit/s\n0,1\n"), Format::Csv);
-        assert_eq!(detect("a", "0,1\n"), Format::Csv);
+        let detect = |name, text| TraceFormat::detect(name, text);
+        assert_eq!(detect("a.down", "0\n"), TraceFormat::Mahimahi);
+        assert_eq!(detect("a", "# saturated\n12\n12\n"), TraceFormat::Mahimahi);
+        assert_eq!(detect("a.csv", "time,Mbit/s\n0,1\n"), TraceFormat::Csv);
+        assert_eq!(detect("a", "0,1\n"), TraceFormat::Csv);
         let log = "Timestamp,Longitude,DL_bitrate\n";
-        assert_eq!(detect("a.csv", log), Format::PhoneLog(Direction::Uplink));
+        assert_eq!(detect("a.csv", log), TraceFormat::PhoneLog);
     }
 
     #[test]
     fn mistakes_are_named_with_file_and_line() {
-        let mahimahi = |text| message(text, Format::Mahimahi);
+        let mahimahi = |text| message(text, TraceFormat::Mahimahi);
         assert_eq!(
             mahimahi(""),
             "f: no delivery opportunity: at least one is needed"
@@ -202,7 +191,7 @@ mod tests {
             mahimahi("0\n0\n"),
             "f: the last opportunity is at 0 ms: a trace must last at least 1 ms"
         );
-        let csv = |text| message(text, Format::Csv);
+        let csv = |text| message(text, TraceFormat::Csv);
         assert_eq!(csv("time,Mbit/s\n"), "f: no line with a time and a rate");
         assert_eq!(
             csv("time,Mbit/s\n0,5\n1\n"),
@@ -229,7 +218,8 @@ mod tests {
     #[test]
     fn csv_rates_hold_until_the_next_line_and_the_last_as_long_as_the_one_before() {
         let text = "# made by hand\ntime,Mbit/s\n10,8\n10.5,0\n12.5,16\n";
-        let Trace::Steps(steps) = parse(text, "f", Format::Csv).unwrap() else {
+        let Trace::Steps(steps) = parse(text, TraceFormat::Csv, Direction::Downlink).unwrap()
+        else {
             panic!()
         };
         let half = |halves: u64| Duration::from_millis(500 * halves);
@@ -256,7 +246,7 @@ Timestamp,DL_bitrate,UL_bitrate
 2020.01.01_00.00.00,-,1
 2020.01.01_00.00.03,8000,1
 ";
-        let trace = parse(log, "f", Format::PhoneLog(Direction::Downlink)).unwrap();
+        let trace = parse(log, TraceFormat::PhoneLog, Direction::Downlink).unwrap();
         let seconds = |n| Instant::ZERO + Duration::from_secs(n);
         let kilobytes: Vec<_> = (0..6)
             .map(|n| trace.bytes_between(seconds(n), seconds(n + 1), Duration::ZERO))
@@ -272,7 +262,7 @@ Timestamp,DL_bitrate,UL_bitrate
     fn mistakes_in_a_phone_log_name_the_field() {
         let log = |text: &str| {
             let text = format!("Timestamp,DL_bitrate\n{text}");
-            message(&text, Format::PhoneLog(Direction::Downlink))
+            message(&text, TraceFormat::PhoneLog)
         };
         assert_eq!(
             log("2019.13.14_10.16.30,5\n"),
@@ -290,10 +280,14 @@ Timestamp,DL_bitrate,UL_bitrate
             log("2019.12.14_10.16.30,-\n"),
             "f: no line with a DL_bitrate"
         );
-        let up = message(
+        let up = parse(
             "Timestamp,DL_bitrate\n",
-            Format::PhoneLog(Direction::Uplink),
+            TraceFormat::PhoneLog,
+            Direction::Uplink,
         );
-        assert_eq!(up, "f:1: there is no column UL_bitrate");
+        assert_eq!(
+            up.unwrap_err().to_string(),
+            "f:1: there is no column UL_bitrate"
+        );
     }
 }

@@ -1,4 +1,6 @@
-//! Reader of the logs of NYU-METS: one line per second, the throughput first.
+//! Reader of the logs of NYU-METS: one line per second, the throughput first. A line is iPerf's `3.97,Mbits/sec`, or
+//! has eight columns of which the first is in Mbit/s (Mei et al., "Realtime mobile bandwidth prediction using LSTM
+//! neural network", PAM 2019).
 
 use units::{Duration, Rate};
 

@@ -1,4 +1,9 @@
-//! Reader of phone logs with one line per second.
+//! Reader of phone logs: one line per second with the columns `Timestamp` (`2019.12.14_10.16.30`), `DL_bitrate` and
+//! `UL_bitrate` (kbit/s), as G-NetTrack writes and 5Gdataset publishes it (Raca et al., "Beyond throughput, the next
+//! generation: a 5G dataset with channel and context metrics", MMSys 2020).
+//!
+//! `-` repeats the value before it; lines before the first value are skipped. A second that the phone logged more than
+//! once has its mean; in seconds that it skipped the last value holds. The last line lasts one second.
 
 use units::{Duration, Rate};
 

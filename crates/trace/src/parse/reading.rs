@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::{Direction, Format, Mistake, ParseError, csv, mahimahi, nyu_mets, phone_log};
+use super::{Direction, Mistake, ParseError, csv, mahimahi, nyu_mets, phone_log};
 use crate::{Trace, TraceFormat};
 
 /// Properties of a trace file that a user gives; the others are found from its name and contents.
@@ -47,64 +47,46 @@ pub fn read(
 ) -> Result<Recording, ParseError> {
     let direction = reading.direction.unwrap_or(side);
     let format = match reading.format {
-        Some(TraceFormat::Mahimahi) => Format::Mahimahi,
-        Some(TraceFormat::Csv) => Format::Csv,
-        Some(TraceFormat::PhoneLog) => Format::PhoneLog(direction),
-        Some(TraceFormat::NyuMets) => Format::NyuMets,
-        None if reading.column.is_some() || reading.unit.is_some() => Format::Csv,
-        None => Format::detect(origin, text, direction),
+        Some(format) => format,
+        None if reading.column.is_some() || reading.unit.is_some() => TraceFormat::Csv,
+        None => TraceFormat::detect(origin, text),
     };
-    read_as(text, origin, format, reading, side)
-}
-
-/// Reads a trace of a known format.
-pub(super) fn read_as(
-    text: &str,
-    origin: &str,
-    format: Format,
-    reading: &Reading,
-    side: Direction,
-) -> Result<Recording, ParseError> {
     let rows = |trace: Trace, how: &str| Recording {
         trace,
         how: how.to_owned(),
     };
     let found = only_of_tables(format, reading).and_then(|()| match format {
-        Format::Mahimahi => mahimahi::read(text).map(|opportunities| {
+        TraceFormat::Mahimahi => mahimahi::read(text).map(|opportunities| {
             let how = "mahimahi, 1500 bytes per line, times in ms";
             rows(opportunities.into(), how)
         }),
-        Format::Csv => csv::read(text, reading, side).map(|(steps, how)| Recording {
+        TraceFormat::Csv => csv::read(text, reading, side).map(|(steps, how)| Recording {
             trace: steps.into(),
             how,
         }),
-        Format::PhoneLog(direction) => phone_log::read(text, direction).map(|steps| {
+        TraceFormat::PhoneLog => phone_log::read(text, direction).map(|steps| {
             let column = phone_log::rate_column(direction);
             rows(steps.into(), &format!("phone log, {column} in kbit/s"))
         }),
-        Format::NyuMets => {
+        TraceFormat::NyuMets => {
             nyu_mets::read(text).map(|steps| rows(steps.into(), "NYU-METS, a line per second"))
         }
     });
-    found.map_err(|Mistake { line, message }| ParseError {
-        origin: origin.to_owned(),
-        line,
-        message,
-    })
+    found.map_err(|mistake| mistake.of(origin))
 }
 
 /// Refuses what only tables have for files that are none.
-fn only_of_tables(format: Format, reading: &Reading) -> Result<(), Mistake> {
+fn only_of_tables(format: TraceFormat, reading: &Reading) -> Result<(), Mistake> {
     let given = [
         ("column", reading.column.is_some()),
         ("unit", reading.unit.is_some()),
         ("direction", reading.direction.is_some()),
     ];
     let (has, name) = match format {
-        Format::Csv => return Ok(()),
-        Format::PhoneLog(_) => (&["direction"][..], "phone logs"),
-        Format::Mahimahi => (&[][..], "files of mahimahi"),
-        Format::NyuMets => (&[][..], "logs of NYU-METS"),
+        TraceFormat::Csv => return Ok(()),
+        TraceFormat::PhoneLog => (&["direction"][..], "phone logs"),
+        TraceFormat::Mahimahi => (&[][..], "files of mahimahi"),
+        TraceFormat::NyuMets => (&[][..], "logs of NYU-METS"),
     };
     let wrong = given.iter().find(|(field, is)| *is && !has.contains(field));
     match wrong {

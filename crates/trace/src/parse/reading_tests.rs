@@ -3,7 +3,6 @@
 use units::Duration;
 
 use super::*;
-use crate::TraceFormat;
 
 const DOWN: Direction = Direction::Downlink;
 
@@ -172,8 +171,8 @@ fn logs_of_nyu_mets_have_a_line_per_second() {
     let iperf = "3,Mbits/sec\n500,Kbits/sec\n0,bits/sec\n";
     let wide =
         "12.6,9,0,102,13,3,7.37,2100\n3.4,9,0,102,13,3,6.51,2100\n0,11,0,107,16,3,8.5,2100\n";
-    assert_eq!(Format::detect("f.csv", iperf, DOWN), Format::NyuMets);
-    assert_eq!(Format::detect("f.txt", wide, DOWN), Format::NyuMets);
+    assert_eq!(TraceFormat::detect("f.csv", iperf), TraceFormat::NyuMets);
+    assert_eq!(TraceFormat::detect("f.txt", wide), TraceFormat::NyuMets);
     let found = |text| {
         let recording = read(text, "f.txt", &Reading::default(), DOWN).unwrap();
         (

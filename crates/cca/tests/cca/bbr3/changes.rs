@@ -9,7 +9,12 @@ use crate::path::{MSS, Path, Policer};
 /// Appendix A.14, §5.6.4.3: four segments are in flight even if the BDP is less than one.
 #[test]
 fn four_segments_are_in_flight_on_a_tiny_path() {
-    let mut path = Path::new(Bbr3::default(), 0.3, Duration::from_millis(10), 1);
+    let mut path = Path::new(
+        Bbr3::new(Default::default()),
+        0.3,
+        Duration::from_millis(10),
+        1,
+    );
     path.run_until(20.0);
     let goodput = goodput_until(&mut path, 24.0);
     assert!(path.w.cwnd >= 4, "{}", path.w.cwnd);

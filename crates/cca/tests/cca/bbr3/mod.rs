@@ -14,7 +14,7 @@ use crate::path::{MSS, Path};
 const RTT: Duration = Duration::from_millis(40);
 
 fn path(mbps: f64) -> Path<Bbr3> {
-    Path::new(Bbr3::default(), mbps, RTT, 1)
+    Path::new(Bbr3::new(Default::default()), mbps, RTT, 1)
 }
 
 /// Returns a path whose BBRv3 never enters ProbeRTT.

@@ -99,7 +99,7 @@ fn a_takeover_by_context_replaces_startup() {
         min_rtt: Duration::from_millis(100),
         pacing_rate: Rate::of(Bytes::new(100 * u64::from(MSS)), Duration::from_millis(100)),
     };
-    let mut bbr = Bbr3::default();
+    let mut bbr = Bbr3::new(Default::default());
     bbr.init(&mut w);
     bbr.seed(&mut w, &context);
     assert_eq!(bbr.state(), "probe_bw_down");
@@ -108,7 +108,7 @@ fn a_takeover_by_context_replaces_startup() {
     // The queue of the previous CCA is drained first.
     let mut queued = window(100);
     queued.inflight = 300;
-    let mut other = Bbr3::default();
+    let mut other = Bbr3::new(Default::default());
     other.init(&mut queued);
     other.seed(&mut queued, &context);
     assert_eq!(other.state(), "drain");

@@ -3,9 +3,10 @@
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 use std::collections::BTreeMap;
+use trace::ParseError;
 use units::Instant;
 
-use super::{FileError, Trajectory, WayPoints, time};
+use super::{Trajectory, WayPoints, time};
 use crate::channel::Position;
 
 /// Reads the named `vehicles` (all, if none is named) from the text of a file that SUMO wrote with `--fcd-output`;
@@ -20,7 +21,7 @@ pub fn read_fcd(
     text: &str,
     vehicles: &[&str],
     height_m: f64,
-) -> Result<BTreeMap<String, Trajectory>, FileError> {
+) -> Result<BTreeMap<String, Trajectory>, ParseError> {
     let mut reader = Reader::from_str(text);
     let mut found: BTreeMap<String, Seen> = BTreeMap::new();
     let mut step: Option<(usize, Instant)> = None;
@@ -31,7 +32,7 @@ pub fn read_fcd(
         let line = lines.at(start);
         let event = event.map_err(|error| {
             let line = Lines::new(text).at(reader.error_position() as usize);
-            FileError::on(file, line, format_args!("not well-formed XML: {error}"))
+            ParseError::on(file, line, format_args!("not well-formed XML: {error}"))
         })?;
         let element = match &event {
             Event::Start(element) | Event::Empty(element) => element,
@@ -88,13 +89,13 @@ pub fn read_fcd(
         }
     }
     if step.is_none() {
-        return Err(FileError::whole(
+        return Err(ParseError::whole(
             file,
             "no timestep: not floating-car data of SUMO",
         ));
     }
     if let Some(missing) = vehicles.iter().find(|&&id| !found.contains_key(id)) {
-        return Err(FileError::whole(
+        return Err(ParseError::whole(
             file,
             format_args!("no vehicle {missing:?}"),
         ));
@@ -102,8 +103,9 @@ pub fn read_fcd(
     found
         .into_iter()
         .map(|(id, seen)| {
-            let points = WayPoints::new(seen.points)
-                .map_err(|error| FileError::whole(file, format_args!("vehicle {id:?}: {error}")))?;
+            let points = WayPoints::new(seen.points).map_err(|error| {
+                ParseError::whole(file, format_args!("vehicle {id:?}: {error}"))
+            })?;
             Ok((id, Trajectory::WayPoints(points)))
         })
         .collect()
@@ -153,11 +155,11 @@ struct Attributes<'e, 't> {
 }
 
 impl Attributes<'_, '_> {
-    fn wrong(&self, message: impl core::fmt::Display) -> FileError {
-        FileError::on(self.file, self.line, message)
+    fn wrong(&self, message: impl core::fmt::Display) -> ParseError {
+        ParseError::on(self.file, self.line, message)
     }
 
-    fn text(&self, name: &str) -> Result<String, FileError> {
+    fn text(&self, name: &str) -> Result<String, ParseError> {
         let element = String::from_utf8_lossy(self.element.name().as_ref()).into_owned();
         let attribute = self
             .element
@@ -170,7 +172,7 @@ impl Attributes<'_, '_> {
         Ok(value.into_owned())
     }
 
-    fn number(&self, name: &str) -> Result<f64, FileError> {
+    fn number(&self, name: &str) -> Result<f64, ParseError> {
         let text = self.text(name)?;
         let number = text.trim().parse::<f64>().ok().filter(|n| n.is_finite());
         number.ok_or_else(|| {

@@ -8,7 +8,7 @@ pub use ns2::read_ns2;
 
 use units::{Duration, Instant};
 
-use super::{FileError, ParameterError, Position};
+use super::{ParameterError, Position};
 
 /// Movement of one receiver: its place at any time.
 #[derive(Clone, PartialEq, Debug)]

@@ -1,9 +1,10 @@
 //! Reader of ns-2's movement files, as SUMO's `traceExporter.py --ns2mobility-output` and `setdest` write them.
 
 use std::collections::BTreeMap;
+use trace::ParseError;
 use units::{Duration, Instant};
 
-use super::{FileError, Trajectory, WayPoints, time};
+use super::{Trajectory, WayPoints, time};
 use crate::channel::Position;
 
 /// Reads the named `nodes` (all, if none is named) from the text of a file; `file` is its name in
@@ -19,7 +20,7 @@ pub fn read_ns2(
     text: &str,
     nodes: &[&str],
     height_m: f64,
-) -> Result<BTreeMap<String, Trajectory>, FileError> {
+) -> Result<BTreeMap<String, Trajectory>, ParseError> {
     let mut found: BTreeMap<String, Node> = BTreeMap::new();
     for (index, content) in text.lines().enumerate() {
         let line = index + 1;
@@ -28,28 +29,29 @@ pub fn read_ns2(
             continue;
         }
         let (name, command) =
-            parse(content).map_err(|message| FileError::on(file, line, message))?;
+            parse(content).map_err(|message| ParseError::on(file, line, message))?;
         if !nodes.is_empty() && !nodes.contains(&name) {
             continue;
         }
         let node = found.entry(name.to_owned()).or_default();
-        node.apply(command)
-            .map_err(|message| FileError::on(file, line, format_args!("node {name}: {message}")))?;
+        node.apply(command).map_err(|message| {
+            ParseError::on(file, line, format_args!("node {name}: {message}"))
+        })?;
     }
     if found.is_empty() && nodes.is_empty() {
-        return Err(FileError::whole(
+        return Err(ParseError::whole(
             file,
             "no node: not a movement file of ns-2",
         ));
     }
     if let Some(missing) = nodes.iter().find(|&&name| !found.contains_key(name)) {
-        return Err(FileError::whole(file, format_args!("no node {missing}")));
+        return Err(ParseError::whole(file, format_args!("no node {missing}")));
     }
     found
         .into_iter()
         .map(|(name, node)| {
             let way = node.finish(height_m).map_err(|message| {
-                FileError::whole(file, format_args!("node {name}: {message}"))
+                ParseError::whole(file, format_args!("node {name}: {message}"))
             })?;
             Ok((name, way))
         })
