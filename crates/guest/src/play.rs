@@ -16,7 +16,7 @@ use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFl
 use nix::time::clock_gettime;
 use select::{DEFAULT_CCA, Selectors};
 use sidechannel::{Answer, GuestJob, Message};
-use sockets::{Counters, Hold, sender_view};
+use sockets::{Counters, Hold, options, sender_view};
 use units::{Duration, Instant};
 use workload::{Action, End, Opens, Sessions, Switches};
 
@@ -215,6 +215,9 @@ impl<'a> Play<'a> {
         }
         self.lift_holds(now)?;
         self.tell_estimates(now)?;
+        if self.next_look <= now {
+            self.keep_windows_capped()?;
+        }
         let sample = self.next_sample <= now;
         if sample || self.next_look <= now {
             self.look_at_senders(sample)?;
@@ -338,6 +341,17 @@ impl<'a> Play<'a> {
             .transpose()
     }
 
+    /// Caps the receive windows again. Linux forgets the cap when it has learned how much memory a segment takes.
+    fn keep_windows_capped(&self) -> io::Result<()> {
+        let Some(window) = self.job.settings.window else {
+            return Ok(());
+        };
+        for socket in self.connections.iter().flat_map(Connection::sockets) {
+            options::clamp_window(socket, window)?;
+        }
+        Ok(())
+    }
+
     /// Reports the states of all senders to the path.
     fn look_at_senders(&mut self, sample: bool) -> io::Result<()> {
         let mut senders = Vec::new();
@@ -353,13 +367,15 @@ impl<'a> Play<'a> {
     fn finish(mut self) -> io::Result<()> {
         self.look_at_senders(false)?;
         self.tell_estimates(self.end)?;
+        let mut memory_pressures = 0;
         for (index, name) in self.job.hosts.iter().enumerate() {
+            self.hosts[index].enter()?;
+            let counters = Counters::read()?;
+            memory_pressures += counters.memory_pressures as u32;
             let of_host = |each: &&(usize, &Connection)| self.job.flows[each.1.flow].from == *name;
             let all: Vec<(usize, &Connection)> = self.connections.iter().enumerate().collect();
             let senders: Vec<usize> = all.iter().filter(of_host).map(|each| each.0).collect();
             if let [only] = senders[..] {
-                self.hosts[index].enter()?;
-                let counters = Counters::read()?;
                 self.device.tell(&Message::Counters {
                     connection: only as u32,
                     loss_probes: counters.loss_probes,
@@ -369,6 +385,8 @@ impl<'a> Play<'a> {
                 })?;
             }
         }
+        self.device
+            .tell(&Message::MemoryPressures(memory_pressures))?;
         self.device.tell(&Message::End)
     }
 }

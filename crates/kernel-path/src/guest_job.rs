@@ -13,7 +13,12 @@ use crate::settings;
 const DENSE_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Returns the job of a scenario; an error names the setting that the kernel does not take.
-pub(crate) fn guest_job(scenario: &Scenario, plan: &Plan, seed: u64) -> io::Result<GuestJob> {
+pub(crate) fn guest_job(
+    scenario: &Scenario,
+    plan: &Plan,
+    seed: u64,
+    memory: u64,
+) -> io::Result<GuestJob> {
     let flows = scenario.flows.iter();
     let flows = flows.map(|flow| guest_flow(flow, plan.start_jitter));
     Ok(GuestJob {
@@ -26,7 +31,7 @@ pub(crate) fn guest_job(scenario: &Scenario, plan: &Plan, seed: u64) -> io::Resu
             Samples::Interval(interval) => Some(interval.as_nanos()),
         },
         hosts: plan.topology.nodes.clone(),
-        settings: settings::of(scenario).map_err(io::Error::other)?,
+        settings: settings::of(scenario, memory).map_err(io::Error::other)?,
         flows: flows.collect::<io::Result<_>>()?,
         files: scenario.selection.clone(),
     })

@@ -5,6 +5,7 @@
 //! stay in the kernel's memory. The path reads the headers, and payload where a middlebox asks for it.
 
 mod border;
+mod card;
 mod contents;
 mod delivered;
 mod fates;

@@ -7,7 +7,7 @@ use std::io::{self, BufWriter};
 use capture::addressing;
 use capture::wire::{self, Datagram};
 use cca::SenderView;
-use net::{CREATED_FROM, Delivery, HostId, Kind, LinkId, Packet};
+use net::{CREATED_FROM, Delivery, HostId, Kind, Packet};
 use path::Plan;
 use recorder::{Capture, Engine, Introduction, ObservedPath, Options};
 use scenario::Scenario;
@@ -16,6 +16,7 @@ use tcp::{Flags, Unwrapper};
 use units::{Duration, Instant};
 use workload::End;
 
+use crate::card::Card;
 use crate::contents::Contents;
 use crate::delivered::Delivered;
 use crate::fates::Fates;
@@ -31,6 +32,9 @@ const PROGRESS_PARTS: u64 = 200;
 const KERNEL_BITS: u32 = 32;
 /// Numbers of packets before they begin anew, so that identities stay below [`CREATED_FROM`].
 const PACKET_NUMBERS: u32 = u32::MAX >> 2;
+
+/// Host of the server, which is the first node of every path.
+const SERVER: HostId = HostId(0);
 
 /// Verdict on a packet, by its identity on the path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -71,7 +75,7 @@ pub(crate) struct Session {
     contents: Option<Contents>,
     /// Bytes of packets that middleboxes have created, which were handed to the kernel last.
     handed_over: Vec<Vec<u8>>,
-    card: Option<HostId>,
+    card: Card,
     senders: Senders,
     followed: Vec<Followed>,
     verdicts: VecDeque<Verdict>,
@@ -90,14 +94,12 @@ impl Session {
             plan,
             reports,
         } = start;
-        let wired = !scenario.path.wired.is_empty();
-        let card = wired.then_some(LinkId(0));
         Self {
             end: Instant::ZERO + scenario.duration,
-            fates: Fates::new(card),
+            fates: Fates::default(),
             contents: (!plan.middleboxes.is_empty()).then(Contents::default),
             handed_over: Vec::new(),
-            card: card.map(|link| plan.topology.links[link.0 as usize].from),
+            card: Card::default(),
             job,
             scenario,
             plan,
@@ -136,7 +138,7 @@ impl Session {
         let next = path
             .next_event()
             .min(path.next_slot())
-            .min(self.fates.next());
+            .min(self.card.next());
         (next <= self.end).then(|| zero + next.as_nanos())
     }
 
@@ -171,9 +173,13 @@ impl Session {
             contents.add(on_path.id, &bytes[payload..]);
         }
         self.packets = self.packets.wrapping_add(1) & PACKET_NUMBERS;
+        if source == SERVER {
+            self.card.take(time, on_path);
+            return Some(true);
+        }
         path.inject(time, on_path, &mut self.fates);
         self.take_gone();
-        Some(self.card == Some(source))
+        Some(false)
     }
 
     /// Returns the connection of a packet, by the port of the end that opened it.
@@ -196,15 +202,17 @@ impl Session {
             return Ok(());
         };
         while let Some(path) = self.path.as_mut() {
-            let (event, slot, card) = (path.next_event(), path.next_slot(), self.fates.next());
+            let (event, slot, card) = (path.next_event(), path.next_slot(), self.card.next());
             let next = event.min(slot).min(card);
             if next > until.min(self.end) {
                 break;
             }
             if card == next {
-                while let Some(id) = self.fates.left_card(next) {
-                    self.verdicts.push_back(Verdict::Sent { packet: id });
+                while let Some(packet) = self.card.leave(next) {
+                    self.verdicts.push_back(Verdict::Sent { packet: packet.id });
+                    path.inject(next, packet, &mut self.fates);
                 }
+                self.take_gone();
             } else if event == next {
                 self.run_path(next)?;
             } else {
@@ -368,6 +376,10 @@ impl Session {
                     view.undone = Some(undone);
                 }
             }
+            Message::MemoryPressures(times) => {
+                let path = self.path.as_mut().ok_or_else(no_run)?;
+                path.memory_pressures(times);
+            }
             Message::Clock => self.answer = Some(Answer::Clock(time.as_nanos())),
             Message::Truth { uplink } => {
                 let path = self.path.as_ref().ok_or_else(no_run)?;
@@ -421,7 +433,7 @@ impl Session {
             path.set_contents(Box::new(contents.clone()));
         }
         self.path = Some(path);
-        let job = guest_job(&self.scenario, &self.plan, self.job.seed)?;
+        let job = guest_job(&self.scenario, &self.plan, self.job.seed, self.job.memory)?;
         self.answer = Some(Answer::Job(Box::new(job)));
         Ok(())
     }

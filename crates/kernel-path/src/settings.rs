@@ -12,13 +12,17 @@ const USUAL_INITIAL_WINDOW: u32 = 10;
 const RECEIVE_BUFFER: u64 = 131_072;
 const SEND_BUFFER: u64 = 16_384;
 
-/// Returns the settings for a scenario; the error names the one that the kernel does not take.
-pub(crate) fn of(scenario: &Scenario) -> Result<KernelSettings, String> {
+/// Size of a page, bytes.
+const PAGE: u64 = 4_096;
+
+/// Returns the settings for a scenario on a kernel with `memory` bytes; the error names the one that the kernel does
+/// not take.
+pub(crate) fn of(scenario: &Scenario, memory: u64) -> Result<KernelSettings, String> {
     let tcp = &scenario.tcp;
     let rto = (tcp.min_rto != Tcp::default().min_rto).then(|| tcp.min_rto.as_millis() as u32);
     let cap = |bytes: Option<Bytes>| bytes.map(|bytes| bytes.get() as u32);
     Ok(KernelSettings {
-        sysctls: sysctls(scenario)?,
+        sysctls: sysctls(scenario, memory)?,
         modules: modules(scenario)?,
         fair_queue: tcp.pacing,
         mtu: scenario.path.path_mtu().get() as u32,
@@ -35,7 +39,7 @@ pub(crate) fn of(scenario: &Scenario) -> Result<KernelSettings, String> {
 }
 
 /// Returns the sysctls of every host by their names.
-fn sysctls(scenario: &Scenario) -> Result<BTreeMap<String, String>, String> {
+fn sysctls(scenario: &Scenario, memory: u64) -> Result<BTreeMap<String, String>, String> {
     let tcp = &scenario.tcp;
     let automatic = WindowScale::Automatic.shift(tcp.receive_buffer_max);
     match tcp.window_scale {
@@ -48,7 +52,15 @@ fn sysctls(scenario: &Scenario) -> Result<BTreeMap<String, String>, String> {
         }
         _ => {}
     }
+    // All hosts share the kernel's memory and its limit for TCP. Linux' default would be a sixteenth of a memory that
+    // is sized for these hosts alone.
+    let pages = memory / 2 / PAGE;
     let (receive, send) = (tcp.receive_buffer_max.get(), tcp.send_buffer_max.get());
+    // Growth of the buffer would lift the cap of the window, so a buffer under a capped window has its size at once.
+    let begin = match tcp.receive_window_max {
+        Some(_) => receive,
+        None => RECEIVE_BUFFER.min(receive),
+    };
     let flag = |on: bool| u8::from(on).to_string();
     let mut all = BTreeMap::from([
         ("tcp_timestamps", flag(tcp.timestamps)),
@@ -56,10 +68,8 @@ fn sysctls(scenario: &Scenario) -> Result<BTreeMap<String, String>, String> {
             "tcp_window_scaling",
             flag(tcp.window_scale != WindowScale::Off),
         ),
-        (
-            "tcp_rmem",
-            format!("4096 {} {receive}", RECEIVE_BUFFER.min(receive)),
-        ),
+        ("tcp_mem", format!("{pages} {pages} {pages}")),
+        ("tcp_rmem", format!("4096 {begin} {receive}")),
         ("tcp_wmem", format!("4096 {} {send}", SEND_BUFFER.min(send))),
         ("tcp_slow_start_after_idle", flag(tcp.slow_start_after_idle)),
     ])

@@ -5,6 +5,7 @@
 
 mod console;
 mod initrd;
+mod memory;
 mod process;
 mod processors;
 mod run;

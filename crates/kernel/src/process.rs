@@ -22,11 +22,10 @@ const JOB: &str = "job";
 const REPORTS: &str = "reports";
 const CONSOLE: &str = "console";
 
-/// The kernel's command line. It is mixed into the kernel's entropy, so it is the same for every run;
-/// differences go through the environment. The clock starts at a time when certificates and the like
+/// The kernel's command line, after the size of its memory. It is mixed into the kernel's entropy, so it is the same
+/// for every run of a scenario; differences go through the environment. The clock starts at a time when certificates and the like
 /// would be valid.
-const COMMAND_LINE: [&str; 12] = [
-    "mem=512M",
+const COMMAND_LINE: [&str; 11] = [
     "initrd=initrd",
     "time-travel=inf-cpu",
     "time-travel-start=1700000000000000000",
@@ -80,6 +79,7 @@ impl Process {
             folder.path()
         };
         let child = Command::new(&parts.linux)
+            .arg(format!("mem={}M", job.memory >> 20))
             .args(COMMAND_LINE)
             .current_dir(folder.path())
             .env_clear()

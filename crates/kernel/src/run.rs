@@ -14,6 +14,7 @@ use sidechannel::{FrameReader, Job, Report};
 use units::Instant;
 
 use crate::Parts;
+use crate::memory;
 use crate::process::Process;
 use crate::processors::Processor;
 
@@ -101,6 +102,7 @@ impl KernelRun {
             seed,
             engine: std::process::id(),
             cpu: processor.as_ref().map(Processor::number),
+            memory: memory::size(scenario),
             check: options.check,
             pcap: options.pcap.as_deref().map(absolute),
         };

@@ -13,6 +13,7 @@ tables! {
         engine: String = "what ran TCP: native or kernel",
         kernel_version: String = "version of the Linux kernel; empty for the native engine",
         version: String = "version of celltcp",
+        memory_pressures: u32 = "times that the kernel's TCP ran short of memory, which falsifies a run; 0 for the native engine",
         policy: String = "policies by which auto selects, joined by plus signs; empty without one",
         duration_s: f64 = "length of the run, s",
         trace_offset_s: f64 = "where in its traces the run began, s",

@@ -112,6 +112,7 @@ impl ObservedPath {
                 engine: engine.name.to_owned(),
                 kernel_version: engine.kernel_version,
                 version: env!("CARGO_PKG_VERSION").to_owned(),
+                memory_pressures: 0,
                 policy: scenario.policies().join("+"),
                 duration_s: scenario.duration.as_secs_f64(),
                 trace_offset_s: plan.trace_offset.as_secs_f64(),
@@ -129,6 +130,11 @@ impl ObservedPath {
     pub fn inject(&mut self, now: Instant, packet: Packet, also: &mut impl Observer) {
         self.network
             .inject(now, packet, &mut (&mut self.watch, also));
+    }
+
+    /// Notes that the kernel's TCP ran short of memory so many times.
+    pub fn memory_pressures(&mut self, times: u32) {
+        self.run.memory_pressures += times;
     }
 
     /// Gives middleboxes access to the payload of packets.

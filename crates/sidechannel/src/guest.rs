@@ -75,6 +75,8 @@ pub enum Message {
         /// Retransmission time-outs (`TCPTimeouts`).
         timeouts: u64,
     },
+    /// TCP ran short of memory so many times.
+    MemoryPressures(u32),
     /// Asks for the time on the path; the answer is [`Answer::Clock`].
     Clock,
     /// Asks for the true state of the bottleneck; the answer is [`Answer::Truth`].

@@ -22,6 +22,8 @@ pub struct Job {
     /// The processor that the kernel and its programs share; `None` to leave it to the host. They wait for each other
     /// all the time, which costs far less on one processor than across two.
     pub cpu: Option<u32>,
+    /// Memory of the kernel, bytes.
+    pub memory: u64,
     /// Whether to verify the run by the invariant checker.
     pub check: bool,
     /// File for a capture at the server.

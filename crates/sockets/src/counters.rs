@@ -13,6 +13,8 @@ pub struct Counters {
     pub undone: u64,
     /// Retransmission time-outs (`TCPTimeouts`).
     pub timeouts: u64,
+    /// Times that a socket of the namespace brought TCP under memory pressure (`TCPMemoryPressures`).
+    pub memory_pressures: u64,
 }
 
 impl Counters {
@@ -33,6 +35,7 @@ impl Counters {
                 "TCPLossUndo",
             ]),
             timeouts: sum(&["TCPTimeouts"]),
+            memory_pressures: sum(&["TCPMemoryPressures"]),
         })
     }
 }

@@ -13,6 +13,7 @@ from celltcp.cli.progress import progress_bar
 
 if TYPE_CHECKING:
     from celltcp.fidelity import Fidelity
+    from celltcp.fidelity.distribution import Distribution
 
 #: Width of the tables where standard output is no terminal.
 _WIDTH = 150
@@ -28,6 +29,14 @@ _NOT_IN_COMMAND = ("out", "jobs", "json_file", "strict")
     help="Cases or groups of the set (steady, loss, steps, outage, cellular), or any scenario; "
     "default the whole set.",
 )
+@click.option(
+    "--random",
+    "count",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="N scenarios drawn at random by --seed, in place of the set: prints how the differences are "
+    "distributed, and what those outside have in common.",
+)
 @options("runs", "seed")
 @option("duration", help="Length of a run; default each case's own.")
 @options("jobs", "kernel", "out")
@@ -39,6 +48,7 @@ def fidelity(
     context: click.Context,
     cca: str,
     scenario: str | None,
+    count: int | None,
     runs: int,
     seed: int,
     duration: str | None,
@@ -61,12 +71,21 @@ def fidelity(
     from celltcp.fidelity import choose_cases, judge
     from celltcp.fidelity.campaign import judged_ccas
     from celltcp.fidelity.causes import known_causes
+    from celltcp.fidelity.distribution import distribution_of
+    from celltcp.fidelity.random_cases import random_cases
     from celltcp.fidelity.rows import csv_text
     from celltcp.report.fidelity_page import write_page
     from celltcp.results import prepare_folder
 
     ccas = judged_ccas(cca)
-    cases = choose_cases([name.strip() for name in scenario.split(",")] if scenario else (), duration)
+    if count and (scenario or page):
+        other = "--scenario" if scenario else "--page"
+        raise click.UsageError(f"--random draws its own scenarios and makes no page; leave out {other}")
+    if count:
+        cases = random_cases(count, seed, duration)
+    else:
+        names = [name.strip() for name in scenario.split(",")] if scenario else ()
+        cases = choose_cases(names, duration)
     native, linux = engine(), engine("kernel", kernel)
     for case in cases:
         for each in (native, linux):
@@ -80,15 +99,24 @@ def fidelity(
             cases, ccas, runs, seed, native, linux, workers=jobs, out=folder, progress=progress
         )
     causes = known_causes()
-    document = json.dumps(found.to_json(causes), indent=1, allow_nan=False) + "\n"
+    distribution = distribution_of(found, cases) if count else None
+    described = found.to_json(causes)
+    if distribution:
+        described["distribution"] = distribution.to_json()
+    document = json.dumps(described, indent=1, allow_nan=False) + "\n"
     if json_file == "-":
         click.echo(document, nl=False)
     else:
         print_fidelity(found)
+        if distribution:
+            print_distribution(distribution)
     if json_file not in (None, "-"):
         write_text(Path(str(json_file)), document)
     if folder:
         write_text(folder / "fidelity.csv", csv_text(found, causes))
+        if count:
+            for case in cases:
+                write_text(folder / case.name / "scenario.toml", case.scenario.to_toml())
         save_pictures(found, folder)
     if page:
         file = write_page(found, Path(page), command_line(context), causes)
@@ -140,6 +168,48 @@ def print_fidelity(found: Fidelity) -> None:
         f"celltcp {found.version} against Linux {found.kernel_version}, {found.runs} runs each: "
         f"{total - len(found.outside)} of {total} within their bands"
     )
+
+
+def print_distribution(found: Distribution) -> None:
+    """Prints quantiles of the differences, traits of the cases, and the comparisons beyond a band."""
+    from rich.table import Table
+
+    from celltcp.cli.console import wide_console
+    from celltcp.fidelity.distribution import QUANTILES
+
+    console = wide_console(_WIDTH)
+    headings = {"goodput_mbps": "goodput", "rtt_mean_ms": "mean RTT"}
+    table = Table(
+        title=f"Absolute differences, % of the kernel's mean, over {found.comparisons} comparisons"
+    )
+    table.add_column("metric")
+    for share in QUANTILES:
+        table.add_column("median" if share == 0.5 else f"p{100 * share:g}", justify="right")
+    table.add_column("within the band, or the interval reaches back", justify="right")
+    for metric, quantiles in found.quantiles.items():
+        numbers = [f"{quantiles[share]:.1f}" for share in QUANTILES]
+        table.add_row(headings[metric], *numbers, f"{100 * found.within[metric]:.1f} %")
+    console.print(table)
+    traits = Table(title="Comparisons by what their scenario has")
+    traits.add_column("trait")
+    for heading in ("comparisons", "beyond a band", "share, %"):
+        traits.add_column(heading, justify="right")
+    for name, (count, beyond) in found.traits.items():
+        traits.add_row(name, str(count), str(beyond), f"{100 * beyond / count:.0f}")
+    console.print(traits)
+    if not found.outside:
+        return
+    outside = Table(title="Beyond a band; the guess is the trait that most often goes with it")
+    for heading in ("case", "CCA", "beyond in", "guess", "other traits"):
+        outside.add_column(heading)
+    for each in found.outside:
+        metrics = ", ".join(
+            f"{headings[metric]} {each.judgement.differences[metric].percent:+.1f} %"
+            for metric in each.metrics
+        )
+        others = ", ".join(name for name in each.traits if name != each.guess)
+        outside.add_row(each.judgement.case, each.judgement.cca, metrics, each.guess or "-", others)
+    console.print(outside)
 
 
 def save_pictures(found: Fidelity, folder: Path) -> None:

@@ -15,6 +15,9 @@ from celltcp.scenarios import TRACE_ENDINGS, load_scenario, scenario_names
 #: Group of scenarios that are in no group of the set and whose link is not steady.
 OTHER = "other"
 
+#: Group of scenarios that are drawn at random.
+RANDOM = "random"
+
 
 @dataclass(frozen=True)
 class Case:
@@ -37,7 +40,7 @@ class _Recipe:
 def group_titles() -> dict[str, str]:
     """Returns the names of the groups with their headings, in the order of the report."""
     titles = {name: str(group["title"]) for name, group in read_table("set").items()}
-    return {**titles, OTHER: "Other scenarios"}
+    return {**titles, OTHER: "Other scenarios", RANDOM: "Scenarios drawn at random"}
 
 
 def case_names(group: str | None = None) -> list[str]:

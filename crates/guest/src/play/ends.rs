@@ -123,6 +123,11 @@ impl Connection {
         self.ends[end.index()].socket.is_none()
     }
 
+    /// Returns the sockets of both ends, as far as they have one.
+    pub(super) fn sockets(&self) -> impl Iterator<Item = &OwnedFd> {
+        self.ends.iter().filter_map(|end| end.socket.as_deref())
+    }
+
     /// Returns the socket of the server's end, whose congestion control is the flow's.
     pub(super) fn sender(&self) -> Option<Arc<OwnedFd>> {
         self.ends[End::Server.index()].socket.clone()

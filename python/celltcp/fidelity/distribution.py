@@ -1,0 +1,191 @@
+"""Distribution: differences of the engines over random cases, and what those beyond have in common."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from celltcp._core import Scenario
+from celltcp.fidelity.cases import Case
+from celltcp.fidelity.judgement import Difference, Fidelity, Judgement
+
+#: Shares of the comparisons whose differences are given.
+QUANTILES = (0.5, 0.75, 0.9, 0.95)
+
+#: Metrics that have a band.
+JUDGED = ("goodput_mbps", "rtt_mean_ms")
+
+_Path = dict[str, Any]
+
+
+def _flow(test: Callable[[_Path], bool]) -> Callable[[_Path], bool]:
+    return lambda scenario: test(scenario["flows"][0])
+
+
+def _path(test: Callable[[_Path], bool]) -> Callable[[_Path], bool]:
+    return lambda scenario: test(scenario["path"])
+
+
+def _tcp(name: str, usual: object) -> Callable[[_Path], bool]:
+    return lambda scenario: scenario["tcp"].get(name, usual) != usual
+
+
+#: What a case can have that the simplest path has not, and how it is recognised in a scenario.
+TRAITS: dict[str, Callable[[_Path], bool]] = {
+    "NR": lambda scenario: (scenario.get("radio") or {}).get("technology") == "nr",
+    "LTE": lambda scenario: (scenario.get("radio") or {}).get("technology") == "lte",
+    "capacity varies": _path(lambda path: "rate" not in path["down"]),
+    "wired hop slower than the access link": lambda scenario: _hop_is_slower(scenario["path"]),
+    "queue discipline": _path(lambda path: _kind(path["queue"]) != "droptail"),
+    "loss": _path(lambda path: bool(path["loss"])),
+    "loss of ACKs": _path(lambda path: bool(path["uplink_loss"])),
+    "jitter": _path(lambda path: bool(path.get("jitter")) and not path["jitter"].get("reorder")),
+    "reordering": _path(lambda path: bool((path.get("jitter") or {}).get("reorder"))),
+    "MTU": _path(lambda path: path["mtu"] != "1500B"),
+    "cross-traffic": _path(lambda path: bool(path["cross"])),
+    "receive window capped": _tcp("receive_window_max", None),
+    "receive buffer": _tcp("receive_buffer_max", "6MiB"),
+    "send buffer": _tcp("send_buffer_max", "4MiB"),
+    "no timestamps": _tcp("timestamps", True),
+    "no window scale": _tcp("window_scale", True),
+    "immediate ACKs": _tcp("delayed_ack", True),
+    "ECN": _tcp("ecn", False),
+    "pacing": _tcp("pacing", False),
+    "initial window": _tcp("initial_window", 10),
+    "workload bulk with an end": _flow(
+        lambda flow: (
+            flow["workload"]["kind"] == "bulk"
+            and any(flow["workload"].get(limit) is not None for limit in ("bytes", "stop"))
+        )
+    ),
+    "workload on-off": _flow(lambda flow: flow["workload"]["kind"] == "on-off"),
+    "workload sequence": _flow(lambda flow: flow["workload"]["kind"] == "sequence"),
+    "workload request-response": _flow(lambda flow: flow["workload"]["kind"] == "request-response"),
+    "several flows": lambda scenario: sum(flow["count"] for flow in scenario["flows"]) > 1,
+}
+
+
+def traits_of(scenario: Scenario) -> list[str]:
+    """Names of the traits that a scenario has."""
+    described = json.loads(scenario.to_json())
+    return [name for name, has in TRAITS.items() if has(described)]
+
+
+def is_beyond(found: Difference) -> bool:
+    """Whether a difference is outside its band, and its interval does not reach back into it."""
+    return not found.within and not found.is_open
+
+
+@dataclass(frozen=True)
+class Outside:
+    """A comparison beyond its band."""
+
+    judgement: Judgement
+    metrics: list[str]
+    traits: list[str]
+    #: The trait of the case that most often goes with a comparison beyond its band; empty if none.
+    guess: str
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """Differences between the engines over random cases."""
+
+    comparisons: int
+    #: Per metric the quantiles of the absolute difference, in percent of the kernel's mean, and the
+    #: share of the comparisons that are within the band or whose interval reaches back.
+    quantiles: dict[str, dict[float, float]]
+    within: dict[str, float]
+    #: Per trait: number of comparisons that have it, and how many of them are beyond a band.
+    traits: dict[str, tuple[int, int]]
+    outside: list[Outside]
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the distribution as plain data."""
+        return {
+            "comparisons": self.comparisons,
+            "metrics": {
+                metric: {
+                    "within": self.within[metric],
+                    **{f"p{100 * share:g}_percent": value for share, value in quantiles.items()},
+                }
+                for metric, quantiles in self.quantiles.items()
+            },
+            "traits": {
+                name: {"comparisons": count, "beyond": beyond}
+                for name, (count, beyond) in self.traits.items()
+            },
+            "outside": [
+                {
+                    "case": each.judgement.case,
+                    "cca": each.judgement.cca,
+                    "metrics": each.metrics,
+                    "traits": each.traits,
+                    "guess": each.guess,
+                }
+                for each in self.outside
+            ],
+        }
+
+
+def distribution_of(found: Fidelity, cases: Sequence[Case]) -> Distribution:
+    """Summarizes judgements of random cases."""
+    traits = {case.name: traits_of(case.scenario) for case in cases}
+    beyond = {
+        id(judgement): [metric for metric in JUDGED if is_beyond(judgement.differences[metric])]
+        for judgement in found.judgements
+    }
+    counts = dict.fromkeys(TRAITS, (0, 0))
+    for judgement in found.judgements:
+        for name in traits[judgement.case]:
+            count, so_far = counts[name]
+            counts[name] = (count + 1, so_far + bool(beyond[id(judgement)]))
+    outside = [
+        Outside(judgement, beyond[id(judgement)], mine, _most_suspicious(mine, counts))
+        for judgement in found.judgements
+        for mine in [traits[judgement.case]]
+        if beyond[id(judgement)]
+    ]
+    differences = {
+        metric: pd.Series([abs(each.differences[metric].percent) for each in found.judgements])
+        for metric in JUDGED
+    }
+    return Distribution(
+        len(found.judgements),
+        {
+            metric: {share: float(values.quantile(share)) for share in QUANTILES}
+            for metric, values in differences.items()
+        },
+        {
+            metric: 1 - sum(metric in metrics for metrics in beyond.values()) / max(len(beyond), 1)
+            for metric in JUDGED
+        },
+        {name: count for name, count in counts.items() if count[0]},
+        outside,
+    )
+
+
+def _most_suspicious(traits: Sequence[str], counts: dict[str, tuple[int, int]]) -> str:
+    return max(traits, key=lambda name: counts[name][1] / counts[name][0], default="")
+
+
+def _kind(queue: str | dict[str, Any]) -> str:
+    return queue if isinstance(queue, str) else str(queue["kind"])
+
+
+def _hop_is_slower(path: _Path) -> bool:
+    """Whether a hop before the access link has a lower rate than that has on a wire."""
+    rates = [_mbps(hop["rate"]["rate"]) for hop in path["wired"] if "rate" in hop["rate"]]
+    access = _mbps(path["down"]["rate"]) if "rate" in path["down"] else None
+    return access is not None and any(rate < access for rate in rates)
+
+
+def _mbps(text: str) -> float:
+    for unit, factor in (("Gbit/s", 1e3), ("Mbit/s", 1.0), ("kbit/s", 1e-3), ("bit/s", 1e-6)):
+        if text.endswith(unit):
+            return float(text.removesuffix(unit)) * factor
+    raise ValueError(text)

@@ -1,0 +1,72 @@
+"""Hosts of the kernel engine: memory, network card and receive window are those of the scenario."""
+
+from __future__ import annotations
+
+import json
+
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner
+
+from celltcp.campaign import jobs_for, run_jobs
+from celltcp.cli.fidelity import fidelity
+from celltcp.engines import Engine, engine
+from celltcp.scenarios import load_scenario
+
+
+def run(which: Engine, scenario: str, cca: str, *changes: str) -> dict[str, pa.Table]:
+    loaded = load_scenario(scenario, changes=changes)
+    return run_jobs(jobs_for(loaded, [cca], 1, 1, which), workers=1)
+
+
+def flow(tables: dict[str, pa.Table]) -> dict[str, float]:
+    row: dict[str, float] = tables["flows"].to_pylist()[0]
+    return row
+
+
+def test_a_path_of_two_gigabits_is_filled_without_a_shortage_of_memory(linux: Engine) -> None:
+    changes = ("duration=4s",)
+    theirs, ours = (run(which, "nr/mmwave-drive", "bbr", *changes) for which in (linux, engine()))
+    assert theirs["runs"]["memory_pressures"].to_pylist() == [0]
+    assert flow(theirs)["goodput_mbps"] == pytest.approx(flow(ours)["goodput_mbps"], rel=0.05)
+
+
+def test_a_shortage_of_memory_is_recorded(linux: Engine) -> None:
+    few = 'kernel.sysctl={ "net.ipv4.tcp_mem" = "300 300 900" }'
+    starved = run(linux, "steady-100-68", "cubic", "duration=5s", few)
+    assert starved["runs"]["memory_pressures"].to_pylist()[0] > 0
+
+
+def test_a_queue_at_the_first_hop_is_the_path_s_and_not_the_sender_s(linux: Engine) -> None:
+    changes = (
+        "duration=10s",
+        "path.rtt=40ms",
+        "path.wired.0.rate=10Mbit/s",
+        "path.wired.0.buffer=50packets",
+        "path.down.rate=100Mbit/s",
+    )
+    theirs, ours = (flow(run(which, "steady-20-68", "cubic", *changes)) for which in (linux, engine()))
+    assert theirs["rtt_mean_ms"] == pytest.approx(ours["rtt_mean_ms"], rel=0.1)
+    assert theirs["rtt_mean_ms"] > 60
+
+
+@pytest.mark.parametrize("window", [50_000, 160_000])
+def test_a_capped_receive_window_stays_capped(linux: Engine, window: int) -> None:
+    changes = ("duration=10s", f"tcp.receive_window_max={window}B", "path.down.rate=100Mbit/s")
+    theirs, ours = (flow(run(which, "steady-20-68", "cubic", *changes)) for which in (linux, engine()))
+    assert theirs["goodput_mbps"] == pytest.approx(ours["goodput_mbps"], rel=0.05)
+    assert theirs["goodput_mbps"] < window * 8 / 0.068 / 1e6
+
+
+@pytest.mark.usefixtures("linux")
+def test_random_scenarios_are_held_against_the_kernel() -> None:
+    command = ["--random", "4", "--seed", "20", "--runs", "1", "--duration", "4s"]
+    shown = CliRunner().invoke(fidelity, [*command, "--cca", "cubic", "--json", "-"])
+    assert shown.exit_code == 0, shown.output
+    found = json.loads(shown.stdout)
+    assert [case["case"] for case in found["cases"]] == [f"random-20-{n:03d}" for n in range(1, 5)]
+    distribution = found["distribution"]
+    assert distribution["comparisons"] == 4
+    for metric in distribution["metrics"].values():
+        assert 0 <= metric["p50_percent"] <= metric["p95_percent"]
+        assert 0 <= metric["within"] <= 1
