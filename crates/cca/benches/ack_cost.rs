@@ -32,8 +32,8 @@ impl Flow {
         window.cwnd_limited = true;
         window.srtt = BASE_RTT;
         window.min_rtt = BASE_RTT;
-        let pair = cca.build(&Settings::new()).expect("the defaults");
-        let mut congestion = Congestion::new(window, pair.0, pair.1);
+        let built = cca.build(&Settings::new()).expect("the defaults");
+        let mut congestion = Congestion::new(window, built);
         congestion.init();
         Self {
             congestion,

@@ -75,7 +75,15 @@ impl core::fmt::Debug for Cca {
 }
 
 /// Congestion control together with its slow-start method.
-pub type BuiltCca = (Box<dyn CongestionControl>, Box<dyn super::SlowStart>);
+#[derive(Debug)]
+pub struct BuiltCca {
+    /// Kernel's name of the CCA.
+    pub name: &'static str,
+    /// CCA.
+    pub cca: Box<dyn CongestionControl>,
+    /// Slow-start method.
+    pub slow_start: Box<dyn super::SlowStart>,
+}
 
 impl Cca {
     /// Returns all parameters with their defaults for this CCA. Those of slow start are included if the CCA
@@ -130,6 +138,10 @@ impl Cca {
     pub fn build(&self, settings: &Settings) -> Result<BuiltCca, SettingError> {
         self.check(settings)?;
         let start = SlowStartConfig::chosen(self, settings)?;
-        Ok(((self.build)(settings), start.build()))
+        Ok(BuiltCca {
+            name: self.name,
+            cca: (self.build)(settings),
+            slow_start: start.build(),
+        })
     }
 }

@@ -131,10 +131,6 @@ impl Bic {
 }
 
 impl CongestionControl for Bic {
-    fn name(&self) -> &'static str {
-        "bic"
-    }
-
     fn init(&mut self, window: &mut Window) {
         self.reset();
         if self.config.initial_ssthresh > 0 {

@@ -12,6 +12,7 @@ use super::{
 pub struct Congestion {
     /// Window that is shared with the connection.
     pub window: Window,
+    name: &'static str,
     cca: Box<dyn CongestionControl>,
     slow_start: Box<dyn SlowStart>,
     /// Time of the first slow-start exit, and the window at that time.
@@ -20,22 +21,19 @@ pub struct Congestion {
 
 impl Congestion {
     /// Creates the congestion state from its parts.
-    pub fn new(
-        window: Window,
-        cca: Box<dyn CongestionControl>,
-        slow_start: Box<dyn SlowStart>,
-    ) -> Self {
+    pub fn new(window: Window, built: BuiltCca) -> Self {
         Self {
             window,
-            cca,
-            slow_start,
+            name: built.name,
+            cca: built.cca,
+            slow_start: built.slow_start,
             slow_start_exit: None,
         }
     }
 
     /// Returns the kernel's name of the CCA.
     pub fn name(&self) -> &'static str {
-        self.cca.name()
+        self.name
     }
 
     /// Starts the CCA and slow start when the connection is established.
@@ -184,14 +182,15 @@ impl Congestion {
     }
 
     /// Replaces the CCA and its slow-start method; returns the context that was passed on.
-    pub fn switch(&mut self, (cca, slow_start): BuiltCca, how: Takeover) -> Context {
+    pub fn switch(&mut self, built: BuiltCca, how: Takeover) -> Context {
         let context = self.context(how);
         let w = &mut self.window;
         w.cwnd = context.cwnd.clamp(1, w.cwnd_clamp);
         w.ssthresh = context.ssthresh;
         w.pacing_rate = context.pacing_rate;
-        self.cca = cca;
-        self.slow_start = slow_start;
+        self.name = built.name;
+        self.cca = built.cca;
+        self.slow_start = built.slow_start;
         self.cca.init(w);
         if how == Takeover::Context {
             self.cca.seed(w, &context);

@@ -193,10 +193,6 @@ impl Cubic {
 }
 
 impl CongestionControl for Cubic {
-    fn name(&self) -> &'static str {
-        "cubic"
-    }
-
     fn init(&mut self, _window: &mut Window) {
         self.reset();
     }

@@ -75,10 +75,6 @@ impl Dctcp {
 }
 
 impl CongestionControl for Dctcp {
-    fn name(&self) -> &'static str {
-        "dctcp"
-    }
-
     fn init(&mut self, window: &mut Window) {
         self.without_ecn = !window.ecn;
         self.alpha = self.config.dctcp_alpha_on_init;

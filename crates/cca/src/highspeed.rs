@@ -119,10 +119,6 @@ impl HighSpeed {
 }
 
 impl CongestionControl for HighSpeed {
-    fn name(&self) -> &'static str {
-        "highspeed"
-    }
-
     fn init(&mut self, window: &mut Window) {
         *self = Self::new(self.config);
         window.cwnd_clamp = window.cwnd_clamp.min(WIDEST);

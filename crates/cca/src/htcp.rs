@@ -189,10 +189,6 @@ impl Htcp {
 }
 
 impl CongestionControl for Htcp {
-    fn name(&self) -> &'static str {
-        "htcp"
-    }
-
     fn init(&mut self, window: &mut Window) {
         *self = Self::new(self.config);
         self.last_loss = jiffies::at(window.now);

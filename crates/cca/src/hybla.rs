@@ -79,10 +79,6 @@ impl Hybla {
 }
 
 impl CongestionControl for Hybla {
-    fn name(&self) -> &'static str {
-        "hybla"
-    }
-
     /// Begins with a window of ρ segments, which is one on a path up to twice the reference.
     fn init(&mut self, window: &mut Window) {
         *self = Self::new(self.config);

@@ -182,10 +182,6 @@ fn beta_parts(share: f64) -> u64 {
 }
 
 impl CongestionControl for Illinois {
-    fn name(&self) -> &'static str {
-        "illinois"
-    }
-
     fn init(&mut self, window: &mut Window) {
         *self = Self::new(self.config);
         self.begin_round(window);

@@ -86,10 +86,6 @@ impl Ledbat {
 }
 
 impl CongestionControl for Ledbat {
-    fn name(&self) -> &'static str {
-        "ledbat"
-    }
-
     /// Starts with the window of the RFC if the connection has delivered nothing yet.
     fn init(&mut self, window: &mut Window) {
         *self = Self::new(self.config);

@@ -124,9 +124,6 @@ pub enum Event {
 
 /// Contract of a congestion control algorithm. Windows count segments.
 pub trait CongestionControl: Send + core::fmt::Debug {
-    /// Returns the kernel's name of the algorithm.
-    fn name(&self) -> &'static str;
-
     /// Starts the CCA: at establishment, or when it takes over a live connection.
     fn init(&mut self, _window: &mut Window) {}
 

@@ -201,10 +201,6 @@ impl Lp {
 }
 
 impl CongestionControl for Lp {
-    fn name(&self) -> &'static str {
-        "lp"
-    }
-
     fn init(&mut self, _window: &mut Window) {
         *self = Self::new(self.config);
     }

@@ -270,10 +270,6 @@ impl Nv {
 }
 
 impl CongestionControl for Nv {
-    fn name(&self) -> &'static str {
-        "nv"
-    }
-
     fn init(&mut self, window: &mut Window) {
         *self = Self::new(self.config);
         self.reset_at = window.now + FIRST_RESET;

@@ -22,10 +22,6 @@ pub const ABOUT: Cca = Cca {
 pub struct Reno;
 
 impl CongestionControl for Reno {
-    fn name(&self) -> &'static str {
-        "reno"
-    }
-
     /// Halves the window (RFC 5681 §3.1 equation 4), rather than the flight size, like Linux.
     fn ssthresh(&mut self, window: &mut Window) -> u32 {
         (window.cwnd / 2).max(2)

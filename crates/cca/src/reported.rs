@@ -81,9 +81,6 @@ pub struct Decision {
 
 /// Code that decides on reports.
 pub trait Decide: Send + core::fmt::Debug {
-    /// Returns the name of the congestion control.
-    fn name(&self) -> &'static str;
-
     /// Returns the time between reports; `None` for one smoothed RTT each time.
     fn interval(&self) -> Option<Duration>;
 
@@ -195,10 +192,6 @@ impl<D: Decide> Reported<D> {
 }
 
 impl<D: Decide> CongestionControl for Reported<D> {
-    fn name(&self) -> &'static str {
-        self.decides.name()
-    }
-
     fn init(&mut self, window: &mut Window) {
         self.target = window.cwnd;
         self.reported = Counts::of(window);

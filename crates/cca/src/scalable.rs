@@ -45,10 +45,6 @@ impl Scalable {
 }
 
 impl CongestionControl for Scalable {
-    fn name(&self) -> &'static str {
-        "scalable"
-    }
-
     /// Returns cwnd − b·cwnd (Kelly 2003).
     fn ssthresh(&mut self, window: &mut Window) -> u32 {
         let taken = if window.cwnd <= self.config.legacy_window {

@@ -19,9 +19,6 @@ pub use startup::Startup;
 
 /// Method to find the capacity of a path, at the start and after a time-out.
 pub trait SlowStart: Send + core::fmt::Debug {
-    /// Returns the name in scenarios and results.
-    fn name(&self) -> &'static str;
-
     /// Begins a new slow start: at establishment, at a takeover, or after a time-out.
     fn reset(&mut self, _window: &mut Window) {}
 

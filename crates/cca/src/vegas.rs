@@ -117,10 +117,6 @@ impl Vegas {
 }
 
 impl CongestionControl for Vegas {
-    fn name(&self) -> &'static str {
-        "vegas"
-    }
-
     fn init(&mut self, window: &mut Window) {
         self.restart(window);
     }

@@ -93,10 +93,6 @@ impl Veno {
 }
 
 impl CongestionControl for Veno {
-    fn name(&self) -> &'static str {
-        "veno"
-    }
-
     fn init(&mut self, _window: &mut Window) {
         *self = Self::new(self.config);
     }

@@ -126,10 +126,6 @@ impl Westwood {
 }
 
 impl CongestionControl for Westwood {
-    fn name(&self) -> &'static str {
-        "westwood"
-    }
-
     fn init(&mut self, window: &mut Window) {
         *self = Self::new(self.config);
         self.sample_from = jiffies::at(window.now);

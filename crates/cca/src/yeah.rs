@@ -112,10 +112,6 @@ impl Yeah {
 }
 
 impl CongestionControl for Yeah {
-    fn name(&self) -> &'static str {
-        "yeah"
-    }
-
     fn init(&mut self, window: &mut Window) {
         *self = Self::new(self.config);
         self.round.restart(window);

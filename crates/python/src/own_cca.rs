@@ -27,93 +27,59 @@ fn raise(error: PyErr) {
 }
 
 /// Report on a connection since the last one.
-#[pyclass(frozen, module = "celltcp._core", name = "Report")]
-pub(crate) struct PyReport(Report);
-
-#[pymethods]
-impl PyReport {
+#[pyclass(frozen, get_all, module = "celltcp._core", name = "Report")]
+pub(crate) struct PyReport {
     /// Cause of the report: "start", "interval", "loss" or "timeout".
-    #[getter]
-    fn cause(&self) -> &'static str {
-        self.0.cause.name()
-    }
-
+    cause: &'static str,
     /// Time, s.
-    #[getter]
-    fn now_s(&self) -> f64 {
-        self.0.now.as_secs_f64()
-    }
-
+    now_s: f64,
     /// Time since the last report, s.
-    #[getter]
-    fn interval_s(&self) -> f64 {
-        self.0.interval.as_secs_f64()
-    }
-
+    interval_s: f64,
     /// Congestion window, segments.
-    #[getter]
-    fn cwnd(&self) -> u32 {
-        self.0.cwnd
-    }
-
+    cwnd: u32,
     /// Segments in flight.
-    #[getter]
-    fn inflight(&self) -> u32 {
-        self.0.inflight
-    }
-
+    inflight: u32,
     /// Payload bytes of a full segment.
-    #[getter]
-    fn mss(&self) -> u32 {
-        self.0.mss
-    }
-
+    mss: u32,
     /// Mean RTT in the interval, s; None without a sample.
-    #[getter]
-    fn rtt_s(&self) -> Option<f64> {
-        self.0.rtt.map(Duration::as_secs_f64)
-    }
-
+    rtt_s: Option<f64>,
     /// Smoothed RTT, s; 0 before the first sample.
-    #[getter]
-    fn srtt_s(&self) -> f64 {
-        self.0.srtt.as_secs_f64()
-    }
-
+    srtt_s: f64,
     /// Lowest RTT of the last five minutes, s; None before the first sample.
-    #[getter]
-    fn min_rtt_s(&self) -> Option<f64> {
-        (self.0.min_rtt != Duration::MAX).then(|| self.0.min_rtt.as_secs_f64())
-    }
-
+    min_rtt_s: Option<f64>,
     /// Segments delivered in the interval.
-    #[getter]
-    fn delivered(&self) -> u64 {
-        self.0.delivered
-    }
-
+    delivered: u64,
     /// Segments marked lost in the interval.
-    #[getter]
-    fn lost(&self) -> u64 {
-        self.0.lost
-    }
-
+    lost: u64,
     /// Segments delivered in the interval by ACKs with ECN-Echo.
-    #[getter]
-    fn marked(&self) -> u64 {
-        self.0.marked
-    }
-
+    marked: u64,
     /// Highest delivery rate that a sample showed in the interval, Mbit/s; 0 without one.
-    #[getter]
-    fn delivery_rate_mbps(&self) -> f64 {
-        self.0.delivery_rate.as_mbps()
-    }
-
+    delivery_rate_mbps: f64,
     /// Whether the application leaves the path underused at present.
-    #[getter]
-    fn app_limited(&self) -> bool {
-        self.0.app_limited
+    app_limited: bool,
+}
+
+impl From<&Report> for PyReport {
+    fn from(report: &Report) -> Self {
+        let known = |rtt: &Duration| *rtt != Duration::MAX;
+        Self {
+            cause: report.cause.name(),
+            now_s: report.now.as_secs_f64(),
+            interval_s: report.interval.as_secs_f64(),
+            cwnd: report.cwnd,
+            inflight: report.inflight,
+            mss: report.mss,
+            rtt_s: report.rtt.map(Duration::as_secs_f64),
+            srtt_s: report.srtt.as_secs_f64(),
+            min_rtt_s: Some(report.min_rtt)
+                .filter(known)
+                .map(Duration::as_secs_f64),
+            delivered: report.delivered,
+            lost: report.lost,
+            marked: report.marked,
+            delivery_rate_mbps: report.delivery_rate.as_mbps(),
+            app_limited: report.app_limited,
+        }
     }
 }
 
@@ -144,7 +110,7 @@ impl Object {
                 made
             }
         };
-        let answer = object.call_method1("report", (PyReport(*report),))?;
+        let answer = object.call_method1("report", (PyReport::from(report),))?;
         if answer.is_none() {
             return Ok(Decision::default());
         }
@@ -165,10 +131,6 @@ impl Object {
 }
 
 impl Decide for Object {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
     fn interval(&self) -> Option<Duration> {
         self.interval
     }

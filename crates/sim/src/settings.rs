@@ -1,8 +1,6 @@
 //! Settings of TCP, converted from a scenario.
 
-use cca::reno::Reno;
-use cca::slow_start::Standard;
-use cca::{BuiltCca, Cca, Congestion, SettingError, Window, registry};
+use cca::{BuiltCca, Cca, Congestion, SettingError, Settings, Window, registry, reno};
 use scenario::{CcaChoice, Scenario, Tso};
 use tcp::{Connection, TcpConfig};
 use units::random::{Purpose, Stream};
@@ -76,16 +74,16 @@ pub(crate) fn ends(
     connection: u32,
 ) -> Result<(Connection, Connection), SettingError> {
     let sending = cca(choice)?;
-    let receiving = if sending.0.needs_ecn() {
+    let receiving = if sending.cca.needs_ecn() {
         cca(choice)?
     } else {
-        (Box::new(Reno) as _, Box::new(Standard) as _)
+        reno::ABOUT.build(&Settings::new())?
     };
-    let end = |(cca, method): BuiltCca, side: u32| {
+    let end = |built: BuiltCca, side: u32| {
         let entity = 2 * connection + side;
         let draws = Stream::new(seed, Purpose::CongestionControl, entity);
         let window = Window::new(config.mss, config.initial_window, draws);
-        let congestion = Congestion::new(window, cca, method);
+        let congestion = Congestion::new(window, built);
         let numbers = Stream::new(seed, Purpose::InitialSequence, entity);
         let (iss, offset) = (numbers.at(0) as u32, numbers.at(1) as u32);
         Connection::new(config.clone(), congestion, iss, offset)

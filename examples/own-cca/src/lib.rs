@@ -55,10 +55,6 @@ pub struct Gentle {
 }
 
 impl CongestionControl for Gentle {
-    fn name(&self) -> &'static str {
-        ABOUT.name
-    }
-
     fn ssthresh(&mut self, window: &mut Window) -> u32 {
         ((f64::from(window.cwnd) * self.keep) as u32).max(2)
     }

@@ -198,10 +198,6 @@ impl Bbr {
 }
 
 impl CongestionControl for Bbr {
-    fn name(&self) -> &'static str {
-        "bbr"
-    }
-
     fn init(&mut self, window: &mut Window) {
         *self = Self {
             min_rtt: window.min_rtt,

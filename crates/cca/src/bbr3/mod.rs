@@ -161,10 +161,6 @@ impl Bbr3 {
 }
 
 impl CongestionControl for Bbr3 {
-    fn name(&self) -> &'static str {
-        "bbr3"
-    }
-
     /// `OnInit` (§5.2.1).
     fn init(&mut self, window: &mut Window) {
         *self = Self {

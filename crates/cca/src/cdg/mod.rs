@@ -170,10 +170,6 @@ fn beyond_noise(change: i64) -> i64 {
 }
 
 impl CongestionControl for Cdg {
-    fn name(&self) -> &'static str {
-        "cdg"
-    }
-
     fn init(&mut self, window: &mut Window) {
         self.restart(window);
     }

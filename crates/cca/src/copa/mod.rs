@@ -140,10 +140,6 @@ impl Copa {
 }
 
 impl CongestionControl for Copa {
-    fn name(&self) -> &'static str {
-        "copa"
-    }
-
     fn init(&mut self, window: &mut Window) {
         *self = Self::new(self.config);
         self.starting = window.in_slow_start();

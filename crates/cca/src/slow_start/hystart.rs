@@ -106,10 +106,6 @@ impl HyStart {
 }
 
 impl SlowStart for HyStart {
-    fn name(&self) -> &'static str {
-        "hystart"
-    }
-
     fn reset(&mut self, window: &mut Window) {
         self.delay_min = None;
         self.growing_since = None;

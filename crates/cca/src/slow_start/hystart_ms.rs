@@ -114,13 +114,6 @@ impl HyStartMs {
 }
 
 impl SlowStart for HyStartMs {
-    fn name(&self) -> &'static str {
-        match self.kernel {
-            Kernel::Linux3_19 => "linux-3.19",
-            Kernel::Linux4_8 => "linux-4.8",
-        }
-    }
-
     fn reset(&mut self, window: &mut Window) {
         *self = Self::new(self.kernel, self.config);
         self.start_round(window);

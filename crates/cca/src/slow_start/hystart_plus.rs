@@ -98,10 +98,6 @@ impl HyStartPlus {
 }
 
 impl SlowStart for HyStartPlus {
-    fn name(&self) -> &'static str {
-        "hystart++"
-    }
-
     fn reset(&mut self, window: &mut Window) {
         *self = Self::new(self.config);
         self.round_end = window.snd_nxt;

@@ -7,8 +7,4 @@ use super::SlowStart;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Standard;
 
-impl SlowStart for Standard {
-    fn name(&self) -> &'static str {
-        "standard"
-    }
-}
+impl SlowStart for Standard {}

@@ -48,10 +48,6 @@ impl Startup {
 }
 
 impl SlowStart for Startup {
-    fn name(&self) -> &'static str {
-        "bbr"
-    }
-
     fn reset(&mut self, window: &mut Window) {
         *self = Self::new(self.config);
         self.next_round = window.delivered;

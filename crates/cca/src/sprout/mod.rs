@@ -113,10 +113,6 @@ impl Sprout {
 }
 
 impl CongestionControl for Sprout {
-    fn name(&self) -> &'static str {
-        "sprout"
-    }
-
     fn init(&mut self, window: &mut Window) {
         *self = Self::new(self.config);
         self.ticks = Ticks::new(self.config.tick, window.now);

@@ -132,8 +132,7 @@ impl Lab {
         let mut window = Window::new(MSS, clamp.min(10), draws);
         window.cwnd_clamp = clamp;
         window.max_pacing_rate = Rate::from_mbps(100_000.0);
-        let (cca, slow_start) = built(cca, choice);
-        let mut congestion = Congestion::new(window, cca, slow_start);
+        let mut congestion = Congestion::new(window, built(cca, choice));
         congestion.init();
         congestion.update_default_pacing_rate();
         Self { congestion, choice }

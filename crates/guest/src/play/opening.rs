@@ -42,7 +42,7 @@ impl<'a> Play<'a> {
         }
         opener.enter()?;
         // A CCA that needs ECN asks for it and has marks echoed one by one, on its own side only.
-        let both_ends = cca::cca_by_name(cca).is_ok_and(|(cca, _)| cca.needs_ecn());
+        let both_ends = cca::cca_by_name(cca).is_ok_and(|built| built.cca.needs_ecn());
         if both_ends && by == End::Server {
             options::set_congestion(&self.listeners[flow], cca)?;
         }

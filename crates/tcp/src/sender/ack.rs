@@ -334,8 +334,8 @@ mod tests {
         let config = TcpConfig::default();
         let draws = Stream::new(1, Purpose::CongestionControl, 0);
         let window = Window::new(config.mss, config.initial_window, draws);
-        let (cca, slow_start) = cca_by_name("reno").expect("a CCA of ours");
-        let congestion = Congestion::new(window, cca, slow_start);
+        let built = cca_by_name("reno").expect("a CCA of ours");
+        let congestion = Congestion::new(window, built);
         let mut sender = Sender::new(config, congestion, FIRST);
         let start = Instant::ZERO + RTT;
         sender.establish(start, Some(RTT), 1 << 20);

@@ -4,8 +4,7 @@
 
 use std::collections::VecDeque;
 
-use cca::CaState;
-use cca::{Congestion, CongestionControl, SlowStart, Window};
+use cca::{BuiltCca, CaState, Congestion, Window};
 use tcp::{Connection, Ecn, Flags, Segment, TcpConfig};
 use units::random::{Purpose, Stream};
 use units::{Bytes, Duration, Instant, Rate};
@@ -67,12 +66,12 @@ pub struct Pipe {
     iss: u32,
 }
 
-pub type Control = (Box<dyn CongestionControl>, Box<dyn SlowStart>);
+pub type Control = BuiltCca;
 
-pub fn connection(config: &TcpConfig, iss: u32, (cca, slow_start): Control) -> Connection {
+pub fn connection(config: &TcpConfig, iss: u32, control: Control) -> Connection {
     let draws = Stream::new(1, Purpose::CongestionControl, 0);
     let window = Window::new(config.mss, config.initial_window, draws);
-    let congestion = Congestion::new(window, cca, slow_start);
+    let congestion = Congestion::new(window, control);
     Connection::new(config.clone(), congestion, iss, 77)
 }
 

@@ -23,8 +23,8 @@ fn opened() -> Connection {
     let config = TcpConfig::default();
     let draws = Stream::new(1, Purpose::CongestionControl, 0);
     let window = Window::new(config.mss, config.initial_window, draws);
-    let (cca, slow_start) = cca_by_name("reno").expect("a CCA of ours");
-    let mut connection = Connection::new(config, Congestion::new(window, cca, slow_start), 77, 0);
+    let built = cca_by_name("reno").expect("a CCA of ours");
+    let mut connection = Connection::new(config, Congestion::new(window, built), 77, 0);
     connection.listen();
     let syn = Segment {
         seq: ISS,

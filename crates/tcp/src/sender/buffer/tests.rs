@@ -22,8 +22,8 @@ fn start() -> Instant {
 fn opened(name: &str, config: TcpConfig, window: u64) -> Sender {
     let draws = Stream::new(1, Purpose::CongestionControl, 0);
     let own = Window::new(config.mss, config.initial_window, draws);
-    let (cca, slow_start) = cca_by_name(name).expect("a CCA of ours");
-    let mut sender = Sender::new(config, Congestion::new(own, cca, slow_start), FIRST);
+    let built = cca_by_name(name).expect("a CCA of ours");
+    let mut sender = Sender::new(config, Congestion::new(own, built), FIRST);
     sender.establish(start(), Some(RTT), window);
     sender
 }

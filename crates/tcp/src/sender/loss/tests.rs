@@ -8,7 +8,7 @@ use units::{Duration, Instant};
 use super::*;
 use crate::config::TcpConfig;
 use crate::sender::AckInput;
-use cca::{Ack, Congestion, CongestionControl, Lost, RateSample, SlowStart, Window};
+use cca::{Ack, BuiltCca, Congestion, CongestionControl, Lost, RateSample, Window};
 
 const FIRST: u64 = 1_000;
 const MSS: u64 = 1_448;
@@ -25,10 +25,6 @@ struct Seen {
 struct Watcher(Arc<Mutex<Seen>>);
 
 impl CongestionControl for Watcher {
-    fn name(&self) -> &'static str {
-        "watcher"
-    }
-
     fn ssthresh(&mut self, window: &mut Window) -> u32 {
         window.cwnd
     }
@@ -54,8 +50,12 @@ fn ten_out() -> (Sender, Arc<Mutex<Seen>>) {
     let config = TcpConfig::default();
     let draws = Stream::new(1, Purpose::CongestionControl, 0);
     let window = Window::new(config.mss, 10, draws);
-    let slow_start: Box<dyn SlowStart> = Box::new(cca::slow_start::Standard);
-    let congestion = Congestion::new(window, Box::new(Watcher(seen.clone())), slow_start);
+    let watcher = BuiltCca {
+        name: "watcher",
+        cca: Box::new(Watcher(seen.clone())),
+        slow_start: Box::new(cca::slow_start::Standard),
+    };
+    let congestion = Congestion::new(window, watcher);
     let mut sender = Sender::new(config, congestion, FIRST);
     let start = Instant::ZERO + RTT;
     sender.establish(start, Some(RTT), 1 << 20);
