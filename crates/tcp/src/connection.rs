@@ -333,8 +333,17 @@ impl Connection {
         };
         receiver.on_data(now, seq, segment, echo_ms);
         let fin_received = receiver.fin_received();
+        let early = receiver.take_early_ack();
         if let Some((ack, echo)) = receiver.take_first_ack() {
             self.acknowledge_first(now, ack, echo);
+        }
+        if let Some(early) = early {
+            self.last_ack_sent = early.number;
+            let timestamp = self.timestamp(now);
+            self.out.push_back(Segment {
+                sack: early.sack,
+                ..self.pure_ack(timestamp, early.number, early.window, early.echo)
+            });
         }
         if !fin_received {
             return;
@@ -382,9 +391,7 @@ impl Connection {
         let Some(receiver) = &mut self.receiver else {
             return;
         };
-        // RFC 2018 §3: with timestamps there is room for three blocks.
-        let room = if self.timestamps { 3 } else { 4 };
-        let (ack, sack) = receiver.acknowledge(room);
+        let (ack, sack) = receiver.acknowledge();
         let window = receiver.window_field();
         let echo = receiver.echoes();
         self.last_ack_sent = ack;

@@ -29,6 +29,17 @@ const COMPRESSION_SLACK: Duration = Duration::from_micros(10);
 const LONGEST_DELAY: Duration = Duration::from_millis(200);
 /// Blocks that are kept for reports, the latest first (`TCP_NUM_SACKS`).
 const REPORTED_BLOCKS: usize = 4;
+/// Blocks that merged ACKs may report without losing one (`TCP_SACK_BLOCKS_EXPECTED`).
+const EXPECTED_BLOCKS: usize = 2;
+
+/// ACK of the state before the present segment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EarlyAck {
+    pub(crate) number: u64,
+    pub(crate) sack: SackBlocks,
+    pub(crate) window: u16,
+    pub(crate) echo: bool,
+}
 
 /// Receiving half of a connection. Sequence numbers have 64 bits.
 #[derive(Debug)]
@@ -37,8 +48,12 @@ pub(crate) struct Receiver {
     mss: u32,
     /// Ranges beyond a hole, in order and not adjacent.
     out_of_order: Vec<(u64, u64)>,
-    /// Blocks of `out_of_order` to be reported, the most recently changed first (RFC 2018 §4).
+    /// Blocks to be reported, the most recently changed first (RFC 2018 §4).
     recent: Vec<(u64, u64)>,
+    /// SACK blocks that have room in a header.
+    block_room: usize,
+    /// ACK that leaves before the present segment counts.
+    early_ack: Option<EarlyAck>,
     duplicate: Option<(u64, u64)>,
     fin: Option<u64>,
     first: u64,
@@ -74,9 +89,13 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    /// Creates a receiver that expects `first`; `scale` is the negotiated window scale.
-    pub(crate) fn new(config: &TcpConfig, first: u64, scale: u8) -> Self {
+    /// Creates a receiver that expects `first`; `scale` is the negotiated window scale, and `timestamps` whether
+    /// timestamps were agreed on.
+    pub(crate) fn new(config: &TcpConfig, first: u64, scale: u8, timestamps: bool) -> Self {
         Self {
+            // RFC 2018 §3: with timestamps there is room for three blocks.
+            block_room: if timestamps { 3 } else { 4 },
+            early_ack: None,
             rcv_nxt: first,
             mss: config.mss,
             out_of_order: Vec::with_capacity(16),
@@ -170,6 +189,8 @@ impl Receiver {
         segment: &Segment,
         echo_ms: Option<u64>,
     ) {
+        // A duplicate that was not yet reported is forgotten.
+        self.duplicate = None;
         let len = segment.len;
         let fin = segment.flags.contains(Flags::FIN);
         let mut end = seq + u64::from(len);
@@ -315,10 +336,15 @@ impl Receiver {
             .map_or(0, |&(_, to)| to - self.rcv_nxt)
     }
 
-    /// Returns the ACK fields of a segment that leaves now: number and at most `room` SACK blocks.
-    pub(crate) fn acknowledge(&mut self, room: usize) -> (u64, SackBlocks) {
+    /// Takes the ACK that leaves before the present segment counts.
+    pub(crate) fn take_early_ack(&mut self) -> Option<EarlyAck> {
+        self.early_ack.take()
+    }
+
+    /// Returns the ACK fields of a segment that leaves now: number and SACK blocks.
+    pub(crate) fn acknowledge(&mut self) -> (u64, SackBlocks) {
         let mut sack = SackBlocks::EMPTY;
-        let mut left = room;
+        let mut left = self.block_room;
         if let Some((from, to)) = self.duplicate.take() {
             sack.push(from as u32, to as u32);
             left -= 1;
@@ -376,20 +402,52 @@ impl Receiver {
             last += 1;
         }
         self.out_of_order.splice(at..last, [merged]);
-        self.recent
-            .retain(|&(from, to)| to < merged.0 || from > merged.1);
-        self.recent.insert(0, merged);
+        self.report(seq, end);
+    }
+
+    /// Puts the block with new data before the other ones to be reported (the kernel's `tcp_sack_new_ofo_skb`). While
+    /// ACKs are being merged, one leaves first if the blocks that it reports would be displaced.
+    fn report(&mut self, seq: u64, end: u64) {
+        let touches = |&(from, to): &(u64, u64)| seq <= to && from <= end;
+        let known = self.recent.iter().position(touches);
+        let place = known.unwrap_or(self.recent.len());
+        if place >= EXPECTED_BLOCKS && self.compressed > 0 {
+            let duplicate = self.duplicate.take();
+            let (number, sack) = self.acknowledge();
+            self.duplicate = duplicate;
+            self.early_ack = Some(EarlyAck {
+                number,
+                sack,
+                window: self.window_field(),
+                echo: self.echoes(),
+            });
+        }
+        let mut block = (seq, end);
+        if known.is_some() {
+            self.recent.retain(|&(from, to)| {
+                let joins = block.0 <= to && from <= block.1;
+                if joins {
+                    block = (block.0.min(from), block.1.max(to));
+                }
+                !joins
+            });
+        }
+        self.recent.insert(0, block);
         self.recent.truncate(REPORTED_BLOCKS);
     }
 
     /// Acknowledges data beyond a hole: the first duplicate ACKs leave at once, later ones may be merged for
     /// a fraction of the RTT (Linux's SACK compression).
     fn acknowledge_hole(&mut self, now: Instant) {
+        if self.compressed >= COMPRESSED_ACKS {
+            self.ack_now = true;
+            return;
+        }
         if self.duplicates_for != self.rcv_nxt {
             self.duplicates_for = self.rcv_nxt;
             self.duplicates_sent = 0;
         }
-        if self.duplicates_sent < DUPLICATE_THRESHOLD || self.compressed >= COMPRESSED_ACKS {
+        if self.duplicates_sent < DUPLICATE_THRESHOLD {
             self.duplicates_sent += 1;
             self.ack_now = true;
             return;

@@ -51,7 +51,7 @@ impl Connection {
             (self.own_scale, self.peer_scale) = (own.min(14), peer.min(14));
         }
         let first = sequence::first(segment.seq) + 1;
-        let mut receiver = Receiver::new(&self.config, first, self.own_scale);
+        let mut receiver = Receiver::new(&self.config, first, self.own_scale, self.timestamps);
         if self.reads_by_request {
             receiver.read_by_request();
         }

@@ -7,7 +7,7 @@ const MSS: u64 = 1_448;
 
 /// Returns a receiver that has used up the quick ACKs of the start, with the next number that it expects.
 fn settled() -> (Receiver, u64, Instant) {
-    let mut receiver = Receiver::new(&TcpConfig::default(), FIRST, 7);
+    let mut receiver = Receiver::new(&TcpConfig::default(), FIRST, 7, true);
     receiver.establish(Instant::ZERO, Some(Duration::from_millis(100)));
     let (mut next, mut now) = (FIRST, Instant::ZERO);
     loop {
@@ -43,7 +43,7 @@ fn arrives_unread(receiver: &mut Receiver, now: Instant, seq: u64, len: u64, fla
 fn acknowledges(receiver: &mut Receiver, now: Instant) -> bool {
     let due = receiver.ack_due(now);
     if due {
-        receiver.acknowledge(3);
+        receiver.acknowledge();
         receiver.window_field();
     }
     due
@@ -93,11 +93,11 @@ fn old_duplicate_data_is_reported_by_dsack() {
     for segment in 0..4 {
         arrives(&mut receiver, now, next + segment * MSS, MSS, Flags::ACK);
     }
-    receiver.acknowledge(3);
+    receiver.acknowledge();
     assert!(!receiver.is_acceptable(next, MSS));
     receiver.on_unacceptable(next, MSS);
     assert!(receiver.ack_due(now));
-    let (number, sack) = receiver.acknowledge(4);
+    let (number, sack) = receiver.acknowledge();
     assert_eq!(number, next + 4 * MSS);
     assert_eq!(sack.as_slice(), [(next as u32, (next + MSS) as u32)]);
 }
@@ -140,7 +140,7 @@ fn duplicate_acks_are_merged_after_the_third() {
 fn the_ack_of_a_filled_hole_offers_less() {
     let (mut receiver, next, now) = settled();
     let window = |receiver: &mut Receiver| {
-        receiver.acknowledge(3);
+        receiver.acknowledge();
         u64::from(receiver.window_field()) << 7
     };
     let segment = Segment {
@@ -163,4 +163,50 @@ fn the_ack_of_a_filled_hole_offers_less() {
     receiver.acknowledge_now();
     let read = window(&mut receiver);
     assert!(read >= before, "{read} after {filled}");
+}
+
+/// Linux `tcp_sack_new_ofo_skb`: merged ACKs report three blocks at most, so that one leaves before a third block is
+/// displaced.
+#[test]
+fn an_ack_leaves_before_a_block_would_be_displaced() {
+    let (mut receiver, next, now) = settled();
+    let beyond = |receiver: &mut Receiver, hole: u64| {
+        let at_once = arrives(receiver, now, next + hole * MSS, MSS, Flags::ACK);
+        (at_once, receiver.take_early_ack())
+    };
+    for hole in [1, 3, 5, 7] {
+        assert!(beyond(&mut receiver, hole).0, "{hole}");
+    }
+    // Merged from now on: nothing waits before this one.
+    let (at_once, early) = beyond(&mut receiver, 9);
+    assert!(!at_once && early.is_none());
+    let (at_once, early) = beyond(&mut receiver, 11);
+    let block = |hole: u64| ((next + hole * MSS) as u32, (next + (hole + 1) * MSS) as u32);
+    let early = early.expect("an ACK before the sixth block");
+    assert!(!at_once);
+    assert_eq!(early.number, next);
+    assert_eq!(early.sack.as_slice(), [block(9), block(7), block(5)]);
+    // The latest block grows: nothing is displaced.
+    assert!(beyond(&mut receiver, 12).1.is_none());
+    // Nor by the second latest one. The third is another matter.
+    assert!(
+        beyond(&mut receiver, 10).1.is_none(),
+        "it joins the first two"
+    );
+    assert_eq!(receiver.recent.len(), 3);
+    assert!(beyond(&mut receiver, 8).1.is_none());
+    assert!(beyond(&mut receiver, 6).1.is_none());
+}
+
+/// A block that was displaced is not reported again by new data beside it, only that data.
+#[test]
+fn a_displaced_block_is_forgotten() {
+    let (mut receiver, next, now) = settled();
+    for hole in [1, 3, 5, 7, 9] {
+        arrives(&mut receiver, now, next + hole * MSS, MSS, Flags::ACK);
+    }
+    assert_eq!(receiver.recent.len(), REPORTED_BLOCKS);
+    receiver.report(next + 2 * MSS, next + 3 * MSS);
+    let two_and_three = (next + 2 * MSS, next + 4 * MSS);
+    assert_eq!(receiver.recent[0], two_and_three);
 }
