@@ -8,13 +8,13 @@ use std::sync::Arc;
 use criterion::{Criterion, criterion_group, criterion_main};
 use radio::channel::mobility::Trajectory;
 use radio::channel::{
-    Deployment, Doppler, FadedSinr, Fading, FadingConfig, Grid, LinkId, Position, Receiver,
-    Reception, SinrSource,
+    Activity, Deployment, Doppler, FadedSinr, Fading, FadingConfig, Grid, LinkId, Position,
+    Receiver, Reception, SinrTrace,
 };
 use radio::settings::{
     Cell, Frequency, Interference, Length, Profile, Propagation, Radio, Shadowing, Speed,
 };
-use units::{Decibel, Duration, Instant};
+use units::{Duration, Instant};
 
 fn eva60(criterion: &mut Criterion) {
     let carrier = Frequency::from_hertz(2650.0 * 1e6);
@@ -26,7 +26,8 @@ fn eva60(criterion: &mut Criterion) {
     ] {
         let grid = Grid::lte(100, per_group).expect("in range");
         let fading = Fading::new(config, &grid, 1, LinkId { ue: 0, cell: 0 }).expect("valid");
-        let source = FadedSinr::new(Decibel::new(15.0), fading, Receiver::IDEAL, &grid);
+        let mean = SinrTrace::new(vec![(Instant::ZERO, 15.0)]).expect("valid");
+        let source = FadedSinr::new(mean, fading, Receiver::IDEAL, &grid);
         let mut out = vec![0.0; grid.groups()];
         let mut now = Instant::ZERO;
         criterion.bench_function(name, |bencher| {
@@ -78,7 +79,7 @@ fn nine_cells(criterion: &mut Criterion) {
         criterion.bench_function(name, |bencher| {
             bencher.iter(|| {
                 now += Duration::from_millis(1);
-                reception.link(4).sinr_db(black_box(now), &mut out);
+                reception.sinr_db(black_box(now), 4, Activity::Full, &mut out);
                 black_box(&out);
             });
         });

@@ -3,7 +3,7 @@
 #![allow(missing_docs, reason = "criterion's macro makes a public function")]
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use radio::mac::harq::{Chance, Harq, HarqConfig, Reception};
+use radio::mac::harq::{Chance, Harq, HarqConfig, Reception, Timing};
 use radio::mac::scheduler::{Demand, Policy, Rates, Scheduler, UNUSED};
 use radio::rlc::{Block, Sdu, am};
 use radio::settings::Rlc;
@@ -16,7 +16,12 @@ const BLOCK: u32 = 75_376 / 8;
 fn saturated(criterion: &mut Criterion, name: &str, packet: u32) {
     let config = Rlc::default();
     let (mut sender, mut receiver) = (am::Entity::new(config), am::Entity::new(config));
-    let mut harq: Harq<Block, f64> = Harq::new(HarqConfig::default());
+    let mut harq: Harq<Block, f64> = Harq::new(HarqConfig {
+        processes: 8,
+        round_trip: 8,
+        max_transmissions: 4,
+        timing: Timing::Asynchronous,
+    });
     let chance = Chance::new(1, 1);
     let (mut delivered, mut confirmed) = (Vec::with_capacity(4_096), Vec::with_capacity(4_096));
     let mut report = Block::default();

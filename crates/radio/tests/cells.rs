@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use radio::channel::mobility::Trajectory;
 use radio::channel::{
-    Activity, Deployment, Doppler, FadingConfig, Grid, Position, Receiver, Reception, SinrSource,
+    Activity, Deployment, Doppler, FadingConfig, Grid, Position, Receiver, Reception,
 };
 use radio::settings::{
     Antenna, Cell, Hata, Interference, PathLoss, Profile, Propagation, Radio, Sector, Shadowing,
@@ -78,7 +78,10 @@ fn assert_db(found: f64, expected: f64) {
 fn one_cell_alone_is_limited_by_noise() {
     let reception = standing(config(vec![cell(0, 0.0)]), 600.0, 1);
     let received = 46.0 - 96.39;
-    assert_db(reception.link(0).mean_db(NOW), received + 94.42);
+    assert_db(
+        reception.mean_sinr_db(NOW, 0, Activity::Full),
+        received + 94.42,
+    );
     assert_db(
         reception.rsrp_dbm(NOW, 0),
         received - 10.0 * 1200_f64.log10(),
@@ -94,7 +97,7 @@ fn one_cell_alone_is_limited_by_noise() {
 #[test]
 fn neighbours_disturb_by_what_they_transmit() {
     let reception = standing(config(vec![cell(0, 0.0), cell(1, 1200.0)]), 600.0, 1);
-    assert_db(reception.link(0).mean_db(NOW), 0.0);
+    assert_db(reception.mean_sinr_db(NOW, 0, Activity::Full), 0.0);
     let tenth = reception.mean_sinr_db(NOW, 0, Activity::Shares(&[1.0, 0.1]));
     assert_db(tenth, 10.0);
     let silent = reception.mean_sinr_db(NOW, 0, Activity::Shares(&[1.0, 0.0]));
@@ -106,7 +109,10 @@ fn neighbours_disturb_by_what_they_transmit() {
             ..Propagation::default()
         },
     );
-    assert_db(standing(alone, 600.0, 1).link(0).mean_db(NOW), silent);
+    assert_db(
+        standing(alone, 600.0, 1).mean_sinr_db(NOW, 0, Activity::Full),
+        silent,
+    );
 }
 
 fn moving(config: Radio, seed: u64) -> Reception {
@@ -144,13 +150,13 @@ fn reception_is_a_function_of_time() {
         let mut out = vec![0.0; 25];
         let mut history = Vec::new();
         for ms in (0..30_000).step_by(77) {
-            once.link(0).sinr_db(at(ms), &mut out);
+            once.sinr_db(at(ms), 0, Activity::Full, &mut out);
             history.push((ms, out.clone(), once.rsrp_dbm(at(ms), 2)));
         }
         for (ms, before, rsrp) in history.iter().rev() {
             assert_eq!(back.rsrp_dbm(at(*ms), 2), *rsrp);
-            back.link(1).sinr_db(at(*ms), &mut out);
-            back.link(0).sinr_db(at(*ms), &mut out);
+            back.sinr_db(at(*ms), 1, Activity::Full, &mut out);
+            back.sinr_db(at(*ms), 0, Activity::Full, &mut out);
             assert_eq!(&out, before, "{ms} ms");
         }
     }
@@ -167,7 +173,7 @@ fn fading_neighbours_average_to_their_mean() {
         let reception = moving(motorway(interference), 4);
         let mut out = vec![0.0; 25];
         for ms in (15_000..25_000).step_by(5) {
-            reception.link(0).sinr_db(at(ms), &mut out);
+            reception.sinr_db(at(ms), 0, Activity::Full, &mut out);
             all.extend_from_slice(&out);
         }
         all.sort_by(f32::total_cmp);
@@ -181,9 +187,7 @@ fn fading_neighbours_average_to_their_mean() {
     let weak = (Interference::Faded, -200.0);
     let [one, other] = [(Interference::Mean, 20.0), weak].map(|interference| {
         let mut out = vec![0.0; 25];
-        moving(motorway(interference), 4)
-            .link(0)
-            .sinr_db(at(1_234), &mut out);
+        moving(motorway(interference), 4).sinr_db(at(1_234), 0, Activity::Full, &mut out);
         out
     });
     for (one, other) in one.iter().zip(&other) {

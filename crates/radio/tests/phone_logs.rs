@@ -3,7 +3,7 @@
 #[path = "../../trace/tests/recordings/mod.rs"]
 mod recordings;
 
-use radio::channel::{FadedSinr, MeanSinr, PhoneLog, SinrSource};
+use radio::channel::{FadedSinr, PhoneLog};
 use recordings::recordings;
 use units::{Duration, Instant};
 

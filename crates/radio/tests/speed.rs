@@ -2,10 +2,10 @@
 
 use radio::channel::{
     Doppler, FadedSinr, Fading, FadingConfig, Grid, HighSpeedTrain, LineOfSight, LinkId, Receiver,
-    SinrSource,
+    SinrTrace,
 };
 use radio::settings::{Estimation, Frequency, Profile, Speed, Tracking, Train};
-use units::{Decibel, Instant};
+use units::Instant;
 
 fn receiver(estimation: Estimation) -> Receiver {
     Receiver {
@@ -22,7 +22,8 @@ fn wideband(config: FadingConfig, receiver: Receiver) -> (f64, f64) {
     let (mut sum, mut steps, mut count) = (0.0, 0.0, 0.0);
     for seed in 0..10 {
         let fading = Fading::new(config, &grid, seed, LinkId { ue: 0, cell: 0 }).unwrap();
-        let link = FadedSinr::new(Decibel::new(20.0), fading, receiver, &grid);
+        let mean = SinrTrace::new(vec![(Instant::ZERO, 20.0)]).unwrap();
+        let link = FadedSinr::new(mean, fading, receiver, &grid);
         let mut out = vec![0.0; grid.groups()];
         let mut last = None;
         for ms in (0..7_200).step_by(5) {

@@ -4,46 +4,32 @@ use units::{Decibel, Instant};
 
 use super::decibels::to_db;
 use super::receiver::{Distortion, DopplerLoss};
-use super::{Fading, Grid, Receiver, SinrSource};
-
-/// Mean SINR: SINR without fast fading, as a function of time.
-pub trait MeanSinr {
-    /// Returns the mean SINR in dB.
-    fn mean_db(&self, at: Instant) -> f64;
-}
-
-impl MeanSinr for Decibel {
-    /// Returns the same value at any time.
-    fn mean_db(&self, _: Instant) -> f64 {
-        self.get()
-    }
-}
+use super::{Fading, Grid, Receiver, SinrTrace};
 
 /// SINR with fast fading around a mean, as a receiver under Doppler shift sees it.
 #[derive(Clone, PartialEq, Debug)]
-pub struct FadedSinr<M> {
-    mean: M,
+pub struct FadedSinr {
+    mean: SinrTrace,
     fading: Option<(Fading, DopplerLoss)>,
 }
 
-impl<M: MeanSinr> FadedSinr<M> {
+impl FadedSinr {
     /// Returns a source without fading: every PRB has the mean.
-    pub fn unfaded(mean: M) -> Self {
+    pub fn unfaded(mean: SinrTrace) -> Self {
         Self { mean, fading: None }
     }
 
     /// Puts `fading` on top of `mean`; `grid` is the one that `fading` was made for.
-    pub fn new(mean: M, fading: Fading, receiver: Receiver, grid: &Grid) -> Self {
+    pub fn new(mean: SinrTrace, fading: Fading, receiver: Receiver, grid: &Grid) -> Self {
         let loss = DopplerLoss::new(receiver, fading.config(), grid);
         Self {
             mean,
             fading: Some((fading, loss)),
         }
     }
-}
 
-impl<M: MeanSinr> SinrSource for FadedSinr<M> {
-    fn sinr_db(&self, at: Instant, out: &mut [f32]) {
+    /// Writes the SINR in dB of each PRB group to `out`, which has one element per group of the [`Grid`].
+    pub fn sinr_db(&self, at: Instant, out: &mut [f32]) {
         let mean_db = self.mean.mean_db(at);
         let Some((fading, loss)) = &self.fading else {
             out.fill(mean_db as f32);
@@ -54,7 +40,8 @@ impl<M: MeanSinr> SinrSource for FadedSinr<M> {
         distorted_db(out, mean, loss.at(at));
     }
 
-    fn mean_db(&self, at: Instant) -> f64 {
+    /// Returns the SINR in dB without fast fading.
+    pub fn mean_db(&self, at: Instant) -> f64 {
         self.mean.mean_db(at)
     }
 }

@@ -29,7 +29,7 @@ mod trace;
 pub use deployment::Deployment;
 pub use doppler::{Doppler, wavelength_m};
 pub use error::ParameterError;
-pub use faded::{FadedSinr, MeanSinr};
+pub use faded::FadedSinr;
 pub use fading::{Fading, FadingConfig, LineOfSight, LinkId};
 pub use grid::Grid;
 pub use hst::HighSpeedTrain;
@@ -38,16 +38,5 @@ pub use phone_log::{PhoneLog, PhoneSample};
 pub use position::Position;
 pub use profile::Tap;
 pub use receiver::Receiver;
-pub use reception::{Activity, CellLink, Reception};
+pub use reception::{Activity, Reception};
 pub use trace::SinrTrace;
-
-use units::Instant;
-
-/// SINR source: the SINR of one receiver on one cell.
-pub trait SinrSource {
-    /// Writes the SINR in dB of each PRB group to `out`, which has one element per group of the [`Grid`].
-    fn sinr_db(&self, at: Instant, out: &mut [f32]);
-
-    /// Returns the SINR in dB without fast fading.
-    fn mean_db(&self, at: Instant) -> f64;
-}

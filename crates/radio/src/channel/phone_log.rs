@@ -230,7 +230,6 @@ impl Row<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::channel::MeanSinr;
 
     const LOG: &str = "\
 Timestamp,Speed,RAWCELLID,NetworkMode,RSRP,RSRQ,SNR,CQI

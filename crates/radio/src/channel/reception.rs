@@ -8,9 +8,7 @@ use super::decibels::to_db;
 use super::faded::distorted_db;
 use super::mobility::Trajectory;
 use super::receiver::DopplerLoss;
-use super::{
-    Deployment, Fading, FadingConfig, LinkId, ParameterError, Position, Receiver, SinrSource,
-};
+use super::{Deployment, Fading, FadingConfig, LinkId, ParameterError, Position, Receiver};
 use crate::settings::Interference;
 
 /// Subcarriers in a PRB, each of which is a resource element with the power of the reference signal.
@@ -75,14 +73,6 @@ impl Reception {
     /// Returns the place of the UE.
     pub fn position(&self, at: Instant) -> Position {
         self.way.at(at)
-    }
-
-    /// Returns the link to one cell, where all other cells transmit all the time.
-    pub fn link(&self, cell: usize) -> CellLink<'_> {
-        CellLink {
-            reception: self,
-            cell,
-        }
     }
 
     /// Returns the mean power of the reference signal of `cell` per resource element, in dBm: RSRP without fast
@@ -213,22 +203,5 @@ impl Activity<'_> {
             Self::Full => 1.0,
             Self::Shares(shares) => shares[cell],
         }
-    }
-}
-
-/// Link of one UE to one cell while all other cells transmit all the time.
-#[derive(Clone, Copy, Debug)]
-pub struct CellLink<'r> {
-    reception: &'r Reception,
-    cell: usize,
-}
-
-impl SinrSource for CellLink<'_> {
-    fn sinr_db(&self, at: Instant, out: &mut [f32]) {
-        self.reception.sinr_db(at, self.cell, Activity::Full, out);
-    }
-
-    fn mean_db(&self, at: Instant) -> f64 {
-        self.reception.mean_sinr_db(at, self.cell, Activity::Full)
     }
 }

@@ -3,7 +3,7 @@
 use trace::ParseError;
 use units::{Duration, Instant};
 
-use super::{MeanSinr, ParameterError};
+use super::ParameterError;
 
 /// SINR in dB at points in time, with straight lines between them.
 #[derive(Clone, PartialEq, Debug)]
@@ -103,8 +103,9 @@ impl SinrTrace {
     }
 }
 
-impl MeanSinr for SinrTrace {
-    fn mean_db(&self, at: Instant) -> f64 {
+impl SinrTrace {
+    /// Returns the SINR in dB.
+    pub fn mean_db(&self, at: Instant) -> f64 {
         let next = self.0.partition_point(|(time, _)| *time <= at);
         let Some(&(to_at, to)) = self.0.get(next) else {
             return self.0[self.0.len() - 1].1;

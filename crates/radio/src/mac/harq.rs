@@ -28,18 +28,6 @@ pub struct HarqConfig {
     pub timing: Timing,
 }
 
-impl Default for HarqConfig {
-    /// FDD downlink with at most four attempts.
-    fn default() -> Self {
-        Self {
-            processes: 8,
-            round_trip: 8,
-            max_transmissions: 4,
-            timing: Timing::Asynchronous,
-        }
-    }
-}
-
 /// Outcome of an attempt at the receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reception {

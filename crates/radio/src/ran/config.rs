@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use units::Duration;
 
 use super::AirInterface;
-use crate::channel::{Activity, FadedSinr, Reception, SinrTrace};
+use crate::channel::{Activity, FadedSinr, Reception};
 use crate::handover::CellId;
 use crate::mac::drx::{self, Drx};
 use crate::mac::scheduler::{Policy, SubbandRate};
@@ -41,7 +41,7 @@ pub struct User {
 #[derive(Clone, Debug)]
 pub enum Channel {
     /// A mean over time from one cell, number 0, with fading around it.
-    Traced(Box<FadedSinr<SinrTrace>>),
+    Traced(Box<FadedSinr>),
     /// What arrives from all cells where it is.
     Placed(Box<Reception>),
 }

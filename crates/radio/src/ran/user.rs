@@ -7,7 +7,7 @@ use units::{Decibel, Instant};
 use super::bearer::{Bearer, Fate};
 use super::report::BlockRecord;
 use super::{AirInterface, Channel, Direction, RanConfig, User, UserId};
-use crate::channel::{Activity, SinrSource, thermal_noise_dbm};
+use crate::channel::{Activity, thermal_noise_dbm};
 use crate::handover::Mobility;
 use crate::mac::drx::Drx;
 use crate::mac::harq::{self, Chance, Harq, Reception};

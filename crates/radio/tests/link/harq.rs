@@ -8,6 +8,14 @@ use units::{Duration, Instant};
 
 type Link = Harq<u32, MutualInformation>;
 
+/// Eight processes, eight TTIs between attempts, four attempts, as usual in LTE.
+const LTE: HarqConfig = HarqConfig {
+    processes: 8,
+    round_trip: 8,
+    max_transmissions: 4,
+    timing: Timing::Asynchronous,
+};
+
 /// Information gathered over the attempts of a block, for incremental redundancy.
 ///
 /// The mean information per coded bit and the code rate after `n` attempts follow from the sums
@@ -40,7 +48,7 @@ impl MutualInformation {
 /// TS 36.213 clause 7: eight processes and a round trip of eight TTIs fill every TTI.
 #[test]
 fn eight_processes_fill_every_subframe() {
-    let mut harq = Link::new(HarqConfig::default());
+    let mut harq = Link::new(LTE);
     let chance = Chance::new(1, 0);
     let mut used = Vec::new();
     for tti in 0..24 {
@@ -62,10 +70,7 @@ fn eight_processes_fill_every_subframe() {
 #[test]
 fn a_block_is_tried_four_times_eight_subframes_apart() {
     for timing in [Timing::Asynchronous, Timing::Synchronous] {
-        let mut harq = Link::new(HarqConfig {
-            timing,
-            ..HarqConfig::default()
-        });
+        let mut harq = Link::new(HarqConfig { timing, ..LTE });
         let chance = Chance::new(1, 0);
         let mut attempts = Vec::new();
         let mut events = Vec::new();
@@ -93,10 +98,7 @@ fn a_block_is_tried_four_times_eight_subframes_apart() {
 fn only_asynchronous_retransmissions_may_be_late() {
     let chance = Chance::new(1, 0);
     let possible = |timing| {
-        let mut harq = Link::new(HarqConfig {
-            timing,
-            ..HarqConfig::default()
-        });
+        let mut harq = Link::new(HarqConfig { timing, ..LTE });
         harq.new_data(0);
         harq.attempt(0, 0, &chance, |_| 1.0);
         while harq.feedback(8).is_some() {}
@@ -111,7 +113,7 @@ fn only_asynchronous_retransmissions_may_be_late() {
 /// per bit is the mean over all of them.
 #[test]
 fn attempts_add_up_to_the_information_a_block_needs() {
-    let mut harq = Link::new(HarqConfig::default());
+    let mut harq = Link::new(LTE);
     let chance = Chance::new(1, 0);
     harq.new_data(3);
     let mut receptions = Vec::new();
@@ -142,7 +144,7 @@ fn attempts_add_up_to_the_information_a_block_needs() {
 #[test]
 fn luck_belongs_to_the_subframe() {
     let outcome = |busy: bool| {
-        let mut harq = Link::new(HarqConfig::default());
+        let mut harq = Link::new(LTE);
         let chance = Chance::new(7, 2);
         let mut outcomes = Vec::new();
         for tti in 0..200 {
@@ -160,7 +162,7 @@ fn luck_belongs_to_the_subframe() {
     let quiet = outcome(false);
     assert!(quiet.contains(&Reception::Failed) && quiet.contains(&Reception::Decoded));
     // With failures pending some processes are held, but at least one is free in fifteen of sixteen TTIs.
-    let mut harq = Link::new(HarqConfig::default());
+    let mut harq = Link::new(LTE);
     let chance = Chance::new(7, 2);
     for (index, expected) in quiet.iter().enumerate() {
         harq.new_data(0);
@@ -175,7 +177,7 @@ fn luck_belongs_to_the_subframe() {
 /// positive leaves the loss to RLC.
 #[test]
 fn feedback_errors_neither_duplicate_nor_hang() {
-    let mut harq = Link::new(HarqConfig::default());
+    let mut harq = Link::new(LTE);
     let mut chance = Chance::new(1, 0);
     chance.positive_as_negative = 1.0;
     harq.new_data(0);
@@ -183,7 +185,7 @@ fn feedback_errors_neither_duplicate_nor_hang() {
     assert_eq!(harq.feedback(8), Some((0, Feedback::Negative)));
     assert_eq!(harq.attempt(8, 0, &chance, |_| 0.0), Reception::Repeated);
 
-    let mut harq = Link::new(HarqConfig::default());
+    let mut harq = Link::new(LTE);
     chance.negative_as_positive = 1.0;
     harq.new_data(0);
     assert_eq!(harq.attempt(0, 0, &chance, |_| 1.0), Reception::Failed);
@@ -194,7 +196,7 @@ fn feedback_errors_neither_duplicate_nor_hang() {
 /// TS 36.321 clause 5.9: a MAC reset flushes all buffers and names the blocks that had not arrived.
 #[test]
 fn a_reset_names_what_was_on_its_way() {
-    let mut harq = Link::new(HarqConfig::default());
+    let mut harq = Link::new(LTE);
     let chance = Chance::new(1, 0);
     for (process, error_rate) in [(0, 0.0), (1, 1.0)] {
         *harq.new_data(process) = process as u32 + 10;
@@ -212,7 +214,7 @@ fn a_reset_names_what_was_on_its_way() {
 fn harq_and_rlc_together_deliver_everything_in_order() {
     let mut harq: Harq<Block, MutualInformation> = Harq::new(HarqConfig {
         max_transmissions: 2,
-        ..HarqConfig::default()
+        ..LTE
     });
     let mut chance = Chance::new(3, 1);
     chance.negative_as_positive = 0.01;

@@ -56,7 +56,9 @@ fn ue(protocol: GrantProtocol, enhanced: bool, periodic: u64) -> Ue {
     let timers = Timers::new(Some(periodic), 2_560);
     let request = RequestConfig {
         period: 1,
-        ..RequestConfig::default()
+        offset: 0,
+        prohibit: 0,
+        max_transmissions: 64,
     };
     Ue::new(protocol, enhanced, timers, request)
 }

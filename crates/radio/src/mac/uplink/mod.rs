@@ -64,16 +64,6 @@ impl Timers {
     }
 }
 
-impl Default for Timers {
-    /// Returns the default MAC configuration: infinity and sf2560 (TS 36.331 clause 9.2.2).
-    fn default() -> Self {
-        Self {
-            periodic: None,
-            retransmission: 2_560,
-        }
-    }
-}
-
 /// Expiry of both timers, in subframes.
 #[derive(Clone, Copy, Debug)]
 struct Expiry {

@@ -15,18 +15,6 @@ pub struct RequestConfig {
     pub max_transmissions: u32,
 }
 
-impl Default for RequestConfig {
-    /// Returns an opportunity every 10 ms.
-    fn default() -> Self {
-        Self {
-            period: 10,
-            offset: 0,
-            prohibit: 0,
-            max_transmissions: 64,
-        }
-    }
-}
-
 /// State of the scheduling request of one UE.
 #[derive(Clone, Debug)]
 pub struct Requester {

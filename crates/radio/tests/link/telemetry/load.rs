@@ -60,7 +60,12 @@ impl Load {
             protocol,
             enhanced,
             timers,
-            request: RequestConfig::default(),
+            request: RequestConfig {
+                period: 10,
+                offset: 0,
+                prohibit: 0,
+                max_transmissions: 64,
+            },
             elements: control.control_channel_elements(ten_mhz),
             aggregation: Aggregation::Four,
             uplink_bytes: 2_000,
