@@ -89,7 +89,8 @@ impl Shaker {
         let (mean, sd) = (jitter.mean.as_secs_f64(), jitter.sd.as_secs_f64());
         match jitter.distribution {
             JitterDistribution::Uniform => {
-                jitter.least() + self.draws.duration_below(jitter.half_width() * 2)
+                let half = jitter.half_width();
+                (jitter.mean + self.draws.duration_below(half * 2)).saturating_sub(half)
             }
             JitterDistribution::Normal => Duration::from_secs_f64(self.draws.normal(mean, sd)),
             JitterDistribution::Exponential => {
@@ -115,11 +116,38 @@ mod tests {
         (0..n).map(|_| shaker.delay().as_secs_f64()).sum::<f64>() / f64::from(n) * 1e3
     }
 
+    /// The greatest delay is mean + √3·sd, also where the least one is cut off.
+    #[test]
+    fn uniform_delays_reach_their_bounds() {
+        for (mean_us, sd_us, least, most) in
+            [(5_000, 1_000, 3.268, 6.732), (3_000, 5_000, 0.0, 11.660)]
+        {
+            let jitter = Jitter {
+                distribution: JitterDistribution::Uniform,
+                mean: Duration::from_micros(mean_us),
+                sd: Duration::from_micros(sd_us),
+                reorder: false,
+            };
+            let floor = jitter.least();
+            let mut shaker = Shaker::new(Some(jitter), 1, LinkId(0));
+            let all: Vec<_> = (0..50_000).map(|_| shaker.delay()).collect();
+            let ms = |delay: Option<&Duration>| delay.expect("many").as_secs_f64() * 1e3;
+            assert!((ms(all.iter().min()) - least).abs() < 0.01);
+            assert!((ms(all.iter().max()) - most).abs() < 0.01);
+            assert!(all.iter().all(|delay| *delay >= floor));
+        }
+    }
+
     #[test]
     fn delays_have_their_mean() {
         // From zero to 10 ms: a standard deviation of 10 ms / √12.
         let uniform = mean_ms(JitterDistribution::Uniform, 5_000, 2_887);
         assert!((uniform - 5.0).abs() < 0.1, "{uniform}");
+        // From −8.66 to 8.66 ms and from −5.66 to 11.66 ms, cut off at zero.
+        let half = mean_ms(JitterDistribution::Uniform, 0, 5_000);
+        assert!((half - 2.165).abs() < 0.05, "{half}");
+        let most = mean_ms(JitterDistribution::Uniform, 3_000, 5_000);
+        assert!((most - 3.925).abs() < 0.05, "{most}");
         let normal = mean_ms(JitterDistribution::Normal, 10_000, 2_000);
         assert!((normal - 10.0).abs() < 0.1, "{normal}");
         // Half of it cut off at zero leaves 2 ms / √(2π).

@@ -46,7 +46,7 @@ impl Link {
         Self {
             to: config.to,
             mtu: config.mtu,
-            queue: LinkQueue::new(&config.queue, seed, id),
+            queue: LinkQueue::new(&config.queue, config.mtu, seed, id),
             service,
             wake: Instant::NEVER,
             wire: Wire {

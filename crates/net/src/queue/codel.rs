@@ -6,9 +6,6 @@ use super::Scene;
 use crate::store::{Handle, List};
 use crate::{Codel, DropReason, Observer};
 
-/// A queue with no more than one full packet is never too long (RFC 8289 §5.6, `maxpacket_`).
-const MAX_PACKET: u64 = 1_500;
-
 /// One queue and what CoDel remembers of it (RFC 8289 §5.2).
 pub(super) struct Lane {
     pub(super) list: List,
@@ -35,11 +32,18 @@ impl Default for Lane {
 /// CoDel at work on any number of lanes.
 pub(super) struct CodelControl {
     config: Codel,
+    /// Bytes of the largest packet. A queue that holds no more than one is never too long (RFC 8289 §5.6,
+    /// `maxpacket_`).
+    largest_packet: u64,
 }
 
 impl CodelControl {
-    pub(super) fn new(config: Codel) -> Self {
-        Self { config }
+    /// Creates the control of a link with this MTU.
+    pub(super) fn new(config: Codel, mtu: u32) -> Self {
+        Self {
+            config,
+            largest_packet: u64::from(mtu),
+        }
     }
 
     /// RFC 8289 §5.6: drops come closer with the square root of their number.
@@ -55,7 +59,7 @@ impl CodelControl {
             return None;
         };
         let sojourn = scene.now.saturating_since(scene.store.since(handle));
-        if sojourn < self.config.target || lane.list.backlog().bytes <= MAX_PACKET {
+        if sojourn < self.config.target || lane.list.backlog().bytes <= self.largest_packet {
             lane.first_above_time = None;
             return Some((handle, false));
         }

@@ -32,18 +32,21 @@ pub(super) struct FlowQueues {
 }
 
 impl FlowQueues {
-    pub(super) fn new(config: &FqCodel, key: u64) -> Self {
+    pub(super) fn new(config: &FqCodel, mtu: u32, key: u64) -> Self {
         let queue = || SubQueue {
             lane: Lane::default(),
             credits: 0,
             scheduled: false,
         };
         Self {
-            codel: CodelControl::new(Codel {
-                target: config.target,
-                interval: config.interval,
-                ecn: config.ecn,
-            }),
+            codel: CodelControl::new(
+                Codel {
+                    target: config.target,
+                    interval: config.interval,
+                    ecn: config.ecn,
+                },
+                mtu,
+            ),
             quantum: config.quantum.get() as i64,
             key,
             queues: (0..config.flows).map(|_| queue()).collect(),

@@ -57,16 +57,16 @@ enum Discipline {
 }
 
 impl LinkQueue {
-    pub(crate) fn new(config: &QueueConfig, seed: u64, link: LinkId) -> Self {
+    pub(crate) fn new(config: &QueueConfig, mtu: u32, seed: u64, link: LinkId) -> Self {
         let discipline = match &config.discipline {
             Queue::Droptail => Discipline::DropTail(List::EMPTY),
             Queue::Threshold(config) => Discipline::Threshold(List::EMPTY, config.mark_above.get()),
             Queue::Codel(config) => {
-                Discipline::Codel(CodelControl::new(config.clone()), Lane::default())
+                Discipline::Codel(CodelControl::new(config.clone(), mtu), Lane::default())
             }
             Queue::FqCodel(config) => {
                 let key = Stream::new(seed, Purpose::QueueHash, link.0).at(0);
-                Discipline::FqCodel(FlowQueues::new(config, key))
+                Discipline::FqCodel(FlowQueues::new(config, mtu, key))
             }
             Queue::Pie(config) => {
                 let draws = Stream::new(seed, Purpose::QueueDrop, link.0);

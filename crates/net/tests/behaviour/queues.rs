@@ -101,6 +101,35 @@ fn codel_lets_short_bursts_pass() {
     assert!(lab.finish(ms(10_000)).dropped.is_empty());
 }
 
+/// RFC 8289 §5.6: a queue of no more bytes than the largest packet of the link is never too long.
+#[test]
+fn codel_lets_a_packet_of_the_mtu_wait() {
+    for discipline in [
+        Queue::Codel(Codel::default()),
+        Queue::FqCodel(FqCodel::default()),
+    ] {
+        for (mtu, drops) in [(600, true), (1_199, true), (1_200, false), (1_500, false)] {
+            let capacity = LinkCapacity::Constant(Rate::from_mbps(1.0));
+            let mut lab = Lab::new(capacity, |link: &mut LinkConfig| {
+                link.queue.discipline = discipline.clone();
+                link.mtu = mtu;
+            });
+            // Two packets stay behind the one that leaves next.
+            for at in [0, 0, 0] {
+                lab.send(ms(at), 600);
+            }
+            for packet in 0..200 {
+                lab.send(
+                    Instant::ZERO + Duration::from_micros(4_800 * packet + 100),
+                    600,
+                );
+            }
+            let notes = lab.finish(ms(5_000));
+            assert_eq!(!notes.dropped.is_empty(), drops, "{discipline:?}, {mtu}");
+        }
+    }
+}
+
 /// RFC 8289 §5.6: the n-th drop in a row comes interval/√n after the one before.
 #[test]
 fn drops_of_codel_come_closer_with_the_square_root_of_their_number() {
