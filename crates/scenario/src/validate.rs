@@ -2,6 +2,7 @@
 
 mod kernel;
 mod links;
+mod rows;
 mod traffic;
 
 pub(crate) use config::{Wrong, positive, refuse, within, wrong};
@@ -40,7 +41,8 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Wrong> {
     links::check(scenario)?;
     tcp(&scenario.tcp, scenario.path.path_mtu())?;
     kernel::check(&scenario.kernel)?;
-    traffic::check_flows(scenario)
+    traffic::check_flows(scenario)?;
+    rows::check(scenario)
 }
 
 fn tcp(tcp: &Tcp, path_mtu: Bytes) -> Result<(), Wrong> {

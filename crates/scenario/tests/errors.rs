@@ -49,6 +49,30 @@ fn a_wrong_value_is_named_with_its_line_its_field_and_what_is_allowed() {
 }
 
 #[test]
+fn rows_that_do_not_fit_in_memory_are_refused_with_the_estimate() {
+    assert_eq!(
+        complaint("slot = \"1ns\""),
+        "bad.toml:1: slot: 1ns is out of range; allowed: values with which the rows of a run take up to 8.6 GB, not \
+         1.920e4 GB"
+    );
+    assert!(complaint("samples = \"1ns\"").starts_with("bad.toml:1: samples: 1ns is out of range"));
+    assert!(
+        complaint("[[flows]]\ncount = 4000000000")
+            .starts_with("bad.toml:2: flows.0.count: 4000000000")
+    );
+    assert!(Scenario::from_toml("slot = \"10us\"", "fine.toml", &[]).is_ok());
+}
+
+#[test]
+fn a_number_beyond_all_numbers_is_refused() {
+    let error = complaint("[radio]\nfrequency = \"1e308MHz\"");
+    assert!(
+        error.starts_with("bad.toml:2: radio.frequency: \"1e308MHz\" is not"),
+        "{error}"
+    );
+}
+
+#[test]
 fn an_unknown_field_comes_with_the_nearest() {
     assert_eq!(
         complaint("[variation]\ntrace_ofset = true"),

@@ -1,0 +1,52 @@
+//! Check that the tables of a run fit in memory.
+
+use config::{Quantity, Wrong, wrong};
+use units::Duration;
+
+use crate::model::{Samples, Scenario};
+
+/// Memory of a row of the table `slots`, of a sample and of a connection, bytes: the sizes of their columns, rounded up.
+const SLOT: u64 = 320;
+const SAMPLE: u64 = 240;
+const CONNECTION: u64 = 16_384;
+/// Most memory that the rows of a run may take, bytes.
+const MOST: u64 = 8 << 30;
+
+/// Checks that slots, samples and connections make no more rows than fit in memory.
+pub(super) fn check(scenario: &Scenario) -> Result<(), Wrong> {
+    let connections: u64 = scenario
+        .flows
+        .iter()
+        .map(|flow| u64::from(flow.count))
+        .sum();
+    let times = |interval: Duration| scenario.duration.as_nanos() / interval.as_nanos().max(1);
+    let needs = |rows: u64, size: u64| rows.saturating_mul(connections).saturating_mul(size);
+    let crowd = needs(1, CONNECTION);
+    if crowd > MOST {
+        let counts = scenario.flows.iter().enumerate();
+        if let Some((number, flow)) = counts.max_by_key(|(_, flow)| flow.count) {
+            let field = format!("flows.{number}.count");
+            return wrong(&field, flow.count, allowed(crowd));
+        }
+    }
+    let slots = needs(times(scenario.slot), SLOT);
+    if slots > MOST {
+        return wrong("slot", scenario.slot.write(), allowed(slots));
+    }
+    if let Samples::Interval(interval) = scenario.samples {
+        let samples = needs(times(interval), SAMPLE);
+        if samples > MOST {
+            return wrong("samples", interval.write(), allowed(samples));
+        }
+    }
+    Ok(())
+}
+
+fn allowed(bytes: u64) -> String {
+    let gigabytes = |bytes: u64| bytes as f64 / 1e9;
+    format!(
+        "values with which the rows of a run take up to {:.1} GB, not {:.3e} GB",
+        gigabytes(MOST),
+        gigabytes(bytes)
+    )
+}
