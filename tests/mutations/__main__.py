@@ -25,7 +25,6 @@ while time.monotonic() - begun < options.seconds:
             print(f"--- seed {options.seed}, mutant {outcome.number}, {outcome.mutant.kind}")
             print(outcome.mutant.text, outcome.failure, sep="\n", flush=True)
     number += _BATCH
-print(
-    f"{number} mutants of seed {options.seed}: {ran} ran, {number - ran - failed} refused, {failed} failed"
-)
+refused = number - ran - failed
+print(f"{number} mutants of seed {options.seed}: {ran} ran, {refused} refused, {failed} failed")
 sys.exit(1 if failed else 0)
