@@ -25,12 +25,12 @@ from celltcp.requirements import (
     weights_among,
 )
 from celltcp.results import Results, require_own
-from celltcp.results.coverage import uncovered
 from celltcp.results.frames import Recorded, frame, json_rows, json_value, spans
-from celltcp.results.hints import unheard
+from celltcp.results.limits import all_warnings
+from celltcp.results.origin import made_of
 from celltcp.results.selectors import used_in
 from celltcp.settings import DEFAULT_CCAS, RunSettings
-from celltcp.statistics import best_and_ties, estimate, paired_difference
+from celltcp.statistics import Verdict, estimate, paired_difference, verdict
 
 #: Metrics that are compared, in the order of the table.
 METRICS = (
@@ -97,15 +97,31 @@ class Comparison(Recorded):
 
     @property
     def recommendation(self) -> dict[str, list[str]]:
-        """For each requirement the best congestion control, followed by those tied with it.
+        """For each requirement the best congestion control, followed by those that may be as good.
 
-        Line-ups of several flows compete with each other, and are left out.
+        `verdicts` tells ties from what the runs leave undecided. One run of a random scenario has no
+        best one. Line-ups of several flows compete with each other, and are left out.
         """
-        series = {cca: values for cca, values in self._series() if "+" not in cca}
+        decides = self.decides
         return {
-            requirement: best_and_ties({cca: values[metric] for cca, values in series.items()})
+            requirement: list(found.ranked) if decides else []
+            for requirement, found in self.verdicts.items()
+        }
+
+    @property
+    def verdicts(self) -> dict[str, Verdict]:
+        """For each requirement who is best, who is as good, and what the runs leave undecided."""
+        series = {cca: values for cca, values in self._series() if "+" not in cca}
+        random = not self.decides
+        return {
+            requirement: verdict({cca: values[metric] for cca, values in series.items()}, random=random)
             for requirement, metric in self.requirements.items()
         }
+
+    @property
+    def decides(self) -> bool:
+        """Whether there are runs enough to name a best one: two, unless nothing is random."""
+        return not self.randomness or int(self.results.about["runs"]) > 1
 
     @property
     def shares(self) -> pd.DataFrame:
@@ -175,6 +191,7 @@ class Comparison(Recorded):
             "version": self.results.about["version"],
             "scenario": self.results.about["name"],
             "scenario_hash": self.results.about["hash"],
+            **made_of(self.results.about),
             "traces": self.results.about.get("traces", []),
             "randomness": self.randomness,
             "runs": json_rows(self.runs),
@@ -195,17 +212,26 @@ class Comparison(Recorded):
                 if cca != best[requirement] and "+" not in cca
             ],
             "recommendation": self.recommendation,
+            "verdicts": {
+                requirement: {
+                    "best": found.best,
+                    "tied": list(found.tied),
+                    "undecided": list(found.undecided),
+                    "runs_needed": found.runs_needed,
+                }
+                for requirement, found in self.verdicts.items()
+            },
             **({"selection": [each.to_json() for each in selected]} if selected else {}),
             "warnings": self.warnings,
         }
 
     @property
     def warnings(self) -> list[str]:
-        """Warnings about the figures.
-
-        UEs that no cell reached, and selectors that asked a radio that is not there.
-        """
-        return [*uncovered(self.results), *unheard(self.results)]
+        """Warnings about the figures: what else than the CCAs they may come from."""
+        found = all_warnings(self.results)
+        if not self.decides and len(self.ccas) > 1:
+            found.append("one run of a random scenario decides nothing: take 10 runs or more (--runs)")
+        return found
 
     def _series(self) -> list[tuple[str, dict[str, list[float]]]]:
         """Per congestion control the values of each metric, in the order of the seeds."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -37,10 +38,32 @@ def estimate(values: Sequence[float]) -> Estimate:
     variance = math.fsum((value - mean) ** 2 for value in known) / (len(known) - 1)
     if variance <= (1e-12 * max(abs(mean), 1e-300)) ** 2:
         return Estimate(mean, None)
-    from scipy.special import stdtrit  # scipy.stats takes half a second to import
+    return Estimate(mean, student_quantile(len(known) - 1) * math.sqrt(variance / len(known)))
 
-    quantile = float(stdtrit(len(known) - 1, 0.975))
-    return Estimate(mean, quantile * math.sqrt(variance / len(known)))
+
+@functools.cache
+def student_quantile(freedom: int) -> float:
+    """Returns the 97.5 % quantile of Student's t distribution, by bisection of its distribution."""
+    low, high = 1.9, 12.8
+    while high - low > 1e-14 * high:
+        middle = (low + high) / 2
+        if middle in (low, high):
+            break
+        low, high = (middle, high) if _student_inside(middle, freedom) < 0.95 else (low, middle)
+    return (low + high) / 2
+
+
+def _student_inside(t: float, freedom: int) -> float:
+    """Returns the probability of |T| <= t (Abramowitz and Stegun, 26.7.3 and 26.7.4)."""
+    angle = math.atan(t / math.sqrt(freedom))
+    sine, squared = math.sin(angle), math.cos(angle) ** 2
+    odd = freedom % 2 == 1
+    term = math.cos(angle) if odd else 1.0
+    total = term if freedom > 1 else 0.0
+    for k in range(3 if odd else 2, freedom - 1, 2):
+        term *= squared * (k - 1) / k
+        total += term
+    return 2 / math.pi * (angle + sine * total) if odd else sine * total
 
 
 def best_and_ties(values: Mapping[str, Sequence[float]]) -> list[str]:
@@ -61,6 +84,67 @@ def best_and_ties(values: Mapping[str, Sequence[float]]) -> list[str]:
         if name != best and paired_difference(values[best], values[name]).includes_zero
     ]
     return [best, *sorted(tied, key=lambda name: -means[name])]
+
+
+#: Difference below which two are as good as each other, as a share of the best mean.
+MARGIN = 0.05
+#: Most runs that are recommended.
+_MOST_RUNS = 1000
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Verdict on who is best, by paired differences to the name with the highest mean."""
+
+    #: Name with the highest mean; None where nobody got anything.
+    leader: str | None
+    #: Names that are as good: the whole interval of the difference is within the margin.
+    tied: tuple[str, ...] = ()
+    #: Names that may be as good: the interval includes zero, and more than the margin.
+    undecided: tuple[str, ...] = ()
+    #: Runs with which the undecided would likely be decided; None if they are too many or unknown.
+    runs_needed: int | None = None
+
+    @property
+    def best(self) -> str | None:
+        """The best name; None if that is undecided."""
+        return None if self.undecided else self.leader
+
+    @property
+    def ranked(self) -> tuple[str, ...]:
+        """The name with the highest mean, and those that are or may be as good."""
+        return () if self.leader is None else (self.leader, *self.tied, *self.undecided)
+
+
+def verdict(values: Mapping[str, Sequence[float]], *, random: bool = True) -> Verdict:
+    """Returns who has the highest mean, who is as good, and of whom that cannot be told.
+
+    Args:
+        values: by name; paired by position (the same seed, the same channel).
+        random: whether runs differ; if so, one run decides nothing.
+    """
+    ranked = best_and_ties(values)
+    if not ranked:
+        return Verdict(None)
+    leader, *others = ranked
+    runs = len(values[leader])
+    if random and runs < 2:
+        return Verdict(leader, (), tuple(name for name in values if name != leader))
+    within = MARGIN * abs(estimate(values[leader]).mean)
+    tied, undecided, needed = [], [], 0.0
+    for name in others:
+        found = paired_difference(values[leader], values[name])
+        half = found.ci95 or 0.0
+        if abs(found.mean) + half <= within:
+            tied.append(name)
+            continue
+        undecided.append(name)
+        # The half width shrinks with the root of the number of runs.
+        needed = max(needed, runs * (half / max(abs(found.mean), within)) ** 2)
+    enough = math.ceil(needed) + 1
+    return Verdict(
+        leader, tuple(tied), tuple(undecided), enough if undecided and enough <= _MOST_RUNS else None
+    )
 
 
 def paired_difference(first: Sequence[float], second: Sequence[float]) -> Estimate:

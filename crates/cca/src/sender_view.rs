@@ -53,6 +53,12 @@ pub struct SenderView {
     pub fast_recoveries: Option<u64>,
     /// Reductions of the congestion window that were undone so far.
     pub undone: Option<u64>,
+    /// Time in which the application had nothing to send.
+    pub application_limited: Option<Duration>,
+    /// Time in which the window that the receiver offers held back data.
+    pub receive_window_limited: Option<Duration>,
+    /// Time in which the application waited for room in the send buffer, and all that it holds was sent.
+    pub send_buffer_limited: Option<Duration>,
 }
 
 impl SenderView {

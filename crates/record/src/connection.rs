@@ -269,6 +269,9 @@ impl Connection {
             slow_start_bytes: count(meter.sent_before_exit()),
             rtt_increment_mean_ms: meter.increments.mean_ms(),
             rtt_increment_max_ms: meter.increments.largest_ms(),
+            application_limited_s: seconds(view.application_limited),
+            receive_window_limited_s: seconds(view.receive_window_limited),
+            send_buffer_limited_s: seconds(view.send_buffer_limited),
         }
     }
 }

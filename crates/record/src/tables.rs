@@ -54,6 +54,9 @@ tables! {
         slow_start_bytes: f64 = "payload sent until the first exit from slow start, retransmissions included, bytes; NaN if it was never left",
         rtt_increment_mean_ms: f64 = "mean positive difference between successive RTT samples, ms; NaN without one",
         rtt_increment_max_ms: f64 = "largest difference between successive RTT samples, ms; NaN without a positive one",
+        application_limited_s: f64 = "time in which the application had nothing to send, s; NaN if the engine does not tell",
+        receive_window_limited_s: f64 = "time in which the offered window held data back, s; NaN if the engine does not tell",
+        send_buffer_limited_s: f64 = "time in which the application waited for room in the send buffer, and nothing was left to send, s; NaN if the engine does not tell",
     }
 
     /// One row per connection and time slot in which it was alive.

@@ -62,6 +62,7 @@ pub fn sender_view(socket: &impl AsFd, cca: &str) -> io::Result<SenderView> {
         0 | NO_LIMIT => None,
         rate => Some(Rate::from_bits_per_second(rate.saturating_mul(8))),
     };
+    let time = |us: [u8; 8]| Duration::from_micros(u64::from_ne_bytes(us));
     let (srtt, min_rtt) = (info.word(68), info.word(148));
     Ok(SenderView {
         mss: info.word(16),
@@ -87,6 +88,9 @@ pub fn sender_view(socket: &impl AsFd, cca: &str) -> io::Result<SenderView> {
         loss_probes: None,
         fast_recoveries: None,
         undone: None,
+        application_limited: None,
+        receive_window_limited: info.bytes(176).map(time),
+        send_buffer_limited: info.bytes(184).map(time),
     })
 }
 

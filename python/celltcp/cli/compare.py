@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from celltcp.cli.console import wide_console
-from celltcp.cli.means import mean_text
+from celltcp.cli.means import mean_text, runs_text
 from celltcp.cli.options import campaign_options, option, scenario_options, takes_settings
 from celltcp.cli.outcome import check_json, draw, is_drawn, tell, tell_traces
 from celltcp.cli.progress import progress_bar
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     import pandas as pd
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from celltcp.comparison import Comparison
     from celltcp.settings import RunSettings
+    from celltcp.statistics import Verdict
 
 #: Columns of the table: metric, heading, digits.
 COLUMNS = (
@@ -80,10 +82,11 @@ def print_comparison(result: Comparison) -> None:
     from celltcp.labels import labels
     from celltcp.papers.beside import beside
     from celltcp.requirements import REQUIREMENTS
+    from celltcp.results.origin import ran_by
     from celltcp.results.selectors import used_in
 
     about = result.results.about
-    table = Table(title=f"{about['name']}: mean and 95 % interval over {about['runs']} runs")
+    table = Table(title=f"{about['name']}: mean and 95 % interval over {runs_text(about['runs'])}")
     table.add_column("CCA", overflow="fold")
     asked = [name for name in result.requirements if name not in REQUIREMENTS]
     for heading in (*(heading for _, heading, _ in COLUMNS), *(f"PM\n{name}" for name in asked)):
@@ -108,14 +111,28 @@ def print_comparison(result: Comparison) -> None:
             "This scenario has no randomness: runs differ only where a CCA draws random numbers, as "
             "BBR does."
         )
-    for requirement, best in result.recommendation.items():
-        if not best and result.several_flows:
-            continue
-        called = [names[cca] for cca in best]
-        ties = f" (tied with it: {', '.join(called[1:])})" if called[1:] else ""
-        console.print(f"best for {requirement:>8}: {called[0] if called else 'undecided'}{ties}")
+    for requirement, found in result.verdicts.items():
+        if found.leader is not None or not result.several_flows:
+            console.print(f"best for {requirement:>8}: {_told(found, names)}")
+    console.print(ran_by(about), style="dim")
     if published := beside(result):
         print_beside([published], console)
+
+
+def _told(found: Verdict, names: Mapping[str, str]) -> str:
+    """Returns a verdict in words."""
+    if found.leader is None:
+        return "undecided"
+    tied = ", ".join(names[cca] for cca in found.tied)
+    if not found.undecided:
+        return f"{names[found.leader]}{f' (tied with it: {tied})' if tied else ''}"
+    among = found.ranked
+    if len(among) > 6:
+        among_text = f"{', '.join(names[cca] for cca in among[:5])} and {len(among) - 5} others"
+    else:
+        among_text = ", ".join(names[cca] for cca in among)
+    more = f"; --runs {found.runs_needed} would likely tell" if found.runs_needed else ""
+    return f"undecided among {among_text}{more}"
 
 
 def outcome_cells(runs: pd.DataFrame) -> list[str]:

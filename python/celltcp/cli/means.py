@@ -17,6 +17,11 @@ def mean_text(values: Iterable[float], digits: int) -> str:
     return f"{found.mean:.{digits}f}{spread}"
 
 
+def runs_text(runs: int) -> str:
+    """A number of runs in words."""
+    return f"{runs} {'run' if runs == 1 else 'runs'}"
+
+
 def percent_text(value: float, half: float, digits: int = 1) -> str:
     """A percentage with its interval, where there is one."""
     if math.isnan(value):

@@ -43,8 +43,8 @@ def run(scenario: str, settings: RunSettings, pcap: str | None) -> None:
     from celltcp.export.text import must_be_writable
     from celltcp.labels import labels
     from celltcp.results import prepare_folder
-    from celltcp.results.coverage import uncovered
-    from celltcp.results.hints import unheard
+    from celltcp.results.limits import all_warnings
+    from celltcp.results.origin import ran_by
     from celltcp.single import run_with
 
     loaded = settings.load(scenario)
@@ -64,7 +64,8 @@ def run(scenario: str, settings: RunSettings, pcap: str | None) -> None:
         )
     if "decisions" in result.results.tables:
         _print_decisions(result)
-    for warning in [*uncovered(result.results), *unheard(result.results)]:
+    click.echo(ran_by(result.results.about), err=True)
+    for warning in all_warnings(result.results):
         click.echo(f"warning: {warning}", err=True)
     if result.results.is_repeat and folder:
         click.echo(f"{folder} has this run already: nothing was run", err=True)

@@ -8,6 +8,7 @@ import click
 
 from celltcp.cli.compare import COLUMNS, outcome_cells
 from celltcp.cli.console import wide_console
+from celltcp.cli.means import runs_text
 from celltcp.cli.options import campaign_options, scenario_options, takes_settings
 from celltcp.cli.outcome import check_json, draw, is_drawn, tell, tell_traces
 from celltcp.cli.progress import progress_bar
@@ -54,7 +55,7 @@ def _print_sweep(result: Sweep) -> None:
     from celltcp.labels import labels
 
     about = next(iter(result.comparisons.values())).results.about
-    table = Table(title=f"{about['name']}: mean and 95 % interval over {about['runs']} runs")
+    table = Table(title=f"{about['name']}: mean and 95 % interval over {runs_text(about['runs'])}")
     table.add_column(result.field)
     table.add_column("CCA")
     for _, heading, _ in COLUMNS:

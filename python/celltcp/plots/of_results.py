@@ -12,9 +12,10 @@ from celltcp.plots.explanation import draw_explanation
 from celltcp.plots.selection import draw_cases
 from celltcp.plots.series import draw_comparison_series, draw_run_series
 from celltcp.plots.startup import draw_startup
-from celltcp.plots.style import figure
+from celltcp.plots.style import figure, footnote
 from celltcp.plots.sweep import draw_sweep
 from celltcp.plots.tradeoff import draw_throughput_delay
+from celltcp.results.origin import ran_by
 from celltcp.selection.evaluation import Evaluation
 from celltcp.selection.explanation import Explanation
 from celltcp.single import SingleRun
@@ -62,7 +63,9 @@ class ComparisonPlots:
         lower = picture.add_subplot(grid[2, :], sharex=upper)
         self._time_series(upper, lower, None)
         about = self._comparison.results.about
-        picture.suptitle(f"{about['name']}: {about['runs']} runs of each congestion control")
+        runs = f"{about['runs']} {'run' if about['runs'] == 1 else 'runs'}"
+        picture.suptitle(f"{about['name']}: {runs} of each congestion control")
+        footnote(picture, [ran_by(about), *(f"! {each}" for each in self._comparison.warnings)])
         return picture
 
     def _throughput_delay(self, axes: Axes) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
 from colorsys import hsv_to_rgb
 from itertools import count
 from pathlib import Path
@@ -57,6 +58,13 @@ def figure(width: float, height: float) -> Figure:
     """An empty figure of that size in inches."""
     mpl.rcParams.update(_SETTINGS)  # type: ignore[arg-type]
     return Figure(figsize=(width, height), layout="constrained")
+
+
+def footnote(picture: Figure, lines: Sequence[str]) -> None:
+    """Writes small lines below a picture: what ran, and what to know before it is believed."""
+    width = int(picture.get_size_inches()[0] * 17)
+    text = "\n".join(textwrap.fill(line, width, subsequent_indent="   ") for line in lines)
+    picture.supxlabel(text, x=0.01, ha="left", fontsize=7, color="#555555")
 
 
 def colours(ccas: Iterable[str]) -> dict[str, str]:

@@ -37,6 +37,7 @@ impl Connection {
     pub fn view(&self) -> SenderView {
         let w = &self.sender.congestion.window;
         let counts = self.sender.counts;
+        let held = self.sender.held_back();
         let (srtt, min_rtt) = (self.sender.srtt(), self.sender.min_rtt());
         let positive = |rate: Rate| (rate > Rate::ZERO).then_some(rate);
         SenderView {
@@ -61,6 +62,9 @@ impl Connection {
             loss_probes: Some(counts.loss_probes),
             fast_recoveries: Some(counts.fast_recoveries),
             undone: Some(counts.undone),
+            application_limited: Some(held.application),
+            receive_window_limited: Some(held.receive_window),
+            send_buffer_limited: Some(held.send_buffer),
         }
     }
 }

@@ -5,6 +5,7 @@
 
 mod ack;
 mod buffer;
+mod limits;
 mod loss;
 mod pacing;
 mod prr;
@@ -28,6 +29,7 @@ pub(crate) use ack::AckInput;
 use ack::{AckEffects, Resend};
 use buffer::SendBuffer;
 use cca::{BuiltCca, Congestion, Context, Takeover};
+use limits::Limits;
 use pacing::Pacer;
 use prr::Prr;
 use rack::Rack;
@@ -70,6 +72,7 @@ pub(crate) struct Sender {
     pacer: Pacer,
     buffer: SendBuffer,
     usage: WindowUsage,
+    limits: Limits,
     sack_cache: SackCache,
     snd_una: u64,
     snd_nxt: u64,
@@ -135,6 +138,7 @@ impl Sender {
             pacer: Pacer::default(),
             buffer: SendBuffer::new(first, config.send_buffer),
             usage: WindowUsage::new(first),
+            limits: Limits::default(),
             sack_cache: SackCache::default(),
             snd_una: first,
             snd_nxt: first,

@@ -63,6 +63,7 @@ impl Sender {
         if self.has_unsent() {
             self.send_new_data(now, push);
         }
+        self.note_limit(now);
         self.ensure_zero_window_probe(now);
     }
 

@@ -1,0 +1,93 @@
+"""Limits: flows that not the network held back, and traces that repeat within a run."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from celltcp.labels import labels
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from celltcp.results import Results
+
+#: Column with the time under a limit, what it is called, and what sets it.
+_LIMITS = (
+    ("receive_window_limited_s", "the receive window", "receive"),
+    ("send_buffer_limited_s", "the send buffer", "send"),
+    ("application_limited_s", "the application", "application"),
+)
+
+#: Share of the time from which on a limit is told.
+_MOST = 0.5
+
+
+def held_back(results: Results) -> list[str]:
+    """Returns a warning for each limit but the network that held flows back for most of their time."""
+    flows: pd.DataFrame = results.tables["flows"].to_pandas()
+    if "receive_window_limited_s" not in flows:
+        return []
+    lineups = results.tables["runs"].select(["run", "cca"]).to_pandas()
+    flows = flows.merge(lineups.rename(columns={"cca": "lineup"}), on="run")
+    flows = flows[flows["duration_s"] > 0]
+    warnings = []
+    for column, called, kind in _LIMITS:
+        share = (flows[column] / flows["duration_s"]).clip(upper=1.0)
+        # A transfer that ends is short where all of it fits into the first window.
+        counted = flows["completion_s"].isna() if kind == "application" else share.notna()
+        found = (
+            share[counted].groupby([flows["lineup"], flows["name"]], observed=True, sort=False).mean()
+        )
+        found = found[found > _MOST]
+        if found.empty:
+            continue
+        several = flows["name"].nunique() > 1
+        names = labels([str(lineup) for lineup in flows["lineup"].unique()])
+        who = [f"{names[str(cca)]}{f', {flow}' if several else ''}" for cca, flow in found.index]
+        low, high = (round(100 * value) for value in (found.min(), found.max()))
+        time = f"{high} %" if low == high else f"{low} to {high} %"
+        warnings.append(
+            f"{('; ' if several else ', ').join(who)}: {called} and not the network was the limit for "
+            f"{time} of the time; {_settings(kind, results.about)}"
+        )
+    return warnings
+
+
+def _settings(kind: str, about: Mapping[str, Any]) -> str:
+    """Returns the settings that a limit comes from, with their values."""
+    if kind == "application":
+        return "workload of the flow sets it"
+    tcp = tomllib.loads(about["scenario"]).get("tcp", {})
+    if kind == "send":
+        return f"tcp.send_buffer_max ({tcp.get('send_buffer_max')}) sets it"
+    if "receive_window_max" in tcp:
+        return f"tcp.receive_window_max ({tcp['receive_window_max']}) sets it"
+    scale = tcp.get("window_scale", True)
+    if scale is not True:
+        shown = "false" if scale is False else scale
+        return f"tcp.window_scale ({shown}) or tcp.receive_buffer_max sets it"
+    return (
+        f"tcp.receive_buffer_max ({tcp.get('receive_buffer_max')}) sets it, or tcp.receive_window_max"
+    )
+
+
+def repeating(about: Mapping[str, Any]) -> list[str]:
+    """Returns a warning for each recorded trace that is shorter than a run."""
+    length = about.get("duration_s", 0.0)
+    return [
+        f"the trace {trace['file']} lasts {trace['duration_s']:.1f} s: a run of {length:g} s repeats "
+        f"it {length / trace['duration_s']:.1f} times"
+        for trace in about.get("traces", [])
+        if trace["duration_s"] < length
+    ]
+
+
+def all_warnings(results: Results) -> list[str]:
+    """Returns everything that is to be known before the figures are believed."""
+    from celltcp.results.coverage import uncovered
+    from celltcp.results.hints import unheard
+
+    about = results.about
+    return [*uncovered(results), *unheard(results), *repeating(about), *held_back(results)]

@@ -1,0 +1,104 @@
+"""What is said of figures before they are believed: limits, repetition, too few runs, what ran."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import celltcp as ct
+from celltcp.statistics import student_quantile, verdict
+
+FAST = {"path.down.rate": "1Gbit/s", "path.up.rate": "1Gbit/s"}
+
+
+def _one(result: ct.Comparison, part: str) -> str:
+    (found,) = [each for each in result.warnings if part in each]
+    return found
+
+
+def test_the_receive_window_is_told_with_its_setting() -> None:
+    changes = {**FAST, "tcp.receive_window_max": "1MB"}
+    result = ct.compare("steady-20-68", ["cubic", "reno"], 1, duration="4s", set=changes)
+    told = _one(result, "the receive window")
+    assert told.startswith("cubic, reno: the receive window and not the network was the limit for ")
+    assert told.endswith("% of the time; tcp.receive_window_max (1MB) sets it")
+    shares = result.flows["receive_window_limited_s"] / result.flows["duration_s"]
+    assert ((shares > 0.5) & (shares <= 1)).all()
+    wide = {**FAST, "tcp.receive_buffer_max": "1MiB"}
+    told = _one(ct.compare("steady-20-68", "cubic", 1, duration="4s", set=wide), "the receive window")
+    assert "tcp.receive_buffer_max (1MiB)" in told
+
+
+def test_the_send_buffer_is_told_with_its_setting() -> None:
+    result = ct.compare("steady-20-68", "cubic", 1, duration="6s", set=FAST)
+    assert "tcp.send_buffer_max (4MiB) sets it" in _one(result, "the send buffer")
+    assert result.to_json()["warnings"] == result.warnings
+
+
+def test_the_application_is_told() -> None:
+    slow = {"flows.0.workload": '{ kind = "on-off", on = "1s", off = "3s" }'}
+    loaded = ct.load_scenario("steady-20-68", changes=[f"{k}={v}" for k, v in slow.items()])
+    told = _one(ct.compare(loaded, "cubic", 1, duration="12s"), "the application")
+    assert told.endswith("workload of the flow sets it")
+
+
+def test_a_network_that_limits_is_not_told() -> None:
+    assert ct.compare("steady-20-68", ["cubic", "vegas"], 1, duration="10s").warnings == []
+    times = ct.run("steady-20-68", "cubic", duration="5s").flows
+    columns = ["application_limited_s", "receive_window_limited_s", "send_buffer_limited_s"]
+    assert (times[columns].sum(axis=1) < 1).all()
+
+
+def test_a_trace_that_repeats_within_a_run_is_told(celltcp, tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("time_s,mbps\n0,5\n1,10\n2,3\n")
+    done = celltcp("run", "x.csv", "--cca", "bbr", "--duration", "12s")
+    assert "lasts 3.0 s: a run of 12 s repeats it 4.0 times" in done.stderr
+    result = ct.compare(tmp_path / "x.csv", "bbr", 2, duration="2s")
+    assert not any("repeats" in each for each in result.warnings)
+
+
+def test_one_run_of_a_random_scenario_has_no_winner(celltcp) -> None:
+    done = celltcp("compare", "drive", "--cca", "cubic,bbr", "--runs", "1", "--duration", "3s")
+    assert "best for  goodput: undecided among" in done.stdout
+    assert "one run of a random scenario decides nothing" in done.stdout
+    assert ct.compare("drive", ["cubic", "bbr"], 1, duration="3s").recommendation["delay"] == []
+
+
+def test_what_ran_is_in_the_table_and_in_the_json(celltcp) -> None:
+    command = ("compare", "steady-5-18", "--cca", "cubic", "--runs", "1", "--duration", "2s")
+    done = celltcp(*command, "--json", "out.json")
+    assert f"celltcp {ct.__version__} (" in done.stdout
+    assert "native engine" in done.stdout
+    document = json.loads(celltcp(*command, "--json", "-").stdout)
+    assert document["engine"]["name"] == "native"
+    assert document["engine"]["kernel"] is None
+    assert len(document["engine"]["build"]) == 16
+    assert document["path"]["rtt"] == "18ms"
+    assert document["path"]["buffer"]
+    assert document["tcp"]["receive_buffer_max"] == "6MiB"
+
+
+def test_verdicts_tell_ties_from_what_is_undecided() -> None:
+    base = [10.0, 50.0, 90.0, 30.0]
+    near = [each + change for each, change in zip(base, (0.1, -0.2, 0.1, -0.1), strict=True)]
+    found = verdict({"a": base, "near": near, "worse": [each - 9 for each in base]})
+    assert (found.best, found.tied, found.undecided) == ("a", ("near",), ())
+    far = [12.0, 60.0, 40.0, 50.0]
+    found = verdict({"a": base, "far": far})
+    assert found.best is None
+    assert found.undecided == ("far",)
+    assert found.runs_needed is not None
+    assert found.runs_needed > 4
+    assert verdict({"a": [2.0], "b": [1.0]}).best is None
+    assert verdict({"a": [2.0], "b": [1.0]}, random=False).best == "a"
+    assert verdict({"a": [0.0], "b": [0.0]}).leader is None
+
+
+@pytest.mark.parametrize(
+    ("freedom", "expected"),
+    [(1, 12.706204736), (2, 4.302652730), (3, 3.182446305), (4, 2.776445105), (30, 2.042272456)],
+)
+def test_quantiles_are_students(freedom: int, expected: float) -> None:
+    assert student_quantile(freedom) == pytest.approx(expected, rel=1e-9)
