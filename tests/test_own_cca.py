@@ -90,6 +90,23 @@ def test_a_senseless_window_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
+    ("answer", "shown"),
+    [("faster", "'faster'"), (7, "7"), (ct.Decision(cwnd="ten"), "Decision(cwnd='ten'")],  # type: ignore[arg-type]
+)
+def test_a_senseless_answer_is_refused(answer: object, shown: str) -> None:
+    @ct.register
+    class Nonsense(ct.CongestionControl):
+        name = "test-nonsense"
+
+        def report(self, report: ct.Report) -> ct.Decision | None:  # noqa: ARG002
+            return answer  # type: ignore[return-value]
+
+    with pytest.raises(ct.CelltcpError, match="test-nonsense: report answers") as refused:
+        ct.compare("steady-20-68", "test-nonsense", 1, duration="2s")
+    assert shown in str(refused.value)
+
+
+@pytest.mark.parametrize(
     ("name", "message"),
     [("cubic", "is called .cubic."), ("Big Name", "lower-case letters"), ("", "lower-case letters")],
 )

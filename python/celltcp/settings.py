@@ -16,6 +16,9 @@ from celltcp.scenarios import load_scenario
 #: Scenario fields to override, as a mapping or as `"field=value"` texts.
 Changes = Mapping[str, object] | Sequence[str]
 
+#: Largest seed: every whole number up to it is one of JSON, too.
+MAX_SEED = 2**53 - 2**20
+
 #: Congestion controls that are compared unless others are named.
 DEFAULT_CCAS = ("cubic", "bbr", "reno")
 
@@ -68,6 +71,8 @@ class RunSettings:
         """
         if self.runs < 1:
             raise CelltcpError(f"runs: {self.runs} is not a number from 1 on")
+        if not 0 <= self.seed <= MAX_SEED:
+            raise CelltcpError(f"seed: {self.seed} is not a number from 0 to {MAX_SEED}")
 
     def find_engine(self) -> Engine:
         """Returns the engine.

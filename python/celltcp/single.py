@@ -135,6 +135,7 @@ def run_with(
     progress: Progress | None = None,
 ) -> SingleRun:
     """Runs one congestion control once, as `run` does."""
+    settings.check()
     if settings.out is not None:
         require_own(settings.out, "run")
     loaded = settings.load(scenario)

@@ -114,8 +114,19 @@ impl Object {
         if answer.is_none() {
             return Ok(Decision::default());
         }
-        let cwnd: Option<f64> = answer.getattr("cwnd")?.extract()?;
-        let rate: Option<f64> = answer.getattr("pacing_rate_mbps")?.extract()?;
+        let number =
+            |name: &str| -> PyResult<Option<f64>> {
+                let found = answer.getattr(name).and_then(|value| value.extract());
+                found.map_err(|_| {
+                let shown = answer.repr().map_or_else(|_| "?".to_owned(), |text| text.to_string());
+                refuse(format!(
+                    "{}: report answers {shown}, which has no number {name}; allowed: None, or a \
+                     celltcp.Decision with numbers or None",
+                    self.name
+                ))
+            })
+            };
+        let (cwnd, rate) = (number("cwnd")?, number("pacing_rate_mbps")?);
         let sane = |name: &str, value: Option<f64>, least: f64| match value {
             Some(value) if !(value.is_finite() && value >= least) => Err(refuse(format!(
                 "{}: {name} {value} is not a number from {least} on",

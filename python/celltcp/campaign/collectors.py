@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -75,7 +76,9 @@ class InFolder:
     def abandon(self) -> None:
         """Removes unfinished files."""
         for name, writer in self._writers.items():
-            writer.close()
+            # A full disk fails again here, and is told already.
+            with suppress(OSError):
+                writer.close()
             self._partial(name).unlink(missing_ok=True)
 
     def _partial(self, name: str) -> Path:

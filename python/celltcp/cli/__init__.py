@@ -11,6 +11,7 @@ from celltcp._core import __version__
 from celltcp.cli.bench import bench
 from celltcp.cli.cca import cca
 from celltcp.cli.compare import compare
+from celltcp.cli.console import spell_what_terminals_lack
 from celltcp.cli.fidelity import fidelity
 from celltcp.cli.kernel import kernel
 from celltcp.cli.papers import papers
@@ -40,6 +41,7 @@ def main() -> None:
     """Runs the command: bad input is one line and exit code 2, an interrupt is exit code 130."""
     # Arrow's own allocator keeps what it once had; long runs stay small with that of the system.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+    spell_what_terminals_lack()
     from celltcp._core import CelltcpError
 
     try:

@@ -12,6 +12,9 @@ from click.shell_completion import CompletionItem
 
 from celltcp.engines import ENGINES
 
+#: Seeds that a run can have.
+SEEDS = click.IntRange(0, 2**53 - 2**20)
+
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 #: Options by the name of the setting or parameter that they become.
@@ -36,7 +39,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "metavar": "FIELD=VALUE",
         "help": "Override a field of the scenario, such as path.buffer=2bdp; may be repeated.",
     },
-    "seed": {"default": 1, "show_default": True, "type": click.IntRange(0)},
+    "seed": {"default": 1, "show_default": True, "type": SEEDS},
     "engine": {
         "default": "native",
         "show_default": True,

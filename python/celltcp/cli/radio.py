@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from celltcp.cli.options import SEEDS
 from celltcp.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def radio() -> None:
 
 @radio.command()
 @click.option("--runs", default=5, show_default=True, type=click.IntRange(1), help="Drives.")
-@click.option("--seed", default=1, show_default=True, type=click.IntRange(0))
+@click.option("--seed", default=1, show_default=True, type=SEEDS)
 @click.option("--duration", metavar="TIME", help="Length of a drive; default that of highway/drive.")
 @click.option(
     "--set",

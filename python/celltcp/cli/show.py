@@ -37,7 +37,7 @@ PLOTS = ("overview", "throughput-delay", "ecdf", "time-series", "startup")
     help="Wasted transmission opportunities by modulation; needs a log of the radio.",
 )
 @click.option("--by-phase", "view", flag_value="phase", help="By phase of the way through the cell.")
-@click.option("--cca", metavar="LIST", help="Only these, in --by-position, --by-mcs and --by-phase.")
+@click.option("--cca", metavar="LIST", help="Only these.")
 @click.option(
     "--metric",
     default="goodput",
@@ -81,15 +81,20 @@ def show(
         return
     if len(folders) > 1:
         raise click.UsageError("several DIR go with --by-position, --by-mcs and --by-phase only")
-    _show(load(folders[0]), Path(folders[0]), form, plot, metric, out)
+    result = load(folders[0])
+    if cca:
+        if not isinstance(result, Comparison):
+            raise click.UsageError("--cca chooses among several; DIR holds one run")
+        result = result.only(chosen_ccas(cca, result.ccas))
+    _show(result, Path(folders[0]), form, plot, metric, out)
 
 
 def _view(results: list[Comparison], view: str, metric: str, file: Path) -> None:
     from celltcp.cli.radio_views import view_phases, view_positions, view_schemes
-    from celltcp.export.text import must_be_writable
+    from celltcp.export.text import must_be_picture
     from celltcp.plots.style import save
 
-    must_be_writable(file)
+    must_be_picture(file)
     draw: dict[str, Callable[[], Figure]] = {
         "position": lambda: view_positions(results, metric),
         "mcs": lambda: view_schemes(results),
@@ -112,7 +117,7 @@ def _show(
     from celltcp.cli.compare import print_comparison
     from celltcp.comparison import Comparison
     from celltcp.export import FORMATS
-    from celltcp.export.text import must_be_writable
+    from celltcp.export.text import must_be_picture
     from celltcp.plots.style import save
     from celltcp.results import prepare_folder
 
@@ -122,7 +127,7 @@ def _show(
             click.echo(file)
     if plot:
         file = Path(out) if out and not form else folder / f"{plot}.png"
-        must_be_writable(file)
+        must_be_picture(file)
         if isinstance(result, Comparison):
             plots = result.plot
             draw: dict[str, Callable[[], Figure]] = {

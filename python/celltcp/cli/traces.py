@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from celltcp.cli.options import options
+from celltcp.cli.options import SEEDS, options
 
 if TYPE_CHECKING:
     from celltcp._core import Trace
@@ -76,12 +76,12 @@ def convert(file: str, target: str, form: str | None, **told: str | None) -> Non
 @_reading
 def plot(file: str, out: str | None, bin_s: float, form: str | None, **told: str | None) -> None:
     """Draw FILE."""
-    from celltcp.export.text import must_be_writable
+    from celltcp.export.text import must_be_picture
     from celltcp.plots.capacity import draw_trace
     from celltcp.plots.style import save
 
     target = Path(out or f"{Path(file).name}.png")
-    must_be_writable(target)
+    must_be_picture(target)
     trace = _read(file, form, **told)
     click.echo(f"picture: {save(draw_trace(trace, Path(file).name, bin_s), target)}")
 
@@ -96,7 +96,7 @@ def plot(file: str, out: str | None, bin_s: float, form: str | None, **told: str
 )
 @click.option("--outage-duration", default=1.0, show_default=True, metavar="SECONDS")
 @click.option("--duration", default=600.0, show_default=True, metavar="SECONDS")
-@click.option("--seed", default=1, show_default=True, type=click.IntRange(0))
+@click.option("--seed", default=1, show_default=True, type=SEEDS)
 def generate(
     target: str,
     mean: float,

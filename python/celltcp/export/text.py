@@ -18,6 +18,21 @@ def write_text(file: Path, text: str) -> Path:
     return file
 
 
+#: Endings of pictures.
+PICTURES = (".png", ".svg", ".pdf", ".eps", ".jpg")
+
+
+def must_be_picture(file: Path) -> None:
+    """Makes sure, before anything is drawn, that the ending is one of a picture, and the file writable.
+
+    Raises:
+        CelltcpError: says which endings are allowed.
+    """
+    if file.suffix.lower() not in PICTURES:
+        raise CelltcpError(f"{file}: is no picture by its ending; allowed: {', '.join(PICTURES)}")
+    must_be_writable(file)
+
+
 def must_be_writable(file: Path) -> None:
     """Finds out before the work whether its result could be written."""
     try:

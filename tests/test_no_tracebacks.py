@@ -1,0 +1,81 @@
+"""Unusual surroundings: huge seeds, unknown pictures, full disks, terminals without UTF-8."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import celltcp as ct
+
+QUICK = ("--runs", "2", "--duration", "3s", "--cca", "cubic,bbr")
+CELLTCP = str(Path(sys.executable).with_name("celltcp"))
+
+
+@pytest.mark.parametrize("seed", ["99999999999999999999", "18446744073709551615", "-1"])
+@pytest.mark.parametrize(
+    "command", [("compare", "drive"), ("run", "drive"), ("traces", "generate", "x")]
+)
+def test_seeds_that_cannot_be_are_refused(celltcp, command, seed: str) -> None:
+    done = celltcp(*command, "--seed", seed)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert seed in done.stderr
+
+
+def test_seeds_of_python_are_checked() -> None:
+    for work in (ct.compare, ct.run):
+        with pytest.raises(ct.CelltcpError, match="seed: 18446744073709551616 is not a number"):
+            work("drive", "cubic", seed=2**64)
+
+
+def test_endings_that_are_no_picture_are_refused(celltcp, tmp_path: Path) -> None:
+    assert celltcp("compare", "drive", *QUICK, "--out", "r").returncode == 0
+    assert celltcp("traces", "generate", "x.down", "--duration", "5").returncode == 0
+    for command in (("show", "r", "--plot", "ecdf"), ("traces", "plot", "x.down")):
+        done = celltcp(*command, "--out", "p.foo")
+        assert done.returncode == 2
+        assert done.stderr.startswith("celltcp: p.foo: is no picture by its ending; allowed: .png")
+        assert celltcp(*command, "--out", "p.pdf").returncode == 0
+        assert (tmp_path / "p.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_a_disk_that_is_full_is_told_in_one_line(tmp_path: Path) -> None:
+    command = [CELLTCP, "compare", "drive", *QUICK, "--out", "r"]
+    limited = ["bash", "-c", 'ulimit -f 8; exec "$@"', "bash", *command]
+    done = subprocess.run(limited, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert done.stderr.splitlines()[-1].startswith("celltcp: ")
+    assert "too large" in done.stderr
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_terminals_without_utf_8_show_the_table(tmp_path: Path, encoding: str) -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": encoding, "LC_ALL": "C", "PYTHONUTF8": "0"}
+    done = subprocess.run(
+        [CELLTCP, "compare", "drive", *QUICK],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    text = done.stdout.decode(encoding)
+    assert ("+-" if encoding == "ascii" else "±") in text
+    assert "best for" in text
+
+
+def test_cca_chooses_in_every_picture_and_table(celltcp, tmp_path: Path) -> None:
+    assert celltcp("compare", "drive", *QUICK, "--out", "r").returncode == 0
+    both = celltcp("show", "r").stdout
+    one = celltcp("show", "r", "--cca", "bbr").stdout
+    assert "cubic" in both
+    assert "cubic" not in one
+    for plot in ("overview", "ecdf", "time-series", "startup", "throughput-delay"):
+        assert celltcp("show", "r", "--plot", plot, "--out", "all.svg").returncode == 0
+        assert celltcp("show", "r", "--plot", plot, "--cca", "bbr", "--out", "one.svg").returncode == 0
+        assert (tmp_path / "one.svg").stat().st_size < (tmp_path / "all.svg").stat().st_size
