@@ -225,7 +225,8 @@ impl Recorder {
             let mss = u64::from(watched.record.mss());
             let bottleneck = BottleneckSlot {
                 from,
-                capacity: capacity * mss / (mss + HEADERS),
+                capacity: (u128::from(capacity) * u128::from(mss) / u128::from(mss + HEADERS))
+                    as u64,
                 queue_bytes: backlog.bytes,
                 queue_packets: backlog.packets,
             };
