@@ -31,9 +31,15 @@ impl Radio {
     }
 }
 
+/// Longest time that is counted in transmission time intervals.
+const LONGEST: Duration = Duration::from_secs(600);
+
 /// Checks a time of whole transmission time intervals, `least` of them or more.
 fn ttis(field: &str, time: Duration, tti: Duration, least: u64) -> Result<(), Wrong> {
     let nanos = tti.as_nanos();
+    if time > LONGEST {
+        return wrong(field, time, format!("times up to {LONGEST}"));
+    }
     if time.as_nanos().is_multiple_of(nanos) && time.as_nanos() / nanos >= least {
         return Ok(());
     }
