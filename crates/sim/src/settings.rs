@@ -9,10 +9,7 @@ use units::random::{Purpose, Stream};
 pub(crate) fn config(scenario: &Scenario) -> TcpConfig {
     let tcp = &scenario.tcp;
     let buffer = tcp.receive_buffer_max;
-    let window = tcp.receive_window(scenario.path.path_mtu()).get();
     let scale = tcp.window_scale.shift(buffer);
-    let largest = 65_535_u64 << scale.unwrap_or(0);
-    let receive_window_max = window.min(largest) as u32;
     TcpConfig {
         mss: tcp.segment_payload(scenario.path.path_mtu()),
         initial_window: tcp.initial_window,
@@ -20,8 +17,11 @@ pub(crate) fn config(scenario: &Scenario) -> TcpConfig {
         delayed_ack: tcp.delayed_ack,
         timestamps: tcp.timestamps,
         window_scale: scale,
-        receive_window_initial: receive_window_max.min(65_535),
-        receive_window_max,
+        receive_buffer_initial: TcpConfig::default()
+            .receive_buffer_initial
+            .min(buffer.get()),
+        receive_buffer_max: buffer.get(),
+        receive_window_cap: tcp.receive_window_max.map(|cap| cap.get() as u32),
         send_buffer: tcp.send_buffer_max.get(),
         burst_segments: match tcp.tso {
             Tso::Linux => None,

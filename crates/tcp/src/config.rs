@@ -23,10 +23,12 @@ pub struct TcpConfig {
     pub timestamps: bool,
     /// Offered window scale (RFC 7323); `None` leaves the option out.
     pub window_scale: Option<u8>,
-    /// Initial receive buffer, as bytes of window.
-    pub receive_window_initial: u32,
-    /// Upper bound of the receive window, bytes.
-    pub receive_window_max: u32,
+    /// Memory of the receive buffer when a connection begins (`tcp_rmem[1]`), bytes.
+    pub receive_buffer_initial: u64,
+    /// Upper bound of that memory (`tcp_rmem[2]`), bytes.
+    pub receive_buffer_max: u64,
+    /// Upper bound of the receive window (`TCP_WINDOW_CLAMP`), bytes.
+    pub receive_window_cap: Option<u32>,
     /// Bytes that the send buffer can hold, unsent and unacknowledged together.
     pub send_buffer: u64,
     /// Segments per burst to the device; `None` sizes bursts by the pacing rate, like Linux.
@@ -58,8 +60,9 @@ impl Default for TcpConfig {
             delayed_ack_timeout: Duration::from_millis(40),
             timestamps: true,
             window_scale: Some(7),
-            receive_window_initial: 65_535,
-            receive_window_max: 3 << 20,
+            receive_buffer_initial: 128 << 10,
+            receive_buffer_max: 6 << 20,
+            receive_window_cap: None,
             send_buffer: 4 << 20,
             burst_segments: None,
             tail_loss_probe: true,

@@ -212,7 +212,7 @@ impl Connection {
     /// reads nothing here.
     pub fn on_read(&mut self, now: Instant) {
         if let Some(receiver) = &mut self.receiver {
-            receiver.on_read();
+            receiver.on_read(now);
             if self.is_synchronised() {
                 self.flush(now);
             }

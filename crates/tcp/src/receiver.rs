@@ -45,7 +45,6 @@ pub(crate) struct EarlyAck {
 #[derive(Debug)]
 pub(crate) struct Receiver {
     rcv_nxt: u64,
-    mss: u32,
     /// Ranges beyond a hole, in order and not adjacent.
     out_of_order: Vec<(u64, u64)>,
     /// Blocks to be reported, the most recently changed first (RFC 2018 §4).
@@ -62,9 +61,11 @@ pub(crate) struct Receiver {
     /// `rcv_nxt` when the last ACK was sent.
     acked: u64,
     ack_now: bool,
-    /// Whether an ACK leaves when the application has read.
-    ack_on_read: bool,
-    /// Bytes in order that the application has not read.
+    /// Whether data has arrived since the last ACK.
+    ack_scheduled: bool,
+    /// Whether the end of a message has arrived since the last ACK.
+    message_ended: bool,
+    /// Bytes in order that an application that reads at once has not read yet.
     waiting: u64,
     quick_acks: u32,
     started: bool,
@@ -77,8 +78,6 @@ pub(crate) struct Receiver {
     duplicates_sent: u32,
     duplicates_for: u64,
     window: WindowTuning,
-    /// Part of the window that data from a filled hole occupies until the application reads it, bytes.
-    unread: u64,
     /// Number up to which the application has read, if it reads by request.
     read_to: Option<u64>,
     /// RTT of the handshake, and the time-out computed from it.
@@ -89,15 +88,20 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    /// Creates a receiver that expects `first`; `scale` is the negotiated window scale, and `timestamps` whether
-    /// timestamps were agreed on.
-    pub(crate) fn new(config: &TcpConfig, first: u64, scale: u8, timestamps: bool) -> Self {
+    /// Creates a receiver that expects `first` and has offered `window` bytes; `scale` is the negotiated window scale,
+    /// and `timestamps` whether timestamps were agreed on.
+    pub(crate) fn new(
+        config: &TcpConfig,
+        first: u64,
+        scale: u8,
+        timestamps: bool,
+        window: u64,
+    ) -> Self {
         Self {
             // RFC 2018 §3: with timestamps there is room for three blocks.
             block_room: if timestamps { 3 } else { 4 },
             early_ack: None,
             rcv_nxt: first,
-            mss: config.mss,
             out_of_order: Vec::with_capacity(16),
             recent: Vec::with_capacity(REPORTED_BLOCKS + 1),
             duplicate: None,
@@ -107,7 +111,8 @@ impl Receiver {
             delayed_ack_timeout: config.delayed_ack_timeout,
             acked: first,
             ack_now: false,
-            ack_on_read: false,
+            ack_scheduled: false,
+            message_ended: false,
             waiting: 0,
             quick_acks: 0,
             started: false,
@@ -118,8 +123,7 @@ impl Receiver {
             compressed_at: Instant::NEVER,
             duplicates_sent: 0,
             duplicates_for: first,
-            window: WindowTuning::new(config, first, scale),
-            unread: 0,
+            window: WindowTuning::new(config, first, scale, timestamps, window),
             read_to: None,
             srtt: Duration::ZERO,
             rto: config.initial_rto,
@@ -210,20 +214,27 @@ impl Receiver {
             self.ack_now = true;
             return;
         }
-        if len >= self.mss {
-            self.window.measure_by_timestamp(now, echo_ms);
+        let bytes = u64::from(len);
+        let unread = self.waiting > 0 || self.unread() > 0;
+        self.window
+            .measure_by_timestamp(now, echo_ms, bytes, unread);
+        if self.window.make_room(self.held()) {
+            self.quick_acks = 0;
         }
+        let message = fin || segment.flags.contains(Flags::PSH);
+        self.ack_scheduled = true;
         if seq > self.rcv_nxt {
             self.look_at_mark(segment.ecn);
+            self.message_ended |= self.window.measure_segment(bytes, message);
             // A segment that is merged with the previous one is counted before the window grows
             // (`tcp_ooo_try_coalesce`).
             let merges = self.out_of_order.last().is_some_and(|&(_, to)| to == seq);
             if !merges {
-                self.grow_window(len, 0);
+                self.grow_window(bytes);
             }
             self.store_out_of_order(seq, end);
             if merges {
-                self.grow_window(len, 0);
+                self.grow_window(bytes);
             }
             self.window.make_room_beyond(self.reach_beyond());
             self.decide_on_ack(now);
@@ -232,54 +243,43 @@ impl Receiver {
         if seq < self.rcv_nxt {
             self.duplicate = Some((seq, self.rcv_nxt));
         }
+        let fresh = end - u64::from(fin) - self.rcv_nxt.min(end - u64::from(fin));
         self.rcv_nxt = end;
-        self.window.measure_by_window(now, self.rcv_nxt);
-        self.adapt_ack_timeout(now);
-        if len > 0 {
-            self.look_at_mark(segment.ecn);
-        }
         let at_once = self.read_to.is_none();
-        self.grow_window(len, if at_once { u64::from(len) } else { 0 });
+        if at_once {
+            self.waiting += fresh;
+        }
+        if len > 0 {
+            self.message_ended |= self.window.measure_segment(bytes, message);
+            self.window.measure_by_window(now, self.rcv_nxt);
+            self.adapt_ack_timeout(now);
+            self.look_at_mark(segment.ecn);
+            if WindowTuning::is_worth_growing(bytes) {
+                self.grow_window(bytes);
+            }
+        }
         let had_holes = !self.out_of_order.is_empty();
-        let held = self.held();
         self.take_in_order();
+        if at_once {
+            self.waiting += self.rcv_nxt - end;
+        }
         if fin || (had_holes && self.out_of_order.is_empty()) {
             // RFC 5681 §4.2: a filled gap is acknowledged at once.
             self.ack_now = true;
         }
-        if at_once {
-            self.waiting += u64::from(len);
-        }
-        if len < self.mss || segment.flags.contains(Flags::PSH) {
-            // The end of a message is acknowledged when the application has read all of it (the kernel's
-            // `tcp_cleanup_rbuf`).
-            self.ack_on_read = true;
-        }
-        if at_once {
-            self.window.tune(now, self.rcv_nxt, self.reach_beyond());
-        }
         self.decide_on_ack(now);
-        if had_holes && self.ack_now && at_once {
-            // The ACK leaves before the application is woken.
-            self.unread = held - self.held() + u64::from(len);
-        }
     }
 
     /// Decides whether an ACK leaves now, later, or merged with others (the kernel's `__tcp_ack_snd_check`).
     fn decide_on_ack(&mut self, now: Instant) {
-        let unacked = self.rcv_nxt - self.acked;
-        if self.quick_acks > 0 || !self.delayed_ack {
+        // Not while unread data would shrink the window: then the reader sends the ACK.
+        if self.quick_acks > 0
+            || !self.delayed_ack
+            || (self.is_late() && self.window.keeps(self.held()))
+        {
             self.ack_now = true;
-        } else if unacked > u64::from(self.mss) {
-            // Not while unread data would shrink the window: then the reader sends the ACK.
-            let held = self.held() + self.waiting;
-            if self.window.keeps(held, self.acked, self.least_window()) {
-                self.ack_now = true;
-            } else if self.read_to.is_none() {
-                self.ack_on_read = true;
-            }
         }
-        if self.ack_now || (self.ack_on_read && self.read_to.is_none()) {
+        if self.ack_now {
             return;
         }
         if !self.out_of_order.is_empty() {
@@ -289,13 +289,28 @@ impl Receiver {
         }
     }
 
-    /// Handles a read of all data in order (the kernel's `tcp_cleanup_rbuf`), unless the application reads by
-    /// request.
-    pub(crate) fn on_read(&mut self) {
-        if self.read_to.is_none() {
-            self.waiting = 0;
-            self.ack_now |= core::mem::take(&mut self.ack_on_read);
+    /// Returns whether more than a full segment is not acknowledged.
+    fn is_late(&self) -> bool {
+        self.rcv_nxt - self.acked > self.window.mss()
+    }
+
+    /// Handles a read of all data in order, unless the application reads by request.
+    pub(crate) fn on_read(&mut self, now: Instant) {
+        if self.read_to.is_none() && core::mem::take(&mut self.waiting) > 0 {
+            let read_to = self.first + self.delivered();
+            self.after_read(now, read_to);
         }
+    }
+
+    /// Handles a read up to `read_to`: the window may grow, and an ACK may be due (the kernel's `tcp_cleanup_rbuf`).
+    fn after_read(&mut self, now: Instant, read_to: u64) {
+        let unread = self.unread();
+        self.window.tune(now, read_to, unread, self.reach_beyond());
+        let held = self.held();
+        let message_read = self.message_ended && held == 0;
+        let due = self.ack_scheduled && (self.is_late() || message_read);
+        let opens = !self.fin_received() && self.window.doubles(self.rcv_nxt, held);
+        self.ack_now |= due || opens;
     }
 
     /// Returns the delay of an ACK, at most an RTT if that is known (the kernel's `tcp_send_delayed_ack`).
@@ -307,25 +322,20 @@ impl Receiver {
         delay
     }
 
-    /// Grows the window for a segment of `len` payload bytes, while `unread` bytes in order wait for the
-    /// application.
-    fn grow_window(&mut self, len: u32, unread: u64) {
-        if self.window.grow(u64::from(len), self.held() + unread) {
+    /// Grows the window for a segment of `bytes` payload bytes.
+    fn grow_window(&mut self, bytes: u64) {
+        if self.window.grow(bytes, self.held()) {
             // The sender should learn about it soon.
             self.quick_acks |= 1;
         }
     }
 
-    /// Returns the part of the window that waiting data occupies, bytes: data beyond holes, and data in order that is
-    /// read by request. Adjacent segments share a header.
+    /// Returns the memory of waiting data, bytes: data beyond holes, and data in order that was not read.
     fn held(&self) -> u64 {
-        let mss = u64::from(self.mss);
         let ranges = self.out_of_order.iter().map(|(from, to)| to - from);
         ranges
-            .chain([self.unread()])
-            .map(|bytes| {
-                bytes - bytes.div_ceil(mss).saturating_sub(1) * self.window.saved_by_merging()
-            })
+            .chain([self.waiting + self.unread()])
+            .map(|bytes| self.window.memory_of(bytes))
             .sum()
     }
 
@@ -354,7 +364,8 @@ impl Receiver {
         }
         self.acked = self.rcv_nxt;
         self.ack_now = false;
-        self.ack_on_read = false;
+        self.ack_scheduled = false;
+        self.message_ended = false;
         self.delayed_at = Instant::NEVER;
         self.compressed_at = Instant::NEVER;
         self.compressed = 0;
@@ -367,12 +378,11 @@ impl Receiver {
 
     /// Returns the window field of a segment that leaves now.
     pub(crate) fn window_field(&mut self) -> u16 {
-        let held = self.held() + core::mem::take(&mut self.unread);
-        let least = self.least_window();
-        if least.is_some() && self.window.is_scarce(held) {
+        let held = self.held();
+        if self.window.is_scarce(held) {
             self.quick_acks = 0;
         }
-        self.window.field(self.rcv_nxt, held, least)
+        self.window.field(self.rcv_nxt, held)
     }
 
     fn take_in_order(&mut self) {
@@ -473,8 +483,10 @@ impl Receiver {
     }
 
     fn expect_quick_acks(&mut self, most: u32) {
-        let offered = self.window.offered_from(self.rcv_nxt);
-        let wanted = (offered / (2 * u64::from(self.mss))).max(2) as u32;
+        let wanted = match self.window.offered_window() / (2 * self.window.mss()) {
+            0 => 2,
+            segments => segments as u32,
+        };
         self.quick_acks = self.quick_acks.max(wanted.min(most));
     }
 

@@ -22,8 +22,8 @@ fn window(p: f64, delayed_ack: bool) -> f64 {
         let cca = || cca_by_name("reno").expect("a CCA of ours");
         let config = TcpConfig {
             delayed_ack,
-            receive_window_initial: 64 << 20,
-            receive_window_max: 64 << 20,
+            receive_buffer_initial: 128 << 20,
+            receive_buffer_max: 128 << 20,
             window_scale: Some(12),
             send_buffer: 64 << 20,
             ..TcpConfig::default()

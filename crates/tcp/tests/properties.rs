@@ -93,8 +93,8 @@ proptest! {
     ) {
         let pair = || cca_by_name(cca).expect("a CCA of ours");
         let config = TcpConfig {
-            receive_window_initial: window.min(65_535),
-            receive_window_max: window,
+            receive_buffer_initial: pipe::memory(window).min(128 << 10),
+            receive_buffer_max: pipe::memory(window),
             ..TcpConfig::default()
         };
         let mut pipe = Pipe::new(config, pair(), pair(), segments * 1448);

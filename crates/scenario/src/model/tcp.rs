@@ -46,22 +46,6 @@ table! {
 }
 
 impl Tcp {
-    /// Returns the largest receive window, bytes. Without a cap it is the share of the receive buffer that payload has
-    /// in the memory that a packet takes (Linux since 6.6, `tcp_measure_rcv_mss`). With the buffers that most network
-    /// drivers use, a packet takes its own size and 64 bytes, rounded up to cache lines of 64 bytes, and 576 bytes for
-    /// two headers (`SKB_TRUESIZE`).
-    pub fn receive_window(&self, path_mtu: Bytes) -> Bytes {
-        const HEADROOM: u64 = 64;
-        const CACHE_LINE: u64 = 64;
-        const HEADERS: u64 = 576;
-        let payload = u64::from(self.segment_payload(path_mtu)).max(1);
-        let packet = payload + if self.timestamps { 52 } else { 40 };
-        let memory = (packet + HEADROOM).next_multiple_of(CACHE_LINE) + HEADERS;
-        let share = (payload << 8) / memory;
-        let usual = (self.receive_buffer_max.get() * share) >> 8;
-        self.receive_window_max.unwrap_or(Bytes::new(usual))
-    }
-
     /// Returns the payload of a full segment on a path of that MTU, after the timestamps option, bytes.
     pub fn segment_payload(&self, path_mtu: Bytes) -> u32 {
         let announced = path_mtu.get().saturating_sub(40);

@@ -51,7 +51,9 @@ impl Connection {
             (self.own_scale, self.peer_scale) = (own.min(14), peer.min(14));
         }
         let first = sequence::first(segment.seq) + 1;
-        let mut receiver = Receiver::new(&self.config, first, self.own_scale, self.timestamps);
+        let window = first_window(&self.config, self.state == State::Listen && self.timestamps);
+        let mut receiver =
+            Receiver::new(&self.config, first, self.own_scale, self.timestamps, window);
         if self.reads_by_request {
             receiver.read_by_request();
         }
@@ -85,7 +87,7 @@ impl Connection {
         let mut segment = Segment {
             seq: self.iss as u32,
             flags: Flags::SYN,
-            window: first_window(&self.config).min(65_535) as u16,
+            window: first_window(&self.config, answering && self.timestamps).min(65_535) as u16,
             mss: Some((self.config.mss + header) as u16),
             window_scale: self.config.window_scale.filter(|_| scale_agreed),
             sack_permitted: true,

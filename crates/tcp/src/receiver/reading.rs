@@ -19,7 +19,7 @@ impl Receiver {
     }
 
     /// Reads up to `bytes` of the data in order and returns how many were there. The other end hears of the room at
-    /// once if it was waiting for it (the kernel's `tcp_cleanup_rbuf`).
+    /// once if it was waiting for it.
     pub(crate) fn read(&mut self, now: Instant, bytes: u64) -> u64 {
         self.read_by_request();
         let taken = bytes.min(self.unread());
@@ -28,21 +28,7 @@ impl Receiver {
         }
         let read_to = self.read_to.unwrap_or(self.first) + taken;
         self.read_to = Some(read_to);
-        self.window.tune(now, read_to, self.reach_beyond());
-        let scheduled = self.delayed_at != Instant::NEVER || self.ack_on_read;
-        let late = self.rcv_nxt - self.acked > u64::from(self.mss);
-        let message_read = self.ack_on_read && self.unread() == 0;
-        let opens = !self.fin_received()
-            && self
-                .window
-                .doubles(self.rcv_nxt, self.held(), self.least_window());
-        self.ack_now |= scheduled && (late || message_read) || opens;
+        self.after_read(now, read_to);
         taken
-    }
-
-    /// Returns the smallest window that is worth offering when little is free; `None` for an application that reads
-    /// at once.
-    pub(super) fn least_window(&self) -> Option<u64> {
-        self.read_to.map(|_| u64::from(self.mss))
     }
 }

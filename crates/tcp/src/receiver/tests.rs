@@ -7,7 +7,7 @@ const MSS: u64 = 1_448;
 
 /// Returns a receiver that has used up the quick ACKs of the start, with the next number that it expects.
 fn settled() -> (Receiver, u64, Instant) {
-    let mut receiver = Receiver::new(&TcpConfig::default(), FIRST, 7, true);
+    let mut receiver = Receiver::new(&TcpConfig::default(), FIRST, 7, true, 64_240);
     receiver.establish(Instant::ZERO, Some(Duration::from_millis(100)));
     let (mut next, mut now) = (FIRST, Instant::ZERO);
     loop {
@@ -25,7 +25,7 @@ fn settled() -> (Receiver, u64, Instant) {
 /// Receives and reads a segment; returns whether an ACK leaves at once.
 fn arrives(receiver: &mut Receiver, now: Instant, seq: u64, len: u64, flags: Flags) -> bool {
     let before = arrives_unread(receiver, now, seq, len, flags);
-    receiver.on_read();
+    receiver.on_read(now);
     before || acknowledges(receiver, now)
 }
 
@@ -80,7 +80,7 @@ fn a_burst_is_acknowledged_once_after_it_is_read() {
         assert!(!arrives_unread(&mut receiver, now, next, MSS, Flags::ACK));
         next += MSS;
     }
-    receiver.on_read();
+    receiver.on_read(now);
     assert!(acknowledges(&mut receiver, now));
     assert!(!acknowledges(&mut receiver, now));
 }
@@ -121,7 +121,9 @@ fn a_pushed_or_short_segment_is_acknowledged_at_once() {
 #[test]
 fn duplicate_acks_are_merged_after_the_third() {
     let (mut receiver, next, now) = settled();
-    receiver.window.measure_by_timestamp(now, Some(0));
+    receiver
+        .window
+        .measure_by_timestamp(now, Some(0), MSS, false);
     let mut beyond = |hole: u64| arrives(&mut receiver, now, next + hole * MSS, MSS, Flags::ACK);
     assert!(beyond(1), "the window grows by a last segment");
     for hole in 2..=4 {
@@ -159,7 +161,9 @@ fn the_ack_of_a_filled_hole_offers_less() {
         filled + 10 * MSS < before && filled + 21 * MSS >= before,
         "{filled} after {before}"
     );
+    receiver.on_read(now);
     receiver.on_data(now, next + 21 * MSS, &segment, None);
+    receiver.on_read(now);
     receiver.acknowledge_now();
     let read = window(&mut receiver);
     assert!(read >= before, "{read} after {filled}");

@@ -1,4 +1,5 @@
-//! Offered window and its growth, tuned like in Linux (`tcp_grow_window`, `tcp_rcv_space_adjust`).
+//! Offered window, the memory of the receive buffer behind it, and their growth, tuned like in Linux
+//! (`tcp_measure_rcv_mss`, `tcp_grow_window`, `tcp_rcv_space_adjust`).
 
 use units::{Duration, Instant};
 
@@ -9,28 +10,49 @@ use crate::segment::{IP_HEADER, TCP_HEADER, TIMESTAMPS_OPTION};
 const FIRST_ROUND: u64 = 10;
 /// RTT below which the window grows more gently (`tcp_rcvbuf_low_rtt`).
 const LOW_RTT: Duration = Duration::from_millis(1);
-/// Initial memory of the receive buffer (`tcp_rmem[1]`), bytes.
-const FIRST_BUFFER: u64 = 131_072;
-/// Memory of the header of a buffer (`sizeof(struct sk_buff)`, rounded up), bytes.
+/// Memory of the header of a buffer (`struct sk_buff`), bytes.
 const BUFFER_HEADER: u64 = 256;
-/// Payload below which a segment does not grow the window, bytes.
+/// Memory of the description of a buffer's pages (`struct skb_shared_info`), bytes.
+const SHARED_INFO: u64 = 320;
+/// Room before a packet in its buffer (`NET_SKB_PAD`), bytes.
+const PAD: u64 = 64;
+/// Size of a cache line, to which memory is rounded up, bytes.
+const CACHE_LINE: u64 = 64;
+/// Memory for the data of a small buffer (`SKB_SMALL_HEAD_CACHE_SIZE`), and of a page, bytes.
+const SMALL_BUFFER: u64 = 576;
+const PAGE: u64 = 4_096;
+/// Segments that fit into one buffer by their pages (`MAX_SKB_FRAGS` and the first one).
+const JOINED: u64 = 18;
+/// Payload below which a segment in order does not grow the window, bytes.
 const WORTH_GROWING: u64 = 128;
+/// Payload of a segment as long as nothing is known (`TCP_MSS_DEFAULT`), and the least one (`TCP_MIN_MSS`), bytes.
+const DEFAULT_MSS: u64 = 536;
+const LEAST_MSS: u64 = 88;
+/// Share of payload in the memory as long as no segment was measured, of 256 (`TCP_DEFAULT_SCALING_RATIO`).
+const FIRST_RATIO: u64 = 128;
 
 /// Window that a receiver offers.
 #[derive(Debug)]
 pub(super) struct WindowTuning {
-    /// Bytes that the buffer can hold.
-    space: u64,
-    max: u64,
+    /// Memory that waiting data may take (`sk_rcvbuf`), and its upper bound (`tcp_rmem[2]`), bytes.
+    buffer: u64,
+    most: u64,
+    /// Payload in 256 bytes of memory (`scaling_ratio`).
+    ratio: u64,
+    /// Upper bound of the window (`window_clamp`), and the application's.
+    clamp: u64,
+    cap: u64,
     /// Limit of growth that keeps a burst from overrunning the buffer (`rcv_ssthresh`).
     threshold: u64,
-    /// Growth of the threshold per segment.
-    step: u64,
-    /// Bytes that the first buffer holds, known once the first full segment shows how much memory one takes.
-    first_space: Option<u64>,
-    /// Bytes that a segment saves if it is merged with the previous one.
-    saved: u64,
-    /// Right edge that was offered.
+    /// Payload of the other end's full segments, as measured, and the latest size below it.
+    mss: u64,
+    last_size: u64,
+    /// Payload of a full segment by our announced MSS, and the headers of a data packet.
+    announced: u64,
+    header: u64,
+    /// Offered window (`rcv_wnd`), the number at which it began, and the greatest end of any.
+    window: u64,
+    from: u64,
     edge: u64,
     scale: u8,
     rtt: Duration,
@@ -43,49 +65,77 @@ pub(super) struct WindowTuning {
     per_rtt: u64,
 }
 
-/// Returns the payload that fits in `memory`, in segments of `payload` bytes that arrive in packets of
-/// `packet` bytes. With the buffers of most network drivers a packet takes its own size and 64 bytes, rounded
-/// up to cache lines, and 576 bytes for two headers (`SKB_TRUESIZE`, `tcp_measure_rcv_mss`).
-fn payload_in(memory: u64, payload: u64, packet: u64) -> u64 {
-    let taken = (packet + 64).next_multiple_of(64) + 576;
-    (memory * ((payload << 8) / taken)) >> 8
+/// Returns the memory that a packet of `packet` bytes takes in the buffers of most network drivers, and whether its
+/// data may join another buffer: it is a piece of a page, unless it is very small or greater than a page
+/// (`__netdev_alloc_skb`, `skb_try_coalesce`).
+fn truesize(packet: u64) -> (u64, bool) {
+    let room = packet + PAD;
+    let head = room.next_multiple_of(CACHE_LINE) + SHARED_INFO;
+    if room <= SMALL_BUFFER - SHARED_INFO {
+        (SMALL_BUFFER + BUFFER_HEADER, false)
+    } else if room > PAGE - SHARED_INFO {
+        (head.next_power_of_two() + BUFFER_HEADER, false)
+    } else {
+        (head + BUFFER_HEADER, true)
+    }
 }
 
-/// Returns the window that a SYN offers, bytes: whole segments of the announced MSS, if there is room for one
-/// (`tcp_select_initial_window`).
-pub(crate) fn first_window(config: &TcpConfig) -> u32 {
-    let announced = config.mss + TIMESTAMPS_OPTION * u32::from(config.timestamps);
-    let space = config.receive_window_initial.min(config.receive_window_max);
-    if space > announced {
-        space - space % announced
+/// Returns the window of a SYN or SYN-ACK, bytes: whole segments, if there is room for one
+/// (`tcp_select_initial_window`). Only the end that answers knows whether a segment has the timestamps option.
+pub(crate) fn first_window(config: &TcpConfig, answers_timestamps: bool) -> u64 {
+    let option = config.timestamps && !answers_timestamps;
+    let segment = u64::from(config.mss + TIMESTAMPS_OPTION * u32::from(option));
+    let space = (config.receive_buffer_initial * FIRST_RATIO) >> 8;
+    let space = space.min(config.receive_window_cap.map_or(u64::MAX, u64::from));
+    if space > segment {
+        space - space % segment
     } else {
         space
     }
 }
 
 impl WindowTuning {
-    /// Creates a window whose first number is `first`.
-    pub(super) fn new(config: &TcpConfig, first: u64, scale: u8) -> Self {
-        let mss = u64::from(config.mss);
-        let header = IP_HEADER + TCP_HEADER + TIMESTAMPS_OPTION * u32::from(config.timestamps);
-        let initial = u64::from(config.receive_window_initial.min(config.receive_window_max));
-        // Room for one segment is kept back (`tcp_init_buffer_space`).
-        let threshold = initial.saturating_sub(mss).max(initial.min(2 * mss));
+    /// Creates a window whose first number is `first`, after `window` bytes were offered; `timestamps` if they were
+    /// agreed on.
+    pub(super) fn new(
+        config: &TcpConfig,
+        first: u64,
+        scale: u8,
+        timestamps: bool,
+        window: u64,
+    ) -> Self {
+        let announced = u64::from(config.mss);
+        let option = TIMESTAMPS_OPTION * u32::from(timestamps);
+        let cap = config.receive_window_cap.map_or(u64::MAX, u64::from);
+        let buffer = config.receive_buffer_initial;
+        let full = (buffer * FIRST_RATIO) >> 8;
+        let mut clamp = (65_535 << scale).min(cap).min(full);
+        if clamp > 2 * announced && clamp + announced > full {
+            // Room for one segment is kept back (`tcp_init_buffer_space`).
+            clamp = (2 * announced).max(full - announced);
+        }
+        let threshold = window.min(clamp);
         Self {
-            space: initial,
-            max: u64::from(config.receive_window_max),
+            buffer,
+            most: config.receive_buffer_max,
+            ratio: FIRST_RATIO,
+            clamp,
+            cap,
             threshold,
-            step: 2 * mss,
-            first_space: Some(payload_in(FIRST_BUFFER, mss, mss + u64::from(header))),
-            saved: payload_in(BUFFER_HEADER, mss, mss + u64::from(header)).min(mss - 1),
-            edge: first + u64::from(first_window(config)),
+            mss: announced.min(window / 2).clamp(LEAST_MSS, DEFAULT_MSS),
+            last_size: 0,
+            announced,
+            header: u64::from(IP_HEADER + TCP_HEADER + option),
+            window,
+            from: first,
+            edge: first + window,
             scale,
             rtt: Duration::ZERO,
             last_echo_ms: None,
             offered: None,
             measured_from: Instant::ZERO,
             measured_at: first,
-            per_rtt: threshold.min(FIRST_ROUND * mss),
+            per_rtt: threshold.min(FIRST_ROUND * announced).max(1),
         }
     }
 
@@ -94,20 +144,19 @@ impl WindowTuning {
         self.measured_from = now;
     }
 
+    /// Returns the payload of the other end's full segments, as far as known (`rcv_mss`).
+    pub(super) fn mss(&self) -> u64 {
+        self.mss
+    }
+
     /// Returns the right edge that was offered.
     pub(super) fn edge(&self) -> u64 {
         self.edge
     }
 
-    /// Returns the bytes of window that a segment saves if it is merged with the previous one: one header of
-    /// a buffer (`skb_try_coalesce`).
-    pub(super) fn saved_by_merging(&self) -> u64 {
-        self.saved
-    }
-
-    /// Returns the offered bytes from `next` on, which set the number of quick ACKs.
-    pub(super) fn offered_from(&self, next: u64) -> u64 {
-        self.edge.saturating_sub(next)
+    /// Returns the offered window, which sets the number of quick ACKs.
+    pub(super) fn offered_window(&self) -> u64 {
+        self.window
     }
 
     /// Returns the RTT that the receiver has measured; zero before the first sample.
@@ -115,86 +164,213 @@ impl WindowTuning {
         self.rtt
     }
 
-    /// Handles a segment of `len` payload bytes; returns whether the threshold grew.
-    pub(super) fn grow(&mut self, len: u64, held: u64) -> bool {
-        if let Some(space) = self.first_space.take() {
-            self.space = self.space.max(space.min(self.max));
+    /// Returns the window that `memory` is good for (`tcp_win_from_space`).
+    fn window_in(&self, memory: u64) -> u64 {
+        (memory * self.ratio) >> 8
+    }
+
+    /// Returns the memory that `bytes` of adjacent data take, in full segments but for the last one. Segments that
+    /// join a buffer save its header.
+    pub(super) fn memory_of(&self, bytes: u64) -> u64 {
+        if bytes == 0 {
+            return 0;
         }
-        let room = self
-            .space
-            .saturating_sub(held)
-            .saturating_sub(self.threshold);
-        if len < WORTH_GROWING || room == 0 {
-            return false;
+        let (full, rest) = (bytes / self.mss, bytes % self.mss);
+        let (memory, joins) = truesize(self.mss + self.header);
+        let mut memory = full * memory;
+        let mut segments = full;
+        if rest > 0 {
+            memory += truesize(rest + self.header).0;
+            segments += 1;
         }
-        self.threshold += room.min(self.step.max(2 * len));
+        if joins {
+            memory -= (segments - segments.div_ceil(JOINED)) * BUFFER_HEADER;
+        }
+        memory
+    }
+
+    /// Learns the size of the other end's segments, and how much memory one takes, from a segment of `len` payload
+    /// bytes; `ends` if it has the push flag or the FIN. Returns whether it is the end of a message (the kernel's
+    /// `tcp_measure_rcv_mss`).
+    pub(super) fn measure_segment(&mut self, len: u64, ends: bool) -> bool {
+        let last = core::mem::take(&mut self.last_size);
+        if len >= self.mss {
+            if len != self.mss {
+                let ratio = ((len << 8) / truesize(len + self.header).0).max(1);
+                if ratio != self.ratio {
+                    self.ratio = ratio;
+                    self.clamp = self.window_in(self.buffer).min(self.cap);
+                    self.per_rtt = self.per_rtt.min(self.clamp);
+                }
+            }
+            self.mss = len.min(self.announced);
+            return ends;
+        }
+        let tcp_header = u64::from(TCP_HEADER);
+        let whole = len + self.header - u64::from(IP_HEADER);
+        if whole >= DEFAULT_MSS + tcp_header || (whole >= LEAST_MSS + tcp_header && !ends) {
+            self.last_size = len;
+            if len == last {
+                self.mss = len;
+                return false;
+            }
+        }
         true
     }
 
-    /// Returns the bytes that could be offered while `held` bytes wait (`__tcp_select_window`).
-    ///
-    /// `least` is the smallest window that is worth offering when little is free, against silly windows (RFC 9293
-    /// §3.8.6.2.2). It is absent for an application that reads at once: what little is free then is soon more.
-    fn offer(&self, held: u64, least: Option<u64>) -> u64 {
+    /// Handles a segment of `len` payload bytes while waiting data takes `held` bytes of memory; returns whether the
+    /// threshold grew.
+    pub(super) fn grow(&mut self, len: u64, held: u64) -> bool {
+        let free = self.window_in(self.buffer.saturating_sub(held));
+        let room = self.clamp.min(free).saturating_sub(self.threshold);
+        if room == 0 {
+            return false;
+        }
+        let memory = self.window_in(truesize(len + self.header).0);
+        let step = if memory <= len {
+            2 * self.announced
+        } else {
+            self.gentle_step(len, memory)
+        };
+        if step == 0 {
+            return false;
+        }
+        self.threshold += room.min(step.max(2 * len));
+        true
+    }
+
+    /// Returns the growth for a segment that wastes memory: nothing if the window is already so large that a buffer full
+    /// of them would not hold it (the kernel's `__tcp_grow_window`).
+    fn gentle_step(&self, len: u64, memory: u64) -> u64 {
+        let mut memory = memory >> 1;
+        let mut window = self.window_in(self.most) >> 1;
+        while self.threshold <= window {
+            if memory <= len {
+                return 2 * self.mss;
+            }
+            memory >>= 1;
+            window >>= 1;
+        }
+        0
+    }
+
+    /// Returns whether a segment in order of `len` payload bytes may grow the window.
+    pub(super) fn is_worth_growing(len: u64) -> bool {
+        len >= WORTH_GROWING
+    }
+
+    /// Enlarges a buffer that waiting data has outgrown; returns whether it had (the kernel's `tcp_clamp_window`).
+    pub(super) fn make_room(&mut self, held: u64) -> bool {
+        if held <= self.buffer {
+            return false;
+        }
+        self.buffer = self.buffer.max(held.min(self.most));
+        if held > self.buffer {
+            self.threshold = self.clamp.min(2 * self.announced);
+        }
+        true
+    }
+
+    /// Returns the window that could be offered while waiting data takes `held` bytes of memory (the kernel's
+    /// `__tcp_select_window`). Little room is not worth offering (RFC 9293 §3.8.6.2.2).
+    fn offer(&self, held: u64) -> u64 {
         let unit = 1_u64 << self.scale;
-        let mut free = self.space.saturating_sub(held);
-        if let Some(least) = least
-            && free < self.space / 2
-        {
+        let allowed = self.window_in(self.buffer);
+        let full = self.clamp.min(allowed);
+        let mss = self.mss.min(full);
+        let mut free = self.window_in(self.buffer.saturating_sub(held));
+        if mss == 0 {
+            return 0;
+        }
+        if free < full / 2 {
             free -= free % unit;
-            if free < self.space / 16 || free < least.min(self.space) {
+            if free < allowed / 16 || free < mss {
                 return 0;
             }
         }
-        free.min(self.threshold).next_multiple_of(unit)
+        let free = free.min(self.threshold);
+        if self.scale > 0 {
+            return free.next_multiple_of(unit);
+        }
+        // Without a scale, whole segments; the present window stays if it is less than a segment off.
+        let window = self.window;
+        if window + mss <= free || window > free {
+            free - free % mss
+        } else if mss == full && free > window + full / 2 {
+            free
+        } else {
+            window
+        }
     }
 
-    /// Returns whether less than half of the buffer is free while `held` bytes wait.
+    /// Returns the part of the offered window that is left when `next` is expected (`tcp_receive_window`).
+    fn left(&self, next: u64) -> u64 {
+        (self.from + self.window).saturating_sub(next)
+    }
+
+    /// Returns whether less than half of the window is free while waiting data takes `held` bytes of memory.
     pub(super) fn is_scarce(&self, held: u64) -> bool {
-        self.space.saturating_sub(held) < self.space / 2
+        let full = self.clamp.min(self.window_in(self.buffer));
+        self.window_in(self.buffer.saturating_sub(held)) < full / 2
     }
 
-    /// Returns whether the window that could be offered while `held` bytes wait is at least the one that the
-    /// last ACK offered, which acknowledged all before `acked` (`__tcp_select_window` compared with
-    /// `rcv_wnd`).
-    pub(super) fn keeps(&self, held: u64, acked: u64, least: Option<u64>) -> bool {
-        self.offer(held, least) >= self.edge.saturating_sub(acked)
+    /// Returns whether the window that could be offered while waiting data takes `held` bytes of memory is at least the
+    /// one that the last ACK offered.
+    pub(super) fn keeps(&self, held: u64) -> bool {
+        self.offer(held) >= self.window
     }
 
-    /// Returns whether the window could be twice the present one, where `next` is expected and `held` bytes wait
-    /// (`tcp_cleanup_rbuf`).
-    pub(super) fn doubles(&self, next: u64, held: u64, least: Option<u64>) -> bool {
-        let (present, offer) = (self.offered_from(next), self.offer(held, least));
-        2 * present <= self.max && offer > 0 && offer >= 2 * present
+    /// Returns whether the window could be twice what is left of it, where `next` is expected and waiting data takes
+    /// `held` bytes of memory (`tcp_cleanup_rbuf`).
+    pub(super) fn doubles(&self, next: u64, held: u64) -> bool {
+        let left = self.left(next);
+        if 2 * left > self.clamp {
+            return false;
+        }
+        let offer = self.offer(held);
+        offer > 0 && offer >= 2 * left
     }
 
-    /// Returns the window field of a segment that leaves when `next` is expected and `held` bytes wait. The right
-    /// edge never moves back (RFC 9293 §3.8.6.2).
-    pub(super) fn field(&mut self, next: u64, held: u64, least: Option<u64>) -> u16 {
-        let target = (next + self.offer(held, least)).max(self.edge);
-        let field = ((target - next) >> self.scale).min(u64::from(u16::MAX));
-        self.edge = self.edge.max(next + (field << self.scale));
-        field as u16
+    /// Returns the window field of a segment that leaves when `next` is expected and waiting data takes `held` bytes of
+    /// memory. The right edge never moves back (RFC 9293 §3.8.6.2).
+    pub(super) fn field(&mut self, next: u64, held: u64) -> u16 {
+        let left = self.left(next);
+        let mut window = self.offer(held);
+        if window < left {
+            window = left.next_multiple_of(1 << self.scale);
+        }
+        (self.window, self.from) = (window, next);
+        self.edge = self.edge.max(next + window);
+        (window >> self.scale).min(u64::from(u16::MAX)) as u16
     }
 
-    /// Measures the RTT from our own timestamp that in-order data of a full segment echoes, in whole
-    /// milliseconds.
-    pub(super) fn measure_by_timestamp(&mut self, now: Instant, echo_ms: Option<u64>) {
+    /// Measures the RTT from our own timestamp that a segment of `len` payload bytes echoes, in whole milliseconds. A
+    /// longer RTT than before counts only if all data was read (`unread` is false).
+    pub(super) fn measure_by_timestamp(
+        &mut self,
+        now: Instant,
+        echo_ms: Option<u64>,
+        len: u64,
+        unread: bool,
+    ) {
         let Some(echo) = echo_ms else { return };
         if self.last_echo_ms == Some(echo) {
             return;
         }
         self.last_echo_ms = Some(echo);
+        if len < self.mss {
+            return;
+        }
         let sample = now.since_start().as_millis().saturating_sub(echo);
         if sample == 0 {
             return;
         }
         let sample = Duration::from_millis(sample);
-        self.rtt = if self.rtt.is_zero() || sample < self.rtt {
-            sample
-        } else {
-            self.rtt.saturating_sub(self.rtt / 8) + sample / 8
-        };
+        if self.rtt.is_zero() || sample < self.rtt {
+            self.rtt = sample;
+        } else if !unread {
+            self.rtt = self.rtt.saturating_sub(self.rtt / 8) + sample / 8;
+        }
     }
 
     /// Measures the RTT as the time in which a whole offered window arrives, an upper bound (the kernel's
@@ -209,16 +385,17 @@ impl WindowTuning {
                 self.rtt = sample;
             }
         }
-        self.offered = Some((now, self.edge.max(next)));
+        self.offered = Some((now, next + self.window));
     }
 
     /// Grows the window once per round trip if more was read than ever before, ahead of a sender that doubles
-    /// its rate. `beyond` is the extent of the data beyond `next`.
-    pub(super) fn tune(&mut self, now: Instant, next: u64, beyond: u64) {
+    /// its rate. The application has read up to `next`, and `unread` bytes behind it wait. `beyond` is the extent of
+    /// the data beyond holes.
+    pub(super) fn tune(&mut self, now: Instant, next: u64, unread: u64, beyond: u64) {
         if self.rtt.is_zero() || now.saturating_since(self.measured_from) < self.rtt {
             return;
         }
-        let copied = next - self.measured_at;
+        let copied = (next - self.measured_at).saturating_sub(unread);
         if copied > self.per_rtt {
             self.expect(copied, beyond);
         }
@@ -241,62 +418,14 @@ impl WindowTuning {
         } else {
             2 * window * per_rtt.saturating_sub(before) / before
         };
-        let wanted = window + growth + beyond;
-        self.space = self.space.max(wanted.min(self.max));
+        let wanted = ((window + growth + beyond) << 8) / self.ratio;
+        let wanted = wanted.min(self.most);
+        if wanted > self.buffer {
+            self.buffer = wanted;
+            self.clamp = self.window_in(wanted).min(self.cap);
+        }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn tuning() -> WindowTuning {
-        let config = TcpConfig {
-            receive_window_initial: 64_240,
-            ..TcpConfig::default()
-        };
-        WindowTuning::new(&config, 1_000, 7)
-    }
-
-    /// Linux `tcp_rcvbuf_grow`: twice the bytes of a round trip, and twice their growth again.
-    #[test]
-    fn the_window_grows_ahead_of_a_sender_that_doubles() {
-        let mut w = tuning();
-        let ms = |n| Instant::ZERO + Duration::from_millis(n);
-        w.start(ms(0));
-        w.measure_by_timestamp(ms(50), Some(0));
-        assert_eq!(w.rtt(), Duration::from_millis(50));
-        w.tune(ms(50), 1_000 + 28_960, 0);
-        // 2 · 28 960 + 2 · 57 920 · (28 960 − 14 480) / 14 480
-        assert_eq!(w.space, 57_920 + 2 * 57_920);
-        w.tune(ms(60), 1_000 + 90_000, 0);
-        assert_eq!(w.per_rtt, 28_960, "a round trip has not passed");
-        w.make_room_beyond(200_000);
-        assert_eq!(w.space, 57_920 + 200_000);
-    }
-
-    #[test]
-    fn the_threshold_grows_by_two_segments_as_long_as_there_is_room() {
-        let mut w = tuning();
-        let before = w.threshold;
-        assert!(w.grow(1_448, 0));
-        assert_eq!(w.threshold, before + 2 * 1_448);
-        assert!(!w.grow(100, 0));
-        // A packet of 1500 bytes takes 2176: the first buffer holds 170/256 of 128 KiB.
-        while w.grow(1_448, 0) {}
-        assert_eq!(w.threshold, 87_040);
-    }
-
-    #[test]
-    fn a_shorter_rtt_counts_in_full_and_a_longer_one_by_an_eighth() {
-        let mut w = tuning();
-        let ms = |n| Instant::ZERO + Duration::from_millis(n);
-        w.measure_by_timestamp(ms(80), Some(0));
-        w.measure_by_timestamp(ms(160), Some(0));
-        assert_eq!(w.rtt(), Duration::from_millis(80), "the same echo again");
-        w.measure_by_timestamp(ms(161), Some(1));
-        assert_eq!(w.rtt(), Duration::from_millis(90));
-        w.measure_by_timestamp(ms(202), Some(162));
-        assert_eq!(w.rtt(), Duration::from_millis(40));
-    }
-}
+mod tests;

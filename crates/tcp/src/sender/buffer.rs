@@ -18,8 +18,8 @@ const HEADERS: u64 = 192;
 const SHARED_INFO: u64 = 320;
 /// Memory of a buffer's header (`struct sk_buff`), bytes.
 const BUFFER_HEADER: u64 = 256;
-/// Memory that a buffer takes besides its data, bytes.
-const BUFFER_OVERHEAD: u64 = BUFFER_HEADER + SHARED_INFO + HEADERS;
+/// Memory that a buffer takes besides its data: a header and a small head (`SKB_SMALL_HEAD_CACHE_SIZE`), bytes.
+const BUFFER_OVERHEAD: u64 = BUFFER_HEADER + 576;
 /// Least number of segments that the limit is made for (`TCP_INIT_CWND`).
 const LEAST_SEGMENTS: u32 = 10;
 /// Offered window up to which a buffer may take all of it (`TCP_MSS_DEFAULT`), bytes.

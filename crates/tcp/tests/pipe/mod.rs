@@ -66,6 +66,11 @@ pub struct Pipe {
     iss: u32,
 }
 
+/// Returns the memory that is good for `window` bytes of full segments: 170 of 256 bytes are payload.
+pub fn memory(window: u32) -> u64 {
+    u64::from(window) * 256 / 170
+}
+
 pub type Control = BuiltCca;
 
 pub fn connection(config: &TcpConfig, iss: u32, control: Control) -> Connection {

@@ -105,7 +105,7 @@ fn the_last_buffer_is_filled_to_its_end() {
         "two segments at a time"
     );
     // Five bursts and the buffer that waits.
-    assert_eq!(sender.memory(), (10 + FULL) * MSS + 6 * 768);
+    assert_eq!(sender.memory(), (10 + FULL) * MSS + 6 * 832);
     assert_eq!(sender.write(start(), 1), 0);
 }
 
@@ -152,7 +152,7 @@ fn half_of_the_taken_memory_must_be_free() {
         sender.write(start(), 2 * MSS);
         // One burst of two segments: 3664 bytes. Or two of one: 4432.
         let kept = sender.memory();
-        assert_eq!(kept, 2 * MSS + 768);
+        assert_eq!(kept, 2 * MSS + 832);
         sender.congestion.window.cwnd = 1;
         sender.buffer.limit = limit * kept / 4_312;
         sender.buffer.waits = true;

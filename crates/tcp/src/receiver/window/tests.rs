@@ -1,0 +1,296 @@
+//! Tests of the window and of the memory behind it.
+
+use super::*;
+
+fn ms(n: u64) -> Instant {
+    Instant::ZERO + Duration::from_millis(n)
+}
+
+/// Returns a window for segments of `mss` bytes with timestamps, after the SYN.
+fn fresh(mss: u32, scale: u8, cap: Option<u32>) -> WindowTuning {
+    let config = TcpConfig {
+        mss,
+        receive_window_cap: cap,
+        ..TcpConfig::default()
+    };
+    let window = first_window(&config, false);
+    WindowTuning::new(&config, 1_000, scale, true, window)
+}
+
+/// Returns a window that knows the size of the other end's segments.
+fn tuning() -> WindowTuning {
+    let mut window = fresh(1_448, 7, None);
+    window.measure_segment(1_448, false);
+    window
+}
+
+/// Linux `SKB_TRUESIZE`: pieces of a page, a cache of small heads, and powers of two above a page.
+#[test]
+fn the_memory_of_a_packet_depends_on_its_size() {
+    assert_eq!(truesize(52), (832, false));
+    assert_eq!(truesize(192), (832, false));
+    assert_eq!(truesize(193), (896, true));
+    assert_eq!(truesize(576), (1_216, true));
+    assert_eq!(truesize(1_500), (2_176, true));
+    assert_eq!(truesize(3_712), (4_352, true));
+    assert_eq!(truesize(3_713), (8_448, false));
+    assert_eq!(truesize(4_000), (8_448, false));
+    assert_eq!(truesize(9_000), (16_640, false));
+}
+
+/// Adjacent segments share a header, 18 of them, unless their memory is not in pages.
+#[test]
+fn adjacent_segments_share_headers() {
+    let window = tuning();
+    let of = |segments: u64| window.memory_of(segments * 1_448);
+    assert_eq!(window.memory_of(0), 0);
+    assert_eq!(of(1), 2_176);
+    assert_eq!(of(2), 2 * 2_176 - 256);
+    assert_eq!(of(18), 18 * 2_176 - 17 * 256);
+    assert_eq!(of(19), 19 * 2_176 - 17 * 256);
+    assert_eq!(window.memory_of(1_448 + 100), 2_176 + 832 - 256);
+    let mut large = fresh(8_948, 7, None);
+    large.measure_segment(8_948, false);
+    assert_eq!(large.memory_of(3 * 8_948), 3 * 16_640);
+}
+
+/// Linux `tcp_select_initial_window`: whole segments of half of the buffer.
+#[test]
+fn the_first_window_is_whole_segments() {
+    let config = TcpConfig::default();
+    assert_eq!(first_window(&config, false), 44 * 1_460);
+    assert_eq!(first_window(&config, true), 45 * 1_448);
+    let with = |mss, cap| {
+        first_window(
+            &TcpConfig {
+                mss,
+                receive_window_cap: cap,
+                ..TcpConfig::default()
+            },
+            false,
+        )
+    };
+    assert_eq!(with(8_948, None), 7 * 8_960);
+    assert_eq!(with(1_448, Some(10_000)), 6 * 1_460);
+    assert_eq!(with(1_448, Some(1_000)), 1_000);
+}
+
+/// Linux `tcp_init_buffer_space`: room for a segment is kept back, and the first round trip expects ten.
+#[test]
+fn a_new_window_keeps_a_segment_back() {
+    let window = fresh(1_448, 7, None);
+    assert_eq!((window.clamp, window.threshold), (65_536 - 1_448, 64_088));
+    assert_eq!((window.per_rtt, window.mss()), (14_480, 536));
+    let capped = fresh(1_448, 7, Some(20_000));
+    assert_eq!((capped.clamp, capped.threshold), (20_000, 13 * 1_460));
+    assert_eq!(fresh(1_448, 0, None).clamp, 64_088);
+    let huge = fresh(60_000, 7, None);
+    assert_eq!(huge.clamp, 65_536, "no room to keep back");
+}
+
+/// Linux `tcp_measure_rcv_mss`: the share of payload is learnt from a segment of more than 536 bytes; below it stays a
+/// half.
+#[test]
+fn the_share_of_payload_is_measured() {
+    let ratio = |mss: u32| {
+        let mut window = fresh(mss, 7, None);
+        for _ in 0..3 {
+            window.measure_segment(mss.into(), false);
+        }
+        (window.mss(), window.ratio, window.clamp)
+    };
+    assert_eq!(ratio(1_448), (1_448, 170, 87_040));
+    assert_eq!(ratio(3_948), (3_948, 119, 60_928));
+    assert_eq!(ratio(8_948), (8_948, 137, 70_144));
+    assert_eq!(ratio(524), (524, 128, 65_536 - 524));
+    let mut capped = fresh(1_448, 7, Some(50_000));
+    capped.measure_segment(1_448, false);
+    assert_eq!(capped.clamp, 50_000);
+}
+
+/// A smaller segment ends a message, unless a second one of the same size shows that segments are that small.
+#[test]
+fn small_segments_end_messages() {
+    let mut window = tuning();
+    assert!(!window.measure_segment(1_448, false));
+    assert!(window.measure_segment(1_448, true));
+    assert!(window.measure_segment(900, false));
+    assert!(window.measure_segment(800, false));
+    assert_eq!(window.mss(), 1_448);
+    assert!(!window.measure_segment(800, false));
+    assert_eq!(window.mss(), 800);
+    let mut window = tuning();
+    for _ in 0..3 {
+        assert!(window.measure_segment(300, true), "pushed ones say nothing");
+        assert!(window.measure_segment(50, false), "nor tiny ones");
+    }
+    assert_eq!(window.mss(), 1_448);
+    assert!(window.measure_segment(300, false));
+    assert!(!window.measure_segment(300, false));
+    assert_eq!(window.mss(), 300);
+}
+
+/// Linux `tcp_rcvbuf_grow`: twice the bytes of a round trip, and twice their growth again.
+#[test]
+fn the_window_grows_ahead_of_a_sender_that_doubles() {
+    let mut w = tuning();
+    w.start(ms(0));
+    w.measure_by_timestamp(ms(50), Some(0), 1_448, false);
+    assert_eq!(w.rtt(), Duration::from_millis(50));
+    w.tune(ms(49), 1_000 + 28_960, 0, 0);
+    assert_eq!(w.per_rtt, 14_480, "a round trip has not passed");
+    w.tune(ms(50), 1_000 + 30_960, 2_000, 0);
+    // 2 · 28 960 + 2 · 57 920 · (28 960 − 14 480) / 14 480
+    let wanted = 57_920 + 2 * 57_920;
+    assert_eq!(w.buffer, (wanted << 8) / 170);
+    assert_eq!(w.clamp, (w.buffer * 170) >> 8);
+    assert_eq!(w.per_rtt, 28_960);
+    w.tune(ms(60), 1_000 + 90_000, 0, 0);
+    assert_eq!(w.per_rtt, 28_960, "since the last one");
+    w.make_room_beyond(200_000);
+    assert_eq!(w.buffer, ((57_920_u64 + 200_000) << 8) / 170);
+    w.make_room_beyond(100 << 20);
+    assert_eq!(w.buffer, 6 << 20);
+}
+
+/// Linux `tcp_rcvbuf_low_rtt`: below a millisecond the share of the RTT replaces the growth.
+#[test]
+fn a_short_rtt_makes_the_buffer_grow_less() {
+    let mut w = tuning();
+    w.rtt = Duration::from_micros(250);
+    w.per_rtt = 100_000;
+    w.expect(200_000, 0);
+    assert_eq!(w.buffer, (500_000 << 8) / 170);
+}
+
+#[test]
+fn the_threshold_grows_by_two_segments_as_long_as_there_is_room() {
+    let mut w = tuning();
+    let before = w.threshold;
+    assert!(w.grow(1_448, 0));
+    assert_eq!(w.threshold, before + 2 * 1_448);
+    assert!(w.grow(5_000, 0));
+    assert_eq!(w.threshold, before + 2 * 1_448 + 2 * 5_000);
+    assert!(!w.grow(1_448, 60_000), "data takes the rest");
+    // A packet of 1500 bytes takes 2176: the first buffer holds 170/256 of 128 KiB.
+    while w.grow(1_448, 0) {}
+    assert_eq!(w.threshold, 87_040);
+}
+
+/// Linux `__tcp_grow_window`: segments that waste memory grow a small window, and not a large one.
+#[test]
+fn wasteful_segments_grow_the_window_gently() {
+    let mut w = tuning();
+    // 300 bytes in memory that is good for 680: two halvings make it a fair share.
+    assert!(w.grow(300, 0));
+    assert_eq!(w.threshold, 64_088 + 2 * 1_448);
+    let half = w.window_in(w.most) / 2;
+    w.buffer = w.most;
+    w.clamp = w.window_in(w.most);
+    w.threshold = half / 2;
+    assert!(w.grow(300, 0));
+    w.threshold = half / 2 + 1;
+    assert!(!w.grow(300, 0));
+    // 832 bytes for 100: three halvings.
+    w.threshold = half / 4;
+    assert!(w.grow(100, 0));
+    w.threshold = half / 4 + 1;
+    assert!(!w.grow(100, 0));
+    assert!(WindowTuning::is_worth_growing(128) && !WindowTuning::is_worth_growing(127));
+}
+
+#[test]
+fn a_shorter_rtt_counts_in_full_and_a_longer_one_by_an_eighth() {
+    let mut w = tuning();
+    let mut sample = |at, echo, len, unread| {
+        w.measure_by_timestamp(ms(at), Some(echo), len, unread);
+        w.rtt().as_millis()
+    };
+    assert_eq!(sample(80, 0, 1_448, false), 80);
+    assert_eq!(sample(160, 0, 1_448, false), 80, "the same echo again");
+    assert_eq!(sample(161, 1, 1_448, false), 90);
+    assert_eq!(sample(162, 2, 1_447, false), 90, "not full");
+    assert_eq!(sample(163, 3, 1_448, true), 90, "data is unread");
+    assert_eq!(sample(202, 162, 1_448, true), 40);
+}
+
+/// Without timestamps a window's worth of data measures the RTT from above.
+#[test]
+fn a_window_of_data_is_a_round_trip() {
+    let mut w = tuning();
+    w.measure_by_window(ms(10), 2_000);
+    w.measure_by_window(ms(40), 2_000 + 64_239);
+    assert!(w.rtt().is_zero());
+    w.measure_by_window(ms(50), 2_000 + 64_240);
+    assert_eq!(w.rtt(), Duration::from_millis(40));
+}
+
+/// Linux `__tcp_select_window`: with little room whole units, and nothing below a segment or a sixteenth.
+#[test]
+fn little_room_is_not_offered() {
+    let w = tuning();
+    // All of 87 040 bytes but for what is held; the threshold is 64 088.
+    let held_for = |free: u64| 131_072 - (free << 8) / 170 - 1;
+    assert_eq!(w.offer(0), 64_128, "rounded up");
+    assert_eq!(w.offer(held_for(50_001)), 50_048);
+    assert!(!w.is_scarce(held_for(44_000)));
+    assert!(w.is_scarce(held_for(43_000)));
+    assert_eq!(w.offer(held_for(43_001)), 42_880, "rounded down");
+    assert_eq!(w.offer(held_for(5_600)), 5_504);
+    assert_eq!(w.offer(held_for(5_400)), 0, "a sixteenth");
+    assert_eq!(w.offer(200_000), 0);
+}
+
+/// Without window scale whole segments are offered, and the window stays if it is less than one off.
+#[test]
+fn an_unscaled_window_is_whole_segments() {
+    let mut w = fresh(1_448, 0, None);
+    w.measure_segment(1_448, false);
+    w.threshold = 64_300;
+    assert_eq!(w.offer(0), 64_240, "less than a segment off");
+    w.threshold = 64_240 + 1_448;
+    assert_eq!(w.offer(0), 45 * 1_448);
+    w.threshold = 64_239;
+    assert_eq!(w.offer(0), 44 * 1_448);
+    w.threshold = 87_040;
+    assert_eq!(w.offer(0), 60 * 1_448);
+    assert_eq!(w.field(1_000, 0), 65_535, "all that a header can say");
+    assert_eq!(w.left(1_000 + 1_448), 59 * 1_448);
+}
+
+/// RFC 9293 §3.8.6.2: the right edge does not move back.
+#[test]
+fn the_right_edge_stays() {
+    let mut w = tuning();
+    assert_eq!(w.field(1_000, 0), 502);
+    let edge = w.edge();
+    assert_eq!(edge, 1_000 + 502 * 128);
+    assert_eq!(u64::from(w.field(1_100, 131_072)) * 128 + 1_100, edge + 100);
+    w.threshold = 64_256;
+    assert!(!w.keeps(131_072) && w.keeps(0));
+    w.threshold = 64_128;
+    assert!(!w.keeps(0));
+}
+
+/// Linux `tcp_cleanup_rbuf`: a window update is worth sending if the window doubles.
+#[test]
+fn an_update_is_due_when_the_window_doubles() {
+    let w = tuning();
+    let left = |left: u64| 1_000 + w.offered_window() - left;
+    assert!(w.doubles(left(32_000), 0));
+    assert!(w.doubles(left(32_064), 0));
+    assert!(!w.doubles(left(32_065), 0));
+    assert!(!w.doubles(left(44_000), 0), "more than half of the clamp");
+    assert!(!w.doubles(left(0), 131_072), "nothing to offer");
+}
+
+/// Linux `tcp_clamp_window`: data that is here has its memory, up to what a host allows.
+#[test]
+fn an_outgrown_buffer_is_enlarged() {
+    let mut w = tuning();
+    assert!(!w.make_room(131_072));
+    assert!(w.make_room(131_073));
+    assert_eq!((w.buffer, w.threshold), (131_073, 64_088));
+    assert!(w.make_room(7 << 20));
+    assert_eq!((w.buffer, w.threshold), (6 << 20, 2 * 1_448));
+}
