@@ -284,8 +284,19 @@ impl Receiver {
         }
         if !self.out_of_order.is_empty() {
             self.acknowledge_hole(now);
-        } else if self.delayed_at == Instant::NEVER {
-            self.delayed_at = now + self.ack_delay();
+        } else {
+            self.delay_ack(now);
+        }
+    }
+
+    /// Delays the ACK of the present segment; one that was about to leave leaves now (the kernel's
+    /// `tcp_send_delayed_ack`).
+    fn delay_ack(&mut self, now: Instant) {
+        let delay = self.ack_delay();
+        if self.delayed_at <= now + delay / 4 {
+            self.ack_now = true;
+        } else {
+            self.delayed_at = self.delayed_at.min(now + delay);
         }
     }
 
@@ -313,7 +324,7 @@ impl Receiver {
         self.ack_now |= due || opens;
     }
 
-    /// Returns the delay of an ACK, at most an RTT if that is known (the kernel's `tcp_send_delayed_ack`).
+    /// Returns the delay of an ACK, at most an RTT if that is known.
     fn ack_delay(&self) -> Duration {
         let mut delay = self.ack_timeout.min(LONGEST_DELAY);
         if delay > self.delayed_ack_timeout && !self.srtt.is_zero() {

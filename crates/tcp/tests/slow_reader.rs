@@ -121,7 +121,7 @@ fn reading_in_small_pieces_makes_no_small_segments() {
         .filter(|seen| u64::from(seen.len) < MSS)
         .count();
     // Windows of the start, and the last data, end with a part of a segment (`tcp_mss_split_point`).
-    assert!(small <= 4, "{small} of {}", pipe.seen.len());
+    assert!(small <= 5, "{small} of {}", pipe.seen.len());
 }
 
 /// Reading everything as it arrives by request is no slower than reading at once.

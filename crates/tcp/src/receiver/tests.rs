@@ -214,3 +214,212 @@ fn a_displaced_block_is_forgotten() {
     let two_and_three = (next + 2 * MSS, next + 4 * MSS);
     assert_eq!(receiver.recent[0], two_and_three);
 }
+
+/// Receives one segment in order `gap` milliseconds after the latest, and takes the ACK if one leaves.
+fn after(receiver: &mut Receiver, now: &mut Instant, gap: u64, len: u64) -> bool {
+    *now += Duration::from_millis(gap);
+    let next = receiver.rcv_nxt;
+    arrives(receiver, *now, next, len, Flags::ACK)
+}
+
+#[test]
+fn every_segment_is_acknowledged_without_delayed_acks() {
+    let (mut receiver, _, mut now) = settled();
+    receiver.delayed_ack = false;
+    for _ in 0..5 {
+        assert!(after(&mut receiver, &mut now, 1, MSS));
+    }
+}
+
+/// RFC 1122 §4.2.3.2: more than a full segment is acknowledged at once, not exactly one.
+#[test]
+fn more_than_a_full_segment_is_acknowledged() {
+    let (mut receiver, next, now) = settled();
+    assert!(!arrives_unread(&mut receiver, now, next, MSS, Flags::ACK));
+    assert!(!receiver.is_late());
+    assert!(!acknowledges(&mut receiver, now));
+    // The window does not shrink by it: half of the memory is free, and the threshold is below.
+    receiver.window.make_room_beyond(1 << 20);
+    assert!(arrives_unread(
+        &mut receiver,
+        now,
+        next + MSS,
+        1,
+        Flags::ACK
+    ));
+}
+
+/// Linux `tcp_send_delayed_ack`: the delay is at most the RTT, where that is known, but never below its least value,
+/// and 200 ms.
+#[test]
+fn the_delay_is_bounded_by_the_rtt() {
+    let (mut receiver, ..) = settled();
+    let mut delay = |timeout: u64, srtt: u64| {
+        receiver.ack_timeout = Duration::from_millis(timeout);
+        receiver.srtt = Duration::from_millis(srtt);
+        receiver.ack_delay().as_millis()
+    };
+    assert_eq!(delay(40, 10), 40);
+    assert_eq!(delay(30, 10), 30);
+    assert_eq!(delay(41, 10), 40);
+    assert_eq!(delay(150, 10), 40);
+    assert_eq!(delay(150, 100), 100);
+    assert_eq!(delay(150, 180), 150);
+    assert_eq!(delay(150, 0), 150);
+    assert_eq!(delay(500, 300), 200);
+    assert_eq!(delay(500, 0), 200);
+}
+
+/// A delayed ACK leaves with a segment in the last quarter of its delay. An earlier time-out replaces a later one.
+#[test]
+fn an_ack_that_is_about_to_leave_leaves_with_the_next_segment() {
+    for (gap, at_once) in [(1, false), (29, false), (30, true), (39, true)] {
+        let (mut receiver, _, mut now) = settled();
+        receiver.ack_timeout = Duration::from_millis(40);
+        receiver.delayed_at = now + Duration::from_millis(40);
+        let due = receiver.deadline();
+        now += Duration::from_millis(gap);
+        receiver.delay_ack(now);
+        assert_eq!(receiver.ack_now, at_once, "{gap} ms");
+        assert_eq!(receiver.deadline(), due);
+    }
+    let (mut receiver, _, now) = settled();
+    receiver.delayed_at = now + Duration::from_millis(150);
+    receiver.ack_timeout = Duration::from_millis(40);
+    receiver.delay_ack(now);
+    assert_eq!(receiver.deadline(), now + Duration::from_millis(40));
+}
+
+/// Linux `tcp_event_data_recv`: the delay follows the spacing of arrivals, and a pause of more than a time-out calls
+/// for quick ACKs.
+#[test]
+fn the_delay_follows_the_spacing_of_arrivals() {
+    let after_gap = |timeout: u64, gap: u64| {
+        let (mut receiver, _, mut now) = settled();
+        receiver.ack_timeout = Duration::from_millis(timeout);
+        receiver.rto = Duration::from_millis(300);
+        receiver.last_arrival = now;
+        now += Duration::from_millis(gap);
+        receiver.adapt_ack_timeout(now);
+        assert_eq!(receiver.last_arrival, now);
+        (receiver.ack_timeout.as_millis(), receiver.quick_acks)
+    };
+    assert_eq!(after_gap(40, 0), (40, 0));
+    assert_eq!(after_gap(160, 20), (100, 0), "halfway down");
+    assert_eq!(after_gap(160, 21), (101, 0), "half and the gap");
+    assert_eq!(after_gap(160, 159), (200, 0), "at most 200 ms");
+    assert_eq!(after_gap(160, 160), (160, 0), "a longer gap says nothing");
+    assert_eq!(after_gap(160, 300), (160, 0));
+    assert_eq!(after_gap(160, 301), (160, 16));
+    let (mut receiver, _, now) = settled();
+    receiver.rto = Duration::from_millis(90);
+    receiver.ack_timeout = Duration::from_millis(80);
+    receiver.last_arrival = now;
+    receiver.adapt_ack_timeout(now + Duration::from_millis(70));
+    assert_eq!(receiver.ack_timeout.as_millis(), 90, "at most an RTO");
+}
+
+/// Linux `tcp_incr_quickack`: half of the window in segments, at least two and at most what is asked for.
+#[test]
+fn quick_acks_cover_half_of_the_window() {
+    let (mut receiver, ..) = settled();
+    let mut quick = |before: u32, most: u32| {
+        receiver.quick_acks = before;
+        receiver.expect_quick_acks(most);
+        receiver.quick_acks
+    };
+    assert_eq!((quick(0, 16), quick(0, 3), quick(20, 16)), (16, 3, 20));
+    assert_eq!(quick(0, 100), 29, "of 85 632 bytes");
+}
+
+/// A message that is read ends the wait, unless data beyond a hole waits.
+#[test]
+fn the_end_of_a_message_beyond_a_hole_is_not_acknowledged_twice() {
+    let (mut receiver, next, now) = settled();
+    for beyond in 2..=6 {
+        arrives(&mut receiver, now, next + beyond * MSS, MSS, Flags::ACK);
+    }
+    receiver.compressed_at = Instant::NEVER;
+    let pushed = Flags::ACK | Flags::PSH;
+    receiver.duplicates_for = next + MSS;
+    receiver.duplicates_sent = 3;
+    assert!(!arrives(&mut receiver, now, next, MSS, pushed));
+    assert!(receiver.message_ended && receiver.compressed > 0);
+}
+
+/// Linux `tcp_comp_sack_nr` and `tcp_comp_sack_rtt_percent`: 44 ACKs are merged at most, for a third of a short RTT.
+#[test]
+fn as_many_acks_are_merged() {
+    let (mut receiver, next, now) = settled();
+    receiver.srtt = Duration::from_micros(600);
+    receiver
+        .window
+        .measure_by_timestamp(now, Some(0), MSS, false);
+    for beyond in 1..=4 {
+        assert!(arrives(
+            &mut receiver,
+            now,
+            next + beyond * MSS,
+            MSS,
+            Flags::ACK
+        ));
+    }
+    for beyond in 5..49 {
+        assert!(!arrives(
+            &mut receiver,
+            now,
+            next + beyond * MSS,
+            MSS,
+            Flags::ACK
+        ));
+    }
+    assert_eq!(receiver.deadline(), now + Duration::from_micros(198 + 10));
+    assert!(arrives(
+        &mut receiver,
+        now,
+        next + 49 * MSS,
+        MSS,
+        Flags::ACK
+    ));
+    assert_eq!(receiver.compressed, 0);
+}
+
+/// RFC 9293 §3.10.7.4: the FIN is acknowledged at once, and is no payload.
+#[test]
+fn a_fin_is_acknowledged_at_once() {
+    let (mut receiver, next, now) = settled();
+    let before = receiver.delivered();
+    let fin = Flags::ACK | Flags::FIN;
+    assert!(arrives_unread(&mut receiver, now, next, 100, fin));
+    assert!(receiver.fin_received());
+    assert_eq!(receiver.delivered(), before + 100);
+    assert_eq!(receiver.rcv_nxt(), next + 101);
+}
+
+/// Data that repeats only in part is taken, and the repeated part is reported.
+#[test]
+fn the_new_part_of_a_segment_counts() {
+    let (mut receiver, next, now) = settled();
+    let before = receiver.delivered();
+    let segment = Segment {
+        len: 300,
+        flags: Flags::ACK,
+        ..Segment::default()
+    };
+    receiver.on_data(now, next - 100, &segment, None);
+    assert_eq!(receiver.delivered(), before + 200);
+    assert_eq!(receiver.waiting, 200);
+    assert_eq!(receiver.duplicate, Some((next - 100, next)));
+}
+
+/// Linux `tcp_data_queue`: what lies beyond the window is dropped, and acknowledged.
+#[test]
+fn data_beyond_the_window_is_dropped() {
+    let (mut receiver, _, now) = settled();
+    let edge = receiver.window.edge();
+    assert!(receiver.is_acceptable(edge, MSS) && !receiver.is_acceptable(edge + 1, MSS));
+    assert!(arrives_unread(&mut receiver, now, edge - 9, 11, Flags::ACK));
+    assert!(receiver.out_of_order.is_empty());
+    arrives_unread(&mut receiver, now, edge - 9, 9, Flags::ACK);
+    assert_eq!(receiver.out_of_order.len(), 1);
+}
