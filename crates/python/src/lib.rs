@@ -6,6 +6,7 @@ mod batch;
 mod catalogue;
 mod columns;
 mod own_cca;
+mod packetdrill;
 mod radio;
 mod results;
 mod run;
@@ -55,6 +56,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(selection::memory_text, module)?)?;
     module.add_function(wrap_pyfunction!(selection::selection_features, module)?)?;
     module.add_function(wrap_pyfunction!(selection::auto_parameters, module)?)?;
+    module.add_function(wrap_pyfunction!(packetdrill::play_packetdrill, module)?)?;
     module.add_function(wrap_pyfunction!(radio::link_adaptation, module)?)?;
     module.add_function(wrap_pyfunction!(radio::mean_sinr, module)?)?;
     module.add_function(wrap_pyfunction!(radio::phone_log, module)?)?;

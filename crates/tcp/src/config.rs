@@ -31,6 +31,8 @@ pub struct TcpConfig {
     pub receive_window_cap: Option<u32>,
     /// Bytes that the send buffer can hold, unsent and unacknowledged together.
     pub send_buffer: u64,
+    /// Bytes that it can hold when a connection begins (`tcp_wmem[1]`).
+    pub send_buffer_initial: u64,
     /// Segments per burst to the device; `None` sizes bursts by the pacing rate, like Linux.
     pub burst_segments: Option<u32>,
     /// Tail loss probe (RFC 8985 §7).
@@ -46,6 +48,24 @@ pub struct TcpConfig {
     pub ecn: bool,
     /// Whether to halve the window for every RTO of idle time (`tcp_slow_start_after_idle`).
     pub slow_start_after_idle: bool,
+    /// Nagle's algorithm (RFC 9293 §3.7.4); not so with `TCP_NODELAY`.
+    pub nagle: bool,
+    /// Selective acknowledgements (RFC 2018).
+    pub sack: bool,
+    /// Least segments in a burst (`tcp_min_tso_segs`); `None` leaves it to the CCA.
+    pub min_burst_segments: Option<u32>,
+    /// Share of the window that is worth sending at once is one by this number (`tcp_tso_win_divisor`).
+    pub burst_window_divisor: u32,
+    /// Initial degree of reordering, segments (`tcp_reordering`).
+    pub reordering: u32,
+    /// Retransmissions of a SYN before the attempt is given up (`tcp_syn_retries`).
+    pub syn_retries: u32,
+    /// Retransmissions of a SYN-ACK before the request is given up (`tcp_synack_retries`).
+    pub synack_retries: u32,
+    /// Retransmissions of data before the connection is given up (`tcp_retries2`).
+    pub retries: u32,
+    /// Time without an acknowledgement before the connection is given up (`TCP_USER_TIMEOUT`).
+    pub user_timeout: Option<Duration>,
 }
 
 impl Default for TcpConfig {
@@ -64,6 +84,7 @@ impl Default for TcpConfig {
             receive_buffer_max: 6 << 20,
             receive_window_cap: None,
             send_buffer: 4 << 20,
+            send_buffer_initial: 16_384,
             burst_segments: None,
             tail_loss_probe: true,
             f_rto: true,
@@ -71,6 +92,15 @@ impl Default for TcpConfig {
             max_pacing_rate: Rate::from_bits_per_second(u64::MAX),
             ecn: false,
             slow_start_after_idle: true,
+            nagle: true,
+            sack: true,
+            min_burst_segments: None,
+            burst_window_divisor: 3,
+            reordering: 3,
+            syn_retries: 6,
+            synack_retries: 5,
+            retries: 15,
+            user_timeout: None,
         }
     }
 }

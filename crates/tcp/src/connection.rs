@@ -1,7 +1,10 @@
 //! Connection: the state machine of RFC 9293 with a sender and a receiver.
 
+mod ending;
 mod handshake;
+mod info;
 mod validation;
+mod validity;
 mod view;
 
 use std::collections::VecDeque;
@@ -10,10 +13,12 @@ use units::{Duration, Instant};
 
 use crate::config::TcpConfig;
 use crate::receiver::Receiver;
-use crate::segment::{Ecn, Flags, Segment};
-use crate::sender::{AckInput, Outgoing, Sender};
+use crate::segment::{Ecn, Flags, Segment, TIMESTAMPS_OPTION};
+use crate::sender::{AckInput, Ending, Outgoing, Sender};
 use crate::sequence::{self, unwrap};
 use cca::{BuiltCca, Congestion, Context, Takeover};
+pub use ending::Failure;
+pub use info::Info;
 pub use view::State;
 
 /// Time that the end that closed first stays in TIME-WAIT (Linux: 60 s for 2 MSL).
@@ -30,6 +35,11 @@ pub struct Connection {
     peer_scale: u8,
     own_scale: u8,
     timestamps: bool,
+    /// Whether window scaling was agreed on.
+    scaling: bool,
+    /// Maximum segment size that this end announces, and the one that the path allows.
+    announced_mss: u32,
+    path_mss: u32,
     /// Whether ECN was agreed on; during the handshake, whether it was requested.
     ecn: bool,
     timestamp_offset: u32,
@@ -46,6 +56,12 @@ pub struct Connection {
     established_at: Option<Instant>,
     /// Whether the application reads by request.
     reads_by_request: bool,
+    /// Whether the application has closed its end entirely.
+    detached: bool,
+    failure: Option<Failure>,
+    /// Times of the latest data and of the latest ACK.
+    data_received_at: Instant,
+    ack_received_at: Instant,
     out: VecDeque<Segment>,
 }
 
@@ -54,7 +70,10 @@ impl Connection {
     /// `timestamp_offset` the origin of the timestamp clock; both are drawn from the seed of the run.
     pub fn new(config: TcpConfig, congestion: Congestion, iss: u32, timestamp_offset: u32) -> Self {
         let iss = sequence::first(iss);
+        let header = TIMESTAMPS_OPTION * u32::from(config.timestamps);
         Self {
+            announced_mss: config.mss + header,
+            path_mss: u32::MAX,
             sender: Sender::new(config.clone(), congestion, iss + 1),
             config,
             state: State::Closed,
@@ -63,6 +82,7 @@ impl Connection {
             peer_scale: 0,
             own_scale: 0,
             timestamps: false,
+            scaling: false,
             ecn: false,
             timestamp_offset,
             ts_recent: 0,
@@ -74,6 +94,10 @@ impl Connection {
             time_wait_until: Instant::NEVER,
             established_at: None,
             reads_by_request: false,
+            detached: false,
+            failure: None,
+            data_received_at: Instant::ZERO,
+            ack_received_at: Instant::ZERO,
             out: VecDeque::with_capacity(64),
         }
     }
@@ -97,10 +121,15 @@ impl Connection {
     /// Writes up to `bytes` and sends what may be sent. Returns the bytes taken: fewer if the send buffer is full, none
     /// if the connection is not open.
     pub fn write(&mut self, now: Instant, bytes: u64) -> u64 {
+        self.write_as(now, bytes, Ending::Message)
+    }
+
+    /// Writes like [`Connection::write`]; `ending` tells how the write ends.
+    pub fn write_as(&mut self, now: Instant, bytes: u64, ending: Ending) -> u64 {
         if !matches!(self.state, State::Established | State::CloseWait) {
             return 0;
         }
-        let taken = self.sender.write(now, bytes);
+        let taken = self.sender.write(now, bytes, ending);
         self.flush(now);
         taken
     }
@@ -160,6 +189,10 @@ impl Connection {
         if self.is_synchronised() {
             if self.sender.deadline() <= now {
                 self.sender.on_deadline(now);
+            }
+            if self.sender.has_given_up() {
+                self.fail(Failure::TimedOut);
+                return;
             }
             self.flush(now);
         }
@@ -243,23 +276,18 @@ impl Connection {
         };
         let seq = unwrap(receiver.rcv_nxt(), segment.seq);
         if segment.flags.contains(Flags::SYN) {
-            // The SYN-ACK again: our ACK of it was lost.
-            receiver.acknowledge_now();
-            self.flush(now);
+            self.on_repeated_request(now, seq);
             return;
         }
         if !self.validate(now, seq, segment) {
             self.flush(now);
             return;
         }
-        let Some(receiver) = &mut self.receiver else {
-            return;
-        };
         if segment.flags.contains(Flags::RST) {
-            // RFC 9293 §3.10.7.4: only a reset at the expected sequence number counts.
-            if seq == receiver.rcv_nxt() {
-                self.state = State::Closed;
-            }
+            self.on_reset(now, seq);
+            return;
+        }
+        if !self.is_ack_plausible(now, segment) {
             return;
         }
         if let Some((value, _)) = segment.timestamps
@@ -268,11 +296,19 @@ impl Connection {
         {
             self.ts_recent = value;
         }
-        receiver.note_reduction(segment);
+        if let Some(receiver) = &mut self.receiver {
+            receiver.note_reduction(segment);
+        }
         if segment.flags.contains(Flags::ACK) {
+            self.ack_received_at = now;
             self.on_ack(now, seq, segment);
         }
+        if self.is_for_nobody(seq, segment) {
+            self.refuse(segment);
+            return;
+        }
         if segment.len > 0 || segment.flags.contains(Flags::FIN) {
+            self.data_received_at = now;
             self.on_data(now, seq, segment);
         } else if seq < self.receiver.as_ref().map_or(0, Receiver::rcv_nxt)
             && let Some(receiver) = &mut self.receiver
@@ -348,6 +384,12 @@ impl Connection {
         if !fin_received {
             return;
         }
+        if self.state != State::Established
+            && let Some(receiver) = &mut self.receiver
+        {
+            // Both ends have closed (the kernel's `tcp_fin`).
+            receiver.acknowledge_now();
+        }
         match self.state {
             State::Established => self.state = State::CloseWait,
             State::FinWait1 => self.state = State::Closing,
@@ -413,8 +455,10 @@ impl Connection {
                 if data.push && data.len > 0 {
                     segment.flags |= Flags::PSH;
                 }
+                segment.continues = data.continues;
             }
-            None => segment.sack = sack,
+            None if self.config.sack => segment.sack = sack,
+            None => {}
         }
         self.out.push_back(segment);
     }

@@ -3,11 +3,14 @@
 mod config;
 mod connection;
 mod receiver;
+mod reset;
 pub mod segment;
 mod sender;
 mod sequence;
 
 pub use config::TcpConfig;
-pub use connection::{Connection, State};
+pub use connection::{Connection, Failure, Info, State};
+pub use reset::reset_reply;
 pub use segment::{Ecn, Flags, SackBlocks, Segment};
+pub use sender::Ending;
 pub use sequence::Unwrapper;

@@ -56,6 +56,7 @@ pub(crate) struct Receiver {
     duplicate: Option<(u64, u64)>,
     fin: Option<u64>,
     first: u64,
+    sack: bool,
     delayed_ack: bool,
     delayed_ack_timeout: Duration,
     /// `rcv_nxt` when the last ACK was sent.
@@ -107,6 +108,7 @@ impl Receiver {
             duplicate: None,
             fin: None,
             first,
+            sack: config.sack,
             delayed_ack: config.delayed_ack,
             delayed_ack_timeout: config.delayed_ack_timeout,
             acked: first,
@@ -130,6 +132,16 @@ impl Receiver {
             min_rto: config.min_rto,
             echo: Echo::default(),
         }
+    }
+
+    /// Returns the payload of the segments that arrive.
+    pub(crate) fn mss(&self) -> u32 {
+        self.window.mss() as u32
+    }
+
+    /// Returns the delay of delayed ACKs.
+    pub(crate) fn ack_timeout(&self) -> Duration {
+        self.ack_timeout
     }
 
     /// Returns the next expected sequence number.
@@ -171,7 +183,7 @@ impl Receiver {
 
     /// Returns whether `len` sequence numbers from `seq` touch the window (RFC 9293 §3.4).
     pub(crate) fn is_acceptable(&self, seq: u64, len: u64) -> bool {
-        seq + len >= self.acked.min(self.rcv_nxt) && seq <= self.window.edge()
+        seq + len >= self.acked.min(self.rcv_nxt) && seq <= self.window.edge().max(self.rcv_nxt)
     }
 
     /// Answers `len` sequence numbers from `seq` that are not acceptable with an ACK (RFC 9293 §3.10.7.4). Old data is
@@ -209,11 +221,12 @@ impl Receiver {
             self.ack_now = true;
             return;
         }
-        if end > self.window.edge() + 1 {
+        if end > self.window.edge() + 1 && !self.may_overrun(seq, len, fin) {
             self.enter_quick_ack_mode(MAX_QUICK_ACKS);
             self.ack_now = true;
             return;
         }
+        self.ack_now |= fin && len == 0 && end > self.window.edge() + 1;
         let bytes = u64::from(len);
         let unread = self.waiting > 0 || self.unread() > 0;
         self.window
@@ -258,20 +271,40 @@ impl Receiver {
                 self.grow_window(bytes);
             }
         }
+        if fin {
+            self.end_stream();
+        }
         let had_holes = !self.out_of_order.is_empty();
         self.take_in_order();
         if at_once {
             self.waiting += self.rcv_nxt - end;
         }
-        if fin || (had_holes && self.out_of_order.is_empty()) {
+        // An application that reads at once also answers the end of the stream at once.
+        if (fin && at_once) || (had_holes && self.out_of_order.is_empty()) {
             // RFC 5681 §4.2: a filled gap is acknowledged at once.
             self.ack_now = true;
+        }
+        if fin && !at_once {
+            // No more requests follow that an early ACK would speed up (the kernel's `tcp_fin`).
+            self.quick_acks = 0;
         }
         self.decide_on_ack(now);
     }
 
+    /// Returns whether data is taken although it does not fit into the window: one segment in order if nothing else waits
+    /// to be read, and a bare FIN (the kernel's `tcp_sequence` and `tcp_data_queue`).
+    fn may_overrun(&self, seq: u64, len: u32, fin: bool) -> bool {
+        let in_order = seq <= self.rcv_nxt;
+        let alone = self.read_to.is_some() && self.unread() == 0;
+        in_order && (alone || fin && len == 0)
+    }
+
     /// Decides whether an ACK leaves now, later, or merged with others (the kernel's `__tcp_ack_snd_check`).
     fn decide_on_ack(&mut self, now: Instant) {
+        if self.read_to.is_some() && self.is_late() && self.window.is_scarce(self.held()) {
+            // The window would shrink (the kernel's `__tcp_select_window`).
+            self.quick_acks = 0;
+        }
         // Not while unread data would shrink the window: then the reader sends the ACK.
         if self.quick_acks > 0
             || !self.delayed_ack
@@ -326,6 +359,10 @@ impl Receiver {
 
     /// Returns the delay of an ACK, at most an RTT if that is known.
     fn ack_delay(&self) -> Duration {
+        if !self.started {
+            // There was no data yet that the delay could be adapted to.
+            return Duration::ZERO;
+        }
         let mut delay = self.ack_timeout.min(LONGEST_DELAY);
         if delay > self.delayed_ack_timeout && !self.srtt.is_zero() {
             delay = delay.min(self.srtt.max(self.delayed_ack_timeout));
@@ -396,10 +433,31 @@ impl Receiver {
         self.window.field(self.rcv_nxt, held)
     }
 
+    /// Drops what lies beyond the end of the stream, and the report of duplicates (the kernel's `tcp_fin`).
+    fn end_stream(&mut self) {
+        self.out_of_order.clear();
+        self.recent.clear();
+        self.duplicate = None;
+    }
+
+    /// Adds a range to the report of duplicates if it touches the range there (the kernel's `tcp_dsack_extend`).
+    fn extend_duplicate(&mut self, from: u64, to: u64) {
+        self.duplicate = Some(match self.duplicate {
+            Some((left, right)) if from <= right && left <= to => (left.min(from), right.max(to)),
+            Some(other) => other,
+            None => (from, to),
+        });
+    }
+
     fn take_in_order(&mut self) {
+        let high = self.rcv_nxt;
         while let Some(&(from, to)) = self.out_of_order.first() {
             if from > self.rcv_nxt {
                 break;
+            }
+            if from < high {
+                // The new segment has repeated it (the kernel's `tcp_ofo_queue`).
+                self.extend_duplicate(from, to.min(high));
             }
             self.rcv_nxt = self.rcv_nxt.max(to);
             self.out_of_order.remove(0);
@@ -460,7 +518,7 @@ impl Receiver {
     /// Acknowledges data beyond a hole: the first duplicate ACKs leave at once, later ones may be merged for
     /// a fraction of the RTT (Linux's SACK compression).
     fn acknowledge_hole(&mut self, now: Instant) {
-        if self.compressed >= COMPRESSED_ACKS {
+        if !self.sack || self.compressed >= COMPRESSED_ACKS {
             self.ack_now = true;
             return;
         }
@@ -499,6 +557,12 @@ impl Receiver {
             segments => segments as u32,
         };
         self.quick_acks = self.quick_acks.max(wanted.min(most));
+    }
+
+    /// Acknowledges each segment at once for a while, and what an ACK is still due for.
+    pub(crate) fn acknowledge_quickly(&mut self) {
+        self.enter_quick_ack_mode(MAX_QUICK_ACKS);
+        self.ack_now |= self.delayed_at != Instant::NEVER;
     }
 
     fn enter_quick_ack_mode(&mut self, most: u32) {

@@ -14,7 +14,7 @@ impl Flags {
     /// Synchronise sequence numbers.
     pub const SYN: Self = Self(0x02);
     /// Reset the connection.
-    pub(crate) const RST: Self = Self(0x04);
+    pub const RST: Self = Self(0x04);
     /// Push.
     pub const PSH: Self = Self(0x08);
     /// The acknowledgement field is significant.
@@ -131,6 +131,8 @@ pub struct Segment {
     pub sack: SackBlocks,
     /// ECN field of the IP header.
     pub ecn: Ecn,
+    /// Whether the next segment leaves in the same burst of the device. It is not on the wire.
+    pub continues: bool,
 }
 
 /// Bytes of an IPv4 header without options.

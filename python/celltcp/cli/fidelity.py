@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from celltcp.cli.options import option, options
+from celltcp.cli.packetdrill import packetdrill
 from celltcp.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ _WIDTH = 150
 _NOT_IN_COMMAND = ("out", "jobs", "json_file", "strict")
 
 
-@click.command()
+@click.group(invoke_without_command=True)
 @click.option("--cca", default="reno,cubic,bbr", show_default=True, metavar="LIST")
 @click.option(
     "--scenario",
@@ -63,7 +64,11 @@ def fidelity(
 
     Both engines run on the same path realisations. Per case and congestion control it says how far
     goodput and mean RTT are apart, and whether that is within the allowed band.
+
+    The command packetdrill plays scripts that Linux is tested with instead.
     """
+    if context.invoked_subcommand:
+        return
     import json
 
     from celltcp.engines import engine
@@ -123,6 +128,9 @@ def fidelity(
         click.echo(f"page: {file}", err=True)
     if strict and found.outside:
         sys.exit(1)
+
+
+fidelity.add_command(packetdrill)
 
 
 def command_line(context: click.Context) -> str:

@@ -131,6 +131,7 @@ prop_compose! {
             sack_permitted: syn && sack_permitted,
             sack: sack(&blocks[..blocks.len().min(room)]),
             ecn,
+            continues: false,
         }
     }
 }

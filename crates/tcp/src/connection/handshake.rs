@@ -2,10 +2,16 @@
 
 use units::Instant;
 
-use super::{Connection, State};
+use super::{Connection, Failure, State};
+use crate::config::TcpConfig;
 use crate::receiver::{EchoMode, Receiver, first_window};
-use crate::segment::{Ecn, Flags, Segment};
+use crate::segment::{Ecn, Flags, Segment, TIMESTAMPS_OPTION};
 use crate::sequence;
+
+/// Maximum segment size of an end that announces none (RFC 9293 §3.7.1).
+const DEFAULT_MSS: u32 = 536;
+/// Least payload of a full segment (`TCP_MIN_SND_MSS` less the room for options).
+const LEAST_SEGMENT: u32 = 8;
 
 impl Connection {
     /// Handles a SYN in LISTEN (RFC 9293 §3.10.7.2).
@@ -23,8 +29,18 @@ impl Connection {
 
     /// Handles a SYN-ACK in SYN-SENT (RFC 9293 §3.10.7.3).
     pub(super) fn on_answer(&mut self, now: Instant, segment: &Segment) {
-        let expected = Flags::SYN | Flags::ACK;
-        if !segment.flags.contains(expected) || segment.ack != (self.iss + 1) as u32 {
+        let acknowledged = segment.flags.contains(Flags::ACK);
+        if acknowledged && segment.ack != (self.iss + 1) as u32 {
+            self.refuse(segment);
+            return;
+        }
+        if segment.flags.contains(Flags::RST) {
+            if acknowledged {
+                self.fail(Failure::Refused);
+            }
+            return;
+        }
+        if !(acknowledged && segment.flags.contains(Flags::SYN)) {
             return;
         }
         self.take_options(segment);
@@ -39,19 +55,21 @@ impl Connection {
 
     /// Takes the options that both ends support, and the other end's initial sequence number.
     fn take_options(&mut self, segment: &Segment) {
-        if let Some(mss) = segment.mss {
-            self.config.mss = self.config.mss.min(u32::from(mss));
-        }
         self.timestamps = self.config.timestamps && segment.timestamps.is_some();
+        self.config.sack &= segment.sack_permitted;
+        // RFC 9293 §3.7.1: 536 without the option.
+        let offered = segment.mss.map_or(DEFAULT_MSS, u32::from);
+        self.config.mss = self.segment_for(offered.min(self.announced_mss).min(self.path_mss));
         if let Some((value, _)) = segment.timestamps {
             self.ts_recent = value;
         }
         if let (Some(own), Some(peer)) = (self.config.window_scale, segment.window_scale) {
             // RFC 7323 §2.3: at most 14.
             (self.own_scale, self.peer_scale) = (own.min(14), peer.min(14));
+            self.scaling = true;
         }
         let first = sequence::first(segment.seq) + 1;
-        let window = first_window(&self.config, self.state == State::Listen && self.timestamps);
+        let window = self.first_window(self.state == State::Listen && self.timestamps);
         let mut receiver =
             Receiver::new(&self.config, first, self.own_scale, self.timestamps, window);
         if self.reads_by_request {
@@ -76,21 +94,49 @@ impl Connection {
             receiver.set_echo(echo);
         }
         self.sender.congestion.window.ecn = self.ecn;
+        self.sender
+            .negotiate(self.config.mss, self.config.sack, window);
         self.sender.establish(now, rtt, window);
     }
 
     /// Sends the SYN or SYN-ACK, and repeats it after a time-out that doubles (RFC 6298 §5).
     pub(super) fn send_handshake(&mut self, now: Instant) {
         let answering = self.state == State::SynReceived;
-        let scale_agreed = !answering || self.peer_scale > 0 || self.own_scale > 0;
-        let header = crate::segment::TIMESTAMPS_OPTION * u32::from(self.config.timestamps);
+        let retries = if answering {
+            self.config.synack_retries
+        } else {
+            self.config.syn_retries
+        };
+        if self.handshake_tries > retries {
+            self.fail(Failure::TimedOut);
+            return;
+        }
+        self.push_handshake(now);
+        self.handshake_sent = now;
+        let wait = self.config.initial_rto * (1 << self.handshake_tries.min(6));
+        self.handshake_at = now + wait.min(self.config.max_rto);
+        self.handshake_tries += 1;
+    }
+
+    /// Sends the SYN-ACK again because the SYN arrived again (the kernel's `tcp_check_req`).
+    pub(super) fn repeat_answer(&mut self, now: Instant) {
+        self.handshake_tries += 1;
+        self.push_handshake(now);
+    }
+
+    /// Puts the SYN or SYN-ACK on the wire.
+    fn push_handshake(&mut self, now: Instant) {
+        let answering = self.state == State::SynReceived;
         let mut segment = Segment {
             seq: self.iss as u32,
             flags: Flags::SYN,
-            window: first_window(&self.config, answering && self.timestamps).min(65_535) as u16,
-            mss: Some((self.config.mss + header) as u16),
-            window_scale: self.config.window_scale.filter(|_| scale_agreed),
-            sack_permitted: true,
+            window: self.first_window(answering && self.timestamps).min(65_535) as u16,
+            mss: Some(self.announced_mss as u16),
+            window_scale: self
+                .config
+                .window_scale
+                .filter(|_| !answering || self.peer_scale > 0 || self.own_scale > 0),
+            sack_permitted: self.config.sack,
             timestamps: (self.config.timestamps && (!answering || self.timestamps))
                 .then(|| (self.timestamp(now), self.ts_recent)),
             ..Segment::default()
@@ -114,9 +160,22 @@ impl Connection {
             }
         }
         self.out.push_back(segment);
-        self.handshake_sent = now;
-        self.handshake_at = now + self.config.initial_rto * (1 << self.handshake_tries.min(6));
-        self.handshake_tries += 1;
+    }
+
+    /// Returns the window that the SYN or SYN-ACK offers, bytes: whole segments of the size that this end announces.
+    fn first_window(&self, answers_timestamps: bool) -> u64 {
+        let header = TIMESTAMPS_OPTION * u32::from(self.config.timestamps);
+        let own = TcpConfig {
+            mss: self.announced_mss - header,
+            ..self.config.clone()
+        };
+        first_window(&own, answers_timestamps)
+    }
+
+    /// Returns the payload of a full segment if the other end or the path allows `mss` bytes with options.
+    pub(super) fn segment_for(&self, mss: u32) -> u32 {
+        mss.saturating_sub(TIMESTAMPS_OPTION * u32::from(self.timestamps))
+            .max(LEAST_SEGMENT)
     }
 
     /// Returns whether the congestion control requires ECN.

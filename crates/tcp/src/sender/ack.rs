@@ -229,7 +229,7 @@ impl Sender {
                 effects.original_delivered |= sent.end <= self.high_seq;
             }
             if !sent.sacked {
-                self.rate.delivered += 1;
+                self.rate.delivered += u64::from(self.config.sack);
                 self.rate.on_delivered(&sent);
                 if !self.was_needless(&sent) {
                     self.rack.advance(now, &sent, self.rtt.minimum());
@@ -238,6 +238,10 @@ impl Sender {
             effects.acked += 1;
         }
         self.board.trim_head(ack);
+        if self.lacks_sack() {
+            self.take_counted(effects.acked);
+            effects.original_delivered &= !effects.retransmitted_acked;
+        }
         effects.data_acked = self.board.packets_out() < before;
         self.sample_rtt(now, effects);
         if effects.data_acked {
@@ -323,6 +327,7 @@ impl Sender {
 mod tests {
     use super::*;
     use crate::config::TcpConfig;
+    use crate::sender::Ending;
     use cca::{Congestion, Window, cca_by_name};
     use units::random::{Purpose, Stream};
 
@@ -339,7 +344,7 @@ mod tests {
         let mut sender = Sender::new(config, congestion, FIRST);
         let start = Instant::ZERO + RTT;
         sender.establish(start, Some(RTT), 1 << 20);
-        sender.write(start, 1 << 20);
+        sender.write(start, 1 << 20, Ending::Message);
         assert_eq!(sender.in_flight(), 10);
         (sender, start + RTT)
     }

@@ -6,12 +6,11 @@ use std::collections::VecDeque;
 use units::Instant;
 
 use super::Sender;
+use super::hold::Ending;
 use super::pacing::GSO_MAX_SIZE;
 use super::transmit::Push;
 use crate::segment::TIMESTAMPS_OPTION;
 
-/// Limit of the memory when a connection begins (`tcp_wmem[1]`), bytes.
-const FIRST_LIMIT: u64 = 16_384;
 /// Room for headers in a buffer (`MAX_TCP_HEADER`), bytes.
 const HEADERS: u64 = 192;
 /// Memory of the description of a buffer's pages (`struct skb_shared_info`), bytes.
@@ -32,6 +31,8 @@ struct Piece {
     end: u64,
     /// Whether its last segment has the push flag.
     push: bool,
+    /// Whether it ends a record, so that no data joins it.
+    record: bool,
 }
 
 /// Send buffer: the unsent data, and the memory for all data.
@@ -39,6 +40,8 @@ struct Piece {
 pub(super) struct SendBuffer {
     /// Memory that data may take.
     limit: u64,
+    /// Whether the application has set it.
+    fixed: bool,
     /// Whether the application has found no room and waits for it (`SOCK_NOSPACE`).
     waits: bool,
     unsent: VecDeque<Piece>,
@@ -47,13 +50,20 @@ pub(super) struct SendBuffer {
 }
 
 impl SendBuffer {
-    pub(super) fn new(first: u64, most: u64) -> Self {
+    pub(super) fn new(first: u64, limit: u64) -> Self {
         Self {
-            limit: FIRST_LIMIT.min(most),
+            limit,
+            fixed: false,
             waits: false,
             unsent: VecDeque::with_capacity(8),
             pushed: first,
         }
+    }
+
+    /// Sets the limit, which then stays (`SO_SNDBUF`).
+    pub(super) fn set_limit(&mut self, bytes: u64) {
+        self.limit = bytes;
+        self.fixed = true;
     }
 
     /// Returns whether the application waits for room.
@@ -68,7 +78,7 @@ impl SendBuffer {
 
     /// Returns the room in the last buffer for data up to `goal` bytes; `next` is the next number to be sent.
     fn room(&self, next: u64, goal: u64) -> u64 {
-        let Some(last) = self.unsent.back() else {
+        let Some(last) = self.unsent.back().filter(|last| !last.record) else {
             return 0;
         };
         let before = self.unsent.len().checked_sub(2);
@@ -78,8 +88,11 @@ impl SendBuffer {
 
     /// Begins a buffer at `at`.
     fn begin(&mut self, at: u64) {
-        let push = false;
-        self.unsent.push_back(Piece { end: at, push });
+        self.unsent.push_back(Piece {
+            end: at,
+            push: false,
+            record: false,
+        });
     }
 
     /// Appends data to the last buffer; the first data of a write takes its push flag away.
@@ -98,11 +111,19 @@ impl SendBuffer {
         }
     }
 
+    /// Marks the last buffer as the end of a record.
+    fn end_record(&mut self) {
+        if let Some(last) = self.unsent.back_mut() {
+            last.record = true;
+        }
+    }
+
     /// Fills the first buffer from the second for a burst that ends at `wanted` (the kernel's `tcp_grow_skb`).
     /// Returns the end of the first one, and whether it is to be pushed; `None` if there is no data.
     pub(super) fn head(&mut self, wanted: u64) -> Option<(u64, bool)> {
         if let (Some(&head), Some(&next)) = (self.unsent.front(), self.unsent.get(1))
             && head.end < wanted
+            && !head.record
         {
             let end = wanted.min(next.end);
             let whole = end == next.end;
@@ -110,7 +131,8 @@ impl SendBuffer {
                 self.unsent.remove(1);
             }
             let push = head.push || whole && next.push;
-            self.unsent[0] = Piece { end, push };
+            let record = whole && next.record;
+            self.unsent[0] = Piece { end, push, record };
         }
         self.unsent.front().map(|head| (head.end, head.push))
     }
@@ -126,7 +148,7 @@ impl SendBuffer {
 impl Sender {
     /// Takes up to `bytes` from the application and sends what may be sent; returns the bytes taken. An application
     /// that finds no room goes on as soon as a third of the buffer is free (the kernel's `tcp_sendmsg_locked`).
-    pub(crate) fn write(&mut self, now: Instant, bytes: u64) -> u64 {
+    pub(crate) fn write(&mut self, now: Instant, bytes: u64, ending: Ending) -> u64 {
         if self.fin_queued {
             return 0;
         }
@@ -138,9 +160,17 @@ impl Sender {
                 break;
             }
             taken += took;
-            self.buffer.push();
-            if taken == bytes {
+            let ends = taken == bytes;
+            if !(ends && ending == Ending::More) {
+                self.buffer.push();
+            }
+            if ends {
+                if ending == Ending::Record {
+                    self.buffer.end_record();
+                }
+                self.hold.more = ending == Ending::More;
                 self.transmit_as(now, Push::Pending);
+                self.hold.more = false;
             } else {
                 self.transmit_as(now, Push::All);
                 if self.buffer.waits {
@@ -209,6 +239,9 @@ impl Sender {
 
     /// Raises the limit to the windows of data that the congestion control wants (the kernel's `tcp_sndbuf_expand`).
     pub(super) fn expand_buffer(&mut self) {
+        if self.buffer.fixed {
+            return;
+        }
         let announced = u64::from(self.config.mss + TIMESTAMPS_OPTION);
         let segment = (announced + HEADERS + SHARED_INFO).next_power_of_two() + BUFFER_HEADER;
         let segments = LEAST_SEGMENTS

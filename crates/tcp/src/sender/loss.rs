@@ -9,7 +9,7 @@ use cca::{CaState, Event, Lost};
 pub(super) const INITIAL_REORDERING: u32 = 3;
 
 /// Upper bound of the degree of reordering (`tcp_max_reordering`).
-const MAX_REORDERING: u32 = 300;
+pub(super) const MAX_REORDERING: u32 = 300;
 
 impl Sender {
     /// Handles a dubious ACK: detects losses, changes the state, and returns what to resend.
@@ -35,7 +35,10 @@ impl Sender {
                     self.set_state(CaState::Open);
                 }
                 CaState::Recovery => {
-                    self.undo_finished_recovery();
+                    self.forget_duplicate_acks();
+                    if self.undo_finished_recovery() {
+                        return Resend::Nothing;
+                    }
                     self.end_reduction();
                 }
                 _ => {}
@@ -44,6 +47,9 @@ impl Sender {
         let mut resend = Resend::Nothing;
         match self.congestion.window.state {
             CaState::Recovery => {
+                if duplicate && self.lacks_sack() {
+                    self.count_duplicate_ack();
+                }
                 if effects.una_advanced && self.undo_on_partial_ack(prior_una) {
                     return Resend::Nothing;
                 }
@@ -65,6 +71,14 @@ impl Sender {
                     let opened = self.congestion.window.state == CaState::Open;
                     if !(opened || effects.lost_retransmission) {
                         return resend;
+                    }
+                }
+                if self.lacks_sack() {
+                    if effects.una_advanced {
+                        self.forget_duplicate_acks();
+                    }
+                    if duplicate {
+                        self.count_duplicate_ack();
                     }
                 }
                 if self.congestion.window.state <= CaState::Disorder {
@@ -212,6 +226,7 @@ impl Sender {
             self.board.forget_sacks();
             self.sack_cache.clear();
         }
+        self.forget_duplicate_acks();
         let range = self.board.ordinals();
         for ordinal in range.clone() {
             let sent = *self.board.get(ordinal);
@@ -254,6 +269,13 @@ impl Sender {
         if recovered {
             self.undo_finished_recovery();
             return Resend::Nothing;
+        }
+        if self.lacks_sack() {
+            if self.snd_nxt > self.high_seq && duplicate {
+                self.count_duplicate_ack();
+            } else if effects.una_advanced {
+                self.forget_duplicate_acks();
+            }
         }
         Resend::Lost
     }

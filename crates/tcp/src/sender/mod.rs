@@ -5,12 +5,16 @@
 
 mod ack;
 mod buffer;
+mod describe;
+mod giving_up;
+mod hold;
 mod limits;
 mod loss;
 mod pacing;
 mod prr;
 mod rack;
 mod rate;
+mod reno;
 mod rtt;
 mod sack;
 mod scoreboard;
@@ -29,6 +33,8 @@ pub(crate) use ack::AckInput;
 use ack::{AckEffects, Resend};
 use buffer::SendBuffer;
 use cca::{BuiltCca, Congestion, Context, Takeover};
+pub use hold::Ending;
+use hold::Hold;
 use limits::Limits;
 use pacing::Pacer;
 use prr::Prr;
@@ -54,6 +60,8 @@ pub(crate) struct Outgoing {
     pub(crate) push: bool,
     /// Whether it was sent before.
     pub(crate) again: bool,
+    /// Whether more of the same burst follows.
+    pub(crate) continues: bool,
 }
 
 /// Sending half of a connection.
@@ -79,6 +87,7 @@ pub(crate) struct Sender {
     /// End of the data that the application has written.
     write_end: u64,
     fin_queued: bool,
+    hold: Hold,
     /// End of the last segment sent that was not full (`snd_sml`).
     short_end: u64,
     snd_wnd: u64,
@@ -95,9 +104,15 @@ pub(crate) struct Sender {
     reordering_seen: bool,
     /// Segments that D-SACK has reported.
     duplicates_reported: u64,
-    /// Consecutive time-outs.
+    /// Consecutive time-outs, and the time of the first one.
     retransmits: u32,
+    timing_out_since: Instant,
     backoff: u32,
+    /// Window probes without an answer, and the time of the first one.
+    probes: u32,
+    probing_since: Option<Instant>,
+    /// Whether the other end has not answered for too long.
+    given_up: bool,
     /// Time of the first retransmission of this episode, milliseconds.
     retransmission_stamp: Option<u64>,
     f_rto: bool,
@@ -136,7 +151,7 @@ impl Sender {
             probe: LossProbe::default(),
             timer: Timer::default(),
             pacer: Pacer::default(),
-            buffer: SendBuffer::new(first, config.send_buffer),
+            buffer: SendBuffer::new(first, config.send_buffer_initial.min(config.send_buffer)),
             usage: WindowUsage::new(first),
             limits: Limits::default(),
             sack_cache: SackCache::default(),
@@ -144,17 +159,22 @@ impl Sender {
             snd_nxt: first,
             write_end: first,
             fin_queued: false,
+            hold: Hold::new(config.nagle),
             short_end: first,
             snd_wnd: 0,
             window_from: 0,
             max_wnd: 0,
             high_seq: first,
             highest_sacked: first,
-            reordering: loss::INITIAL_REORDERING,
+            reordering: config.reordering,
             reordering_seen: false,
             duplicates_reported: 0,
             retransmits: 0,
+            timing_out_since: Instant::ZERO,
             backoff: 0,
+            probes: 0,
+            probing_since: None,
+            given_up: false,
             retransmission_stamp: None,
             f_rto: false,
             cwr_queued: false,

@@ -12,8 +12,6 @@ pub(super) const GSO_MAX_SIZE: u64 = 65_536 - 1 - 320;
 const PACING_SHIFT: u32 = 10;
 /// Shift of the RTT by which shorter RTTs allow larger bursts: one doubling per 512 µs (`tcp_tso_rtt_log`).
 const TSO_RTT_LOG: u32 = 9;
-/// Divisor of the window that gives a burst worth sending at once (`tcp_tso_win_divisor`).
-const TSO_WIN_DIVISOR: u64 = 3;
 /// Segments that a connection sends before it is paced.
 const UNPACED_SEGMENTS: u64 = 10;
 
@@ -121,7 +119,10 @@ impl Sender {
             bytes += GSO_MAX_SIZE >> shift;
         }
         let segments = (bytes.min(GSO_MAX_SIZE) / u64::from(self.config.mss)) as u32;
-        segments.max(self.congestion.min_tso_segs()).max(1)
+        let least = self.config.min_burst_segments;
+        segments
+            .max(least.unwrap_or_else(|| self.congestion.min_tso_segs()))
+            .max(1)
     }
 
     /// Returns the burst that begins with the first unsent byte, of at most `largest` segments, if the
@@ -164,7 +165,8 @@ impl Sender {
         if limit >= u64::from(largest) * mss || (!burst.last && limit >= available) {
             return None;
         }
-        let share = self.snd_wnd.min(u64::from(w.cwnd) * mss) / TSO_WIN_DIVISOR;
+        let share = self.snd_wnd.min(u64::from(w.cwnd) * mss)
+            / u64::from(self.config.burst_window_divisor.max(1));
         if limit >= share {
             return None;
         }

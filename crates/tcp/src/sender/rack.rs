@@ -112,6 +112,10 @@ impl Sender {
     /// Marks the losses that RACK detects, and sets the reordering timer for segments that it cannot judge
     /// yet (RFC 8985 §6.2 step 5).
     pub(super) fn detect_loss(&mut self, now: Instant, effects: &mut AckEffects) {
+        if self.lacks_sack() {
+            self.mark_head_lost(effects.una_advanced);
+            return;
+        }
         if !self.rack.advanced || self.board.packets_out() == 0 {
             return;
         }

@@ -53,6 +53,11 @@ impl RttEstimator {
         self.srtt
     }
 
+    /// Returns the mean deviation.
+    pub(crate) fn variation(&self) -> Duration {
+        self.deviation / 4
+    }
+
     /// Returns the retransmission time-out without back-off.
     pub(crate) fn rto(&self) -> Duration {
         self.rto

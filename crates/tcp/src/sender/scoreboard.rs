@@ -37,7 +37,9 @@ pub(crate) struct Sent {
     /// Whether it was ever retransmitted.
     pub(crate) ever_retransmitted: bool,
     /// Whether it is the last segment of a burst in one buffer.
-    ends_burst: bool,
+    pub(crate) ends_burst: bool,
+    /// Whether it has the push flag.
+    pub(crate) push: bool,
     older: u64,
     newer: u64,
     in_time_order: bool,
@@ -93,6 +95,11 @@ impl Scoreboard {
         self.sacked
     }
 
+    /// Sets the number of segments that have arrived out of order, where the other end does not report them.
+    pub(crate) fn set_arrived(&mut self, segments: u32) {
+        self.sacked = segments;
+    }
+
     pub(crate) fn lost_out(&self) -> u32 {
         self.lost
     }
@@ -146,6 +153,7 @@ impl Scoreboard {
             retransmitted: false,
             ever_retransmitted: false,
             ends_burst: false,
+            push: false,
             older: NONE,
             newer: NONE,
             in_time_order: false,
@@ -153,11 +161,12 @@ impl Scoreboard {
         self.append_to_time_order(ordinal);
     }
 
-    /// Marks the segments sent last as one burst.
-    pub(crate) fn end_burst(&mut self) {
+    /// Marks the segments sent last as one burst, which ends with the push flag or not.
+    pub(crate) fn end_burst(&mut self, push: bool) {
         if let Some(sent) = self.queue.back_mut()
             && !sent.ends_burst
         {
+            sent.push = push;
             sent.ends_burst = true;
             self.bursts += 1;
         }

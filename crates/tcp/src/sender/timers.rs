@@ -151,6 +151,13 @@ impl Sender {
         if self.board.packets_out() == 0 {
             return;
         }
+        if self.is_retransmission_hopeless(now) {
+            self.given_up = true;
+            return;
+        }
+        if self.retransmits == 0 {
+            self.timing_out_since = now;
+        }
         self.counts.timeouts += 1;
         self.refresh_window();
         self.enter_loss(now);
@@ -159,7 +166,7 @@ impl Sender {
         self.retransmit(now, first, 1);
         // RFC 6298 §5.5: back off.
         self.backoff += 1;
-        self.wait_for_retransmission(now, self.rto());
+        self.wait_for_retransmission(now, self.clamp_to_user_timeout(now, self.rto()));
     }
 
     /// Handles the end of a reordering window (the kernel's `tcp_rack_reo_timeout`).
@@ -196,8 +203,15 @@ impl Sender {
     /// Probes a window that has had no room for the next segment for a time-out (the kernel's `tcp_send_probe0`).
     fn send_zero_window_probe(&mut self, now: Instant) {
         if self.next_fits() {
+            // Nothing but the hold of short segments keeps it back.
+            self.send_held(now);
             return;
         }
+        if self.is_probing_hopeless(now) {
+            self.given_up = true;
+            return;
+        }
+        self.probes += 1;
         if self.send_window_open() {
             self.backoff = 0;
             self.send_part(now);
@@ -215,6 +229,8 @@ impl Sender {
     /// Handles an ACK while nothing was in flight: the window may have opened (the kernel's `tcp_ack_probe`).
     pub(super) fn after_zero_window_probe(&mut self, now: Instant) {
         self.timer.clear();
+        self.probes = 0;
+        self.probing_since = None;
         if self.next_fits() {
             self.backoff = 0;
         } else {

@@ -37,6 +37,7 @@ impl Sender {
     pub(super) fn schedule_loss_probe(&mut self, now: Instant, advancing: bool) -> bool {
         let state = self.congestion.window.state;
         if !self.config.tail_loss_probe
+            || self.lacks_sack()
             || self.board.packets_out() == 0
             || !matches!(state, CaState::Open | CaState::Cwr)
         {

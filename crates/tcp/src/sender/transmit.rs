@@ -111,7 +111,7 @@ impl Sender {
         let window = (self.snd_una + self.snd_wnd).saturating_sub(self.snd_nxt);
         let len = burst.end - self.snd_nxt;
         let fin = u64::from(self.fin_queued && burst.last);
-        let short = push != Push::All && self.short_is_outstanding();
+        let short = self.holds_short(push);
         let first = if len > mss { mss } else { len + fin };
         if first > window {
             // Silly-window avoidance (RFC 9293 §3.8.6.2.1): only a probe splits the first segment, unless no window
@@ -141,7 +141,7 @@ impl Sender {
     }
 
     /// Returns whether a segment that was not full is not acknowledged (the kernel's `tcp_minshall_check`).
-    fn short_is_outstanding(&self) -> bool {
+    pub(super) fn short_is_outstanding(&self) -> bool {
         self.board.packets_out() > 0 && self.short_end > self.snd_una
     }
 
@@ -150,6 +150,7 @@ impl Sender {
         let mss = u64::from(self.config.mss);
         let from = self.snd_nxt;
         let fin = self.fin_queued && end + 1 == self.write_end;
+        let before = self.out.len();
         loop {
             let to = (self.snd_nxt + mss).min(end);
             self.send_new(now, to + u64::from(fin && to == end));
@@ -159,18 +160,20 @@ impl Sender {
         }
         // A burst of several segments has the push flag, so that aggregation on the way ends with it (the kernel's
         // `__tcp_transmit_skb`).
+        self.join_burst(before);
+        let marked = burst.push && end == burst.end;
         if let Some(last) = self.out.back_mut() {
-            last.push = end - from > mss || burst.push && end == burst.end;
+            last.push = end - from > mss || marked;
         }
-        self.end_burst(now, end - from);
+        self.end_burst(now, end - from, marked);
     }
 
-    /// Notes the end of a burst of `bytes`.
-    fn end_burst(&mut self, now: Instant, bytes: u64) {
+    /// Notes the end of a burst of `bytes`, and whether the application has marked it to be pushed.
+    fn end_burst(&mut self, now: Instant, bytes: u64, marked: bool) {
         if !bytes.is_multiple_of(u64::from(self.config.mss)) {
             self.short_end = self.snd_nxt;
         }
-        self.board.end_burst();
+        self.board.end_burst(marked);
         self.pace(now, bytes);
         self.check_space(now);
     }
@@ -180,7 +183,15 @@ impl Sender {
         let end = self.snd_una + self.snd_wnd;
         let len = end - self.snd_nxt;
         self.send_new(now, end);
-        self.end_burst(now, len);
+        self.end_burst(now, len, end == self.write_end);
+    }
+
+    /// Sends what the hold of short segments keeps back.
+    pub(super) fn send_held(&mut self, now: Instant) {
+        self.transmit_as(now, Push::All);
+        if let Some(last) = self.out.back_mut() {
+            last.push = true;
+        }
     }
 
     /// Sends one new segment regardless of the congestion window (tail loss probe). Returns whether pacing
@@ -192,7 +203,7 @@ impl Sender {
         }
         let len = end - self.snd_nxt;
         self.send_new(now, end);
-        self.end_burst(now, len);
+        self.end_burst(now, len, end == self.write_end);
         true
     }
 
@@ -213,6 +224,7 @@ impl Sender {
             fin,
             push: end == self.write_end,
             again: false,
+            continues: false,
         });
         self.counts.segments += 1;
         if self.in_reduction() {
@@ -260,15 +272,30 @@ impl Sender {
     /// Retransmits consecutive segments.
     pub(super) fn retransmit(&mut self, now: Instant, first: u64, segments: u32) {
         let mut bytes = 0;
-        for ordinal in first..first + u64::from(segments) {
+        let mut before = self.out.len();
+        let last = first + u64::from(segments) - 1;
+        for ordinal in first..=last {
             let stamp = self.repeat(now, ordinal);
             bytes += stamp.end - stamp.seq - u64::from(stamp.fin);
             self.board.mark_retransmitted(ordinal, stamp);
             self.undo.retransmitted();
             self.retransmission_stamp
                 .get_or_insert(now.as_nanos() / 1_000_000);
+            // The contents of a buffer leave together, as they did before.
+            if ordinal == last || self.board.get(ordinal).ends_burst {
+                self.join_burst(before);
+                before = self.out.len();
+            }
         }
         self.pace(now, bytes);
+    }
+
+    /// Marks what was put out after the first `before` pieces as one burst.
+    fn join_burst(&mut self, before: usize) {
+        let last = self.out.len().saturating_sub(1);
+        for piece in self.out.range_mut(before.min(last)..last) {
+            piece.continues = true;
+        }
     }
 
     /// Repeats a segment as a tail loss probe.
@@ -285,8 +312,9 @@ impl Sender {
             seq: sent.seq,
             len: (sent.end - sent.seq) as u32 - u32::from(sent.fin),
             fin: sent.fin,
-            push: sent.end == self.write_end,
+            push: sent.push,
             again: true,
+            continues: false,
         });
         self.counts.segments += 1;
         self.counts.retransmissions += 1;
@@ -316,6 +344,7 @@ impl Sender {
             fin: false,
             push: false,
             again: true,
+            continues: false,
         });
         self.counts.segments += 1;
     }

@@ -92,14 +92,22 @@ impl Sender {
     }
 
     /// Ends a recovery when all data outstanding at its start is acknowledged, and undoes it if it was
-    /// unneeded.
-    pub(super) fn undo_finished_recovery(&mut self) {
+    /// unneeded. Returns whether the state stays: without SACK it does until data beyond is acknowledged, against
+    /// another recovery by duplicate ACKs of the same data (RFC 6582 §4.1).
+    pub(super) fn undo_finished_recovery(&mut self) -> bool {
         if self.may_undo() {
             self.undo_reduction(false);
         } else {
             self.rack.recovery_ended();
         }
+        if self.lacks_sack() && self.snd_una == self.high_seq {
+            if !self.any_retransmission_out() {
+                self.retransmission_stamp = None;
+            }
+            return true;
+        }
         self.set_state(CaState::Open);
+        false
     }
 
     /// Undoes a recovery if the first ACK that advances in it shows that nothing was lost.

@@ -86,7 +86,10 @@ fn a_host_may_allow_less_than_the_first_limit() {
     let mut sender = opened("reno", config, 1 << 20);
     assert_eq!(sender.buffer.limit, 8_192);
     // A buffer that was begun is filled: the one that leaves ten segments, twice, and what stays.
-    assert_eq!(sender.write(start(), 1 << 20), (10 + FULL) * MSS);
+    assert_eq!(
+        sender.write(start(), 1 << 20, Ending::Message),
+        (10 + FULL) * MSS
+    );
 }
 
 /// Linux `tcp_sendmsg_locked`: memory is asked for at each new buffer. While the first buffer is being sent, the rest
@@ -94,7 +97,10 @@ fn a_host_may_allow_less_than_the_first_limit() {
 #[test]
 fn the_last_buffer_is_filled_to_its_end() {
     let mut sender = opened("reno", TcpConfig::default(), 1 << 20);
-    assert_eq!(sender.write(start(), 1 << 20), (10 + FULL) * MSS);
+    assert_eq!(
+        sender.write(start(), 1 << 20, Ending::Message),
+        (10 + FULL) * MSS
+    );
     assert!(sender.writer_waits());
     let out = sent(&mut sender);
     assert_eq!(out.len(), 10);
@@ -106,7 +112,7 @@ fn the_last_buffer_is_filled_to_its_end() {
     );
     // Five bursts and the buffer that waits.
     assert_eq!(sender.memory(), (10 + FULL) * MSS + 6 * 832);
-    assert_eq!(sender.write(start(), 1), 0);
+    assert_eq!(sender.write(start(), 1, Ending::Message), 0);
 }
 
 /// Linux `tcp_xmit_size_goal`: a buffer is at most half of the largest window offered, in whole segments.
@@ -128,7 +134,7 @@ fn a_small_window_makes_small_buffers() {
 #[test]
 fn a_writer_is_woken_when_a_third_is_free() {
     let mut sender = opened("reno", TcpConfig::default(), 1 << 20);
-    sender.write(start(), 1 << 20);
+    sender.write(start(), 1 << 20, Ending::Message);
     // In slow start every ACK is answered by twice as many segments, until the buffer is nearly drained.
     let mut acked = 0;
     while sender.writer_waits() {
@@ -140,7 +146,7 @@ fn a_writer_is_woken_when_a_third_is_free() {
     }
     let (kept, limit) = (sender.memory(), sender.buffer.limit);
     assert!(acked > 1 && limit > 46_080 && kept <= limit * 2 / 3);
-    assert!(sender.write(start() + RTT * 2, 1 << 20) > 0);
+    assert!(sender.write(start() + RTT * 2, 1 << 20, Ending::Message) > 0);
     assert!(sender.writer_waits());
 }
 
@@ -149,7 +155,7 @@ fn a_writer_is_woken_when_a_third_is_free() {
 fn half_of_the_taken_memory_must_be_free() {
     for (limit, waits) in [(3_000, true), (6_467, true), (6_468, false)] {
         let mut sender = opened("reno", TcpConfig::default(), 1 << 20);
-        sender.write(start(), 2 * MSS);
+        sender.write(start(), 2 * MSS, Ending::Message);
         // One burst of two segments: 3664 bytes. Or two of one: 4432.
         let kept = sender.memory();
         assert_eq!(kept, 2 * MSS + 832);
@@ -164,7 +170,7 @@ fn half_of_the_taken_memory_must_be_free() {
 #[test]
 fn the_buffer_does_not_grow_while_the_window_is_filled() {
     let mut sender = opened("reno", TcpConfig::default(), 1 << 20);
-    sender.write(start(), 1 << 20);
+    sender.write(start(), 1 << 20, Ending::Message);
     sender.reordering = 100;
     sender.check_space(start());
     assert_eq!(sender.buffer.limit, 46_080);
@@ -182,17 +188,17 @@ fn the_buffer_does_not_grow_while_the_window_is_filled() {
 #[test]
 fn a_second_short_segment_waits_for_the_first() {
     let mut sender = opened("reno", TcpConfig::default(), 1 << 20);
-    assert_eq!(sender.write(start(), 100), 100);
-    assert_eq!(sender.write(start(), 100), 100);
+    assert_eq!(sender.write(start(), 100, Ending::Message), 100);
+    assert_eq!(sender.write(start(), 100, Ending::Message), 100);
     let lens = |out: Vec<Outgoing>| -> Vec<_> { out.iter().map(|s| (s.len, s.fin)).collect() };
     assert_eq!(lens(sent(&mut sender)), [(100, false)]);
-    sender.write(start(), MSS);
+    sender.write(start(), MSS, Ending::Message);
     assert_eq!(
         lens(sent(&mut sender)),
         [(1_448, false)],
         "a full one leaves"
     );
-    sender.write(start(), 3 * MSS);
+    sender.write(start(), 3 * MSS, Ending::Message);
     assert_eq!(lens(sent(&mut sender)), [(1_448, false); 3]);
     sender.finish(start());
     assert_eq!(lens(sent(&mut sender)), [(100, true)]);
@@ -203,7 +209,7 @@ fn a_second_short_segment_waits_for_the_first() {
 fn the_fin_joins_unsent_data() {
     let mut sender = opened("reno", TcpConfig::default(), 1 << 20);
     sender.congestion.window.cwnd = 2;
-    sender.write(start(), 4 * MSS);
+    sender.write(start(), 4 * MSS, Ending::Message);
     sender.finish(start());
     assert_eq!(sent(&mut sender).len(), 2);
     ack(&mut sender, 0, 2);
@@ -222,13 +228,13 @@ fn the_end_of_the_window_splits_a_segment() {
         ..TcpConfig::default()
     };
     let mut sender = opened("reno", config.clone(), 5 * MSS + 500);
-    sender.write(start(), 1 << 20);
+    sender.write(start(), 1 << 20, Ending::Message);
     let lens: Vec<_> = sent(&mut sender).iter().map(|s| s.len).collect();
     assert_eq!(lens, [1_448, 1_448, 1_448, 1_448, 1_448, 500]);
     let mut sender = opened("reno", config, 5 * MSS + 500);
-    sender.write(start(), 100);
+    sender.write(start(), 100, Ending::Message);
     assert_eq!(sent(&mut sender).len(), 1, "nothing is outstanding");
-    sender.write(start(), 6 * MSS);
+    sender.write(start(), 6 * MSS, Ending::Message);
     let lens: Vec<_> = sent(&mut sender).iter().map(|s| s.len).collect();
     assert_eq!(lens, [1_448; 5], "only whole segments");
 }
@@ -282,7 +288,7 @@ fn half_a_window_of_data_is_pushed() {
     let mut sender = opened("reno", TcpConfig::default(), 1 << 20);
     sender.congestion.window.cwnd = 1_000;
     sender.expand_buffer();
-    sender.write(start(), 3 << 20);
+    sender.write(start(), 3 << 20, Ending::Message);
     let marked = sender.buffer.pushed - FIRST;
     assert!(marked > 1 << 19, "{marked}");
 }

@@ -8,6 +8,7 @@ use units::{Duration, Instant};
 use super::*;
 use crate::config::TcpConfig;
 use crate::sender::AckInput;
+use crate::sender::Ending;
 use cca::{Ack, BuiltCca, Congestion, CongestionControl, Lost, RateSample, Window};
 
 const FIRST: u64 = 1_000;
@@ -59,7 +60,7 @@ fn ten_out() -> (Sender, Arc<Mutex<Seen>>) {
     let mut sender = Sender::new(config, congestion, FIRST);
     let start = Instant::ZERO + RTT;
     sender.establish(start, Some(RTT), 1 << 20);
-    sender.write(start, 1 << 20);
+    sender.write(start, 1 << 20, Ending::Message);
     assert_eq!(sender.in_flight(), 10);
     (sender, seen)
 }

@@ -1,0 +1,74 @@
+//! Applicability: features that a script uses and the native TCP does not have, found before it is played.
+
+use crate::script::{Call, Script, TcpOption, What};
+
+/// Words in calls, and the features that they stand for.
+const FEATURES: &[(&str, &str)] = &[
+    ("FASTOPEN", "Fast Open"),
+    ("MPTCP", "MPTCP"),
+    ("ZEROCOPY", "zero-copy"),
+    ("TIMESTAMPING", "socket timestamps"),
+    ("SO_TIMESTAMP", "socket timestamps"),
+    ("TCP_MD5SIG", "TCP MD5 and AO"),
+    ("TCP_AO_", "TCP MD5 and AO"),
+    ("TCP_REPAIR", "TCP_REPAIR"),
+    ("TCP_ULP", "upper layer protocols"),
+    ("TCP_DEFER_ACCEPT", "TCP_DEFER_ACCEPT"),
+    ("TCP_SAVE", "TCP_SAVE_SYN"),
+    ("MSG_OOB", "urgent data"),
+    ("IPPROTO_UDP", "UDP"),
+    ("SOCK_DGRAM", "UDP"),
+    ("SOCK_RAW", "raw sockets"),
+    ("SO_TXTIME", "SO_TXTIME"),
+    ("TCP_TX_DELAY", "TCP_TX_DELAY"),
+];
+
+/// Calls that are not modelled, and the features that they stand for.
+const CALLS: &[(&str, &str)] = &[
+    ("splice", "splice"),
+    ("vmsplice", "splice"),
+    ("tee", "splice"),
+    ("pipe", "splice"),
+    ("open", "sendfile and files"),
+    ("sendfile", "sendfile and files"),
+    ("cap_set", "capabilities"),
+];
+
+/// Returns the first feature that the script needs and the native TCP does not have, with its line.
+pub(crate) fn missing(script: &Script) -> Option<(u32, String)> {
+    script.events.iter().find_map(|event| {
+        let feature = match &event.what {
+            What::Unmodelled(feature) => Some(*feature),
+            What::In(packet) | What::Out(packet) => {
+                packet
+                    .options
+                    .iter()
+                    .flatten()
+                    .find_map(|option| match option {
+                        TcpOption::Unmodelled(feature) => Some(*feature),
+                        _ => None,
+                    })
+            }
+            What::Call(call) => missing_in_call(call),
+            What::Code(code) if code.contains("delivered_ce") || code.contains("delivered_e") => {
+                Some("AccECN")
+            }
+            What::Icmp(_) | What::Command(_) | What::Code(_) => None,
+        };
+        feature.map(|feature| (event.line, feature.to_owned()))
+    })
+}
+
+fn missing_in_call(call: &Call) -> Option<&'static str> {
+    if let Some((_, feature)) = CALLS.iter().find(|(name, _)| *name == call.name) {
+        return Some(feature);
+    }
+    let mut found = None;
+    for argument in &call.arguments {
+        argument.words(&mut |word| {
+            let feature = FEATURES.iter().find(|(part, _)| word.contains(part));
+            found = found.or(feature.map(|(_, feature)| *feature));
+        });
+    }
+    found
+}

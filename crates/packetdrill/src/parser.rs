@@ -1,0 +1,241 @@
+//! Parser: the tokens of a script as its events.
+
+mod expression;
+mod packet;
+
+use crate::SyntaxError;
+use crate::lexer::{Token, tokens};
+use crate::script::{Call, Event, Script, Time, What};
+
+/// Parses a script.
+///
+/// # Errors
+///
+/// The text is not in the language.
+pub fn parse(text: &str) -> Result<Script, SyntaxError> {
+    let mut parser = Parser {
+        tokens: tokens(text)?,
+        at: 0,
+    };
+    let mut script = Script::default();
+    while let Some(token) = parser.peek() {
+        if let Token::Option(name, value) = token.clone() {
+            script.options.push((parser.line(), name, value));
+            parser.at += 1;
+        } else {
+            script.events.push(parser.event()?);
+        }
+    }
+    Ok(script)
+}
+
+/// Tokens of a script and the position among them.
+struct Parser {
+    tokens: Vec<(u32, Token)>,
+    at: usize,
+}
+
+impl Parser {
+    fn peek(&self) -> Option<&Token> {
+        self.tokens.get(self.at).map(|(_, token)| token)
+    }
+
+    /// Returns the line of the next token, or of the last one at the end.
+    fn line(&self) -> u32 {
+        let token = self.tokens.get(self.at).or(self.tokens.last());
+        token.map_or(1, |(line, _)| *line)
+    }
+
+    fn refuse<T>(&self, what: impl Into<String>) -> Result<T, SyntaxError> {
+        Err(SyntaxError {
+            line: self.line(),
+            what: what.into(),
+        })
+    }
+
+    fn expected<T>(&self, what: &str) -> Result<T, SyntaxError> {
+        match self.peek() {
+            Some(token) => self.refuse(format!("{what} expected, not {token}")),
+            None => self.refuse(format!("{what} expected, not the end")),
+        }
+    }
+
+    fn next_is(&self, mark: char) -> bool {
+        self.peek() == Some(&Token::Mark(mark))
+    }
+
+    fn take_mark(&mut self, mark: char) -> bool {
+        let found = self.next_is(mark);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn mark(&mut self, mark: char) -> Result<(), SyntaxError> {
+        if self.take_mark(mark) {
+            Ok(())
+        } else {
+            self.expected(&mark.to_string())
+        }
+    }
+
+    fn take_word(&mut self, word: &str) -> bool {
+        let found = matches!(self.peek(), Some(Token::Word(mine)) if mine == word);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn word(&mut self) -> Result<String, SyntaxError> {
+        match self.peek() {
+            Some(Token::Word(word)) => {
+                let word = word.clone();
+                self.at += 1;
+                Ok(word)
+            }
+            _ => self.expected("a name"),
+        }
+    }
+
+    /// Returns a whole number that fits its type.
+    fn number<N: TryFrom<i64>>(&mut self, what: &str) -> Result<N, SyntaxError> {
+        let Some(Token::Number(text)) = self.peek() else {
+            return self.expected(what);
+        };
+        let number = match text.strip_prefix("0x") {
+            Some(hex) => i64::from_str_radix(hex, 16).ok(),
+            None => text.parse().ok(),
+        };
+        match number.and_then(|number| N::try_from(number).ok()) {
+            Some(number) => {
+                self.at += 1;
+                Ok(number)
+            }
+            None => self.refuse(format!("{what}: {text} is out of range")),
+        }
+    }
+
+    /// Returns seconds as microseconds.
+    fn seconds(&mut self) -> Result<i64, SyntaxError> {
+        let Some(Token::Number(text)) = self.peek() else {
+            return self.expected("a time");
+        };
+        let Ok(seconds) = text.parse::<f64>() else {
+            return self.refuse(format!("time: {text} is no number"));
+        };
+        if !(0.0..1e9).contains(&seconds) {
+            return self.refuse(format!("time: {text} s is not between 0 and 1e9"));
+        }
+        self.at += 1;
+        Ok((seconds * 1e6).round() as i64)
+    }
+
+    fn event(&mut self) -> Result<Event, SyntaxError> {
+        let time = self.time()?;
+        let line = self.line();
+        let what = match self.peek() {
+            Some(Token::Shell(command)) => {
+                let command = command.clone();
+                self.at += 1;
+                What::Command(command)
+            }
+            Some(Token::Code(code)) => {
+                let code = code.clone();
+                self.at += 1;
+                What::Code(code)
+            }
+            Some(Token::Mark(mark @ ('<' | '>'))) => {
+                let inbound = *mark == '<';
+                self.at += 1;
+                self.packet(inbound)?
+            }
+            _ => What::Call(self.call()?),
+        };
+        Ok(Event { line, time, what })
+    }
+
+    /// Parses the time of an event. Code and commands may have none and then follow the previous event.
+    fn time(&mut self) -> Result<Time, SyntaxError> {
+        match self.peek() {
+            Some(Token::Shell(_) | Token::Code(_)) => Ok(Time::Relative(0)),
+            Some(Token::Mark('*')) => {
+                self.at += 1;
+                Ok(Time::Any)
+            }
+            Some(Token::Mark('+')) => {
+                self.at += 1;
+                let start = self.seconds()?;
+                Ok(match self.end_of_range()? {
+                    Some(end) => Time::RelativeRange(start, end),
+                    None => Time::Relative(start),
+                })
+            }
+            Some(Token::Number(_)) => {
+                let start = self.seconds()?;
+                Ok(match self.end_of_range()? {
+                    Some(end) => Time::AbsoluteRange(start, end),
+                    None => Time::Absolute(start),
+                })
+            }
+            _ => self.expected("the time of an event"),
+        }
+    }
+
+    fn end_of_range(&mut self) -> Result<Option<i64>, SyntaxError> {
+        if !self.take_mark('~') {
+            return Ok(None);
+        }
+        self.take_mark('+');
+        self.seconds().map(Some)
+    }
+
+    fn call(&mut self) -> Result<Call, SyntaxError> {
+        let ends = if self.peek() == Some(&Token::Ellipsis) {
+            self.at += 1;
+            Some(self.seconds()?)
+        } else {
+            None
+        };
+        let name = self.word()?;
+        let arguments = self.arguments()?;
+        self.mark('=')?;
+        let result = self.expression()?;
+        let errno = match self.peek() {
+            Some(Token::Word(word)) if word.starts_with('E') && !self.word_begins_event() => {
+                Some(self.word()?)
+            }
+            _ => None,
+        };
+        if self.next_is('(') {
+            self.note()?;
+        }
+        Ok(Call {
+            name,
+            arguments,
+            result,
+            errno,
+            ends,
+        })
+    }
+
+    /// Returns whether the next word begins a call without a time, which is an error that [`Parser::time`] reports.
+    fn word_begins_event(&self) -> bool {
+        matches!(self.tokens.get(self.at + 1), Some((_, Token::Mark('('))))
+            && matches!(
+                self.tokens.get(self.at + 2),
+                Some((_, Token::Number(_) | Token::Ellipsis))
+            )
+    }
+
+    /// Skips the note after the result of a call, such as `(Connection timed out)`.
+    fn note(&mut self) -> Result<(), SyntaxError> {
+        while !self.take_mark(')') {
+            if self.peek().is_none() {
+                return self.expected(")");
+            }
+            self.at += 1;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,125 @@
+//! Arguments and results of system calls.
+
+use super::Parser;
+use crate::SyntaxError;
+use crate::lexer::Token;
+use crate::script::Expression;
+
+impl Parser {
+    /// Parses `(a, b, ...)`.
+    pub(super) fn arguments(&mut self) -> Result<Vec<Expression>, SyntaxError> {
+        self.mark('(')?;
+        self.list(')')
+    }
+
+    /// Parses expressions between commas up to `close`.
+    fn list(&mut self, close: char) -> Result<Vec<Expression>, SyntaxError> {
+        let mut list = Vec::new();
+        while !self.take_mark(close) {
+            if !list.is_empty() {
+                self.mark(',')?;
+            }
+            list.push(self.expression()?);
+        }
+        Ok(list)
+    }
+
+    /// Parses an expression: alternatives of `|`.
+    pub(super) fn expression(&mut self) -> Result<Expression, SyntaxError> {
+        let first = self.term()?;
+        if !self.next_is('|') {
+            return Ok(first);
+        }
+        let mut parts = vec![first];
+        while self.take_mark('|') {
+            parts.push(self.term()?);
+        }
+        Ok(Expression::Or(parts))
+    }
+
+    fn term(&mut self) -> Result<Expression, SyntaxError> {
+        match self.peek().cloned() {
+            Some(Token::Ellipsis) => {
+                self.at += 1;
+                Ok(Expression::Any)
+            }
+            Some(Token::Number(_)) => Ok(Expression::Number(self.number("a whole number")?)),
+            Some(Token::Text(mut text)) => {
+                self.at += 1;
+                while let Some(Token::Text(more)) = self.peek() {
+                    text.push_str(more);
+                    self.at += 1;
+                }
+                if self.peek() == Some(&Token::Ellipsis) {
+                    self.at += 1;
+                }
+                Ok(Expression::Text(text))
+            }
+            Some(Token::Word(word)) => {
+                self.at += 1;
+                if self.next_is('(') && self.applies() {
+                    Ok(Expression::Apply(word, self.arguments()?))
+                } else if self.take_mark('=') {
+                    Ok(Expression::Fields(vec![(word, self.expression()?)]))
+                } else {
+                    Ok(Expression::Word(word))
+                }
+            }
+            Some(Token::Mark('[')) => {
+                self.at += 1;
+                Ok(Expression::List(self.list(']')?))
+            }
+            Some(Token::Mark('{')) => {
+                self.at += 1;
+                self.braces()
+            }
+            _ => self.expected("an expression"),
+        }
+    }
+
+    /// Returns whether the parenthesis after a word holds arguments, not the note after the result of a call.
+    fn applies(&self) -> bool {
+        matches!(
+            self.tokens.get(self.at + 1),
+            Some((_, Token::Text(_) | Token::Number(_) | Token::Ellipsis))
+        )
+    }
+
+    /// Parses fields or values up to `}`.
+    fn braces(&mut self) -> Result<Expression, SyntaxError> {
+        let mut fields = Vec::new();
+        let mut values = Vec::new();
+        while !self.take_mark('}') {
+            if !(fields.is_empty() && values.is_empty()) {
+                self.mark(',')?;
+            }
+            if let Some(name) = self.field_name() {
+                fields.push((name, self.expression()?));
+            } else {
+                match self.expression()? {
+                    Expression::Fields(more) => fields.extend(more),
+                    value => values.push(value),
+                }
+            }
+        }
+        Ok(if fields.is_empty() {
+            Expression::List(values)
+        } else {
+            Expression::Fields(fields)
+        })
+    }
+
+    /// Takes `name(count)=`, as in `msg_iov(1)=`.
+    fn field_name(&mut self) -> Option<String> {
+        let mark = |at: usize, mark: char| matches!(self.tokens.get(at), Some((_, Token::Mark(mine))) if *mine == mark);
+        let Some(Token::Word(name)) = self.peek() else {
+            return None;
+        };
+        let counted = mark(self.at + 1, '(') && mark(self.at + 3, ')') && mark(self.at + 4, '=');
+        let name = name.clone();
+        counted.then(|| {
+            self.at += 5;
+            name
+        })
+    }
+}

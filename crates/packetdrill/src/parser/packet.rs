@@ -1,0 +1,251 @@
+//! Packets: TCP segments with their options, and ICMP messages.
+
+use super::Parser;
+use crate::SyntaxError;
+use crate::lexer::Token;
+use crate::script::{Icmp, IpEcn, Packet, TcpOption, What};
+
+/// Letters of TCP flags.
+const FLAGS: &str = "SFRPEWUAC";
+
+impl Parser {
+    /// Parses what follows `<` or `>`.
+    pub(super) fn packet(&mut self, inbound: bool) -> Result<What, SyntaxError> {
+        let mut ecn = None;
+        if self.take_mark('[') {
+            ecn = self.ip_fields(']')?;
+        } else if self.take_mark('(') {
+            ecn = self.ip_fields(')')?;
+        }
+        if let Some(Token::Word(word)) = self.peek().cloned() {
+            match word.as_str() {
+                "icmp" => {
+                    self.at += 1;
+                    return self.icmp();
+                }
+                "udp" => return self.skip_packet("UDP"),
+                "ipv4" | "ipv6" | "gre" | "GREv0" | "mpls" => {
+                    return self.skip_packet("encapsulation");
+                }
+                _ => {}
+            }
+        }
+        if matches!(self.peek(), Some(Token::Number(text)) if !text.starts_with('.')) {
+            // Ports in front of the flags: the second connection of a script.
+            return self.skip_packet("packets with ports");
+        }
+        let Some(flags) = self.flags()? else {
+            return self.skip_packet("AccECN");
+        };
+        let mut packet = Packet {
+            flags,
+            ecn,
+            ..Packet::default()
+        };
+        (packet.seq, packet.len) = self.sequence()?;
+        if self.take_word("ack") {
+            packet.ack = Some(self.number("acknowledgement number")?);
+        }
+        if self.take_word("win") {
+            packet.window = Some(self.number("window")?);
+        }
+        let urgent = self.take_word("urg");
+        if urgent {
+            self.number::<u16>("urgent pointer")?;
+        }
+        packet.options = self.options()?;
+        if urgent || packet.flags.contains('U') {
+            return Ok(What::Unmodelled("urgent data"));
+        }
+        if packet.flags.contains('A') {
+            return Ok(What::Unmodelled("AccECN"));
+        }
+        Ok(if inbound {
+            What::In(packet)
+        } else {
+            What::Out(packet)
+        })
+    }
+
+    /// Skips a packet of a kind that is not modelled, up to the time of the next event.
+    fn skip_packet(&mut self, what: &'static str) -> Result<What, SyntaxError> {
+        let line = self.line();
+        while self.peek().is_some() && self.line() == line {
+            self.at += 1;
+        }
+        Ok(What::Unmodelled(what))
+    }
+
+    /// Parses the fields of the IP header between brackets; only the ECN field matters.
+    fn ip_fields(&mut self, close: char) -> Result<Option<IpEcn>, SyntaxError> {
+        let mut ecn = None;
+        while !self.take_mark(close) {
+            match self.peek() {
+                Some(Token::Word(word)) => {
+                    ecn = match word.as_str() {
+                        "noecn" => Some(IpEcn::None),
+                        "ect0" => Some(IpEcn::Ect0),
+                        "ect1" => Some(IpEcn::Ect1),
+                        "ect01" => Some(IpEcn::EitherEct),
+                        "ce" => Some(IpEcn::Ce),
+                        "tos" | "flowlabel" | "ttl" => ecn,
+                        other => {
+                            return self.refuse(format!("{other} is no field of the IP header"));
+                        }
+                    };
+                    self.at += 1;
+                }
+                Some(Token::Number(_) | Token::Mark(',')) => self.at += 1,
+                _ => return self.expected("a field of the IP header"),
+            }
+        }
+        Ok(ecn)
+    }
+
+    /// Parses the flags; `None` if they carry the counter of AccECN.
+    fn flags(&mut self) -> Result<Option<String>, SyntaxError> {
+        let mut flags = String::new();
+        if self.take_mark('-') {
+            return Ok(Some(flags));
+        }
+        if let Some(Token::Word(word)) = self.peek().cloned() {
+            // `P5` has the counter of AccECN in place of the acknowledgement flag.
+            if word.chars().skip(1).any(|letter| letter.is_ascii_digit()) {
+                return Ok(None);
+            }
+            if let Some(other) = word.chars().find(|letter| !FLAGS.contains(*letter)) {
+                return self.refuse(format!("{other} in {word} is no TCP flag"));
+            }
+            flags = word;
+            self.at += 1;
+        }
+        if matches!(self.peek(), Some(Token::Number(text)) if text.starts_with('.')) {
+            return Ok(None);
+        }
+        if self.take_mark('.') {
+            flags.push('.');
+        }
+        if flags.is_empty() {
+            self.expected("TCP flags")
+        } else {
+            Ok(Some(flags))
+        }
+    }
+
+    /// Parses `first:end(length)`; returns the first number and the length.
+    fn sequence(&mut self) -> Result<(u32, u32), SyntaxError> {
+        let first: u32 = self.number("sequence number")?;
+        self.mark(':')?;
+        let end: u32 = self.number("sequence number")?;
+        self.mark('(')?;
+        let len: u32 = self.number("payload")?;
+        self.mark(')')?;
+        if end.wrapping_sub(first) != len {
+            return self.refuse(format!("{first}:{end} are not {len} bytes"));
+        }
+        Ok((first, len))
+    }
+
+    /// Parses the options; none if there are no angle brackets.
+    fn options(&mut self) -> Result<Option<Vec<TcpOption>>, SyntaxError> {
+        // `<` with a time after the packet would be an event, but an event begins with its time.
+        if !self.take_mark('<') {
+            return Ok(Some(Vec::new()));
+        }
+        if self.peek() == Some(&Token::Ellipsis) {
+            self.at += 1;
+            self.mark('>')?;
+            return Ok(None);
+        }
+        let mut options = Vec::new();
+        while !self.take_mark('>') {
+            if !options.is_empty() {
+                self.mark(',')?;
+            }
+            options.push(self.option()?);
+        }
+        Ok(Some(options))
+    }
+
+    fn option(&mut self) -> Result<TcpOption, SyntaxError> {
+        let name = self.word()?;
+        Ok(match name.as_str() {
+            "nop" => TcpOption::Nop,
+            "eol" => TcpOption::Eol,
+            "mss" => TcpOption::Mss(self.number("mss")?),
+            "wscale" => TcpOption::WindowScale(self.number("wscale")?),
+            "sackOK" => TcpOption::SackPermitted,
+            "sack" => self.sack()?,
+            "TS" => {
+                if !self.take_word("val") {
+                    return self.expected("val");
+                }
+                let value = self.number("timestamp")?;
+                if !self.take_word("ecr") {
+                    return self.expected("ecr");
+                }
+                TcpOption::Timestamps(value, self.number("timestamp")?)
+            }
+            "FO" | "FOEXP" => self.unmodelled("Fast Open"),
+            "md5" | "ao" => self.unmodelled("TCP MD5 and AO"),
+            "ECN" | "accecn" | "AccECN" | "exp" | "e1b" | "e0b" | "ceb" => {
+                self.unmodelled("AccECN")
+            }
+            "mpcapable" | "mp_capable" | "mp_join" | "dss" | "add_address" => {
+                self.unmodelled("MPTCP")
+            }
+            other => return self.refuse(format!("{other} is no TCP option")),
+        })
+    }
+
+    fn sack(&mut self) -> Result<TcpOption, SyntaxError> {
+        let mut blocks = Vec::new();
+        while matches!(self.peek(), Some(Token::Number(_))) {
+            let left = self.number("left edge")?;
+            self.mark(':')?;
+            blocks.push((left, self.number("right edge")?));
+        }
+        if blocks.is_empty() {
+            self.expected("a SACK block")
+        } else {
+            Ok(TcpOption::Sack(blocks))
+        }
+    }
+
+    /// Skips the arguments of an option that is not modelled.
+    fn unmodelled(&mut self, what: &'static str) -> TcpOption {
+        while !matches!(self.peek(), None | Some(Token::Mark(',' | '>'))) {
+            self.at += 1;
+        }
+        TcpOption::Unmodelled(what)
+    }
+
+    /// Parses what follows `icmp`.
+    fn icmp(&mut self) -> Result<What, SyntaxError> {
+        let kind = self.word()?;
+        let mut icmp = Icmp {
+            kind,
+            code: String::new(),
+            mtu: None,
+            quoted: (0, 0),
+        };
+        if !self.peek_is_word("mtu") && matches!(self.peek(), Some(Token::Word(_))) {
+            icmp.code = self.word()?;
+        }
+        if self.take_word("mtu") {
+            icmp.mtu = Some(self.number("mtu")?);
+        }
+        if self.take_mark('[') {
+            if matches!(self.peek(), Some(Token::Word(_))) {
+                return self.skip_packet("ICMP about other protocols");
+            }
+            icmp.quoted = self.sequence()?;
+            self.mark(']')?;
+        }
+        Ok(What::Icmp(icmp))
+    }
+
+    fn peek_is_word(&self, word: &str) -> bool {
+        matches!(self.peek(), Some(Token::Word(mine)) if mine == word)
+    }
+}

@@ -1,0 +1,119 @@
+//! Tests of the parser.
+
+use super::*;
+use crate::script::{Expression, IpEcn, TcpOption};
+
+fn events(text: &str) -> Vec<Event> {
+    parse(text).expect("it is in the language").events
+}
+
+fn only(text: &str) -> What {
+    let mut events = events(text);
+    assert_eq!(events.len(), 1, "{events:?}");
+    events.remove(0).what
+}
+
+#[test]
+fn packets_have_flags_numbers_windows_and_options() {
+    let What::Out(packet) =
+        only("+0 > [ect0] PE. 1:1001(1000) ack 7 win 5 <nop,nop,TS val 1 ecr 2,sack 3:4 5:6>")
+    else {
+        panic!("a packet");
+    };
+    assert_eq!(
+        (packet.flags.as_str(), packet.seq, packet.len),
+        ("PE.", 1, 1000)
+    );
+    assert_eq!(
+        (packet.ack, packet.window, packet.ecn),
+        (Some(7), Some(5), Some(IpEcn::Ect0))
+    );
+    let sack = TcpOption::Sack(vec![(3, 4), (5, 6)]);
+    let expected = [
+        TcpOption::Nop,
+        TcpOption::Nop,
+        TcpOption::Timestamps(1, 2),
+        sack,
+    ];
+    assert_eq!(packet.options.as_deref(), Some(&expected[..]));
+    let What::In(none) = only("0 < - 1:1(0) win 3 <...>") else {
+        panic!("a packet")
+    };
+    assert_eq!((none.flags.as_str(), none.options), ("", None));
+}
+
+#[test]
+fn times_are_relative_absolute_ranges_or_any() {
+    let times: Vec<Time> = events("0 `a` +.5 `b` .1~.2 `c` +1~+1.5 `d` * `e` `f`")
+        .iter()
+        .map(|event| event.time)
+        .collect();
+    let expected = [
+        Time::Absolute(0),
+        Time::Relative(500_000),
+        Time::AbsoluteRange(100_000, 200_000),
+        Time::RelativeRange(1_000_000, 1_500_000),
+        Time::Any,
+        Time::Relative(0),
+    ];
+    assert_eq!(times, expected);
+}
+
+#[test]
+fn calls_have_arguments_results_errors_and_ends() {
+    let What::Call(call) =
+        only("+.1...0.2 connect(3, ..., ...) = -1 EINPROGRESS (Operation now in progress)")
+    else {
+        panic!("a call");
+    };
+    assert_eq!(
+        (call.name.as_str(), call.ends, call.errno.as_deref()),
+        ("connect", Some(200_000), Some("EINPROGRESS"))
+    );
+    let text = "0 sendmsg(4, {msg_name(...)=..., msg_iov(2)=[{..., 100}, {..., 5}], msg_flags=0}, MSG_MORE|MSG_EOR) = 105";
+    let What::Call(call) = only(text) else {
+        panic!("a call")
+    };
+    let Some(Expression::List(vectors)) = call.arguments[1].field("msg_iov") else {
+        panic!("vectors")
+    };
+    assert_eq!(
+        vectors[0],
+        Expression::List(vec![Expression::Any, Expression::Number(100)])
+    );
+    assert!(call.arguments[2].has_word("MSG_EOR"));
+    let What::Call(call) = only("0 fcntl(3, F_GETFL) = 0x2 (flags O_RDWR)") else {
+        panic!("a call")
+    };
+    assert_eq!(call.result, Expression::Number(2));
+}
+
+#[test]
+fn what_is_recognised_but_not_modelled_is_named() {
+    assert_eq!(
+        only("0 > S.5 0:0(0) ack 1 <...>"),
+        What::Unmodelled("AccECN")
+    );
+    assert_eq!(
+        only("0 < U. 1:2(1) ack 1 win 2 urg 1"),
+        What::Unmodelled("urgent data")
+    );
+    assert_eq!(events("0 < udp (10)\n0 `a`").len(), 2);
+}
+
+#[test]
+fn errors_name_their_lines() {
+    for (text, line, word) in [
+        ("0 `a`\n+x", 2, "time"),
+        ("\n\n0 < S 0:5(3)", 3, "bytes"),
+        ("0 < Q 0:0(0)", 1, "flag"),
+        ("0 < . 1:1(0) ack 1 win 99999", 1, "99999"),
+        ("0 > . 1:1(0) <frob>", 1, "option"),
+        ("0 close(3", 1, ","),
+        ("0 close(3) =", 1, "expression"),
+    ] {
+        let error = parse(text).expect_err(text);
+        assert_eq!(error.line, line, "{text}: {error}");
+        assert!(error.what.contains(word), "{text}: {error}");
+    }
+}

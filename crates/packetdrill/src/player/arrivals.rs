@@ -1,0 +1,115 @@
+//! Packets that the other end sends.
+
+use tcp::{Ecn, Failure, Flags, Segment, reset_reply};
+
+use super::socket::{Peer, Role};
+use super::{Departure, Player, Stop};
+use crate::compare::flags_of;
+use crate::script::{Icmp, IpEcn, Packet, TcpOption};
+
+impl Player {
+    /// Delivers a packet to the socket under test, or to a new connection of a listening one.
+    pub(super) fn arrive(&mut self, packet: &Packet) {
+        let flags = flags_of(&packet.flags);
+        let asks = flags.contains(Flags::SYN) && !flags.contains(Flags::ACK);
+        if let Some(listener) = self.under_test
+            && let Role::Listener(_) = &self.sockets[listener].role
+            && asks
+            && self.sockets[listener].open
+        {
+            self.open_passively(listener);
+        }
+        let Some(index) = self.under_test else { return };
+        let segment = match self.sockets[index].connection() {
+            Some(peer) => translate(packet, flags, Some(peer)),
+            None => translate(packet, flags, None),
+        };
+        let now = self.now;
+        if let Some(peer) = self.sockets[index].connection_mut()
+            && !peer.is_gone()
+        {
+            peer.tcp.take_segment(now, &segment);
+            self.collect(index);
+            return;
+        }
+        if let Some(mut reply) = reset_reply(&segment) {
+            let offset = self.sockets[index]
+                .connection()
+                .map_or(0, |peer| peer.offset);
+            if segment.flags.contains(Flags::ACK) {
+                reply.seq = reply.seq.wrapping_add(offset);
+            }
+            self.departures.push_back(Departure {
+                at: now,
+                from: index,
+                packet: reply,
+            });
+        }
+    }
+
+    /// Handles an ICMP message about the connection under test.
+    pub(super) fn icmp(&mut self, line: u32, icmp: &Icmp) -> Result<(), Stop> {
+        let Some(index) = self.under_test else {
+            return Ok(());
+        };
+        let Some(peer) = self.sockets[index].connection_mut() else {
+            return Ok(());
+        };
+        match (icmp.kind.as_str(), icmp.code.as_str()) {
+            ("unreachable", "frag_needed") | ("packet_too_big", _) => {
+                return Err(Stop::NotApplicable(line, "path MTU discovery".to_owned()));
+            }
+            ("unreachable" | "dest_unreach" | "unreach" | "time_exceeded", code) => {
+                let failure = match code {
+                    "port_unreachable" | "protocol_unreachable" => Failure::Refused,
+                    "net_unreachable" | "net_unknown" => Failure::NetworkUnreachable,
+                    _ => Failure::HostUnreachable,
+                };
+                peer.tcp.on_unreachable(failure);
+            }
+            ("source_quench", _) => {}
+            (kind, _) => return Err(Stop::NotApplicable(line, format!("ICMP {kind}"))),
+        }
+        self.collect(index);
+        Ok(())
+    }
+}
+
+/// Returns the segment of a packet of the script, with the numbers and clocks that our end uses.
+fn translate(packet: &Packet, flags: Flags, peer: Option<&Peer>) -> Segment {
+    let offset = peer.map_or(0, |peer| peer.offset);
+    let mut segment = Segment {
+        seq: packet.seq,
+        ack: packet.ack.map_or(0, |ack| ack.wrapping_sub(offset)),
+        len: packet.len,
+        window: packet.window.unwrap_or(0),
+        flags,
+        ecn: match packet.ecn {
+            None | Some(IpEcn::None) => Ecn::NotEct,
+            Some(IpEcn::Ect0 | IpEcn::EitherEct) => Ecn::Ect0,
+            Some(IpEcn::Ect1) => Ecn::Ect1,
+            Some(IpEcn::Ce) => Ecn::Ce,
+        },
+        ..Segment::default()
+    };
+    for option in packet.options.iter().flatten() {
+        match option {
+            TcpOption::Mss(mss) => segment.mss = Some(*mss),
+            TcpOption::WindowScale(scale) => segment.window_scale = Some(*scale),
+            TcpOption::SackPermitted => segment.sack_permitted = true,
+            TcpOption::Sack(blocks) => {
+                for (left, right) in blocks {
+                    segment
+                        .sack
+                        .push(left.wrapping_sub(offset), right.wrapping_sub(offset));
+                }
+            }
+            TcpOption::Timestamps(value, echo) => {
+                let echo = peer.map_or(*echo, |peer| peer.own_clock(*echo));
+                segment.timestamps = Some((*value, echo));
+            }
+            TcpOption::Nop | TcpOption::Eol | TcpOption::Unmodelled(_) => {}
+        }
+    }
+    segment
+}

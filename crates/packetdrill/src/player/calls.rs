@@ -1,0 +1,537 @@
+//! System calls of the application.
+
+use tcp::{Ending, State};
+
+use super::socket::{Peer, Role, Socket, connection};
+use super::waiting::call_text;
+use super::{Player, Stop};
+use crate::errno::Errno;
+use crate::script::{Call, Expression};
+
+/// Outcome of a call that does not fail.
+pub(super) enum Answer {
+    Value(i64),
+    /// Not returned yet; so many bytes are done.
+    Blocks(u64),
+    /// Returned with something else than expected.
+    Other(String),
+}
+
+/// Outcome of a call.
+pub(super) type Done = Result<Answer, Errno>;
+
+impl Player {
+    /// Carries out a call of which `done` bytes are done, or stops at what is not modelled.
+    pub(super) fn carry_out(&mut self, line: u32, call: &Call, done: u64) -> Result<Answer, Stop> {
+        let outcome = self.dispatch(call, done);
+        self.collect_all();
+        match outcome {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(errno)) => Ok(match call.errno.as_deref() {
+                Some(expected) if expected == errno.name() => Answer::Value(-1),
+                _ => Answer::Other(format!("{}() = -1 {}", call.name, errno.name())),
+            }),
+            Err(reason) => Err(Stop::NotApplicable(line, reason)),
+        }
+    }
+
+    /// Compares what a call has returned with what the script says.
+    pub(super) fn check_answer(&self, line: u32, call: &Call, answer: &Answer) -> Result<(), Stop> {
+        let expected = call_text(call);
+        match answer {
+            Answer::Other(seen) => Self::failed(line, expected, seen.clone(), "result"),
+            Answer::Value(value) => match &call.result {
+                Expression::Number(number)
+                    if number != value || (*value >= 0 && call.errno.is_some()) =>
+                {
+                    Self::failed(
+                        line,
+                        expected,
+                        format!("{}() = {value}", call.name),
+                        "result",
+                    )
+                }
+                _ => Ok(()),
+            },
+            Answer::Blocks(_) => Self::failed(line, expected, "it blocks", "blocks"),
+        }
+    }
+
+    /// Takes what all connections have sent.
+    pub(super) fn collect_all(&mut self) {
+        for index in 0..self.sockets.len() {
+            self.collect(index);
+        }
+    }
+
+    fn dispatch(&mut self, call: &Call, done: u64) -> Result<Done, String> {
+        let arguments = call.arguments.as_slice();
+        Ok(match call.name.as_str() {
+            "socket" => self.socket_call(call),
+            "bind" => self.socket(arguments).map(|_| Answer::Value(0)),
+            "listen" => self.listen(arguments),
+            "accept" | "accept4" => self.accept(call),
+            "connect" => self.connect(arguments, done),
+            "setsockopt" => return self.set_option(arguments),
+            "getsockopt" => return self.get_option(arguments),
+            "write" | "send" | "sendto" => {
+                self.write(arguments, length(arguments.get(2)), arguments.get(3), done)
+            }
+            "writev" => self.write(arguments, vectors(arguments.get(1)), None, done),
+            "sendmsg" => {
+                let bytes = arguments
+                    .get(1)
+                    .and_then(|message| message.field("msg_iov"));
+                self.write(arguments, vectors(bytes), arguments.get(2), done)
+            }
+            "read" | "recv" | "recvfrom" => {
+                self.read(arguments, length(arguments.get(2)), arguments.get(3))
+            }
+            "readv" => self.read(arguments, vectors(arguments.get(1)), None),
+            "recvmsg" => return self.receive_message(arguments),
+            "close" => self.close(arguments),
+            "shutdown" => self.shutdown(arguments),
+            "fcntl" => self.fcntl(arguments),
+            "ioctl" => return self.ioctl(arguments),
+            "poll" => return self.poll(arguments),
+            "epoll_create" | "epoll_create1" | "epoll_ctl" => return Err("epoll".to_owned()),
+            "getpid" => Ok(Answer::Value(1)),
+            other => return Err(format!("the system call {other}")),
+        })
+    }
+
+    /// Returns the socket of the descriptor in the first argument.
+    pub(super) fn socket(&self, arguments: &[Expression]) -> Result<usize, Errno> {
+        match arguments.first() {
+            Some(Expression::Number(descriptor)) => self
+                .descriptors
+                .get(descriptor)
+                .copied()
+                .ok_or(Errno::BadDescriptor),
+            _ => Err(Errno::BadDescriptor),
+        }
+    }
+
+    /// Gives a socket the descriptor that the script expects.
+    fn describe(&mut self, socket: usize, call: &Call) -> Answer {
+        let descriptor = match &call.result {
+            Expression::Number(number) if *number >= 0 => *number,
+            _ => self.descriptors.keys().last().map_or(3, |last| last + 1),
+        };
+        self.descriptors.insert(descriptor, socket);
+        Answer::Value(descriptor)
+    }
+
+    fn socket_call(&mut self, call: &Call) -> Done {
+        let mut socket = Socket::new(Role::Fresh);
+        socket.nonblocking = call
+            .arguments
+            .iter()
+            .any(|argument| argument.has_word("SOCK_NONBLOCK"));
+        self.sockets.push(socket);
+        Ok(self.describe(self.sockets.len() - 1, call))
+    }
+
+    fn listen(&mut self, arguments: &[Expression]) -> Done {
+        let socket = self.socket(arguments)?;
+        self.sockets[socket].role = Role::Listener(Default::default());
+        self.under_test = Some(socket);
+        Ok(Answer::Value(0))
+    }
+
+    fn accept(&mut self, call: &Call) -> Done {
+        let listener = self.socket(&call.arguments)?;
+        let Role::Listener(queue) = &self.sockets[listener].role else {
+            return Err(Errno::Invalid);
+        };
+        let ready = queue.iter().position(|&index| {
+            let state = self.sockets[index]
+                .connection()
+                .map(|peer| peer.tcp.state());
+            !matches!(
+                state,
+                None | Some(State::Listen | State::SynReceived | State::Closed)
+            )
+        });
+        let Some(at) = ready else {
+            return if self.sockets[listener].nonblocking {
+                Err(Errno::Again)
+            } else {
+                Ok(Answer::Blocks(0))
+            };
+        };
+        let Role::Listener(queue) = &mut self.sockets[listener].role else {
+            return Err(Errno::Invalid);
+        };
+        let Some(index) = queue.remove(at) else {
+            return Err(Errno::Again);
+        };
+        self.sockets[index].nonblocking = call
+            .arguments
+            .iter()
+            .any(|argument| argument.has_word("SOCK_NONBLOCK"));
+        Ok(self.describe(index, call))
+    }
+
+    /// Opens a connection; `begun` is not zero if the call was already made and blocks.
+    fn connect(&mut self, arguments: &[Expression], begun: u64) -> Done {
+        let index = self.socket(arguments)?;
+        let now = self.now;
+        if let Role::Fresh = self.sockets[index].role {
+            let mut tcp = connection(&self.settings, &self.sockets[index].options);
+            tcp.connect(now);
+            self.sockets[index].role = Role::Connection(Box::new(Peer::new(tcp)));
+            self.under_test = Some(index);
+            return if self.sockets[index].nonblocking {
+                Err(Errno::InProgress)
+            } else {
+                Ok(Answer::Blocks(1))
+            };
+        }
+        let Some(peer) = self.sockets[index].connection_mut() else {
+            return Err(Errno::Invalid);
+        };
+        if let Some(errno) = peer.take_failure() {
+            return Err(errno);
+        }
+        match peer.tcp.state() {
+            State::SynSent if begun > 0 => Ok(Answer::Blocks(1)),
+            State::SynSent => Err(Errno::Already),
+            _ if begun > 0 || !peer.connected => {
+                peer.connected = true;
+                Ok(Answer::Value(0))
+            }
+            _ => Err(Errno::IsConnected),
+        }
+    }
+
+    /// Writes the rest of `bytes`, of which `done` are written.
+    fn write(
+        &mut self,
+        arguments: &[Expression],
+        bytes: u64,
+        flags: Option<&Expression>,
+        done: u64,
+    ) -> Done {
+        let index = self.socket(arguments)?;
+        let flag = |word: &str| flags.is_some_and(|flags| flags.has_word(word));
+        if arguments
+            .get(1)
+            .is_some_and(|buffer| buffer.has_word("NULL"))
+            && bytes > 0
+        {
+            return Err(Errno::Fault);
+        }
+        let now = self.now;
+        let waits = !(self.sockets[index].nonblocking || flag("MSG_DONTWAIT"));
+        let Some(peer) = self.sockets[index].connection_mut() else {
+            return Err(Errno::Pipe);
+        };
+        if let Some(errno) = peer.take_failure() {
+            return Err(errno);
+        }
+        match peer.tcp.state() {
+            State::SynSent if waits => return Ok(Answer::Blocks(done)),
+            State::SynSent => return Err(Errno::Again),
+            State::Established | State::CloseWait if !peer.shut => {}
+            _ => return Err(Errno::Pipe),
+        }
+        let ending = if flag("MSG_EOR") {
+            Ending::Record
+        } else if flag("MSG_MORE") {
+            Ending::More
+        } else {
+            Ending::Message
+        };
+        let taken = peer.tcp.write_as(now, bytes - done, ending);
+        let written = done + taken;
+        if written == bytes {
+            Ok(Answer::Value(written as i64))
+        } else if waits {
+            Ok(Answer::Blocks(written))
+        } else if written == 0 {
+            Err(Errno::Again)
+        } else {
+            Ok(Answer::Value(written as i64))
+        }
+    }
+
+    /// Reads up to `bytes`.
+    fn read(&mut self, arguments: &[Expression], bytes: u64, flags: Option<&Expression>) -> Done {
+        let index = self.socket(arguments)?;
+        let flag = |word: &str| flags.is_some_and(|flags| flags.has_word(word));
+        let now = self.now;
+        let waits = !(self.sockets[index].nonblocking || flag("MSG_DONTWAIT"));
+        let Some(peer) = self.sockets[index].connection_mut() else {
+            return Err(Errno::NotConnected);
+        };
+        let there = peer.tcp.readable();
+        if there > 0 {
+            if arguments
+                .get(1)
+                .is_some_and(|buffer| buffer.has_word("NULL"))
+            {
+                return Err(Errno::Fault);
+            }
+            if flag("MSG_WAITALL") && there < bytes && waits && !peer.tcp.has_ended() {
+                return Ok(Answer::Blocks(0));
+            }
+            let taken = if flag("MSG_PEEK") {
+                there.min(bytes)
+            } else {
+                peer.tcp.read(now, bytes)
+            };
+            return Ok(Answer::Value(taken as i64));
+        }
+        if peer.tcp.has_ended() {
+            return Ok(Answer::Value(0));
+        }
+        if let Some(errno) = peer.take_failure() {
+            return Err(errno);
+        }
+        match peer.tcp.state() {
+            State::Closed => Ok(Answer::Value(0)),
+            _ if waits => Ok(Answer::Blocks(0)),
+            _ => Err(Errno::Again),
+        }
+    }
+
+    fn receive_message(&mut self, arguments: &[Expression]) -> Result<Done, String> {
+        if arguments
+            .get(2)
+            .is_some_and(|flags| flags.has_word("MSG_ERRQUEUE"))
+        {
+            return Err("the error queue".to_owned());
+        }
+        let message = arguments.get(1);
+        let bytes = vectors(message.and_then(|message| message.field("msg_iov")));
+        let done = self.read(arguments, bytes, arguments.get(2));
+        let control = message.and_then(|message| message.field("msg_control"));
+        if let (Some(Expression::List(list)), Ok(Answer::Value(_))) = (control, &done) {
+            for entry in list {
+                if !entry
+                    .field("cmsg_type")
+                    .is_some_and(|kind| kind.has_word("TCP_CM_INQ"))
+                {
+                    return Err("control messages".to_owned());
+                }
+                let left = self.unread(arguments);
+                if entry.field("cmsg_data") != Some(&Expression::Number(left)) {
+                    return Ok(Ok(Answer::Other(format!("TCP_CM_INQ = {left}"))));
+                }
+            }
+        }
+        Ok(done)
+    }
+
+    /// Returns the bytes that wait to be read; one more if the stream has ended after them (the kernel's
+    /// `tcp_inq_hint`).
+    fn unread(&self, arguments: &[Expression]) -> i64 {
+        let socket = self.socket(arguments).ok();
+        let peer = socket.and_then(|socket| self.sockets[socket].connection());
+        peer.map_or(0, |peer| match peer.tcp.readable() {
+            0 => i64::from(peer.tcp.has_ended()),
+            bytes => bytes as i64,
+        })
+    }
+
+    fn close(&mut self, arguments: &[Expression]) -> Done {
+        let index = self.socket(arguments)?;
+        let Some(Expression::Number(descriptor)) = arguments.first() else {
+            return Err(Errno::BadDescriptor);
+        };
+        self.descriptors.remove(descriptor);
+        if self.descriptors.values().any(|other| *other == index) {
+            return Ok(Answer::Value(0));
+        }
+        let now = self.now;
+        self.sockets[index].open = false;
+        let mut ends = Vec::new();
+        if let Role::Listener(queue) = &mut self.sockets[index].role {
+            ends.extend(queue.drain(..));
+        }
+        for child in ends {
+            // Connections that nobody accepted are reset (the kernel's `inet_csk_listen_stop`).
+            if let Some(peer) = self.sockets[child].connection_mut() {
+                peer.tcp.abort(now);
+            }
+        }
+        let lingers = self.sockets[index].options.linger;
+        if let Some(peer) = self.sockets[index].connection_mut() {
+            if lingers == Some(0) || peer.tcp.readable() > 0 {
+                peer.tcp.abort(now);
+            } else {
+                peer.tcp.detach(now);
+            }
+        }
+        Ok(Answer::Value(0))
+    }
+
+    fn shutdown(&mut self, arguments: &[Expression]) -> Done {
+        let index = self.socket(arguments)?;
+        let now = self.now;
+        let writes = arguments
+            .get(1)
+            .is_some_and(|how| how.has_word("SHUT_WR") || how.has_word("SHUT_RDWR"));
+        let Some(peer) = self.sockets[index].connection_mut() else {
+            return Err(Errno::NotConnected);
+        };
+        if matches!(peer.tcp.state(), State::Closed | State::Listen) {
+            return Err(Errno::NotConnected);
+        }
+        if writes {
+            peer.shut = true;
+            peer.tcp.close(now);
+        }
+        Ok(Answer::Value(0))
+    }
+
+    fn fcntl(&mut self, arguments: &[Expression]) -> Done {
+        let index = self.socket(arguments)?;
+        let has = |word: &str| arguments.iter().any(|argument| argument.has_word(word));
+        if has("F_SETFL") {
+            self.sockets[index].nonblocking = has("O_NONBLOCK");
+            return Ok(Answer::Value(0));
+        }
+        let nonblocking = if self.sockets[index].nonblocking {
+            0x800
+        } else {
+            0
+        };
+        Ok(Answer::Value(0x2 | nonblocking))
+    }
+
+    fn ioctl(&mut self, arguments: &[Expression]) -> Result<Done, String> {
+        let index = match self.socket(arguments) {
+            Ok(index) => index,
+            Err(errno) => return Ok(Err(errno)),
+        };
+        let Some(Expression::Word(request)) = arguments.get(1) else {
+            return Err("ioctl with these arguments".to_owned());
+        };
+        let peer = self.sockets[index].connection();
+        let Some(peer) = peer else {
+            return Ok(Err(Errno::Invalid));
+        };
+        let seen = match request.as_str() {
+            "SIOCINQ" | "FIONREAD" => peer.tcp.readable(),
+            "SIOCOUTQ" | "TIOCOUTQ" => peer.tcp.info(self.now).unacknowledged,
+            "SIOCOUTQNSD" => peer.tcp.info(self.now).unsent,
+            other => return Err(format!("ioctl {other}")),
+        };
+        let expected = match arguments.get(2) {
+            Some(Expression::List(list)) => list.first(),
+            other => other,
+        };
+        let same = !matches!(expected, Some(Expression::Number(number)) if *number != seen as i64);
+        Ok(Ok(if same {
+            Answer::Value(0)
+        } else {
+            Answer::Other(format!("{request} = {seen}"))
+        }))
+    }
+
+    /// Carries out `poll([{fd=..., events=..., revents=...}], n, timeout)`.
+    fn poll(&mut self, arguments: &[Expression]) -> Result<Done, String> {
+        let Some(Expression::List(list)) = arguments.first() else {
+            return Err("poll with these arguments".to_owned());
+        };
+        let mut ready = 0;
+        for entry in list {
+            let (Some(Expression::Number(descriptor)), Some(events)) =
+                (entry.field("fd"), entry.field("events"))
+            else {
+                return Err("poll with these arguments".to_owned());
+            };
+            let Some(&index) = self.descriptors.get(descriptor) else {
+                continue;
+            };
+            let happened = self.readiness(index);
+            let always = ["POLLERR", "POLLHUP"];
+            let seen: Vec<&str> = happened
+                .into_iter()
+                .filter(|name| always.contains(name) || events.has_word(name))
+                .collect();
+            ready += i64::from(!seen.is_empty());
+            if let Some(expected) = entry.field("revents") {
+                let mut words = Vec::new();
+                expected.words(&mut |word| words.push(word.to_owned()));
+                words.sort_unstable();
+                let mut names = seen.clone();
+                names.sort_unstable();
+                if words != names && ready > 0 {
+                    return Ok(Ok(Answer::Other(format!("poll() with {}", seen.join("|")))));
+                }
+            }
+        }
+        let waits = !matches!(arguments.get(2), Some(Expression::Number(0)));
+        Ok(Ok(if ready == 0 && waits {
+            Answer::Blocks(0)
+        } else {
+            Answer::Value(ready)
+        }))
+    }
+
+    /// Returns the names of the events of a socket.
+    fn readiness(&self, index: usize) -> Vec<&'static str> {
+        let socket = &self.sockets[index];
+        let mut names = Vec::new();
+        match &socket.role {
+            Role::Fresh => names.extend(["POLLHUP", "POLLOUT"]),
+            Role::Listener(queue) => {
+                let ready = |index: &usize| {
+                    self.sockets[*index].connection().is_some_and(|peer| {
+                        !matches!(
+                            peer.tcp.state(),
+                            State::Listen | State::SynReceived | State::Closed
+                        )
+                    })
+                };
+                if queue.iter().any(ready) {
+                    names.extend(["POLLIN", "POLLRDNORM"]);
+                }
+            }
+            Role::Connection(peer) => {
+                let (state, ended) = (peer.tcp.state(), peer.tcp.has_ended());
+                let closed = state == State::Closed;
+                if peer.tcp.readable() > 0 || ended || closed {
+                    names.extend(["POLLIN", "POLLRDNORM"]);
+                }
+                if ended || closed {
+                    names.push("POLLRDHUP");
+                }
+                if closed || ended && peer.shut {
+                    names.push("POLLHUP");
+                }
+                if !peer.tcp.writer_waits() || closed || peer.shut {
+                    names.extend(["POLLOUT", "POLLWRNORM"]);
+                }
+                if peer.tcp.failure().is_some() && !peer.told {
+                    names.push("POLLERR");
+                }
+            }
+        }
+        names
+    }
+}
+
+fn length(argument: Option<&Expression>) -> u64 {
+    match argument {
+        Some(Expression::Number(number)) => number.max(&0).unsigned_abs(),
+        _ => 0,
+    }
+}
+
+/// Returns the bytes of all vectors of `[{..., 100}, {..., 50}]`.
+fn vectors(argument: Option<&Expression>) -> u64 {
+    match argument {
+        Some(Expression::List(list)) => list
+            .iter()
+            .map(|vector| match vector {
+                Expression::List(pair) => length(pair.get(1)),
+                _ => 0,
+            })
+            .sum(),
+        _ => 0,
+    }
+}

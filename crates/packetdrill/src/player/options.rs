@@ -1,0 +1,217 @@
+//! Socket options.
+
+use cca::cca_by_name;
+use tcp::TcpConfig;
+use units::{Duration, Rate};
+
+use super::Player;
+use super::calls::{Answer, Done};
+use super::socket::Role;
+use crate::errno::Errno;
+use crate::script::Expression;
+
+/// Options that change nothing for the TCP.
+const WITHOUT_EFFECT: &[&str] = &[
+    "SO_REUSEADDR",
+    "SO_REUSEPORT",
+    "SO_MARK",
+    "SO_PRIORITY",
+    "SO_INCOMING_CPU",
+    "IP_TOS",
+    "IPV6_TCLASS",
+    "IP_MTU_DISCOVER",
+    "IPV6_MTU_DISCOVER",
+    "IP_FREEBIND",
+    "IP_RECVERR",
+    "IPV6_RECVERR",
+    "IP_TTL",
+    "TCP_INQ",
+    "TCP_LINGER2",
+    "TCP_NOTSENT_LOWAT",
+    "SO_BUSY_POLL",
+    "SO_SNDTIMEO",
+    "SO_RCVTIMEO",
+    "SO_DEBUG",
+    "IP_TRANSPARENT",
+];
+
+/// Options of a socket, which the connections of a listening socket inherit.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Options {
+    pub(super) receive_buffer: Option<u64>,
+    pub(super) send_buffer: Option<u64>,
+    pub(super) congestion_control: Option<String>,
+    nodelay: bool,
+    cork: bool,
+    user_timeout: Option<Duration>,
+    segment: Option<u32>,
+    retries_of_syn: Option<u32>,
+    pacing: Option<u64>,
+    /// Seconds that `close` lingers, if it does.
+    pub(super) linger: Option<i64>,
+}
+
+impl Options {
+    /// Puts the options into the configuration of a connection.
+    pub(super) fn apply(&self, config: &mut TcpConfig) {
+        config.nagle = !self.nodelay;
+        config.user_timeout = self.user_timeout;
+        if let Some(mss) = self.segment {
+            let header = if config.timestamps { 12 } else { 0 };
+            config.mss = config.mss.min(mss.saturating_sub(header));
+        }
+        if let Some(retries) = self.retries_of_syn {
+            config.syn_retries = retries;
+        }
+        if let Some(rate) = self.pacing {
+            config.max_pacing_rate = Rate::from_bits_per_second(rate.saturating_mul(8));
+        }
+    }
+}
+
+impl Player {
+    /// Carries out `setsockopt(fd, level, name, value, length)`.
+    pub(super) fn set_option(&mut self, arguments: &[Expression]) -> Result<Done, String> {
+        let socket = match self.socket(arguments) {
+            Ok(socket) => socket,
+            Err(errno) => return Ok(Err(errno)),
+        };
+        let (Some(Expression::Word(name)), Some(value)) = (arguments.get(2), arguments.get(3))
+        else {
+            return Err("setsockopt with these arguments".to_owned());
+        };
+        if WITHOUT_EFFECT.contains(&name.as_str()) {
+            return Ok(Ok(Answer::Value(0)));
+        }
+        let now = self.now;
+        let wmem_least = 4_608;
+        let socket = &mut self.sockets[socket];
+        let fresh = !matches!(socket.role, Role::Connection(_));
+        let options = &mut socket.options;
+        if name == "TCP_CONGESTION" {
+            let Expression::Text(cca) = value else {
+                return Err("TCP_CONGESTION without a name".to_owned());
+            };
+            let built = cca_by_name(cca).map_err(|_| format!("the congestion control {cca}"))?;
+            options.congestion_control = Some(cca.clone());
+            if let Role::Connection(peer) = &mut socket.role {
+                peer.tcp.switch(now, built, cca::Takeover::Kernel);
+            }
+            return Ok(Ok(Answer::Value(0)));
+        }
+        if name == "SO_LINGER" {
+            let number = |field: &str| match value.field(field) {
+                Some(Expression::Number(number)) => *number,
+                _ => 0,
+            };
+            options.linger = (number("onoff") != 0).then(|| number("linger"));
+            return Ok(Ok(Answer::Value(0)));
+        }
+        let Some(number) = first_number(value) else {
+            return Err(format!("setsockopt {name} with this value"));
+        };
+        let positive = number.max(0).unsigned_abs();
+        match name.as_str() {
+            "TCP_NODELAY" => options.nodelay = number != 0,
+            "TCP_CORK" => options.cork = number != 0,
+            "TCP_USER_TIMEOUT" => {
+                options.user_timeout = (number > 0).then(|| Duration::from_millis(positive))
+            }
+            "SO_SNDBUF" => options.send_buffer = Some((2 * positive).max(wmem_least)),
+            "SO_RCVBUF" if fresh => options.receive_buffer = Some((2 * positive).max(2_304)),
+            "TCP_MAXSEG" if fresh && !(88..=32_767).contains(&number) => {
+                return Ok(Err(Errno::Invalid));
+            }
+            "TCP_MAXSEG" if fresh => options.segment = Some(positive as u32),
+            "TCP_SYNCNT" => options.retries_of_syn = Some(positive as u32),
+            "SO_MAX_PACING_RATE" if fresh => options.pacing = Some(positive),
+            "TCP_QUICKACK" => {}
+            "SO_KEEPALIVE" | "TCP_KEEPIDLE" | "TCP_KEEPINTVL" | "TCP_KEEPCNT" => {
+                return Err("keep-alive".to_owned());
+            }
+            _ if fresh => return Err(format!("the socket option {name}")),
+            _ => return Err(format!("the socket option {name} of an open connection")),
+        }
+        let (nodelay, cork) = (options.nodelay, options.cork);
+        let (user_timeout, send_buffer) = (options.user_timeout, options.send_buffer);
+        if let Role::Connection(peer) = &mut socket.role {
+            match name.as_str() {
+                "TCP_NODELAY" => peer.tcp.set_nagle(now, !nodelay),
+                "TCP_CORK" => peer.tcp.set_cork(now, cork),
+                "TCP_USER_TIMEOUT" => peer.tcp.set_user_timeout(user_timeout),
+                "SO_SNDBUF" => peer.tcp.set_send_buffer(send_buffer.unwrap_or_default()),
+                "TCP_QUICKACK" if number != 0 => peer.tcp.acknowledge_quickly(now),
+                _ => {}
+            }
+        }
+        self.collect_all();
+        Ok(Ok(Answer::Value(0)))
+    }
+
+    /// Carries out `getsockopt(fd, level, name, value, length)`; the value is compared with the expected one.
+    pub(super) fn get_option(&mut self, arguments: &[Expression]) -> Result<Done, String> {
+        let socket = match self.socket(arguments) {
+            Ok(socket) => &mut self.sockets[socket],
+            Err(errno) => return Ok(Err(errno)),
+        };
+        let (Some(Expression::Word(name)), Some(value)) = (arguments.get(2), arguments.get(3))
+        else {
+            return Err("getsockopt with these arguments".to_owned());
+        };
+        let [_, rmem, _] = self.settings.triple("tcp_rmem");
+        let [_, wmem, _] = self.settings.triple("tcp_wmem");
+        let options = &socket.options;
+        let seen = match name.as_str() {
+            "SO_ERROR" => {
+                let failure = socket
+                    .connection_mut()
+                    .and_then(super::socket::Peer::take_failure);
+                failure.map_or("0".to_owned(), |errno| errno.name().to_owned())
+            }
+            "SO_SNDBUF" => options.send_buffer.unwrap_or(wmem).to_string(),
+            "SO_RCVBUF" => options.receive_buffer.unwrap_or(rmem).to_string(),
+            "TCP_NODELAY" => i64::from(options.nodelay).to_string(),
+            "TCP_CORK" => i64::from(options.cork).to_string(),
+            "TCP_USER_TIMEOUT" => options
+                .user_timeout
+                .map_or(0, Duration::as_millis)
+                .to_string(),
+            "TCP_CONGESTION" => {
+                let routed = self.settings.congestion_control();
+                options
+                    .congestion_control
+                    .as_deref()
+                    .unwrap_or(routed)
+                    .to_owned()
+            }
+            "TCP_MAXSEG" => match socket.connection() {
+                Some(peer) => peer.tcp.view().mss.to_string(),
+                None => options.segment.unwrap_or(536).to_string(),
+            },
+            other => return Err(format!("the socket option {other}")),
+        };
+        let expected = match value {
+            Expression::List(list) => list.first(),
+            single => Some(single),
+        };
+        let same = match expected {
+            Some(Expression::Number(number)) => number.to_string() == seen,
+            Some(Expression::Word(text) | Expression::Text(text)) => *text == seen,
+            _ => true,
+        };
+        Ok(Ok(if same {
+            Answer::Value(0)
+        } else {
+            Answer::Other(format!("{name} = {seen}"))
+        }))
+    }
+}
+
+/// Returns the number of `[number]` or `number`.
+fn first_number(value: &Expression) -> Option<i64> {
+    match value {
+        Expression::Number(number) => Some(*number),
+        Expression::List(list) => list.first().and_then(first_number),
+        _ => None,
+    }
+}

@@ -1,0 +1,167 @@
+//! Sockets: descriptors, listening sockets and connections of the host under test.
+
+use std::collections::VecDeque;
+
+use cca::{Congestion, Window, cca_by_name};
+use tcp::{Connection, Failure, State};
+use units::Instant;
+use units::random::{Purpose, Stream};
+
+use super::Player;
+use super::options::Options;
+use crate::errno::Errno;
+use crate::settings::Settings;
+
+/// Socket of the application.
+#[derive(Debug)]
+pub(super) struct Socket {
+    pub(super) role: Role,
+    pub(super) options: Options,
+    pub(super) nonblocking: bool,
+    /// Whether a descriptor refers to it, or it waits for `accept`.
+    pub(super) open: bool,
+}
+
+/// State of a socket.
+#[derive(Debug)]
+pub(super) enum Role {
+    /// Neither listening nor connected.
+    Fresh,
+    /// Listening, with the connections that were not accepted yet.
+    Listener(VecDeque<usize>),
+    /// Connection.
+    Connection(Box<Peer>),
+}
+
+/// Connection and what the script knows of it.
+#[derive(Debug)]
+pub(super) struct Peer {
+    pub(super) tcp: Connection,
+    /// Sequence number of the script less that of the connection.
+    pub(super) offset: u32,
+    /// Timestamps that were sent: the script's value and the actual one.
+    pub(super) clocks: Vec<(u32, u32)>,
+    /// Whether the application has been told of the failure.
+    pub(super) told: bool,
+    /// Whether the application has closed its end or shut it down.
+    pub(super) shut: bool,
+    /// Whether `connect` has returned success.
+    pub(super) connected: bool,
+}
+
+impl Peer {
+    pub(super) fn new(tcp: Connection) -> Self {
+        Self {
+            tcp,
+            offset: 0,
+            clocks: Vec::new(),
+            told: false,
+            shut: false,
+            connected: false,
+        }
+    }
+
+    /// Returns whether the host no longer knows the connection.
+    pub(super) fn is_gone(&self) -> bool {
+        self.tcp.state() == State::Closed
+    }
+
+    /// Returns our timestamp that stands for a value of the script.
+    pub(super) fn own_clock(&self, script: u32) -> u32 {
+        let known = self.clocks.iter().rev().find(|(value, _)| *value == script);
+        let known = known.map(|(_, actual)| *actual);
+        known.unwrap_or_else(|| {
+            let (first, actual) = self.clocks.first().copied().unwrap_or_default();
+            script.wrapping_sub(first).wrapping_add(actual)
+        })
+    }
+
+    /// Takes the failure of the connection, which a call returns once.
+    pub(super) fn take_failure(&mut self) -> Option<Errno> {
+        if self.told {
+            return None;
+        }
+        let errno = match self.tcp.failure()? {
+            Failure::Reset => Errno::ConnectionReset,
+            Failure::Refused => Errno::ConnectionRefused,
+            Failure::Pipe => Errno::Pipe,
+            Failure::TimedOut => Errno::TimedOut,
+            Failure::HostUnreachable => Errno::HostUnreachable,
+            Failure::NetworkUnreachable => Errno::NetworkUnreachable,
+        };
+        self.told = true;
+        Some(errno)
+    }
+}
+
+impl Socket {
+    pub(super) fn new(role: Role) -> Self {
+        Self {
+            role,
+            options: Options::default(),
+            nonblocking: false,
+            open: true,
+        }
+    }
+
+    pub(super) fn connection(&self) -> Option<&Peer> {
+        match &self.role {
+            Role::Connection(peer) => Some(peer),
+            Role::Fresh | Role::Listener(_) => None,
+        }
+    }
+
+    pub(super) fn connection_mut(&mut self) -> Option<&mut Peer> {
+        match &mut self.role {
+            Role::Connection(peer) => Some(peer),
+            Role::Fresh | Role::Listener(_) => None,
+        }
+    }
+
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.connection().map(|peer| peer.tcp.deadline())
+    }
+}
+
+/// Returns a connection as the options of its socket and the settings of the host make it.
+pub(super) fn connection(settings: &Settings, options: &Options) -> Connection {
+    let mut config = settings.config(options.receive_buffer);
+    options.apply(&mut config);
+    let name = options
+        .congestion_control
+        .as_deref()
+        .unwrap_or(settings.congestion_control());
+    // Names are checked where they are set.
+    let built = cca_by_name(name)
+        .or_else(|_| cca_by_name("cubic"))
+        .expect("cubic is a CCA of ours");
+    let draws = Stream::new(1, Purpose::CongestionControl, 0);
+    let mut window = Window::new(config.mss, config.initial_window, draws);
+    if let Some(clamp) = settings.window_clamp() {
+        window.cwnd_clamp = clamp;
+    }
+    let mut tcp = Connection::new(config, Congestion::new(window, built), 0, 0);
+    if let Some(bytes) = options.send_buffer {
+        tcp.set_send_buffer(bytes);
+    }
+    // The application reads by request.
+    tcp.read(Instant::ZERO, 0);
+    tcp
+}
+
+impl Player {
+    /// Creates the connection of a request that arrives at a listening socket.
+    pub(super) fn open_passively(&mut self, listener: usize) {
+        let options = self.sockets[listener].options.clone();
+        let mut tcp = connection(&self.settings, &options);
+        tcp.listen();
+        let mut socket = Socket::new(Role::Connection(Box::new(Peer::new(tcp))));
+        socket.options = options;
+        let index = self.sockets.len();
+        self.sockets.push(socket);
+        if let Role::Listener(queue) = &mut self.sockets[listener].role {
+            queue.push_back(index);
+        }
+        self.under_test = Some(index);
+    }
+}

@@ -1,0 +1,268 @@
+//! Scripts of our own against the native TCP: what it does, and that differences are noticed.
+
+use packetdrill::{Report, Verdict, parse, play};
+
+/// Handshake of a server whose client has a full segment of 1000 bytes, at 0.1 s; the connection is descriptor 4.
+const SERVER: &str = "`../common/defaults.sh`
+    0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
+   +0 bind(3, ..., ...) = 0
+   +0 listen(3, 1) = 0
+   +0 < S 0:0(0) win 32792 <mss 1000,sackOK,nop,nop,nop,wscale 7>
+   +0 > S. 0:0(0) ack 1 <mss 1460,nop,nop,sackOK,nop,wscale 8>
+  +.1 < . 1:1(0) ack 1 win 257
+   +0 accept(3, ..., ...) = 4
+";
+
+fn played(text: &str) -> Report {
+    play(&parse(text).expect("it is in the language"))
+}
+
+fn server(text: &str) -> Report {
+    played(&format!("{SERVER}{text}"))
+}
+
+#[track_caller]
+fn passes(report: &Report) {
+    assert_eq!(report.verdict, Verdict::Passed);
+}
+
+#[track_caller]
+fn value(report: &Report, name: &str) -> i64 {
+    let fields = &report.assertions.last().expect("an assertion").fields;
+    fields
+        .iter()
+        .find(|(field, _)| *field == name)
+        .expect("a field")
+        .1
+}
+
+#[test]
+fn a_lost_segment_is_retransmitted_after_three_sacks() {
+    let report = server(
+        "+0 write(4, ..., 10000) = 10000
+         +0 > P. 1:10001(10000) ack 1
+        +.1 < . 1:1(0) ack 1 win 257 <sack 1001:2001,nop,nop>
+         +0 < . 1:1(0) ack 1 win 257 <sack 1001:3001,nop,nop>
+         +0 < . 1:1(0) ack 1 win 257 <sack 1001:4001,nop,nop>
+         +0 > . 1:1001(1000) ack 1
+         +0 %{ assert tcpi_ca_state == TCP_CA_Recovery }%",
+    );
+    passes(&report);
+    assert_eq!(value(&report, "tcpi_ca_state"), 3);
+    assert_eq!(value(&report, "tcpi_sacked"), 3);
+    assert_eq!(value(&report, "tcpi_snd_ssthresh"), 7);
+}
+
+#[test]
+fn duplicate_acks_stand_for_sack_if_the_other_end_has_none() {
+    let text = SERVER
+        .replace("sackOK,nop,nop,nop,", "nop,")
+        .replace("nop,nop,sackOK,nop,", "nop,");
+    passes(&played(&format!(
+        "{text}
+         +0 write(4, ..., 10000) = 10000
+         +0 > P. 1:10001(10000) ack 1
+        +.1 < . 1:1(0) ack 1 win 257
+         +0 < . 1:1(0) ack 1 win 257
+         +0 < . 1:1(0) ack 1 win 257
+         +0 > . 1:1001(1000) ack 1
+        +.1 < . 1:1(0) ack 4001 win 257
+         +0 > . 4001:5001(1000) ack 1"
+    )));
+}
+
+#[test]
+fn time_outs_double() {
+    passes(&server(
+        "+0 write(4, ..., 1000) = 1000
+         +0 > P. 1:1001(1000) ack 1
+        +.3 > P. 1:1001(1000) ack 1
+        +.3 > P. 1:1001(1000) ack 1
+        +.6~+.62 > P. 1:1001(1000) ack 1
+          * > P. 1:1001(1000) ack 1",
+    ));
+}
+
+#[test]
+fn short_segments_wait_by_nagle_cork_and_more() {
+    passes(&server(
+        "+0 write(4, ..., 100) = 100
+         +0 > P. 1:101(100) ack 1
+         +0 write(4, ..., 100) = 100
+       +.01 < . 1:1(0) ack 101 win 257
+         +0 > P. 101:201(100) ack 1
+         +0 < . 1:1(0) ack 201 win 257
+         +0 setsockopt(4, SOL_TCP, TCP_CORK, [1], 4) = 0
+         +0 write(4, ..., 100) = 100
+       +.01 setsockopt(4, SOL_TCP, TCP_CORK, [0], 4) = 0
+         +0 > P. 201:301(100) ack 1
+         +0 < . 1:1(0) ack 301 win 257
+         +0 send(4, ..., 100, MSG_MORE) = 100
+       +.01 setsockopt(4, SOL_TCP, TCP_NODELAY, [1], 4) = 0
+         +0 > . 301:401(100) ack 1
+         +0 send(4, ..., 100, MSG_EOR) = 100
+         +0 > P. 401:501(100) ack 1",
+    ));
+}
+
+#[test]
+fn closing_takes_each_way() {
+    passes(&server(
+        "+0 shutdown(4, SHUT_WR) = 0
+         +0 > F. 1:1(0) ack 1
+        +.1 < . 1:1(0) ack 2 win 257
+         +0 < P. 1:1001(1000) ack 2 win 257
+         +0 > . 2:2(0) ack 1001
+         +0 read(4, ..., 2000) = 1000
+         +0 write(4, ..., 10) = -1 EPIPE (Broken pipe)
+         +0 < F. 1001:1001(0) ack 2 win 257
+         +0 > . 2:2(0) ack 1002
+         +0 read(4, ..., 2000) = 0",
+    ));
+    // Unread data, or a linger of no time: a reset.
+    passes(&server(
+        "+0 < P. 1:1001(1000) ack 1 win 257
+         +0 > . 1:1(0) ack 1001
+         +0 close(4) = 0
+         +0 > R. 1:1(0) ack 1001
+        +.1 < . 1001:1001(0) ack 1 win 257
+         +0 > R 1:1(0)",
+    ));
+    passes(&server(
+        "+0 setsockopt(4, SOL_SOCKET, SO_LINGER, {onoff=1, linger=0}, 8) = 0
+         +0 close(4) = 0
+         +0 > R. 1:1(0) ack 1",
+    ));
+    // Data for an application that is gone.
+    passes(&server(
+        "+0 close(4) = 0
+         +0 > F. 1:1(0) ack 1
+        +.1 < P. 1:1001(1000) ack 2 win 257
+         +0 > R 2:2(0)",
+    ));
+}
+
+#[test]
+fn resets_refusals_and_time_outs_reach_the_application() {
+    passes(&server(
+        "+.1 < R. 1:1(0) ack 1 win 257
+         +0 read(4, ..., 1000) = -1 ECONNRESET (Connection reset by peer)
+         +0 read(4, ..., 1000) = 0
+         +0 write(4, ..., 1000) = -1 EPIPE (Broken pipe)",
+    ));
+    passes(&played(
+        "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
+        +0...0.100 connect(3, ..., ...) = -1 ECONNREFUSED (Connection refused)
+        +0 > S 0:0(0) <...>
+       +.1 < R. 0:0(0) ack 1 win 0",
+    ));
+    passes(&server(
+        "+0 setsockopt(4, SOL_TCP, TCP_USER_TIMEOUT, [1000], 4) = 0
+         +0 write(4, ..., 1000) = 1000
+         +0 > P. 1:1001(1000) ack 1
+         +3 read(4, ..., 1000) = -1 ETIMEDOUT (Connection timed out)",
+    ));
+}
+
+#[test]
+fn blind_segments_are_challenged() {
+    passes(&server(
+        "+.1 < S 0:0(0) win 32792 <mss 1000>
+         +0 > . 1:1(0) ack 1
+         +1 < R 2:2(0) win 257
+         +0 > . 1:1(0) ack 1
+         +1 < . 1:1(0) ack 5000 win 257
+         +0 > . 1:1(0) ack 1
+         +1 < - 1:1001(1000) win 257
+         +0 ioctl(4, SIOCINQ, [0]) = 0",
+    ));
+}
+
+#[test]
+fn marks_are_echoed_until_the_window_is_reduced() {
+    let text = SERVER.replace(
+        "defaults.sh`",
+        "defaults.sh
+sysctl -q net.ipv4.tcp_ecn=1`",
+    );
+    let text = text
+        .replace("< S 0", "< SEW 0")
+        .replace("> S. 0", "> SE. 0");
+    passes(&played(&format!(
+        "{text}
+         +0 < [ce] P. 1:1001(1000) ack 1 win 257
+         +0 > [noecn] E. 1:1(0) ack 1001
+         +0 write(4, ..., 1000) = 1000
+         +0 > [ect0] PE. 1:1001(1000) ack 1001
+        +.1 < [ect0] WE. 1001:1001(0) ack 1001 win 257
+         +0 write(4, ..., 1000) = 1000
+         +0 > [ect01] PW. 1001:2001(1000) ack 1001"
+    )));
+}
+
+#[test]
+fn calls_block_until_their_time() {
+    passes(&server(
+        "+0...0.200 read(4, ..., 2000) = 1000
+        +.2 < P. 1:1001(1000) ack 1 win 257
+         +0 > . 1:1(0) ack 1001",
+    ));
+    let report =
+        server("+0...0.200 read(4, ..., 2000) = 1000\n +.1 < P. 1:1001(1000) ack 1 win 257");
+    let Verdict::Failed(difference) = report.verdict else {
+        panic!("{report:?}")
+    };
+    assert_eq!((difference.line, difference.reason.as_str()), (9, "time"));
+}
+
+#[test]
+fn differences_have_their_line_and_both_sides() {
+    for (text, reason) in [
+        ("+0 > P. 1:1001(1000) ack 1", "no packet"),
+        ("+0 write(4, ..., 10) = 9", "result"),
+        ("+0 write(4, ..., 10) = 10\n+.1 > P. 1:11(10) ack 1", "time"),
+        ("+0 write(4, ..., 10) = 10\n+0 > . 1:11(10) ack 1", "PSH"),
+        (
+            "+0 write(4, ..., 10) = 10\n+0 > P. 1:11(10) ack 2",
+            "acknowledgement number",
+        ),
+        (
+            "+0 write(4, ..., 10) = 10\n+0 > P. 1:12(11) ack 1",
+            "payload",
+        ),
+        (
+            "+0 write(4, ..., 10) = 10\n+0 > P. 1:11(10) ack 1 win 1",
+            "window",
+        ),
+        (
+            "+0 write(4, ..., 10) = 10\n+0 > P. 1:11(10) ack 1 <nop,nop,sackOK>",
+            "options",
+        ),
+        ("+0 read(4, ..., 10) = 10", "blocks"),
+    ] {
+        let Verdict::Failed(difference) = server(text).verdict else {
+            panic!("{text}")
+        };
+        assert_eq!(difference.reason, reason, "{text}: {difference:?}");
+        assert_eq!(difference.line as usize, 8 + text.lines().count(), "{text}");
+    }
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    for (text, word) in [
+        (
+            "+0 setsockopt(4, SOL_TCP, TCP_FASTOPEN, [1], 4) = 0",
+            "Fast Open",
+        ),
+        ("+0 send(4, ..., 10, MSG_ZEROCOPY) = 10", "zero-copy"),
+        ("+0 splice(4, NULL, 6, NULL, 9, 0) = 9", "splice"),
+        ("+0 `nstat | grep -q TcpExt`", "nstat"),
+        ("+0 frobnicate(4) = 0", "frobnicate"),
+    ] {
+        let Verdict::NotApplicable { reason, .. } = server(text).verdict else {
+            panic!("{text}")
+        };
+        assert!(reason.contains(word), "{text}: {reason}");
+    }
+}

@@ -1,0 +1,61 @@
+//! Duplicate ACKs in place of SACK, for an other end that does not support it (RFC 6582; the kernel's
+//! `tcp_add_reno_sack` and what belongs to it).
+
+use super::Sender;
+use cca::CaState;
+
+impl Sender {
+    /// Returns whether the other end does not report what it has received.
+    pub(super) fn lacks_sack(&self) -> bool {
+        !self.config.sack
+    }
+
+    /// Counts a duplicate ACK as a segment that has arrived out of order.
+    pub(super) fn count_duplicate_ack(&mut self) {
+        let before = self.board.sacked_out();
+        self.board.set_arrived(before + 1);
+        self.limit_arrived(0);
+        if self.board.sacked_out() > before {
+            self.rate.delivered += 1;
+        }
+    }
+
+    /// Handles a cumulative ACK of `acked` segments: those counted before have arrived by now.
+    pub(super) fn take_counted(&mut self, acked: u32) {
+        let counted = self.board.sacked_out();
+        if acked > 0 {
+            self.rate.delivered += u64::from(acked.saturating_sub(counted).max(1));
+            self.board.set_arrived((counted + 1).saturating_sub(acked));
+        }
+        self.limit_arrived(acked);
+    }
+
+    /// Forgets the duplicate ACKs.
+    pub(super) fn forget_duplicate_acks(&mut self) {
+        if self.lacks_sack() {
+            self.board.set_arrived(0);
+        }
+    }
+
+    /// Keeps the count below the segments that can have arrived; more duplicate ACKs than that show reordering.
+    fn limit_arrived(&mut self, acked: u32) {
+        let holes = self.board.lost_out().max(1).min(self.board.packets_out());
+        let most = self.board.packets_out() - holes;
+        if self.board.sacked_out() > most {
+            self.board.set_arrived(most);
+            self.reordering = (self.board.packets_out() + acked).min(super::loss::MAX_REORDERING);
+            self.reordering_seen = true;
+        }
+    }
+
+    /// Marks the head as lost after enough duplicate ACKs, or after a partial ACK in recovery (the kernel's
+    /// `tcp_newreno_mark_lost`).
+    pub(super) fn mark_head_lost(&mut self, una_advanced: bool) {
+        let state = self.congestion.window.state;
+        let enough = state < CaState::Recovery && self.board.sacked_out() >= self.reordering;
+        let partial = state == CaState::Recovery && una_advanced;
+        if (enough || partial) && self.board.packets_out() > 0 {
+            self.mark_lost(self.board.ordinals().start);
+        }
+    }
+}

@@ -1,0 +1,77 @@
+"""celltcp fidelity packetdrill."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from celltcp.cli.options import option
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from celltcp.fidelity.packetdrill import Outcome
+
+#: Width of the tables where standard output is no terminal.
+_WIDTH = 150
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@option("json_file")
+def packetdrill(paths: tuple[str, ...], json_file: str | None) -> None:
+    """Play packetdrill scripts, with which Linux's TCP is tested, against the native TCP.
+
+    PATH is a script or a folder, which is searched for *.pkt. The exit code is 1 if a script failed.
+    """
+    import json
+
+    from celltcp.export.text import must_be_writable, write_text
+    from celltcp.fidelity.packetdrill import FAILED, play_scripts
+
+    if json_file not in (None, "-"):
+        must_be_writable(Path(str(json_file)))
+    outcomes = play_scripts(paths)
+    rows = [outcome.to_json() for outcome in outcomes]
+    document = json.dumps(rows, indent=1, allow_nan=False) + "\n"
+    if json_file == "-":
+        click.echo(document, nl=False)
+    else:
+        print_outcomes(outcomes)
+    if json_file not in (None, "-"):
+        write_text(Path(str(json_file)), document)
+    if any(outcome.status == FAILED for outcome in outcomes):
+        sys.exit(1)
+
+
+def print_outcomes(outcomes: Sequence[Outcome]) -> None:
+    """The scripts that failed, the reasons why others are not applicable, and how many passed."""
+    from rich.table import Table
+
+    from celltcp.cli.console import wide_console
+    from celltcp.fidelity.packetdrill import FAILED, NOT_APPLICABLE, PASSED, count, missing
+
+    console = wide_console(_WIDTH)
+    counted = count(outcomes)
+    if counted[FAILED]:
+        table = Table(title="Failed")
+        for heading in ("script", "line", "differs in", "expected", "seen"):
+            table.add_column(heading, justify="right" if heading == "line" else "left")
+        for outcome in outcomes:
+            if outcome.status == FAILED:
+                texts = (outcome.reason, outcome.expected, outcome.seen)
+                table.add_row(outcome.script, str(outcome.line), *(text or "" for text in texts))
+        console.print(table, markup=False)
+    if counted[NOT_APPLICABLE]:
+        table = Table(title="Not applicable")
+        table.add_column("needs")
+        table.add_column("scripts", justify="right")
+        for reason, scripts in missing(outcomes):
+            table.add_row(reason, str(scripts))
+        console.print(table, markup=False)
+    console.print(
+        f"{counted[PASSED]} passed, {counted[FAILED]} failed, {counted[NOT_APPLICABLE]} not applicable"
+    )

@@ -1,0 +1,86 @@
+"""Assertions: the Python code of packetdrill scripts, of which assertions on TCP_INFO are evaluated."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import Any
+
+#: Parts of Python that assertions consist of; nothing of it can reach beyond the values that are given.
+_ALLOWED = (
+    *(ast.Module, ast.Assert, ast.Assign, ast.AugAssign, ast.Expr, ast.If, ast.Pass),
+    *(ast.Name, ast.Load, ast.Store, ast.Constant, ast.Tuple, ast.List, ast.IfExp, ast.JoinedStr),
+    *(ast.FormattedValue, ast.Call, ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.USub),
+    *(ast.UAdd, ast.Invert, ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod),
+    *(ast.BitAnd, ast.BitOr, ast.BitXor, ast.RShift, ast.Compare, ast.Eq, ast.NotEq, ast.Lt),
+    *(ast.LtE, ast.Gt, ast.GtE, ast.In, ast.NotIn, ast.Is, ast.IsNot),
+)
+_FUNCTIONS: dict[str, Any] = {
+    "abs": abs,
+    "float": float,
+    "int": int,
+    "max": max,
+    "min": min,
+    "print": lambda *_: None,
+    "round": round,
+    "str": str,
+}
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first assertion of a script that does not hold or cannot be evaluated."""
+
+    line: int
+    expected: str
+    seen: str
+    reason: str
+    applicable: bool = True
+
+
+def first_difference(assertions: list[tuple[int, str, dict[str, int]]]) -> Difference | None:
+    """Evaluates assertions in order; names that the code assigns are kept from one to the next."""
+    names: dict[str, Any] = {}
+    for line, code, values in assertions:
+        names.update(values)
+        found = _evaluate(line, code.strip(" \t"), names)
+        if found:
+            return found
+    return None
+
+
+def _evaluate(line: int, code: str, names: dict[str, Any]) -> Difference | None:
+    try:
+        tree = ast.parse(code)
+    except (SyntaxError, ValueError):
+        return Difference(line, _short(code), "", "Python that does not parse", applicable=False)
+    for node in ast.walk(tree):
+        if not isinstance(node, _ALLOWED):
+            what = f"Python with {type(node).__name__}"
+            return Difference(line, _short(code), "", what, applicable=False)
+    for statement in tree.body:
+        at = line + statement.lineno - 1
+        text = _short(ast.unparse(statement))
+        single = ast.Module([statement], type_ignores=[])
+        try:
+            exec(compile(single, "script", "exec"), {"__builtins__": _FUNCTIONS}, names)
+        except AssertionError as failure:
+            return Difference(at, text, _values(statement, names) or str(failure), "assertion")
+        except NameError as missing:
+            what = f"TCP_INFO field {missing.name}"
+            return Difference(at, text, "", what, applicable=False)
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+            return Difference(at, text, str(error), "assertion")
+    return None
+
+
+def _values(statement: ast.stmt, names: dict[str, Any]) -> str:
+    """The fields that a statement names, with their values."""
+    used = [node.id for node in ast.walk(statement) if isinstance(node, ast.Name)]
+    fields = [name for name in dict.fromkeys(used) if name in names and not name.isupper()]
+    shown = [name for name in fields if not name.startswith(("TCP_CA_", "TCPI_OPT_"))]
+    return ", ".join(f"{name} = {names[name]}" for name in shown)
+
+
+def _short(code: str) -> str:
+    return " ".join(code.split())[:120]

@@ -1,0 +1,90 @@
+"""packetdrill: the scripts that Linux's TCP is tested with, played against the native TCP."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from celltcp._core import CelltcpError, play_packetdrill
+from celltcp.fidelity.assertions import first_difference
+
+#: What can become of a script.
+PASSED, FAILED, NOT_APPLICABLE = "passed", "failed", "not applicable"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a script, and the first line that differed or needs what is missing."""
+
+    script: str
+    status: str
+    line: int | None = None
+    expected: str | None = None
+    seen: str | None = None
+    reason: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The outcome as a row."""
+        return asdict(self)
+
+
+def find_scripts(paths: Sequence[str]) -> list[Path]:
+    """The scripts among files and folders; folders are searched for `*.pkt`."""
+    scripts: list[Path] = []
+    for each in map(Path, paths):
+        if each.is_dir():
+            found = sorted(path for path in each.rglob("*.pkt") if path.is_file())
+            if not found:
+                raise CelltcpError(f"{each}: the folder has no *.pkt")
+            scripts += found
+        elif each.is_file():
+            scripts.append(each)
+        else:
+            raise CelltcpError(f"{each}: no such file or folder")
+    return list(dict.fromkeys(scripts))
+
+
+def play_script(path: Path) -> Outcome:
+    """Plays one script."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "no UTF-8 text"
+        raise CelltcpError(f"{path}: {reason}") from None
+    played = play_packetdrill(text, str(path))
+    assertions = played.pop("assertions")
+    differs = first_difference(assertions)
+    if differs is None:
+        return Outcome(str(path), **played)
+    status = FAILED if differs.applicable else NOT_APPLICABLE
+    expected = differs.expected if differs.applicable else None
+    seen = differs.seen if differs.applicable else None
+    return Outcome(str(path), status, differs.line, expected, seen, differs.reason)
+
+
+def play_scripts(
+    paths: Sequence[str], progress: Callable[[int, int], None] | None = None
+) -> list[Outcome]:
+    """Plays all scripts among files and folders."""
+    scripts = find_scripts(paths)
+    outcomes = []
+    for number, script in enumerate(scripts, 1):
+        outcomes.append(play_script(script))
+        if progress:
+            progress(number, len(scripts))
+    return outcomes
+
+
+def count(outcomes: Sequence[Outcome]) -> dict[str, int]:
+    """How many scripts have which status."""
+    counted = Counter(outcome.status for outcome in outcomes)
+    return {status: counted[status] for status in (PASSED, FAILED, NOT_APPLICABLE)}
+
+
+def missing(outcomes: Sequence[Outcome]) -> list[tuple[str, int]]:
+    """The reasons why scripts are not applicable, and of how many; the most frequent first."""
+    reasons = (str(outcome.reason) for outcome in outcomes if outcome.status == NOT_APPLICABLE)
+    return Counter(reasons).most_common()
