@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from celltcp.ccas import catalogue
-from celltcp.plots.style import COLOURS, colour, colours
+from celltcp.plots.palette import COLOURS, colour, colours
 
 RULES = [f"auto:policy=rules,requirement={each}" for each in ("goodput", "balanced", "delay")]
 

@@ -243,6 +243,13 @@ class Comparison(Recorded):
             )
         return series
 
+    def __repr__(self) -> str:
+        about = self.results.about
+        ranked = {name: ccas[0] for name, ccas in self.recommendation.items() if ccas}
+        best = ", ".join(f"{cca} for {name}" for name, cca in ranked.items())
+        runs = f"{about['runs']} {'run' if about['runs'] == 1 else 'runs'} of {', '.join(self.ccas)}"
+        return f"<Comparison {about['name']}: {runs}{f'; leading: {best}' if best else ''}>"
+
     def _repr_html_(self) -> str:
         return str(self.summary.to_html(float_format="{:.3g}".format))
 

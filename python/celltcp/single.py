@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -25,8 +26,9 @@ from celltcp.results import (
     remove_pictures,
     require_own,
 )
-from celltcp.results.frames import Recorded, frame
-from celltcp.results.origin import origin_of
+from celltcp.results.frames import Recorded, frame, json_rows
+from celltcp.results.limits import all_warnings
+from celltcp.results.origin import made_of, origin_of
 from celltcp.sample_file import SampleFile, number_rows
 from celltcp.settings import RunSettings
 
@@ -62,6 +64,28 @@ class SingleRun(Recorded):
 
     #: Plots, `celltcp.plots.RunPlots`: `time_series()`.
     plot = Attachment()
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns what ran, the connections and the warnings; the same for the same seed."""
+        about = self.results.about
+        return {
+            "version": about["version"],
+            "scenario": about["name"],
+            "scenario_hash": about["hash"],
+            "traces": about.get("traces", []),
+            **made_of(about),
+            "cca": about["cca"][0],
+            "seed": about["seed"],
+            "flows": json_rows(self.flows),
+            "decisions": json_rows(self.decisions) if "decisions" in self.results.tables else [],
+            "warnings": all_warnings(self.results),
+        }
+
+    def __repr__(self) -> str:
+        about = self.results.about
+        flow = self.flows.iloc[0]
+        figures = f"{flow['goodput_mbps']:.2f} Mbit/s, mean RTT {flow['rtt_mean_ms']:.1f} ms"
+        return f"<SingleRun {about['name']}, {about['cca'][0]}, seed {about['seed']}: {figures}>"
 
     def save(self, folder: str | Path) -> Path:
         """Writes the tables as Parquet files into `folder`."""

@@ -24,8 +24,28 @@ from celltcp.cli.sweep import sweep
 from celltcp.cli.traces import traces
 
 
+def _version(context: click.Context, _parameter: click.Parameter, asked: bool) -> None:
+    """Prints version and build of celltcp, its engines, and the kernels that are built."""
+    if not asked or context.resilient_parsing:
+        return
+    from celltcp._core import CelltcpError
+    from celltcp.engines import engine
+
+    click.echo(f"celltcp, version {__version__}")
+    click.echo(f"build    {engine().build}")
+    try:
+        kernel = engine("kernel").kernel
+        newest = f"Linux {kernel.version}" if kernel else "no kernel is built"
+    except CelltcpError:
+        newest = "no kernel is built"
+    click.echo(f"engines  native; kernel ({newest})")
+    context.exit()
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(__version__, prog_name="celltcp")
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="What runs."
+)
 def celltcp() -> None:
     """Which TCP congestion control, on this mobile network, for this application, now?"""
 

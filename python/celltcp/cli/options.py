@@ -60,6 +60,9 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "is_flag": True,
         "help": "Replace other results in the folder of --out.",
     },
+    "size": {"metavar": "WxH", "help": "Size of the picture in inches, such as 8x5."},
+    "style": {"metavar": "STYLE", "help": "Style of matplotlib, by its name or file."},
+    "title": {"metavar": "TEXT", "help": "Title of the picture."},
     "json_file": {
         "name": "--json",
         "metavar": "FILE",

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 import click
 
 from celltcp.cli.options import option, scenario_options, takes_settings
-from celltcp.cli.outcome import tell_traces
+from celltcp.cli.outcome import check_json, tell, tell_traces
 from celltcp.cli.progress import progress_bar
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from celltcp.settings import RunSettings
     from celltcp.single import SingleRun
 
@@ -35,18 +37,19 @@ if TYPE_CHECKING:
     metavar="WHEN",
     help="State of the connection: every-ack, off, or an interval such as 10ms.",
 )
+@option("json_file")
 @takes_settings
-def run(scenario: str, settings: RunSettings, pcap: str | None) -> None:
+def run(scenario: str, settings: RunSettings, pcap: str | None, json_file: str | None) -> None:
     """Run one congestion control once on SCENARIO and look closely."""
     from pathlib import Path
 
     from celltcp.export.text import must_be_writable
-    from celltcp.labels import labels
     from celltcp.results import prepare_folder
     from celltcp.results.limits import all_warnings
     from celltcp.results.origin import ran_by
     from celltcp.single import run_with
 
+    check_json(json_file)
     loaded = settings.load(scenario)
     tell_traces(loaded)
     folder = prepare_folder(settings.out) if settings.out else None
@@ -54,6 +57,17 @@ def run(scenario: str, settings: RunSettings, pcap: str | None) -> None:
         must_be_writable(Path(pcap))
     with progress_bar("running") as progress:
         result = run_with(loaded, settings.applied(), pcap=pcap, progress=progress)
+    tell(result.to_json(), json_file, lambda: _print_run(result))
+    click.echo(ran_by(result.results.about), err=True)
+    for warning in all_warnings(result.results):
+        click.echo(f"warning: {warning}", err=True)
+    _draw(result, folder)
+
+
+def _print_run(result: SingleRun) -> None:
+    """Prints a line per connection, and the decisions of selectors."""
+    from celltcp.labels import labels
+
     names = labels(result.flows["cca"].unique())
     for flow in result.flows.to_dict("records"):
         click.echo(
@@ -64,9 +78,10 @@ def run(scenario: str, settings: RunSettings, pcap: str | None) -> None:
         )
     if "decisions" in result.results.tables:
         _print_decisions(result)
-    click.echo(ran_by(result.results.about), err=True)
-    for warning in all_warnings(result.results):
-        click.echo(f"warning: {warning}", err=True)
+
+
+def _draw(result: SingleRun, folder: Path | None) -> None:
+    """Draws the picture beside the results, unless it is there."""
     if result.results.is_repeat and folder:
         click.echo(f"{folder} has this run already: nothing was run", err=True)
     if folder and not (result.results.is_repeat and (folder / "run.png").is_file()):

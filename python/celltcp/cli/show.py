@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 import click
+
+from celltcp.cli.options import option, options
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,6 +49,8 @@ PLOTS = ("overview", "throughput-delay", "ecdf", "time-series", "startup")
     help="Of the ecdf, --by-position and --by-phase.",
 )
 @click.option("--out", metavar="PLACE", help="Folder of the export or file of the picture.")
+@options("size", "style", "title")
+@option("json_file", help="Write the outcome as JSON, as the command did; - prints it.")
 def show(
     folders: tuple[str, ...],
     form: str | None,
@@ -54,6 +59,10 @@ def show(
     cca: str | None,
     metric: str,
     out: str | None,
+    size: str | None,
+    style: str | None,
+    title: str | None,
+    json_file: str | None,
 ) -> None:
     """Show the results in DIR again: table, pictures, exports.
 
@@ -63,7 +72,10 @@ def show(
     from pathlib import Path
 
     from celltcp.ccas import chosen as chosen_ccas
+    from celltcp.cli.compare import print_comparison
+    from celltcp.cli.outcome import check_json, tell
     from celltcp.comparison import Comparison
+    from celltcp.plots.style import styled
     from celltcp.stored import load
 
     chosen = [name for name, value in (("--format", form), ("--plot", plot)) if value]
@@ -77,7 +89,8 @@ def show(
         if cca:
             comparisons = [each.only(chosen_ccas(cca, each.ccas)) for each in comparisons]
         file = Path(out) if out else Path(folders[0]) / f"by-{view}.png"
-        _view(comparisons, view, metric, file)
+        with styled(size, style, title):
+            _view(comparisons, view, metric, file)
         return
     if len(folders) > 1:
         raise click.UsageError("several DIR go with --by-position, --by-mcs and --by-phase only")
@@ -86,7 +99,21 @@ def show(
         if not isinstance(result, Comparison):
             raise click.UsageError("--cca chooses among several; DIR holds one run")
         result = result.only(chosen_ccas(cca, result.ccas))
-    _show(result, Path(folders[0]), form, plot, metric, out)
+    if json_file:
+        check_json(json_file)
+        whole = functools.partial(print_comparison, _comparison(result))
+        tell(result.to_json(), json_file, whole)
+        if not chosen:
+            return
+    with styled(size, style, title):
+        _show(result, Path(folders[0]), form, plot, metric, out)
+
+
+def _comparison(result: Comparison | SingleRun) -> Comparison:
+    """Returns a comparison, or a run as one of itself."""
+    from celltcp.comparison import Comparison
+
+    return result if isinstance(result, Comparison) else Comparison(result.results)
 
 
 def _view(results: list[Comparison], view: str, metric: str, file: Path) -> None:
@@ -142,4 +169,4 @@ def _show(
             drawn = result.plot.time_series()
         click.echo(f"picture: {save(drawn, file)}")
     if not (form or plot):
-        print_comparison(result if isinstance(result, Comparison) else Comparison(result.results))
+        print_comparison(_comparison(result))

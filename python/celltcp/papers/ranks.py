@@ -62,14 +62,19 @@ def rank_correlation(
 
 def _spearman(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
     """Correlates row by row; NaN where the values of a row are all equal."""
-    from scipy.stats import rankdata  # half a second to import
-
-    a, b = rankdata(first, axis=1), rankdata(second, axis=1)
+    a, b = _ranks(first), _ranks(second)
     a, b = a - a.mean(axis=1, keepdims=True), b - b.mean(axis=1, keepdims=True)
     with np.errstate(invalid="ignore"):
         found: NDArray[np.float64] = (a * b).sum(axis=1) / np.sqrt(
             (a**2).sum(axis=1) * (b**2).sum(axis=1)
         )
+    return found
+
+
+def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Returns the ranks in each row from 1 on; equal values share the mean of theirs."""
+    mine, others = values[:, :, None], values[:, None, :]
+    found: NDArray[np.float64] = (others < mine).sum(axis=2) + ((others == mine).sum(axis=2) + 1) / 2
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from celltcp.labels import labels
-from celltcp.plots.style import colours
+from celltcp.plots.palette import colours
 from celltcp.statistics import estimate
 
 if TYPE_CHECKING:

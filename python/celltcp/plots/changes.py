@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from celltcp.plots.style import colours
+from celltcp.plots.palette import colours
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,7 +10,8 @@ from matplotlib.axes import Axes
 
 from celltcp._core import CelltcpError
 from celltcp.labels import labels
-from celltcp.plots.style import colours
+from celltcp.plots.palette import colours, line
+from celltcp.plots.style import MOST_BANDS
 
 #: Columns of the slots by the names that users give, with the label of the axis.
 METRICS = {
@@ -39,14 +40,16 @@ def draw_ecdf(axes: Axes, slots: pd.DataFrame, ccas: Sequence[str], metric: str)
         pooled = np.sort(np.concatenate(runs))
         grid = np.quantile(pooled, np.linspace(0, 1, 200))
         shares = np.array([np.searchsorted(run, grid, "right") / len(run) for run in runs])
-        axes.plot(grid, shares.mean(axis=0), color=shades[cca], label=names[cca], lw=1.5)
-        if len(runs) > 1:
+        axes.plot(grid, shares.mean(axis=0), color=shades[cca], label=names[cca], lw=1.4, ls=line(cca))
+        if len(runs) > 1 and len(ccas) <= MOST_BANDS:
             draws = np.random.default_rng(1).integers(len(runs), size=(_RESAMPLES, len(runs)))
             means = np.array([shares[draw].mean(axis=0) for draw in draws])
             bands = np.quantile(means, [0.025, 0.975], axis=0)
             axes.fill_between(grid, *bands, color=shades[cca], alpha=0.2, lw=0)
     axes.set_ylim(0, 1)
+    # Single slots in which a filled hole hands over what had waited would squeeze all others.
+    known = slots[flow][column].dropna()
+    if len(known) and (most := float(known.quantile(0.995))) > 0:
+        axes.set_xlim(right=1.05 * most)
     axes.set_xlabel(label)
     axes.set_ylabel("share of slots")
-    if axes.get_legend_handles_labels()[0]:
-        axes.legend()

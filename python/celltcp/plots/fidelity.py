@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from celltcp.plots.style import CAPACITY, colour, colours, figure, marker
+from celltcp.plots.palette import colour, colours, marker
+from celltcp.plots.style import CAPACITY, figure
 
 if TYPE_CHECKING:
     from celltcp.fidelity import Fidelity, Judgement

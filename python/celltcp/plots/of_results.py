@@ -6,19 +6,24 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from celltcp.comparison import Comparison
+from celltcp.labels import labels
 from celltcp.parameter_sweep import Sweep
 from celltcp.plots.distribution import draw_ecdf
 from celltcp.plots.explanation import draw_explanation
 from celltcp.plots.selection import draw_cases
 from celltcp.plots.series import draw_comparison_series, draw_run_series
 from celltcp.plots.startup import draw_startup
-from celltcp.plots.style import figure, footnote
+from celltcp.plots.style import figure, footnote, legend_beside, titled
 from celltcp.plots.sweep import draw_sweep
 from celltcp.plots.tradeoff import draw_throughput_delay
+from celltcp.results.limits import all_warnings
 from celltcp.results.origin import ran_by
 from celltcp.selection.evaluation import Evaluation
 from celltcp.selection.explanation import Explanation
 from celltcp.single import SingleRun
+
+#: Most congestion controls whose series are legible in one panel.
+_MOST_SERIES = 6
 
 
 class ComparisonPlots:
@@ -28,45 +33,63 @@ class ComparisonPlots:
         self._comparison = comparison
 
     def throughput_delay(self) -> Figure:
-        """Draws goodput against the 95th percentile of the one-way delay; the upper right is best."""
-        picture = figure(5, 3.6)
+        """Draws goodput against the 95th percentile of the one-way delay; the upper left is best."""
+        picture = figure(5.5, 4.4)
         self._throughput_delay(picture.add_subplot())
-        return picture
+        return self._finished(picture)
 
     def ecdf(self, metric: str = "goodput") -> Figure:
         """Draws the distribution of `goodput`, `rtt`, `owd`, `pm_balanced` or `pm_delay` over slots."""
-        picture = figure(5, 3.6)
+        picture = figure(5.5, 4.4)
         self._ecdf(picture.add_subplot(), metric)
-        return picture
+        return self._finished(picture)
 
     def time_series(self, seed: int | None = None) -> Figure:
         """Draws goodput and RTT over time in the run with `seed` (the first unless given)."""
         picture = figure(7, 4.5)
         upper, lower = picture.subplots(2, 1, sharex=True)
-        self._time_series(upper, lower, seed)
-        return picture
+        self._time_series(upper, lower, seed, self._comparison.ccas)
+        return self._finished(picture)
 
     def startup(self, seconds: float = 5.0) -> Figure:
         """Draws the bytes delivered by time t, mean over the runs."""
-        picture = figure(5, 3.6)
+        picture = figure(5.5, 4.4)
         self._startup(picture.add_subplot(), seconds)
-        return picture
+        return self._finished(picture)
 
     def overview(self) -> Figure:
         """Draws all of them on one sheet."""
-        picture = figure(11, 7)
+        picture = figure(11, 8)
         grid = picture.add_gridspec(3, 3, height_ratios=[1.25, 1, 1])
         self._throughput_delay(picture.add_subplot(grid[0, 0]))
         self._ecdf(picture.add_subplot(grid[0, 1]), "goodput")
         self._startup(picture.add_subplot(grid[0, 2]), 5.0)
         upper = picture.add_subplot(grid[1, :])
         lower = picture.add_subplot(grid[2, :], sharex=upper)
-        self._time_series(upper, lower, None)
+        shown = self._shown()
+        self._time_series(upper, lower, None, shown)
+        if len(shown) < len(self._comparison.ccas):
+            more = "the leaders; show --plot time-series --cca LIST draws others"
+            upper.set_title(more, loc="right", fontsize=8, color="#555555")
+        return self._finished(picture)
+
+    def _finished(self, picture: Figure) -> Figure:
+        """Adds what a picture of a comparison has: legend, title, what ran, and warnings."""
         about = self._comparison.results.about
         runs = f"{about['runs']} {'run' if about['runs'] == 1 else 'runs'}"
-        picture.suptitle(f"{about['name']}: {runs} of each congestion control")
+        legend_beside(picture, self._comparison.ccas)
+        titled(picture, f"{about['name']}: {runs} of each CCA")
         footnote(picture, [ran_by(about), *(f"! {each}" for each in self._comparison.warnings)])
         return picture
+
+    def _shown(self) -> list[str]:
+        """Returns the congestion controls whose series are legible together: all, or the leaders."""
+        ccas = self._comparison.ccas
+        if len(ccas) <= _MOST_SERIES:
+            return ccas
+        ranked = [name for found in self._comparison.verdicts.values() for name in found.ranked[:2]]
+        leaders = list(dict.fromkeys([*ranked, *ccas]))[:_MOST_SERIES]
+        return [cca for cca in ccas if cca in leaders]
 
     def _throughput_delay(self, axes: Axes) -> None:
         draw_throughput_delay(axes, self._comparison.runs, self._comparison.ccas)
@@ -74,9 +97,9 @@ class ComparisonPlots:
     def _ecdf(self, axes: Axes, metric: str) -> None:
         draw_ecdf(axes, self._comparison.slots, self._comparison.ccas, metric)
 
-    def _time_series(self, upper: Axes, lower: Axes, seed: int | None) -> None:
+    def _time_series(self, upper: Axes, lower: Axes, seed: int | None, ccas: list[str]) -> None:
         each = self._comparison
-        draw_comparison_series(upper, lower, each.runs, each.slots, each.ccas, seed)
+        draw_comparison_series(upper, lower, each.runs, each.slots, ccas, seed)
 
     def _startup(self, axes: Axes, seconds: float) -> None:
         each = self._comparison
@@ -98,6 +121,10 @@ class RunPlots:
         cca = str(single.flows["cca"].iloc[0])
         decisions = single.decisions if "decisions" in single.results.tables else None
         draw_run_series(list(axes), cca, single.slots, single.samples, decisions)
+        about = single.results.about
+        titled(picture, f"{about['name']}: {labels([cca])[cca]}, seed {about['seed']}")
+        warnings = all_warnings(single.results)
+        footnote(picture, [ran_by(about), *(f"! {each}" for each in warnings)])
         return picture
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from celltcp.plots.style import colours, figure
+from celltcp.plots.palette import colours
+from celltcp.plots.style import figure
 from celltcp.statistics import estimate
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from celltcp.labels import labels
 from celltcp.plots.distribution import METRICS
-from celltcp.plots.style import colours, figure
+from celltcp.plots.palette import colours
+from celltcp.plots.style import figure
 from celltcp.statistics import estimate
 
 if TYPE_CHECKING:

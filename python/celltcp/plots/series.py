@@ -9,10 +9,8 @@ from matplotlib.axes import Axes
 
 from celltcp.labels import labels
 from celltcp.plots.changes import draw_changes
-from celltcp.plots.style import colour, colours, shade_capacity
-
-#: More samples than this only make a picture slow and large.
-_MOST_SAMPLES = 20_000
+from celltcp.plots.palette import colour, colours, line
+from celltcp.plots.style import draw_series, shade_capacity
 
 
 def draw_comparison_series(
@@ -33,12 +31,12 @@ def draw_comparison_series(
         if not most:
             shade_capacity(rates, mine["t_s"], mine["capacity_mbps"])
             most = float(mine["capacity_mbps"].max())
-        rates.plot(mine["t_s"], mine["goodput_mbps"], color=shades[cca], lw=0.9, label=names[cca])
-        delays.plot(mine["t_s"], mine["rtt_mean_ms"], color=shades[cca], lw=0.9)
+        look = {"color": shades[cca], "lw": 1.0, "ls": line(cca)}
+        draw_series(rates, mine["t_s"], mine["goodput_mbps"], label=names[cca], **look)
+        draw_series(delays, mine["t_s"], mine["rtt_mean_ms"], **look)
     rates.set_ylabel("goodput, Mbit/s")
     # A filled hole hands over more in one slot than the link carries: such spikes are cut off.
     rates.set_ylim(0, _headroom(most))
-    rates.legend(ncols=4, loc="upper right")
     delays.set_ylabel(f"RTT, ms (seed {seed})")
     delays.set_ylim(bottom=0)
     delays.set_xlabel("time, s")
@@ -63,30 +61,28 @@ def draw_run_series(
     rates, delays, windows = axes
     slots = slots[slots["flow"] == 0]
     samples = samples[samples["flow"] == 0]
-    samples = samples.iloc[:: max(1, len(samples) // _MOST_SAMPLES)]
     times = samples["t_ns"] * 1e-9
     shade_capacity(rates, slots["t_s"], slots["capacity_mbps"])
     pacing = samples["pacing_rate_bps"] * 1e-6
-    rates.plot(times, pacing, color="#999999", lw=0.6, label="pacing rate")
+    draw_series(rates, times, pacing, color="#999999", lw=0.6, label="pacing rate")
     goodput = f"{labels([cca])[cca]} goodput"
-    rates.plot(slots["t_s"], slots["goodput_mbps"], color=colour(cca), lw=1, label=goodput)
+    draw_series(rates, slots["t_s"], slots["goodput_mbps"], color=colour(cca), lw=1, label=goodput)
     rates.set_ylim(0, _headroom(float(slots[["capacity_mbps", "goodput_mbps"]].max().max())))
     rates.set_ylabel("Mbit/s")
     rates.legend(ncols=3, loc="upper right")
-    delays.plot(times, samples["srtt_us"] * 1e-3, color="#999999", lw=0.8, label="srtt")
-    delays.plot(slots["t_s"], slots["rtt_mean_ms"], color=colour(cca), lw=1, label="RTT on the path")
+    draw_series(delays, times, samples["srtt_us"] * 1e-3, color="#999999", lw=0.8, label="srtt")
+    on_path = {"color": colour(cca), "lw": 1, "label": "RTT on the path"}
+    draw_series(delays, slots["t_s"], slots["rtt_mean_ms"], **on_path)
     delays.set_ylim(bottom=0)
     delays.set_ylabel("ms")
     delays.legend(ncols=2, loc="upper right")
-    windows.plot(times, samples["inflight"], color="#999999", lw=0.6, label="in flight")
-    windows.plot(times, samples["cwnd"], color=colour(cca), lw=1, label="cwnd")
-    windows.plot(
-        slots["t_s"], slots["queue_packets"], color="#E69F00", lw=0.8, label="bottleneck queue"
-    )
+    draw_series(windows, times, samples["inflight"], color="#999999", lw=0.6, label="in flight")
+    draw_series(windows, times, samples["cwnd"], color=colour(cca), lw=1, label="cwnd")
+    queue = {"color": "#999933", "lw": 0.8, "label": "bottleneck queue"}
+    draw_series(windows, slots["t_s"], slots["queue_packets"], **queue)
     known = samples[samples["ssthresh"] < 2**31 - 1]
-    windows.plot(
-        known["t_ns"] * 1e-9, known["ssthresh"], color="black", lw=0.7, ls=":", label="ssthresh"
-    )
+    threshold = {"color": "black", "lw": 0.7, "ls": ":", "label": "ssthresh"}
+    draw_series(windows, known["t_ns"] * 1e-9, known["ssthresh"], **threshold)
     windows.set_ylim(0, 1.1 * float(samples["cwnd"].max()) if len(samples) else None)
     windows.set_ylabel("segments")
     windows.set_xlabel("time, s")

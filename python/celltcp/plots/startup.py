@@ -9,7 +9,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from celltcp.labels import labels
-from celltcp.plots.style import colours
+from celltcp.plots.palette import colours, line
+from celltcp.plots.style import MOST_BANDS
 
 
 def draw_startup(
@@ -35,13 +36,11 @@ def draw_startup(
             continue
         stacked = np.array(curves)
         mean = stacked.mean(axis=0)
-        axes.plot(steps, mean, color=shades[cca], label=names[cca], lw=1.5)
-        if len(curves) > 1:
+        axes.plot(steps, mean, color=shades[cca], label=names[cca], lw=1.4, ls=line(cca))
+        if len(curves) > 1 and len(ccas) <= MOST_BANDS:
             spread = 1.96 * stacked.std(axis=0, ddof=1) / np.sqrt(len(curves))
             axes.fill_between(steps, mean - spread, mean + spread, color=shades[cca], alpha=0.2, lw=0)
     axes.set_xlim(0, seconds)
     axes.set_ylim(bottom=0)
     axes.set_xlabel("time since the first data byte, s")
     axes.set_ylabel("delivered, MB")
-    if axes.get_legend_handles_labels()[0]:
-        axes.legend()

@@ -1,47 +1,37 @@
-"""Style of plots: one colour and one marker per congestion control, in all of them."""
+"""Style of plots: sizes, fonts, legends, footnotes, and files."""
 
 from __future__ import annotations
 
+import io
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
-from colorsys import hsv_to_rgb
-from itertools import count
+from collections.abc import Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
-from matplotlib.colors import to_hex
+import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from celltcp._core import CelltcpError
+from celltcp.export.text import PICTURES
+from celltcp.labels import labels
+from celltcp.plots.palette import colours, line, marker
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
 
-#: Okabe and Ito's palette, which colour-blind readers can tell apart.
-COLOURS = {
-    "cubic": "#0072B2",
-    "bbr": "#D55E00",
-    "reno": "#009E73",
-    "westwood": "#CC79A7",
-    "illinois": "#E69F00",
-}
-MARKERS = {"cubic": "o", "bbr": "s", "reno": "^", "westwood": "v", "illinois": "P"}
-#: Of those without a colour of their own: two of that palette, then of Tol's muted one.
-_SPARE_COLOURS = (
-    "#56B4E9",
-    "#000000",
-    "#332288",
-    "#44AA99",
-    "#117733",
-    "#999933",
-    "#DDCC77",
-    "#CC6677",
-    "#882255",
-    "#AA4499",
-)
-#: Distance of further hues: the golden ratio leaves them far apart.
-_GOLDEN = 0.618
 CAPACITY = "#D9D9D9"
+#: Points of a series beyond which it is drawn as a band from the lowest to the highest value.
+_MOST_POINTS = 1000
+#: Intervals of such a band.
+_BINS = 300
 
 _SETTINGS: dict[str, Any] = {
     "axes.grid": True,
@@ -50,60 +40,145 @@ _SETTINGS: dict[str, Any] = {
     "font.size": 9,
     "grid.alpha": 0.3,
     "legend.frameon": False,
-    "svg.hashsalt": "celltcp",
 }
+#: Text stays text in SVG and TrueType in PDF, so that it can be searched and edited.
+_FONTS: dict[Any, Any] = {
+    "svg.hashsalt": "celltcp",
+    "svg.fonttype": "none",
+    "pdf.fonttype": 42,
+    "ps.fonttype": 42,
+}
+
+#: Most congestion controls whose intervals are legible in one panel.
+MOST_BANDS = 8
+
+#: Size and style that `styled` asks for.
+_ASKED: dict[str, Any] = {"size": None, "title": None}
+
+
+class Picture(Figure):
+    """A figure that shows itself in a notebook, and whose files keep text as text."""
+
+    def savefig(self, *where: Any, **how: Any) -> None:
+        """Writes the figure, as matplotlib does."""
+        with mpl.rc_context(_FONTS):
+            super().savefig(*where, **how)
+
+    def _repr_png_(self) -> bytes:
+        file = io.BytesIO()
+        self.savefig(file, format="png", dpi=110)
+        return file.getvalue()
+
+
+@contextmanager
+def styled(
+    size: str | None = None, style: str | None = None, title: str | None = None
+) -> Iterator[None]:
+    """Draws the pictures within in a size such as `8x5` (inches), a style of matplotlib, with a title.
+
+    Raises:
+        CelltcpError: if the size is none, or there is no such style.
+    """
+    wanted = None
+    if size is not None:
+        parts = size.lower().split("x")
+        try:
+            width, height = (float(part) for part in parts)
+        except ValueError:
+            width = height = 0.0
+        if not (1 <= width <= 100 and 1 <= height <= 100):
+            raise CelltcpError(f"size: {size!r} is none; allowed: inches from 1 to 100, such as 8x5")
+        wanted = (width, height)
+    if style is not None:
+        from matplotlib import style as styles
+
+        if style not in styles.available and not Path(style).is_file():
+            allowed = ", ".join(each for each in styles.available if not each.startswith("_"))
+            raise CelltcpError(f"style: {style!r} is none; allowed: a file, or one of {allowed}")
+    before = dict(_ASKED)
+    _ASKED.update(size=wanted, title=title)
+    with mpl.rc_context():
+        if style is not None:
+            from matplotlib import style as styles
+
+            styles.use(style)
+        try:
+            yield
+        finally:
+            _ASKED.update(before)
 
 
 def figure(width: float, height: float) -> Figure:
-    """An empty figure of that size in inches."""
+    """Returns an empty figure of that size in inches, unless `styled` asks for another."""
     mpl.rcParams.update(_SETTINGS)  # type: ignore[arg-type]
-    return Figure(figsize=(width, height), layout="constrained")
+    return Picture(figsize=_ASKED["size"] or (width, height), layout="constrained")
+
+
+def titled(picture: Figure, title: str) -> None:
+    """Names what a picture shows, unless `styled` asks for another title."""
+    picture.suptitle(title if _ASKED["title"] is None else _ASKED["title"])
 
 
 def footnote(picture: Figure, lines: Sequence[str]) -> None:
     """Writes small lines below a picture: what ran, and what to know before it is believed."""
     width = int(picture.get_size_inches()[0] * 17)
-    text = "\n".join(textwrap.fill(line, width, subsequent_indent="   ") for line in lines)
+    text = "\n".join(textwrap.fill(each, width, subsequent_indent="   ") for each in lines)
     picture.supxlabel(text, x=0.01, ha="left", fontsize=7, color="#555555")
 
 
-def colours(ccas: Iterable[str]) -> dict[str, str]:
-    """A colour for each congestion control or line-up of a picture, no two alike.
-
-    Each has the colour of `colour` unless one before it has that.
-    """
-    found: dict[str, str] = {}
-    for cca in dict.fromkeys(ccas):
-        own = COLOURS.get(cca)
-        found[cca] = own or next(each for each in _spare(cca) if each not in found.values())
-    return found
-
-
-def _spare(cca: str) -> Iterator[str]:
-    """Colours for one that has none of its own, in its own order."""
-    first = sum(cca.encode()) % len(_SPARE_COLOURS)
-    yield from _SPARE_COLOURS[first:] + _SPARE_COLOURS[:first]
-    for number in count():
-        yield to_hex(hsv_to_rgb(number * _GOLDEN % 1, 0.6, 0.8))
+def legend_beside(picture: Figure, ccas: Sequence[str]) -> None:
+    """Puts one legend for all panels beside them: CCAs, and the capacity if it is drawn."""
+    names, shades = labels(ccas), colours(ccas)
+    handles: list[Artist] = [
+        Line2D([], [], color=shades[cca], ls=line(cca), marker=marker(cca), ms=5, label=names[cca])
+        for cca in ccas
+    ]
+    if any("capacity" in axes.get_legend_handles_labels()[1] for axes in picture.axes):
+        handles.append(Patch(color=CAPACITY, label="capacity"))
+    picture.legend(handles=handles, loc="outside right upper", fontsize=8, handlelength=3)
 
 
-def colour(cca: str) -> str:
-    """The colour of a congestion control that is alone in a picture."""
-    return colours([cca])[cca]
-
-
-def marker(cca: str) -> str:
-    """The marker of a congestion control."""
-    return MARKERS.get(cca, "D")
+def draw_series(axes: Axes, times: ArrayLike, values: ArrayLike, **look: Any) -> None:
+    """Draws values over time; a long series is its mean in a band from the lowest to the highest."""
+    t, y = np.asarray(times, float), np.asarray(values, float)
+    if len(t) <= _MOST_POINTS:
+        axes.plot(t, y, **look)
+        return
+    edges = np.linspace(t[0], t[-1], _BINS + 1)
+    starts = np.searchsorted(t, edges[:-1])
+    known = ~np.isnan(y)
+    filled = len(y) > starts
+    starts = starts[filled]
+    low = np.fmin.reduceat(np.where(known, y, np.inf), starts)
+    high = np.fmax.reduceat(np.where(known, y, -np.inf), starts)
+    counts = np.add.reduceat(known.astype(float), starts)
+    sums = np.add.reduceat(np.where(known, y, 0.0), starts)
+    middles = ((edges[:-1] + edges[1:]) / 2)[filled]
+    there = counts > 0
+    mean = sums[there] / counts[there]
+    axes.plot(middles[there], mean, **look)
+    shade = look.get("color")
+    axes.fill_between(middles[there], low[there], high[there], color=shade, alpha=0.18, lw=0)
 
 
 def shade_capacity(axes: Axes, times: ArrayLike, capacity: ArrayLike) -> None:
     """Fills the area below the capacity."""
-    axes.fill_between(times, capacity, step="post", color=CAPACITY, lw=0, label="capacity")
+    t, y = np.asarray(times, float), np.asarray(capacity, float)
+    if len(t) > _MOST_POINTS:
+        step = -(-len(t) // _MOST_POINTS)
+        whole = len(t) // step * step
+        t, y = t[:whole:step], y[:whole].reshape(-1, step).mean(axis=1)
+    axes.fill_between(t, y, step="post", color=CAPACITY, lw=0, label="capacity")
 
 
 def save(picture: Figure, file: Path) -> Path:
-    """Writes a picture, whole or not at all; its ending decides the format."""
+    """Writes a picture, complete or not at all; its ending decides the format.
+
+    Raises:
+        CelltcpError: if the ending is not that of a picture.
+    """
+    if file.suffix.lower() not in PICTURES:
+        raise CelltcpError(f"{file}: is no picture by its ending; allowed: {', '.join(PICTURES)}")
     partial = file.with_name(f".{file.name}.partial{file.suffix}")
     picture.savefig(partial, dpi=160)
     partial.replace(file)

@@ -8,7 +8,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from celltcp.labels import labels
-from celltcp.plots.style import colours, figure, marker
+from celltcp.plots.palette import colours, line, marker
+from celltcp.plots.style import figure, legend_beside
 
 #: Panels: metric and axis.
 _PANELS = (("goodput_mbps", "goodput, Mbit/s"), ("rtt_p95_ms", "95th percentile of RTT, ms"))
@@ -36,11 +37,12 @@ def draw_sweep(summary: pd.DataFrame, field: str, values: Sequence[str]) -> Figu
                 marker=marker(cca),
                 ms=4,
                 lw=1.2,
+                ls=line(cca),
                 label=names[cca],
             )
         axes.set_xticks(range(len(values)), values)
         axes.set_xlabel(field)
         axes.set_ylabel(label)
         axes.set_ylim(bottom=0)
-    picture.axes[0].legend()
+    legend_beside(picture, ccas)
     return picture

@@ -9,7 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from celltcp.labels import labels
-from celltcp.plots.style import colours, marker
+from celltcp.plots.palette import colours, marker
+from celltcp.plots.style import MOST_BANDS
 from celltcp.statistics import estimate
 
 
@@ -30,16 +31,22 @@ def draw_throughput_delay(axes: Axes, runs: pd.DataFrame, ccas: Sequence[str]) -
             marker=marker(cca),
             ms=7,
             lw=1.2,
+            ls="none",
+            elinewidth=1.0 if len(ccas) <= MOST_BANDS else 0.4,
             label=names[cca],
         )
-    if (runs["owd_p95_ms"] > 0).any():
+    delays = runs["owd_p95_ms"][runs["owd_p95_ms"] > 0]
+    # The axis is for the points: the intervals of few runs reach far beyond them.
+    # Less than a decade has round numbers enough on a linear axis.
+    if len(delays) and delays.max() > 8 * delays.min():
         axes.set_xscale("log")
-    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.invert_xaxis()
-    # Room above the best.
-    axes.set_ylim(0, 1.08 * axes.get_ylim()[1] or 1)
-    axes.set_xlabel("95th percentile of one-way delay, ms (less is right)")
+        axes.set_xlim(0.7 * delays.min(), 1.4 * delays.max())
+        is_wide = delays.max() > 40 * delays.min()
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 3) if is_wide else (1, 2, 5)))
+        axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        axes.xaxis.set_minor_formatter(NullFormatter())
+    elif len(delays):
+        axes.set_xlim(0, 1.15 * delays.max())
+    axes.set_ylim(0, 1.2 * float(runs["goodput_mbps"].max()) or 1)
+    axes.set_xlabel("95th percentile of one-way delay, ms (left is better)")
     axes.set_ylabel("goodput, Mbit/s")
-    axes.legend()

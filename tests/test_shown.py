@@ -1,0 +1,107 @@
+"""Pictures and texts as a person meets them: notebooks, files, sizes, JSON, versions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import celltcp as ct
+from celltcp.plots.palette import colour, line, marker
+from celltcp.plots.style import draw_series, figure, styled
+
+QUICK = ("--runs", "2", "--duration", "3s", "--cca", "cubic,bbr")
+
+
+def test_results_and_pictures_show_themselves_in_a_notebook() -> None:
+    result = ct.compare("drive", ["cubic", "bbr"], 2, duration="3s")
+    assert repr(result).startswith("<Comparison drive: 2 runs of cubic, bbr; leading: ")
+    assert "<table" in result._repr_html_()
+    assert result.plot.ecdf()._repr_png_().startswith(b"\x89PNG")
+    one = ct.run("drive", "bbr", duration="3s")
+    assert repr(one).startswith("<SingleRun drive, bbr, seed 1: ")
+    assert one.plot.time_series()._repr_png_().startswith(b"\x89PNG")
+
+
+def test_text_stays_text_in_svg_and_truetype_in_pdf(celltcp, tmp_path: Path) -> None:
+    assert celltcp("compare", "drive", *QUICK, "--out", "r").returncode == 0
+    assert "goodput, Mbit/s</text>" in (tmp_path / "r" / "overview.svg").read_text()
+    assert celltcp("show", "r", "--plot", "ecdf", "--out", "p.pdf").returncode == 0
+    picture = (tmp_path / "p.pdf").read_bytes()
+    assert b"/CIDFontType2" in picture
+    assert b"/Type3" not in picture
+
+
+def test_size_style_and_title_can_be_asked_for(celltcp, tmp_path: Path) -> None:
+    assert celltcp("compare", "drive", *QUICK, "--out", "r").returncode == 0
+    command = ("show", "r", "--plot", "ecdf", "--out", "p.svg")
+    done = celltcp(*command, "--size", "7x3", "--style", "ggplot", "--title", "Mine")
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "p.svg").read_text()
+    assert 'width="504pt" height="216pt"' in text
+    assert "Mine</text>" in text
+    for wrong in (("--size", "big"), ("--style", "nothing")):
+        done = celltcp(*command, *wrong)
+        assert done.returncode == 2
+        assert f"{wrong[0][2:]}: '{wrong[1]}' is none; allowed: " in done.stderr
+    with styled("4x4"):
+        assert tuple(figure(1, 1).get_size_inches()) == (4, 4)
+    assert tuple(figure(1, 1).get_size_inches()) == (1, 1)
+
+
+def test_a_long_series_is_a_band_that_keeps_its_extremes() -> None:
+    picture = figure(5, 3)
+    axes = picture.add_subplot()
+    values = np.ones(100_000)
+    values[54_321], values[1_000], values[5] = 9.0, -4.0, np.nan
+    draw_series(axes, np.arange(100_000.0), values, color="red")
+    (drawn,) = axes.get_lines()
+    assert len(drawn.get_xdata()) < 1000
+    (band,) = axes.collections
+    heights = band.get_paths()[0].vertices[:, 1]
+    assert (heights.min(), heights.max()) == (-4.0, 9.0)
+
+
+def test_members_of_a_family_differ_in_line_or_marker() -> None:
+    from celltcp.ccas import catalogue
+
+    looks = {
+        (entry["family"], str(line(entry["name"])), marker(entry["name"])) for entry in catalogue()
+    }
+    assert len(looks) == len(catalogue())
+    assert len({colour(entry["name"]) for entry in catalogue()}) == len(catalogue())
+
+
+def test_a_run_and_stored_results_are_told_as_json(celltcp, tmp_path: Path) -> None:
+    done = celltcp("run", "drive", "--cca", "bbr", "--duration", "3s", "--json", "-", "--out", "one")
+    document = json.loads(done.stdout)
+    assert document["cca"] == "bbr"
+    assert document["flows"][0]["goodput_mbps"] > 0
+    assert document["engine"]["name"] == "native"
+    assert json.loads(celltcp("show", "one", "--json", "-").stdout) == document
+    done = celltcp("compare", "drive", *QUICK, "--json", "r.json", "--out", "r")
+    shown = json.loads(celltcp("show", "r", "--json", "-").stdout)
+    assert shown == json.loads((tmp_path / "r.json").read_text())
+
+
+def test_the_version_tells_build_and_engines(celltcp) -> None:
+    lines = celltcp("--version").stdout.splitlines()
+    assert lines[0] == f"celltcp, version {ct.__version__}"
+    assert len(lines[1].split()[1]) == 16
+    assert lines[2].startswith("engines  native; kernel (")
+
+
+def test_ranks_of_equal_values_are_shared() -> None:
+    from celltcp.papers.ranks import _ranks
+
+    found = _ranks(np.array([[3.0, 1.0, 3.0, 2.0], [1.0, 1.0, 1.0, 1.0]]))
+    assert found.tolist() == [[3.5, 1.0, 3.5, 2.0], [2.5] * 4]
+
+
+@pytest.mark.parametrize("name", ["cubic", "sprout"])
+def test_a_colour_is_the_same_in_every_picture(name: str) -> None:
+    from celltcp.plots.palette import colours
+
+    assert colours(["auto:policy=rules", "cubic:hystart=off", name])[name] == colour(name)
