@@ -165,6 +165,36 @@ fn resets_refusals_and_time_outs_reach_the_application() {
 }
 
 #[test]
+fn both_ends_may_open_at_the_same_time() {
+    passes(&played(
+        "0 socket(..., SOCK_STREAM|SOCK_NONBLOCK, IPPROTO_TCP) = 3
+        +0 connect(3, ..., ...) = -1 EINPROGRESS (Operation now in progress)
+        +0 > S 0:0(0) <...>
+       +.1 < S 0:0(0) win 5792 <mss 1000,sackOK,nop,nop>
+        +0 > S. 0:0(0) ack 1 <...>
+       +.1 < . 1:1(0) ack 1 win 5792
+        +0 poll([{fd=3, events=POLLOUT, revents=POLLOUT}], 1, 0) = 1
+        +0 write(3, ..., 1000) = 1000
+        +0 > P. 1:1001(1000) ack 1",
+    ));
+}
+
+#[test]
+fn a_syn_is_repeated_each_second_before_the_time_out_doubles() {
+    passes(&played(
+        "0 socket(..., SOCK_STREAM|SOCK_NONBLOCK, IPPROTO_TCP) = 3
+        +0 connect(3, ..., ...) = -1 EINPROGRESS (Operation now in progress)
+        +0 > S 0:0(0) <...>
+        +1 > S 0:0(0) <...>
+        +1 > S 0:0(0) <...>
+        +1 > S 0:0(0) <...>
+        +1 > S 0:0(0) <...>
+        +1 > S 0:0(0) <...>
+        +2 > S 0:0(0) <...>",
+    ));
+}
+
+#[test]
 fn blind_segments_are_challenged() {
     passes(&server(
         "+.1 < S 0:0(0) win 32792 <mss 1000>

@@ -8,6 +8,8 @@ use crate::receiver::{EchoMode, Receiver, first_window};
 use crate::segment::{Ecn, Flags, Segment, TIMESTAMPS_OPTION};
 use crate::sequence;
 
+/// Time-outs of a SYN before they double (`tcp_syn_linear_timeouts`).
+const LINEAR_TIMEOUTS: u32 = 4;
 /// Maximum segment size of an end that announces none (RFC 9293 §3.7.1).
 const DEFAULT_MSS: u32 = 536;
 /// Least payload of a full segment (`TCP_MIN_SND_MSS` less the room for options).
@@ -40,7 +42,15 @@ impl Connection {
             }
             return;
         }
-        if !(acknowledged && segment.flags.contains(Flags::SYN)) {
+        if !segment.flags.contains(Flags::SYN) {
+            return;
+        }
+        if !acknowledged {
+            // Both ends open at the same time (RFC 9293 §3.5, figure 7).
+            self.take_options(segment);
+            self.state = State::SynReceived;
+            self.handshake_tries = 0;
+            self.send_handshake(now);
             return;
         }
         self.take_options(segment);
@@ -105,7 +115,7 @@ impl Connection {
         let retries = if answering {
             self.config.synack_retries
         } else {
-            self.config.syn_retries
+            self.config.syn_retries + LINEAR_TIMEOUTS
         };
         if self.handshake_tries > retries {
             self.fail(Failure::TimedOut);
@@ -113,7 +123,10 @@ impl Connection {
         }
         self.push_handshake(now);
         self.handshake_sent = now;
-        let wait = self.config.initial_rto * (1 << self.handshake_tries.min(6));
+        // The first time-outs of a SYN do not double.
+        let linear = if answering { 0 } else { LINEAR_TIMEOUTS };
+        let doublings = self.handshake_tries.saturating_sub(linear);
+        let wait = self.config.initial_rto * (1 << doublings.min(6));
         self.handshake_at = now + wait.min(self.config.max_rto);
         self.handshake_tries += 1;
     }

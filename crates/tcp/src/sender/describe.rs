@@ -36,6 +36,9 @@ impl Sender {
 
     /// Fills in what the sender knows.
     pub(crate) fn describe(&self, now: Instant, info: &mut Info) {
+        let held = self.limits.held_back(now);
+        info.window_limited = held.receive_window;
+        info.buffer_limited = held.send_buffer;
         info.retransmits = self.retransmits;
         info.probes = self.probes;
         info.backoff = self.backoff;

@@ -51,7 +51,7 @@ impl Limits {
     }
 
     /// Returns the times until `now`.
-    fn held_back(&self, now: Instant) -> HeldBack {
+    pub(super) fn held_back(&self, now: Instant) -> HeldBack {
         let mut held = HeldBack {
             application: self.application,
             receive_window: self.receive_window,
