@@ -27,8 +27,8 @@ _NOT_IN_COMMAND = ("out", "jobs", "json_file", "strict")
 @click.option(
     "--scenario",
     metavar="LIST",
-    help="Cases or groups of the set (steady, loss, steps, outage, cellular), or any scenario; "
-    "default the whole set.",
+    help="Cases or groups of the set (steady, loss, steps, outage, cellular, mobility, nr), or any "
+    "scenario; default the whole set.",
 )
 @click.option(
     "--random",
