@@ -4,6 +4,7 @@ mod arrivals;
 mod calls;
 mod expect;
 mod options;
+mod readiness;
 mod socket;
 mod waiting;
 

@@ -1,0 +1,139 @@
+//! Flags and readiness of descriptors: `fcntl`, `ioctl` and `poll`.
+
+use tcp::State;
+
+use super::Player;
+use super::calls::{Answer, Done};
+use super::socket::Role;
+use crate::errno::Errno;
+use crate::script::Expression;
+
+impl Player {
+    pub(super) fn fcntl(&mut self, arguments: &[Expression]) -> Done {
+        let index = self.socket(arguments)?;
+        let has = |word: &str| arguments.iter().any(|argument| argument.has_word(word));
+        if has("F_SETFL") {
+            self.sockets[index].nonblocking = has("O_NONBLOCK");
+            return Ok(Answer::Value(0));
+        }
+        let nonblocking = if self.sockets[index].nonblocking {
+            0x800
+        } else {
+            0
+        };
+        Ok(Answer::Value(0x2 | nonblocking))
+    }
+
+    pub(super) fn ioctl(&mut self, arguments: &[Expression]) -> Result<Done, String> {
+        let index = match self.socket(arguments) {
+            Ok(index) => index,
+            Err(errno) => return Ok(Err(errno)),
+        };
+        let Some(Expression::Word(request)) = arguments.get(1) else {
+            return Err("ioctl with these arguments".to_owned());
+        };
+        let peer = self.sockets[index].connection();
+        let Some(peer) = peer else {
+            return Ok(Err(Errno::Invalid));
+        };
+        let seen = match request.as_str() {
+            "SIOCINQ" | "FIONREAD" => peer.tcp.readable(),
+            "SIOCOUTQ" | "TIOCOUTQ" => peer.tcp.info(self.now).unacknowledged,
+            "SIOCOUTQNSD" => peer.tcp.info(self.now).unsent,
+            other => return Err(format!("ioctl {other}")),
+        };
+        let expected = match arguments.get(2) {
+            Some(Expression::List(list)) => list.first(),
+            other => other,
+        };
+        let same = !matches!(expected, Some(Expression::Number(number)) if *number != seen as i64);
+        Ok(Ok(if same {
+            Answer::Value(0)
+        } else {
+            Answer::Other(format!("{request} = {seen}"))
+        }))
+    }
+
+    /// Carries out `poll([{fd=..., events=..., revents=...}], n, timeout)`.
+    pub(super) fn poll(&mut self, arguments: &[Expression]) -> Result<Done, String> {
+        let Some(Expression::List(list)) = arguments.first() else {
+            return Err("poll with these arguments".to_owned());
+        };
+        let mut ready = 0;
+        for entry in list {
+            let (Some(Expression::Number(descriptor)), Some(events)) =
+                (entry.field("fd"), entry.field("events"))
+            else {
+                return Err("poll with these arguments".to_owned());
+            };
+            let Some(&index) = self.descriptors.get(descriptor) else {
+                continue;
+            };
+            let happened = self.readiness(index);
+            let always = ["POLLERR", "POLLHUP"];
+            let seen: Vec<&str> = happened
+                .into_iter()
+                .filter(|name| always.contains(name) || events.has_word(name))
+                .collect();
+            ready += i64::from(!seen.is_empty());
+            if let Some(expected) = entry.field("revents") {
+                let mut words = Vec::new();
+                expected.words(&mut |word| words.push(word.to_owned()));
+                words.sort_unstable();
+                let mut names = seen.clone();
+                names.sort_unstable();
+                if words != names && ready > 0 {
+                    return Ok(Ok(Answer::Other(format!("poll() with {}", seen.join("|")))));
+                }
+            }
+        }
+        let waits = !matches!(arguments.get(2), Some(Expression::Number(0)));
+        Ok(Ok(if ready == 0 && waits {
+            Answer::Blocks(0)
+        } else {
+            Answer::Value(ready)
+        }))
+    }
+
+    /// Returns the names of the events of a socket.
+    fn readiness(&self, index: usize) -> Vec<&'static str> {
+        let socket = &self.sockets[index];
+        let mut names = Vec::new();
+        match &socket.role {
+            Role::Fresh => names.extend(["POLLHUP", "POLLOUT"]),
+            Role::Listener(queue) => {
+                let ready = |index: &usize| {
+                    self.sockets[*index].connection().is_some_and(|peer| {
+                        !matches!(
+                            peer.tcp.state(),
+                            State::Listen | State::SynReceived | State::Closed
+                        )
+                    })
+                };
+                if queue.iter().any(ready) {
+                    names.extend(["POLLIN", "POLLRDNORM"]);
+                }
+            }
+            Role::Connection(peer) => {
+                let (state, ended) = (peer.tcp.state(), peer.tcp.has_ended());
+                let closed = state == State::Closed;
+                if peer.tcp.readable() > 0 || ended || closed {
+                    names.extend(["POLLIN", "POLLRDNORM"]);
+                }
+                if ended || closed {
+                    names.push("POLLRDHUP");
+                }
+                if closed || ended && peer.shut {
+                    names.push("POLLHUP");
+                }
+                if !peer.tcp.writer_waits() || closed || peer.shut {
+                    names.extend(["POLLOUT", "POLLWRNORM"]);
+                }
+                if peer.tcp.failure().is_some() && !peer.told {
+                    names.push("POLLERR");
+                }
+            }
+        }
+        names
+    }
+}
