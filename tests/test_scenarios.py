@@ -51,6 +51,30 @@ def test_the_list_is_grouped_by_folder_and_a_folder_can_be_listed(celltcp) -> No
     assert sorted(mobility) == sorted(f"mobility/{way}-{v}-{at}" for way, v, at in ways)
 
 
+def test_a_variant_changes_fields_and_the_name(celltcp) -> None:
+    default = ct.load_scenario("mobility/forward-60-4g")
+    assert ct.load_scenario("mobility/forward-60-4g@aeroflex").hash == default.hash
+    other = ct.load_scenario("mobility/forward-60-4g@ns3", duration="2s")
+    assert other.name == "mobility/forward-60-4g@ns3"
+    assert json.loads(other.to_json())["radio"]["rlc"]["buffer"] == "750packets"
+    assert json.loads(default.to_json())["radio"]["rlc"]["buffer"] == "80packets"
+    assert "NAME@ns3" in celltcp("scenarios", "mobility").stderr
+    for name, allowed in (
+        ("mobility/forward-60-4g@elsewhere", "mobility/forward-60-4g@ns3"),
+        ("drive@ns3", "drive without a variant"),
+    ):
+        refused = celltcp("run", name)
+        assert refused.returncode == 2
+        assert allowed in refused.stderr
+
+
+@pytest.mark.parametrize("movement", ["forward", "backward"])
+def test_the_least_rtt_at_low_latency_is_that_of_the_testbed(movement: str) -> None:
+    # atxutegi2018-thesis section 4.4.4: 18 ms, radio included.
+    result = ct.compare(f"mobility/{movement}-60-low", cca="bbr", runs=2)
+    assert result.runs["rtt_min_ms"].min() == pytest.approx(18, abs=0.5)
+
+
 def test_the_shell_completes_names_and_files() -> None:
     from click.shell_completion import ShellComplete
 

@@ -10,7 +10,8 @@ from rich.console import Console
 from celltcp.cli.select.estimators import print_accuracy
 from celltcp.selection.estimators import Accuracy, check_estimators
 
-SCENARIOS = ("mobility/forward-120-low", "mobility/backward-120-4g")
+#: With the long queue on which the bounds of the tests were measured.
+SCENARIOS = ("mobility/forward-120-low@ns3", "mobility/backward-120-4g@ns3")
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ REQUIREMENTS = {"goodput": "goodput_mbps", "balanced": "pm_balanced", "delay": "
 
 
 class Weights(NamedTuple):
-    """Weights of the parts of PM (atxutegi2018 §4.1): use of the capacity, delay, losses."""
+    """Weights of the parts of PM (atxutegi2018 §6, eq. 6.1): use of the capacity, delay, losses."""
 
     alpha: float
     beta: float

@@ -7,6 +7,7 @@ import json
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from celltcp._core import CelltcpError, Scenario
 
@@ -19,11 +20,20 @@ _FILE_FIELDS = ("trace", "ns2", "fcd", "phone_log")
 #: Folder of the built-in scenarios.
 _LIBRARY = Path(__file__).parent / "library"
 
+#: Folder of their variants: a file for each folder of the library that has some.
+_VARIANTS = Path(__file__).parent / "variants"
+
 
 def scenario_names() -> list[str]:
     """Names of the built-in scenarios, sorted: those without a folder, then folder by folder."""
     files = [file.relative_to(_LIBRARY).with_suffix("") for file in _LIBRARY.rglob("*.toml")]
     return [file.as_posix() for file in sorted(files, key=lambda file: (file.parent.parts, file.name))]
+
+
+def variants_of(folder: str) -> dict[str, dict[str, Any]]:
+    """Returns the variants of the built-in scenarios in a folder: name, `description` and `set`."""
+    file = _VARIANTS / f"{folder}.toml"
+    return tomllib.loads(file.read_text("utf-8")) if file.is_file() else {}
 
 
 def description(name: str) -> str:
@@ -44,8 +54,9 @@ def load_scenario(
     """Loads a scenario.
 
     Args:
-        what: a built-in name, a scenario file (`.toml`), a link trace of the downlink, or a scenario
-            that is loaded already; relative files in its changes count from the folder of its file.
+        what: a built-in name, also with a variant (`NAME@VARIANT`), a scenario file (`.toml`), a link
+            trace of the downlink, or a scenario that is loaded already; relative files in its changes
+            count from the folder of its file.
         uplink: a link trace of the uplink.
         duration: length of a run, such as `"60s"`.
         changes: fields to override, as a mapping or as `"field=value"` texts.
@@ -71,9 +82,11 @@ def load_scenario(
         return Scenario.of_trace(str(Path(name).resolve()), up, overrides)
     if uplink is not None:
         overrides.append(f"path.up.trace={Path(uplink).resolve()}")
-    if name in scenario_names():
-        file = _built_in(name)
+    built_in, _, variant = name.partition("@")
+    if built_in in scenario_names():
+        file = _built_in(built_in)
         text = file.read_text("utf-8")
+        overrides = _of_variant(built_in, variant) + overrides if variant else overrides
         beside = [f"{field}={path}" for field, path in _files_beside(file.parent, tomllib.loads(text))]
         return Scenario.from_toml(text, name, ".", beside + overrides)
     if name.endswith(".toml"):
@@ -84,6 +97,16 @@ def load_scenario(
             raise CelltcpError(f"{name}: {error}") from None
         return Scenario.from_toml(text, name, str(Path(name).parent), overrides)
     raise CelltcpError(unknown(name))
+
+
+def _of_variant(name: str, variant: str) -> list[str]:
+    """Returns the overrides of a variant, which tell its name where it differs from the default."""
+    known = variants_of(name.rpartition("/")[0])
+    if variant not in known:
+        allowed = ", ".join(f"{name}@{each}" for each in known) or f"{name} without a variant"
+        raise CelltcpError(f"scenario {f'{name}@{variant}'!r}: allowed: {allowed}")
+    changes = list(known[variant]["set"])
+    return [*changes, f"name={name}@{variant}"] if changes else []
 
 
 def is_trace(name: str) -> bool:

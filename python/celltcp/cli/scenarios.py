@@ -27,8 +27,17 @@ def scenarios(name: str | None, schema: bool) -> None:
         _print_list(names)
     elif inside := [each for each in names if each.startswith(f"{name.rstrip('/')}/")]:
         _print_list(inside)
+        _print_variants(name.rstrip("/"))
     else:
         click.echo(load_scenario(name).to_toml(), nl=False)
+
+
+def _print_variants(folder: str) -> None:
+    """Prints the variants of the scenarios in a folder on standard error, beside the list of names."""
+    from celltcp.scenarios import variants_of
+
+    for name, variant in variants_of(folder).items():
+        click.echo(f"NAME@{name}: {variant['description']}", err=True)
 
 
 def _print_list(names: list[str]) -> None:
