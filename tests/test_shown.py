@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
+import io
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 import celltcp as ct
 from celltcp.plots.palette import colour, line, marker
@@ -98,6 +101,30 @@ def test_ranks_of_equal_values_are_shared() -> None:
 
     found = _ranks(np.array([[3.0, 1.0, 3.0, 2.0], [1.0, 1.0, 1.0, 1.0]]))
     assert found.tolist() == [[3.5, 1.0, 3.5, 2.0], [2.5] * 4]
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_a_table_fits_the_terminal_and_says_what_it_leaves_out(monkeypatch, capsys, width) -> None:
+    module = importlib.import_module("celltcp.cli.compare")
+    result = ct.compare("drive", ["cubic", "illinois", "bbr"], 3, duration="5s")
+    narrow = Console(width=width, highlight=False, file=io.StringIO())
+    monkeypatch.setattr(module, "wide_console", lambda: narrow)
+    module.print_comparison(result)
+    text = narrow.file.getvalue()
+    assert max(map(len, text.splitlines())) <= width
+    assert "…" not in text
+    assert "illinois" in text
+    assert ("Not shown for want of width" in text) == (width == 80)
+    assert not capsys.readouterr().out
+
+
+def test_units_are_listed_and_percentages_are_losses(celltcp) -> None:
+    listed = celltcp("units").stdout
+    assert all(unit in listed for unit in ("Mbit/s", "KiB", "min", "bdp", "1%"))
+    same = [ct.load_scenario("drive", changes={"path.loss": loss}).hash for loss in ("0.01", "1%")]
+    assert same[0] == same[1]
+    with pytest.raises(ct.CelltcpError, match=r"path\.loss"):
+        ct.load_scenario("drive", changes={"path.loss": "much"})
 
 
 @pytest.mark.parametrize("name", ["cubic", "sprout"])

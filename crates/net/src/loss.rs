@@ -14,7 +14,7 @@ use crate::LinkId;
 #[serde(untagged)]
 pub enum Loss {
     /// Each packet is lost with this probability, independently.
-    Random(#[schemars(range(min = 0, max = 1))] f64),
+    Random(#[schemars(range(min = 0, max = 1), transform = or_percent)] f64),
     /// Losses in bursts.
     GilbertElliott(GilbertElliott),
 }
@@ -94,6 +94,13 @@ fn with_kind(schema: &mut Schema) {
 
 const GILBERT_ELLIOTT: &str = "gilbert-elliott";
 
+/// Adds to the schema that a probability may be a text with a percentage.
+fn or_percent(schema: &mut Schema) {
+    let number = schema.clone().to_value();
+    let percent = json!({"type": "string", "pattern": r"^\s*[0-9.+eE-]+\s*%\s*$"});
+    *schema = schemars::json_schema!({ "anyOf": [number, percent] });
+}
+
 impl<'de> Deserialize<'de> for Loss {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Alternatives;
@@ -103,7 +110,7 @@ impl<'de> Deserialize<'de> for Loss {
             fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
                 write!(
                     f,
-                    "a probability or a table with kind = {GILBERT_ELLIOTT:?}"
+                    "a probability such as 0.01 or \"1%\", or a table with kind = {GILBERT_ELLIOTT:?}"
                 )
             }
 
@@ -117,6 +124,14 @@ impl<'de> Deserialize<'de> for Loss {
 
             fn visit_u64<E: Error>(self, probability: u64) -> Result<Loss, E> {
                 self.visit_f64(probability as f64)
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Loss, E> {
+                let percent = text.trim().strip_suffix('%').map(str::trim);
+                match percent.and_then(|number| number.parse::<f64>().ok()) {
+                    Some(percent) => self.visit_f64(percent / 100.0),
+                    None => Err(E::invalid_value(serde::de::Unexpected::Str(text), &self)),
+                }
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Loss, A::Error> {

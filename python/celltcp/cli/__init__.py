@@ -22,6 +22,7 @@ from celltcp.cli.select import select
 from celltcp.cli.show import show
 from celltcp.cli.sweep import sweep
 from celltcp.cli.traces import traces
+from celltcp.cli.units import units
 
 
 def _version(context: click.Context, _parameter: click.Parameter, asked: bool) -> None:
@@ -51,7 +52,7 @@ def celltcp() -> None:
 
 
 for command in (
-    *(compare, sweep, run, cca, scenarios, traces, show),
+    *(compare, sweep, run, cca, scenarios, traces, units, show),
     *(select, papers, radio, fidelity, kernel, bench),
 ):
     celltcp.add_command(command)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from celltcp.cli.console import wide_console
+from celltcp.cli.console import fitting, wide_console
 from celltcp.cli.means import mean_text, runs_text
 from celltcp.cli.options import campaign_options, option, scenario_options, takes_settings
 from celltcp.cli.outcome import check_json, draw, is_drawn, tell, tell_traces
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pandas as pd
+    from rich.console import Console
     from rich.table import Table
 
     from celltcp.comparison import Comparison
@@ -33,6 +34,10 @@ COLUMNS = (
     ("pm_balanced", "PM\nbalanced", 3),
     ("pm_delay", "PM\ndelay", 3),
 )
+
+
+#: Columns that a narrow terminal can do without, the least important first.
+DROPPABLE = ("induced_delay_ms", "retransmissions", "rtt_p95_ms", "pm_balanced", "pm_delay")
 
 
 @click.command()
@@ -86,18 +91,25 @@ def print_comparison(result: Comparison) -> None:
     from celltcp.results.selectors import used_in
 
     about = result.results.about
-    table = Table(title=f"{about['name']}: mean and 95 % interval over {runs_text(about['runs'])}")
-    table.add_column("CCA", overflow="fold")
     asked = [name for name in result.requirements if name not in REQUIREMENTS]
-    for heading in (*(heading for _, heading, _ in COLUMNS), *(f"PM\n{name}" for name in asked)):
-        table.add_column(heading, justify="right")
     names = labels(result.ccas)
-    for cca in result.ccas:
-        mine = result.runs[result.runs["cca"] == cca]
-        weighed = [mean_text(mine[result.requirements[name]], 3) for name in asked]
-        table.add_row(names[cca], *outcome_cells(mine), *weighed)
+
+    def build(left_out: frozenset[str]) -> Table:
+        title = f"{about['name']}: mean and 95 % interval over {runs_text(about['runs'])}"
+        table = Table(title=title)
+        table.add_column("CCA", overflow="fold")
+        for heading in (*headings(left_out), *(f"PM\n{name}" for name in asked)):
+            table.add_column(heading, justify="right", no_wrap=True)
+        for cca in result.ccas:
+            mine = result.runs[result.runs["cca"] == cca]
+            weighed = [mean_text(mine[result.requirements[name]], 3) for name in asked]
+            table.add_row(names[cca], *outcome_cells(mine, left_out), *weighed)
+        return table
+
     console = wide_console()
+    table, left_out = fitting(console, build, DROPPABLE)
     console.print(table)
+    tell_left_out(console, left_out)
     for warning in result.warnings:
         console.print(f"warning: {warning}", style="yellow", highlight=False)
     if result.several_flows:
@@ -135,9 +147,22 @@ def _told(found: Verdict, names: Mapping[str, str]) -> str:
     return f"undecided among {among_text}{more}"
 
 
-def outcome_cells(runs: pd.DataFrame) -> list[str]:
-    """The columns of the table for these runs of one congestion control."""
-    return [mean_text(runs[metric], digits) for metric, _, digits in COLUMNS]
+def headings(left_out: frozenset[str] = frozenset()) -> list[str]:
+    """Returns the headings of the columns, without some."""
+    return [heading for metric, heading, _ in COLUMNS if metric not in left_out]
+
+
+def outcome_cells(runs: pd.DataFrame, left_out: frozenset[str] = frozenset()) -> list[str]:
+    """Returns the columns of the table for these runs of one congestion control, without some."""
+    return [mean_text(runs[metric], digits) for metric, _, digits in COLUMNS if metric not in left_out]
+
+
+def tell_left_out(console: Console, left_out: list[str]) -> None:
+    """Says which columns are not there for want of width."""
+    if left_out:
+        called = {metric: " ".join(heading.split()) for metric, heading, _ in COLUMNS}
+        names = ", ".join(called[name].replace("- ", "") for name in left_out)
+        console.print(f"Not shown for want of width, but in --json: {names}", style="dim")
 
 
 def _shares(result: Comparison) -> Table:

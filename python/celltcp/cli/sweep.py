@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from celltcp.cli.compare import COLUMNS, outcome_cells
-from celltcp.cli.console import wide_console
+from celltcp.cli.compare import DROPPABLE, headings, outcome_cells, tell_left_out
+from celltcp.cli.console import fitting, wide_console
 from celltcp.cli.means import runs_text
 from celltcp.cli.options import campaign_options, scenario_options, takes_settings
 from celltcp.cli.outcome import check_json, draw, is_drawn, tell, tell_traces
@@ -55,16 +55,24 @@ def _print_sweep(result: Sweep) -> None:
     from celltcp.labels import labels
 
     about = next(iter(result.comparisons.values())).results.about
-    table = Table(title=f"{about['name']}: mean and 95 % interval over {runs_text(about['runs'])}")
-    table.add_column(result.field)
-    table.add_column("CCA")
-    for _, heading, _ in COLUMNS:
-        table.add_column(heading, justify="right")
-    for value, comparison in result.comparisons.items():
-        names = labels(comparison.ccas)
-        for cca in comparison.ccas:
-            mine = comparison.runs[comparison.runs["cca"] == cca]
-            table.add_row(value, names[cca], *outcome_cells(mine))
-        if len(comparison.ccas) > 1:
-            table.add_section()
-    wide_console().print(table)
+
+    def build(left_out: frozenset[str]) -> Table:
+        title = f"{about['name']}: mean and 95 % interval over {runs_text(about['runs'])}"
+        table = Table(title=title)
+        table.add_column(result.field)
+        table.add_column("CCA")
+        for heading in headings(left_out):
+            table.add_column(heading, justify="right", no_wrap=True)
+        for value, comparison in result.comparisons.items():
+            names = labels(comparison.ccas)
+            for cca in comparison.ccas:
+                mine = comparison.runs[comparison.runs["cca"] == cca]
+                table.add_row(value, names[cca], *outcome_cells(mine, left_out))
+            if len(comparison.ccas) > 1:
+                table.add_section()
+        return table
+
+    console = wide_console()
+    table, left_out = fitting(console, build, DROPPABLE)
+    console.print(table)
+    tell_left_out(console, left_out)
