@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 import celltcp as ct
+from celltcp.results import Results
 from celltcp.statistics import student_quantile, verdict
 
 FAST = {"path.down.rate": "1Gbit/s", "path.up.rate": "1Gbit/s"}
@@ -49,6 +51,21 @@ def test_a_network_that_limits_is_not_told() -> None:
     times = ct.run("steady-20-68", "cubic", duration="5s").flows
     columns = ["application_limited_s", "receive_window_limited_s", "send_buffer_limited_s"]
     assert (times[columns].sum(axis=1) < 1).all()
+
+
+def test_a_kernel_short_of_memory_is_told() -> None:
+    result = ct.compare("steady-20-68", ["cubic", "reno"], 2, duration="2s")
+    assert result.warnings == []
+    runs = result.results.tables["runs"]
+    place = runs.schema.get_field_index("memory_pressures")
+    starved = pa.array([0, 3, 0, 0], runs.schema.field(place).type)
+    tables = {**result.results.tables, "runs": runs.set_column(place, "memory_pressures", starved)}
+    told = ct.Comparison(Results(tables, result.results.about))
+    ccas = [str(cca) for cca in runs["cca"].to_pylist()]
+    assert f"{ccas[1]}: the kernel's TCP ran short of memory in 1 of 2 runs" in _one(told, "memory")
+    assert told.to_json()["warnings"] == told.warnings
+    texts = [each.get_text() for each in told.plot.throughput_delay().texts]
+    assert any("ran short of memory" in " ".join(text.split()) for text in texts)
 
 
 def test_a_trace_that_repeats_within_a_run_is_told(celltcp, tmp_path: Path) -> None:

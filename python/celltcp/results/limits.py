@@ -1,4 +1,4 @@
-"""Limits: flows that not the network held back, and traces that repeat within a run."""
+"""Limits other than the network, kernels short of memory, and traces that repeat within a run."""
 
 from __future__ import annotations
 
@@ -84,10 +84,35 @@ def repeating(about: Mapping[str, Any]) -> list[str]:
     ]
 
 
+def short_of_memory(results: Results) -> list[str]:
+    """Returns a warning for each CCA in whose runs the kernel's TCP ran short of memory."""
+    runs = results.tables["runs"]
+    if "memory_pressures" not in runs.column_names:
+        return []
+    table: pd.DataFrame = runs.select(["run", "cca", "memory_pressures"]).to_pandas()
+    names = labels([str(cca) for cca in table["cca"].unique()])
+    warnings = []
+    for cca, mine in table.groupby("cca", observed=True, sort=False):
+        starved = int((mine["memory_pressures"] > 0).sum())
+        if starved:
+            warnings.append(
+                f"{names[str(cca)]}: the kernel's TCP ran short of memory in {starved} of {len(mine)} "
+                "runs, and sent less than hosts of their own would; fewer flows or smaller buffers "
+                "(tcp.receive_buffer_max, tcp.send_buffer_max) avoid it"
+            )
+    return warnings
+
+
 def all_warnings(results: Results) -> list[str]:
     """Returns everything that is to be known before the figures are believed."""
     from celltcp.results.coverage import uncovered
     from celltcp.results.hints import unheard
 
     about = results.about
-    return [*uncovered(results), *unheard(results), *repeating(about), *held_back(results)]
+    return [
+        *uncovered(results),
+        *unheard(results),
+        *short_of_memory(results),
+        *repeating(about),
+        *held_back(results),
+    ]
