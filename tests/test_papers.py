@@ -1,12 +1,27 @@
 """Published figures beside ours."""
 
+import json
 import math
+from dataclasses import replace
 
 import pytest
 
 import celltcp as ct
-from celltcp.papers import published_goodput, published_phases, rank_correlation
+from celltcp.papers import outcome, publications, published_goodput, published_phases, rank_correlation
 from celltcp.papers.beside import beside
+from celltcp.papers.measured import Measured
+from celltcp.papers.published import published_tables
+from celltcp.papers.ranks import joint_chance
+from celltcp.papers.replay import Replay
+
+HEADER = "# publication: atxutegi2017\n# experiment: table-9\n# figure: table 9\n# title: made up\n"
+COLUMNS = "scenario,cca,quantity,unit,published,published_ci95\n"
+
+#: Fields of a row of `celltcp papers --json`.
+FIELDS = (
+    *("publication", "experiment", "figure", "scenario", "cca", "quantity", "unit"),
+    *("published", "published_ci95", "here", "here_ci95", "runs", "agrees", "note"),
+)
 
 
 def test_published_scenarios_are_built_in() -> None:
@@ -27,7 +42,7 @@ def test_published_phases_add_up_to_the_published_means() -> None:
         by = published_phases(scenario)
         for each in published_goodput(scenario):
             total = sum(by[phase, each.cca] * seconds for phase, seconds in phases.items())
-            assert total / sum(phases.values()) == pytest.approx(each.goodput_mbps, rel=0.03), each
+            assert total / sum(phases.values()) == pytest.approx(each.value, rel=0.03), each
 
 
 def test_ranks_agree_fully_or_not_at_all() -> None:
@@ -52,6 +67,92 @@ def test_wide_published_intervals_leave_the_ranks_open() -> None:
     assert rank_correlation({"a": [1.0], "b": [2.0]}, published) is None
 
 
+def test_values_within_two_percent_share_a_rank() -> None:
+    published = {"a": (10.0, 0.0), "b": (9.9, 0.0), "c": (5.0, 0.0)}
+    ours = {"a": [9.0], "b": [9.1], "c": [2.0]}
+    found = rank_correlation(ours, published)
+    assert found is not None
+    assert found.rho == pytest.approx(1)
+    # The lowest can have any of three places.
+    assert found.chance == pytest.approx(1 / 3)
+    # A chain of small steps is no tie: each is compared with the best of its group.
+    chain = {"a": (100.0, 0.0), "b": (98.5, 0.0), "c": (97.0, 0.0)}
+    found = rank_correlation({"a": [3.0], "b": [3.0], "c": [1.0]}, chain)
+    assert found is not None
+    assert found.rho == pytest.approx(1)
+
+
+def test_all_tied_is_no_agreement() -> None:
+    found = rank_correlation({name: [1.0] for name in "abc"}, {"a": (1, 0), "b": (2, 0), "c": (3, 0)})
+    assert found is not None
+    assert math.isnan(found.rho)
+    assert joint_chance([([1.0, 1.0, 1.0], [1.0, 2.0, 3.0])]) == 1
+
+
+def test_several_tables_that_agree_are_less_likely_chance_than_one() -> None:
+    one = ([1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 3.0, 4.0])
+    assert joint_chance([one]) == pytest.approx(1 / 24, abs=0.02)
+    assert joint_chance([one, one]) < joint_chance([one]) / 4
+
+
+def test_a_table_that_is_added_is_picked_up_and_run(tmp_path) -> None:
+    (tmp_path / "more.csv").write_text(
+        HEADER + COLUMNS + "mobility/backward-300-4g,newreno,retransmissions,per slot,0.5,\n"
+    )
+    (table,) = published_tables(tmp_path)
+    assert (table.experiment, table.interval) == ("table-9", "runs")
+    measured = Replay(runs=1).measure("mobility/backward-300-4g")
+    (row,) = outcome(table, {"mobility/backward-300-4g": measured}).rows
+    assert (row.theirs.cca, row.theirs.ci95) == ("reno", None)
+    flows = measured.comparison.runs.set_index("cca")["retransmissions"]
+    # 12 s have 120 slots, of which the first may be without the flow.
+    assert row.here.mean == pytest.approx(flows["reno"] / 120, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("# publication: x\n", "more.csv: experiment is missing"),
+        (HEADER + "# interval: days\n" + COLUMNS, "'days': allowed: runs, slots"),
+        (HEADER + "scenario,cca\n", "the column quantity is missing"),
+        (HEADER + COLUMNS + "drive,reno,speed,m,1,\n", "line 6: quantity: 'speed': allowed: goodput"),
+        (HEADER + COLUMNS + "drive,reno,goodput,Mbit/s,much,\n", "line 6: published: 'much'"),
+    ],
+)
+def test_a_damaged_table_is_named_with_its_line(tmp_path, text: str, words: str) -> None:
+    (tmp_path / "more.csv").write_text(text)
+    with pytest.raises(ct.CelltcpError) as refused:
+        published_tables(tmp_path)
+    assert words in str(refused.value)
+
+
+def test_intervals_of_slots_are_wider_than_those_of_means() -> None:
+    comparison = ct.compare("mobility/backward-300-4g", cca="reno", runs=3)
+    here = Measured(comparison, {"reno": "reno"})
+    (asked,) = (
+        each
+        for each in published_goodput("mobility/backward-300-4g", "atxutegi2017")
+        if each.cca == "reno"
+    )
+    whole = here.slot_interval(asked)
+    assert whole is not None
+    assert whole > comparison.summary.loc["reno", ("goodput_mbps", "ci95")]
+    phases = [here.values(replace(asked, phase=phase)) for phase in ("start-up", "scaling")]
+    assert all(len(values) == 3 for values in phases)
+    # One run has no spread.
+    alone = Measured(ct.compare("mobility/backward-300-4g", cca="reno", runs=1), {"reno": "reno"})
+    assert alone.slot_interval(asked) is None
+
+
+def test_the_era_has_ccas_of_its_kernel() -> None:
+    measured = Replay(runs=1, era=publications()["atxutegi2017"].era).measure(
+        "mobility/backward-300-4g"
+    )
+    assert measured.ran["bbr"] == "bbr:extra_acked_gain=0"
+    assert "cubic:slow_start=linux-4.8" in measured.comparison.ccas
+    assert measured.ran["reno"] == "reno"
+
+
 def test_a_changed_scenario_is_called_that() -> None:
     as_built = beside(ct.compare("mobility/forward-300-4g", cca="reno", runs=1))
     assert as_built is not None
@@ -71,10 +172,30 @@ def test_papers_prints_both_numbers(celltcp, tmp_path) -> None:
     assert "rank correlation of 5" in done.stdout
     assert (tmp_path / "p" / "published.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "p" / scenario / "flows.parquet").is_file()
+    # Another experiment on the same scenario takes the same runs.
+    done = celltcp(
+        *("papers", "atxutegi2018", "table-6.2", "--scenario", scenario, "--runs", "1"),
+        *("--out", "p", "--json", "rows.json"),
+    )
+    assert done.returncode == 0, done.stderr
+    rows = json.loads((tmp_path / "rows.json").read_text())
+    assert [tuple(row) for row in rows] == [FIELDS] * 10
+    assert {row["quantity"] for row in rows} == {"goodput, start-up", "goodput, scaling"}
     for arguments, words in (
         (("nobody1999",), "allowed is one of atxutegi2017"),
         (("atxutegi2017", "--scenario", "drive"), "mobility/forward-60-4g"),
+        (("atxutegi2017", "table-7"), "experiment 'table-7': atxutegi2017 has table-1"),
+        (("atxutegi2017", "--all"), "--all: 'atxutegi2017' is named, too"),
     ):
         refused = celltcp("papers", *arguments)
         assert refused.returncode == 2
         assert words in refused.stderr
+
+
+def test_a_sweep_over_what_is_not_published_prints_the_agreement_of_each_value(celltcp) -> None:
+    done = celltcp(
+        *("papers", "atxutegi2017", "--sweep", "--scenario", "mobility/backward-300-4g", "--runs", "1")
+    )
+    assert done.returncode == 0, done.stderr
+    for words in ("buffer of the channel emulator", "70 to 110 packets", "750packets", "55ms"):
+        assert words in done.stdout

@@ -83,7 +83,7 @@ def print_comparison(result: Comparison) -> None:
     """The table of means with intervals, and the recommendation."""
     from rich.table import Table
 
-    from celltcp.cli.published import print_beside
+    from celltcp.cli.published import print_outcome
     from celltcp.labels import labels
     from celltcp.papers.beside import beside
     from celltcp.requirements import REQUIREMENTS
@@ -128,7 +128,11 @@ def print_comparison(result: Comparison) -> None:
             console.print(f"best for {requirement:>8}: {_told(found, names)}")
     console.print(ran_by(about), style="dim")
     if published := beside(result):
-        print_beside([published], console)
+        for each in published.outcomes:
+            print_outcome(each, console)
+        if not published.unchanged:
+            name = published.scenario
+            console.print(f"{name} was changed: the published means are of the built-in one.")
 
 
 def _told(found: Verdict, names: Mapping[str, str]) -> str:

@@ -32,7 +32,9 @@ def tell_traces(scenario: Scenario) -> None:
         click.echo(f"{direction}link {file}: {told}", err=True)
 
 
-def tell(document: dict[str, Any], json_file: str | None, show: Callable[[], None]) -> None:
+def tell(
+    document: dict[str, Any] | list[dict[str, Any]], json_file: str | None, show: Callable[[], None]
+) -> None:
     """Prints the JSON if that was asked for, and else shows the table; writes the file of `--json`."""
     import json
     from pathlib import Path

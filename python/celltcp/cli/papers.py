@@ -2,73 +2,161 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from celltcp.cli.options import option, options
+from celltcp.cli.outcome import check_json, draw, tell
 from celltcp.cli.progress import progress_bar
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from celltcp.papers.outcome import Outcome
+    from celltcp.papers.publications import Publication
+    from celltcp.papers.published import Table
+    from celltcp.papers.replay import Replay
 
 
 @click.command()
 @click.argument("name", required=False)
-@click.option("--scenario", metavar="LIST", help="Only these scenarios of the paper.")
+@click.argument("experiments", nargs=-1, metavar="[EXPERIMENT...]")
+@click.option("--all", "everything", is_flag=True, help="All experiments of all publications.")
+@click.option("--scenario", metavar="LIST", help="Only these scenarios of the experiments.")
+@click.option("--era", is_flag=True, help="CCAs as the kernel of the experiments had them.")
+@click.option(
+    "--sweep",
+    is_flag=True,
+    help="Agreement for each value of the conditions that the publication does not give.",
+)
 @options("runs", "seed", "jobs")
 @option("out", help="Keep tables and the picture here; resumes.")
+@option("json_file", help="Write a row per published figure as JSON; - prints it.")
 def papers(
     name: str | None,
+    experiments: tuple[str, ...],
+    everything: bool,
     scenario: str | None,
+    era: bool,
+    sweep: bool,
     runs: int,
     seed: int,
     jobs: int | None,
     out: str | None,
+    json_file: str | None,
 ) -> None:
-    """List the papers with published goodputs, or run the scenarios of the one called NAME.
+    """List publications and their experiments with what each costs, or run those of NAME.
 
-    Prints the published mean and ours for each scenario and congestion control, and how well the ranks
-    agree.
+    Prints each published figure beside ours with their intervals, whether one lies in the interval of
+    the other, and how well the ranks agree.
     """
-    from pathlib import Path
-
-    from celltcp._core import CelltcpError
-    from celltcp.cli.console import wide_console
-    from celltcp.cli.published import print_beside
-    from celltcp.comparison import compare
-    from celltcp.papers.beside import beside
-    from celltcp.papers.published import PAPERS, published_goodput
+    from celltcp.papers.publications import publication, publications
+    from celltcp.papers.replay import Replay
     from celltcp.results import prepare_folder
 
-    if name is None:
-        for paper, about in PAPERS.items():
-            click.echo(f"{paper:<14}{about}")
+    check_json(json_file)
+    if name is None and not everything:
+        _print_list(list(publications().values()), runs)
         return
-    if name not in PAPERS:
-        raise CelltcpError(f"paper {name!r}: allowed is one of {', '.join(PAPERS)}")
-    published = published_goodput(paper=name)
-    scenarios = list(dict.fromkeys(each.scenario for each in published))
-    if scenario is not None:
-        chosen = [each.strip() for each in scenario.split(",")]
-        if unknown := [each for each in chosen if each not in scenarios]:
-            raise CelltcpError(
-                f"scenario {unknown[0]!r}: {name} has figures of {', '.join(scenarios)} only"
-            )
-        scenarios = chosen
+    if name is not None and everything:
+        raise click.UsageError(f"--all: {name!r} is named, too; give one of them")
+    chosen = list(publications().values()) if name is None else [publication(name)]
+    tables = {each.name: each.chosen_tables(experiments) for each in chosen}
     folder = prepare_folder(out) if out else None
-    found = []
+    rows = []
+    for each in chosen:
+        replay = Replay(runs, seed, jobs, each.era if era else None, (), folder)
+        wanted = _wanted(each, tables[each.name], scenario)
+        if sweep:
+            _sweep(each, tables[each.name], wanted, replay)
+            continue
+        found = _run(tables[each.name], wanted, replay)
+        rows += [row.to_json() for one in found for row in one.rows]
+        if json_file != "-":
+            _print(found)
+        if folder:
+            from celltcp.plots.papers import draw_outcomes
+
+            draw(draw_outcomes(found), folder, f"published-{each.name}" if everything else "published")
+    if json_file is not None:
+        tell(rows, json_file, lambda: None)
+
+
+def _print_list(known: Sequence[Publication], runs: int) -> None:
+    """Prints publications with their experiments, and what each costs here."""
+    from celltcp.papers.replay import scenarios_of, simulated_s, speed
+
+    rate = speed()
+    for each in known:
+        click.echo(f"{each.name}  {each.about}")
+        for table in each.tables:
+            seconds = simulated_s([table], runs)
+            click.echo(
+                f"  {table.experiment:<12}{table.title}: {len(scenarios_of([table]))} scenarios, "
+                f"{len(table.entries)} figures; {runs} runs some {_time_text(seconds / rate)}"
+            )
+        for condition in each.unpublished:
+            click.echo(f"  not published: {condition.condition}; plausible: {condition.plausible}")
+    click.echo("Times are estimated from a run of 4 s on this machine.")
+
+
+def _time_text(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+
+
+def _wanted(each: Publication, tables: Sequence[Table], scenario: str | None) -> list[str]:
+    """Returns the scenarios of these tables that were asked for."""
+    from celltcp._core import CelltcpError
+    from celltcp.papers.replay import scenarios_of
+
+    there = scenarios_of(tables)
+    if scenario is None:
+        return there
+    chosen = [name.strip() for name in scenario.split(",")]
+    if unknown := [name for name in chosen if name not in there]:
+        raise CelltcpError(
+            f"scenario {unknown[0]!r}: {each.name} has figures of {', '.join(there)} only"
+        )
+    return chosen
+
+
+def _run(tables: Sequence[Table], scenarios: Sequence[str], replay: Replay) -> list[Outcome]:
+    """Runs the scenarios once for all tables."""
+    from celltcp.papers.outcome import outcome
+
+    measured = {}
     for each in scenarios:
         with progress_bar(each) as progress:
-            comparison = compare(
-                each,
-                cca=[theirs.cca for theirs in published if theirs.scenario == each],
-                runs=runs,
-                seed=seed,
-                jobs=jobs,
-                out=folder / Path(each) if folder else None,
-                progress=progress,
-            )
-        if one := beside(comparison):
-            found.append(one)
-    print_beside(found, wide_console())
-    if folder:
-        from celltcp.plots.papers import draw_beside
-        from celltcp.plots.style import save
+            measured[each] = replay.measure(each, progress)
+    return [outcome(table, measured) for table in tables]
 
-        click.echo(f"picture: {save(draw_beside(found), folder / 'published.png')}", err=True)
+
+def _print(found: Sequence[Outcome]) -> None:
+    from celltcp.cli.console import wide_console
+    from celltcp.cli.published import print_outcome
+
+    console = wide_console()
+    for each in found:
+        print_outcome(each, console)
+
+
+def _sweep(
+    each: Publication, tables: Sequence[Table], scenarios: Sequence[str], replay: Replay
+) -> None:
+    """Runs the experiments for each value of the conditions that are not published."""
+    from dataclasses import replace
+
+    from celltcp.cli.console import wide_console
+    from celltcp.cli.published import print_sweep
+
+    console = wide_console()
+    for condition in each.unpublished:
+        found = {
+            value: _run(tables, scenarios, replace(replay, changes=(f"{condition.field}={value}",)))
+            for value in condition.values
+        }
+        console.print(f"not published: {condition.condition}; plausible: {condition.plausible}")
+        for number in range(len(tables)):
+            by_value = [(value, outcomes[number]) for value, outcomes in found.items()]
+            print_sweep(condition.field, by_value, console)

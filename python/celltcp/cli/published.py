@@ -1,50 +1,100 @@
-"""Our means beside published ones, as tables."""
+"""Published figures and ours, as tables."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
-
-from celltcp.cli.means import mean_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.console import Console
 
-    from celltcp.papers.beside import Beside
+    from celltcp.papers.outcome import Agreement, Outcome, Row
 
 
-def print_beside(found: Sequence[Beside], console: Console) -> None:
-    """A row per scenario and congestion control, how well the ranks agree, and the sources."""
+def print_outcome(found: Outcome, console: Console) -> None:
+    """Prints a row per figure, how well the ranks agree, and the source."""
     from rich.table import Table
 
-    from celltcp.papers.published import source
-    from celltcp.statistics import estimate
+    from celltcp.papers.publications import publications
 
-    table = Table(title="Goodput in Mbit/s as published and here, means and 95 % intervals")
-    for heading, justify in (("scenario", "left"), ("CCA", "left"), ("published", "right")):
-        table.add_column(heading, justify="right" if justify == "right" else "left")
-    table.add_column("here", justify="right")
-    table.add_column("here less published", justify="right")
-    for each in found:
-        for theirs in each.published:
-            ours = each.ours[theirs.cca]
-            percent = 100 * (estimate(ours).mean / theirs.goodput_mbps - 1)
+    table = Table(
+        title=f"{found.table.publication}, {found.table.figure}: {found.table.title}, as published and "
+        f"here, means and 95 % intervals{_KINDS[found.table.interval]}"
+    )
+    for heading in ("scenario", "CCA", "quantity"):
+        table.add_column(heading, no_wrap=heading == "scenario")
+    for heading in ("published", "here", "here less published"):
+        table.add_column(heading, justify="right")
+    table.add_column("in the interval")
+    for group in found.groups:
+        for row in group.rows:
             table.add_row(
-                each.scenario,
-                theirs.cca,
-                f"{theirs.goodput_mbps:.2f} ±{theirs.ci95:.2f}",
-                mean_text(ours, 2),
-                f"{percent:+.0f} %",
+                group.title,
+                row.theirs.cca,
+                f"{group.quantity}, {group.unit}",
+                _text(row.theirs.value, row.theirs.ci95),
+                _text(row.here.mean, row.here.ci95),
+                f"{100 * row.error:+.0f} %" if not math.isnan(row.error) else "-",
+                _agrees(row),
             )
         table.add_section()
     console.print(table)
-    for each in found:
-        if each.ranks:
+    for group in found.groups:
+        if group.ranks:
             console.print(
-                f"{each.scenario}: Spearman's rank correlation of {each.ranks.count}: {each.ranks}"
+                f"{group.title}: Spearman's rank correlation of {group.ranks.count}: {group.ranks}"
             )
-        if not each.unchanged:
-            console.print(f"{each.scenario} was changed: the published means are of the built-in one.")
-    for paper in dict.fromkeys(theirs.paper for each in found for theirs in each.published):
-        console.print(f"published: {source(paper)}")
+    for agreement in found.agreements:
+        console.print(agreement_text(agreement))
+    known = publications()
+    name = found.table.publication
+    source = known[name].source if name in known else name
+    console.print(f"published: {source}, {found.table.figure}. {found.table.note}")
+
+
+#: Words for the kinds of intervals.
+_KINDS = {"runs": "", "slots": " of slots of 100 ms, averaged over the run"}
+
+
+def agreement_text(found: Agreement) -> str:
+    """Returns an agreement in words."""
+    judged = f"{found.inside} of {found.judged} in their intervals" if found.judged else "no intervals"
+    return (
+        f"{found.quantity}: mean rank correlation {found.rho:+.2f} (of {found.groups}, ties within "
+        f"2 %; p = {found.chance:.2g}), mean error {100 * found.error:.0f} %, {judged}"
+    )
+
+
+def print_sweep(field: str, found: Sequence[tuple[str, Outcome]], console: Console) -> None:
+    """Prints the agreement of a table for each value of a field that the publication does not give."""
+    from rich.table import Table
+
+    first = found[0][1].table
+    table = Table(title=f"{first.publication}, {first.figure}: agreement by {field}")
+    table.add_column(field)
+    table.add_column("quantity")
+    for heading in ("mean rank correlation", "p-value", "mean error", "in their intervals"):
+        table.add_column(heading, justify="right")
+    for value, outcome in found:
+        for each in outcome.agreements:
+            table.add_row(
+                value,
+                each.quantity,
+                f"{each.rho:+.2f}",
+                f"{each.chance:.2g}",
+                f"{100 * each.error:.0f} %",
+                f"{each.inside} of {each.judged}",
+            )
+    console.print(table)
+
+
+def _agrees(row: Row) -> str:
+    return {True: "inside", False: "outside", None: "-"}[row.agrees]
+
+
+def _text(value: float, half: float | None) -> str:
+    if math.isnan(value):
+        return "-"
+    return f"{value:.2f}" + (f" ±{half:.2f}" if half is not None else "")

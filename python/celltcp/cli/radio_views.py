@@ -138,7 +138,8 @@ def view_phases(results: Sequence[Comparison], metric: str) -> Figure:
     """A metric by phase, beside published figures where there are some."""
     from rich.table import Table
 
-    from celltcp.papers.published import published_phases, source
+    from celltcp.papers.publications import publications
+    from celltcp.papers.published import published_phases
     from celltcp.plots.bars import draw_bars
     from celltcp.plots.style import figure
     from celltcp.radio.phases import by_phase
@@ -177,5 +178,5 @@ def view_phases(results: Sequence[Comparison], metric: str) -> Figure:
         axes.set_title(str(about["name"]))
         axes.legend(ncols=3)
     if quoted:
-        console.print(source("atxutegi2018-phases"))
+        console.print(f"published: {publications()['atxutegi2018'].source}, table 6.2")
     return picture

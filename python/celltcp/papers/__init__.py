@@ -1,15 +1,23 @@
-"""Published figures with which the built-in scenarios are compared.
+"""Publications: their tables beside what the built-in scenarios come to.
 
-The tables beside this file name their sources. CCAs have the names that celltcp uses.
+A file in `publications` tells of a publication, a file in `tables` has the figures of one of its
+tables. Files that are added are picked up.
 """
 
-from celltcp.papers.published import PAPERS, Published, published_goodput, published_phases
+from celltcp.papers.outcome import Outcome, Row, outcome
+from celltcp.papers.publications import Publication, publications
+from celltcp.papers.published import Published, Table, published_goodput, published_phases
 from celltcp.papers.ranks import RankCorrelation, rank_correlation
 
 __all__ = [
-    "PAPERS",
+    "Outcome",
+    "Publication",
     "Published",
     "RankCorrelation",
+    "Row",
+    "Table",
+    "outcome",
+    "publications",
     "published_goodput",
     "published_phases",
     "rank_correlation",

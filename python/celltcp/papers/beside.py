@@ -1,45 +1,48 @@
-"""Our means beside published ones."""
+"""Our means of a comparison beside published ones."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from celltcp.comparison import Comparison
-from celltcp.papers.published import Published, published_goodput
-from celltcp.papers.ranks import RankCorrelation, rank_correlation
+from celltcp.papers.measured import Measured
+from celltcp.papers.outcome import Outcome, outcome
+from celltcp.papers.published import published_tables
+from celltcp.scenarios import load_scenario
 
 
 @dataclass(frozen=True)
 class Beside:
-    """Goodputs of a scenario, published and measured here, in Mbit/s."""
+    """Goodputs of a scenario, published and measured here."""
 
     scenario: str
-    published: list[Published]
-    #: Of the runs, in the order of the seeds, by congestion control.
-    ours: dict[str, list[float]]
-    ranks: RankCorrelation | None
+    outcomes: list[Outcome]
     #: Whether the scenario was run as it is built in.
     unchanged: bool
 
 
 def beside(comparison: Comparison) -> Beside | None:
-    """Returns the published means of the scenario and ours; None without a common CCA."""
-    from celltcp.scenarios import load_scenario
-
+    """Returns the published mean goodputs of the scenario and ours; None without a common CCA."""
     name = str(comparison.results.about["name"])
-    runs = comparison.runs.sort_values("seed")
-    ours = {cca: runs.loc[runs["cca"] == cca, "goodput_mbps"].tolist() for cca in comparison.ccas}
-    published = [each for each in published_goodput(name) if each.cca in ours]
-    if not published:
+    ccas = comparison.ccas
+    here = {name: Measured(comparison, {cca: cca for cca in ccas})}
+    tables = []
+    for table in published_tables():
+        entries = tuple(
+            each
+            for each in table.entries
+            if each.scenario == name
+            and each.cca in ccas
+            and each.quantity == "goodput"
+            and not each.phase
+        )
+        if entries:
+            tables.append(replace(table, entries=entries))
+    if not tables:
         return None
     built_in = load_scenario(name)
     same = {built_in.hash}
     if built_in.has_radio:
         same.add(built_in.with_radio_log().hash)
-    return Beside(
-        name,
-        published,
-        ours,
-        rank_correlation(ours, {each.cca: (each.goodput_mbps, each.ci95) for each in published}),
-        comparison.results.about["hash"] in same,
-    )
+    outcomes = [outcome(table, here) for table in tables]
+    return Beside(name, outcomes, comparison.results.about["hash"] in same)

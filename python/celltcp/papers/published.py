@@ -1,63 +1,161 @@
-"""Published tables."""
+"""Published tables: files in `tables`, each with a header, found by a scan of that folder.
+
+Lines that begin with # are the header, `key: value`: `publication`, `experiment` (a word for the
+command line), `figure` (as printed), `title`, `interval` ("runs", of the means of the runs, by
+default; "slots", of each slot over the runs, averaged over the run) and `note`. CSV follows, with a
+row for each figure and the columns `scenario`, `cca`, `quantity`, `unit`, `published`, and if need
+be `phase`, `published_ci95` and `note`. CCAs have the names that celltcp uses.
+"""
 
 from __future__ import annotations
 
 import csv
+import functools
+from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import resources
+from pathlib import Path
 
-#: Papers with mean goodputs of built-in scenarios, and what was measured in them.
-PAPERS = {
-    "atxutegi2017": "five congestion controls moving through an emulated LTE cell",
+from celltcp._core import CelltcpError
+from celltcp.ccas import chosen
+from celltcp.radio.phases import PHASES
+
+#: Quantities that tables can have, with the column of runs that has them over the whole way.
+QUANTITIES = {
+    "goodput": "goodput_mbps",
+    "rtt": "rtt_mean_ms",
+    "owd": None,
+    "pm_balanced": "pm_balanced",
+    "pm_delay": "pm_delay",
+    "retransmissions": None,
 }
+
+#: Kinds of intervals.
+INTERVALS = ("runs", "slots")
+
+_TABLES = Path(__file__).parent / "tables"
+_REQUIRED = ("scenario", "cca", "quantity", "unit", "published")
+_HEADER = ("publication", "experiment", "figure", "title")
 
 
 @dataclass(frozen=True)
 class Published:
-    """A published mean goodput with half the width of its 95 % interval, in Mbit/s."""
+    """A published figure with half the width of its 95 % interval."""
 
     scenario: str
     cca: str
-    goodput_mbps: float
-    ci95: float
-    paper: str
+    quantity: str
+    unit: str
+    #: Phase of the way; empty for all of it.
+    phase: str
+    value: float
+    ci95: float | None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A published table or figure."""
+
+    publication: str
+    #: Word for the command line.
+    experiment: str
+    #: Name in the publication, such as "table 1".
+    figure: str
+    title: str
+    #: Kind of its intervals, one of `INTERVALS`.
+    interval: str
+    note: str
+    entries: tuple[Published, ...]
+
+    @property
+    def scenarios(self) -> list[str]:
+        """The scenarios, in the order of the file."""
+        return list(dict.fromkeys(each.scenario for each in self.entries))
+
+
+@functools.cache
+def published_tables(folder: Path = _TABLES) -> tuple[Table, ...]:
+    """Returns the tables in a folder, by the names of their files.
+
+    Raises:
+        CelltcpError: names the file, the line, the field and what is allowed.
+    """
+    return tuple(_read(file) for file in sorted(folder.glob("*.csv")))
 
 
 def published_goodput(scenario: str | None = None, paper: str | None = None) -> list[Published]:
-    """Returns published mean goodputs: those of one scenario, of one paper, or all."""
+    """Returns published mean goodputs of whole ways: those of one scenario, of one paper, or all."""
     return [
-        Published(
-            row["scenario"],
-            row["cca"],
-            float(row["goodput_mbps"]),
-            float(row["goodput_mbps_ci95"]),
-            name,
-        )
-        for name in PAPERS
-        if paper in (None, name)
-        for row in _rows(name)
-        if scenario in (None, row["scenario"])
+        each
+        for table in published_tables()
+        if paper in (None, table.publication)
+        for each in table.entries
+        if scenario in (None, each.scenario) and each.quantity == "goodput" and not each.phase
     ]
 
 
 def published_phases(scenario: str) -> dict[tuple[str, str], float]:
     """Returns published mean goodputs in Mbit/s by phase and CCA; empty if there are none."""
     return {
-        (row["phase"], row["cca"]): float(row["goodput_mbps"])
-        for row in _rows("atxutegi2018-phases")
-        if row["scenario"] == scenario
+        (each.phase, each.cca): each.value
+        for table in published_tables()
+        for each in table.entries
+        if each.scenario == scenario and each.quantity == "goodput" and each.phase
     }
 
 
-def source(table: str) -> str:
-    """Returns the source of the figures of a table."""
-    comments = [line for line in _lines(table) if line.startswith("#")]
-    return " ".join(line.removeprefix("#").strip() for line in comments)
+def _read(file: Path) -> Table:
+    lines = file.read_text("utf-8").splitlines()
+    comments = [line.removeprefix("#").strip() for line in lines if line.startswith("#")]
+    header = {key: value.strip() for key, _, value in (line.partition(":") for line in comments)}
+    if missing := [key for key in _HEADER if not header.get(key)]:
+        raise CelltcpError(f"{file}: {missing[0]} is missing; the header needs {', '.join(_HEADER)}")
+    interval = header.get("interval", INTERVALS[0])
+    if interval not in INTERVALS:
+        raise CelltcpError(f"{file}: interval: {interval!r}: allowed: {', '.join(INTERVALS)}")
+    rows = [(number, line) for number, line in enumerate(lines, 1) if line and line[0] != "#"]
+    found = csv.DictReader(line for _, line in rows)
+    if missing := [name for name in _REQUIRED if name not in (found.fieldnames or ())]:
+        raise CelltcpError(
+            f"{file}: the column {missing[0]} is missing; needed: {', '.join(_REQUIRED)}"
+        )
+    entries = tuple(
+        _entry(row, f"{file}, line {number}") for (number, _), row in zip(rows[1:], found, strict=True)
+    )
+    return Table(
+        header["publication"],
+        header["experiment"],
+        header["figure"],
+        header["title"],
+        interval,
+        header.get("note", ""),
+        entries,
+    )
 
 
-def _rows(table: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(line for line in _lines(table) if not line.startswith("#")))
+def _entry(row: Mapping[str, str | None], place: str) -> Published:
+    quantity, phase = row["quantity"] or "", row.get("phase") or ""
+    if quantity not in QUANTITIES:
+        raise CelltcpError(f"{place}: quantity: {quantity!r}: allowed: {', '.join(QUANTITIES)}")
+    phases = sorted({each for way in PHASES.values() for each in way})
+    if phase and phase not in phases:
+        raise CelltcpError(f"{place}: phase: {phase!r}: allowed: {', '.join(phases)}, or none")
+    value = _number(row["published"], "published", place)
+    width = row.get("published_ci95")
+    return Published(
+        row["scenario"] or "",
+        chosen(row["cca"] or "", ())[0],
+        quantity,
+        row["unit"] or "",
+        phase,
+        value,
+        _number(width, "published_ci95", place) if width else None,
+        row.get("note") or "",
+    )
 
 
-def _lines(table: str) -> list[str]:
-    return (resources.files(__package__) / f"{table}.csv").read_text("utf-8").splitlines()
+def _number(text: str | None, field: str, place: str) -> float:
+    try:
+        return float(text or "")
+    except ValueError:
+        raise CelltcpError(f"{place}: {field}: {text!r} is no number") from None

@@ -1,4 +1,4 @@
-"""Published means and ours."""
+"""Published figures and ours."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from celltcp.plots.palette import colours
 from celltcp.plots.style import figure
-from celltcp.statistics import estimate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,31 +13,34 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from celltcp.papers.beside import Beside
+    from celltcp.papers.outcome import Group, Outcome
 
 _PER_ROW = 2
 
 
-def draw_beside(found: Sequence[Beside]) -> Figure:
-    """A panel per scenario: published mean in white, ours in colour, both with their 95 % intervals."""
-    rows = -(-len(found) // _PER_ROW)
-    columns = min(len(found), _PER_ROW)
+def draw_outcomes(found: Sequence[Outcome]) -> Figure:
+    """Draws published figures (hatched) and ours with intervals, a panel per scenario and phase."""
+    groups = [(each.table.figure, group) for each in found for group in each.groups]
+    rows = -(-len(groups) // _PER_ROW)
+    columns = min(len(groups), _PER_ROW)
     picture = figure(4.6 * columns, 2.8 * rows)
     panels = picture.subplots(rows, columns, squeeze=False).ravel()
-    for each, axes in zip(found, panels, strict=False):
-        _draw(axes, each)
-    for axes in panels[len(found) :]:
+    for (name, group), axes in zip(groups, panels, strict=False):
+        _draw(axes, name, group)
+    for axes in panels[len(groups) :]:
         axes.set_visible(False)
     return picture
 
 
-def _draw(axes: Axes, each: Beside) -> None:
-    shades = colours(theirs.cca for theirs in each.published)
-    for place, theirs in enumerate(each.published):
-        shade = shades[theirs.cca]
-        ours = estimate(each.ours[theirs.cca])
-        means = {-0.2: ("white", theirs.goodput_mbps, theirs.ci95), 0.2: (shade, ours.mean, ours.ci95)}
-        for side, (fill, mean, half) in means.items():
+def _draw(axes: Axes, name: str, group: Group) -> None:
+    shades = colours(row.theirs.cca for row in group.rows)
+    for place, row in enumerate(group.rows):
+        shade = shades[row.theirs.cca]
+        sides = {
+            -0.2: ("white", row.theirs.value, row.theirs.ci95),
+            0.2: (shade, row.here.mean, row.here.ci95),
+        }
+        for side, (fill, mean, half) in sides.items():
             axes.bar(
                 place + side,
                 mean,
@@ -49,9 +51,9 @@ def _draw(axes: Axes, each: Beside) -> None:
                 hatch="" if side > 0 else "////",
                 error_kw={"lw": 0.8},
             )
-    axes.set_xticks(range(len(each.published)), [theirs.cca for theirs in each.published])
+    axes.set_xticks(range(len(group.rows)), [row.theirs.cca for row in group.rows])
     axes.set_ylim(bottom=0)
     axes.grid(axis="x", visible=False)
-    axes.set_ylabel("goodput, Mbit/s")
-    rho = f", rank correlation {each.ranks.rho:+.2f}" if each.ranks else ""
-    axes.set_title(f"{each.scenario}{rho}\n(hatched: published)")
+    axes.set_ylabel(f"{group.quantity}, {group.unit}")
+    rho = f"; rank correlation {group.ranks.rho:+.2f}" if group.ranks else ""
+    axes.set_title(f"{group.title}\n{name}{rho}; hatched: published")

@@ -39,6 +39,21 @@ def phases_at(way: Way, times_s: pd.Series, begun_s: pd.Series | float) -> NDArr
     return found
 
 
+def phased_slots(comparison: Comparison) -> pd.DataFrame:
+    """Returns the slots of the flow under test with their `phase`.
+
+    Raises:
+        CelltcpError: if the mean SINR is not written in the scenario, or neither falls nor rises.
+    """
+    way = Way.of(comparison.results)
+    slots = tested_slots(comparison)
+    begun = slots.groupby("run")["t_s"].transform("min")
+    slot_s = float(comparison.results.about["slot_s"])
+    phases = phases_at(way, slots["t_s"] + slot_s / 2, begun)
+    slots["phase"] = pd.Categorical(phases, PHASES[way.movement], ordered=True)
+    return slots
+
+
 def by_phase(comparison: Comparison, metric: str = "goodput") -> pd.DataFrame:
     """Returns a metric per CCA, run and phase: columns `cca`, `run`, `phase`, `value`.
 
@@ -47,16 +62,12 @@ def by_phase(comparison: Comparison, metric: str = "goodput") -> pd.DataFrame:
     Raises:
         CelltcpError: if the mean SINR is not written in the scenario, or neither falls nor rises.
     """
-    way = Way.of(comparison.results)
-    slots = tested_slots(comparison)
-    begun = slots.groupby("run")["t_s"].transform("min")
-    names = PHASES[way.movement]
+    slots = phased_slots(comparison)
     slot_s = float(comparison.results.about["slot_s"])
-    slots["phase"] = phases_at(way, slots["t_s"] + slot_s / 2, begun)
     rows = [
         {"cca": cca, "run": run, "phase": phase, "value": mean_of(mine, metric, slot_s)}
         for (cca, run, phase), mine in slots.groupby(["cca", "run", "phase"], observed=True)
     ]
     found = pd.DataFrame(rows)
-    found["phase"] = pd.Categorical(found["phase"], names, ordered=True)
+    found["phase"] = pd.Categorical(found["phase"], slots["phase"].cat.categories, ordered=True)
     return found

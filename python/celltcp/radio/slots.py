@@ -10,12 +10,13 @@ from celltcp.comparison import Comparison
 def tested_slots(comparison: Comparison) -> pd.DataFrame:
     """Returns the slots of the scenario's first flow, with parallel connections joined in one row.
 
-    Delivered bytes are sums; RTT and PM are means of the connections.
+    Delivered bytes and retransmissions are sums; RTT and PM are means of the connections.
     """
     flows = comparison.flows
     first = flows.groupby("run")["name"].transform("first") == flows["name"]
     slots = comparison.slots.merge(flows.loc[first, ["run", "flow"]], on=["run", "flow"])
-    of_slots: dict[str, str] = {"delivered_bytes": "sum", **dict.fromkeys(MEANS.values(), "mean")}
+    sums = dict.fromkeys(("delivered_bytes", "retransmissions"), "sum")
+    of_slots: dict[str, str] = {**dict.fromkeys(MEANS.values(), "mean"), **sums}
     return slots.groupby(["cca", "run", "t_s"], as_index=False, observed=True).agg(of_slots)
 
 
@@ -23,6 +24,7 @@ def tested_slots(comparison: Comparison) -> pd.DataFrame:
 MEANS = {
     "rtt": "rtt_mean_ms",
     "owd": "owd_mean_ms",
+    "retransmissions": "retransmissions",
     "pm_balanced": "pm_balanced",
     "pm_delay": "pm_delay",
 }

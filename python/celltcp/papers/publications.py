@@ -1,0 +1,89 @@
+"""Publications: files in `publications`, found by a scan of that folder."""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from celltcp._core import CelltcpError
+from celltcp.papers.published import Table, published_tables
+
+_PUBLICATIONS = Path(__file__).parent / "publications"
+
+
+@dataclass(frozen=True)
+class Unpublished:
+    """A condition that a publication does not give, with the range in which it is plausible."""
+
+    condition: str
+    #: Field of the scenarios, and values for a sweep over it.
+    field: str
+    plausible: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Publication:
+    """A publication with its experiments."""
+
+    name: str
+    source: str
+    #: What was done, in a few words.
+    about: str
+    #: CCAs as the kernel of the experiments had them, by today's names.
+    era: dict[str, str]
+    unpublished: tuple[Unpublished, ...]
+
+    @property
+    def tables(self) -> list[Table]:
+        """Tables of the publication."""
+        return [each for each in published_tables() if each.publication == self.name]
+
+    def chosen_tables(self, experiments: Sequence[str]) -> list[Table]:
+        """Returns the tables of these experiments, of all if none are named.
+
+        Raises:
+            CelltcpError: if there is no such experiment.
+        """
+        names = [each.experiment for each in self.tables]
+        if unknown := [each for each in experiments if each not in names]:
+            allowed = ", ".join(names)
+            raise CelltcpError(f"experiment {unknown[0]!r}: {self.name} has {allowed or 'no tables'}")
+        return [each for each in self.tables if not experiments or each.experiment in experiments]
+
+
+@functools.cache
+def publications() -> dict[str, Publication]:
+    """Returns the publications by name."""
+    return {file.stem: _read(file) for file in sorted(_PUBLICATIONS.glob("*.toml"))}
+
+
+def publication(name: str) -> Publication:
+    """Returns the publication of a name.
+
+    Raises:
+        CelltcpError: says which there are.
+    """
+    known = publications()
+    if name not in known:
+        raise CelltcpError(f"paper {name!r}: allowed is one of {', '.join(known)}")
+    return known[name]
+
+
+def _read(file: Path) -> Publication:
+    found = tomllib.loads(file.read_text("utf-8"))
+    return Publication(
+        file.stem,
+        found["source"],
+        found["about"],
+        found.get("era", {}),
+        tuple(
+            Unpublished(
+                each["condition"], each["field"], each["plausible"], tuple(each.get("values", ()))
+            )
+            for each in found.get("unpublished", [])
+        ),
+    )
