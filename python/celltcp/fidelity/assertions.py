@@ -43,7 +43,7 @@ def first_difference(assertions: list[tuple[int, str, dict[str, int]]]) -> Diffe
     names: dict[str, Any] = {}
     for line, code, values in assertions:
         names.update(values)
-        found = _evaluate(line, code.strip(" \t"), names)
+        found = _evaluate(line, code.strip(" \t") + "\n", names)
         if found:
             return found
     return None

@@ -50,6 +50,10 @@ impl Player {
         let Some(mut waiting) = self.waiting.take() else {
             return Ok(());
         };
+        if self.waits_for_room(&waiting.call) {
+            self.waiting = Some(waiting);
+            return Ok(());
+        }
         let answer = self.carry_out(waiting.line, &waiting.call, waiting.done)?;
         if let Answer::Blocks(done) = answer {
             waiting.done = done;
@@ -69,6 +73,14 @@ impl Player {
             return Self::failed(waiting.line, seconds(ends), seconds(at), "time");
         }
         Ok(())
+    }
+
+    /// Returns whether a call that writes has to wait on, because too little of the send buffer is free.
+    fn waits_for_room(&self, call: &Call) -> bool {
+        let writes = ["write", "writev", "send", "sendto", "sendmsg"].contains(&call.name.as_str());
+        let socket = self.socket(&call.arguments).ok();
+        let peer = socket.and_then(|socket| self.sockets[socket].connection());
+        writes && peer.is_some_and(|peer| peer.tcp.writer_waits() && peer.tcp.failure().is_none())
     }
 
     /// Waits at the end of the script for a call that blocks.

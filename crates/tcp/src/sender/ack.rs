@@ -2,6 +2,7 @@
 
 use units::{Duration, Instant};
 
+use super::chronograph::Phase;
 use super::rtt::micros_between;
 use super::{Sender, loss, scoreboard};
 use cca::{Ack, AckKind, AckSample, CaState};
@@ -149,6 +150,9 @@ impl Sender {
             return;
         }
         self.take_cumulative_ack(now, prior_highest, &mut effects);
+        if self.board.packets_out() == 0 {
+            self.stop_phase(now, Phase::Busy);
+        }
         effects.not_duplicate |= effects.data_acked;
         if input.ecn_echo {
             let newly = self.rate.delivered - delivered_before;

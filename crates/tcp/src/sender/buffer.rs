@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use units::Instant;
 
 use super::Sender;
+use super::chronograph::Phase;
 use super::hold::Ending;
 use super::pacing::GSO_MAX_SIZE;
 use super::transmit::Push;
@@ -204,6 +205,7 @@ impl Sender {
             let taken = room.min(left);
             self.buffer.append(taken, left == bytes);
             self.write_end += taken;
+            self.chronograph.start(now, Phase::Busy);
             left -= taken;
             if left == 0 || taken < room {
                 break;
@@ -265,6 +267,9 @@ impl Sender {
         let kept = self.memory();
         let free = self.buffer.limit.saturating_sub(kept);
         self.buffer.waits = free == 0 || free < kept / 2;
+        if !self.buffer.waits {
+            self.stop_phase(now, Phase::BufferLimited);
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use units::{Duration, Instant};
 
 use super::Sender;
+use super::chronograph::Phase;
 use crate::connection::Info;
 
 impl Sender {
@@ -36,9 +37,9 @@ impl Sender {
 
     /// Fills in what the sender knows.
     pub(crate) fn describe(&self, now: Instant, info: &mut Info) {
-        let held = self.limits.held_back(now);
-        info.window_limited = held.receive_window;
-        info.buffer_limited = held.send_buffer;
+        info.busy = self.chronograph.busy(now);
+        info.window_limited = self.chronograph.time(now, Phase::WindowLimited);
+        info.buffer_limited = self.chronograph.time(now, Phase::BufferLimited);
         info.retransmits = self.retransmits;
         info.probes = self.probes;
         info.backoff = self.backoff;

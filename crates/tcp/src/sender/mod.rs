@@ -5,6 +5,7 @@
 
 mod ack;
 mod buffer;
+mod chronograph;
 mod describe;
 mod giving_up;
 mod hold;
@@ -33,6 +34,7 @@ pub(crate) use ack::AckInput;
 use ack::{AckEffects, Resend};
 use buffer::SendBuffer;
 use cca::{BuiltCca, Congestion, Context, Takeover};
+use chronograph::{Chronograph, Phase};
 pub use hold::Ending;
 use hold::Hold;
 use limits::Limits;
@@ -81,6 +83,7 @@ pub(crate) struct Sender {
     buffer: SendBuffer,
     usage: WindowUsage,
     limits: Limits,
+    chronograph: Chronograph,
     sack_cache: SackCache,
     snd_una: u64,
     snd_nxt: u64,
@@ -154,6 +157,7 @@ impl Sender {
             buffer: SendBuffer::new(first, config.send_buffer_initial.min(config.send_buffer)),
             usage: WindowUsage::new(first),
             limits: Limits::default(),
+            chronograph: Chronograph::default(),
             sack_cache: SackCache::default(),
             snd_una: first,
             snd_nxt: first,
@@ -259,6 +263,7 @@ impl Sender {
         if !self.fin_queued {
             self.fin_queued = true;
             self.write_end += 1;
+            self.chronograph.start(now, Phase::Busy);
             self.transmit_as(now, Push::All);
         }
     }

@@ -181,7 +181,7 @@ impl Sender {
             return Some(Deferred::ByCongestionWindow);
         }
         if cwnd_room >= send_window && send_window <= available {
-            return Some(Deferred::Otherwise);
+            return Some(Deferred::ByOfferedWindow);
         }
         let ends = self.fin_queued && burst.last;
         (!ends).then_some(Deferred::Otherwise)
@@ -193,6 +193,8 @@ impl Sender {
 pub(super) enum Deferred {
     /// The congestion window keeps the burst small.
     ByCongestionWindow,
-    /// The other end's window or the application keeps the burst small.
+    /// The other end's window keeps the burst small.
+    ByOfferedWindow,
+    /// The application keeps the burst small.
     Otherwise,
 }

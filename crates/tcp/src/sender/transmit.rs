@@ -2,6 +2,7 @@
 
 use units::Instant;
 
+use super::chronograph::Phase;
 use super::pacing::{Burst, Deferred};
 use super::scoreboard::{Load, Span};
 use super::{Outgoing, Sender};
@@ -68,7 +69,7 @@ impl Sender {
     }
 
     fn send_new_data(&mut self, now: Instant, push: Push) {
-        let mut limited = false;
+        let (mut limited, mut closed) = (false, false);
         let sent_before = self.snd_nxt;
         self.restart_after_idle(now);
         let largest = self.burst_segments();
@@ -83,15 +84,22 @@ impl Sender {
                 && let Some(why) = self.should_defer(now, burst, room, largest)
             {
                 limited |= why == Deferred::ByCongestionWindow;
+                closed = why == Deferred::ByOfferedWindow;
                 break;
             }
             let Some(end) = self.end_of_burst(burst, push) else {
+                closed = !self.first_fits(burst);
                 break;
             };
             self.send_burst(now, burst, end);
             if push == Push::One {
                 break;
             }
+        }
+        if closed {
+            self.chronograph.start(now, Phase::WindowLimited);
+        } else {
+            self.stop_phase(now, Phase::WindowLimited);
         }
         limited |= self.board.in_flight() >= self.congestion.window.cwnd;
         let sent = self.snd_nxt > sent_before;
@@ -112,8 +120,7 @@ impl Sender {
         let len = burst.end - self.snd_nxt;
         let fin = u64::from(self.fin_queued && burst.last);
         let short = self.holds_short(push);
-        let first = if len > mss { mss } else { len + fin };
-        if first > window {
+        if !self.first_fits(burst) {
             // Silly-window avoidance (RFC 9293 §3.8.6.2.1): only a probe splits the first segment, unless no window
             // has ever had room for one.
             let splits = window > 0 && self.max_wnd < mss && self.board.packets_out() == 0;
@@ -138,6 +145,16 @@ impl Sender {
             }
         };
         Some(self.snd_nxt + takes)
+    }
+
+    /// Returns whether the other end's window has room for the first segment of a burst (the kernel's
+    /// `tcp_snd_wnd_test`).
+    fn first_fits(&self, burst: Burst) -> bool {
+        let mss = u64::from(self.config.mss);
+        let fin = u64::from(self.fin_queued && burst.last);
+        let len = burst.end - self.snd_nxt;
+        let first = if len > mss { mss } else { len + fin };
+        self.snd_nxt + first <= self.snd_una + self.snd_wnd
     }
 
     /// Returns whether a segment that was not full is not acknowledged (the kernel's `tcp_minshall_check`).

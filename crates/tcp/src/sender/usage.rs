@@ -4,6 +4,7 @@
 use units::Instant;
 
 use super::Sender;
+use super::chronograph::Phase;
 use cca::{CaState, Event};
 
 /// Use of the window over the last round trip.
@@ -59,6 +60,9 @@ impl Sender {
         }
         self.usage.used = self.usage.used.max(out);
         let unused_for = now.saturating_since(self.usage.stamp);
+        if self.buffer.waits() && !self.has_unsent() {
+            self.chronograph.start(now, Phase::BufferLimited);
+        }
         // An application that waits for room in the send buffer does not limit the connection.
         if self.buffer.waits() {
             if unused_for >= self.rto() {

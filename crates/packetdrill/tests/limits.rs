@@ -1,0 +1,56 @@
+//! Scripts of our own on what limits a sender, and on calls that wait for room in the send buffer.
+
+mod playing;
+
+use playing::{SERVER, passes, server, value};
+
+#[test]
+fn the_offered_window_is_a_limit_as_soon_as_there_is_data() {
+    let text = "+0 write(4, ..., 2000) = 2000
+         +0 > P. 1:2001(2000) ack 1
+       +.05 < . 1:1(0) ack 2001 win 0
+         +1 write(4, ..., 1000) = 1000
+        +.1 < . 1:1(0) ack 2001 win 257
+         +0 > P. 2001:3001(1000) ack 1
+       +.02 < . 1:1(0) ack 3001 win 257
+        +.5 %{ pass }%";
+    let report = server(text);
+    passes(&report);
+    assert_eq!(value(&report, "tcpi_rwnd_limited"), 100_000);
+    assert_eq!(value(&report, "tcpi_busy_time"), 170_000);
+    assert_eq!(value(&report, "tcpi_sndbuf_limited"), 0);
+}
+
+#[test]
+fn a_small_send_buffer_is_a_limit_once_its_data_was_sent() {
+    let report = server(
+        "+0 setsockopt(4, SOL_SOCKET, SO_SNDBUF, [3000], 4) = 0
+         +0 getsockopt(4, SOL_SOCKET, SO_SNDBUF, [6000], [4]) = 0
+         +0 fcntl(4, F_SETFL, O_RDWR|O_NONBLOCK) = 0
+         +0 write(4, ..., 100000) = 26000
+         +0 > . 1:10001(10000) ack 1
+        +.1 < . 1:1(0) ack 10001 win 257
+         +0 > P. 10001:26001(16000) ack 1
+       +.02 < . 1:1(0) ack 26001 win 257
+        +.5 %{ pass }%",
+    );
+    passes(&report);
+    assert_eq!(value(&report, "tcpi_sndbuf_limited"), 20_000);
+    assert_eq!(value(&report, "tcpi_busy_time"), 120_000);
+    assert_eq!(value(&report, "tcpi_rwnd_limited"), 0);
+}
+
+#[test]
+fn a_write_that_waits_goes_on_when_a_third_of_the_buffer_is_free() {
+    // 16000 bytes are taken; the rest follows when at most two thirds of 20000 are taken.
+    let text = SERVER.replace(
+        "listen",
+        "setsockopt(3, SOL_SOCKET, SO_SNDBUF, [10000], 4) = 0\n+0 listen",
+    );
+    passes(&playing::played(&format!(
+        "{text}
+         +0...0.200 write(4, ..., 40000) = 40000
+        +.1 < . 1:1(0) ack 10001 win 257
+        +.1 < . 1:1(0) ack 20001 win 257"
+    )));
+}
