@@ -20,9 +20,9 @@ from celltcp.selection import Evaluation, evaluate
 from celltcp.selection.cases import cases_of, checks_of, duels_of, relative
 from celltcp.selection.history import Earlier, earlier, earlier_jobs, remembering
 from celltcp.selection.kept import Kept
-from celltcp.selection.sources import short_name, sources_of
 from celltcp.selection.switches import changes_in, costs_of, replay_jobs
 from celltcp.selection.tally import OUTCOMES, outcome, tally_of
+from celltcp.sources import short_name, sources_of
 from made_up import made_up
 
 QUICK = ("--runs", "2", "--cca", "cubic,reno", "--set", "duration=3s")

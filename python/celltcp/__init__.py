@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from celltcp.own_cca import CongestionControl, Decision, register
     from celltcp.parameter_sweep import Sweep, sweep
     from celltcp.results import Results
+    from celltcp.scenario_set import ScenarioSet, compare_all
     from celltcp.scenarios import load_scenario, scenario_names
     from celltcp.single import SingleRun, run
     from celltcp.stored import load
@@ -30,6 +31,8 @@ _HOMES = {
     "Scenario": "celltcp._core",
     "Trace": "celltcp._core",
     "Comparison": "celltcp.comparison",
+    "ScenarioSet": "celltcp.scenario_set",
+    "compare_all": "celltcp.scenario_set",
     "compare": "celltcp.comparison",
     "CongestionControl": "celltcp.own_cca",
     "Decision": "celltcp.own_cca",
@@ -52,11 +55,13 @@ __all__ = [
     "Report",
     "Results",
     "Scenario",
+    "ScenarioSet",
     "SingleRun",
     "Sweep",
     "Trace",
     "__version__",
     "compare",
+    "compare_all",
     "load",
     "load_scenario",
     "register",

@@ -8,7 +8,7 @@ import click
 
 from celltcp.cli.console import fitting, wide_console
 from celltcp.cli.means import mean_text, runs_text
-from celltcp.cli.options import campaign_options, option, scenario_options, takes_settings
+from celltcp.cli.options import campaign_options, option, scenarios_options, takes_settings
 from celltcp.cli.outcome import check_json, draw, is_drawn, tell, tell_traces
 from celltcp.cli.progress import progress_bar
 
@@ -41,27 +41,43 @@ DROPPABLE = ("induced_delay_ms", "retransmissions", "rtt_p95_ms", "pm_balanced",
 
 
 @click.command()
-@scenario_options
+@scenarios_options
 @campaign_options
 @option("radio_log")
 @takes_settings
-def compare(scenario: str, settings: RunSettings, json_file: str | None) -> None:
+def compare(scenarios: tuple[str, ...], settings: RunSettings, json_file: str | None) -> None:
     """Compare congestion controls on SCENARIO.
 
     SCENARIO is a built-in name (celltcp scenarios lists them), a scenario file (.toml) or a link trace
     (.down, .csv, .txt; also .gz). All congestion controls meet the same channel realisations.
+
+    Of several scenarios, a folder of traces or a pattern such as 'mobility/*', each has a table, and a
+    folder of its own in that of --out; a last table has the means over all of them.
     """
     from celltcp.comparison import compare_with
     from celltcp.results import prepare_folder
+    from celltcp.sources import names_one
 
     check_json(json_file)
+    if not names_one(scenarios):
+        from celltcp.cli.scenario_set import compare_set
+
+        compare_set(scenarios, settings, json_file)
+        return
+    (scenario,) = scenarios
     loaded = settings.load(scenario)
     tell_traces(loaded)
     folder = prepare_folder(settings.out) if settings.out else None
     with progress_bar("comparing") as progress:
         result = compare_with(loaded, settings.applied(), progress)
     tell(result.to_json(), json_file, lambda: print_comparison(result))
-    if folder and not is_drawn(result.results, folder, "overview"):
+    if folder:
+        draw_comparison(result, folder)
+
+
+def draw_comparison(result: Comparison, folder: Path) -> None:
+    """Draws a comparison and the decisions of its selectors, unless the pictures are there already."""
+    if not is_drawn(result.results, folder, "overview"):
         draw(result.plot.overview(), folder, "overview")
         if "decisions" in result.results.tables:
             _draw_explained(result, folder)

@@ -131,13 +131,24 @@ def complete_scenario(
     return [CompletionItem(begun, type="file"), *names]
 
 
+#: Adds how a trace is read, --duration, --set, --seed, --engine and --kernel.
+_loading = options(
+    *("uplink", "column", "unit", "direction"),
+    *("duration", "changes", "seed", "engine", "kernel"),
+)
+
+
 def scenario_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds SCENARIO, how its trace is read, --duration, --set, --seed, --engine and --kernel."""
-    names = (
-        *("uplink", "column", "unit", "direction"),
-        *("duration", "changes", "seed", "engine", "kernel"),
+    return click.argument("scenario", shell_complete=complete_scenario)(_loading(command))
+
+
+def scenarios_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the same as `scenario_options` for one SCENARIO or several."""
+    argument = click.argument(
+        "scenarios", metavar="SCENARIO...", nargs=-1, required=True, shell_complete=complete_scenario
     )
-    return click.argument("scenario", shell_complete=complete_scenario)(options(*names)(command))
+    return argument(_loading(command))
 
 
 #: Adds what is compared, how often, and where it goes.

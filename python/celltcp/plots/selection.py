@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from celltcp.plots.style import figure
-from celltcp.selection.sources import short_name
+from celltcp.sources import short_name
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -18,8 +18,8 @@ from celltcp.selection.best_sets import differences_of, overlaps_of, standings_o
 from celltcp.selection.candidates import check_requirements, fixed_ccas
 from celltcp.selection.kept import Kept, finished_frames, own_folder, save_frames
 from celltcp.selection.on_scenario import Plan, on_sources
-from celltcp.selection.sources import Source, names_of, sources_of
 from celltcp.settings import RunSettings
+from celltcp.sources import Source, names_of, sources_of
 
 
 class Overlap:
@@ -94,7 +94,7 @@ def check_engines(
     """Runs fixed CCAs on both engines, over the same channel realisations.
 
     Args:
-        scenarios: as for `celltcp.selection.sources.sources_of`.
+        scenarios: as for `celltcp.sources.sources_of`.
         runs: runs of each; run i has `seed + i` on both engines.
         requirement: requirements by which the best are found: goodput, balanced, delay.
         cca: at least two CCAs; `"all"` for those that both engines have.

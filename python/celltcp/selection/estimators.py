@@ -17,8 +17,8 @@ from celltcp.engines import engine
 from celltcp.results import part_of_file_name
 from celltcp.results.frames import frame
 from celltcp.scenarios import scenario_names
-from celltcp.selection.sources import names_of, sources_of
 from celltcp.selection.truth import Truth
+from celltcp.sources import names_of, sources_of
 
 #: Scenarios that are run unless others are named: the 12 ways through a cell.
 DEFAULT_SCENARIOS = tuple(name for name in scenario_names() if name.startswith("mobility/"))
@@ -99,7 +99,7 @@ def check_estimators(
     """Runs CCAs with estimators beside them, and compares the estimates with the truth.
 
     Args:
-        scenarios: as for `celltcp.selection.sources.sources_of`.
+        scenarios: as for `celltcp.sources.sources_of`.
         cca: CCAs; a plain name stays in use for the whole run.
         runs: runs of each; run i has `seed + i`.
         seed: of the first run.

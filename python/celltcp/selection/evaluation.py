@@ -21,9 +21,9 @@ from celltcp.selection.cases import cases_of, checks_of, duels_of
 from celltcp.selection.kept import Frames, Kept, finished_frames, own_folder, save_frames
 from celltcp.selection.on_scenario import Plan, on_sources
 from celltcp.selection.prices import Price, price_of
-from celltcp.selection.sources import names_of, sources_of
 from celltcp.selection.tally import PUBLISHED, RULE, tally_of
 from celltcp.settings import RunSettings
+from celltcp.sources import names_of, sources_of
 from celltcp.statistics import Estimate
 
 
@@ -147,7 +147,7 @@ def evaluate(
 
     Args:
         policy: policies, built-in ones by name or files.
-        scenarios: as for `celltcp.selection.sources.sources_of`.
+        scenarios: as for `celltcp.sources.sources_of`.
         runs: runs of each; run i has `seed + i`.
         requirement: requirements of policies: goodput, balanced, delay, or weights of PM such as
             `"1/5/1"`.

@@ -13,7 +13,7 @@ from celltcp.campaign import Job
 from celltcp.engines import Engine
 from celltcp.results.frames import frame
 from celltcp.selection.candidates import HISTORY
-from celltcp.selection.sources import Source
+from celltcp.sources import Source
 
 #: Seeds of earlier connections are so far from those that are evaluated.
 FAR = 1_000_000

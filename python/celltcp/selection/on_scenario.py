@@ -24,9 +24,9 @@ from celltcp.selection.history import (
     remembering,
 )
 from celltcp.selection.kept import Frames, Kept
-from celltcp.selection.sources import Source
 from celltcp.selection.switches import changes_in, costs_of, replay_jobs
 from celltcp.settings import RunSettings
+from celltcp.sources import Source
 
 #: Columns of runs that are kept.
 _KEPT = ("rtt_mean_ms", "rtt_p95_ms", "retransmissions", "duration_s")

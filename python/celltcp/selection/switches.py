@@ -14,7 +14,7 @@ import pyarrow as pa
 from celltcp.campaign import Job
 from celltcp.engines import Engine
 from celltcp.results.frames import frame, spans
-from celltcp.selection.sources import Source
+from celltcp.sources import Source
 
 #: Over which time a change is looked at, s.
 _LOOKED_AT_S = 1.0

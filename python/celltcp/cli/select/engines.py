@@ -73,7 +73,7 @@ def _cases(cases: pd.DataFrame) -> Table:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    from celltcp.selection.sources import short_name
+    from celltcp.sources import short_name
 
     table = Table(
         title="The best of each case, followed by those tied with it",
@@ -108,7 +108,7 @@ def _differences(differences: pd.DataFrame) -> Table:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    from celltcp.selection.sources import short_name
+    from celltcp.sources import short_name
 
     table = Table(
         title="Best under one engine only, worst first", box=SIMPLE_HEAD, padding=(0, 1, 0, 0)

@@ -47,7 +47,7 @@ def _cases(policy: str, cases: pd.DataFrame, runs: int) -> Table:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    from celltcp.selection.sources import short_name
+    from celltcp.sources import short_name
 
     how = (
         f"1 run each: {_ONE_RUN}"

@@ -1,10 +1,10 @@
-"""Sources: the scenarios of an evaluation, from names, files, folders of recordings and sets."""
+"""Sources: scenarios from names, files, folders of recordings and sets."""
 
 from __future__ import annotations
 
 import fnmatch
 import glob
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,14 +61,33 @@ def sources_of(
         CelltcpError: if a name is no scenario, or the list is empty.
     """
     texts = tuple(override_texts(changes))
+    found, left_out = load_each(given, lambda name: _load(name, texts))
+    return Sources(
+        tuple(Source(name, scenario, texts) for name, scenario in found.items()), tuple(left_out)
+    )
+
+
+def load_each(
+    given: str | Sequence[str], load: Callable[[str], Scenario]
+) -> tuple[dict[str, Scenario], list[str]]:
+    """Returns the scenarios that a list names, and what in folders could not be loaded, and why.
+
+    Args:
+        given: as for `sources_of`.
+        load: loads the scenario of a name or file.
+
+    Raises:
+        CelltcpError: if a name is no scenario, or the list is empty.
+    """
     names: dict[str, bool] = {}
     for piece in names_of(given):
         for name, in_folder in _meant(piece):
             names.setdefault(name, in_folder)
-    found, left_out = [], []
+    found: dict[str, Scenario] = {}
+    left_out = []
     for name, in_folder in names.items():
         try:
-            found.append(Source(name, _load(name, texts), texts))
+            found[name] = load(name)
         except CelltcpError as error:
             if not in_folder:
                 raise
@@ -76,7 +95,17 @@ def sources_of(
     if not found:
         reason = f"; {left_out[0]}" if left_out else ""
         raise CelltcpError(f"scenarios: {given!r} names no scenario that can be loaded{reason}")
-    return Sources(tuple(found), tuple(left_out))
+    return found, left_out
+
+
+def names_one(given: Sequence[str]) -> bool:
+    """Whether a list names one scenario, which is no pattern, set or folder."""
+    if len(given) != 1:
+        return False
+    (name,) = given
+    if name in scenario_names():
+        return True
+    return name not in SETS and not any(sign in name for sign in "*?[,") and not Path(name).is_dir()
 
 
 def names_of(given: str | Sequence[str]) -> list[str]:
@@ -116,7 +145,11 @@ def _meant(piece: str) -> list[tuple[str, bool]]:
     return [(piece, False)]
 
 
-def _load(name: str, changes: Sequence[str]) -> Scenario:
+def uplink_beside(name: str) -> Path | None:
+    """Returns the trace of the uplink that goes with the file of a downlink, if there is one."""
     beside = Path(name).with_suffix(".up")
-    uplink = beside if name.endswith(".down") and beside.is_file() else None
-    return load_scenario(name, uplink=uplink, changes=changes)
+    return beside if name.endswith(".down") and beside.is_file() else None
+
+
+def _load(name: str, changes: Sequence[str]) -> Scenario:
+    return load_scenario(name, uplink=uplink_beside(name), changes=changes)

@@ -1,0 +1,83 @@
+"""celltcp compare with several scenarios."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from celltcp.cli.compare import (
+    DROPPABLE,
+    draw_comparison,
+    headings,
+    outcome_cells,
+    print_comparison,
+    tell_left_out,
+)
+from celltcp.cli.console import fitting, wide_console
+from celltcp.cli.outcome import tell, tell_traces
+from celltcp.cli.progress import progress_bar
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.table import Table
+
+    from celltcp.scenario_set import ScenarioSet
+    from celltcp.settings import RunSettings
+
+
+def compare_set(given: Sequence[str], settings: RunSettings, json_file: str | None) -> None:
+    """Compares on each scenario, with a table for each and one of the means."""
+    from celltcp.results import prepare_folder
+    from celltcp.scenario_set import compare_loaded, folder_name, load_all
+
+    loaded = load_all(given, settings)
+    for scenario in loaded.scenarios.values():
+        tell_traces(scenario)
+    for reason in loaded.left_out:
+        click.echo(f"warning: left out: {reason}", err=True)
+    folder = prepare_folder(settings.out) if settings.out else None
+    with progress_bar("comparing") as progress:
+        result = compare_loaded(loaded, settings, progress)
+    tell(result.to_json(), json_file, lambda: _print_set(result))
+    if folder:
+        for name, comparison in result.comparisons.items():
+            draw_comparison(comparison, folder / folder_name(name))
+
+
+def _print_set(result: ScenarioSet) -> None:
+    """Prints the table of each scenario, the means over all, and on how many each CCA is best."""
+    from rich.table import Table
+
+    from celltcp.labels import labels
+
+    for comparison in result.comparisons.values():
+        print_comparison(comparison)
+    means = result.means
+    count = len(result.comparisons)
+    names = labels(result.ccas)
+
+    def build(left_out: frozenset[str]) -> Table:
+        counted = f"{count} {'scenario' if count == 1 else 'scenarios'}"
+        table = Table(title=f"Mean and 95 % interval over the means of {counted}")
+        table.add_column("CCA", overflow="fold")
+        for heading in headings(left_out):
+            table.add_column(heading, justify="right", no_wrap=True)
+        for cca in result.ccas:
+            table.add_row(names[cca], *outcome_cells(means[means["cca"] == cca], left_out))
+        return table
+
+    console = wide_console()
+    table, left_out = fitting(console, build, DROPPABLE)
+    console.print(table)
+    tell_left_out(console, left_out)
+    for requirement, leading in result.leading.items():
+        told = [
+            f"{names[cca]} on {len(where)}"
+            for cca, where in sorted(leading.items(), key=lambda each: -len(each[1]))
+            if where
+        ]
+        undecided = count - len({name for where in leading.values() for name in where})
+        told += [f"undecided on {undecided}"] if undecided else []
+        console.print(f"best or tied for {requirement:>8}: {', '.join(told)} of {count}")

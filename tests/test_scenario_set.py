@@ -1,0 +1,64 @@
+"""Comparisons on several scenarios or traces at once."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import celltcp as ct
+
+QUICK = ("--cca", "cubic,bbr", "--runs", "2", "--duration", "2s")
+
+
+def _traces(folder: Path) -> None:
+    folder.mkdir()
+    (folder / "slow.csv").write_text("time_s,mbps\n0,2\n1,3\n2,2\n")
+    (folder / "fast.csv").write_text("time_s,mbps\n0,20\n1,30\n2,20\n")
+
+
+def test_a_folder_of_traces_has_a_table_each_and_the_mean(celltcp, tmp_path: Path) -> None:
+    _traces(tmp_path / "logs")
+    (tmp_path / "logs" / "broken.csv").write_text("a,b\nx,y\n")
+    done = celltcp("compare", "logs", *QUICK, "--out", "out", "--json", "all.json")
+    assert done.returncode == 0, done.stderr
+    assert "logs/broken.csv" in done.stderr
+    for title in ("fast: mean", "slow: mean", "interval over the means of 2 scenarios"):
+        assert title in done.stdout
+    assert " of 2\n" in done.stdout
+    assert sorted(each.name for each in (tmp_path / "out").iterdir()) == ["logs-fast", "logs-slow"]
+    document = json.loads((tmp_path / "all.json").read_text())
+    assert list(document["scenarios"]) == ["logs/fast", "logs/slow"]
+    means = {each["cca"]: each["goodput_mbps"]["mean"] for each in document["mean"]}
+    parts = [ct.load(tmp_path / "out" / f"logs-{name}") for name in ("fast", "slow")]
+    for cca, mean in means.items():
+        each = [part.summary.loc[cca, ("goodput_mbps", "mean")] for part in parts]
+        assert mean == pytest.approx(sum(each) / 2)
+    assert all(
+        (tmp_path / "out" / f"logs-{name}" / "overview.png").exists() for name in ("fast", "slow")
+    )
+    again = celltcp("compare", "logs", *QUICK, "--out", "out")
+    assert again.stderr.count("nothing was run") == 2
+
+
+def test_several_scenarios_are_what_each_is_alone() -> None:
+    settings = {"cca": ["cubic", "bbr"], "runs": 2, "duration": "2s"}
+    both = ct.compare_all(["drive", "steady-5-18"], **settings)
+    assert both.comparisons["drive"].to_json() == ct.compare("drive", **settings).to_json()
+    assert len(both.summary) == 4
+    assert set(both.leading["goodput"]) == {"cubic", "bbr"}
+
+
+def test_results_of_others_are_not_replaced(celltcp, tmp_path: Path) -> None:
+    _traces(tmp_path / "logs")
+    assert celltcp("compare", "logs", *QUICK, "--out", "out").returncode == 0
+    done = celltcp("compare", "logs", "--cca", "reno", "--runs", "1", "--out", "out")
+    assert done.returncode == 2
+    assert "holds finished results" in done.stderr
+
+
+def test_an_unknown_one_of_several_is_refused(celltcp) -> None:
+    done = celltcp("compare", "drive", "nowhere", *QUICK)
+    assert done.returncode == 2
+    assert "'nowhere'" in done.stderr
