@@ -154,6 +154,7 @@ impl Recorder {
     }
 
     /// Notes changes of a sender that has worked on a segment or a timer.
+    #[inline]
     pub fn sender_changed(&mut self, now: Instant, connection: u32, view: &SenderView) {
         let watched = &mut self.watched[connection as usize];
         if view.slow_start_exit.is_some() {

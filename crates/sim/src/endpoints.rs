@@ -63,6 +63,7 @@ impl Endpoints {
     }
 
     /// Returns the sender's state of the server's end of a connection.
+    #[inline]
     pub(crate) fn view(&self, connection: u32) -> SenderView {
         self.connections[connection as usize].server.view()
     }

@@ -42,7 +42,12 @@ impl Deadlines {
         while node > 0 {
             let (left, right) = (self.winner[2 * node], self.winner[2 * node + 1]);
             let right_wins = self.deadline[right as usize] < self.deadline[left as usize];
-            self.winner[node] = if right_wins { right } else { left };
+            let winner = if right_wins { right } else { left };
+            // Where another entity has won before and wins again, nothing changes above.
+            if self.winner[node] == winner && winner as usize != entity {
+                break;
+            }
+            self.winner[node] = winner;
             node /= 2;
         }
     }

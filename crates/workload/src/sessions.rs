@@ -195,7 +195,10 @@ impl Sessions {
     pub fn received(&mut self, now: Instant, connection: u32, end: End, total: u64) -> u64 {
         let exchange = &mut self.exchanges[connection as usize];
         let fresh = exchange.arrive(end, total);
-        self.tell_arrival(now, connection, end);
+        // Most segments at the sender bring no data.
+        if fresh > 0 {
+            self.tell_arrival(now, connection, end);
+        }
         fresh
     }
 

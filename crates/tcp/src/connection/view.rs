@@ -33,7 +33,9 @@ pub enum State {
 }
 
 impl Connection {
-    /// Returns the state of the sender, as `ss -ti` would show it.
+    /// Returns the state of the sender, as `ss -ti` would show it. Inlined, because engines look at few of its fields
+    /// after each segment.
+    #[inline]
     pub fn view(&self) -> SenderView {
         let w = &self.sender.congestion.window;
         let counts = self.sender.counts;

@@ -51,6 +51,7 @@ impl Limits {
     }
 
     /// Returns the times until `now`.
+    #[inline]
     pub(super) fn held_back(&self, now: Instant) -> HeldBack {
         let mut held = HeldBack {
             application: self.application,
@@ -95,6 +96,7 @@ impl Sender {
     }
 
     /// Returns the time for which the sender was held back until its last event.
+    #[inline]
     pub(crate) fn held_back(&self) -> HeldBack {
         self.limits.held_back(self.congestion.window.now)
     }
