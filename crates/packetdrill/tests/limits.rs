@@ -23,21 +23,25 @@ fn the_offered_window_is_a_limit_as_soon_as_there_is_data() {
 
 #[test]
 fn a_small_send_buffer_is_a_limit_once_its_data_was_sent() {
-    let report = server(
-        "+0 setsockopt(4, SOL_SOCKET, SO_SNDBUF, [3000], 4) = 0
-         +0 getsockopt(4, SOL_SOCKET, SO_SNDBUF, [6000], [4]) = 0
+    let text = SERVER
+        .replace("win 257", "win 5000")
+        .replace("wscale 7", "wscale 0");
+    let report = playing::played(&format!(
+        "{text}
+         +0 setsockopt(4, SOL_SOCKET, SO_SNDBUF, [4000], 4) = 0
+         +0 getsockopt(4, SOL_SOCKET, SO_SNDBUF, [8000], [4]) = 0
          +0 fcntl(4, F_SETFL, O_RDWR|O_NONBLOCK) = 0
-         +0 write(4, ..., 100000) = 26000
-         +0 > . 1:10001(10000) ack 1
-        +.1 < . 1:1(0) ack 10001 win 257
-         +0 > P. 10001:26001(16000) ack 1
-       +.02 < . 1:1(0) ack 26001 win 257
-        +.5 %{ pass }%",
-    );
+         +0 write(4, ..., 100000) = 7000
+         +0 > . 1:5001(5000) ack 1
+        +.1 < . 1:1(0) ack 3001 win 30000
+         +0 > P. 5001:7001(2000) ack 1
+       +.02 < . 1:1(0) ack 7001 win 30000
+        +.5 %{{ pass }}%"
+    ));
     passes(&report);
     assert_eq!(value(&report, "tcpi_sndbuf_limited"), 20_000);
+    assert_eq!(value(&report, "tcpi_rwnd_limited"), 100_000);
     assert_eq!(value(&report, "tcpi_busy_time"), 120_000);
-    assert_eq!(value(&report, "tcpi_rwnd_limited"), 0);
 }
 
 #[test]
