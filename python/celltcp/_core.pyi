@@ -128,7 +128,7 @@ def run_batch(
     chunks: list[list[tuple[int, str, Scenario, int, tuple[str, str, str] | None]]],
     threads: int,
     deliver: Callable[[list[int], dict[str, Any], bool], None],
-    progress: Callable[[float], None] | None = None,
+    progress: Callable[[float, int], None] | None = None,
 ) -> None: ...
 
 @final

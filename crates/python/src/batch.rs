@@ -183,12 +183,12 @@ impl Delivery<'_> {
                 self.keep(news)?;
                 if told.elapsed() >= TICK {
                     told = std::time::Instant::now();
-                    self.tell(self.batch.share(finished))?;
+                    self.tell(self.batch.share(finished), finished)?;
                 }
             }
             Python::attach(|py| self.hand_over(py, chunk, true))?;
         }
-        self.tell(1.0)
+        self.tell(1.0, self.batch.jobs.len())
     }
 
     /// Keeps the tables of finished runs; of several that failed, the first one is reported.
@@ -207,11 +207,11 @@ impl Delivery<'_> {
     }
 
     /// Looks for interrupts, and calls for progress.
-    fn tell(&self, share: f64) -> PyResult<()> {
+    fn tell(&self, share: f64, finished: usize) -> PyResult<()> {
         Python::attach(|py| {
             py.check_signals()?;
             if let Some(progress) = self.progress {
-                progress.call1(py, (share,))?;
+                progress.call1(py, (share, finished))?;
             }
             Ok(())
         })
@@ -243,7 +243,8 @@ impl Delivery<'_> {
 ///
 /// Calls `deliver(places, tables, complete)` for every chunk, in their order: the places of its runs in the
 /// batch, counted over all chunks, and a record batch by the name of each table, whose columns `run` and `cca`
-/// hold number and label of the run. Calls `progress(share)` a few times a second. When something fails or is
+/// hold number and label of the run. Calls `progress(share, finished)` with the share of the batch that is done and
+/// the number of finished runs a few times a second. When something fails or is
 /// interrupted, what is finished of chunks that are not whole is delivered with `complete` false, and the error
 /// is raised.
 #[pyfunction]

@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from celltcp.campaign.jobs import Job, jobs_for
 from celltcp.campaign.plan import Campaign, run_campaigns
-from celltcp.campaign.run import Interrupted, Progress, run_jobs
+from celltcp.campaign.run import Interrupted, Progress, RunsDone, run_jobs
 
-__all__ = ["Campaign", "Interrupted", "Job", "Progress", "jobs_for", "run_campaigns", "run_jobs"]
+__all__ = [
+    "Campaign",
+    "Interrupted",
+    "Job",
+    "Progress",
+    "RunsDone",
+    "jobs_for",
+    "run_campaigns",
+    "run_jobs",
+]

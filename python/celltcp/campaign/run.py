@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,12 +18,26 @@ from celltcp.campaign.jobs import Job
 from celltcp.campaign.shards import Shards
 from celltcp.results import PARTS, TABLES, prepare_folder
 
-#: Called with the share of the campaign that is done, from 0 to 1.
+#: Called with the share of the campaign that is done, from 0 to 1; a `RunsDone` where runs are counted.
 Progress = Callable[[float], None]
 
 #: Most runs and most simulated seconds of a chunk, whose tables are in memory at a time.
 _CHUNK_RUNS = 256
 _CHUNK_S = 300.0
+
+
+class RunsDone(float):
+    """Share of a campaign that is done, from 0 to 1, with the numbers of finished runs and of all."""
+
+    finished: int
+    total: int
+
+    def __new__(cls, share: float, finished: int, total: int) -> Self:
+        """Takes the share, which counts the begun parts of runs, too, and the numbers of runs."""
+        made = super().__new__(cls, share)
+        made.finished = finished
+        made.total = total
+        return made
 
 
 class Interrupted(KeyboardInterrupt):
@@ -104,9 +118,10 @@ def run_groups(
                 if chunk.missing:
                     break
 
-    def told(share: float) -> None:
+    def told(share: float, finished: int) -> None:
         if progress:
-            progress(1.0 - (1.0 - share) * len(missing) / total)
+            kept = total - len(missing)
+            progress(RunsDone(1.0 - (1.0 - share) * len(missing) / total, kept + finished, total))
 
     described = [[job.described for job in chunk.missing] for chunk in waiting]
     try:

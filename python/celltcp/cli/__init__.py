@@ -23,6 +23,7 @@ from celltcp.cli.show import show
 from celltcp.cli.sweep import sweep
 from celltcp.cli.traces import traces
 from celltcp.cli.units import units
+from celltcp.cli.verbosity import add_verbosity
 
 
 def _version(context: click.Context, _parameter: click.Parameter, asked: bool) -> None:
@@ -55,6 +56,7 @@ for command in (
     *(compare, sweep, run, cca, scenarios, traces, units, show),
     *(select, papers, radio, fidelity, kernel, bench),
 ):
+    add_verbosity(command)
     celltcp.add_command(command)
 
 

@@ -11,6 +11,7 @@ import click
 from celltcp.cli.options import option, options
 from celltcp.cli.packetdrill import packetdrill
 from celltcp.cli.progress import progress_bar
+from celltcp.cli.verbosity import note
 
 if TYPE_CHECKING:
     from celltcp.fidelity import Fidelity
@@ -125,7 +126,7 @@ def fidelity(
         save_pictures(found, folder)
     if page:
         file = write_page(found, Path(page), command_line(context), causes)
-        click.echo(f"page: {file}", err=True)
+        note(f"page: {file}")
     if strict and found.outside:
         sys.exit(1)
 
@@ -229,4 +230,4 @@ def save_pictures(found: Fidelity, folder: Path) -> None:
         picture = draw_trajectories(judgement, found.seed)
         save(picture, folder / judgement.case / f"{judgement.cca}.png")
     for ending in ("png", "svg"):
-        click.echo(f"picture: {save(draw_overview(found), folder / f'overview.{ending}')}", err=True)
+        note(f"picture: {save(draw_overview(found), folder / f'overview.{ending}')}")

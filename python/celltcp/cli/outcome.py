@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from celltcp.cli.verbosity import note
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -29,7 +31,7 @@ def check_json(json_file: str | None) -> None:
 def tell_traces(scenario: Scenario) -> None:
     """Says on standard error how the recorded traces of a scenario were read."""
     for file, direction, told, _, _ in scenario.traces:
-        click.echo(f"{direction}link {file}: {told}", err=True)
+        note(f"{direction}link {file}: {told}")
 
 
 def tell(
@@ -54,7 +56,7 @@ def is_drawn(results: Results, folder: Path, name: str) -> bool:
     """Whether results were there before with their picture, which then stays; says so."""
     if not results.is_repeat:
         return False
-    click.echo(f"{folder} has these results already: nothing was run", err=True)
+    note(f"{folder} has these results already: nothing was run")
     return all((folder / f"{name}.{ending}").is_file() for ending in ("png", "svg"))
 
 
@@ -63,4 +65,4 @@ def draw(figure: Figure, folder: Path, name: str) -> None:
     from celltcp.plots.style import save
 
     for ending in ("png", "svg"):
-        click.echo(f"picture: {save(figure, folder / f'{name}.{ending}')}", err=True)
+        note(f"picture: {save(figure, folder / f'{name}.{ending}')}")

@@ -8,6 +8,7 @@ import click
 
 from celltcp.cli.options import SEEDS
 from celltcp.cli.progress import progress_bar
+from celltcp.cli.verbosity import note
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -78,7 +79,7 @@ def calibrate(
         if phones:
             pictures["phone-logs"] = draw_phone_logs(phones)
         for name, picture in pictures.items():
-            click.echo(f"picture: {save(picture, folder / f'{name}.png')}", err=True)
+            note(f"picture: {save(picture, folder / f'{name}.png')}")
 
 
 def print_highway(found: Highway, console: Console) -> None:

@@ -9,6 +9,7 @@ import click
 from celltcp.cli.options import option, scenario_options, takes_settings
 from celltcp.cli.outcome import check_json, tell, tell_traces
 from celltcp.cli.progress import progress_bar
+from celltcp.cli.verbosity import note
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,7 +59,7 @@ def run(scenario: str, settings: RunSettings, pcap: str | None, json_file: str |
     with progress_bar("running") as progress:
         result = run_with(loaded, settings.applied(), pcap=pcap, progress=progress)
     tell(result.to_json(), json_file, lambda: _print_run(result))
-    click.echo(ran_by(result.results.about), err=True)
+    note(ran_by(result.results.about))
     for warning in all_warnings(result.results):
         click.echo(f"warning: {warning}", err=True)
     _draw(result, folder)
@@ -83,11 +84,11 @@ def _print_run(result: SingleRun) -> None:
 def _draw(result: SingleRun, folder: Path | None) -> None:
     """Draws the picture beside the results, unless it is there."""
     if result.results.is_repeat and folder:
-        click.echo(f"{folder} has this run already: nothing was run", err=True)
+        note(f"{folder} has this run already: nothing was run")
     if folder and not (result.results.is_repeat and (folder / "run.png").is_file()):
         from celltcp.plots.style import save
 
-        click.echo(f"picture: {save(result.plot.time_series(), folder / 'run.png')}", err=True)
+        note(f"picture: {save(result.plot.time_series(), folder / 'run.png')}")
 
 
 def _print_decisions(result: SingleRun) -> None:

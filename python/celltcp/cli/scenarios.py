@@ -7,6 +7,7 @@ import itertools
 import click
 
 from celltcp.cli.options import complete_scenario
+from celltcp.cli.verbosity import note
 
 
 @click.command()
@@ -37,7 +38,7 @@ def _print_variants(folder: str) -> None:
     from celltcp.scenarios import variants_of
 
     for name, variant in variants_of(folder).items():
-        click.echo(f"NAME@{name}: {variant['description']}", err=True)
+        note(f"NAME@{name}: {variant['description']}")
 
 
 def _print_list(names: list[str]) -> None:

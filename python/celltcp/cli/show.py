@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from celltcp.cli.options import option, options
+from celltcp.cli.verbosity import note
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -127,7 +128,7 @@ def _view(results: list[Comparison], view: str, metric: str, file: Path) -> None
         "mcs": lambda: view_schemes(results),
         "phase": lambda: view_phases(results, metric),
     }
-    click.echo(f"picture: {save(draw[view](), file)}", err=True)
+    note(f"picture: {save(draw[view](), file)}")
 
 
 def _show(

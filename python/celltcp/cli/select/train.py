@@ -8,6 +8,7 @@ import click
 
 from celltcp.cli.options import options
 from celltcp.cli.progress import stages_bar
+from celltcp.cli.verbosity import note
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -99,8 +100,8 @@ def train(
     partial.write_text(training.text, encoding="utf-8")
     partial.rename(file)
     print_training(training, wide_console())
-    click.echo(f"policy: {file}", err=True)
-    click.echo(f"outcomes: {kept}", err=True)
+    note(f"policy: {file}")
+    note(f"outcomes: {kept}")
 
 
 def _listed(text: str | None) -> tuple[str, ...]:

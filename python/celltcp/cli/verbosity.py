@@ -1,0 +1,53 @@
+"""Options -q and -v: how much is said on standard error."""
+
+from __future__ import annotations
+
+import click
+
+#: -1 is quiet, 0 as usual, 1 verbose.
+_level = 0
+
+
+def _set(context: click.Context, parameter: click.Parameter, given: bool) -> None:
+    global _level
+    if given and not context.resilient_parsing:
+        _level = -1 if parameter.name == "quiet" else 1
+
+
+def add_verbosity(command: click.Command) -> None:
+    """Adds -q and -v to a command and to all below it."""
+    command.params += [
+        click.Option(
+            ["-q", "--quiet"],
+            is_flag=True,
+            expose_value=False,
+            callback=_set,
+            help="Print outcomes, warnings and errors only: no progress, no notes.",
+        ),
+        click.Option(
+            ["-v", "--verbose"],
+            is_flag=True,
+            expose_value=False,
+            callback=_set,
+            help="Also say the progress where standard error is no terminal, and the time taken.",
+        ),
+    ]
+    if isinstance(command, click.Group):
+        for each in command.commands.values():
+            add_verbosity(each)
+
+
+def is_quiet() -> bool:
+    """Whether only outcomes, warnings and errors are printed."""
+    return _level < 0
+
+
+def is_verbose() -> bool:
+    """Whether progress is printed where there is no terminal."""
+    return _level > 0
+
+
+def note(text: str) -> None:
+    """Prints a line on standard error, unless that is to be quiet."""
+    if not is_quiet():
+        click.echo(text, err=True)

@@ -1,0 +1,71 @@
+"""Progress, --quiet and --verbose."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import celltcp as ct
+from celltcp.campaign import RunsDone
+from celltcp.cli.progress import counted
+
+COMMAND = ("compare", "drive", "--cca", "cubic,bbr", "--runs", "3", "--duration", "3s")
+
+
+def test_progress_counts_runs() -> None:
+    told: list[float] = []
+    ct.compare("drive", ["cubic", "bbr"], 3, duration="3s", progress=told.append)
+    last = told[-1]
+    assert isinstance(last, RunsDone)
+    assert (last, last.finished, last.total) == (1.0, 6, 6)
+    assert counted(last) == "6 of 6 runs"
+    assert counted(0.123) == "12 %"
+
+
+def test_kept_runs_count_as_done(tmp_path: Path) -> None:
+    ct.compare("drive", ["cubic", "bbr"], 2, duration="3s", out=tmp_path)
+    told: list[RunsDone] = []
+    ct.compare("drive", ["cubic", "bbr"], 3, duration="3s", out=tmp_path, progress=told.append)  # type: ignore[arg-type]
+    assert all(each.finished >= 4 for each in told)
+    assert told[-1].total == 6
+
+
+def test_the_bar_says_how_many_runs_are_done_and_what_is_left(tmp_path: Path) -> None:
+    mine, theirs = pty.openpty()
+    command = [str(Path(sys.executable).with_name("celltcp")), *COMMAND]
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=theirs, cwd=tmp_path, env=environment
+    ) as process:
+        os.close(theirs)
+        shown = b""
+        try:
+            while piece := os.read(mine, 4096):
+                shown += piece
+        except OSError:
+            pass
+        assert process.wait() == 0
+    os.close(mine)
+    assert b"6 of 6 runs" in shown
+    assert b"left" in shown
+
+
+def test_quiet_prints_outcomes_only(celltcp, tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("time_s,mbps\n0,5\n9,10\n")
+    command = ("compare", "x.csv", "--cca", "cubic", "--runs", "1", "--duration", "3s")
+    loud = celltcp(*command, "--out", "a")
+    assert loud.stderr.startswith("downlink ")
+    assert "picture: " in loud.stderr
+    quiet = celltcp(*command, "--out", "b", "--quiet")
+    assert quiet.stderr == ""
+    assert quiet.stdout == loud.stdout
+
+
+@pytest.mark.parametrize("option", ["-v", "--verbose"])
+def test_verbose_says_what_was_done_in_how_long(celltcp, option: str) -> None:
+    assert "comparing: 6 of 6 runs in " in celltcp(*COMMAND, option).stderr
