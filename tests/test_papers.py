@@ -13,6 +13,7 @@ from celltcp.papers.measured import Measured
 from celltcp.papers.published import published_tables
 from celltcp.papers.ranks import joint_chance
 from celltcp.papers.replay import Replay
+from celltcp.plots.papers import draw_outcomes
 
 HEADER = "# publication: atxutegi2017\n# experiment: table-9\n# figure: table 9\n# title: made up\n"
 COLUMNS = "scenario,cca,quantity,unit,published,published_ci95\n"
@@ -124,6 +125,25 @@ def test_a_damaged_table_is_named_with_its_line(tmp_path, text: str, words: str)
     with pytest.raises(ct.CelltcpError) as refused:
         published_tables(tmp_path)
     assert words in str(refused.value)
+
+
+def test_a_figure_without_numbers_has_rows_and_a_spider_plot(tmp_path) -> None:
+    scenario = "mobility/backward-300-4g"
+    lines = [
+        f"{scenario},{cca},{quantity},unit,\n"
+        for quantity in ("goodput", "rtt", "retransmissions")
+        for cca in ("reno", "bbr", "westwood")
+    ]
+    columns = COLUMNS.replace(",published_ci95", "")
+    (tmp_path / "more.csv").write_text(HEADER + "# form: spider\n" + columns + "".join(lines))
+    (table,) = published_tables(tmp_path)
+    found = outcome(table, {scenario: Replay(runs=1).measure(scenario)})
+    assert found.agreements == []
+    assert len(found.rows) == 9
+    assert all(row.agrees is None and row.to_json()["published"] is None for row in found.rows)
+    (axes,) = draw_outcomes([found]).axes
+    assert axes.name == "polar"
+    assert [line.get_label() for line in axes.lines] == ["reno", "bbr", "westwood"]
 
 
 def test_intervals_of_slots_are_wider_than_those_of_means() -> None:

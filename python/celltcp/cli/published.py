@@ -24,8 +24,8 @@ def print_outcome(found: Outcome, console: Console) -> None:
         f"here, means and 95 % intervals{_KINDS[found.table.interval]}"
     )
     for heading in ("scenario", "CCA", "quantity"):
-        table.add_column(heading, no_wrap=heading == "scenario")
-    for heading in ("published", "here", "here less published"):
+        table.add_column(heading, no_wrap=True)
+    for heading in ("published", "here", "difference"):
         table.add_column(heading, justify="right")
     table.add_column("in the interval")
     for group in found.groups:
@@ -94,7 +94,7 @@ def _agrees(row: Row) -> str:
     return {True: "inside", False: "outside", None: "-"}[row.agrees]
 
 
-def _text(value: float, half: float | None) -> str:
-    if math.isnan(value):
+def _text(value: float | None, half: float | None) -> str:
+    if value is None or math.isnan(value):
         return "-"
     return f"{value:.2f}" + (f" ±{half:.2f}" if half is not None else "")

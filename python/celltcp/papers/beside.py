@@ -35,6 +35,7 @@ def beside(comparison: Comparison) -> Beside | None:
             and each.cca in ccas
             and each.quantity == "goodput"
             and not each.phase
+            and each.value is not None
         )
         if entries:
             tables.append(replace(table, entries=entries))

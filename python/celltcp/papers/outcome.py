@@ -30,14 +30,15 @@ class Row:
     def agrees(self) -> bool | None:
         """Whether our mean lies in the published interval or, without one, the figure in ours."""
         half = self.here.ci95 if self.theirs.ci95 is None else self.theirs.ci95
-        if half is None or math.isnan(self.here.mean):
+        if half is None or self.theirs.value is None or math.isnan(self.here.mean):
             return None
         return abs(self.here.mean - self.theirs.value) <= half
 
     @property
     def error(self) -> float:
         """Difference of our mean from the published figure, as a share of that."""
-        return self.here.mean / self.theirs.value - 1 if self.theirs.value else math.nan
+        theirs = self.theirs.value
+        return self.here.mean / theirs - 1 if theirs else math.nan
 
     def to_json(self) -> dict[str, Any]:
         """The row as `celltcp papers --json` has it."""
@@ -112,10 +113,13 @@ class Outcome:
 
     @property
     def agreements(self) -> list[Agreement]:
-        """Agreement by quantity."""
+        """Agreement by quantity of which something is published."""
+        numbered = [
+            each for each in self.groups if any(row.theirs.value is not None for row in each.rows)
+        ]
         return [
-            _agreement(quantity, [each for each in self.groups if each.quantity == quantity])
-            for quantity in dict.fromkeys(each.quantity for each in self.groups)
+            _agreement(quantity, [each for each in numbered if each.quantity == quantity])
+            for quantity in dict.fromkeys(each.quantity for each in numbered)
         ]
 
 
@@ -141,22 +145,26 @@ def _group(rows: list[Row]) -> Group:
     first = rows[0].theirs
     ranks = rank_correlation(
         {row.theirs.cca: row.values for row in rows},
-        {row.theirs.cca: (row.theirs.value, row.theirs.ci95 or 0.0) for row in rows},
+        {
+            row.theirs.cca: (row.theirs.value, row.theirs.ci95 or 0.0)
+            for row in rows
+            if row.theirs.value is not None
+        },
     )
     return Group(first.scenario, first.quantity, first.unit, first.phase, rows, ranks)
 
 
 def _agreement(quantity: str, groups: list[Group]) -> Agreement:
-    ranked = [each for each in groups if each.ranks is not None]
-    rhos = [each.ranks.rho for each in ranked if each.ranks is not None]
+    rhos = [each.ranks.rho for each in groups if each.ranks is not None]
     known = [0.0 if math.isnan(rho) else rho for rho in rhos]
     rows = [row for each in groups for row in each.rows]
     errors = [abs(row.error) for row in rows if not math.isnan(row.error)]
     judged = [row for row in rows if row.agrees is not None]
-    orders = [
-        ([estimate(row.values).mean for row in each.rows], [row.theirs.value for row in each.rows])
-        for each in ranked
-    ]
+    orders = []
+    for each in groups:
+        pairs = [(row.here.mean, row.theirs.value) for row in each.rows if row.theirs.value is not None]
+        if each.ranks is not None:
+            orders.append(([mine for mine, _ in pairs], [theirs for _, theirs in pairs]))
     return Agreement(
         quantity,
         math.fsum(known) / len(known) if known else math.nan,
@@ -164,5 +172,5 @@ def _agreement(quantity: str, groups: list[Group]) -> Agreement:
         math.fsum(errors) / len(errors) if errors else math.nan,
         sum(bool(row.agrees) for row in judged),
         len(judged),
-        len(ranked),
+        len(rhos),
     )

@@ -2,9 +2,11 @@
 
 Lines that begin with # are the header, `key: value`: `publication`, `experiment` (a word for the
 command line), `figure` (as printed), `title`, `interval` ("runs", of the means of the runs, by
-default; "slots", of each slot over the runs, averaged over the run) and `note`. CSV follows, with a
-row for each figure and the columns `scenario`, `cca`, `quantity`, `unit`, `published`, and if need
-be `phase`, `published_ci95` and `note`. CCAs have the names that celltcp uses.
+default; "slots", of each slot over the runs, averaged over the run), `form` of the picture ("bars"
+by default, or "spider") and `note`. CSV follows, with a row for each figure and the columns
+`scenario`, `cca`, `quantity`, `unit`, `published`, and if need be `phase`, `published_ci95` and
+`note`. A figure without numbers has rows whose `published` is empty. CCAs have the names that
+celltcp uses.
 """
 
 from __future__ import annotations
@@ -32,6 +34,9 @@ QUANTITIES = {
 #: Kinds of intervals.
 INTERVALS = ("runs", "slots")
 
+#: Forms of pictures: bars beside those published, or spider plots of all quantities.
+FORMS = ("bars", "spider")
+
 _TABLES = Path(__file__).parent / "tables"
 _REQUIRED = ("scenario", "cca", "quantity", "unit", "published")
 _HEADER = ("publication", "experiment", "figure", "title")
@@ -47,7 +52,8 @@ class Published:
     unit: str
     #: Phase of the way; empty for all of it.
     phase: str
-    value: float
+    #: None where a figure shows it without a number.
+    value: float | None
     ci95: float | None
     note: str = ""
 
@@ -64,6 +70,8 @@ class Table:
     title: str
     #: Kind of its intervals, one of `INTERVALS`.
     interval: str
+    #: Form of its picture, one of `FORMS`.
+    form: str
     note: str
     entries: tuple[Published, ...]
 
@@ -91,6 +99,7 @@ def published_goodput(scenario: str | None = None, paper: str | None = None) -> 
         if paper in (None, table.publication)
         for each in table.entries
         if scenario in (None, each.scenario) and each.quantity == "goodput" and not each.phase
+        if each.value is not None
     ]
 
 
@@ -101,6 +110,7 @@ def published_phases(scenario: str) -> dict[tuple[str, str], float]:
         for table in published_tables()
         for each in table.entries
         if each.scenario == scenario and each.quantity == "goodput" and each.phase
+        if each.value is not None
     }
 
 
@@ -110,9 +120,8 @@ def _read(file: Path) -> Table:
     header = {key: value.strip() for key, _, value in (line.partition(":") for line in comments)}
     if missing := [key for key in _HEADER if not header.get(key)]:
         raise CelltcpError(f"{file}: {missing[0]} is missing; the header needs {', '.join(_HEADER)}")
-    interval = header.get("interval", INTERVALS[0])
-    if interval not in INTERVALS:
-        raise CelltcpError(f"{file}: interval: {interval!r}: allowed: {', '.join(INTERVALS)}")
+    interval = _word(file, header, "interval", INTERVALS)
+    form = _word(file, header, "form", FORMS)
     rows = [(number, line) for number, line in enumerate(lines, 1) if line and line[0] != "#"]
     found = csv.DictReader(line for _, line in rows)
     if missing := [name for name in _REQUIRED if name not in (found.fieldnames or ())]:
@@ -128,9 +137,18 @@ def _read(file: Path) -> Table:
         header["figure"],
         header["title"],
         interval,
+        form,
         header.get("note", ""),
         entries,
     )
+
+
+def _word(file: Path, header: Mapping[str, str], key: str, allowed: tuple[str, ...]) -> str:
+    """Returns a word of the header, by default the first of those allowed."""
+    found = header.get(key, allowed[0])
+    if found not in allowed:
+        raise CelltcpError(f"{file}: {key}: {found!r}: allowed: {', '.join(allowed)}")
+    return found
 
 
 def _entry(row: Mapping[str, str | None], place: str) -> Published:
@@ -140,7 +158,7 @@ def _entry(row: Mapping[str, str | None], place: str) -> Published:
     phases = sorted({each for way in PHASES.values() for each in way})
     if phase and phase not in phases:
         raise CelltcpError(f"{place}: phase: {phase!r}: allowed: {', '.join(phases)}, or none")
-    value = _number(row["published"], "published", place)
+    value = row["published"]
     width = row.get("published_ci95")
     return Published(
         row["scenario"] or "",
@@ -148,7 +166,7 @@ def _entry(row: Mapping[str, str | None], place: str) -> Published:
         quantity,
         row["unit"] or "",
         phase,
-        value,
+        _number(value, "published", place) if value else None,
         _number(width, "published_ci95", place) if width else None,
         row.get("note") or "",
     )

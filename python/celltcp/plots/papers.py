@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from celltcp.plots.palette import colours
@@ -15,21 +16,59 @@ if TYPE_CHECKING:
 
     from celltcp.papers.outcome import Group, Outcome
 
-_PER_ROW = 2
+_BARS_PER_ROW = 2
+_SPIDERS_PER_ROW = 3
 
 
 def draw_outcomes(found: Sequence[Outcome]) -> Figure:
-    """Draws published figures (hatched) and ours with intervals, a panel per scenario and phase."""
-    groups = [(each.table.figure, group) for each in found for group in each.groups]
-    rows = -(-len(groups) // _PER_ROW)
-    columns = min(len(groups), _PER_ROW)
-    picture = figure(4.6 * columns, 2.8 * rows)
-    panels = picture.subplots(rows, columns, squeeze=False).ravel()
-    for (name, group), axes in zip(groups, panels, strict=False):
-        _draw(axes, name, group)
-    for axes in panels[len(groups) :]:
-        axes.set_visible(False)
+    """Draws outcomes in the forms that their tables have, one under the other.
+
+    Bars have a panel per scenario and phase, with published figures hatched beside ours. Spider plots
+    have one per scenario, with an axis per quantity that ends at the largest mean.
+    """
+    bars = [
+        (each.table.figure, group)
+        for each in found
+        if each.table.form == "bars"
+        for group in each.groups
+    ]
+    spiders = [
+        (each.table.figure, [group for group in each.groups if group.scenario == scenario])
+        for each in found
+        if each.table.form == "spider"
+        for scenario in dict.fromkeys(group.scenario for group in each.groups)
+    ]
+    lines = -(-len(bars) // _BARS_PER_ROW), -(-len(spiders) // _SPIDERS_PER_ROW)
+    picture = figure(9.2, 2.8 * lines[0] + 3.6 * lines[1])
+    heights = [2.8] * lines[0] + [3.6] * lines[1]
+    grid = picture.add_gridspec(sum(lines), _BARS_PER_ROW * _SPIDERS_PER_ROW, height_ratios=heights)
+    for place, (name, group) in enumerate(bars):
+        row, column = divmod(place, _BARS_PER_ROW)
+        first = column * _SPIDERS_PER_ROW
+        _draw(picture.add_subplot(grid[row, first : first + _SPIDERS_PER_ROW]), name, group)
+    for place, (name, groups) in enumerate(spiders):
+        row, column = divmod(place, _SPIDERS_PER_ROW)
+        first = column * _BARS_PER_ROW
+        spot = grid[lines[0] + row, first : first + _BARS_PER_ROW]
+        _draw_spider(picture.add_subplot(spot, projection="polar"), name, groups, legend=place == 0)
     return picture
+
+
+def _draw_spider(axes: Axes, name: str, groups: Sequence[Group], *, legend: bool) -> None:
+    shades = colours(row.theirs.cca for row in groups[0].rows)
+    angles = [2 * math.pi * place / len(groups) for place in range(len(groups))]
+    largest = [max(row.here.mean for row in group.rows) or 1.0 for group in groups]
+    for rows in zip(*(group.rows for group in groups), strict=True):
+        shares = [row.here.mean / most for row, most in zip(rows, largest, strict=True)]
+        cca = rows[0].theirs.cca
+        axes.plot([*angles, angles[0]], [*shares, shares[0]], color=shades[cca], label=cca)
+    ends = zip(groups, largest, strict=True)
+    axes.set_xticks(angles, [f"{each.quantity}\n{most:.3g} {each.unit}" for each, most in ends])
+    axes.set_ylim(0, 1)
+    axes.set_yticks([0.5, 1.0], ["", ""])
+    axes.set_title(f"{groups[0].scenario}\n{name}")
+    if legend:
+        axes.legend(loc="upper left", bbox_to_anchor=(-0.35, 1.15), fontsize="x-small")
 
 
 def _draw(axes: Axes, name: str, group: Group) -> None:
@@ -43,7 +82,7 @@ def _draw(axes: Axes, name: str, group: Group) -> None:
         for side, (fill, mean, half) in sides.items():
             axes.bar(
                 place + side,
-                mean,
+                math.nan if mean is None else mean,
                 0.36,
                 yerr=half,
                 color=fill,
