@@ -36,6 +36,7 @@ bench: setup
 
 wheel: setup
 	cp -r kernel $(ENGINE)/kernel
+	$(BIN)/python crates/python/notices.py $(ENGINE)/THIRD-PARTY
 	$(BIN)/maturin build --release --locked; status=$$?; rm -rf $(ENGINE)/kernel; exit $$status
 
 setup: $(VENV)/built

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -62,3 +63,12 @@ def test_an_unknown_one_of_several_is_refused(celltcp) -> None:
     done = celltcp("compare", "drive", "nowhere", *QUICK)
     assert done.returncode == 2
     assert "'nowhere'" in done.stderr
+
+
+def test_flows_that_share_the_path_are_shown_with_their_sum(celltcp) -> None:
+    done = celltcp("compare", "fairness", "--cca", "cubic+reno", "--runs", "1", "--duration", "30s")
+    assert done.returncode == 0, done.stderr
+    _, _, shares = done.stdout.partition("Shares of the path")
+    row = next(line for line in shares.splitlines() if re.search(r"\d\.\d\d, ", line))
+    first, second, total = map(float, re.findall(r"\d+\.\d\d(?!\d)", row)[:3])
+    assert total == pytest.approx(first + second, abs=0.011)

@@ -194,6 +194,7 @@ def _shares(result: Comparison) -> Table:
     table = Table(title="Shares of the path while all flows run, and Jain's index of them (1 is fair)")
     table.add_column("CCA")
     table.add_column("goodput of each flow, Mbit/s")
+    table.add_column("sum", justify="right")
     table.add_column("Jain's index", justify="right")
     shares = result.shares
     names = labels(result.ccas)
@@ -204,5 +205,6 @@ def _shares(result: Comparison) -> Table:
             f"{flows_called[flow['flow_cca']]} {flow['goodput_mbps']:.2f}" for flow in flows
         )
         mine = result.runs[result.runs["cca"] == cca]
-        table.add_row(names[cca], spelt, mean_text(mine["fairness"], 3))
+        total = f"{sum(flow['goodput_mbps'] for flow in flows):.2f}"
+        table.add_row(names[cca], spelt, total, mean_text(mine["fairness"], 3))
     return table
