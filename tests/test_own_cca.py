@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import celltcp as ct
@@ -114,3 +116,29 @@ def test_names_are_checked(name: str, message: str) -> None:
     namespace = {"name": name, "report": lambda _self, _report: None}
     with pytest.raises(ct.CelltcpError, match=message):
         ct.register(type("Own", (ct.CongestionControl,), namespace))
+
+
+def test_a_file_stands_in_one_table_with_built_in_ones(celltcp, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "import celltcp as ct\n"
+        "class Mine(ct.CongestionControl):\n"
+        "    name = 'mine'\n"
+        "    def report(self, report):\n"
+        "        return ct.Decision(cwnd=20)\n"
+    )
+    command = ("compare", "steady-20-68", "--runs", "1", "--duration", "3s", "--cca", "mine,cubic")
+    done = celltcp(*command, "--own", "mine.py")
+    assert done.returncode == 0, done.stderr
+    assert "mine" in done.stdout
+    assert "cubic" in done.stdout
+    (tmp_path / "broken.py").write_text("1 / 0\n")
+    (tmp_path / "empty.py").write_text("")
+    for file, part in (
+        ("broken.py", "broken.py: ZeroDivisionError"),
+        ("empty.py", "has no class"),
+        ("none.py", "no such file"),
+    ):
+        refused = celltcp(*command, "--own", file)
+        assert refused.returncode == 2
+        assert part in refused.stderr
+        assert "Traceback" not in refused.stderr

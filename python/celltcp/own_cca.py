@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import sys
+import types
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
@@ -76,6 +78,37 @@ def register(cca: Class) -> Class:
     register_cca(name, cca.title or name, cca.year, cca, cca.interval)
     _SOURCES[name] = _source(cca)
     return cca
+
+
+def register_file(file: str | Path) -> None:
+    """Runs a Python file, and adds the classes of congestion controls in it to the catalogue.
+
+    Raises:
+        CelltcpError: if there is no such file, it has no such class, or it cannot be run.
+    """
+    path = Path(file)
+    if not path.is_file():
+        raise CelltcpError(f"{file}: there is no such file")
+    module = types.ModuleType(f"celltcp_own_{path.stem}")
+    module.__file__ = str(path.resolve())
+    # The source of a class is found by way of its module.
+    sys.modules[module.__name__] = module
+    try:
+        exec(compile(path.read_bytes(), str(path), "exec"), module.__dict__)
+    except Exception as error:
+        raise CelltcpError(f"{file}: {type(error).__name__}: {error}") from error
+    classes = [
+        each
+        for each in vars(module).values()
+        if isinstance(each, type)
+        and issubclass(each, CongestionControl)
+        and each.__module__ == module.__name__
+        and not inspect.isabstract(each)
+    ]
+    if not classes:
+        raise CelltcpError(f"{file}: has no class that is a celltcp.CongestionControl")
+    for each in classes:
+        register(each)
 
 
 def sources_of(ccas: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ import click
 
 from celltcp.cli.console import fitting, wide_console
 from celltcp.cli.means import mean_text, runs_text
-from celltcp.cli.options import campaign_options, option, scenarios_options, takes_settings
+from celltcp.cli.options import campaign_options, option, own_option, scenarios_options, takes_settings
 from celltcp.cli.outcome import check_json, draw, is_drawn, tell, tell_traces
 from celltcp.cli.progress import progress_bar
 
@@ -44,6 +44,7 @@ DROPPABLE = ("induced_delay_ms", "retransmissions", "rtt_p95_ms", "pm_balanced",
 @scenarios_options
 @campaign_options
 @option("radio_log")
+@own_option
 @takes_settings
 def compare(scenarios: tuple[str, ...], settings: RunSettings, json_file: str | None) -> None:
     """Compare congestion controls on SCENARIO.

@@ -151,6 +151,24 @@ def scenarios_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return argument(_loading(command))
 
 
+def _register_files(_: click.Context, __: click.Parameter, files: tuple[str, ...]) -> None:
+    from celltcp.own_cca import register_file
+
+    for file in files:
+        register_file(file)
+
+
+#: Adds --own, which registers Python classes before names of congestion controls are read.
+own_option = click.option(
+    "--own",
+    multiple=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_register_files,
+    metavar="FILE",
+    help="Python file with a congestion control of your own, for --cca; may be repeated.",
+)
+
 #: Adds what is compared, how often, and where it goes.
 campaign_options = options("cca", "runs", "jobs", "out", "overwrite", "json_file")
 

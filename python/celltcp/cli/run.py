@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from celltcp.cli.options import option, scenario_options, takes_settings
+from celltcp.cli.options import option, own_option, scenario_options, takes_settings
 from celltcp.cli.outcome import check_json, tell, tell_traces
 from celltcp.cli.progress import progress_bar
 from celltcp.cli.verbosity import note
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     help="Congestion control; default that of the scenario.",
 )
 @option("radio_log")
+@own_option
 @option("out", help="Keep tables and the picture here.")
 @option("overwrite")
 @click.option("--pcap", metavar="FILE", help="Capture what the server sends and receives.")

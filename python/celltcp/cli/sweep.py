@@ -9,7 +9,7 @@ import click
 from celltcp.cli.compare import DROPPABLE, headings, outcome_cells, tell_left_out
 from celltcp.cli.console import fitting, wide_console
 from celltcp.cli.means import runs_text
-from celltcp.cli.options import campaign_options, scenario_options, takes_settings
+from celltcp.cli.options import campaign_options, own_option, scenario_options, takes_settings
 from celltcp.cli.outcome import check_json, draw, is_drawn, tell, tell_traces
 from celltcp.cli.progress import progress_bar
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     help="Field and values: tcp.window_scale=0..14 or path.rtt=18ms,68ms.",
 )
 @campaign_options
+@own_option
 @takes_settings
 def sweep(scenario: str, vary: str, settings: RunSettings, json_file: str | None) -> None:
     """Compare congestion controls on SCENARIO for each value of one of its fields.
