@@ -6,6 +6,7 @@ mod expect;
 mod options;
 mod readiness;
 mod socket;
+mod transfer;
 mod waiting;
 
 use std::collections::{BTreeMap, VecDeque};

@@ -38,7 +38,7 @@ const FIXED: &[(&str, &str)] = &[
     ("tcp_fastopen_key", "*"),
     ("tcp_fastopen_blackhole_timeout_sec", "*"),
     ("tcp_syncookies", "0 1"),
-    ("tcp_notsent_lowat", "*"),
+    ("tcp_notsent_lowat", "-1 4294967295"),
     ("tcp_pacing_ss_ratio", "200"),
     ("tcp_pacing_ca_ratio", "120"),
     ("tcp_invalid_ratelimit", "*"),

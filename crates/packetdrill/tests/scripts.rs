@@ -23,6 +23,33 @@ fn a_lost_segment_is_retransmitted_after_three_sacks() {
 }
 
 #[test]
+fn a_burst_that_is_repeated_ends_with_the_push_flag() {
+    passes(&server(
+        "+0 write(4, ..., 10000) = 10000
+         +0 > P. 1:10001(10000) ack 1
+        +.1 < . 1:1(0) ack 1 win 257 <sack 2001:10001,nop,nop>
+         +0 > P. 1:2001(2000) ack 1
+        +.1 < . 1:1(0) ack 10001 win 257",
+    ));
+}
+
+#[test]
+fn a_bare_fin_is_acknowledged_at_once_when_the_buffer_is_overrun() {
+    let text = SERVER.replace(
+        "listen",
+        "setsockopt(3, SOL_SOCKET, SO_RCVBUF, [20000], 4) = 0\n+0 listen",
+    );
+    let text = text.replace(",wscale 8", ",wscale 0");
+    passes(&played(&format!(
+        "{text}
+         +0 < P. 1:60001(60000) ack 1 win 257
+          * > . 1:1(0) ack 60001 win 0
+         +0 < F. 60001:60001(0) ack 1 win 257
+         +0 > . 1:1(0) ack 60002 win 0"
+    )));
+}
+
+#[test]
 fn duplicate_acks_stand_for_sack_if_the_other_end_has_none() {
     let text = SERVER
         .replace("sackOK,nop,nop,nop,", "nop,")
@@ -258,6 +285,11 @@ fn what_is_missing_is_named() {
         ("+0 splice(4, NULL, 6, NULL, 9, 0) = 9", "splice"),
         ("+0 `nstat | grep -q TcpExt`", "nstat"),
         ("+0 frobnicate(4) = 0", "frobnicate"),
+        ("+0 epoll_create(1) = 5", "epoll"),
+        (
+            "+0 setsockopt(4, SOL_TCP, TCP_NOTSENT_LOWAT, [1000], 4) = 0",
+            "TCP_NOTSENT_LOWAT",
+        ),
     ] {
         let Verdict::NotApplicable { reason, .. } = server(text).verdict else {
             panic!("{text}")

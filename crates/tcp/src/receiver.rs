@@ -233,6 +233,8 @@ impl Receiver {
             .measure_by_timestamp(now, echo_ms, bytes, unread);
         if self.window.make_room(self.held()) {
             self.quick_acks = 0;
+            // There is no memory for it (the kernel's `ICSK_ACK_NOMEM`).
+            self.ack_now |= fin && len == 0 && seq == self.rcv_nxt;
         }
         let message = fin || segment.flags.contains(Flags::PSH);
         self.ack_scheduled = true;

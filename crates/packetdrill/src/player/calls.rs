@@ -1,8 +1,9 @@
-//! System calls of the application.
+//! System calls of the application: their outcomes, and those that open and close connections.
 
-use tcp::{Ending, State};
+use tcp::State;
 
 use super::socket::{Peer, Role, Socket, connection};
+use super::transfer::{length, vectors};
 use super::waiting::call_text;
 use super::{Player, Stop};
 use crate::errno::Errno;
@@ -205,136 +206,6 @@ impl Player {
         }
     }
 
-    /// Writes the rest of `bytes`, of which `done` are written.
-    fn write(
-        &mut self,
-        arguments: &[Expression],
-        bytes: u64,
-        flags: Option<&Expression>,
-        done: u64,
-    ) -> Done {
-        let index = self.socket(arguments)?;
-        let flag = |word: &str| flags.is_some_and(|flags| flags.has_word(word));
-        if arguments
-            .get(1)
-            .is_some_and(|buffer| buffer.has_word("NULL"))
-            && bytes > 0
-        {
-            return Err(Errno::Fault);
-        }
-        let now = self.now;
-        let waits = !(self.sockets[index].nonblocking || flag("MSG_DONTWAIT"));
-        let Some(peer) = self.sockets[index].connection_mut() else {
-            return Err(Errno::Pipe);
-        };
-        if let Some(errno) = peer.take_failure() {
-            return Err(errno);
-        }
-        match peer.tcp.state() {
-            State::SynSent if waits => return Ok(Answer::Blocks(done)),
-            State::SynSent => return Err(Errno::Again),
-            State::Established | State::CloseWait if !peer.shut => {}
-            _ => return Err(Errno::Pipe),
-        }
-        let ending = if flag("MSG_EOR") {
-            Ending::Record
-        } else if flag("MSG_MORE") {
-            Ending::More
-        } else {
-            Ending::Message
-        };
-        let taken = peer.tcp.write_as(now, bytes - done, ending);
-        let written = done + taken;
-        if written == bytes {
-            Ok(Answer::Value(written as i64))
-        } else if waits {
-            Ok(Answer::Blocks(written))
-        } else if written == 0 {
-            Err(Errno::Again)
-        } else {
-            Ok(Answer::Value(written as i64))
-        }
-    }
-
-    /// Reads up to `bytes`.
-    fn read(&mut self, arguments: &[Expression], bytes: u64, flags: Option<&Expression>) -> Done {
-        let index = self.socket(arguments)?;
-        let flag = |word: &str| flags.is_some_and(|flags| flags.has_word(word));
-        let now = self.now;
-        let waits = !(self.sockets[index].nonblocking || flag("MSG_DONTWAIT"));
-        let Some(peer) = self.sockets[index].connection_mut() else {
-            return Err(Errno::NotConnected);
-        };
-        let there = peer.tcp.readable();
-        if there > 0 {
-            if arguments
-                .get(1)
-                .is_some_and(|buffer| buffer.has_word("NULL"))
-            {
-                return Err(Errno::Fault);
-            }
-            if flag("MSG_WAITALL") && there < bytes && waits && !peer.tcp.has_ended() {
-                return Ok(Answer::Blocks(0));
-            }
-            let taken = if flag("MSG_PEEK") {
-                there.min(bytes)
-            } else {
-                peer.tcp.read(now, bytes)
-            };
-            return Ok(Answer::Value(taken as i64));
-        }
-        if peer.tcp.has_ended() {
-            return Ok(Answer::Value(0));
-        }
-        if let Some(errno) = peer.take_failure() {
-            return Err(errno);
-        }
-        match peer.tcp.state() {
-            State::Closed => Ok(Answer::Value(0)),
-            _ if waits => Ok(Answer::Blocks(0)),
-            _ => Err(Errno::Again),
-        }
-    }
-
-    fn receive_message(&mut self, arguments: &[Expression]) -> Result<Done, String> {
-        if arguments
-            .get(2)
-            .is_some_and(|flags| flags.has_word("MSG_ERRQUEUE"))
-        {
-            return Err("the error queue".to_owned());
-        }
-        let message = arguments.get(1);
-        let bytes = vectors(message.and_then(|message| message.field("msg_iov")));
-        let done = self.read(arguments, bytes, arguments.get(2));
-        let control = message.and_then(|message| message.field("msg_control"));
-        if let (Some(Expression::List(list)), Ok(Answer::Value(_))) = (control, &done) {
-            for entry in list {
-                if !entry
-                    .field("cmsg_type")
-                    .is_some_and(|kind| kind.has_word("TCP_CM_INQ"))
-                {
-                    return Err("control messages".to_owned());
-                }
-                let left = self.unread(arguments);
-                if entry.field("cmsg_data") != Some(&Expression::Number(left)) {
-                    return Ok(Ok(Answer::Other(format!("TCP_CM_INQ = {left}"))));
-                }
-            }
-        }
-        Ok(done)
-    }
-
-    /// Returns the bytes that wait to be read; one more if the stream has ended after them (the kernel's
-    /// `tcp_inq_hint`).
-    fn unread(&self, arguments: &[Expression]) -> i64 {
-        let socket = self.socket(arguments).ok();
-        let peer = socket.and_then(|socket| self.sockets[socket].connection());
-        peer.map_or(0, |peer| match peer.tcp.readable() {
-            0 => i64::from(peer.tcp.has_ended()),
-            bytes => bytes as i64,
-        })
-    }
-
     fn close(&mut self, arguments: &[Expression]) -> Done {
         let index = self.socket(arguments)?;
         let Some(Expression::Number(descriptor)) = arguments.first() else {
@@ -384,26 +255,5 @@ impl Player {
             peer.tcp.close(now);
         }
         Ok(Answer::Value(0))
-    }
-}
-
-fn length(argument: Option<&Expression>) -> u64 {
-    match argument {
-        Some(Expression::Number(number)) => number.max(&0).unsigned_abs(),
-        _ => 0,
-    }
-}
-
-/// Returns the bytes of all vectors of `[{..., 100}, {..., 50}]`.
-fn vectors(argument: Option<&Expression>) -> u64 {
-    match argument {
-        Some(Expression::List(list)) => list
-            .iter()
-            .map(|vector| match vector {
-                Expression::List(pair) => length(pair.get(1)),
-                _ => 0,
-            })
-            .sum(),
-        _ => 0,
     }
 }

@@ -27,10 +27,7 @@ const WITHOUT_EFFECT: &[&str] = &[
     "IP_TTL",
     "TCP_INQ",
     "TCP_LINGER2",
-    "TCP_NOTSENT_LOWAT",
     "SO_BUSY_POLL",
-    "SO_SNDTIMEO",
-    "SO_RCVTIMEO",
     "SO_DEBUG",
     "IP_TRANSPARENT",
 ];

@@ -301,6 +301,12 @@ impl Sender {
             // The contents of a buffer leave together, as they did before.
             if ordinal == last || self.board.get(ordinal).ends_burst {
                 self.join_burst(before);
+                if self.out.len() - before > 1
+                    && let Some(last) = self.out.back_mut()
+                {
+                    // Like every burst (the kernel's `__tcp_transmit_skb`).
+                    last.push = true;
+                }
                 before = self.out.len();
             }
         }
