@@ -24,6 +24,7 @@ __all__ = [
     "memory_text",
     "native_ccas",
     "phone_log",
+    "play_packetdrill",
     "policy_schema",
     "policy_text",
     "register_cca",

@@ -89,7 +89,7 @@ def joint_chance(orders: Sequence[tuple[Sequence[float], Sequence[float]]]) -> f
 
 def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Returns the ranks of each row; values that are within the tie of a better one share theirs."""
-    from scipy.stats import rankdata  # half a second to import
+    import pandas as pd
 
     order = np.argsort(-values, axis=1, kind="stable")
     falling = np.take_along_axis(values, order, axis=1)
@@ -103,7 +103,7 @@ def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
         groups[:, place] = group
     back = np.empty_like(groups)
     np.put_along_axis(back, order, groups, axis=1)
-    ranks: NDArray[np.float64] = rankdata(back, axis=1)
+    ranks: NDArray[np.float64] = pd.DataFrame(back).rank(axis=1).to_numpy(np.float64)
     return ranks
 
 
