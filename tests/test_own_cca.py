@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import celltcp as ct
+from celltcp._core import describe_cca
 
 
 class Steady(ct.CongestionControl):
@@ -116,6 +117,83 @@ def test_names_are_checked(name: str, message: str) -> None:
     namespace = {"name": name, "report": lambda _self, _report: None}
     with pytest.raises(ct.CelltcpError, match=message):
         ct.register(type("Own", (ct.CongestionControl,), namespace))
+
+
+class Tuned(ct.CongestionControl):
+    """Holds a window; its parameters have all types that there are."""
+
+    name = "test-tuned"
+    made: list[tuple[float, int, bool, str]] = []  # noqa: RUF012 - shared by all connections on purpose
+
+    def __init__(
+        self, share: float = 1, segments: int = 20, *, paced: bool = False, mood: str = "calm"
+    ) -> None:
+        self.made.append((share, segments, paced, mood))
+        self.window = share * segments
+
+    def report(self, report: ct.Report) -> ct.Decision | None:  # noqa: ARG002
+        return ct.Decision(cwnd=self.window)
+
+
+def test_arguments_of_a_class_are_parameters() -> None:
+    ct.register(Tuned)
+    Tuned.made.clear()
+    lists = "test-tuned,test-tuned:share=0.5,test-tuned:segments=40,paced=on,mood=brave"
+    result = ct.compare("steady-20-68", lists, 1, duration="3s")
+    assert Tuned.made == [(1, 20, False, "calm"), (0.5, 20, False, "calm"), (1, 40, True, "brave")]
+    assert result.ccas[1] == "test-tuned:share=0.5"
+    half, plain, double = sorted(result.summary["goodput_mbps", "mean"])
+    assert half < 0.6 * plain < 0.4 * double
+    entry = {each["name"]: each for each in describe_cca("test-tuned")["parameters"]}
+    assert (entry["share"]["default"], entry["share"]["allowed"]) == ("1", "numbers")
+    assert entry["paced"]["allowed"] == "on, off"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("speed=2", 'test-tuned has no parameter "speed"; allowed: share, segments, paced, mood'),
+        ("segments=2.5", '"2.5" is not a value of segments; allowed: whole numbers'),
+        ("paced=maybe", '"maybe" is not a value of paced; allowed: on, off'),
+    ],
+)
+def test_unknown_parameters_are_refused(given: str, message: str) -> None:
+    ct.register(Tuned)
+    with pytest.raises(ct.CelltcpError) as refused:
+        ct.compare("steady-20-68", f"test-tuned:{given}", 1, duration="2s")
+    assert message in str(refused.value)
+
+
+def test_an_argument_without_a_default_is_refused() -> None:
+    class Needy(ct.CongestionControl):
+        name = "test-needy"
+
+        def __init__(self, alpha) -> None:
+            self.alpha = alpha
+
+        def report(self, report: ct.Report) -> ct.Decision | None: ...
+
+    with pytest.raises(ct.CelltcpError, match="Needy: the argument alpha of __init__ has no default"):
+        ct.register(Needy)
+
+
+def test_parameters_are_given_on_the_command_line(celltcp, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "import celltcp as ct\n"
+        "class Mine(ct.CongestionControl):\n"
+        "    name = 'mine'\n"
+        "    def __init__(self, alpha: float = 1.0):\n"
+        "        self.alpha = alpha\n"
+        "    def report(self, report):\n"
+        "        return ct.Decision(cwnd=20 * self.alpha)\n"
+    )
+    command = ("compare", "steady-20-68", "--runs", "1", "--duration", "3s", "--own", "mine.py")
+    done = celltcp(*command, "--cca", "mine:alpha=2,cubic", "--json", "-")
+    assert done.returncode == 0, done.stderr
+    assert "mine:alpha=2" in done.stdout
+    refused = celltcp(*command, "--cca", "mine:beta=2")
+    assert refused.returncode == 2
+    assert 'mine has no parameter "beta"; allowed: alpha' in refused.stderr
 
 
 def test_a_file_stands_in_one_table_with_built_in_ones(celltcp, tmp_path: Path) -> None:

@@ -190,7 +190,12 @@ def selection_features() -> list[tuple[str, str]]: ...
 def auto_parameters() -> list[tuple[str, str]]: ...
 def describe_cca(name: str) -> Any: ...
 def register_cca(
-    name: str, title: str, year: int, class_: type, interval: str | None = None
+    name: str,
+    title: str,
+    year: int,
+    class_: type,
+    interval: str | None = None,
+    parameters: list[tuple[str, str, str]] = ...,
 ) -> None: ...
 
 @final

@@ -39,6 +39,9 @@ class CongestionControl(ABC):
     lost segments are retransmitted within the window, and after a time-out the window grows back to
     what was decided. What a report says is in `celltcp.Report`.
 
+    Arguments of `__init__` with defaults (numbers, texts, True or False) are parameters: with
+    `def __init__(self, alpha: float = 1.0)`, the list `"mine,mine:alpha=2"` compares two values.
+
     Attributes:
         name: by which scenarios and commands know it.
         title: the name in full, for tables.
@@ -68,14 +71,15 @@ def register(cca: Class) -> Class:
     A class of the same name that was added earlier is replaced.
 
     Raises:
-        CelltcpError: if the class has no name, or one that celltcp has itself.
+        CelltcpError: if the class has no name, or one that celltcp has itself, or an argument whose
+            default is missing or no number, text or truth value.
     """
     name = getattr(cca, "name", None)
     if not isinstance(name, str):
         raise CelltcpError(f"{cca.__name__}: has no name; give it as a class attribute")
     if name in (ALL, OWN):
         raise CelltcpError(f"name: {name!r} has a meaning in lists of congestion controls")
-    register_cca(name, cca.title or name, cca.year, cca, cca.interval)
+    register_cca(name, cca.title or name, cca.year, cca, cca.interval, _parameters(cca))
     _SOURCES[name] = _source(cca)
     return cca
 
@@ -109,6 +113,31 @@ def register_file(file: str | Path) -> None:
         raise CelltcpError(f"{file}: has no class that is a celltcp.CongestionControl")
     for each in classes:
         register(each)
+
+
+def _parameters(cca: type) -> list[tuple[str, str, str]]:
+    """Returns names, types and defaults (as text) of the arguments of a class."""
+    if cca.__init__ is object.__init__:  # type: ignore[misc]
+        return []
+    found = []
+    for argument in list(inspect.signature(cca.__init__).parameters.values())[1:]:  # type: ignore[misc]
+        if argument.kind in (argument.VAR_POSITIONAL, argument.VAR_KEYWORD):
+            continue
+        value = argument.default
+        # True is an int, too; the order tells them apart.
+        kind = next((each for each in (bool, int, float, str) if isinstance(value, each)), None)
+        if kind is None or argument.kind is argument.POSITIONAL_ONLY:
+            given = "no default" if value is argument.empty else f"the default {value!r}"
+            raise CelltcpError(
+                f"{cca.__name__}: the argument {argument.name} of __init__ has {given}; allowed: "
+                "arguments that can be given by name, with a number, a text, True or False as default"
+            )
+        # `alpha: float = 1` takes 1.5, too.
+        if kind is int and argument.annotation in (float, "float"):
+            kind = float
+        text = ("on" if value else "off") if kind is bool else str(value)
+        found.append((argument.name, kind.__name__, text))
+    return found
 
 
 def sources_of(ccas: Iterable[str]) -> str:

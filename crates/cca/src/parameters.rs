@@ -9,8 +9,8 @@ use units::Duration;
 /// Chosen values as text (`"off"`, `"0.8"`, `"2ms"`), by parameter name.
 pub type Settings = BTreeMap<String, String>;
 
-/// Description of one parameter.
-#[derive(Clone, Copy, Debug)]
+/// Description of one parameter. The closures let a program declare parameters that it learns at run time.
+#[derive(Clone, Copy)]
 pub struct Parameter {
     /// Name in scenarios and on the command line.
     pub name: &'static str,
@@ -21,11 +21,19 @@ pub struct Parameter {
     /// Source of the parameter and of its default.
     pub source: &'static str,
     /// Default as text.
-    pub default: fn() -> String,
+    pub default: &'static (dyn Fn() -> String + Send + Sync),
     /// Allowed values, in words.
-    pub allowed: fn() -> String,
+    pub allowed: &'static (dyn Fn() -> String + Send + Sync),
     /// Converts a value to the form in which it is printed; `None` if it is not allowed.
-    pub canonical: fn(&str) -> Option<String>,
+    pub canonical: &'static (dyn Fn(&str) -> Option<String> + Send + Sync),
+}
+
+impl core::fmt::Debug for Parameter {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Parameter")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Error in a setting.
@@ -212,14 +220,14 @@ macro_rules! parameters {
                     meaning: concat!($($doc),+).trim_ascii(),
                     unit: $unit,
                     source: $source,
-                    default: || <$kind as $crate::parameters::Setting>::show(&$default),
-                    allowed: || {
+                    default: &|| <$kind as $crate::parameters::Setting>::show(&$default),
+                    allowed: &|| {
                         #[allow(unused_mut, unused_assignments, reason = "not every parameter has a range")]
                         let mut range: Option<&core::ops::RangeInclusive<$kind>> = None;
                         $(range = Some(const { &$range });)?
                         <$kind as $crate::parameters::Setting>::allowed(range)
                     },
-                    canonical: |text| {
+                    canonical: &|text| {
                         #[allow(unused_mut, unused_assignments, reason = "not every parameter has a range")]
                         let mut range: Option<&core::ops::RangeInclusive<$kind>> = None;
                         $(range = Some(const { &$range });)?

@@ -6,6 +6,7 @@ mod batch;
 mod catalogue;
 mod columns;
 mod own_cca;
+mod own_parameters;
 mod packetdrill;
 mod radio;
 mod results;

@@ -5,9 +5,10 @@ use core::cell::RefCell;
 use cca::reported::{Decide, Decision, Report, Reported, SHORTEST_INTERVAL};
 use cca::{Cca, Family, registry};
 use pyo3::prelude::*;
-use pyo3::types::PyAny;
+use pyo3::types::{PyAny, PyDict};
 use units::{Duration, Rate};
 
+use crate::own_parameters::{Kind, declared};
 use crate::refuse;
 
 thread_local! {
@@ -88,6 +89,10 @@ struct Object {
     name: &'static str,
     interval: Option<Duration>,
     class: Py<PyAny>,
+    /// Parameters that differ from the defaults of the class, as text.
+    settings: cca::Settings,
+    /// Types of the parameters by name.
+    kinds: &'static [(String, Kind)],
     object: Option<Py<PyAny>>,
     broken: bool,
 }
@@ -101,11 +106,22 @@ impl core::fmt::Debug for Object {
 }
 
 impl Object {
+    /// Returns the parameters that were set as keyword arguments of the class.
+    fn arguments<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let arguments = PyDict::new(py);
+        for (name, kind) in self.kinds {
+            if let Some(text) = self.settings.get(name) {
+                arguments.set_item(name, kind.value(py, text)?)?;
+            }
+        }
+        Ok(arguments)
+    }
+
     fn ask(&mut self, py: Python<'_>, report: &Report) -> PyResult<Decision> {
         let object = match &self.object {
             Some(object) => object.bind(py).clone(),
             None => {
-                let made = self.class.bind(py).call0()?;
+                let made = self.class.bind(py).call((), Some(&self.arguments(py)?))?;
                 self.object = Some(made.clone().unbind());
                 made
             }
@@ -160,16 +176,18 @@ impl Decide for Object {
     }
 }
 
-/// Adds a class to the catalogue under `name`: it is called without arguments for every connection that
-/// sends, and its method `report` then about every `interval` (an RTT if none is given).
+/// Adds a class to the catalogue under `name`. It is called with the parameters that were set, as keyword
+/// arguments, for every connection that sends; its method `report` then about every `interval` (an RTT if none
+/// is given). `parameters` are names, types (`bool`, `int`, `float`, `str`) and defaults as text.
 #[pyfunction]
-#[pyo3(signature = (name, title, year, class_, interval=None))]
+#[pyo3(signature = (name, title, year, class_, interval=None, parameters=Vec::new()))]
 pub(crate) fn register_cca(
     name: &str,
     title: &str,
     year: u16,
     class_: Py<PyAny>,
     interval: Option<&str>,
+    parameters: Vec<(String, String, String)>,
 ) -> PyResult<()> {
     let plain =
         |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.');
@@ -187,14 +205,17 @@ pub(crate) fn register_cca(
             "interval: {interval} is too short; allowed: from {SHORTEST_INTERVAL} on"
         )));
     }
+    let (parameters, kinds) = declared(parameters)?;
     // The catalogue is for the life of the process.
     let name: &'static str = Box::leak(name.to_owned().into_boxed_str());
-    let build = move |_: &cca::Settings| {
+    let build = move |settings: &cca::Settings| {
         let class = Python::attach(|py| class_.clone_ref(py));
         Box::new(Reported::new(Object {
             name,
             interval,
             class,
+            settings: settings.clone(),
+            kinds,
             object: None,
             broken: false,
         })) as Box<dyn cca::CongestionControl>
@@ -207,7 +228,7 @@ pub(crate) fn register_cca(
         reference: "a class in Python",
         year,
         linux: false,
-        parameters: &[],
+        parameters,
         slow_start: None,
         build: Box::leak(Box::new(build)),
     })

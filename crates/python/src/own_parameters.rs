@@ -1,0 +1,102 @@
+//! Parameters of congestion controls that are Python classes: their types, and their entries in the catalogue.
+
+use cca::Parameter;
+use cca::parameters::Setting;
+use pyo3::IntoPyObjectExt;
+use pyo3::prelude::*;
+use pyo3::types::PyAny;
+
+use crate::refuse;
+
+/// Type of a parameter, as its default in Python has it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kind {
+    /// `on` or `off`.
+    Bool,
+    /// Whole number.
+    Int,
+    /// Number.
+    Float,
+    /// Text.
+    Str,
+}
+
+impl Kind {
+    fn called(name: &str) -> Option<Self> {
+        Some(match name {
+            "bool" => Self::Bool,
+            "int" => Self::Int,
+            "float" => Self::Float,
+            "str" => Self::Str,
+            _ => return None,
+        })
+    }
+
+    /// Describes the allowed values, in words.
+    fn allowed(self) -> String {
+        match self {
+            Self::Bool => bool::allowed(None),
+            Self::Int => "whole numbers".to_owned(),
+            Self::Float => f64::allowed(None),
+            Self::Str => "texts".to_owned(),
+        }
+    }
+
+    /// Converts a value to the form in which it is printed; `None` if it is not allowed.
+    fn canonical(self, text: &str) -> Option<String> {
+        let text = text.trim();
+        match self {
+            Self::Bool => bool::read(text).map(|value| value.show()),
+            Self::Int => text.parse::<i64>().ok().map(|value| value.to_string()),
+            Self::Float => f64::read(text).map(|value| value.show()),
+            Self::Str => Some(text.to_owned()),
+        }
+    }
+
+    /// Returns the Python object of a value in its printed form.
+    pub(crate) fn value<'py>(self, py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
+        let wrong = || refuse(format!("{text:?} is none of {}", self.allowed()));
+        match self {
+            Self::Bool => bool::read(text).ok_or_else(wrong)?.into_bound_py_any(py),
+            Self::Int => text
+                .parse::<i64>()
+                .map_err(|_| wrong())?
+                .into_bound_py_any(py),
+            Self::Float => f64::read(text).ok_or_else(wrong)?.into_bound_py_any(py),
+            Self::Str => text.into_bound_py_any(py),
+        }
+    }
+}
+
+/// Parameters as the catalogue has them, and their types by name; both are for the life of the process.
+type Declared = (&'static [Parameter], &'static [(String, Kind)]);
+
+/// Declares parameters, given as names, types and defaults.
+pub(crate) fn declared(given: Vec<(String, String, String)>) -> PyResult<Declared> {
+    let mut parameters = Vec::new();
+    let mut kinds = Vec::new();
+    for (name, kind, default) in given {
+        let kind = Kind::called(&kind).ok_or_else(|| {
+            refuse(format!(
+                "parameter {name}: {kind:?} is no type of one; allowed: bool, int, float, str"
+            ))
+        })?;
+        let default = kind.canonical(&default).ok_or_else(|| {
+            let allowed = kind.allowed();
+            refuse(format!(
+                "parameter {name}: the default {default:?} is none of {allowed}"
+            ))
+        })?;
+        parameters.push(Parameter {
+            name: Box::leak(name.clone().into_boxed_str()),
+            meaning: "Argument of the class.",
+            unit: "",
+            source: "the class",
+            default: Box::leak(Box::new(move || default.clone())),
+            allowed: Box::leak(Box::new(move || kind.allowed())),
+            canonical: Box::leak(Box::new(move |text: &str| kind.canonical(text))),
+        });
+        kinds.push((name, kind));
+    }
+    Ok((parameters.leak(), kinds.leak()))
+}
