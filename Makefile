@@ -5,6 +5,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 TARGET := $(or $(CARGO_TARGET_DIR),target)/release
 ENGINE := python/celltcp/engine
+# The example is a package of its own; it shares what is compiled.
+EXAMPLE := --manifest-path examples/own-cca/Cargo.toml --target-dir target
 RUST := $(shell find crates -name '*.rs' -o -name '*.toml') Cargo.toml Cargo.lock
 
 .PHONY: demo test test-kernel lint bench wheel setup lock clean
@@ -14,6 +16,7 @@ demo: setup
 
 test: setup
 	cargo test --workspace --locked --quiet
+	cargo test $(EXAMPLE) --locked --quiet
 	$(BIN)/pytest
 
 # Builds a kernel into the user's cache first, unless it is there; docs/kernel.md says what that needs.
@@ -23,7 +26,9 @@ test-kernel: setup
 
 lint: setup
 	cargo fmt --check
+	cargo fmt --manifest-path examples/own-cca/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo clippy $(EXAMPLE) --all-targets --locked -- -D warnings
 	$(BIN)/ruff check python studies tests
 	$(BIN)/ruff format --check python studies tests
 	$(BIN)/lint-imports --no-cache

@@ -13,9 +13,9 @@ const PARAMETERS: &[Parameter] = &[Parameter {
     meaning: "Share of the window that is left after a loss.",
     unit: "",
     source: "this example",
-    default: || "0.8".to_owned(),
-    allowed: || "numbers from 0.1 to 0.9".to_owned(),
-    canonical: |text| {
+    default: &|| "0.8".to_owned(),
+    allowed: &|| "numbers from 0.1 to 0.9".to_owned(),
+    canonical: &|text| {
         let keep: f64 = text.parse().ok()?;
         (0.1..=0.9).contains(&keep).then(|| keep.to_string())
     },

@@ -42,3 +42,27 @@ fn a_wrong_parameter_is_refused() {
         "bad.toml:2: flows.0.cca: gentle: \"2\" is not a value of keep; allowed: numbers from 0.1 to 0.9"
     );
 }
+
+/// The program prints one table, in which the CCA of one's own stands beside those of celltcp.
+#[test]
+fn one_table_has_it_beside_those_of_celltcp() {
+    let file = std::env::temp_dir().join(format!("own-cca-{}.toml", std::process::id()));
+    let text = "duration = \"2s\"\n[path.down]\nrate = \"10Mbit/s\"\n[[flows]]\n";
+    std::fs::write(&file, text).expect("a scenario");
+    let table = |ccas: &str| {
+        std::process::Command::new(env!("CARGO_BIN_EXE_own-cca"))
+            .args([file.as_os_str(), ccas.as_ref(), "2".as_ref()])
+            .output()
+            .expect("it can be run")
+    };
+    let done = table("gentle,gentle:keep=0.5,cubic");
+    let text = String::from_utf8(done.stdout).expect("a text");
+    let names: Vec<_> = text
+        .lines()
+        .skip(2)
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    assert_eq!(names, ["gentle", "gentle:keep=0.5", "cubic"], "{text}");
+    assert!(!table("gentle:hold=1").status.success());
+    std::fs::remove_file(&file).expect("it is there");
+}
