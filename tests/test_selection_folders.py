@@ -8,10 +8,12 @@ import pandas as pd
 import pytest
 
 import celltcp as ct
+from celltcp._core import policy_text
 from celltcp.campaign import jobs_for
 from celltcp.engines import engine
 from celltcp.results import UNFINISHED, require_own
 from celltcp.scenarios import load_scenario
+from celltcp.selection import Evaluation, evaluate, on_scenario
 from celltcp.selection.kept import save_frames
 
 COMPARE = ("compare", "steady-5-18", "--cca", "cubic", "--runs", "1", "--duration", "2s")
@@ -43,6 +45,51 @@ def test_its_own_are(celltcp, tmp_path: Path) -> None:
     for _ in range(2):
         assert celltcp(*EVALUATE, "--out", "cases").returncode == 0
     assert (tmp_path / "cases" / "cases.parquet").is_file()
+
+
+def test_more_runs_go_on_from_fewer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[int] = []
+
+    def counted(jobs, **given):
+        done.append(len(jobs))
+        return run_jobs(jobs, **given)
+
+    run_jobs = on_scenario.run_jobs
+    monkeypatch.setattr(on_scenario, "run_jobs", counted)
+
+    def evaluated(runs: int, folder: str) -> Evaluation:
+        given = {"against": "bpftune", "switches": True, "history": 1, "seed": 3}
+        settings = {"set": ["duration=6s"], "out": tmp_path / folder}
+        return evaluate(
+            "rules", "drive,steady-5-18", runs, ["goodput", "delay"], "cubic,bbr", **given, **settings
+        )
+
+    whole = evaluated(3, "whole")
+    done.clear()
+    evaluated(2, "grown")
+    assert max(done) == 2 * 6
+    done.clear()
+    grown = evaluated(3, "grown")
+    assert max(done) == 6
+    assert grown.to_json() == whole.to_json()
+    for frame in ("runs", "decisions", "costs", "cases"):
+        pd.testing.assert_frame_equal(getattr(grown, frame), getattr(whole, frame))
+    done.clear()
+    assert evaluated(3, "grown").to_json() == whole.to_json()
+    assert not any(done)
+    with pytest.raises(ct.CelltcpError, match=r"other settings \(runs\)"):
+        evaluated(2, "grown")
+
+
+def test_a_policy_that_has_changed_is_evaluated_again(celltcp, tmp_path: Path) -> None:
+    policy = tmp_path / "mine.toml"
+    command = [word.replace("rules", "mine.toml") for word in EVALUATE]
+    policy.write_text(policy_text("rules"))
+    assert celltcp(*command, "--out", "out").returncode == 0
+    policy.write_text(policy_text("default"))
+    done = celltcp(*command, "--out", "out")
+    assert done.returncode == 2
+    assert "other settings (digests)" in done.stderr
 
 
 def test_an_evaluation_that_was_interrupted_counts(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from celltcp.requirements import REQUIREMENTS
 from celltcp.results.frames import json_rows
 from celltcp.selection.best_sets import differences_of, overlaps_of, standings_of, summary_of
 from celltcp.selection.candidates import check_requirements, fixed_ccas
-from celltcp.selection.kept import Kept, finished_frames, own_folder, save_frames
+from celltcp.selection.kept import Kept, finished_frames, joined, own_folder, runs_there, save_frames
 from celltcp.selection.on_scenario import Plan, on_sources
 from celltcp.settings import RunSettings
 from celltcp.sources import Source, names_of, sources_of
@@ -141,9 +142,7 @@ def check_engines_with(
     found = sources_of(scenarios, settings.changes)
     plans = [Plan(tuple(compared), (), settings, each) for each in (native, linux)]
     # Whatever cannot be run is told before anything is.
-    for plan in plans:
-        for source in found.sources:
-            plan.check(source)
+    digests = {source.name: [plan.check(source) for plan in plans] for source in found.sources}
     told = {
         "version": __version__,
         "build": linux.build,
@@ -151,16 +150,20 @@ def check_engines_with(
         "requirements": requirements,
         "cca": compared,
         "scenarios": {source.name: source.scenario.hash for source in found.sources},
+        "digests": digests,
         "left_out": list(found.left_out),
         "runs": settings.runs,
         "seed": settings.seed,
     }
     with own_folder(settings.out, "engines", told, overwrite=settings.overwrite) as folder:
         there = finished_frames(folder, told, ("runs",))
-        if there is not None:
+        runs = runs_there(folder, told) if there is not None else 0
+        if there is not None and runs == settings.runs:
             return Overlap(there["runs"], told)
         kept = Kept(folder)
-        overlap = Overlap(_both(plans, found.sources, kept, progress), told)
+        plans = [replace(plan, there=runs) for plan in plans]
+        frames = {"runs": _both(plans, found.sources, kept, progress)}
+        overlap = Overlap((joined(there, frames) if there else frames)["runs"], told)
         if folder is not None:
             overlap.save(folder)
             kept.clear()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,15 @@ from celltcp.results.frames import json_rows, json_value
 from celltcp.selection.best_for_all import best_for_all_of
 from celltcp.selection.candidates import AGAINST, DEFAULT, fixed_ccas, uses
 from celltcp.selection.cases import cases_of, checks_of, duels_of
-from celltcp.selection.kept import Frames, Kept, finished_frames, own_folder, save_frames
+from celltcp.selection.kept import (
+    Frames,
+    Kept,
+    finished_frames,
+    joined,
+    own_folder,
+    runs_there,
+    save_frames,
+)
 from celltcp.selection.on_scenario import Plan, on_sources
 from celltcp.selection.prices import Price, price_of
 from celltcp.selection.tally import PUBLISHED, RULE, tally_of
@@ -219,8 +227,7 @@ def evaluate_with(
     found = sources_of(scenarios, settings.changes)
     plan = Plan(fixed, tuple(wanted), settings, engine, history, policies.switches)
     # Whatever cannot be run is told before anything is.
-    for source in found.sources:
-        plan.check(source)
+    digests = {source.name: plan.check(source) for source in found.sources}
     told = {
         "version": __version__,
         "build": engine.build,
@@ -232,6 +239,7 @@ def evaluate_with(
         "hints": {use.policy: use.hints for use in wanted},
         "history": {use.policy: history for use in wanted if use.learns},
         "scenarios": {source.name: source.scenario.hash for source in found.sources},
+        "digests": digests,
         "left_out": list(found.left_out),
         "switches": policies.switches,
         "runs": settings.runs,
@@ -239,10 +247,12 @@ def evaluate_with(
     }
     with own_folder(settings.out, "evaluate", told, overwrite=settings.overwrite) as folder:
         there = finished_frames(folder, told, ("runs", "decisions", "histories", "costs"))
-        if there is not None:
+        runs = runs_there(folder, told) if there is not None else 0
+        if there is not None and runs == settings.runs:
             return Evaluation(there, told)
         kept = Kept(folder)
-        evaluation = Evaluation(on_sources(found.sources, plan, kept, progress), told)
+        frames = on_sources(found.sources, replace(plan, there=runs), kept, progress)
+        evaluation = Evaluation(joined(there, frames) if there else frames, told)
         if folder is not None:
             evaluation.save(folder)
             kept.clear()

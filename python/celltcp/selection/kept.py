@@ -24,6 +24,9 @@ from celltcp.results import (
     write_atomically,
 )
 
+#: Columns by which the runs of an evaluation are grouped.
+_GROUPS = ("engine", "scenario", "label", "policy", "requirement")
+
 #: Data frames of a scenario, by name.
 Frames = dict[str, pd.DataFrame]
 
@@ -49,7 +52,8 @@ def own_folder(
     require_own(out, command)
     with claimed(out) as folder:
         there = about_in(folder)
-        if there is not None and there != _as_json(told) and not overwrite:
+        continued = runs_there(folder, told) > 0
+        if there is not None and not continued and not overwrite:
             planned = _as_json(told)
             fields = [name for name in {**there, **planned} if there.get(name) != planned.get(name)]
             raise CelltcpError(
@@ -59,11 +63,22 @@ def own_folder(
         yield folder
 
 
+def runs_there(folder: Path | None, told: Mapping[str, Any]) -> int:
+    """Returns how many runs a folder has of the same settings; 0 if it has more than planned."""
+    there = about_in(folder) if folder is not None else None
+    if there is None:
+        return 0
+    planned = _as_json(told)
+    runs = int(there.get("runs", 0))
+    same = {**there, "runs": 0} == {**planned, "runs": 0}
+    return runs if same and runs <= planned["runs"] else 0
+
+
 def finished_frames(
     folder: Path | None, told: Mapping[str, Any], names: Iterable[str]
 ) -> Frames | None:
-    """Returns the frames of those names if a folder has results of the very same settings."""
-    if folder is None or about_in(folder) != _as_json(told):
+    """Returns the frames of those names if a folder has results of the same settings."""
+    if folder is None or not runs_there(folder, told):
         return None
     try:
         return {
@@ -73,6 +88,26 @@ def finished_frames(
         }
     except (pa.ArrowInvalid, OSError):
         return None
+
+
+def joined(earlier: Frames, later: Frames) -> Frames:
+    """Returns the frames of earlier runs with those of later ones, in the order of one command."""
+    groups = [each for each in _GROUPS if each in earlier["runs"]]
+    keys = earlier["runs"][groups].drop_duplicates().reset_index(drop=True)
+    frames: Frames = {}
+    for name, before in earlier.items():
+        parts = [each for each in (before, later.get(name, before[:0])) if not each.empty]
+        if not parts or "seed" not in parts[0]:
+            # What policies remember does not depend on the number of runs.
+            frames[name] = before
+            continue
+        found = pd.concat(parts, ignore_index=True)
+        mine = [each for each in groups if each in found]
+        places = keys.drop_duplicates(mine)[mine].assign(place=range(len(keys.drop_duplicates(mine))))
+        order = found[[*mine, "seed"]].merge(places, on=mine, how="left")
+        order = order.sort_values(["place", "seed"], kind="stable")
+        frames[name] = found.loc[order.index].reset_index(drop=True)
+    return frames
 
 
 def _as_json(told: Mapping[str, Any]) -> dict[str, Any]:

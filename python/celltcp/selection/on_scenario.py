@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -50,16 +51,22 @@ class Plan:
     history: int = 0
     #: Whether what changes cost is measured.
     switches: bool = False
+    #: Number of runs of each CCA that earlier results have, which are not run again.
+    there: int = 0
 
-    def check(self, source: Source) -> None:
-        """Checks that everything can run on this scenario.
+    def check(self, source: Source) -> str:
+        """Checks that everything can run on this scenario, and returns a digest of what runs.
+
+        Neither the number of runs nor what policies remember is in the digest.
 
         Raises:
             CelltcpError: if a policy or a congestion control cannot.
         """
         forgetful = remembering(source, "")
-        _jobs(source, self.fixed, self)
-        _jobs(forgetful, [use.cca for use in self.uses], self)
+        jobs = _jobs(source, self.fixed, self)
+        jobs += _jobs(forgetful, [use.cca for use in self.uses], self)
+        first = [job.key for job in jobs if job.seed == self.settings.seed + self.there]
+        return hashlib.sha256("\n".join(first).encode()).hexdigest()[:16]
 
 
 def on_scenario(source: Source, plan: Plan, kept: Kept, progress: Progress | None) -> Frames:
@@ -117,7 +124,7 @@ def _jobs(source: Source, labels: Iterable[str], plan: Plan, first: int = 0) -> 
     for label in labels:
         changed = source.scenario.with_cca(label)
         plan.engine.require(sorted(set(changed.ccas)), label)
-        for run in range(plan.settings.runs):
+        for run in range(plan.there, plan.settings.runs):
             number = first + len(jobs)
             jobs.append(Job(number, label, plan.settings.seed + run, changed, plan.engine))
     return jobs
