@@ -11,9 +11,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from rich.console import Console
 
 import celltcp as ct
+from celltcp.cli import celltcp as celltcp_group
 from celltcp.plots.palette import colour
 from celltcp.plots.style import draw_series, figure, styled
 
@@ -54,6 +56,45 @@ def test_size_style_and_title_can_be_asked_for(celltcp, tmp_path: Path) -> None:
     with styled("4x4"):
         assert tuple(figure(1, 1).get_size_inches()) == (4, 4)
     assert tuple(figure(1, 1).get_size_inches()) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *(("compare",), ("run",), ("sweep",), ("show",), ("papers",), ("fidelity",)),
+        *(("select", "evaluate"), ("select", "explain"), ("radio", "calibrate"), ("traces", "plot")),
+    ],
+)
+def test_every_command_with_pictures_has_the_options_of_their_looks(command) -> None:
+    told = CliRunner().invoke(celltcp_group, [*command, "--help"]).output
+    assert all(option in told for option in ("--size", "--style", "--title"))
+
+
+def test_pictures_are_drawn_again_for_other_looks(celltcp, tmp_path: Path) -> None:
+    command = ("sweep", "drive", "--vary", "path.rtt=18ms,68ms", *QUICK, "--out", "r")
+    assert celltcp(*command).returncode == 0
+    text = (tmp_path / "r" / "sweep.svg").read_text()
+    assert "drive: 2 runs of each CCA</text>" in text
+    assert "native engine</text>" in text
+    done = celltcp(*command, "--title", "Mine", "--size", "6x4")
+    assert "nothing was run" in done.stderr
+    text = (tmp_path / "r" / "sweep.svg").read_text()
+    assert "Mine</text>" in text
+    assert 'width="432pt" height="288pt"' in text
+
+
+def test_a_sweep_tells_its_warnings_in_the_table_and_the_picture(celltcp, tmp_path: Path) -> None:
+    done = celltcp(
+        *("sweep", "steady-20-68", "--vary", "tcp.window_scale=0,7", *QUICK, "--out", "r"),
+    )
+    assert "warning: tcp.window_scale=0: cubic, bbr: the receive window" in done.stdout
+    assert "the receive window" in (tmp_path / "r" / "sweep.svg").read_text()
+
+
+def test_commands_are_listed_without_cut_sentences() -> None:
+    for words in ([], ["select"], ["kernel"], ["traces"], ["radio"], ["fidelity"]):
+        told = CliRunner().invoke(celltcp_group, [*words, "--help"], terminal_width=80).output
+        assert "..." not in told.partition("Commands:")[2]
 
 
 def test_a_long_series_is_a_band_that_keeps_its_extremes() -> None:

@@ -94,3 +94,19 @@ def test_recorded_logs_of_nyu_mets_are_read() -> None:
         assert trace.how == "NYU-METS, a line per second"
         assert 5 < trace.mean_mbps < 50
         assert trace.duration_s > 20_000
+
+
+def test_the_uplink_beside_a_downlink_is_taken_and_told(celltcp, tmp_path: Path) -> None:
+    for name, seconds in (("d.down", "5"), ("d.up", "7"), ("other.up", "9")):
+        assert celltcp("traces", "generate", name, "--duration", seconds).returncode == 0
+    command = ("run", "d.down", "--duration", "1s", "--samples", "off")
+    told = celltcp(*command).stderr
+    assert "d.up (found beside the downlink): mahimahi" in told
+    assert "7.0 s" in told
+    told = celltcp(*command, "--uplink", "other.up").stderr
+    assert "other.up: mahimahi" in told
+    assert "(found beside" not in told
+    assert "/d.up" not in celltcp(*command, "--set", "path.up.rate=5Mbit/s").stderr
+    for name in ("d.down", "d.up"):
+        (tmp_path / f"{name}.gz").write_bytes(gzip.compress((tmp_path / name).read_bytes()))
+    assert "d.up.gz (found beside" in celltcp("run", "d.down.gz", *command[2:]).stderr

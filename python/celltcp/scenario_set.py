@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from celltcp.results import require_own
 from celltcp.results.folder import part_of_file_name
 from celltcp.results.frames import json_value
 from celltcp.settings import DEFAULT_CCAS, RunSettings
-from celltcp.sources import load_each, short_name, uplink_beside
+from celltcp.sources import load_each, short_name
 from celltcp.statistics import estimate
 
 
@@ -159,11 +159,7 @@ def load_all(scenarios: str | Sequence[str], settings: RunSettings) -> LoadedSet
     Raises:
         CelltcpError: if a name is no scenario, or nothing is named.
     """
-
-    def load(name: str) -> Scenario:
-        return replace(settings, uplink=settings.uplink or uplink_beside(name)).load(name)
-
-    found, left_out = load_each(scenarios, load)
+    found, left_out = load_each(scenarios, settings.load)
     short = [short_name(name) for name in found]
     names = [one if short.count(one) == 1 else name for one, name in zip(short, found, strict=True)]
     return LoadedSet(dict(zip(names, found.values(), strict=True)), tuple(left_out))

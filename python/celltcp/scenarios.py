@@ -57,7 +57,8 @@ def load_scenario(
         what: a built-in name, also with a variant (`NAME@VARIANT`), a scenario file (`.toml`), a link
             trace of the downlink, or a scenario that is loaded already; relative files in its changes
             count from the folder of its file.
-        uplink: a link trace of the uplink.
+        uplink: a link trace of the uplink. Beside `FILE.down` it is `FILE.up`, unless another one, the
+            direction or a field of `path.up` is given.
         duration: length of a run, such as `"60s"`.
         changes: fields to override, as a mapping or as `"field=value"` texts.
         column: columns of a link trace that is a table, `RATE` or `TIME,RATE`, by names or numbers.
@@ -77,8 +78,10 @@ def load_scenario(
         return what.with_changes(overrides) if overrides else what
     name = str(what)
     if is_trace(name):
-        up = str(Path(uplink).resolve()) if uplink else None
         _must_exist(name)
+        is_told = direction is not None or any(each.startswith("path.up") for each in overrides)
+        taken = uplink or (None if is_told else uplink_beside(name))
+        up = str(Path(taken).resolve()) if taken else None
         return Scenario.of_trace(str(Path(name).resolve()), up, overrides)
     if uplink is not None:
         overrides.append(f"path.up.trace={Path(uplink).resolve()}")
@@ -112,6 +115,18 @@ def _of_variant(name: str, variant: str) -> list[str]:
 def is_trace(name: str) -> bool:
     """Returns whether a file is taken for a link trace, by its name."""
     return name.removesuffix(".gz").endswith(TRACE_ENDINGS)
+
+
+def uplink_beside(name: str) -> Path | None:
+    """Returns the trace of the uplink that goes with the file of a downlink, if there is one."""
+    for packed in ("", ".gz"):
+        ending = f".down{packed}"
+        if name.endswith(ending):
+            for other in (packed, "" if packed else ".gz"):
+                beside = Path(f"{name.removesuffix(ending)}.up{other}")
+                if beside.is_file():
+                    return beside
+    return None
 
 
 def _reading(what: str | Path | Scenario, told: Mapping[str, str | None]) -> list[str]:

@@ -145,11 +145,5 @@ def _meant(piece: str) -> list[tuple[str, bool]]:
     return [(piece, False)]
 
 
-def uplink_beside(name: str) -> Path | None:
-    """Returns the trace of the uplink that goes with the file of a downlink, if there is one."""
-    beside = Path(name).with_suffix(".up")
-    return beside if name.endswith(".down") and beside.is_file() else None
-
-
 def _load(name: str, changes: Sequence[str]) -> Scenario:
-    return load_scenario(name, uplink=uplink_beside(name), changes=changes)
+    return load_scenario(name, changes=changes)

@@ -46,10 +46,22 @@ def _version(context: click.Context, _parameter: click.Parameter, asked: bool) -
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.option(
-    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="What runs."
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_version,
+    help="Show version and build of celltcp, its engines and the kernels that are built.",
 )
 def celltcp() -> None:
-    """Which TCP congestion control, on this mobile network, for this application, now?"""
+    r"""Find the TCP congestion control that fits a mobile network and an application.
+
+    celltcp simulates connections over recorded or modelled mobile links, compares congestion controls
+    on them, and selects one automatically. A first comparison:
+
+    \b
+      celltcp compare drive --cca cubic,bbr --out results
+    """
 
 
 for command in (

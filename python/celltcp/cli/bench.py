@@ -14,11 +14,11 @@ import click
     default=5,
     show_default=True,
     type=click.IntRange(1),
-    help="For the radio's approximations.",
+    help="Number of runs for the approximations of the radio.",
 )
-@click.option("--json", "json_file", metavar="FILE", help="Write the figures as JSON.")
+@click.option("--json", "json_file", metavar="FILE", help="Write the figures as JSON to this file.")
 def bench(what: str, runs: int, json_file: str | None) -> None:
-    """Measure the native engine.
+    """Measure speed and memory of the native engine.
 
     tcp: simulated seconds and data packets per CPU second, and the cost of a run of a campaign beside
     the engine. radio: the cost of cells and UEs in time and memory, and what the radio's approximations
@@ -63,6 +63,7 @@ def _radio(runs: int) -> dict[str, Any]:
     from rich.table import Table
 
     from celltcp.cli.console import wide_console
+    from celltcp.cli.fitted import print_table
     from celltcp.radio import bench as radio
 
     console = wide_console()
@@ -92,7 +93,7 @@ def _radio(runs: int) -> dict[str, Any]:
             theirs["source_3_48"],
             f"{cost.peak_mb:.0f}, {cost.added_mb:.0f}",
         )
-    console.print(table)
+    print_table(console, table)
     for title, counts, text in (
         ("UEs of one cell, one of them with greedy TCP", radio.UES, radio.many_ues),
         (f"cells, each with {radio.UES_PER_CELL} UEs", radio.CELLS, radio.many_cells),
@@ -104,7 +105,7 @@ def _radio(runs: int) -> dict[str, Any]:
             cost = radio.measure_text(text(count))
             figures[f"{title}: {count}"] = asdict(cost)
             table.add_row(str(count), f"{cost.speed:.1f}", f"{cost.added_mb:.0f}")
-        console.print(table)
+        print_table(console, table)
     table = Table(title=f"Goodput with an approximation less that without, Mbit/s, {runs} runs")
     for heading in ("approximation", "scenario", "CCA", "without it", "difference"):
         table.add_column(heading)
@@ -114,5 +115,5 @@ def _radio(runs: int) -> dict[str, Any]:
         figures[f"{each.name}, {each.scenario}, {each.cca}"] = asdict(each)
         exact = f"{each.exact_mbps:.2f}"
         table.add_row(each.name, each.scenario, each.cca, exact, f"{found.mean:+.3f}{spread}")
-    console.print(table)
+    print_table(console, table)
     return figures

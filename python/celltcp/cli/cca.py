@@ -12,12 +12,13 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("name", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the list or the description as JSON.")
 def cca(name: str | None, as_json: bool) -> None:
-    """List the congestion controls, or tell all about the one called NAME.
+    """List the congestion controls, or describe one.
 
-    Parameters are set as in --cca cubic:hystart=off,beta=0.8,bbr or, in a scenario, as
-    cca = { name = "cubic", hystart = "off" }. auto is not one of them, but selects and changes them.
+    Parameters are set as in --cca cubic:hystart=off,beta=0.8,bbr or, in a scenario, as cca = { name =
+    "cubic", hystart = "off" }. auto is no congestion control: it selects one for each connection and
+    changes it on the way.
     """
     import json
 
@@ -38,6 +39,7 @@ def _print_catalogue(entries: list[CcaEntry]) -> None:
     from rich.table import Table
 
     from celltcp.cli.console import wide_console
+    from celltcp.cli.fitted import print_table
 
     table = Table()
     for heading in ("name", "family", "in Linux", "year", "reference"):
@@ -51,7 +53,7 @@ def _print_catalogue(entries: list[CcaEntry]) -> None:
             entry["reference"],
         )
     console = wide_console()
-    console.print(table)
+    print_table(console, table)
     console.print(
         "--cca auto selects among them and changes them on the way; celltcp cca auto tells its "
         "parameters, celltcp select policies by what it selects."
@@ -66,6 +68,7 @@ def _print_auto(as_json: bool) -> None:
 
     from celltcp._core import auto_parameters, builtin_policies
     from celltcp.cli.console import wide_console
+    from celltcp.cli.fitted import print_table
 
     if as_json:
         parameters = [{"name": name, "meaning": meaning} for name, meaning in auto_parameters()]
@@ -83,13 +86,14 @@ def _print_auto(as_json: bool) -> None:
     table.add_column("meaning", overflow="fold")
     for parameter, meaning in auto_parameters():
         table.add_row(parameter, meaning)
-    console.print(table)
+    print_table(console, table)
 
 
 def _print_entry(entry: CcaEntry) -> None:
     from rich.table import Table
 
     from celltcp.cli.console import wide_console
+    from celltcp.cli.fitted import print_table
 
     console = wide_console()
     console.print(f"{entry['name']}: {entry['title']}, family {entry['family']}, {entry['year']}")
@@ -114,4 +118,4 @@ def _print_entry(entry: CcaEntry) -> None:
             parameter["meaning"],
             parameter["source"],
         )
-    console.print(table)
+    print_table(console, table)

@@ -8,7 +8,14 @@ import click
 
 from celltcp.cli.console import fitting, wide_console
 from celltcp.cli.means import mean_text, runs_text
-from celltcp.cli.options import campaign_options, option, own_option, scenarios_options, takes_settings
+from celltcp.cli.options import (
+    campaign_options,
+    draws,
+    option,
+    own_option,
+    scenarios_options,
+    takes_settings,
+)
 from celltcp.cli.outcome import check_json, draw, is_drawn, tell, tell_traces
 from celltcp.cli.progress import progress_bar
 
@@ -45,15 +52,18 @@ DROPPABLE = ("induced_delay_ms", "retransmissions", "rtt_p95_ms", "pm_balanced",
 @campaign_options
 @option("radio_log")
 @own_option
+@draws
 @takes_settings
 def compare(scenarios: tuple[str, ...], settings: RunSettings, json_file: str | None) -> None:
-    """Compare congestion controls on SCENARIO.
+    """Compare congestion controls on one scenario or several.
 
     SCENARIO is a built-in name (celltcp scenarios lists them), a scenario file (.toml) or a link trace
-    (.down, .csv, .txt; also .gz). All congestion controls meet the same channel realisations.
+    (.down, .csv, .txt; also .gz). In run i, all congestion controls meet the same realisation of the
+    channel.
 
-    Of several scenarios, a folder of traces or a pattern such as 'mobility/*', each has a table, and a
-    folder of its own in that of --out; a last table has the means over all of them.
+    SCENARIO may also be a folder of traces or a pattern such as 'mobility/*'. Each scenario then has a
+    table of its own, and a folder of its own within that of --out. The last table has the means over
+    all.
     """
     from celltcp.comparison import compare_with
     from celltcp.results import prepare_folder

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from celltcp.cli.options import option, options
+from celltcp.cli.options import draws, option, options
 from celltcp.cli.packetdrill import packetdrill
 from celltcp.cli.progress import progress_bar
 from celltcp.cli.verbosity import note
@@ -17,34 +17,45 @@ if TYPE_CHECKING:
     from celltcp.fidelity import Fidelity
     from celltcp.fidelity.distribution import Distribution
 
-#: Width of the tables where standard output is no terminal.
-_WIDTH = 150
+#: Width of the tables where there is no terminal: verdicts then stay on one line.
+_PAGE = 150
+#: Columns that a narrow terminal can do without, the least important first.
+_DROPPABLE = ("cwnd distance", "p95 RTT, ms", "retransmitted, %")
 #: Options that say where things go and how fast, not what comes out.
 _NOT_IN_COMMAND = ("out", "jobs", "json_file", "strict")
 
 
 @click.group(invoke_without_command=True)
-@click.option("--cca", default="reno,cubic,bbr", show_default=True, metavar="LIST")
+@click.option(
+    "--cca",
+    default="reno,cubic,bbr",
+    show_default=True,
+    metavar="LIST",
+    help="Congestion controls, which both engines must have.",
+)
 @click.option(
     "--scenario",
     metavar="LIST",
     help="Cases or groups of the set (steady, loss, steps, outage, cellular, mobility, nr), or any "
-    "scenario; default the whole set.",
+    "scenario.  [default: the whole set]",
 )
 @click.option(
     "--random",
     "count",
     type=click.IntRange(min=1),
     metavar="N",
-    help="N scenarios drawn at random by --seed, in place of the set: prints how the differences are "
-    "distributed, and what those outside have in common.",
+    help="Draw N scenarios at random by --seed, in place of the set. Prints the distribution of the "
+    "differences, and what the cases outside of their bands have in common.",
 )
 @options("runs", "seed")
-@option("duration", help="Length of a run; default each case's own.")
+@option("duration", help="Simulated length of a run.  [default: that of each case]")
 @options("jobs", "kernel", "out")
-@click.option("--page", metavar="FILE", help="Write the outcome as a Markdown page with pictures.")
+@click.option(
+    "--page", metavar="FILE", help="Write the outcome to this file as a Markdown page with pictures."
+)
 @option("json_file")
-@click.option("--strict", is_flag=True, help="Exit code 1 if something is outside its band.")
+@click.option("--strict", is_flag=True, help="Exit with code 1 if something is outside its band.")
+@draws
 @click.pass_context
 def fidelity(
     context: click.Context,
@@ -61,12 +72,13 @@ def fidelity(
     json_file: str | None,
     strict: bool,
 ) -> None:
-    """Hold the native TCP against the Linux kernel.
+    """Measure how far the native TCP is from that of a Linux kernel.
 
-    Both engines run on the same path realisations. Per case and congestion control it says how far
-    goodput and mean RTT are apart, and whether that is within the allowed band.
+    Both engines run on the same realisations of the path. For each case and congestion control, the
+    table shows how far goodput and RTT are apart, and whether that is within the allowed band. It needs
+    a kernel, which celltcp kernel build builds.
 
-    The command packetdrill plays scripts that Linux is tested with instead.
+    celltcp fidelity packetdrill plays test scripts of Linux against the native TCP; it needs no kernel.
     """
     if context.invoked_subcommand:
         return
@@ -154,10 +166,11 @@ def print_fidelity(found: Fidelity) -> None:
     from rich.table import Table
 
     from celltcp.cli.console import wide_console
+    from celltcp.cli.fitted import print_table
     from celltcp.fidelity.cases import group_titles
     from celltcp.fidelity.rows import HEADINGS, LEGEND, cells
 
-    console = wide_console(_WIDTH)
+    console = wide_console(_PAGE)
     for group, title in group_titles().items():
         mine = [judgement for judgement in found.judgements if judgement.group == group]
         if not mine:
@@ -170,7 +183,7 @@ def print_fidelity(found: Fidelity) -> None:
             row = cells(judgement)
             style = "bold" if judgement.outside else ""
             table.add_row(*row, style=style)
-        console.print(table)
+        print_table(console, table, _DROPPABLE)
     console.print(LEGEND)
     total = len(found.judgements)
     console.print(
@@ -184,9 +197,10 @@ def print_distribution(found: Distribution) -> None:
     from rich.table import Table
 
     from celltcp.cli.console import wide_console
+    from celltcp.cli.fitted import print_table
     from celltcp.fidelity.distribution import QUANTILES
 
-    console = wide_console(_WIDTH)
+    console = wide_console()
     headings = {"goodput_mbps": "goodput", "rtt_mean_ms": "mean RTT"}
     table = Table(
         title=f"Absolute differences, % of the kernel's mean, over {found.comparisons} comparisons"
@@ -198,14 +212,14 @@ def print_distribution(found: Distribution) -> None:
     for metric, quantiles in found.quantiles.items():
         numbers = [f"{quantiles[share]:.1f}" for share in QUANTILES]
         table.add_row(headings[metric], *numbers, f"{100 * found.within[metric]:.1f} %")
-    console.print(table)
+    print_table(console, table)
     traits = Table(title="Comparisons by what their scenario has")
     traits.add_column("trait")
     for heading in ("comparisons", "beyond a band", "share, %"):
         traits.add_column(heading, justify="right")
     for name, (count, beyond) in found.traits.items():
         traits.add_row(name, str(count), str(beyond), f"{100 * beyond / count:.0f}")
-    console.print(traits)
+    print_table(console, traits)
     if not found.outside:
         return
     outside = Table(title="Beyond a band; the guess is the trait that most often goes with it")
@@ -218,7 +232,7 @@ def print_distribution(found: Distribution) -> None:
         )
         others = ", ".join(name for name in each.traits if name != each.guess)
         outside.add_row(each.judgement.case, each.judgement.cca, metrics, each.guess or "-", others)
-    console.print(outside)
+    print_table(console, outside, ("other traits",))
 
 
 def save_pictures(found: Fidelity, folder: Path) -> None:

@@ -15,27 +15,36 @@ if TYPE_CHECKING:
 
 @click.group()
 def kernel() -> None:
-    """Linux kernels that run their own TCP in virtual time: build, list, remove."""
+    """Build, list and remove Linux kernels for the kernel engine.
+
+    Such a kernel runs as an ordinary process with its own TCP, in virtual time.
+    """
 
 
 @kernel.command()
-@click.option("--source", metavar="FILE", help="A tarball of a kernel, as kernel.org has them.")
+@click.option("--source", metavar="FILE", help="Source of the kernel: a tarball as on kernel.org.")
 @click.option(
     "--debian",
     metavar="PACKAGE",
-    help="Debian's package of a source, such as linux-source-6.12, fetched by apt; by default the "
-    "newest that is known to work.",
+    help="Source of the kernel: a package of Debian such as linux-source-6.12, which apt fetches.  "
+    "[default: the newest that is known to work]",
 )
-@click.option("--jobs", type=click.IntRange(1), help="Compilers at a time; default all cores.")
-@click.option("--keep-source", is_flag=True, help="Keep source and objects, for quick rebuilds.")
-@click.option("--force", is_flag=True, help="Start over although the kernel is there.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Number of compilers at the same time.  [default: all cores]",
+)
+@click.option("--keep-source", is_flag=True, help="Keep source and object files, for quick rebuilds.")
+@click.option("--force", is_flag=True, help="Build again even if the kernel is there.")
 def build(
     source: str | None, debian: str | None, jobs: int | None, keep_source: bool, force: bool
 ) -> None:
-    """Build a user-mode kernel into the cache of this user.
+    """Build a Linux kernel for the kernel engine.
 
-    Takes some minutes and 2.3 GB of disk, of which 10 MB stay. No root is needed, and nothing of the
-    system changes. An interrupted build goes on where it stopped.
+    The kernel goes to the cache of this user. Takes some minutes and 2.3 GB of disk, of which 10 MB
+    stay. No root is needed, and nothing of the system changes. An interrupted build goes on where it
+    stopped.
     """
     from celltcp.kernel import build as build_kernel
 
@@ -59,7 +68,7 @@ def build(
 
 
 @kernel.command()
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
 def status(as_json: bool) -> None:
     """List the kernels that are built."""
     import json
@@ -73,6 +82,7 @@ def status(as_json: bool) -> None:
     from rich.table import Table
 
     from celltcp.cli.console import wide_console
+    from celltcp.cli.fitted import print_table
 
     console = wide_console()
     if found["kernels"]:
@@ -88,7 +98,7 @@ def status(as_json: bool) -> None:
                 row["built"][:16].replace("T", " "),
                 "up to date" if row["up_to_date"] else f"rebuild is due: {row['command']}",
             )
-        console.print(table)
+        print_table(console, table)
     else:
         console.print("No kernel is built; `celltcp kernel build` builds one.")
     for work in found["work"]:
@@ -100,9 +110,9 @@ def status(as_json: bool) -> None:
 
 @kernel.command()
 @click.argument("version", required=False)
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Remove without asking.")
 def clean(version: str | None, yes: bool) -> None:
-    """Remove the kernels of VERSION with their work folders, or all of them."""
+    """Remove kernels and their work folders: those of VERSION, or all."""
     from celltcp.kernel.cache import clean as remove
     from celltcp.kernel.cache import removable
 

@@ -19,71 +19,102 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 #: Options by the name of the setting or parameter that they become.
 _OPTIONS: dict[str, dict[str, Any]] = {
-    "uplink": {"metavar": "FILE", "help": "Link trace of the uplink."},
+    "uplink": {
+        "metavar": "FILE",
+        "help": "Link trace of the uplink. Beside FILE.down, FILE.up is taken unless told otherwise.",
+    },
     "column": {
         "metavar": "[TIME,]RATE",
-        "help": "Columns of a link trace that is a table, by names or numbers from 1.",
+        "help": "Columns to read from a link trace in a table: names, or numbers from 1.",
     },
     "unit": {
         "metavar": "UNIT",
-        "help": "Units of a link trace that is a table, such as kbit/s or ms,kbit/s.",
+        "help": "Units of these columns, such as kbit/s or ms,kbit/s.",
     },
     "direction": {
         "type": click.Choice(["down", "up"]),
-        "help": "Whose rates are read, of a link trace that has both.",
+        "help": "Direction to read from a link trace that has both.",
     },
-    "duration": {"metavar": "TIME", "help": "Length of a run, such as 60s."},
+    "duration": {
+        "metavar": "TIME",
+        "help": "Simulated length of a run, such as 60s.  [default: that of the scenario]",
+    },
     "changes": {
         "name": "--set",
         "multiple": True,
         "metavar": "FIELD=VALUE",
         "help": "Override a field of the scenario, such as path.buffer=2bdp; may be repeated.",
     },
-    "seed": {"default": 1, "show_default": True, "type": SEEDS},
+    "seed": {
+        "default": 1,
+        "show_default": True,
+        "type": SEEDS,
+        "metavar": "N",
+        "help": "Seed of the first run; the others have the following ones.",
+    },
     "engine": {
         "default": "native",
         "show_default": True,
         "type": click.Choice(ENGINES),
-        "help": "What runs TCP: celltcp itself, or a real Linux kernel in virtual time.",
+        "help": "Engine that runs TCP: celltcp's own TCP, or a Linux kernel in virtual time.",
     },
-    "kernel": {"metavar": "VERSION", "help": "Which kernel; default the newest built."},
+    "kernel": {
+        "metavar": "VERSION",
+        "help": "Version of the Linux kernel for the kernel engine.  [default: the newest built]",
+    },
     "cca": {
         "default": "cubic,bbr,newreno",
         "show_default": True,
         "metavar": "LIST",
-        "help": "Names, with parameters (cubic:hystart=off) or several flows (cubic+bbr); all; own.",
+        "help": "Congestion controls: names (bbr), with parameters (cubic:hystart=off), or for several "
+        "flows at a time (cubic+bbr). all: every one of the engine; own: those of the scenario.",
     },
-    "runs": {"default": 10, "show_default": True, "type": click.IntRange(1)},
-    "jobs": {"type": click.IntRange(1), "help": "Runs at a time; default all cores."},
-    "out": {"metavar": "DIR", "help": "Keep tables and pictures here; resumes."},
+    "runs": {
+        "default": 10,
+        "show_default": True,
+        "type": click.IntRange(1),
+        "metavar": "N",
+        "help": "Number of runs of each congestion control, each with a seed of its own.",
+    },
+    "jobs": {
+        "type": click.IntRange(1),
+        "metavar": "N",
+        "help": "Number of runs at the same time.  [default: all cores]",
+    },
+    "out": {
+        "metavar": "DIR",
+        "help": "Keep the results in this folder: tables and pictures. Runs that are there already are "
+        "not done again.",
+    },
     "overwrite": {
         "is_flag": True,
-        "help": "Replace other results in the folder of --out.",
+        "help": "Replace what the folder of --out holds, even if it is of another experiment.",
     },
-    "size": {"metavar": "WxH", "help": "Size of the picture in inches, such as 8x5."},
-    "style": {"metavar": "STYLE", "help": "Style of matplotlib, by its name or file."},
+    "size": {"metavar": "WxH", "help": "Width and height of the picture in inches, such as 8x5."},
+    "style": {"metavar": "STYLE", "help": "Matplotlib style of the picture: a name or a style file."},
     "title": {"metavar": "TEXT", "help": "Title of the picture."},
     "json_file": {
         "name": "--json",
         "metavar": "FILE",
-        "help": "Write the outcome as JSON; - prints it.",
+        "help": "Write the outcome as JSON to this file; with -, print it in place of the table.",
     },
     "radio_log": {
         "is_flag": True,
-        "help": "Record every TTI of the radio; some 2000 rows a second.",
+        "help": "Record every transmission interval (TTI) of the radio, some 2000 rows per second.",
     },
     "scenarios": {
         "default": "thesis36",
         "show_default": True,
         "metavar": "LIST",
-        "help": "Built-in names, files, folders of recordings, patterns such as 'mobility/*', "
-        "thesis36.",
+        "help": "Scenarios: built-in names, files, folders of traces, patterns such as 'mobility/*'; "
+        "thesis36 stands for the mobility scenarios of the thesis.",
     },
     "requirement": {
         "default": "goodput,balanced,delay",
         "show_default": True,
         "metavar": "LIST",
-        "help": "For what; select evaluate also takes weights of use/delay/losses such as 1/5/1.",
+        "help": "Requirements by which the best is found: goodput, balanced, delay; select evaluate "
+        "also takes weights of utilisation/delay/losses, such as 1/5/1.",
     },
 }
 
@@ -166,8 +197,28 @@ own_option = click.option(
     expose_value=False,
     callback=_register_files,
     metavar="FILE",
-    help="Python file with a congestion control of your own, for --cca; may be repeated.",
+    help="Python file with a congestion control of your own, which --cca then knows by its name; may "
+    "be repeated.",
 )
+
+#: Options of the looks of pictures.
+LOOKS = ("size", "style", "title")
+
+
+def draws(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds --size, --style and --title, which hold for the pictures that a command draws."""
+
+    @functools.wraps(command)
+    def call(*given: Any, size: str | None, style: str | None, title: str | None, **named: Any) -> Any:
+        if size is style is title is None:
+            return command(*given, **named)
+        from celltcp.plots.style import styled
+
+        with styled(size, style, title):
+            return command(*given, **named)
+
+    return options(*LOOKS)(call)
+
 
 #: Adds what is compared, how often, and where it goes.
 campaign_options = options("cca", "runs", "jobs", "out", "overwrite", "json_file")
@@ -175,6 +226,6 @@ campaign_options = options("cca", "runs", "jobs", "out", "overwrite", "json_file
 
 def case_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds cases to run: --scenarios, --requirement, --seed, --jobs, --kernel, --set, --json."""
-    for_all = "Override a field of all scenarios, such as path.buffer=2bdp; may be repeated."
+    for_all = "Override a field in all scenarios, such as path.buffer=2bdp; may be repeated."
     command = option("changes", help=for_all)(option("json_file")(command))
     return options("scenarios", "requirement", "seed", "jobs", "kernel")(command)

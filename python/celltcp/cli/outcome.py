@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,7 +11,6 @@ from celltcp.cli.verbosity import note
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from matplotlib.figure import Figure
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 def check_json(json_file: str | None) -> None:
     """Makes sure, before anything runs, that the file of `--json` can be written."""
-    from pathlib import Path
-
     from celltcp.export.text import must_be_writable
 
     if json_file not in (None, "-"):
@@ -30,8 +28,16 @@ def check_json(json_file: str | None) -> None:
 
 def tell_traces(scenario: Scenario) -> None:
     """Says on standard error how the recorded traces of a scenario were read."""
+    from celltcp.scenarios import uplink_beside
+
+    context = click.get_current_context(silent=True)
+    given = context.params.get("uplink") if context else None
+    files = {direction: str(file) for file, direction, *_ in scenario.traces}
+    beside = None if given else uplink_beside(files.get("down", ""))
     for file, direction, told, _, _ in scenario.traces:
-        note(f"{direction}link {file}: {told}")
+        is_beside = direction == "up" and beside is not None and Path(file).name == beside.name
+        found = " (found beside the downlink)" if is_beside else ""
+        note(f"{direction}link {file}{found}: {told}")
 
 
 def tell(
@@ -39,7 +45,6 @@ def tell(
 ) -> None:
     """Prints the JSON if that was asked for, and else shows the table; writes the file of `--json`."""
     import json
-    from pathlib import Path
 
     from celltcp.export.text import write_text
 
@@ -57,7 +62,17 @@ def is_drawn(results: Results, folder: Path, name: str) -> bool:
     if not results.is_repeat:
         return False
     note(f"{folder} has these results already: nothing was run")
-    return all((folder / f"{name}.{ending}").is_file() for ending in ("png", "svg"))
+    return not looks_asked() and all(
+        (folder / f"{name}.{ending}").is_file() for ending in ("png", "svg")
+    )
+
+
+def looks_asked() -> bool:
+    """Whether --size, --style or --title was given, so that pictures are drawn again."""
+    from celltcp.cli.options import LOOKS
+
+    context = click.get_current_context(silent=True)
+    return context is not None and any(context.params.get(look) is not None for look in LOOKS)
 
 
 def draw(figure: Figure, folder: Path, name: str) -> None:

@@ -15,15 +15,12 @@ if TYPE_CHECKING:
 
     from celltcp.fidelity.packetdrill import Outcome
 
-#: Width of the tables where standard output is no terminal.
-_WIDTH = 150
-
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @option("json_file")
 def packetdrill(paths: tuple[str, ...], json_file: str | None) -> None:
-    """Play packetdrill scripts, with which Linux's TCP is tested, against the native TCP.
+    """Play packetdrill scripts of Linux against the native TCP.
 
     PATH is a script or a folder, which is searched for *.pkt. The exit code is 1 if a script failed.
     """
@@ -52,9 +49,10 @@ def print_outcomes(outcomes: Sequence[Outcome]) -> None:
     from rich.table import Table
 
     from celltcp.cli.console import wide_console
+    from celltcp.cli.fitted import print_table
     from celltcp.fidelity.packetdrill import FAILED, NOT_APPLICABLE, PASSED, count, missing
 
-    console = wide_console(_WIDTH)
+    console = wide_console()
     counted = count(outcomes)
     if counted[FAILED]:
         table = Table(title="Failed")
@@ -64,14 +62,14 @@ def print_outcomes(outcomes: Sequence[Outcome]) -> None:
             if outcome.status == FAILED:
                 texts = (outcome.reason, outcome.expected, outcome.seen)
                 table.add_row(outcome.script, str(outcome.line), *(text or "" for text in texts))
-        console.print(table, markup=False)
+        print_table(console, table, markup=False)
     if counted[NOT_APPLICABLE]:
         table = Table(title="Not applicable")
         table.add_column("needs")
         table.add_column("scripts", justify="right")
         for reason, scripts in missing(outcomes):
             table.add_row(reason, str(scripts))
-        console.print(table, markup=False)
+        print_table(console, table, markup=False)
     console.print(
         f"{counted[PASSED]} passed, {counted[FAILED]} failed, {counted[NOT_APPLICABLE]} not applicable"
     )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from celltcp.cli.options import option, options
+from celltcp.cli.options import draws, option, options
 from celltcp.cli.outcome import check_json, draw, tell
 from celltcp.cli.progress import progress_bar
 
@@ -22,17 +22,20 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("name", required=False)
 @click.argument("experiments", nargs=-1, metavar="[EXPERIMENT...]")
-@click.option("--all", "everything", is_flag=True, help="All experiments of all publications.")
-@click.option("--scenario", metavar="LIST", help="Only these scenarios of the experiments.")
-@click.option("--era", is_flag=True, help="CCAs as the kernel of the experiments had them.")
+@click.option("--all", "everything", is_flag=True, help="Run all experiments of all publications.")
+@click.option("--scenario", metavar="LIST", help="Run only these scenarios of the experiments.")
+@click.option(
+    "--era", is_flag=True, help="Use the congestion controls as the kernel of the experiments had them."
+)
 @click.option(
     "--sweep",
     is_flag=True,
-    help="Agreement for each value of the conditions that the publication does not give.",
+    help="Vary the conditions that the publication does not give; print the agreement for each value.",
 )
 @options("runs", "seed", "jobs")
-@option("out", help="Keep tables and the picture here; resumes.")
-@option("json_file", help="Write a row per published figure as JSON; - prints it.")
+@option("out")
+@option("json_file", help="Write a row per published figure as JSON to this file; with -, print them.")
+@draws
 def papers(
     name: str | None,
     experiments: tuple[str, ...],
@@ -46,10 +49,13 @@ def papers(
     out: str | None,
     json_file: str | None,
 ) -> None:
-    """List publications and their experiments with what each costs, or run those of NAME.
+    """Repeat published experiments, and compare the figures.
 
-    Prints each published figure beside ours with their intervals, whether one lies in the interval of
-    the other, and how well the ranks agree.
+    Without NAME, lists the publications, their experiments, and the time that each takes. With NAME,
+    runs its experiments, or only those that are named.
+
+    Each published figure is printed beside ours with their intervals, whether one lies in the interval
+    of the other, and how well the ranks of the congestion controls agree.
     """
     from celltcp.papers.publications import publication, publications
     from celltcp.papers.replay import Replay

@@ -17,6 +17,7 @@ def print_outcome(found: Outcome, console: Console) -> None:
     """Prints a row per figure, how well the ranks agree, and the source."""
     from rich.table import Table
 
+    from celltcp.cli.fitted import print_table
     from celltcp.papers.publications import publications
 
     table = Table(
@@ -40,7 +41,7 @@ def print_outcome(found: Outcome, console: Console) -> None:
                 _agrees(row),
             )
         table.add_section()
-    console.print(table)
+    print_table(console, table, ("in the interval", "difference"))
     for group in found.groups:
         if group.ranks:
             console.print(
@@ -71,6 +72,8 @@ def print_sweep(field: str, found: Sequence[tuple[str, Outcome]], console: Conso
     """Prints the agreement of a table for each value of a field that the publication does not give."""
     from rich.table import Table
 
+    from celltcp.cli.fitted import print_table
+
     first = found[0][1].table
     table = Table(title=f"{first.publication}, {first.figure}: agreement by {field}")
     table.add_column(field)
@@ -87,7 +90,7 @@ def print_sweep(field: str, found: Sequence[tuple[str, Outcome]], console: Conso
                 f"{100 * each.error:.0f} %",
                 f"{each.inside} of {each.judged}",
             )
-    console.print(table)
+    print_table(console, table)
 
 
 def _agrees(row: Row) -> str:

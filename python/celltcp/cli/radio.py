@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from celltcp.cli.options import SEEDS
+from celltcp.cli.options import draws, option
 from celltcp.cli.progress import progress_bar
 from celltcp.cli.verbosity import note
 
@@ -20,13 +20,20 @@ if TYPE_CHECKING:
 
 @click.group()
 def radio() -> None:
-    """Look at the model of the radio."""
+    """Compare the model of the radio with measurements."""
 
 
 @radio.command()
-@click.option("--runs", default=5, show_default=True, type=click.IntRange(1), help="Drives.")
-@click.option("--seed", default=1, show_default=True, type=SEEDS)
-@click.option("--duration", metavar="TIME", help="Length of a drive; default that of highway/drive.")
+@click.option(
+    "--runs",
+    default=5,
+    show_default=True,
+    type=click.IntRange(1),
+    metavar="N",
+    help="Number of drives.",
+)
+@option("seed")
+@click.option("--duration", metavar="TIME", help="Length of a drive.  [default: that of highway/drive]")
 @click.option(
     "--set",
     "overrides",
@@ -34,9 +41,12 @@ def radio() -> None:
     metavar="FIELD=VALUE",
     help="Override a field of highway/drive; may be repeated.",
 )
-@click.option("--jobs", type=click.IntRange(1), help="Runs at a time; default all cores.")
-@click.option("--phone-logs", "logs", metavar="DIR", help="Logs of phones, as of 5Gdataset.")
-@click.option("--out", metavar="DIR", help="Keep tables and pictures here; resumes.")
+@option("jobs")
+@click.option(
+    "--phone-logs", "logs", metavar="DIR", help="Folder with logs of phones in the format of 5Gdataset."
+)
+@option("out")
+@draws
 def calibrate(
     runs: int,
     seed: int,
@@ -46,10 +56,11 @@ def calibrate(
     logs: str | None,
     out: str | None,
 ) -> None:
-    """Hold the radio against what was measured.
+    """Compare the radio with measurements and logs of phones.
 
-    Downloads on a motorway (highway/drive) against published ones; CQI under three kinds of fading
-    against what was seen on a testbed; with --phone-logs, CQI by SNR against what phones logged.
+    There are three comparisons: downloads on a motorway (scenario highway/drive) with published ones,
+    the channel quality (CQI) under three kinds of fading with that of a testbed, and, with --phone-
+    logs, CQI by SNR with that of phones.
     """
     from pathlib import Path
 
@@ -69,7 +80,7 @@ def calibrate(
         highway = drive(runs, seed, changes=changes, jobs=jobs, out=folder, progress=progress)
     with progress_bar("fading") as progress:
         found = reports(seed, progress=progress)
-    console = wide_console(130)
+    console = wide_console()
     print_highway(highway, console)
     print_reports(found, console)
     if phones:
@@ -86,6 +97,7 @@ def print_highway(found: Highway, console: Console) -> None:
     """By SINR, then what was published beside what came out."""
     from rich.table import Table
 
+    from celltcp.cli.fitted import print_table
     from celltcp.radio.opportunities import MODULATIONS
 
     table = Table(title="highway/drive by mean SINR of a second; shares of transport blocks in %")
@@ -103,14 +115,14 @@ def print_highway(found: Highway, console: Console) -> None:
     for row in found.by_sinr.to_dict("records"):
         parts = (_percent(row[column]) for column in ("seconds", *columns))
         table.add_row(str(row["range"]), *parts, _number(row["rtt_ms"], 1))
-    console.print(table)
+    print_table(console, table)
     table = Table(title="Published figures and ours")
     for heading in ("figure", "published", "here", "holds"):
         table.add_column(heading, justify="left" if heading == "figure" else "right")
     for figure in found.figures:
         words = {True: "yes", False: "no", None: ""}
         table.add_row(figure.name, figure.published, _number(figure.ours, 3), words[figure.holds])
-    console.print(table)
+    print_table(console, table)
     table = Table(title="Throughput of downloads of 20 MB, Mbit/s: mean ± standard deviation, median")
     for heading in ("CCA", "published", "here", "downloads"):
         table.add_column(heading, justify="left" if heading == "CCA" else "right")
@@ -119,7 +131,7 @@ def print_highway(found: Highway, console: Console) -> None:
             f"{mean:.1f} ± {sd:.1f}, {median:.1f}" for mean, sd, median in (each.published, each.ours)
         ]
         table.add_row(each.cca, *texts, str(each.downloads))
-    console.print(table)
+    print_table(console, table)
     console.print(
         "Published: Li, Chung, Jiang, Driving TCP congestion control algorithms on highway, 2017."
     )
@@ -129,6 +141,7 @@ def print_reports(found: list[Reports], console: Console) -> None:
     """CQI under each kind of fading, and the relations between them."""
     from rich.table import Table
 
+    from celltcp.cli.fitted import print_table
     from celltcp.radio.calibration.fading import SINR_DB, relations
 
     table = Table(title=f"CQI reports at a mean SINR of {SINR_DB:g} dB; speeds in km/h")
@@ -137,7 +150,7 @@ def print_reports(found: list[Reports], console: Console) -> None:
     for each in found:
         figures = (f"{value:.2f}" for value in (each.mean, each.sd, each.change))
         table.add_row(each.model, *figures, str(len(each.cqi)))
-    console.print(table)
+    print_table(console, table)
     for relation, holds in relations(found).items():
         console.print(f"{relation}: {'holds' if holds else 'does not hold'}")
     console.print("Seen on a testbed: Atxutegi, PhD thesis, UPV/EHU, 2018, section 5.5.2, figure 5.23.")
@@ -147,6 +160,7 @@ def print_phone_logs(found: PhoneLogs, console: Console) -> None:
     """CQI by SNR of phones and ours."""
     from rich.table import Table
 
+    from celltcp.cli.fitted import print_table
     from celltcp.radio.calibration.phone_logs import LEAST_S, NETWORK, median_distance
 
     table = Table(
@@ -159,7 +173,7 @@ def print_phone_logs(found: PhoneLogs, console: Console) -> None:
         table.add_row(
             str(row["sinr_db"]), str(row["seconds"]), *quartiles, f"{row['mean']:.1f}", str(row["ours"])
         )
-    console.print(table)
+    print_table(console, table)
     console.print(f"An SNR that was there for less than {LEAST_S} s is left out.")
     console.print(f"ours less the phones' median, mean over the seconds: {median_distance(found):+.2f}")
 

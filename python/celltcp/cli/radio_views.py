@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from celltcp._core import CelltcpError
 from celltcp.cli.console import wide_console
+from celltcp.cli.fitted import print_table
 from celltcp.cli.means import mean_text
 from celltcp.labels import labels as cca_labels
 
@@ -61,7 +62,7 @@ def view_positions(results: Sequence[Comparison], metric: str) -> Figure:
             for way in ("forward", "backward")
         ]
         table.add_row(f"{place:.1f}", *cells)
-    wide_console(140).print(table)
+    print_table(wide_console(), table)
     common = found[found["cca"].isin(ccas)]
     return draw_positions(common, metric, f"{names[0]} and {names[1]}")
 
@@ -83,8 +84,8 @@ def view_schemes(results: Sequence[Comparison]) -> Figure:
             for modulation, (first, last) in scheme_ranges(str(each.results.about["scenario"])).items()
         }
         labels["all"] = "all"
-        console.print(_wasted_table(each, found, labels))
-        console.print(_scheme_table(each, scheme_statistics(each)))
+        print_table(console, _wasted_table(each, found, labels))
+        print_table(console, _scheme_table(each, scheme_statistics(each)))
         draw_bars(axes, found, "modulation", list(labels), "wasted_per_s")
         axes.set_xticks(range(len(labels)), list(labels.values()))
         axes.set_ylabel("wasted opportunities\nper second with such schemes")
@@ -172,7 +173,7 @@ def view_phases(results: Sequence[Comparison], metric: str) -> Figure:
                 text = mean_text(mine.loc[mine["phase"] == phase, "value"], digits)
                 cells.append(text if theirs is None else f"{text} \\[{theirs:.{digits}f}]")
             table.add_row(names[cca], *cells)
-        console.print(table)
+        print_table(console, table)
         draw_bars(axes, found, "phase", phases, published=published)
         axes.set_ylabel(heading)
         axes.set_title(str(about["name"]))

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from celltcp.cli.options import option, own_option, scenario_options, takes_settings
-from celltcp.cli.outcome import check_json, tell, tell_traces
+from celltcp.cli.options import draws, option, own_option, scenario_options, takes_settings
+from celltcp.cli.outcome import check_json, looks_asked, tell, tell_traces
 from celltcp.cli.progress import progress_bar
 from celltcp.cli.verbosity import note
 
@@ -25,24 +25,33 @@ if TYPE_CHECKING:
     default="own",
     show_default=False,
     metavar="NAME",
-    help="Congestion control; default that of the scenario.",
+    help="Congestion control, with parameters if wanted.  [default: that of the scenario]",
 )
 @option("radio_log")
 @own_option
-@option("out", help="Keep tables and the picture here.")
+@option("out", help="Keep the results in this folder: tables and a picture.")
 @option("overwrite")
-@click.option("--pcap", metavar="FILE", help="Capture what the server sends and receives.")
+@click.option(
+    "--pcap",
+    metavar="FILE",
+    help="Write the packets that the server sends and receives to this file (pcap).",
+)
 @click.option(
     "--samples",
     default="every-ack",
     show_default=True,
     metavar="WHEN",
-    help="State of the connection: every-ack, off, or an interval such as 10ms.",
+    help="When to record the state of the connection: every-ack, off, or an interval such as 10ms.",
 )
 @option("json_file")
+@draws
 @takes_settings
 def run(scenario: str, settings: RunSettings, pcap: str | None, json_file: str | None) -> None:
-    """Run one congestion control once on SCENARIO and look closely."""
+    """Run one congestion control once, and record it in detail.
+
+    SCENARIO is as for celltcp compare. With --out, the tables have every ACK, and the picture shows
+    rates, RTT, queue and window over time.
+    """
     from pathlib import Path
 
     from celltcp.export.text import must_be_writable
@@ -86,7 +95,8 @@ def _draw(result: SingleRun, folder: Path | None) -> None:
     """Draws the picture beside the results, unless it is there."""
     if result.results.is_repeat and folder:
         note(f"{folder} has this run already: nothing was run")
-    if folder and not (result.results.is_repeat and (folder / "run.png").is_file()):
+    is_there = result.results.is_repeat and not looks_asked()
+    if folder and not (is_there and (folder / "run.png").is_file()):
         from celltcp.plots.style import save
 
         note(f"picture: {save(result.plot.time_series(), folder / 'run.png')}")
@@ -97,6 +107,7 @@ def _print_decisions(result: SingleRun) -> None:
     from rich.table import Table
 
     from celltcp.cli.console import wide_console
+    from celltcp.cli.fitted import print_table
 
     flows = result.flows.set_index("flow")["name"]
     table = Table(title="Decisions")
@@ -115,4 +126,4 @@ def _print_decisions(result: SingleRun) -> None:
             decision["cause"],
             decision["reason"],
         )
-    wide_console().print(table)
+    print_table(wide_console(), table)

@@ -14,9 +14,9 @@ from celltcp.cli.verbosity import note
 @click.argument("name", required=False, shell_complete=complete_scenario)
 @click.option("--schema", is_flag=True, help="Print the JSON schema of scenario files.")
 def scenarios(name: str | None, schema: bool) -> None:
-    """List the built-in scenarios, or print one as a complete commented file.
+    """List the built-in scenarios, or print one as a commented file.
 
-    NAME is that of a scenario, or of a folder such as mobility, whose scenarios are listed then.
+    NAME is a scenario, or a folder such as mobility, whose scenarios are then listed.
     """
     from celltcp._core import scenario_schema
     from celltcp.scenarios import load_scenario, scenario_names

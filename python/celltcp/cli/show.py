@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from celltcp.cli.options import option, options
+from celltcp.cli.options import draws, option
 from celltcp.cli.verbosity import note
 
 if TYPE_CHECKING:
@@ -25,33 +25,45 @@ PLOTS = ("overview", "throughput-delay", "ecdf", "time-series", "startup")
 @click.command()
 @click.argument("folders", metavar="DIR...", nargs=-1, required=True)
 @click.option(
-    "--format", "form", type=click.Choice(["csv", "parquet", "iperf3-json", "qlog"]), help="Export."
+    "--format",
+    "form",
+    type=click.Choice(["csv", "parquet", "iperf3-json", "qlog"]),
+    help="Export the data in this format.",
 )
-@click.option("--plot", type=click.Choice(PLOTS), help="Draw a picture.")
+@click.option("--plot", type=click.Choice(PLOTS), help="Draw this picture.")
 @click.option(
     "--by-position",
     "view",
     flag_value="position",
-    help="Away from the base station (first DIR) and towards it (second DIR), at the same places.",
+    help="Compare, place by place, movement away from the base station (first DIR) with movement "
+    "towards it (second DIR).",
 )
 @click.option(
     "--by-mcs",
     "view",
     flag_value="mcs",
-    help="Wasted transmission opportunities by modulation; needs a log of the radio.",
+    help="Count wasted transmission opportunities by modulation; needs results with --radio-log.",
 )
-@click.option("--by-phase", "view", flag_value="phase", help="By phase of the way through the cell.")
-@click.option("--cca", metavar="LIST", help="Only these.")
+@click.option(
+    "--by-phase", "view", flag_value="phase", help="Compare the phases of the way through the cell."
+)
+@click.option("--cca", metavar="LIST", help="Show only these congestion controls.")
 @click.option(
     "--metric",
     default="goodput",
     show_default=True,
     type=click.Choice(["goodput", "rtt", "owd", "pm_balanced", "pm_delay"]),
-    help="Of the ecdf, --by-position and --by-phase.",
+    help="Metric of --plot ecdf, --by-position and --by-phase.",
 )
-@click.option("--out", metavar="PLACE", help="Folder of the export or file of the picture.")
-@options("size", "style", "title")
-@option("json_file", help="Write the outcome as JSON, as the command did; - prints it.")
+@click.option(
+    "--out",
+    metavar="PLACE",
+    help="Folder for the export, or file for the picture (.png, .svg or .pdf).",
+)
+@option(
+    "json_file", help="Write the outcome as JSON to this file, as compare and run do; with -, print it."
+)
+@draws
 def show(
     folders: tuple[str, ...],
     form: str | None,
@@ -60,15 +72,12 @@ def show(
     cca: str | None,
     metric: str,
     out: str | None,
-    size: str | None,
-    style: str | None,
-    title: str | None,
     json_file: str | None,
 ) -> None:
-    """Show the results in DIR again: table, pictures, exports.
+    """Show stored results: tables, pictures, exports.
 
-    --by-position, --by-mcs and --by-phase are for scenarios with a radio; each prints a table and draws
-    a picture. They take several results, the others one.
+    DIR is a folder that --out of compare, run or sweep wrote. --by-position, --by-mcs and --by-phase
+    are for scenarios with a radio; each prints a table and draws a picture, and takes several DIR.
     """
     from pathlib import Path
 
@@ -76,7 +85,6 @@ def show(
     from celltcp.cli.compare import print_comparison
     from celltcp.cli.outcome import check_json, tell
     from celltcp.comparison import Comparison
-    from celltcp.plots.style import styled
     from celltcp.stored import load
 
     chosen = [name for name, value in (("--format", form), ("--plot", plot)) if value]
@@ -90,8 +98,7 @@ def show(
         if cca:
             comparisons = [each.only(chosen_ccas(cca, each.ccas)) for each in comparisons]
         file = Path(out) if out else Path(folders[0]) / f"by-{view}.png"
-        with styled(size, style, title):
-            _view(comparisons, view, metric, file)
+        _view(comparisons, view, metric, file)
         return
     if len(folders) > 1:
         raise click.UsageError("several DIR go with --by-position, --by-mcs and --by-phase only")
@@ -106,8 +113,7 @@ def show(
         tell(result.to_json(), json_file, whole)
         if not chosen:
             return
-    with styled(size, style, title):
-        _show(result, Path(folders[0]), form, plot, metric, out)
+    _show(result, Path(folders[0]), form, plot, metric, out)
 
 
 def _comparison(result: Comparison | SingleRun) -> Comparison:

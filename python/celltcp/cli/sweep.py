@@ -9,7 +9,7 @@ import click
 from celltcp.cli.compare import DROPPABLE, headings, outcome_cells, tell_left_out
 from celltcp.cli.console import fitting, wide_console
 from celltcp.cli.means import runs_text
-from celltcp.cli.options import campaign_options, own_option, scenario_options, takes_settings
+from celltcp.cli.options import campaign_options, draws, own_option, scenario_options, takes_settings
 from celltcp.cli.outcome import check_json, draw, is_drawn, tell, tell_traces
 from celltcp.cli.progress import progress_bar
 
@@ -24,15 +24,17 @@ if TYPE_CHECKING:
     "--vary",
     required=True,
     metavar="FIELD=VALUES",
-    help="Field and values: tcp.window_scale=0..14 or path.rtt=18ms,68ms.",
+    help="Field of the scenario and its values, such as tcp.window_scale=0..14 or path.rtt=18ms,68ms.",
 )
 @campaign_options
 @own_option
+@draws
 @takes_settings
 def sweep(scenario: str, vary: str, settings: RunSettings, json_file: str | None) -> None:
-    """Compare congestion controls on SCENARIO for each value of one of its fields.
+    """Compare congestion controls for each value of a field.
 
-    With --out, the results of each value are in a folder of their own, which celltcp show takes.
+    SCENARIO is as for celltcp compare. With --out, the results of each value are in a folder of their
+    own, which celltcp show takes.
     """
     from celltcp.parameter_sweep import sweep_with
     from celltcp.results import prepare_folder
@@ -54,6 +56,7 @@ def _print_sweep(result: Sweep) -> None:
     from rich.table import Table
 
     from celltcp.labels import labels
+    from celltcp.results.origin import ran_by
 
     about = next(iter(result.comparisons.values())).results.about
 
@@ -77,3 +80,11 @@ def _print_sweep(result: Sweep) -> None:
     table, left_out = fitting(console, build, DROPPABLE)
     console.print(table)
     tell_left_out(console, left_out)
+    warned: dict[str, list[str]] = {}
+    for value, comparison in result.comparisons.items():
+        for warning in comparison.warnings:
+            warned.setdefault(warning, []).append(value)
+    for warning, values in warned.items():
+        told = f"{result.field}={', '.join(values)}: {warning}"
+        console.print(f"warning: {told}", style="yellow", highlight=False, markup=False)
+    console.print(ran_by(about), style="dim")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from celltcp.cli.options import SEEDS, options
+from celltcp.cli.options import draws, option, options
 
 if TYPE_CHECKING:
     from celltcp._core import Trace
@@ -17,7 +17,12 @@ FORMATS = click.Choice(["mahimahi", "csv", "5gdataset", "nyu-mets"])
 
 def _reading(command: Any) -> Any:
     """Adds --format, --column, --unit and --direction: how the file is read."""
-    form = click.option("--format", "form", type=FORMATS, help="Found from the file unless given.")
+    form = click.option(
+        "--format",
+        "form",
+        type=FORMATS,
+        help="Format of the file.  [default: found from its name and contents]",
+    )
     return form(options("column", "unit", "direction")(command))
 
 
@@ -44,7 +49,7 @@ def traces() -> None:
 @click.argument("file")
 @_reading
 def info(file: str, form: str | None, **told: str | None) -> None:
-    """Duration, rates and gaps of FILE, and how it was read."""
+    """Describe FILE: how it was read, its duration, rates and gaps."""
     from celltcp._core import Trace
 
     trace = Trace.read(file, form, **told)
@@ -61,7 +66,11 @@ def info(file: str, form: str | None, **told: str | None) -> None:
 @click.argument("target")
 @_reading
 def convert(file: str, target: str, form: str | None, **told: str | None) -> None:
-    """Convert FILE to TARGET, whose ending decides: .csv for time,Mbit/s, else mahimahi."""
+    """Convert FILE to TARGET.
+
+    The ending of TARGET decides its format: .csv for a table of seconds and Mbit/s, any other one for
+    mahimahi.
+    """
     from celltcp.export.text import write_text
 
     trace = _read(file, form, **told)
@@ -71,11 +80,18 @@ def convert(file: str, target: str, form: str | None, **told: str | None) -> Non
 
 @traces.command()
 @click.argument("file")
-@click.option("--out", metavar="PICTURE", help="Default: FILE with the ending .png, in this folder.")
-@click.option("--bin", "bin_s", default=0.5, show_default=True, metavar="SECONDS")
+@click.option(
+    "--out",
+    metavar="PICTURE",
+    help="File of the picture (.png, .svg or .pdf).  [default: FILE with .png, in this folder]",
+)
+@click.option(
+    "--bin", "bin_s", default=0.5, show_default=True, metavar="SECONDS", help="Length of a bin."
+)
 @_reading
+@draws
 def plot(file: str, out: str | None, bin_s: float, form: str | None, **told: str | None) -> None:
-    """Draw FILE."""
+    """Draw the capacity of FILE over time."""
     from celltcp.export.text import must_be_picture
     from celltcp.plots.capacity import draw_trace
     from celltcp.plots.style import save
@@ -88,15 +104,44 @@ def plot(file: str, out: str | None, bin_s: float, form: str | None, **told: str
 
 @traces.command()
 @click.argument("target")
-@click.option("--mean", default=20.0, show_default=True, metavar="MBPS", help="Outages included.")
-@click.option("--variability", default=0.6, show_default=True, help="Deviation over mean.")
-@click.option("--correlation", default=2.0, show_default=True, metavar="SECONDS")
 @click.option(
-    "--outage-interval", default=0.0, show_default=True, metavar="SECONDS", help="0 for no outages."
+    "--mean",
+    default=20.0,
+    show_default=True,
+    metavar="MBPS",
+    help="Mean rate, Mbit/s, outages included.",
 )
-@click.option("--outage-duration", default=1.0, show_default=True, metavar="SECONDS")
-@click.option("--duration", default=600.0, show_default=True, metavar="SECONDS")
-@click.option("--seed", default=1, show_default=True, type=SEEDS)
+@click.option(
+    "--variability",
+    default=0.6,
+    show_default=True,
+    help="Standard deviation of the rate over its mean.",
+)
+@click.option(
+    "--correlation",
+    default=2.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Time in which the correlation of the rate falls to 1/e.",
+)
+@click.option(
+    "--outage-interval",
+    default=0.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Mean time between outages; 0 for no outages.",
+)
+@click.option(
+    "--outage-duration",
+    default=1.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Mean length of an outage.",
+)
+@click.option(
+    "--duration", default=600.0, show_default=True, metavar="SECONDS", help="Length of the trace."
+)
+@option("seed", help="Seed of the trace.")
 def generate(
     target: str,
     mean: float,
@@ -107,7 +152,10 @@ def generate(
     duration: float,
     seed: int,
 ) -> None:
-    """Make a synthetic cellular trace: TARGET.csv for time,Mbit/s, else mahimahi.
+    """Generate a synthetic trace of a cellular link.
+
+    The ending of TARGET decides its format: .csv for a table of seconds and Mbit/s, any other one for
+    mahimahi.
 
     The logarithm of the rate is an Ornstein-Uhlenbeck process (lognormal rate, exponential
     correlation); outages come as a Poisson process and last an exponential time.

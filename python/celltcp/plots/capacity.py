@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from celltcp._core import Trace
-from celltcp.plots.style import CAPACITY, figure
+from celltcp.plots.style import CAPACITY, figure, titled
 
 
 def draw_trace(trace: Trace, title: str, bin_s: float) -> Figure:
@@ -20,6 +20,6 @@ def draw_trace(trace: Trace, title: str, bin_s: float) -> Figure:
     axes.set_ylim(bottom=0)
     axes.set_xlabel("time, s")
     axes.set_ylabel(f"Mbit/s in bins of {bin_s:g} s")
-    axes.set_title(title)
+    titled(picture, title)
     axes.legend()
     return picture

@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from celltcp.plots.changes import draw_changes
-from celltcp.plots.style import figure, shade_capacity
+from celltcp.plots.style import figure, shade_capacity, titled
 from celltcp.selection.agreement import CONFIDENT
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def draw_explanation(slots: pd.DataFrame, decisions: pd.DataFrame, slot_s: float
     handles.append(Line2D([], [], color=_SEEN, lw=1, alpha=_FAINT, label=doubtful))
     picture.legend(handles=handles, ncols=len(handles), loc="outside lower center")
     draw_changes([rates, delays, queues, phases], decisions)
-    picture.suptitle(title)
+    titled(picture, title)
     return picture
 
 

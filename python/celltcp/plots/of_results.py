@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -76,9 +79,8 @@ class ComparisonPlots:
     def _finished(self, picture: Figure) -> Figure:
         """Adds what a picture of a comparison has: legend, title, what ran, and warnings."""
         about = self._comparison.results.about
-        runs = f"{about['runs']} {'run' if about['runs'] == 1 else 'runs'}"
         legend_beside(picture, self._comparison.ccas)
-        titled(picture, f"{about['name']}: {runs} of each CCA")
+        titled(picture, f"{about['name']}: {_runs(about)} of each CCA")
         footnote(picture, [ran_by(about), *(f"! {each}" for each in self._comparison.warnings)])
         return picture
 
@@ -128,9 +130,19 @@ class RunPlots:
         return picture
 
 
+def _runs(about: Mapping[str, Any]) -> str:
+    return f"{about['runs']} {'run' if about['runs'] == 1 else 'runs'}"
+
+
 def plot_sweep(sweep: Sweep) -> Figure:
     """Draws goodput and the 95th percentile of the RTT against the values."""
-    return draw_sweep(sweep.summary, sweep.field, list(sweep.comparisons))
+    picture = draw_sweep(sweep.summary, sweep.field, list(sweep.comparisons))
+    each = list(sweep.comparisons.values())
+    about = each[0].results.about
+    titled(picture, f"{about['name']}: {_runs(about)} of each CCA")
+    warnings = dict.fromkeys(warning for one in each for warning in one.warnings)
+    footnote(picture, [ran_by(about), *(f"! {warning}" for warning in warnings)])
+    return picture
 
 
 def plot_evaluation(evaluation: Evaluation) -> Figure:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from celltcp.labels import labels
 from celltcp.plots.distribution import METRICS
 from celltcp.plots.palette import colours
-from celltcp.plots.style import figure
+from celltcp.plots.style import figure, titled
 from celltcp.statistics import estimate
 
 if TYPE_CHECKING:
@@ -40,6 +40,6 @@ def draw_positions(found: pd.DataFrame, metric: str, title: str) -> Figure:
         "mean SINR at the place, dB (forward reads from left to right, backward from right)"
     )
     axes.set_ylabel(METRICS[metric][1].replace(" per slot", ""))
-    axes.set_title(title)
+    titled(picture, title)
     axes.legend()
     return picture

@@ -111,12 +111,16 @@ def styled(
 def figure(width: float, height: float) -> Figure:
     """Returns an empty figure of that size in inches, unless `styled` asks for another."""
     mpl.rcParams.update(_SETTINGS)  # type: ignore[arg-type]
-    return Picture(figsize=_ASKED["size"] or (width, height), layout="constrained")
+    picture = Picture(figsize=_ASKED["size"] or (width, height), layout="constrained")
+    if _ASKED["title"] is not None:
+        picture.suptitle(_ASKED["title"])
+    return picture
 
 
 def titled(picture: Figure, title: str) -> None:
     """Names what a picture shows, unless `styled` asks for another title."""
-    picture.suptitle(title if _ASKED["title"] is None else _ASKED["title"])
+    if _ASKED["title"] is None:
+        picture.suptitle(title)
 
 
 def footnote(picture: Figure, lines: Sequence[str]) -> None:

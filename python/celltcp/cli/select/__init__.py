@@ -15,7 +15,11 @@ from celltcp.cli.select.train import train
 
 @click.group()
 def select() -> None:
-    """Choose the congestion control: policies, training, evaluation, and what selectors did."""
+    """Select congestion controls automatically (--cca auto).
+
+    A selector chooses the congestion control of a connection by a policy, from what it estimates about
+    the network. These commands list, train and evaluate policies, and explain decisions.
+    """
 
 
 for command in (policies, estimators, engines, evaluate, explain, memory, train):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from celltcp.cli.console import wide_console
+from celltcp.cli.fitted import print_table
 from celltcp.cli.means import percent_text
 from celltcp.cli.options import case_options, option, takes_settings
 from celltcp.cli.outcome import check_json, tell
@@ -19,22 +20,28 @@ if TYPE_CHECKING:
     from celltcp.selection.engines import Overlap
     from celltcp.settings import RunSettings
 
+#: Columns of the summary that a narrow terminal can do without, the least important first.
+_DROPPABLE = (
+    *("mean sizes: native", "kernel", "both", "expected, %"),
+    *("best of kernel in native's", "best of native in kernel's", "same best"),
+)
+
 #: Names of scenarios up to this length are not folded.
 _NAME = 30
 
 
 @click.command()
 @option("runs", default=5)
-@option("cca", default="all", help="Fixed CCAs; all are those that both engines have.")
-@option("out", help="Keep tables here; resumes.")
+@option("cca", default="all", help="Congestion controls to compare. all: those that both engines have.")
+@option("out", help="Keep the tables in this folder. Runs that are there already are not done again.")
 @option("overwrite")
 @case_options
 @takes_settings
 def engines(scenarios: str, requirement: str, settings: RunSettings, json_file: str | None) -> None:
-    """Show whether both engines find the same best congestion controls.
+    """Check whether both engines find the same best CCAs.
 
-    Both engines meet the same channel realisations. A case is a scenario and a requirement; its best
-    are the one with the highest mean and all that are tied with it.
+    Both engines meet the same realisations of the channel. A case is a scenario with a requirement. Its
+    best are the congestion control with the highest mean and all that are tied with it.
     """
     from celltcp.results import prepare_folder
     from celltcp.selection.engines import check_engines_with
@@ -51,13 +58,13 @@ def print_overlap(found: Overlap) -> None:
     """The sets of all cases, who is in one only, and how many overlap."""
     console = wide_console()
     about = found.about
-    console.print(_cases(found.cases))
+    print_table(console, _cases(found.cases), ("kernel only", "native only", "in both"))
     if len(found.differences):
-        console.print(_differences(found.differences))
+        print_table(console, _differences(found.differences))
         console.print(
             "Means, paired by seed, against the best of each engine; cases without overlap are bold."
         )
-    console.print(_summary(found.summary))
+    print_table(console, _summary(found.summary), _DROPPABLE)
     for reason in about["left_out"]:
         console.print(f"left out: {reason}", style="yellow", markup=False)
     overall = found.summary.iloc[-1]

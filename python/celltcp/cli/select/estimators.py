@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from celltcp.cli.console import wide_console
+from celltcp.cli.fitted import print_table
 from celltcp.cli.options import option, options
 from celltcp.cli.outcome import check_json, tell
 from celltcp.cli.progress import progress_bar
@@ -23,16 +24,17 @@ if TYPE_CHECKING:
 @click.option(
     "--scenarios",
     metavar="LIST",
-    help="Names, files, folders of recordings, patterns such as 'static/*'; default mobility/*.",
+    help="Scenarios: built-in names, files, folders of traces, patterns such as 'static/*'.  "
+    "[default: mobility/*]",
 )
 @click.option(
     "--cca",
     metavar="LIST",
-    help="Names, or auto with its parameters; default nine and auto:policy=rules.",
+    help="Congestion controls, or auto with its parameters.  [default: nine, and auto:policy=rules]",
 )
 @option("runs", default=5)
 @options("seed", "jobs")
-@option("out", help="Keep the results of each scenario here.")
+@option("out", help="Keep the results of each scenario in this folder.")
 @option("json_file")
 def estimators(
     scenarios: str | None,
@@ -43,11 +45,10 @@ def estimators(
     out: str | None,
     json_file: str | None,
 ) -> None:
-    """Show how often the estimators of selectors are right.
+    """Measure how often the estimators of selectors are right.
 
-    Every congestion control runs with estimators beside it. Movement, speed and latency are asked at
-    the end of each 5 s after the first 5 s, the others in each slot. What is true is what the simulator
-    knows.
+    Estimators watch connections under each congestion control. Their answers are compared with what the
+    simulator knows: movement, speed and latency every 5 s after the first 5 s, the others in each slot.
     """
     from celltcp.results import prepare_folder
     from celltcp.selection.estimators import DEFAULT_CCAS, DEFAULT_SCENARIOS, check_estimators
@@ -82,8 +83,8 @@ def print_accuracy(accuracy: Accuracy, console: Console) -> None:
         for cca in accuracy.ccas:
             cells = rows[rows["cca"] == cca].set_index("estimator")
             by_cca.add_row(f"  {names[cca]}", *(_cell(cells, each) for each in asked))
-    console.print(by_cca)
-    console.print(_by_confidence(accuracy))
+    print_table(console, by_cca)
+    print_table(console, _by_confidence(accuracy))
     for reason in accuracy.about["left_out"]:
         console.print(f"left out: {reason}", style="yellow", markup=False)
 

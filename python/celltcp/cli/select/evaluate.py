@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from celltcp.cli.options import case_options, option, takes_settings
+from celltcp.cli.options import case_options, draws, option, takes_settings
 from celltcp.cli.outcome import check_json, draw, tell
 from celltcp.cli.progress import progress_bar
 from celltcp.cli.select.evaluation_tables import print_evaluation
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     default="default",
     show_default=True,
     metavar="LIST",
-    help="Built-in policies, or files.",
+    help="Policies to evaluate: built-in names or files.",
 )
 @option("runs")
-@option("cca", default="all", help="Fixed CCAs.")
+@option("cca", default="all", help="Fixed CCAs to compare with; cubic is always one of them.")
 @click.option(
     "--against",
     default="thesis-establishment,thesis-inflight,bpftune",
@@ -32,19 +32,29 @@ if TYPE_CHECKING:
     metavar="LIST",
     help="Other policies to compare with; '' for none.",
 )
-@click.option("--hints", is_flag=True, help="Ask the radio; policies that are tables always do.")
+@click.option(
+    "--hints",
+    is_flag=True,
+    help="Let policies ask the radio for hints; policies that are tables always do.",
+)
 @click.option(
     "--history",
     default=4,
     show_default=True,
     type=click.IntRange(0),
-    help="Earlier connections, for policies with a memory.",
+    metavar="N",
+    help="Number of earlier connections that policies with a memory know.",
 )
-@click.option("--switches", is_flag=True, help="Measure the cost of changes, by one more run for each.")
-@option("engine", help=None)
-@option("out", help="Keep tables and the picture here; resumes.")
+@click.option(
+    "--switches",
+    is_flag=True,
+    help="Measure the cost of each change of the congestion control, by one more run without it.",
+)
+@option("engine")
+@option("out")
 @option("overwrite")
 @case_options
+@draws
 @takes_settings
 def evaluate(
     policy: str,
@@ -57,9 +67,11 @@ def evaluate(
     settings: RunSettings,
     json_file: str | None,
 ) -> None:
-    """Measure policies against fixed CCAs, and against the best of them in hindsight.
+    """Compare policies with fixed CCAs.
 
-    All of them meet the same channel realisations. A case is a scenario and a requirement.
+    Policies are also compared with the best fixed CCA of each case in hindsight. A fixed CCA stays for
+    the whole connection. All of them meet the same realisations of the channel. A case is a scenario
+    with a requirement.
     """
     from celltcp.results import prepare_folder
     from celltcp.selection.evaluation import PolicySettings, evaluate_with

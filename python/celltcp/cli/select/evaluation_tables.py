@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from celltcp.cli.console import wide_console
+from celltcp.cli.fitted import print_table
 from celltcp.cli.means import percent_text
 from celltcp.cli.select.prices import print_prices
 
@@ -17,6 +18,13 @@ if TYPE_CHECKING:
     from celltcp.selection import Evaluation
 
 
+#: Columns that a narrow terminal can do without, the least important first.
+_OF_CASES = ("switches, returns /min", "mean", "vs oracle", "vs best")
+_OF_CHECKS = (
+    *("above best", "switches, returns /min", ">=95 % of best", "gain >5 %"),
+    *("oracle w/t/l", "cubic w/t/l"),
+)
+
 #: Note on a single run.
 _ONE_RUN = "no interval, so any difference decides"
 
@@ -27,10 +35,10 @@ def print_evaluation(result: Evaluation) -> None:
     about = result.about
     shown = result.cases[result.cases["policy"].isin(about["policies"])]
     for policy, cases in shown.groupby("policy", sort=False):
-        console.print(_cases(str(policy), cases, about["runs"]))
-    console.print(_checks(result.checks, result.best_for_all, about["runs"]))
-    console.print(_duels(result))
-    console.print(_tally(result))
+        print_table(console, _cases(str(policy), cases, about["runs"]), _OF_CASES)
+    print_table(console, _checks(result.checks, result.best_for_all, about["runs"]), _OF_CHECKS)
+    print_table(console, _duels(result))
+    print_table(console, _tally(result))
     print_prices(result, console)
     for name, hinted in about["hints"].items():
         if hinted:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from celltcp.cli.console import wide_console
+from celltcp.cli.fitted import print_table
+from celltcp.cli.options import draws
 from celltcp.cli.outcome import check_json, draw, tell
 
 if TYPE_CHECKING:
@@ -31,24 +33,36 @@ _HEADINGS = {
 @click.command()
 @click.argument("folder", metavar="DIR")
 @click.option(
-    "--seed", type=click.IntRange(0), metavar="N", help="The run with this seed; default the first."
+    "--seed",
+    type=click.IntRange(0),
+    metavar="N",
+    help="Explain the run with this seed.  [default: the first]",
 )
 @click.option(
     "--run",
     type=click.IntRange(0),
     metavar="N",
-    help="The run with this number, as tables have it: counted from 0 over all CCAs.",
+    help="Explain the run with this number in the tables, counted from 0 over all CCAs.",
 )
 @click.option(
     "--flow",
     type=click.IntRange(0),
     metavar="N",
-    help="The connection with this number; default the longest of the first flow with a selector.",
+    help="Explain the connection with this number.  [default: the longest of the first flow with a "
+    "selector]",
 )
 @click.option(
-    "--cca", metavar="LABEL", help="Only this one, such as auto:policy=rules; auto if it is the only."
+    "--cca",
+    metavar="LABEL",
+    help="Explain only this selector, such as auto:policy=rules, or auto if it is the only one.",
 )
-@click.option("--json", "json_file", metavar="FILE", help="Write the outcome as JSON; - prints it.")
+@click.option(
+    "--json",
+    "json_file",
+    metavar="FILE",
+    help="Write the outcome as JSON to this file; with -, print it.",
+)
+@draws
 def explain(
     folder: str,
     seed: int | None,
@@ -57,9 +71,10 @@ def explain(
     cca: str | None,
     json_file: str | None,
 ) -> None:
-    """Explain the decisions of selectors in the results in DIR.
+    """Explain the decisions that selectors made in stored results.
 
-    DIR holds results of celltcp compare or run with --cca auto... and --out. Pictures go there, too.
+    DIR is the folder that --out of compare or run wrote, with auto in --cca. Each explanation is a
+    table of decisions, a comparison of estimates with the truth, and a picture, which goes to DIR.
     """
     from pathlib import Path
 
@@ -88,10 +103,10 @@ def _print(explained: Explanation) -> None:
     console = wide_console()
     if explained.others:
         console.print(f"{explained.others}; --flow shows another.", markup=False)
-    console.print(_decisions(explained))
+    print_table(console, _decisions(explained), ("queue ratio", "sent again", "movement", "from"))
     under = ", ".join(f"{cca} {seconds:.1f} s" for cca, seconds in explained.time_under.items())
     console.print(f"Time under each: {under}")
-    console.print(_agreements(explained.agreements))
+    print_table(console, _agreements(explained.agreements))
 
 
 def _decisions(explained: Explanation) -> Table:

@@ -10,17 +10,20 @@ import click
 @click.option(
     "--cca",
     metavar="LABEL",
-    help="Only this one, such as auto:policy=bpftune; needed if there are several.",
+    help="Selector whose connections count, such as auto:policy=bpftune; needed if there are several.",
 )
 @click.option(
-    "--known", metavar="FILE", help="Memory that they add to, such as the one these runs were given."
+    "--known", metavar="FILE", help="Memory to add to, such as the one that these runs were given."
 )
 def memory(folder: str, cca: str | None, known: str | None) -> None:
-    """Print what the selected connections of the results in DIR have found, as a memory.
+    r"""Print what selectors learnt, as a memory for later runs.
 
-    DIR holds results of celltcp compare or run with --cca auto... and --out. All connections of all
-    runs under one auto count, one after the other. What celltcp select memory results > known.toml
-    writes is what celltcp compare drive --cca auto:memory=known.toml starts with.
+    DIR is the folder that --out of compare or run wrote, with auto in --cca. All connections of all
+    runs count, one after the other. To start later runs with it:
+
+    \b
+      celltcp select memory DIR > known.toml
+      celltcp compare drive --cca auto:memory=known.toml
     """
     from celltcp.selection.memory import memory_of
 

@@ -8,11 +8,14 @@ import click
 @click.command()
 @click.argument("name", required=False)
 @click.option("--schema", is_flag=True, help="Print the JSON schema of policy files.")
-@click.option("--features", is_flag=True, help="List the features that rules and trees may look at.")
+@click.option(
+    "--features", is_flag=True, help="List the features of a connection that rules and trees can use."
+)
 def policies(name: str | None, schema: bool, features: bool) -> None:
-    """List the built-in policies, or print the file of the one called NAME, to change and use it.
+    """List the built-in policies, or print one as a file.
 
-    --cca auto:policy=NAME takes a policy, --cca auto:policy=FILE one from a file.
+    To use a policy, give --cca auto:policy=NAME. A printed file can be changed and used as
+    --cca auto:policy=FILE.
     """
     from celltcp._core import (
         auto_parameters,

@@ -17,34 +17,65 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--scenarios", metavar="LIST", help="Families of networks to draw; default all.")
-@click.option("--requirement", metavar="LIST", help="goodput, balanced, delay; default all.")
-@click.option("--cca", metavar="LIST", help="CCAs to choose from; default those of Linux.")
+@click.option("--scenarios", metavar="LIST", help="Families of networks to draw from.  [default: all]")
 @click.option(
-    "--runs", "each", default=12, show_default=True, type=click.IntRange(1), help="Networks each."
+    "--requirement",
+    metavar="LIST",
+    help="Requirements to learn for: goodput, balanced, delay.  [default: all]",
 )
 @click.option(
-    "--moments", default=5, show_default=True, type=click.IntRange(1), help="Moments of each."
+    "--cca", metavar="LIST", help="Congestion controls to choose from.  [default: those of Linux]"
+)
+@click.option(
+    "--runs",
+    "each",
+    default=12,
+    show_default=True,
+    type=click.IntRange(1),
+    metavar="N",
+    help="Number of networks from each family.",
+)
+@click.option(
+    "--moments",
+    default=5,
+    show_default=True,
+    type=click.IntRange(1),
+    metavar="N",
+    help="Number of moments on each network.",
 )
 @click.option(
     "--whole",
     default=4,
     show_default=True,
     type=click.IntRange(2),
-    help="Networks each for whole runs: to find the margins, and others to see what came of it.",
+    metavar="N",
+    help="Number of further networks from each family for whole runs, which set the margins of the "
+    "policy, and of others that test it.",
 )
-@click.option("--leaves", default=8, show_default=True, type=click.IntRange(2), help="Most leaves.")
 @click.option(
-    "--least", default=20, show_default=True, type=click.IntRange(1), help="Fewest moments in one."
+    "--leaves",
+    default=8,
+    show_default=True,
+    type=click.IntRange(2),
+    metavar="N",
+    help="Largest number of leaves of a tree.",
+)
+@click.option(
+    "--least",
+    default=20,
+    show_default=True,
+    type=click.IntRange(1),
+    metavar="N",
+    help="Smallest number of moments in a leaf.",
 )
 @options("seed", "jobs")
 @click.option(
     "--outcomes",
     metavar="FILE",
-    help="Table of the outcome of each choice (Parquet), which goes on from what is in it; "
-    "default the name of the policy with .parquet.",
+    help="Parquet file for the outcomes of the choices; those that are in it are not run again.  "
+    "[default: the name of the policy with .parquet]",
 )
-@click.option("--out", required=True, metavar="FILE", help="The policy file, such as policy.toml.")
+@click.option("--out", required=True, metavar="FILE", help="File for the policy, such as policy.toml.")
 def train(
     scenarios: str | None,
     requirement: str | None,
@@ -61,8 +92,8 @@ def train(
 ) -> None:
     """Train a policy on networks drawn at random.
 
-    At moments of runs on these networks every congestion control takes over in a run of its own; a
-    shallow tree per requirement learns from the features of the estimators which one does best.
+    At some moments of a run, each congestion control takes over in a run of its own. From the outcomes,
+    a shallow decision tree per requirement learns which one does best, given what estimators then know.
     """
     from pathlib import Path
 
@@ -112,6 +143,8 @@ def print_training(training: Training, console: Console) -> None:
     """Prints the loss of the trees on held-out families, and that of the policy in whole runs."""
     from rich.table import Table
 
+    from celltcp.cli.fitted import print_table
+
     table = Table(
         title=f"Below the best choice of each moment ({training.cases} in all), on families left out"
     )
@@ -126,7 +159,7 @@ def print_training(training: Training, console: Console) -> None:
             for value in (tree.regret[family], tree.regret_of_one[family])
         )
         table.add_row(family, *cells)
-    console.print(table)
+    print_table(console, table)
     whole = Table(title="Below the best of each network, whole runs on networks not learnt from")
     whole.add_column("for")
     rows = list(training.losses.items())
@@ -135,4 +168,4 @@ def print_training(training: Training, console: Console) -> None:
         whole.add_column(label, justify="right")
     for requirement, lost in rows:
         whole.add_row(requirement, *(f"{lost[label]:.1%}" for label in labels))
-    console.print(whole)
+    print_table(console, whole)
