@@ -97,6 +97,17 @@ def test_commands_are_listed_without_cut_sentences() -> None:
         assert "..." not in told.partition("Commands:")[2]
 
 
+def test_labels_are_no_longer_than_their_axes(tmp_path: Path) -> None:
+    picture = figure(6, 3)
+    for axes in picture.subplots(1, 2):
+        axes.set_xlabel("95th percentile of the one-way delay, ms (left is better)")
+    picture.savefig(tmp_path / "p.png")
+    for axes in picture.axes:
+        label = axes.xaxis.label
+        assert "one-way" in label.get_text().replace("\n", " ")
+        assert label.get_window_extent().width <= 1.2 * axes.get_window_extent().width
+
+
 def test_a_long_series_is_a_band_that_keeps_its_extremes() -> None:
     picture = figure(5, 3)
     axes = picture.add_subplot()

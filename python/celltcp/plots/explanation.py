@@ -74,7 +74,7 @@ def draw_explanation(slots: pd.DataFrame, decisions: pd.DataFrame, slot_s: float
     doubtful = f"as seen, confidence below {CONFIDENT:g}"
     handles: list[Artist] = [Patch(color=shade, label=name) for name, shade in _PHASES.items()]
     handles.append(Line2D([], [], color=_SEEN, lw=1, alpha=_FAINT, label=doubtful))
-    picture.legend(handles=handles, ncols=len(handles), loc="outside lower center")
+    phases.legend(handles=handles, ncols=len(handles), loc="upper center", bbox_to_anchor=(0.5, -0.65))
     draw_changes([rates, delays, queues, phases], decisions)
     titled(picture, title)
     return picture

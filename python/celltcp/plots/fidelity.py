@@ -57,7 +57,7 @@ def draw_overview(fidelity: Fidelity) -> Figure:
     left.set_yticks(range(len(cases)), cases)
     left.set_ylim(len(cases) - 0.5, -0.5)
     handles, labels = left.get_legend_handles_labels()
-    picture.legend(handles, labels, ncols=min(len(handles), 7), loc="outside upper center")
+    picture.legend(handles, labels, loc="outside right upper")
     return picture
 
 

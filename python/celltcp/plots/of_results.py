@@ -148,10 +148,16 @@ def plot_sweep(sweep: Sweep) -> Figure:
 def plot_evaluation(evaluation: Evaluation) -> Figure:
     """Draws gain over the default and regret to the best in hindsight of the evaluated policies."""
     about = evaluation.about
-    return draw_cases(evaluation.cases, list(about["policies"]), about["requirements"])
+    picture = draw_cases(evaluation.cases, list(about["policies"]), about["requirements"])
+    footnote(picture, [f"{_runs(about)} of each; {ran_by(about)}"])
+    return picture
 
 
 def plot_explanation(explained: Explanation) -> Figure:
     """Draws one connection with a selector: capacity, goodput, RTT, queue and phases over time."""
-    slot_s = float(explained.results.about["slot_s"])
-    return draw_explanation(explained.slots, explained.decisions, slot_s, explained.title)
+    about = explained.results.about
+    slot_s = float(about["slot_s"])
+    picture = draw_explanation(explained.slots, explained.decisions, slot_s, explained.title)
+    warnings = all_warnings(explained.results)
+    footnote(picture, [ran_by(about), *(f"! {each}" for each in warnings)])
+    return picture

@@ -49,7 +49,7 @@ def draw_cases(cases: pd.DataFrame, policies: list[str], requirements: Sequence[
     grid[0, 0].set_yticks(range(len(scenarios)), [short_name(name) for name in scenarios])
     grid[0, 0].set_ylim(len(scenarios) - 0.5, -0.5)
     handles, labels = grid[0, 0].get_legend_handles_labels()
-    picture.legend(handles, labels, loc="outside upper center", ncols=len(labels))
+    picture.legend(handles, labels, loc="outside right upper")
     return picture
 
 

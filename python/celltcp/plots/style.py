@@ -60,9 +60,29 @@ class Picture(Figure):
     """A figure that shows itself in a notebook, and whose files keep text as text."""
 
     def savefig(self, *where: Any, **how: Any) -> None:
-        """Writes the figure, as matplotlib does."""
+        """Writes the figure, as matplotlib does, with labels that are no longer than their axes."""
         with mpl.rc_context(_FONTS):
+            self._wrap_labels()
             super().savefig(*where, **how)
+
+    def _wrap_labels(self) -> None:
+        self.draw_without_rendering()
+        for axes in self.axes:
+            panel = axes.get_window_extent()
+            across, along = axes.xaxis.label, axes.yaxis.label
+            for label, length, room in (
+                (across, across.get_window_extent().width, panel.width),
+                (along, along.get_window_extent().height, panel.height),
+            ):
+                text = label.get_text()
+                # A little beyond the axes is in the margin of the panel.
+                if length > 1.15 * room and "\n" not in text:
+                    letters = int(len(text) * 1.15 * room / length)
+                    label.set_text(
+                        textwrap.fill(
+                            text, max(letters, 8), break_long_words=False, break_on_hyphens=False
+                        )
+                    )
 
     def _repr_png_(self) -> bytes:
         file = io.BytesIO()
