@@ -83,6 +83,14 @@ def test_pictures_are_drawn_again_for_other_looks(celltcp, tmp_path: Path) -> No
     assert 'width="432pt" height="288pt"' in text
 
 
+def test_a_place_without_anything_to_write_there_is_refused(celltcp, tmp_path: Path) -> None:
+    assert celltcp("compare", "drive", *QUICK, "--out", "r").returncode == 0
+    result = celltcp("show", "r", "--out", "p.png")
+    assert result.returncode == 2
+    assert "--out goes with --format, --plot" in result.stderr
+    assert not (tmp_path / "p.png").exists()
+
+
 def test_a_sweep_tells_its_warnings_in_the_table_and_the_picture(celltcp, tmp_path: Path) -> None:
     done = celltcp(
         *("sweep", "steady-20-68", "--vary", "tcp.window_scale=0,7", *QUICK, "--out", "r"),

@@ -102,6 +102,10 @@ def show(
         return
     if len(folders) > 1:
         raise click.UsageError("several DIR go with --by-position, --by-mcs and --by-phase only")
+    if out and not chosen:
+        raise click.UsageError(
+            "--out goes with --format, --plot, --by-position, --by-mcs or --by-phase"
+        )
     result = load(folders[0])
     if cca:
         if not isinstance(result, Comparison):
