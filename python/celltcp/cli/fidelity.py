@@ -51,6 +51,12 @@ _NOT_IN_COMMAND = ("out", "jobs", "json_file", "strict")
 @option("duration", help="Simulated length of a run.  [default: that of each case]")
 @options("jobs", "kernel", "out")
 @click.option(
+    "--decide",
+    type=click.IntRange(min=2),
+    metavar="N",
+    help="Run undecided comparisons again, N times: those outside of their band whose interval reaches back.",
+)
+@click.option(
     "--page", metavar="FILE", help="Write the outcome to this file as a Markdown page with pictures."
 )
 @option("json_file")
@@ -68,6 +74,7 @@ def fidelity(
     jobs: int | None,
     kernel: str | None,
     out: str | None,
+    decide: int | None,
     page: str | None,
     json_file: str | None,
     strict: bool,
@@ -87,6 +94,7 @@ def fidelity(
     from celltcp.engines import engine
     from celltcp.export.text import must_be_writable, write_text
     from celltcp.fidelity import choose_cases, judge
+    from celltcp.fidelity.campaign import decide as judge_again
     from celltcp.fidelity.campaign import judged_ccas
     from celltcp.fidelity.causes import known_causes
     from celltcp.fidelity.distribution import distribution_of
@@ -116,6 +124,12 @@ def fidelity(
         found = judge(
             cases, ccas, runs, seed, native, linux, workers=jobs, out=folder, progress=progress
         )
+    if decide and found.undecided:
+        more = folder / "decided" if folder else None
+        with progress_bar("deciding") as progress:
+            found = judge_again(
+                found, cases, decide, native, linux, workers=jobs, out=more, progress=progress
+            )
     causes = known_causes()
     distribution = distribution_of(found, cases) if count else None
     described = found.to_json(causes)
@@ -181,14 +195,15 @@ def print_fidelity(found: Fidelity) -> None:
             table.add_column(heading, justify="left" if words else "right", no_wrap=heading == "case")
         for judgement in mine:
             row = cells(judgement)
-            style = "bold" if judgement.outside else ""
+            style = "bold" if judgement.outside or judgement.undecided else ""
             table.add_row(*row, style=style)
         print_table(console, table, _DROPPABLE)
     console.print(LEGEND)
     total = len(found.judgements)
     console.print(
         f"celltcp {found.version} against Linux {found.kernel_version}, {found.runs} runs each: "
-        f"{total - len(found.outside)} of {total} within their bands"
+        f"{found.within} of {total} within their bands, {len(found.undecided)} undecided, "
+        f"{len(found.outside)} outside"
     )
 
 

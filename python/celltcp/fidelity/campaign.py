@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import celltcp._core as _core
@@ -90,6 +91,51 @@ def judge(
     if out:
         shutil.rmtree(out / _UNFINISHED, ignore_errors=True)
     return Fidelity(judgements, _core.__version__, version, runs, seed)
+
+
+def decide(
+    found: Fidelity,
+    cases: Sequence[Case],
+    runs: int,
+    native: Engine,
+    kernel: Engine,
+    *,
+    workers: int | None = None,
+    out: Path | None = None,
+    progress: Progress | None = None,
+) -> Fidelity:
+    """Judges the undecided comparisons again, with more runs.
+
+    Args:
+        found: what was judged.
+        cases: the cases that it is about.
+        runs: runs of each; run i has the first seed plus i on both engines.
+        native: the engine that is judged.
+        kernel: the engine that it is held against.
+        workers: runs at a time; all cores unless given.
+        out: folder for the tables of these runs, as in `judge`.
+        progress: called with the share that is done.
+    """
+    open_ccas: dict[str, list[str]] = {}
+    for each in found.undecided:
+        open_ccas.setdefault(each.case, []).append(each.cca)
+    again: dict[tuple[str, str], Judgement] = {}
+    chosen_cases = [case for case in cases if case.name in open_ccas]
+    for number, case in enumerate(chosen_cases):
+        part = judge(
+            [case],
+            open_ccas[case.name],
+            runs,
+            found.seed,
+            native,
+            kernel,
+            workers=workers,
+            out=out,
+            progress=_share(progress, number, len(chosen_cases)),
+        )
+        again |= {(each.case, each.cca): each for each in part.judgements}
+    judgements = [again.get((each.case, each.cca), each) for each in found.judgements]
+    return replace(found, judgements=judgements)
 
 
 def run_case(

@@ -11,7 +11,7 @@ import pandas as pd
 
 from celltcp._core import Scenario
 from celltcp.fidelity.cases import Case
-from celltcp.fidelity.judgement import Difference, Fidelity, Judgement
+from celltcp.fidelity.judgement import Fidelity, Judgement
 
 #: Shares of the comparisons whose differences are given.
 QUANTILES = (0.5, 0.75, 0.9, 0.95)
@@ -75,11 +75,6 @@ def traits_of(scenario: Scenario) -> list[str]:
     return [name for name, has in TRAITS.items() if has(described)]
 
 
-def is_beyond(found: Difference) -> bool:
-    """Whether a difference is outside its band, and its interval does not reach back into it."""
-    return not found.within and not found.is_open
-
-
 @dataclass(frozen=True)
 class Outside:
     """A comparison beyond its band."""
@@ -136,7 +131,7 @@ def distribution_of(found: Fidelity, cases: Sequence[Case]) -> Distribution:
     """Summarizes judgements of random cases."""
     traits = {case.name: traits_of(case.scenario) for case in cases}
     beyond = {
-        id(judgement): [metric for metric in JUDGED if is_beyond(judgement.differences[metric])]
+        id(judgement): [metric for metric in JUDGED if judgement.differences[metric].is_outside]
         for judgement in found.judgements
     }
     counts = dict.fromkeys(TRAITS, (0, 0))

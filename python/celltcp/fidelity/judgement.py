@@ -51,8 +51,18 @@ class Difference:
         return abs(abs(self.percent) - self.band) < self.ci95
 
     @property
+    def is_outside(self) -> bool:
+        """Whether the difference is outside its band, and its interval does not reach back into it."""
+        return not self.within and not self.is_open
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether the difference is outside its band, but its interval reaches back into it."""
+        return not self.within and self.is_open
+
+    @property
     def use(self) -> float:
-        """Difference divided by its band; above 1 it is outside."""
+        """Difference divided by its band; above 1 it is outside or undecided."""
         if self.band is None:
             return 0.0
         return math.inf if math.isnan(self.percent) else abs(self.percent) / self.band
@@ -71,11 +81,18 @@ class Judgement:
     cwnd_distance: Estimate
     #: The run with the first seed, of the native engine and of the kernel.
     trajectories: tuple[Trajectory, Trajectory]
+    #: Runs of each engine.
+    runs: int = 1
 
     @property
     def outside(self) -> list[str]:
-        """Metrics that are outside their bands."""
-        return [metric for metric, found in self.differences.items() if not found.within]
+        """Metrics that are outside their bands, and whose intervals do not reach back."""
+        return [metric for metric, found in self.differences.items() if found.is_outside]
+
+    @property
+    def undecided(self) -> list[str]:
+        """Metrics that are outside their bands, and whose intervals reach back."""
+        return [metric for metric, found in self.differences.items() if found.is_undecided]
 
     @property
     def is_open(self) -> bool:
@@ -102,6 +119,16 @@ class Fidelity:
     def outside(self) -> list[Judgement]:
         """Judgements with a metric outside its band."""
         return [judgement for judgement in self.judgements if judgement.outside]
+
+    @property
+    def undecided(self) -> list[Judgement]:
+        """Judgements with an undecided metric and none outside its band."""
+        return [each for each in self.judgements if each.undecided and not each.outside]
+
+    @property
+    def within(self) -> int:
+        """Number of judgements all of whose metrics are within their bands."""
+        return len(self.judgements) - len(self.outside) - len(self.undecided)
 
     def to_json(self, causes: Sequence[Cause]) -> dict[str, Any]:
         """Returns everything but the trajectories as JSON; the same seeds give the same text."""
@@ -141,6 +168,7 @@ def judge_case(case: Case, ccas: Sequence[str], native: Results, kernel: Results
                 differences,
                 estimate([cwnd_distance(*pair) for pair in pairs]),
                 pairs[0],
+                len(pairs),
             )
         )
     return judgements
@@ -201,8 +229,10 @@ def _plain(judgement: Judgement, causes: Sequence[Cause]) -> dict[str, Any]:
             for metric, found in judgement.differences.items()
         },
         "cwnd_distance": {"mean": _number(distance.mean), "ci95": distance.ci95},
-        "within": not judgement.outside,
+        "runs": judgement.runs,
+        "within": not judgement.outside and not judgement.undecided,
         "outside": judgement.outside,
+        "undecided": judgement.undecided,
         "open": judgement.is_open,
         "cause": cause_of(judgement.case, judgement.cca, causes) if judgement.outside else None,
     }

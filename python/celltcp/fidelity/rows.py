@@ -22,8 +22,9 @@ HEADINGS = ("case", "CCA", *(heading for _, _, heading, _ in COLUMNS), "cwnd dis
 #: Legend of the cells.
 LEGEND = (
     "Each metric: native / kernel, means over the runs. Below: the difference in % of the kernel mean, "
-    "± half of its 95 % interval, paired by seed. There is no ± where no run differs from another. A "
-    "question mark in the verdict: the interval crosses an edge of the band."
+    "± half of its 95 % interval, paired by seed. There is no ± where no run differs from another. "
+    "Undecided: the difference is outside its band, but the interval reaches back into it. A question "
+    "mark: the difference is within its band, but the interval reaches beyond."
 )
 
 
@@ -65,10 +66,11 @@ def cells(judgement: Judgement) -> list[str]:
 
 
 def verdict(judgement: Judgement) -> str:
-    """Returns the verdict: within or outside, with metrics, and a `?` if more runs could change it."""
-    names = [name for metric, name, _, _ in COLUMNS if metric in judgement.outside]
-    word = f"outside: {', '.join(names)}" if names else "within"
-    return f"{word} ?" if judgement.is_open else word
+    """Returns the verdict with the metrics that led to it; a `?` if more runs could leave the band."""
+    for word, metrics in (("outside", judgement.outside), ("undecided", judgement.undecided)):
+        if metrics:
+            return f"{word}: {', '.join(name for metric, name, _, _ in COLUMNS if metric in metrics)}"
+    return "within ?" if judgement.is_open else "within"
 
 
 def difference_text(found: Difference) -> str:

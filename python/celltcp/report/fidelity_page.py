@@ -62,6 +62,7 @@ def page_text(
         read_text("method.md"),
         _bands(fidelity),
         _outside(fidelity, causes),
+        _undecided(fidelity),
         f"## Overview\n\n{overview}",
         _counts(fidelity),
         _trajectories(fidelity, shown, pictures),
@@ -85,12 +86,12 @@ def chosen_trajectories(judgements: Sequence[Judgement]) -> list[Judgement]:
 def _head(fidelity: Fidelity, command: str) -> str:
     last = fidelity.seed + fidelity.runs - 1
     seeds = f"seeds {fidelity.seed} to {last}" if last > fidelity.seed else f"seed {last}"
-    inside = len(fidelity.judgements) - len(fidelity.outside)
     text = _wrapped(
         f"This page compares the TCP of celltcp {fidelity.version} with the TCP of Linux "
         f"{fidelity.kernel_version} on the same path realisations: {fidelity.runs} runs ({seeds}) of "
-        f"each CCA in each case on each engine. {inside} of {len(fidelity.judgements)} differences are "
-        "within their bands. This command writes the page:"
+        f"each CCA in each case on each engine. {fidelity.within} of {len(fidelity.judgements)} "
+        f"differences are within their bands, {len(fidelity.undecided)} are undecided, "
+        f"{len(fidelity.outside)} are outside. This command writes the page:"
     )
     return f"# Fidelity\n\n{text}\n\n    {command}\n"
 
@@ -126,29 +127,47 @@ def _outside(fidelity: Fidelity, causes: Sequence[Cause]) -> str:
     parts = ["## Outside their bands\n"]
     for cause, judgements in sorted(by_cause.items(), key=lambda item: -len(item[1])):
         parts += [_wrapped(cause), "", "| case | CCA | difference |", "| -- | -- | -- |"]
-        parts += [f"| {each.case} | {each.cca} | {_differences(each)} |" for each in judgements]
+        parts += [_row(each, each.outside) for each in judgements]
         parts.append("")
     return "\n".join(parts)
 
 
-def _differences(judgement: Judgement) -> str:
-    return ", ".join(
+def _undecided(fidelity: Fidelity) -> str:
+    """The differences outside their bands whose intervals reach back, with their numbers of runs."""
+    if not fidelity.undecided:
+        return ""
+    lead = _wrapped(
+        "The means of these are outside their bands, but the intervals reach back into them: runs of "
+        "one engine differ among each other as much as from those of the other engine."
+    )
+    rows = [f"{_row(each, each.undecided)} {each.runs} |" for each in fidelity.undecided]
+    table = "\n".join(["| case | CCA | difference | runs |", "| -- | -- | -- | -- |", *rows])
+    return f"## Undecided\n\n{lead}\n\n{table}\n"
+
+
+def _row(judgement: Judgement, metrics: Sequence[str]) -> str:
+    differences = ", ".join(
         f"{name} {difference_text(judgement.differences[metric])}"
         for metric, name, _, _ in COLUMNS
-        if metric in judgement.outside
+        if metric in metrics
     )
+    return f"| {judgement.case} | {judgement.cca} | {differences} |"
 
 
 def _counts(fidelity: Fidelity) -> str:
     """A row per group: how many differences are within their bands, and the largest ones."""
-    rows = ["| group | within | largest difference of goodput | of mean RTT |", "| -- | -- | -- | -- |"]
+    rows = [
+        "| group | within | undecided | largest difference of goodput | of mean RTT |",
+        "| -- | -- | -- | -- | -- |",
+    ]
     for group, title in group_titles().items():
         mine = [judgement for judgement in fidelity.judgements if judgement.group == group]
         if not mine:
             continue
-        inside = sum(not judgement.outside for judgement in mine)
+        inside = sum(not each.outside and not each.undecided for each in mine)
+        undecided = sum(bool(each.undecided) and not each.outside for each in mine)
         largest = (_largest(mine, metric) for metric in ("goodput_mbps", "rtt_mean_ms"))
-        rows.append(f"| {title} | {inside} of {len(mine)} | {' | '.join(largest)} |")
+        rows.append(f"| {title} | {inside} of {len(mine)} | {undecided} | {' | '.join(largest)} |")
     where = "`celltcp fidelity --out DIR` writes every row to `DIR/fidelity.csv`."
     return "\n".join([*rows, "", where, ""])
 
