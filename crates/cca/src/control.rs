@@ -156,8 +156,16 @@ impl Congestion {
         w.pacing_rate = Rate::of(bytes, w.srtt).min(w.max_pacing_rate);
     }
 
-    /// Returns the context that a takeover passes on. Before the first RTT sample it is the present state in
-    /// both kinds of takeover.
+    /// Returns whether eq. 6.3 models the window: the window must have been in use with the RTT that was measured.
+    /// There is no RTT before the first sample. After a time-out the window is that of the loss (RFC 5681 §3.1), and
+    /// the RTT includes the outage; the threshold alone still tells what the path can hold.
+    fn is_modelled(&self, how: Takeover) -> bool {
+        how == Takeover::Context
+            && !self.window.srtt.is_zero()
+            && self.window.state != CaState::Loss
+    }
+
+    /// Returns the context that a takeover passes on: the modelled window, or the present state.
     fn context(&self, how: Takeover) -> Context {
         let w = &self.window;
         let present = Context {
@@ -167,7 +175,7 @@ impl Congestion {
             min_rtt: w.min_rtt,
             pacing_rate: w.pacing_rate,
         };
-        if how == Takeover::Kernel || w.srtt.is_zero() {
+        if !self.is_modelled(how) {
             return present;
         }
         let used = used_window(w.cwnd, w.packets_out, w.app_limited);
@@ -184,6 +192,8 @@ impl Congestion {
     /// Replaces the CCA and its slow-start method; returns the context that was passed on.
     pub fn switch(&mut self, built: BuiltCca, how: Takeover) -> Context {
         let context = self.context(how);
+        // Estimates of the bandwidth start from the modelled window only.
+        let seeds = how == Takeover::Context && self.window.state != CaState::Loss;
         let w = &mut self.window;
         w.cwnd = context.cwnd.clamp(1, w.cwnd_clamp);
         w.ssthresh = context.ssthresh;
@@ -192,7 +202,7 @@ impl Congestion {
         self.cca = built.cca;
         self.slow_start = built.slow_start;
         self.cca.init(w);
-        if how == Takeover::Context {
+        if seeds {
             self.cca.seed(w, &context);
         }
         self.slow_start.reset(w);

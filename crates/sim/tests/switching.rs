@@ -73,6 +73,30 @@ fn any_congestion_control_takes_over_from_any_other_as_in_linux() {
     every_pair_goes_on("kernel");
 }
 
+/// An outage of 2 s ends 0.5 s after the takeover, so that the connection recovers from a time-out (RFC 5681 §3.1).
+/// The modelled window would be that of the time-out, two segments, and would become the slow-start threshold.
+#[test]
+fn a_takeover_in_the_recovery_from_a_time_out_keeps_the_threshold() {
+    let run_to = |to: &str, how: &str| {
+        let switch = format!("flows.0.switch=[{{at=\"21.5s\",to=\"{to}\",how=\"{how}\"}}]");
+        let tables = run(&scenario("outage", &["duration=40s", &switch]), 1);
+        let slots = tables.slots.t_s.iter().zip(&tables.slots.goodput_mbps);
+        let (count, sum) = slots
+            .filter(|(t, _)| **t >= 22.0)
+            .fold((0.0, 0.0), |(count, sum), (_, rate)| {
+                (count + 1.0, sum + rate)
+            });
+        sum / count
+    };
+    for to in ["bic", "reno", "westwood", "vegas", "bbr"] {
+        let (context, kernel) = (run_to(to, "context"), run_to(to, "kernel"));
+        assert!(
+            context > 0.99 * kernel,
+            "{to}: {context} of {kernel} Mbit/s"
+        );
+    }
+}
+
 /// The queue of CUBIC leaves within a few RTTs when BBR takes over by the modelled window.
 #[test]
 fn a_modelled_window_drains_the_queue() {

@@ -9,7 +9,7 @@
 use std::io;
 use std::os::fd::AsFd;
 
-use cca::{SenderView, modelled_window, used_window};
+use cca::{CaState, SenderView, modelled_window, used_window};
 use units::{Duration, Instant};
 
 use crate::options::cap_pacing_rate;
@@ -32,8 +32,11 @@ pub struct Hold {
 
 impl Hold {
     /// Returns the hold on a connection whose sender looked like `before` at its takeover; `None` before the first
-    /// RTT sample, when there is no window to model.
+    /// RTT sample and in the recovery from a time-out, when there is no window to model.
     pub fn new(now: Instant, before: &SenderView) -> Option<Self> {
+        if before.ca_state == CaState::Loss {
+            return None;
+        }
         let at_least = Duration::from_micros(1);
         let (srtt, min_rtt) = (before.srtt?.max(at_least), before.min_rtt?.max(at_least));
         let used = used_window(before.cwnd, before.packets_out, before.app_limited);
@@ -109,5 +112,19 @@ mod tests {
         assert_eq!(hold.cap, 2_000_000);
         assert_eq!(hold.next(), now + Duration::from_millis(500));
         assert!(!hold.advance());
+    }
+
+    #[test]
+    fn the_window_of_a_time_out_is_not_held() {
+        let before = SenderView {
+            cwnd: 1,
+            packets_out: 100,
+            srtt: Some(Duration::from_millis(100)),
+            min_rtt: Some(Duration::from_millis(50)),
+            mss: 1_000,
+            ca_state: CaState::Loss,
+            ..SenderView::default()
+        };
+        assert!(Hold::new(Instant::ZERO, &before).is_none());
     }
 }
