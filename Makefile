@@ -9,7 +9,7 @@ ENGINE := python/celltcp/engine
 EXAMPLE := --manifest-path examples/own-cca/Cargo.toml --target-dir target
 RUST := $(shell find crates -name '*.rs' -o -name '*.toml') Cargo.toml Cargo.lock
 
-.PHONY: demo test test-kernel lint bench wheel setup lock clean
+.PHONY: demo test test-kernel lint mutants bench wheel setup lock clean
 
 demo: setup
 	$(BIN)/celltcp compare mobility/forward-60-4g --out demo
@@ -34,6 +34,13 @@ lint: setup
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/mypy
 	MYPYPATH=python $(BIN)/stubtest celltcp._core
+
+# Mutants of the Rust code that differs from BASE, each judged by the tests of its own crate.
+BASE ?= main
+mutants:
+	cargo install --quiet --locked --root target/mutants cargo-mutants@27.1.0
+	git diff $(BASE) -- crates > target/mutants/change.diff
+	target/mutants/bin/cargo-mutants mutants --in-diff target/mutants/change.diff --output target/mutants
 
 bench: setup
 	cargo bench --workspace --locked
