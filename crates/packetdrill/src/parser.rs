@@ -3,6 +3,8 @@
 mod expression;
 mod packet;
 
+use std::collections::BTreeMap;
+
 use crate::SyntaxError;
 use crate::lexer::{Token, tokens};
 use crate::script::{Call, Event, Script, Time, What};
@@ -14,8 +16,9 @@ use crate::script::{Call, Event, Script, Time, What};
 /// The text is not in the language.
 pub fn parse(text: &str) -> Result<Script, SyntaxError> {
     let mut parser = Parser {
-        tokens: tokens(text)?,
+        tokens: with_symbols(tokens(text)?)?,
         at: 0,
+        depth: 0,
     };
     let mut script = Script::default();
     while let Some(token) = parser.peek() {
@@ -33,6 +36,36 @@ pub fn parse(text: &str) -> Result<Script, SyntaxError> {
 struct Parser {
     tokens: Vec<(u32, Token)>,
     at: usize,
+    /// Terms that the present one is within.
+    depth: u32,
+}
+
+/// Replaces the symbols that `--define=symbol=value` defines by their values.
+fn with_symbols(found: Vec<(u32, Token)>) -> Result<Vec<(u32, Token)>, SyntaxError> {
+    let mut symbols = BTreeMap::new();
+    for (line, token) in &found {
+        let Token::Option(name, definition) = token else {
+            continue;
+        };
+        if name == "define" {
+            let Some((symbol, value)) = definition.split_once('=') else {
+                let what = format!("--define={definition}: a symbol and its value expected");
+                return Err(SyntaxError { line: *line, what });
+            };
+            symbols.insert(symbol.to_owned(), tokens(value)?);
+        }
+    }
+    let replaced = found.into_iter().flat_map(|(line, token)| {
+        let value = match &token {
+            Token::Word(word) => symbols.get(word),
+            _ => None,
+        };
+        match value {
+            Some(value) => value.iter().map(|(_, part)| (line, part.clone())).collect(),
+            None => vec![(line, token)],
+        }
+    });
+    Ok(replaced.collect())
 }
 
 impl Parser {

@@ -2,6 +2,7 @@
 
 mod arrivals;
 mod calls;
+mod command_line;
 mod expect;
 mod options;
 mod readiness;
@@ -53,6 +54,8 @@ struct Player {
     now: Instant,
     settings: Settings,
     tolerance: Duration,
+    /// Share of the time since the previous event by which a packet may be off, per mille.
+    per_mille: i64,
     /// Ticks of the timestamp clock that the script counts in; zero if it does not check timestamps.
     tick: Duration,
     sockets: Vec<Socket>,
@@ -88,6 +91,7 @@ impl Player {
             now: Instant::ZERO + START,
             settings: Settings::default(),
             tolerance: Duration::from_millis(4),
+            per_mille: 10,
             tick: Duration::ZERO,
             sockets: Vec::new(),
             descriptors: BTreeMap::new(),
@@ -109,32 +113,6 @@ impl Player {
             self.play_event(event)?;
         }
         self.finish_waiting()
-    }
-
-    /// Takes the options of the command line that mean something here.
-    fn take_options(&mut self, script: &Script) -> Result<(), Stop> {
-        for (line, name, value) in &script.options {
-            let wrong =
-                |what: &str| Stop::NotApplicable(*line, format!("--{name}={value}: {what}"));
-            let number = || value.parse::<u64>().map_err(|_| wrong("no number"));
-            match name.as_str() {
-                "tolerance_usecs" => self.tolerance = Duration::from_micros(number()?),
-                "tcp_ts_tick_usecs" => self.tick = Duration::from_micros(number()?),
-                "strict_segments" => self.joins_bursts = false,
-                "mtu" => self.set("mtu", value, *line)?,
-                "ip_version" if value == "ipv6" => {
-                    self.settings.ip_header = 40;
-                    if !script.options.iter().any(|(_, name, _)| name == "mtu") {
-                        self.set("mtu", "1520", *line)?;
-                    }
-                }
-                "is_anyip" | "wire_client" | "wire_server" | "so_filename" | "udp_encap" => {
-                    return Err(wrong("not modelled"));
-                }
-                _ => {}
-            }
-        }
-        Ok(())
     }
 
     fn set(&mut self, key: &str, value: &str, line: u32) -> Result<(), Stop> {

@@ -5,6 +5,9 @@ use crate::SyntaxError;
 use crate::lexer::Token;
 use crate::script::Expression;
 
+/// Most terms within each other.
+const DEEPEST: u32 = 30;
+
 impl Parser {
     /// Parses `(a, b, ...)`.
     pub(super) fn arguments(&mut self) -> Result<Vec<Expression>, SyntaxError> {
@@ -37,7 +40,18 @@ impl Parser {
         Ok(Expression::Or(parts))
     }
 
+    /// Parses a term; terms within terms are not deeper than any real call needs.
     fn term(&mut self) -> Result<Expression, SyntaxError> {
+        if self.depth == DEEPEST {
+            return self.refuse(format!("more than {DEEPEST} brackets within brackets"));
+        }
+        self.depth += 1;
+        let term = self.shallow_term();
+        self.depth -= 1;
+        term
+    }
+
+    fn shallow_term(&mut self) -> Result<Expression, SyntaxError> {
         match self.peek().cloned() {
             Some(Token::Ellipsis) => {
                 self.at += 1;
@@ -57,7 +71,7 @@ impl Parser {
             }
             Some(Token::Word(word)) => {
                 self.at += 1;
-                if self.next_is('(') && self.applies() {
+                if self.next_is('(') && (word == "sizeof" || self.applies()) {
                     Ok(Expression::Apply(word, self.arguments()?))
                 } else if self.take_mark('=') {
                     Ok(Expression::Fields(vec![(word, self.expression()?)]))

@@ -117,3 +117,44 @@ fn errors_name_their_lines() {
         assert!(error.what.contains(word), "{text}: {error}");
     }
 }
+
+#[test]
+fn symbols_are_replaced_by_their_values() {
+    let text = "--define=SIZE=1000\n--define=BURST=2000\n0 < P. 1:1001(SIZE) ack 1 win SIZE\n0 write(3, ..., BURST) = BURST";
+    let [first, second] = &events(text)[..] else {
+        panic!("two events")
+    };
+    let What::In(packet) = &first.what else {
+        panic!("a packet")
+    };
+    assert_eq!((packet.len, packet.window), (1_000, Some(1_000)));
+    let What::Call(call) = &second.what else {
+        panic!("a call")
+    };
+    assert_eq!(call.result, Expression::Number(2_000));
+    let error = parse("\n--define=SIZE\n0 `a`").expect_err("no value");
+    assert_eq!(error.line, 2);
+}
+
+#[test]
+fn sizes_of_types_are_arguments() {
+    let What::Call(call) =
+        only("0 setsockopt(3, SOL_SOCKET, SO_REUSEADDR, [1], sizeof(int)) = 0 (note)")
+    else {
+        panic!("a call")
+    };
+    let size = Expression::Apply(
+        "sizeof".to_owned(),
+        vec![Expression::Word("int".to_owned())],
+    );
+    assert_eq!(call.arguments[4], size);
+}
+
+#[test]
+fn brackets_without_end_are_refused() {
+    for open in ["[", "{", "f(1, "] {
+        let text = format!("0 poll({}", open.repeat(100_000));
+        let error = parse(&text).expect_err("no end");
+        assert!(error.what.contains("brackets"), "{open}: {error}");
+    }
+}

@@ -27,8 +27,8 @@ impl Player {
         if let Some(reason) = difference(expected, &seen.packet, clock) {
             return Self::failed(event.line, wanted, seen_text, reason);
         }
-        // One percent of the time since the previous event, if that is more.
-        let slack = (self.tolerance.as_micros() as i64).max((from - self.previous) / 100);
+        let share = (from - self.previous).saturating_mul(self.per_mille) / 1_000;
+        let slack = (self.tolerance.as_micros() as i64).max(share);
         let any = event.time == Time::Any;
         if !any && (at < from - slack || at > to + slack) {
             return Self::failed(event.line, wanted, seen_text, "time");

@@ -17,6 +17,7 @@ pub fn played(text: &str) -> Report {
     play(&parse(text).expect("it is in the language"))
 }
 
+#[allow(dead_code, reason = "not every test needs it")]
 pub fn server(text: &str) -> Report {
     played(&format!("{SERVER}{text}"))
 }
@@ -26,6 +27,7 @@ pub fn passes(report: &Report) {
     assert_eq!(report.verdict, Verdict::Passed);
 }
 
+#[allow(dead_code, reason = "not every test needs it")]
 #[track_caller]
 pub fn value(report: &Report, name: &str) -> i64 {
     let fields = &report.assertions.last().expect("an assertion").fields;
