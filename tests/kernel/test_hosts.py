@@ -31,6 +31,13 @@ def test_a_path_of_two_gigabits_is_filled_without_a_shortage_of_memory(linux: En
     assert flow(theirs)["goodput_mbps"] == pytest.approx(flow(ours)["goodput_mbps"], rel=0.05)
 
 
+def test_a_burst_of_more_than_a_thousand_packets_reaches_the_receiver(linux: Engine) -> None:
+    # RLC hands over what waited for a missing packet at once; nothing of it is lost before 2 s.
+    loaded = load_scenario("nr/sub6-drive", changes=["duration=2s"])
+    tables = run_jobs(jobs_for(loaded, ["reno"], 1, 8, linux), workers=1)
+    assert flow(tables)["retransmissions"] <= 1
+
+
 def test_a_shortage_of_memory_is_recorded(linux: Engine) -> None:
     few = 'kernel.sysctl={ "net.ipv4.tcp_mem" = "300 300 900" }'
     starved = run(linux, "steady-100-68", "cubic", "duration=5s", few)
