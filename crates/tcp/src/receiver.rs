@@ -342,16 +342,18 @@ impl Receiver {
 
     /// Handles a read of all data in order, unless the application reads by request.
     pub(crate) fn on_read(&mut self, now: Instant) {
-        if self.read_to.is_none() && core::mem::take(&mut self.waiting) > 0 {
+        let taken = core::mem::take(&mut self.waiting);
+        if self.read_to.is_none() && taken > 0 {
             let read_to = self.first + self.delivered();
-            self.after_read(now, read_to);
+            self.after_read(now, read_to, taken);
         }
     }
 
-    /// Handles a read up to `read_to`: the window may grow, and an ACK may be due (the kernel's `tcp_cleanup_rbuf`).
-    fn after_read(&mut self, now: Instant, read_to: u64) {
-        let unread = self.unread();
-        self.window.tune(now, read_to, unread, self.reach_beyond());
+    /// Handles a read of `taken` bytes up to `read_to`: the window may grow, and an ACK may be due (the kernel's
+    /// `tcp_cleanup_rbuf`).
+    fn after_read(&mut self, now: Instant, read_to: u64, taken: u64) {
+        let (unread, beyond) = (self.unread(), self.reach_beyond());
+        self.window.after_read(now, read_to, taken, unread, beyond);
         let held = self.held();
         let message_read = self.message_ended && held == 0;
         let due = self.ack_scheduled && (self.is_late() || message_read);

@@ -54,7 +54,8 @@ _NOT_IN_COMMAND = ("out", "jobs", "json_file", "strict")
     "--decide",
     type=click.IntRange(min=2),
     metavar="N",
-    help="Run undecided comparisons again, N times: those outside of their band whose interval reaches back.",
+    help="Run undecided comparisons again, N times: those outside of their band whose interval reaches "
+    "back into it.",
 )
 @click.option(
     "--page", metavar="FILE", help="Write the outcome to this file as a Markdown page with pictures."

@@ -28,7 +28,7 @@ impl Receiver {
         }
         let read_to = self.read_to.unwrap_or(self.first) + taken;
         self.read_to = Some(read_to);
-        self.after_read(now, read_to);
+        self.after_read(now, read_to, taken);
         taken
     }
 }

@@ -388,10 +388,27 @@ impl WindowTuning {
         self.offered = Some((now, next + self.window));
     }
 
+    /// Tunes the window when the application has read `taken` bytes up to `read_to`. The kernel does so after the first
+    /// buffer, when the data in the others counts as unread (`tcp_recvmsg_locked`): what a burst brings at the end of a
+    /// round trip does not belong to it.
+    pub(super) fn after_read(
+        &mut self,
+        now: Instant,
+        read_to: u64,
+        taken: u64,
+        unread: u64,
+        beyond: u64,
+    ) {
+        let (_, joins) = truesize(self.mss + self.header);
+        let buffer = if joins { JOINED * self.mss } else { self.mss };
+        let later = taken.saturating_sub(buffer);
+        self.tune(now, read_to - later, unread + later, beyond);
+    }
+
     /// Grows the window once per round trip if more was read than ever before, ahead of a sender that doubles
     /// its rate. The application has read up to `next`, and `unread` bytes behind it wait. `beyond` is the extent of
     /// the data beyond holes.
-    pub(super) fn tune(&mut self, now: Instant, next: u64, unread: u64, beyond: u64) {
+    fn tune(&mut self, now: Instant, next: u64, unread: u64, beyond: u64) {
         if self.rtt.is_zero() || now.saturating_since(self.measured_from) < self.rtt {
             return;
         }

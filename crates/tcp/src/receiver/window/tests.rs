@@ -130,6 +130,23 @@ fn small_segments_end_messages() {
     assert_eq!(window.mss(), 300);
 }
 
+/// Linux `tcp_recvmsg_locked` and `tcp_rcv_space_adjust`: the first buffer of a burst has 18 segments. The others are
+/// not read yet when the round trip is measured, and are taken off what was read in it.
+#[test]
+fn a_burst_at_the_end_of_a_round_trip_does_not_belong_to_it() {
+    let after = |segments: u64| {
+        let mut w = tuning();
+        w.start(ms(0));
+        w.measure_by_timestamp(ms(50), Some(0), 1_448, false);
+        let read_to = 1_000 + 100 * 1_448;
+        w.after_read(ms(50), read_to, segments * 1_448, 0, 0);
+        w.per_rtt / 1_448
+    };
+    assert_eq!(after(1), 100);
+    assert_eq!(after(18), 100);
+    assert_eq!(after(28), 100 - 2 * 10);
+}
+
 /// Linux `tcp_rcvbuf_grow`: twice the bytes of a round trip, and twice their growth again.
 #[test]
 fn the_window_grows_ahead_of_a_sender_that_doubles() {
