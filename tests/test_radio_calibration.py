@@ -11,6 +11,7 @@ from celltcp._core import link_adaptation
 from celltcp.radio.calibration.fading import Reports, relations
 from celltcp.radio.calibration.highway import Figure, drive
 from celltcp.radio.calibration.phone_logs import median_distance, read_folder
+from celltcp.radio.calibration.rtt import rtt_jitter, samples_of
 from celltcp.radio.calibration.seconds import COUNTS, seconds, shares
 
 HEADER = "Timestamp,Speed,NetworkMode,RSRP,RSRQ,SNR,CQI,RAWCELLID"
@@ -110,3 +111,20 @@ def test_a_drive_is_held_against_the_published_downloads() -> None:
     assert by["64QAM above 20 dB, of blocks"].published == "over 0.9"
     assert next(each.cca for each in found.throughputs) == "bbr"
     assert all(each.downloads >= 1 and each.ours[0] > 0 for each in found.throughputs)
+
+
+def test_rtt_samples_are_those_that_were_smoothed() -> None:
+    rtt = np.array([20.0, 28.0, 19.0, 44.0]) * 1000
+    smoothed = [rtt[0]]
+    for sample in rtt[1:]:
+        smoothed.append(smoothed[-1] + (sample - smoothed[-1]) / 8)
+    assert samples_of(np.array(smoothed)) == pytest.approx(rtt)
+
+
+def test_the_radio_makes_hystart_leave_before_standard_slow_start() -> None:
+    (found,) = rtt_jitter(2, 1, ["mobility/forward-60-low"])
+    assert 17 < found.lowest_ms < 21
+    assert found.increment[2] > 100
+    assert found.change[1] > 40
+    hystart, reno = found.exits
+    assert hystart < 0.6 * reno

@@ -79,6 +79,15 @@ fn sparse_channel_estimates_make_speed_costly() {
     assert!(fast.0 > rails.0 + 5.0, "{fast:?}, {rails:?}");
 }
 
+/// What the scattered waves disturb does not fade with the signal. Where that limits the SINR, the flat tap of a train
+/// still fades, and more than EVA, whose other PRBs make up for a fade.
+#[test]
+fn the_noise_of_speed_does_not_fade_with_the_signal() {
+    let slot = receiver(Estimation::LteSlot);
+    let [fast, rails] = [eva(120.0), train(2.0)].map(|c| wideband(c, slot));
+    assert!(rails.1 > 1.5 * fast.1, "{fast:?}, {rails:?}");
+}
+
 /// The single non-fading tap of TS 36.101 B.3 does not jump by itself. A receiver that follows the shift always has
 /// its 20 dB (here 18 for 6 bit); one that does not has less.
 #[test]

@@ -47,6 +47,8 @@ pub enum Purpose {
     HarqDecoding = 30,
     /// Errors of the feedback on transport blocks.
     HarqFeedback = 31,
+    /// Decoding of a message of the control channel.
+    ControlDecoding = 32,
 }
 
 /// Stream of draws for one purpose of one entity in one run.

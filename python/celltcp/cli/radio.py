@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from celltcp.radio.calibration.fading import Reports
     from celltcp.radio.calibration.highway import Highway
     from celltcp.radio.calibration.phone_logs import PhoneLogs
+    from celltcp.radio.calibration.rtt import RttJitter
 
 
 @click.group()
@@ -91,6 +92,70 @@ def calibrate(
             pictures["phone-logs"] = draw_phone_logs(phones)
         for name, picture in pictures.items():
             note(f"picture: {save(picture, folder / f'{name}.png')}")
+
+
+@radio.command()
+@click.argument("scenarios", nargs=-1, metavar="[SCENARIO]...")
+@click.option(
+    "--runs",
+    default=5,
+    show_default=True,
+    type=click.IntRange(1),
+    metavar="N",
+    help="Number of runs per scenario.",
+)
+@option("seed")
+@click.option(
+    "--set",
+    "overrides",
+    multiple=True,
+    metavar="FIELD=VALUE",
+    help="Override a field of the scenarios; may be repeated.",
+)
+def rtt(scenarios: tuple[str, ...], runs: int, seed: int, overrides: tuple[str, ...]) -> None:
+    """Show how the RTT jitters under a download, and when HyStart leaves slow start.
+
+    The scenarios are those of the emulated testbed at low latency unless given.
+    Published figures of the testbed stand below the table.
+    """
+    from celltcp.cli.console import wide_console
+    from celltcp.radio.calibration.rtt import SCENARIOS, rtt_jitter
+
+    with progress_bar("RTT") as progress:
+        found = rtt_jitter(runs, seed, scenarios or SCENARIOS, overrides, progress)
+    print_rtt(found, wide_console(100))
+
+
+def print_rtt(found: list[RttJitter], console: Console) -> None:
+    """RTT samples under NewReno, and the end of slow start."""
+    from rich.table import Table
+
+    table = Table(title="RTT samples of the first 5 s of NewReno, and slow start")
+    headings = (
+        "scenario",
+        "lowest,\nms",
+        "above it, %:\nmedian,\n95 %, most",
+        "rise, %:\n95 %,\nmost",
+        "exit at:\nHyStart,\nNewReno",
+        "Mbit/s, 2 s:\nCUBIC,\nNewReno",
+    )
+    for heading in headings:
+        table.add_column(heading, justify="left" if heading == "scenario" else "right")
+    for each in found:
+        table.add_row(
+            each.scenario.removeprefix("mobility/"),
+            _number(each.lowest_ms, 1),
+            ", ".join(_number(value, 0) for value in each.increment),
+            ", ".join(_number(value, 0) for value in each.change),
+            ", ".join(_number(value, 0) for value in each.exits),
+            ", ".join(_number(value, 1) for value in each.start_up),
+        )
+    console.print(table)
+    console.print("Rises are those from one sample to the next. Windows at the exit are in segments.")
+    console.print(
+        "Published: 12 to 25 ms without load, over 100 % above the lowest, rises of up to 100 %\n"
+        "(Atxutegi, PhD thesis, UPV/EHU, 2018, annex A1, figures 7.2 and 7.3)."
+    )
 
 
 def print_highway(found: Highway, console: Console) -> None:

@@ -46,11 +46,10 @@ impl FadedSinr {
     }
 }
 
-/// Converts powers over the mean into SINR in dB. `mean` is the mean SINR (linear); the distortion is in proportion
-/// to the mean power received over all groups.
+/// Converts powers over the mean into SINR in dB. `mean` is the mean SINR (linear). The distortion is in proportion to
+/// the mean power, not to what is received at this time.
 pub(crate) fn distorted_db(powers: &mut [f32], mean: f32, distortion: Distortion) {
-    let received = powers.iter().sum::<f32>() / powers.len() as f32;
-    let scale = mean * distortion.signal / (1.0 + mean * distortion.noise * received);
+    let scale = mean * distortion.signal / (1.0 + mean * distortion.noise);
     for power in powers {
         *power = to_db(*power * scale);
     }

@@ -1,6 +1,6 @@
 //! Receiver: the noise that a Doppler shift causes in an OFDM receiver.
 //!
-//! Two mechanisms, each of which acts like noise in proportion to the signal and so caps the SINR:
+//! Two mechanisms, each of which acts like noise in proportion to the mean received power and so caps the SINR:
 //!
 //! - *Inter-carrier interference*. A tone that is ε subcarrier spacings off keeps sinc²(ε) of its
 //!   power on its subcarrier and leaks the rest to the others (Moose, "A technique for orthogonal
@@ -12,6 +12,13 @@
 //! - *Channel estimation*. Between two reference symbols a time T apart, the channel is interpolated
 //!   linearly. For a tone that turns by φ = 2πfT meanwhile, the mean squared error is
 //!   5/3 + cos(φ)/3 - 4(1 - cos φ)/φ², about φ⁴/120.
+//!
+//! What scattered waves leak and what is wrong about them does not fade with the signal. Both follow the change of the
+//! channel, and a Gaussian channel and its derivative at the same time are independent (Jakes, "Microwave mobile
+//! communications", 1974, section 1.4). A receiver with an imperfect estimate therefore has a noise whose power is that
+//! of the error on average, also in a fade (Hassibi, Hochwald, "How much training is needed in multiple-antenna wireless
+//! links?", IEEE Trans. Inf. Theory 49(4), 2003). The noise of several antennas is independent, so that combining them
+//! helps against it. It does not help against the distortion of the direct path, which all of them have alike.
 
 use units::{Duration, Instant};
 
@@ -56,7 +63,7 @@ impl Receiver {
 /// Angles over which the scattered waves are summed: exact for powers of the shift below 16.
 const ANGLES: usize = 8;
 
-/// Remaining signal and the noise made of it, both over the received power.
+/// Remaining signal over the received power, and the noise made of it over the mean power of one antenna.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Distortion {
     pub signal: f32,
@@ -70,6 +77,7 @@ pub(crate) struct DopplerLoss {
     subcarrier_spacing_hz: f64,
     largest_hz: f64,
     direct_share: f64,
+    antennas: f64,
     line_of_sight: Option<LineOfSight>,
     /// The distortion, if nothing changes with time.
     constant: Option<Distortion>,
@@ -82,6 +90,7 @@ impl DopplerLoss {
             subcarrier_spacing_hz: grid.subcarrier_spacing_hz(),
             largest_hz: fading.doppler.hz(),
             direct_share: fading.direct_share(),
+            antennas: fading.antennas as f64,
             line_of_sight: fading.line_of_sight,
             constant: None,
         };
@@ -108,23 +117,24 @@ impl DopplerLoss {
             }
             Tracking::Fixed => 0.0,
         };
-        let (mut leaked, mut misjudged) = (0.0, 0.0);
-        let mut add = |share: f64, hz: f64| {
-            leaked += share * leakage(hz / self.subcarrier_spacing_hz);
-            if let Some(spacing) = self.receiver.estimation.spacing() {
-                let angle = core::f64::consts::TAU * hz * spacing.as_secs_f64();
-                misjudged += share * interpolation_error(angle);
-            }
+        let (mut leaked, mut noise) = (0.0, 0.0);
+        let mut add = |share: f64, hz: f64, antennas: f64| {
+            let leak = leakage(hz / self.subcarrier_spacing_hz);
+            let misjudged = self.receiver.estimation.spacing().map_or(0.0, |spacing| {
+                interpolation_error(core::f64::consts::TAU * hz * spacing.as_secs_f64())
+            });
+            leaked += share * leak;
+            noise += antennas * share * (leak + misjudged);
         };
-        add(self.direct_share, shift(at) - oscillator);
+        add(self.direct_share, shift(at) - oscillator, self.antennas);
         let share = (1.0 - self.direct_share) / ANGLES as f64;
         for angle in 0..ANGLES {
             let angle = core::f64::consts::PI * (angle as f64 + 0.5) / ANGLES as f64;
-            add(share, self.largest_hz * libm::cos(angle) - oscillator);
+            add(share, self.largest_hz * libm::cos(angle) - oscillator, 1.0);
         }
         Distortion {
             signal: (1.0 - leaked) as f32,
-            noise: (leaked + misjudged) as f32,
+            noise: noise as f32,
         }
     }
 }

@@ -131,10 +131,9 @@ impl Reception {
         let noise = self.deployment.noise_mw();
         let least = noise * Decibel::new(-propagation.culling.get()).to_linear();
         let signal = latest.powers_mw[cell] as f32;
-        let received = signal * out.iter().sum::<f32>() / out.len() as f32;
         latest
             .disturbance
-            .fill(noise as f32 + distortion.noise * received);
+            .fill(noise as f32 + distortion.noise * signal);
         for (other, &power) in latest.powers_mw.iter().enumerate() {
             let power = power * f64::from(activity.of(other));
             if other == cell || power == 0.0 {

@@ -236,6 +236,19 @@ impl<T: Default, S: Default> Harq<T, S> {
         reception
     }
 
+    /// Sends a process at `tti` to a receiver that misses the message about it, and so neither receives the block nor
+    /// answers. Only a block that was decoded before is not lost if the silence is heard as an acknowledgement.
+    pub fn unheard(&mut self, tti: u64, process: usize, chance: &Chance) {
+        let due = tti + self.config.round_trip;
+        let process = &mut self.processes[process];
+        process.attempts = process.attempts.saturating_add(1);
+        process.state = State::Waiting {
+            due,
+            acknowledged: chance.silence_heard_as_acknowledged(tti),
+        };
+        self.next_feedback = self.next_feedback.min(due);
+    }
+
     /// Forgets all blocks under way (MAC reset, TS 36.321 clause 5.9) and calls `lost` with each payload that the
     /// receiver never got.
     pub fn reset(&mut self, mut lost: impl FnMut(&T)) {
@@ -254,10 +267,13 @@ impl<T: Default, S: Default> Harq<T, S> {
 pub struct Chance {
     decoding: Stream,
     feedback: Stream,
+    control: Stream,
     /// Probability that a negative acknowledgement is heard as a positive one.
     pub negative_as_positive: f64,
     /// Probability that a positive acknowledgement is heard as a negative one, or not at all.
     pub positive_as_negative: f64,
+    /// Probability that no answer is heard as a positive one.
+    pub silence_as_positive: f64,
 }
 
 impl Chance {
@@ -266,13 +282,25 @@ impl Chance {
         Self {
             decoding: Stream::new(seed, Purpose::HarqDecoding, entity),
             feedback: Stream::new(seed, Purpose::HarqFeedback, entity),
+            control: Stream::new(seed, Purpose::ControlDecoding, entity),
             negative_as_positive: 0.0,
             positive_as_negative: 0.0,
+            silence_as_positive: 0.0,
         }
     }
 
     fn decoding(&self, tti: u64) -> f64 {
         unit_interval(self.decoding.at(tti))
+    }
+
+    /// Returns whether the receiver misses a message of the control channel at `tti`, which is lost with the chance
+    /// `error_rate`.
+    pub fn misses_control(&self, tti: u64, error_rate: f64) -> bool {
+        unit_interval(self.control.at(tti)) < error_rate
+    }
+
+    fn silence_heard_as_acknowledged(&self, tti: u64) -> bool {
+        unit_interval(self.feedback.at(tti)) < self.silence_as_positive
     }
 
     fn heard_as_acknowledged(&self, tti: u64, decoded: bool) -> bool {

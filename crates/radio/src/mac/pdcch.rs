@@ -1,5 +1,7 @@
 //! Downlink control channel: the grants and assignments that a subframe can carry.
 
+use crate::phy::{ChannelCode, CodeBlocks, Modulation, TransportFormat};
+
 /// Number of control channel elements of one message.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Aggregation {
@@ -25,6 +27,23 @@ impl Aggregation {
             margin if margin >= 3.0 => Self::Four,
             _ => Self::Eight,
         }
+    }
+
+    /// Returns the chance that a message of this size is missed at a SINR over the whole carrier. The message is an
+    /// assignment on 20 MHz with its checksum (DCI format 1, TS 36.212 clause 5.3.3.1.2) in elements of 36 QPSK
+    /// symbols (TS 36.211 clause 6.8.1).
+    pub(crate) fn miss_rate(self, sinr_db: f64) -> f64 {
+        let message = TransportFormat {
+            bits: 39,
+            modulation: Modulation::Qpsk,
+            coded_bits: 72 * self as u32,
+            blocks: CodeBlocks {
+                code: ChannelCode::Turbo,
+                count: 1,
+                bits: 39 + 16,
+            },
+        };
+        message.bler(sinr_db)
     }
 
     /// Returns the largest number of elements, up to this one, that a region of `elements` has room for.
@@ -122,6 +141,18 @@ fn search_space(rnti: u16, subframe: u64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// With the elements that a SINR is worth, less than one message in a hundred is missed at that SINR; a fade of
+    /// 10 dB loses most.
+    #[test]
+    fn messages_are_missed_in_fades() {
+        for sinr_db in [-1.0, 2.0, 5.0, 8.0, 20.0] {
+            let size = Aggregation::for_sinr(sinr_db, -1.7);
+            assert!(size.miss_rate(sinr_db) < 0.01, "{size:?}");
+        }
+        assert!(Aggregation::One.miss_rate(-2.0) > 0.5);
+        assert!(Aggregation::Eight.miss_rate(-11.7) > 0.5);
+    }
 
     /// TS 36.213 clause 9.1.1: Y_0 = 39827 RNTI mod 65537, then repeated for each subframe.
     #[test]

@@ -10,7 +10,7 @@ use super::{Direction, RanConfig};
 use crate::mac::harq::{Feedback, Reception};
 use crate::mac::pdcch::{Aggregation, Pdcch};
 use crate::mac::scheduler::{Demand, Rates, UNUSED, usable_rate};
-use crate::phy::{TransportFormat, effective_sinr_mi};
+use crate::phy::{Modulation, TransportFormat, effective_sinr_mi};
 
 /// Redundancy versions in the order in which they are sent (TS 36.321 clause 5.4.2.2).
 pub(super) const VERSIONS: [u8; 4] = [0, 2, 3, 1];
@@ -138,11 +138,25 @@ pub(super) fn announce(
     config: &RanConfig,
     tti: u64,
 ) -> bool {
+    control.place(user.id as u16 + 1, aggregation(user, config, tti))
+}
+
+/// Returns the size of a control message to the user, by its latest report.
+fn aggregation(user: &mut UserState, config: &RanConfig, tti: u64) -> Aggregation {
     let report = user.reporter.latest(tti);
     let cqi = report.map_or(0, |report| report.wideband);
     let sinr_db = config.air.down.adaptation.sinr_db_of_cqi(cqi);
-    let aggregation = Aggregation::for_sinr(sinr_db, EIGHT_ELEMENTS_DB);
-    control.place(user.id as u16 + 1, aggregation)
+    Aggregation::for_sinr(sinr_db, EIGHT_ELEMENTS_DB)
+}
+
+/// Returns whether the user misses the message about a block. The channel of the user has been looked at.
+fn misses_assignment(user: &mut UserState, config: &RanConfig, tti: u64) -> bool {
+    if config.radio.downlink.control_errors.is_none() {
+        return false;
+    }
+    let sinr_db = effective_sinr_mi(&user.sinr_db, Modulation::Qpsk);
+    let error_rate = aggregation(user, config, tti).miss_rate(sinr_db);
+    user.down_chance.misses_control(tti, error_rate)
 }
 
 fn demand(user: &mut UserState, tti: u64, now: Instant) -> Demand {
@@ -238,6 +252,11 @@ pub(super) fn transmit(
 ) -> BlockRecord {
     let air = &config.air;
     let (process, attempts) = (sending.process, user.down.attempts(sending.process));
+    if misses_assignment(user, config, tti) {
+        user.down.unheard(tti, process, &user.down_chance);
+        let payload = user.down.payload(process);
+        return payload.record(attempts + 1, 1.0, Reception::Failed);
+    }
     let payload = user.down.payload(process);
     let (mcs, format) = (payload.mcs, payload.format());
     let whole = sending.groups.count_ones() as usize == air.group_prbs.len();

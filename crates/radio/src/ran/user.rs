@@ -145,6 +145,17 @@ fn uplink_harq(config: &RanConfig) -> harq::HarqConfig {
     }
 }
 
+/// Draws of the downlink, with the errors of its feedback.
+fn down_chance(config: &RanConfig, seed: u64, id: UserId) -> Chance {
+    let mut chance = Chance::new(seed, 2 * id);
+    if let Some(errors) = &config.radio.downlink.control_errors {
+        chance.negative_as_positive = errors.nack_as_ack;
+        chance.positive_as_negative = errors.ack_missed;
+        chance.silence_as_positive = errors.silence_as_ack;
+    }
+    chance
+}
+
 impl UserState {
     pub(super) fn new(config: &RanConfig, id: UserId, user: &User, seed: u64) -> Self {
         let air = &config.air;
@@ -176,7 +187,7 @@ impl UserState {
                 .map(|outer| OuterLoop::new(outer.target, outer.step.get(), outer.limit.get())),
             bearer: Bearer::new(config.rlc(), config.pdcp_sn()),
             down: Harq::new(config.harq()),
-            down_chance: Chance::new(seed, 2 * id),
+            down_chance: down_chance(config, seed, id),
             up: Harq::new(uplink_harq(config)),
             up_chance: Chance::new(seed, 2 * id + 1),
             decoded: VecDeque::new(),

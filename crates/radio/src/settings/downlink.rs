@@ -28,9 +28,28 @@ table! {
         pub margin: Decibel = Decibel::new(0.0),
         /// Outer loop of the link adaptation; unset: none.
         pub outer_loop: Option<OuterLoop>,
+        /// Errors of the signalling about downlink blocks; unset: none.
+        pub control_errors: Option<ControlErrors>,
         /// Time for which one look at the channel is taken to hold, whole TTIs; unset: one TTI, which is
         /// exact.
         pub channel_period: Option<Duration>,
+    }
+}
+
+table! {
+    /// Errors of the signalling about downlink blocks. A UE misses an assignment as often as its channel in that TTI
+    /// asks for, with the control channel elements that its latest CQI was worth. It then neither receives the block
+    /// nor answers. Defaults: what a base station may get wrong at most (TS 36.104 clause 8.3).
+    pub struct ControlErrors {
+        /// Share of missed answers that count as acknowledgements; default 0.01.
+        #[schemars(range(min = 0, max = 1))]
+        pub silence_as_ack: f64 = 0.01,
+        /// Share of acknowledgements that count as none; default 0.01.
+        #[schemars(range(min = 0, max = 1))]
+        pub ack_missed: f64 = 0.01,
+        /// Share of negative acknowledgements that count as positive ones; default 0.001.
+        #[schemars(range(min = 0, max = 1))]
+        pub nack_as_ack: f64 = 0.001,
     }
 }
 

@@ -23,7 +23,7 @@ pub(crate) use bands::NR_RANGES_MHZ;
 pub use carrier::{Modulation, SpecialSlot, TddPattern, Technology, Transmit};
 pub use cell::{Antenna, Cell, Omni, Sector};
 use config::table;
-pub use downlink::{Cqi, Downlink, OuterLoop, Scheduler, SubbandRate};
+pub use downlink::{ControlErrors, Cqi, Downlink, OuterLoop, Scheduler, SubbandRate};
 pub use drx::Drx;
 pub use fading::{Estimation, Fading, Profile, Tracking, Train};
 pub use handover::{A2A4, A3, Forwarding, Handover, Trigger};

@@ -193,6 +193,20 @@ fn feedback_errors_neither_duplicate_nor_hang() {
     assert!(harq.is_empty());
 }
 
+/// A block whose assignment was missed is sent again, unless the silence counts as an acknowledgement: then it is lost.
+#[test]
+fn a_block_that_nobody_heard_of_is_sent_again_or_lost() {
+    for (share, expected) in [(0.0, Feedback::Negative), (1.0, Feedback::Acknowledged)] {
+        let mut harq = Link::new(LTE);
+        let mut chance = Chance::new(1, 0);
+        chance.silence_as_positive = share;
+        harq.new_data(0);
+        harq.unheard(0, 0, &chance);
+        assert_eq!(harq.attempts(0), 1);
+        assert_eq!(harq.feedback(8), Some((0, expected)));
+    }
+}
+
 /// TS 36.321 clause 5.9: a MAC reset flushes all buffers and names the blocks that had not arrived.
 #[test]
 fn a_reset_names_what_was_on_its_way() {
