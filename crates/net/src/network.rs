@@ -23,7 +23,7 @@ pub struct Delivery {
     pub host: HostId,
     /// The packet.
     pub packet: Packet,
-    /// When it arrived.
+    /// Time of the arrival.
     pub at: Instant,
 }
 
@@ -180,6 +180,7 @@ impl Network {
         self.begin(now, node, packet, observer);
     }
 
+    #[inline]
     fn begin(&mut self, now: Instant, node: HostId, packet: Packet, observer: &mut impl Observer) {
         debug_assert!(
             node != packet.destination && packet.id < CREATED_FROM,
@@ -404,11 +405,10 @@ impl Network {
     ) {
         let destination = self.store.packet(handle).destination;
         if node == destination {
-            let packet = self.store.remove(handle);
-            observer.received(now, node, &packet);
+            observer.received(now, node, self.store.packet(handle));
             deliveries.push(Delivery {
                 host: node,
-                packet,
+                packet: self.store.remove(handle),
                 at: now,
             });
         } else {

@@ -13,7 +13,7 @@ struct Slot {
     packet: Packet,
     /// The packet behind it in its queue.
     next: Handle,
-    /// When it began to wait.
+    /// Time at which it began to wait.
     since: Instant,
 }
 
@@ -26,16 +26,16 @@ pub(crate) struct Store {
 
 impl Store {
     pub(crate) fn insert(&mut self, packet: Packet) -> Handle {
-        let slot = Slot {
+        if let Some(handle) = self.free.pop() {
+            // The rest of a slot is written when the packet joins a queue.
+            self.slots[handle as usize].packet = packet;
+            return handle;
+        }
+        self.slots.push(Slot {
             packet,
             next: NOWHERE,
             since: Instant::ZERO,
-        };
-        if let Some(handle) = self.free.pop() {
-            self.slots[handle as usize] = slot;
-            return handle;
-        }
-        self.slots.push(slot);
+        });
         self.slots.len() as Handle - 1
     }
 

@@ -28,6 +28,7 @@ impl ConnectionEnds {
 #[derive(Debug)]
 pub(crate) struct Endpoints {
     connections: Vec<ConnectionEnds>,
+    /// Times at which a timer may expire. One that has been put off is found late, when its earlier time comes.
     timers: Deadlines,
     room: usize,
     packets: u64,
@@ -35,7 +36,7 @@ pub(crate) struct Endpoints {
 
 impl Endpoints {
     pub(crate) fn new() -> Self {
-        let room = 8;
+        let room = 4;
         Self {
             connections: Vec::new(),
             timers: Deadlines::new(2 * room),
@@ -72,15 +73,23 @@ impl Endpoints {
         self.connections[connection as usize].end(end)
     }
 
-    /// Returns the time of the next timer, with its connection and end.
-    pub(crate) fn next_timer(&self) -> (Instant, u32, End) {
-        let (at, timer) = self.timers.earliest();
+    /// Returns the earliest time at which a timer may expire.
+    pub(crate) fn next_timer(&self) -> Instant {
+        self.timers.earliest().0
+    }
+
+    /// Returns connection and end of the next timer if it expires at `now`; otherwise it was put off.
+    pub(crate) fn expired(&mut self, now: Instant) -> Option<(u32, End)> {
+        let (_, timer) = self.timers.earliest();
         let end = if timer % 2 == 0 {
             End::Server
         } else {
             End::Client
         };
-        (at, timer as u32 / 2, end)
+        let connection = timer as u32 / 2;
+        let at = self.end(connection, end).deadline();
+        self.timers.set(timer, at);
+        (at <= now).then_some((connection, end))
     }
 
     /// Returns the end of `connection` that is at `host`.
@@ -121,6 +130,9 @@ impl Endpoints {
             path.inject(now, packet, &mut ());
         }
         let timer = 2 * connection as usize + usize::from(end == End::Client);
-        self.timers.set(timer, socket.deadline());
+        let at = socket.deadline();
+        if at < self.timers.get(timer) {
+            self.timers.set(timer, at);
+        }
     }
 }

@@ -99,7 +99,7 @@ impl Simulation {
         let until = until.min(self.end);
         loop {
             let on_path = self.path.next_event();
-            let (timer, connection, end) = self.endpoints.next_timer();
+            let timer = self.endpoints.next_timer();
             let wakes = self.sessions.next_at();
             let switch = self.switches.next_at().min(self.selectors.next());
             let housekeeping = self.path.next_slot().min(self.next_sample);
@@ -112,8 +112,10 @@ impl Simulation {
             if on_path == next {
                 self.run_path();
             } else if timer == next {
-                self.endpoints.end(connection, end).on_deadline(next);
-                self.after(connection, end, false);
+                if let Some((connection, end)) = self.endpoints.expired(next) {
+                    self.endpoints.end(connection, end).on_deadline(next);
+                    self.after(connection, end, false);
+                }
             } else if wakes == next {
                 self.sessions.wake(next);
                 self.carry_out();
@@ -148,7 +150,7 @@ impl Simulation {
         self.path.advance(self.now, &mut deliveries, &mut ());
         // Everything that arrives at one time, as from the radio, is in the buffer before an application reads.
         self.readers.clear();
-        for delivery in deliveries.drain(..) {
+        for delivery in &deliveries {
             let connection = delivery.packet.flow;
             let end = self.endpoints.end_at(connection, delivery.host);
             let socket = self.endpoints.end(connection, end);
@@ -170,9 +172,11 @@ impl Simulation {
         }
         for index in 0..self.readers.len() {
             let (connection, end) = self.readers[index];
-            self.endpoints.end(connection, end).on_read(self.now);
-            self.flush(connection, end);
+            if self.endpoints.end(connection, end).on_read(self.now) {
+                self.flush(connection, end);
+            }
         }
+        deliveries.clear();
         self.deliveries = deliveries;
     }
 
@@ -183,18 +187,25 @@ impl Simulation {
             self.write(connection, end);
         }
         if end == End::Server {
-            let view = self.endpoints.view(connection);
-            self.path
-                .recorder()
-                .sender_changed(self.now, connection, &view);
-            if let Some(srtt) = view.srtt.filter(|_| segment) {
-                self.path.recorder().acked(connection, srtt);
-                if self.sampling == scenario::Samples::EveryAck {
-                    self.path.sample(self.now, connection, &view);
-                }
-            }
+            self.record(connection, segment);
         }
         self.flush(connection, end);
+    }
+
+    /// Records changes of the sender of a connection, and the RTT after a segment.
+    #[inline]
+    fn record(&mut self, connection: u32, segment: bool) {
+        let view = self.endpoints.view(connection);
+        let recorder = self.path.recorder();
+        recorder.sender_changed(self.now, connection, &view);
+        let Some(srtt) = view.srtt.filter(|_| segment) else {
+            return;
+        };
+        recorder.acked(connection, srtt);
+        if self.sampling == scenario::Samples::EveryAck {
+            let view = self.endpoints.view(connection);
+            self.path.sample(self.now, connection, &view);
+        }
     }
 
     fn flush(&mut self, connection: u32, end: End) {
@@ -211,7 +222,9 @@ impl Simulation {
         if fresh > 0 && end == End::Client {
             self.path.recorder().delivered(self.now, connection, fresh);
         }
-        self.carry_out();
+        if fresh > 0 {
+            self.carry_out();
+        }
         if state == State::CloseWait {
             self.sessions.ended(self.now, connection, end);
             self.carry_out();
@@ -231,38 +244,43 @@ impl Simulation {
     }
 
     /// Carries out the actions of the sessions.
+    #[inline]
     fn carry_out(&mut self) {
         while let Some(action) = self.sessions.next_action() {
-            match action {
-                Action::Open {
-                    connection,
-                    flow,
-                    by,
-                    ..
-                } => self.open(connection, flow, by),
-                Action::Write { connection, end } => {
-                    self.write(connection, end);
-                    self.flush(connection, end);
-                }
-                Action::Record {
-                    connection,
-                    name,
-                    value,
-                } => {
-                    let recorder = self.path.recorder();
-                    recorder.figure(self.now, connection, name, value);
-                }
-                Action::Complete { connection } => {
-                    self.path.recorder().complete(self.now, connection);
-                    self.selectors.close(connection);
-                }
-                Action::Close { connection, end } => {
-                    self.endpoints.end(connection, end).close(self.now);
-                    self.flush(connection, end);
-                }
-                // Bytes are read and counted as they arrive.
-                Action::Read { .. } | Action::Finish { .. } => {}
+            self.perform(action);
+        }
+    }
+
+    fn perform(&mut self, action: Action) {
+        match action {
+            Action::Open {
+                connection,
+                flow,
+                by,
+                ..
+            } => self.open(connection, flow, by),
+            Action::Write { connection, end } => {
+                self.write(connection, end);
+                self.flush(connection, end);
             }
+            Action::Record {
+                connection,
+                name,
+                value,
+            } => {
+                let recorder = self.path.recorder();
+                recorder.figure(self.now, connection, name, value);
+            }
+            Action::Complete { connection } => {
+                self.path.recorder().complete(self.now, connection);
+                self.selectors.close(connection);
+            }
+            Action::Close { connection, end } => {
+                self.endpoints.end(connection, end).close(self.now);
+                self.flush(connection, end);
+            }
+            // Bytes are read and counted as they arrive.
+            Action::Read { .. } | Action::Finish { .. } => {}
         }
     }
 

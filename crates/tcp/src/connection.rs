@@ -241,15 +241,17 @@ impl Connection {
         self.receiver.as_ref().map_or(0, Receiver::unread)
     }
 
-    /// Handles a read of the application, of all that has arrived in order. An application that reads by request
-    /// reads nothing here.
-    pub fn on_read(&mut self, now: Instant) {
-        if let Some(receiver) = &mut self.receiver {
-            receiver.on_read(now);
-            if self.is_synchronised() {
-                self.flush(now);
-            }
+    /// Handles a read of the application, of all that has arrived in order, and returns whether anything had. An
+    /// application that reads by request reads nothing here.
+    pub fn on_read(&mut self, now: Instant) -> bool {
+        let Some(receiver) = &mut self.receiver else {
+            return false;
+        };
+        let reads = receiver.on_read(now);
+        if reads && self.is_synchronised() {
+            self.flush(now);
         }
+        reads
     }
 
     /// Handles a segment without a read. More segments may arrive at the same time before the application

@@ -340,13 +340,15 @@ impl Receiver {
         self.rcv_nxt - self.acked > self.window.mss()
     }
 
-    /// Handles a read of all data in order, unless the application reads by request.
-    pub(crate) fn on_read(&mut self, now: Instant) {
+    /// Handles a read of all data in order, unless the application reads by request. Returns whether there was any.
+    pub(crate) fn on_read(&mut self, now: Instant) -> bool {
         let taken = core::mem::take(&mut self.waiting);
-        if self.read_to.is_none() && taken > 0 {
+        let reads = self.read_to.is_none() && taken > 0;
+        if reads {
             let read_to = self.first + self.delivered();
             self.after_read(now, read_to, taken);
         }
+        reads
     }
 
     /// Handles a read of `taken` bytes up to `read_to`: the window may grow, and an ACK may be due (the kernel's
@@ -383,12 +385,20 @@ impl Receiver {
     }
 
     /// Returns the memory of waiting data, bytes: data beyond holes, and data in order that was not read.
+    #[inline]
     fn held(&self) -> u64 {
-        let ranges = self.out_of_order.iter().map(|(from, to)| to - from);
-        ranges
-            .chain([self.waiting + self.unread()])
-            .map(|bytes| self.window.memory_of(bytes))
-            .sum()
+        let in_order = self.window.memory_of(self.waiting + self.unread());
+        if self.out_of_order.is_empty() {
+            in_order
+        } else {
+            in_order + self.held_beyond()
+        }
+    }
+
+    fn held_beyond(&self) -> u64 {
+        let ranges = self.out_of_order.iter();
+        let memory = ranges.map(|(from, to)| self.window.memory_of(to - from));
+        memory.sum()
     }
 
     /// Returns the distance from the next expected number to the end of the data beyond holes.

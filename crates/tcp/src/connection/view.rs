@@ -4,6 +4,7 @@ use cca::SenderView;
 use units::{Duration, Rate};
 
 use super::Connection;
+use crate::sender::Limit;
 
 /// State of a connection (RFC 9293 §3.3.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,7 +40,7 @@ impl Connection {
     pub fn view(&self) -> SenderView {
         let w = &self.sender.congestion.window;
         let counts = self.sender.counts;
-        let held = self.sender.held_back();
+        let limited = |by| Some(self.sender.time_limited(by));
         let (srtt, min_rtt) = (self.sender.srtt(), self.sender.min_rtt());
         let positive = |rate: Rate| (rate > Rate::ZERO).then_some(rate);
         SenderView {
@@ -64,9 +65,9 @@ impl Connection {
             loss_probes: Some(counts.loss_probes),
             fast_recoveries: Some(counts.fast_recoveries),
             undone: Some(counts.undone),
-            application_limited: Some(held.application),
-            receive_window_limited: Some(held.receive_window),
-            send_buffer_limited: Some(held.send_buffer),
+            application_limited: limited(Limit::Application),
+            receive_window_limited: limited(Limit::ReceiveWindow),
+            send_buffer_limited: limited(Limit::SendBuffer),
         }
     }
 }

@@ -47,6 +47,8 @@ pub(super) struct WindowTuning {
     /// Payload of the other end's full segments, as measured, and the latest size below it.
     mss: u64,
     last_size: u64,
+    /// Memory of such a full segment, and whether it may join another one.
+    full: (u64, bool),
     /// Payload of a full segment by our announced MSS, and the headers of a data packet.
     announced: u64,
     header: u64,
@@ -115,6 +117,8 @@ impl WindowTuning {
             clamp = (2 * announced).max(full - announced);
         }
         let threshold = window.min(clamp);
+        let mss = announced.min(window / 2).clamp(LEAST_MSS, DEFAULT_MSS);
+        let header = u64::from(IP_HEADER + TCP_HEADER + option);
         Self {
             buffer,
             most: config.receive_buffer_max,
@@ -122,10 +126,11 @@ impl WindowTuning {
             clamp,
             cap,
             threshold,
-            mss: announced.min(window / 2).clamp(LEAST_MSS, DEFAULT_MSS),
+            mss,
             last_size: 0,
+            full: truesize(mss + header),
             announced,
-            header: u64::from(IP_HEADER + TCP_HEADER + option),
+            header,
             window,
             from: first,
             edge: first + window,
@@ -171,14 +176,21 @@ impl WindowTuning {
 
     /// Returns the memory that `bytes` of adjacent data take, in full segments but for the last one. Segments that
     /// join a buffer save its header.
+    #[inline]
     pub(super) fn memory_of(&self, bytes: u64) -> u64 {
         if bytes == 0 {
-            return 0;
+            0
+        } else if bytes == self.mss {
+            self.full.0
+        } else {
+            self.memory_of_segments(bytes)
         }
-        let (full, rest) = (bytes / self.mss, bytes % self.mss);
-        let (memory, joins) = truesize(self.mss + self.header);
-        let mut memory = full * memory;
-        let mut segments = full;
+    }
+
+    fn memory_of_segments(&self, bytes: u64) -> u64 {
+        let (mut segments, rest) = (bytes / self.mss, bytes % self.mss);
+        let (memory, joins) = self.full;
+        let mut memory = segments * memory;
         if rest > 0 {
             memory += truesize(rest + self.header).0;
             segments += 1;
@@ -203,7 +215,7 @@ impl WindowTuning {
                     self.per_rtt = self.per_rtt.min(self.clamp);
                 }
             }
-            self.mss = len.min(self.announced);
+            self.set_mss(len.min(self.announced));
             return ends;
         }
         let tcp_header = u64::from(TCP_HEADER);
@@ -211,11 +223,18 @@ impl WindowTuning {
         if whole >= DEFAULT_MSS + tcp_header || (whole >= LEAST_MSS + tcp_header && !ends) {
             self.last_size = len;
             if len == last {
-                self.mss = len;
+                self.set_mss(len);
                 return false;
             }
         }
         true
+    }
+
+    fn set_mss(&mut self, mss: u64) {
+        if mss != self.mss {
+            self.mss = mss;
+            self.full = truesize(mss + self.header);
+        }
     }
 
     /// Handles a segment of `len` payload bytes while waiting data takes `held` bytes of memory; returns whether the

@@ -4,12 +4,12 @@
 use units::{Duration, Instant};
 
 use super::Sender;
+use super::phase_times::PhaseTimes;
 
 /// Phase of a sender; a later one takes precedence.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Phase {
     /// There is no data.
-    #[default]
     Idle,
     /// There is data (`TCP_CHRONO_BUSY`).
     Busy,
@@ -19,25 +19,16 @@ pub(super) enum Phase {
     BufferLimited,
 }
 
-/// Times of a sender in each phase.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Chronograph {
-    phase: Phase,
-    since: Instant,
-    times: [Duration; 4],
+impl From<Phase> for usize {
+    fn from(phase: Phase) -> Self {
+        phase as Self
+    }
 }
 
-impl Chronograph {
-    /// Returns the time in `phase` until `now`.
-    pub(super) fn time(&self, now: Instant, phase: Phase) -> Duration {
-        let past = self.times[phase as usize];
-        if phase == self.phase {
-            past + now.saturating_since(self.since)
-        } else {
-            past
-        }
-    }
+/// Times of a sender in each phase.
+pub(super) type Chronograph = PhaseTimes<Phase, 4>;
 
+impl Chronograph {
     /// Returns the time with data until `now`.
     pub(super) fn busy(&self, now: Instant) -> Duration {
         let phases = [Phase::Busy, Phase::WindowLimited, Phase::BufferLimited];
@@ -45,16 +36,10 @@ impl Chronograph {
         times.fold(Duration::ZERO, |sum, time| sum + time)
     }
 
-    fn set(&mut self, now: Instant, phase: Phase) {
-        self.times[self.phase as usize] = self.time(now, self.phase);
-        self.phase = phase;
-        self.since = now;
-    }
-
     /// Begins a phase, unless one of precedence lasts.
     pub(super) fn start(&mut self, now: Instant, phase: Phase) {
-        if phase > self.phase {
-            self.set(now, phase);
+        if phase > self.present() {
+            self.enter(now, phase);
         }
     }
 }
@@ -63,9 +48,9 @@ impl Sender {
     /// Ends a phase: what remains is the transmission of data, if there is any.
     pub(super) fn stop_phase(&mut self, now: Instant, phase: Phase) {
         if self.write_end == self.snd_una {
-            self.chronograph.set(now, Phase::Idle);
-        } else if phase == self.chronograph.phase {
-            self.chronograph.set(now, Phase::Busy);
+            self.chronograph.enter(now, Phase::Idle);
+        } else if phase == self.chronograph.present() {
+            self.chronograph.enter(now, Phase::Busy);
         }
     }
 }

@@ -1,12 +1,15 @@
-//! Limits: the time for which something other than the network held a sender back, as Linux's `tcp_chrono` has it.
+//! Limits: the times for which something other than the network held a sender back.
 
 use units::{Duration, Instant};
 
 use super::Sender;
+use super::phase_times::PhaseTimes;
 
-/// What holds a sender back.
+/// Limit of a sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Limit {
+pub(crate) enum Limit {
+    /// None: the sender has not begun.
+    Start,
     /// The application has nothing to send.
     Application,
     /// The window that the other end offers (`TCP_CHRONO_RWND_LIMITED`).
@@ -17,59 +20,14 @@ enum Limit {
     Network,
 }
 
-/// Times of a sender under each limit since its first data.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Limits {
-    current: Option<(Limit, Instant)>,
-    application: Duration,
-    receive_window: Duration,
-    send_buffer: Duration,
-}
-
-/// Time for which a sender was held back, by what held it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct HeldBack {
-    pub(crate) application: Duration,
-    pub(crate) receive_window: Duration,
-    pub(crate) send_buffer: Duration,
-}
-
-impl Limits {
-    /// Notes that `limit` holds from `now` on.
-    fn set(&mut self, now: Instant, limit: Limit) {
-        let HeldBack {
-            application,
-            receive_window,
-            send_buffer,
-        } = self.held_back(now);
-        *self = Self {
-            current: Some((limit, now)),
-            application,
-            receive_window,
-            send_buffer,
-        };
-    }
-
-    /// Returns the times until `now`.
-    #[inline]
-    pub(super) fn held_back(&self, now: Instant) -> HeldBack {
-        let mut held = HeldBack {
-            application: self.application,
-            receive_window: self.receive_window,
-            send_buffer: self.send_buffer,
-        };
-        if let Some((limit, since)) = self.current {
-            let time = now.saturating_since(since);
-            match limit {
-                Limit::Application => held.application += time,
-                Limit::ReceiveWindow => held.receive_window += time,
-                Limit::SendBuffer => held.send_buffer += time,
-                Limit::Network => {}
-            }
-        }
-        held
+impl From<Limit> for usize {
+    fn from(limit: Limit) -> Self {
+        limit as Self
     }
 }
+
+/// Times of a sender under each limit.
+pub(super) type Limits = PhaseTimes<Limit, 5>;
 
 impl Sender {
     /// Notes what holds the sender back after it has sent what it may.
@@ -90,14 +48,14 @@ impl Sender {
             Limit::SendBuffer
         };
         // Nothing limits a sender that has not begun.
-        if self.limits.current.is_some() || self.snd_nxt > self.snd_una {
-            self.limits.set(now, limit);
+        if self.limits.present() != Limit::Start || self.snd_nxt > self.snd_una {
+            self.limits.enter(now, limit);
         }
     }
 
-    /// Returns the time for which the sender was held back until its last event.
+    /// Returns the time for which `limit` held the sender back until its last event.
     #[inline]
-    pub(crate) fn held_back(&self) -> HeldBack {
-        self.limits.held_back(self.congestion.window.now)
+    pub(crate) fn time_limited(&self, limit: Limit) -> Duration {
+        self.limits.time(self.congestion.window.now, limit)
     }
 }

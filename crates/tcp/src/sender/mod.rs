@@ -12,6 +12,7 @@ mod hold;
 mod limits;
 mod loss;
 mod pacing;
+mod phase_times;
 mod prr;
 mod rack;
 mod rate;
@@ -37,6 +38,7 @@ use cca::{BuiltCca, Congestion, Context, Takeover};
 use chronograph::{Chronograph, Phase};
 pub use hold::Ending;
 use hold::Hold;
+pub(crate) use limits::Limit;
 use limits::Limits;
 use pacing::Pacer;
 use prr::Prr;
@@ -156,8 +158,8 @@ impl Sender {
             pacer: Pacer::default(),
             buffer: SendBuffer::new(first, config.send_buffer_initial.min(config.send_buffer)),
             usage: WindowUsage::new(first),
-            limits: Limits::default(),
-            chronograph: Chronograph::default(),
+            limits: Limits::new(Limit::Start),
+            chronograph: Chronograph::new(Phase::Idle),
             sack_cache: SackCache::default(),
             snd_una: first,
             snd_nxt: first,
