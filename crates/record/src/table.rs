@@ -152,6 +152,9 @@ macro_rules! table {
                 $($crate::ColumnInfo { name: stringify!($name), meaning: $meaning },)+
             ];
 
+            /// Memory of a row, bytes, without the letters of texts.
+            pub const ROW_BYTES: u64 = (0 $(+ size_of::<$type>())+) as u64;
+
             /// Appends a row.
             pub fn push(&mut self, row: $row) {
                 $(self.$name.push(row.$name);)+

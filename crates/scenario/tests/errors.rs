@@ -53,7 +53,7 @@ fn rows_that_do_not_fit_in_memory_are_refused_with_the_estimate() {
     assert_eq!(
         complaint("slot = \"1ns\""),
         "bad.toml:1: slot: 1ns is out of range; allowed: values with which the rows of a run take up to 8.6 GB, not \
-         1.920e4 GB"
+         2.160e4 GB"
     );
     assert!(complaint("samples = \"1ns\"").starts_with("bad.toml:1: samples: 1ns is out of range"));
     assert!(

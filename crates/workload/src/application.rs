@@ -16,12 +16,6 @@ pub enum Opens {
 }
 
 impl Opens {
-    /// Returns whether the receiving node opens; printed scenarios and their hashes leave it out then, so that
-    /// scenarios from before the field keep their hashes.
-    pub fn is_default(&self) -> bool {
-        *self == Self::To
-    }
-
     /// Returns the end at that node.
     pub fn end(self) -> End {
         match self {

@@ -24,7 +24,6 @@ table! {
         /// Number of sessions that do the same in parallel; default 1.
         pub count: u32 = 1,
         /// Node that opens the connections: "to", as for a download, or "from", as for an upload; default "to".
-        #[serde(skip_serializing_if = "Opens::is_default")]
         pub opens: Opens,
         /// Application; default "bulk" to the end of the run.
         pub workload: Workload,

@@ -1,13 +1,15 @@
 //! Check that the tables of a run fit in memory.
 
 use config::{Quantity, Wrong, wrong};
+use record::{Samples as SampleTable, Slots};
 use units::Duration;
 
 use crate::model::{Samples, Scenario};
 
-/// Memory of a row of the table `slots`, of a sample and of a connection, bytes: the sizes of their columns, rounded up.
-const SLOT: u64 = 320;
-const SAMPLE: u64 = 240;
+/// Memory of a row of the table `slots`, and of a sample, bytes: columns double their room as they grow.
+const SLOT: u64 = 2 * Slots::ROW_BYTES;
+const SAMPLE: u64 = 2 * SampleTable::ROW_BYTES;
+/// Memory of a connection, bytes.
 const CONNECTION: u64 = 16_384;
 /// Most memory that the rows of a run may take, bytes.
 const MOST: u64 = 8 << 30;
