@@ -1,35 +1,17 @@
 //! Selection at an endpoint that is no simulation and knows no scenario.
 
+mod by_queue;
 mod endpoint;
 
 use std::collections::BTreeMap;
 
+use by_queue::{at, rules, sender};
 use cca::Takeover;
-use endpoint::{MadeUp, sender};
+use endpoint::MadeUp;
 use select::{Auto, Files, Hints, SAMPLE_INTERVAL, Selectors, SenderView};
 use units::{Duration, Instant};
 
-const BY_QUEUE: &str = r#"
-name = "by-queue"
-description = "Vegas where a queue stands, else Illinois."
-[tuning]
-interval = 0.5
-agree = 2
-dwell = 1.0
-[[method.rules.rules]]
-requirements = ["goodput", "balanced", "delay"]
-when = [{ feature = "queue_ratio", at_least = 0.5 }]
-choose = ["vegas"]
-because = "a queue stands"
-[[method.rules.rules]]
-requirements = ["goodput", "balanced", "delay"]
-choose = ["illinois"]
-because = "no queue stands"
-"#;
-
-fn at(ms: u64) -> Instant {
-    Instant::ZERO + Duration::from_millis(ms)
-}
+const TUNING: &str = "interval = 0.5\nagree = 2\ndwell = 1.0";
 
 fn auto(words: &[(&str, &str)]) -> Auto {
     let words = words.iter();
@@ -43,7 +25,7 @@ fn selectors(auto: Auto) -> Selectors {
     let mut files = Files::new();
     auto.load(&mut files, |file| {
         assert_eq!(file, "by-queue.toml");
-        Ok(BY_QUEUE.to_owned())
+        Ok(rules(TUNING))
     })
     .expect("a policy");
     Selectors::new([("fixed", None), ("selected", Some(auto))], &files, 1).expect("a policy")

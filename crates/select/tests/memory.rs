@@ -1,8 +1,11 @@
 //! Memories of destinations: what flows know from their files and from other connections.
 
+#[allow(dead_code, reason = "other tests need more of it")]
+mod by_queue;
 mod endpoint;
 
-use endpoint::{MadeUp, sender};
+use by_queue::sender;
+use endpoint::MadeUp;
 use select::{Auto, Decision, Files, SelectionError, Selectors};
 use units::{Duration, Instant};
 

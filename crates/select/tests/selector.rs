@@ -1,11 +1,13 @@
 //! Changes of a selector: when they happen, and when they are prevented.
 
+mod by_queue;
 #[path = "path/mod.rs"]
 #[allow(dead_code, reason = "other tests need more of it")]
 mod path;
 
 use std::sync::Arc;
 
+use by_queue::{at, rules, sender};
 use path::Flow;
 use select::policy::{Tuning, builtin};
 use select::{
@@ -14,24 +16,8 @@ use select::{
 use units::random::{Purpose, Stream};
 use units::{Duration, Instant, Rate};
 
-const RULES: &str = r#"
-name = "by-queue"
-description = "Vegas where a queue stands, else Illinois."
-[tuning]
-TUNING
-[[method.rules.rules]]
-requirements = ["goodput", "balanced", "delay"]
-when = [{ feature = "queue_ratio", at_least = 0.5 }]
-choose = ["vegas"]
-because = "a queue stands"
-[[method.rules.rules]]
-requirements = ["goodput", "balanced", "delay"]
-choose = ["illinois"]
-because = "no queue stands"
-"#;
-
 fn by_queue(tuning: &str) -> Policy {
-    Policy::from_toml(&RULES.replace("TUNING", tuning), "by-queue").expect("a policy")
+    Policy::from_toml(&rules(tuning), "by-queue").expect("a policy")
 }
 
 fn selector(policy: Policy, requirement: Requirement) -> (Selector, Decision) {
@@ -48,33 +34,11 @@ fn selector(policy: Policy, requirement: Requirement) -> (Selector, Decision) {
     Selector::new(Arc::new(policy), auto, &start)
 }
 
-fn at(ms: u64) -> Instant {
-    Instant::ZERO + Duration::from_millis(ms)
-}
-
-/// Returns a sender on a path of 50 ms that delivers 1000 segments a second, with this smoothed RTT.
-fn sample(ms: u64, rtt_ms: u64) -> SenderView {
-    SenderView {
-        mss: 1_448,
-        cwnd: rtt_ms as u32,
-        inflight: rtt_ms as u32,
-        srtt: Some(Duration::from_millis(rtt_ms)),
-        min_rtt: Some(Duration::from_millis(50)),
-        delivered: ms,
-        retransmissions: 0,
-        delivery_rate: Some(Rate::from_mbps(11.6)),
-        app_limited: false,
-        send_window: Some(1 << 20),
-        slow_start: false,
-        ..SenderView::default()
-    }
-}
-
 /// Shows samples every 10 ms from `from` to `to`; returns the decisions.
 fn watch(selector: &mut Selector, from: u64, to: u64, rtt: impl Fn(u64) -> u64) -> Vec<Decision> {
     let times = (from / 10..to / 10).map(|n| n * 10);
     times
-        .filter_map(|ms| selector.observe(at(ms), &sample(ms, rtt(ms)), None))
+        .filter_map(|ms| selector.observe(at(ms), &sender(ms, rtt(ms)), None))
         .collect()
 }
 
@@ -158,7 +122,7 @@ when = [{ feature = "queue_ratio", at_least = 3.0 }]
 choose = ["bbr"]
 because = "a long queue stands"
 "#;
-    let text = RULES.replace("TUNING", short).replacen(
+    let text = rules(short).replacen(
         "[[method.rules.rules]]",
         &format!("{bbr}[[method.rules.rules]]"),
         1,
@@ -255,7 +219,7 @@ fn a_pause_of_the_application_is_not_blamed_on_the_change() {
             delivery_rate: Some(Rate::from_mbps(0.1)),
             app_limited,
             inflight,
-            ..sample(0, 120)
+            ..sender(0, 120)
         };
         let times = (300..800).map(|n| at(n * 10));
         decisions.extend(times.filter_map(|at| selector.observe(at, &slow, None)));
@@ -289,7 +253,7 @@ fn the_same_samples_lead_to_the_same_decisions() {
 #[test]
 fn tuning_has_bounds() {
     let wrong = |line: &str| {
-        let text = RULES.replace("TUNING", line);
+        let text = rules(line);
         Policy::from_toml(&text, "mine.toml")
             .unwrap_err()
             .to_string()

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cca::Takeover;
 use record::DecisionRow;
 use select::{Endpoint, Hints, SenderView};
-use units::{Duration, Instant, Rate};
+use units::Instant;
 
 /// Made-up connections.
 #[derive(Default)]
@@ -50,20 +50,5 @@ impl Endpoint for MadeUp {
         }
         self.takeovers.push((connection, cca, how));
         Ok(())
-    }
-}
-
-/// Returns a sender that delivers 1000 segments a second over a path of 50 ms, after `ms`, with this smoothed RTT.
-pub fn sender(ms: u64, rtt_ms: u64) -> SenderView {
-    SenderView {
-        mss: 1_448,
-        cwnd: rtt_ms as u32,
-        inflight: rtt_ms as u32,
-        srtt: Some(Duration::from_millis(rtt_ms)),
-        min_rtt: Some(Duration::from_millis(50)),
-        delivered: ms,
-        delivery_rate: Some(Rate::from_mbps(11.6)),
-        send_window: Some(1 << 20),
-        ..SenderView::default()
     }
 }
