@@ -1,4 +1,4 @@
-"""What is said of figures before they are believed: limits, repetition, too few runs, what ran."""
+"""Tests of the warnings on figures: limits, repetition, too few runs, what ran."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class ScenarioSet:
         return found
 
     def to_json(self) -> dict[str, Any]:
-        """What each scenario comes to, and the mean over all of them; the same for the same seeds."""
+        """Result of each scenario, and the mean over all of them; the same for the same seeds."""
         means = self.means
         return {
             "version": __version__,

@@ -21,7 +21,7 @@ HERE = Path(__file__).resolve().parent
 
 CARRIER_HZ = 2620e6
 BANDWIDTH_HZ = 100 * 180e3
-"""What the 100 PRBs of a 20 MHz carrier take."""
+"""Bandwidth of the 100 PRBs of a 20 MHz carrier."""
 POWER_DBM = 46.0
 NOISE_FIGURE_DB = 7.0
 UE_HEIGHT_M = 1.5
@@ -34,7 +34,7 @@ Mast = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Sample:
-    """What a car receives at a time."""
+    """Reception of a car at a time."""
 
     time: int
     cell: int

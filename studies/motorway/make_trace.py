@@ -31,11 +31,11 @@ WARM_UP_S = 60
 DURATION_S = 285
 """Of the trace."""
 TOLERANCE_M = 1.0
-"""How far a car in the trace may be from where SUMO had it, at any full second."""
+"""Greatest distance of a car in the trace from where SUMO had it, at any full second."""
 
 
 class TraceError(Exception):
-    """What went wrong; the message says where."""
+    """Fault of the input; the message says where."""
 
 
 def sumo_home() -> Path:

@@ -51,7 +51,7 @@ def _points(x: float, y: float, steps: list[tuple[float, ...]]) -> list[Point]:
 
 
 def place(way: list[Point], time: float) -> tuple[float, float]:
-    """Where a node is; before its first point and after its last one, there."""
+    """Position of a node; before its first point and after its last one, there."""
     for (start, x0, y0), (end, x1, y1) in itertools.pairwise(way):
         if start <= time < end:
             part = (time - start) / (end - start)

@@ -61,7 +61,7 @@ def test_a_car_that_waits_is_not_cut_short() -> None:
 
 
 def test_orders_are_read_back(tmp_path: Path) -> None:
-    """What make_trace.py writes, movement.py reads, a stop included."""
+    """movement.py reads what make_trace.py writes, a stop included."""
     way = [(0.0, 0.0, 0.0), (10.0, 300.0, 40.0), (20.0, 300.0, 40.0), (30.0, 0.0, 0.0)]
     file = tmp_path / "a.tcl"
     file.write_text("\n".join(make_trace.orders(7, way)))

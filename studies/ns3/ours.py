@@ -1,4 +1,4 @@
-"""What celltcp's radio delivers in the set-up of `lte/`, as CSV files with the columns of ns-3's.
+"""Throughput of celltcp's radio in the set-up of `lte/`, as CSV files with the columns of ns-3's.
 
 python3 ours.py                 # writes ours.csv and ours-tcp.csv; half a minute
 Run it in an environment where celltcp is installed (`make setup` makes one in `.venv`).

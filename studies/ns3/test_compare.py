@@ -1,4 +1,4 @@
-"""What compare.py prints and refuses."""
+"""Tests of the output and the errors of compare.py."""
 
 from pathlib import Path
 

@@ -39,8 +39,8 @@ pub struct Context {
 
 /// Returns the part of the congestion window that a connection uses, in segments.
 ///
-/// Where pacing limits the connection (BBR's in-flight data is about half of its window), this is the number
-/// of segments in flight, but not less than an initial window. Where the application limits it, the number
+/// If pacing limits the connection (BBR's in-flight data is about half of its window), this is the number
+/// of segments in flight, but not less than an initial window. If the application limits it, the number
 /// in flight says nothing about the path, and the whole window is returned.
 pub fn used_window(cwnd: u32, packets_out: u32, app_limited: bool) -> u32 {
     if app_limited {

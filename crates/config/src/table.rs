@@ -7,7 +7,7 @@
 /// config::table! {
 ///     /// A cup.
 ///     pub struct Cup {
-///         /// What is in it; default "tea".
+///         /// Content; default "tea".
 ///         pub content: String = "tea".to_owned(),
 ///         /// Whether it is hot; default false, which is the default of the type.
 ///         pub is_hot: bool,

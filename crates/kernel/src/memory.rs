@@ -4,7 +4,7 @@ use nix::unistd::{SysconfVar, sysconf};
 use scenario::Scenario;
 
 const MIB: u64 = 1 << 20;
-/// What the kernel, its program and the path need beside the buffers of connections, bytes.
+/// Memory of the kernel, its program and the path beside the buffers of connections, bytes.
 const BASE: u64 = 256 * MIB;
 /// Size that every scenario gets, bytes.
 const LEAST: u64 = 512 * MIB;

@@ -1,4 +1,4 @@
-//! What one packet costs on its way through two links.
+//! Benchmark: the cost of one packet on its way through two links.
 
 #![allow(missing_docs, reason = "criterion's macro makes a public function")]
 

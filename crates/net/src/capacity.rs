@@ -6,8 +6,8 @@ use radio::ran::{Direction, UserId};
 use trace::{OPPORTUNITY, Opportunities, Steps, StepsError, Trace, WORK_PER_BYTE};
 use units::{Bytes, Duration, Instant, Rate};
 
-/// What a link carries. But for the radio, where users share a cell, it is a function of time alone, never of the
-/// traffic.
+/// Capacity of a link. It is a function of time alone, never of the traffic, except on the radio, where users share a
+/// cell.
 #[derive(Clone, PartialEq, Debug)]
 pub enum LinkCapacity {
     /// Always the same rate.
@@ -16,11 +16,11 @@ pub enum LinkCapacity {
     Trace {
         /// The trace.
         trace: Arc<Trace>,
-        /// Where in it the run begins.
+        /// Time of the trace at which the run begins.
         offset: Duration,
     },
-    /// What the radio access network carries for one of its users. It has its own queues, so that the
-    /// link's limit, discipline, loss and jitter are of no effect; its delay is zero.
+    /// The share of one user of the radio access network. That has its own queues, so that the link's limit,
+    /// discipline, loss and jitter are of no effect; its delay is zero.
     Radio {
         /// The user.
         user: UserId,

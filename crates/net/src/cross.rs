@@ -53,7 +53,7 @@ impl CrossSource {
         source
     }
 
-    /// When the next packet is due.
+    /// Time at which the next packet is due.
     pub(crate) fn next_at(&self) -> Instant {
         // From the start of the turn, so that rounding does not add up.
         let bytes = Bytes::new(self.sent_in_turn * u64::from(self.size));

@@ -11,7 +11,7 @@ use crate::LinkId;
 table! {
     /// Delay that varies from packet to packet, on top of the propagation delay.
     pub struct Jitter {
-        /// What it is drawn from; draws below zero become zero; default "normal".
+        /// Distribution of the draws; draws below zero become zero; default "normal".
         pub distribution: JitterDistribution = JitterDistribution::Normal,
         /// Mean of the additional delay; default 0s.
         pub mean: Duration,
@@ -22,7 +22,7 @@ table! {
     }
 }
 
-/// What jitter is drawn from.
+/// Distribution of jitter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum JitterDistribution {

@@ -15,7 +15,7 @@ pub(crate) struct Link {
     mtu: u32,
     queue: LinkQueue,
     service: Service,
-    /// When the queue is to be served; [`Instant::NEVER`] while it is empty.
+    /// Time at which the queue is to be served; [`Instant::NEVER`] while it is empty.
     wake: Instant,
     wire: Wire,
     capacity: LinkCapacity,

@@ -39,7 +39,7 @@ pub struct Packet {
     pub size: u32,
     /// The segment that it carries, if [`Kind::Tcp`], and the ECN field of its IP header.
     pub segment: Segment,
-    /// When it was sent.
+    /// Time at which it was sent.
     pub sent_at: Instant,
     /// Kind of traffic.
     pub kind: Kind,

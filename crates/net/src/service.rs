@@ -14,7 +14,7 @@ use crate::LinkCapacity;
 pub(crate) struct Transmitter {
     capacity: LinkCapacity,
     hint: usize,
-    /// When the packet in transmission is done.
+    /// Time at which the packet in transmission is done.
     pub(crate) free_at: Instant,
 }
 
@@ -55,7 +55,7 @@ pub(crate) struct Opportunist {
     next: u64,
     /// Bytes left of the opportunity at `free_at`.
     left: u32,
-    /// When the packet in transmission is done.
+    /// Time at which the packet in transmission is done.
     pub(crate) free_at: Instant,
 }
 

@@ -29,11 +29,11 @@ impl Topology {
 pub struct LinkConfig {
     /// Unique name.
     pub name: String,
-    /// Where packets enter.
+    /// Node at which packets enter.
     pub from: HostId,
-    /// Where packets leave.
+    /// Node at which packets leave.
     pub to: HostId,
-    /// What it carries.
+    /// Capacity.
     pub capacity: LinkCapacity,
     /// Propagation delay.
     pub delay: Duration,
@@ -43,7 +43,7 @@ pub struct LinkConfig {
     pub loss: Loss,
     /// Largest packet in bytes at the IP layer; larger ones are dropped.
     pub mtu: u32,
-    /// Where packets wait; the one in transmission does not count, except between delivery
+    /// Queue of the packets that wait; the one in transmission does not count, except between delivery
     /// opportunities, where it waits for the first one that takes it.
     pub queue: QueueConfig,
     /// Traffic that shares this link only.
@@ -87,13 +87,13 @@ impl LinkConfig {
 /// The queue of a link.
 #[derive(Clone, PartialEq, Debug)]
 pub struct QueueConfig {
-    /// How much may wait.
+    /// Limit of what may wait.
     pub limit: Limit,
     /// Which packet goes next, and which are dropped.
     pub discipline: Queue,
 }
 
-/// How much may wait in a queue.
+/// Limit of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Limit {
     /// Bytes at the IP layer.

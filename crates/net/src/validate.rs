@@ -8,7 +8,7 @@ use units::{Bytes, Rate};
 
 use crate::{HostId, Jitter, Limit, LinkCapacity, LinkConfig, Topology};
 
-/// Why a topology cannot be.
+/// Fault of a topology.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum TopologyError {
     /// Two nodes or two links have the same name.
@@ -29,7 +29,7 @@ pub enum TopologyError {
         link: String,
         /// Number of the node.
         node: u32,
-        /// How many there are.
+        /// Number of them.
         nodes: usize,
     },
     /// Two links from one node to the same other one.
@@ -47,9 +47,9 @@ pub enum TopologyError {
     /// There is no way.
     #[error("there is no way from {from:?} to {to:?}")]
     Unconnected {
-        /// Where a packet would be.
+        /// Node of a packet.
         from: String,
-        /// Where it should go.
+        /// Its destination.
         to: String,
     },
     /// Steps or rate of a link.
@@ -57,7 +57,7 @@ pub enum TopologyError {
     Capacity {
         /// The link.
         link: String,
-        /// What is wrong.
+        /// The fault.
         error: StepsError,
     },
     /// A user of the radio access network without links in both directions.
@@ -165,7 +165,7 @@ fn unique<'a>(names: impl Iterator<Item = &'a String>) -> Result<(), TopologyErr
     Ok(())
 }
 
-/// What is not written in a file, or may have been made without one.
+/// Checks what files do not hold, and links that were made without a file.
 fn validate_link(link: &LinkConfig) -> Result<(), TopologyError> {
     if link.capacity == LinkCapacity::Constant(Rate::ZERO) {
         return Err(TopologyError::Capacity {

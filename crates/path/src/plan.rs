@@ -14,7 +14,7 @@ use units::{Bytes, Duration, Rate};
 use crate::Traces;
 use crate::radio;
 
-/// Why a scenario makes no path.
+/// Reason why a scenario makes no path.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum PlanError {
     /// A generated trace has impossible parameters.
@@ -39,7 +39,7 @@ pub enum PlanError {
 }
 
 impl PlanError {
-    /// What the radio says.
+    /// Message of the radio.
     pub(crate) fn radio(error: impl core::fmt::Display) -> Self {
         Self::Radio(error.to_string())
     }
@@ -80,9 +80,9 @@ pub struct Plan {
     pub middleboxes: Vec<Middlebox>,
     /// The access link of each UE, the phone's first: its capacity and queue are what results show.
     pub access: Vec<Access>,
-    /// How much later than the scenario says the flows start.
+    /// Delay of the start of flows against the scenario.
     pub start_jitter: Duration,
-    /// Where in the traces the run begins.
+    /// Time of the traces at which the run begins.
     pub trace_offset: Duration,
 }
 

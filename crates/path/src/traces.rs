@@ -20,7 +20,7 @@ type Key = (PathBuf, Reading, Direction);
 pub struct ReadTrace {
     /// The trace.
     pub trace: Arc<Trace>,
-    /// How the file was read, in a line for a person.
+    /// Line for a person that tells how the file was read.
     pub told: String,
 }
 

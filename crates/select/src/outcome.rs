@@ -108,7 +108,7 @@ impl Outcome {
 /// Returns the relative loss of the requirement's measure from `before` to `after`. The higher of both rates serves as
 /// the capacity of both.
 ///
-/// Where queues have shown that the capacity fell, the values before are converted to the capacity after, with as much
+/// If queues have shown that the capacity fell, the values before are converted to the capacity after, with as much
 /// in flight: the rate falls by that share and, by Little's law, the RTT rises by it.
 pub(crate) fn loss(requirement: Requirement, before: &Measure, after: &Measure) -> f64 {
     let left = match (before.seen_capacity(), after.seen_capacity()) {

@@ -37,7 +37,7 @@ table! {
     }
 }
 
-/// Why parameters make no trace.
+/// Reason why parameters make no trace.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum GenerateError {
     /// A parameter is out of its range.

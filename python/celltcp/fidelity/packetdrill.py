@@ -17,7 +17,7 @@ PASSED, FAILED, NOT_APPLICABLE = "passed", "failed", "not applicable"
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a script, and the first line that differed or needs what is missing."""
+    """Outcome of a script, and the first line that differed or needs what is missing."""
 
     script: str
     status: str
@@ -79,7 +79,7 @@ def play_scripts(
 
 
 def count(outcomes: Sequence[Outcome]) -> dict[str, int]:
-    """How many scripts have which status."""
+    """Number of scripts by status."""
     counted = Counter(outcome.status for outcome in outcomes)
     return {status: counted[status] for status in (PASSED, FAILED, NOT_APPLICABLE)}
 

@@ -22,7 +22,7 @@ pub enum Violation {
     Buffer {
         /// The link.
         link: String,
-        /// When.
+        /// Time of the event.
         at: Instant,
         /// The amount that waited.
         held: u64,
@@ -36,7 +36,7 @@ pub enum Violation {
     Backlog {
         /// The link.
         link: String,
-        /// When.
+        /// Time of the event.
         at: Instant,
         /// Bytes that it reported.
         told: u64,
@@ -62,9 +62,9 @@ pub enum Violation {
     Early {
         /// The packet.
         packet: u64,
-        /// When it was seen.
+        /// Time at which it was seen.
         at: Instant,
-        /// When it could have been there.
+        /// Earliest time at which it could have been there.
         earliest: Instant,
     },
     /// A packet overtook another one.
@@ -76,7 +76,7 @@ pub enum Violation {
         packet: u64,
         /// The one that should have come first.
         before: u64,
-        /// When.
+        /// Time of the event.
         at: Instant,
     },
     /// A packet went on without having been transmitted.
@@ -86,7 +86,7 @@ pub enum Violation {
         packet: u64,
         /// The link.
         link: String,
-        /// When.
+        /// Time of the event.
         at: Instant,
     },
     /// A packet was seen that nobody sent or created, or again after its end.
@@ -94,7 +94,7 @@ pub enum Violation {
     Twice {
         /// The packet.
         packet: u64,
-        /// When.
+        /// Time of the event.
         at: Instant,
     },
     /// A packet was seen at another node than its way leads to.
@@ -106,7 +106,7 @@ pub enum Violation {
         node: HostId,
         /// The node where it must be.
         found: HostId,
-        /// When.
+        /// Time of the event.
         at: Instant,
     },
     /// A packet reached a host that it was not for.
@@ -116,7 +116,7 @@ pub enum Violation {
         packet: u64,
         /// The host.
         host: HostId,
-        /// When.
+        /// Time of the event.
         at: Instant,
     },
     /// The network has more or fewer packets inside than have begun and not ended their way.

@@ -16,7 +16,7 @@ pub use discipline::{Codel, FqCodel, Pie, Queue, Threshold};
 use fq_codel::FlowQueues;
 use pie::PieControl;
 
-/// What a queue needs to know and to tell when something happens.
+/// Context of an event at a queue: the time, the link, the packets and the observer.
 pub(crate) struct Scene<'a, O> {
     pub(crate) now: Instant,
     pub(crate) link: LinkId,

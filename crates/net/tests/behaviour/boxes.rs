@@ -277,7 +277,7 @@ impl Observer for Silent {
     }
 }
 
-/// What the checker says of one packet through a box that answers, if it is not told everything.
+/// Returns the verdict of the checker on one packet through a box that answers, if it is not told everything.
 fn forgery(created: bool, absorbed: bool) -> String {
     let mut network = Network::new(&line(), 1).unwrap();
     network.place("gateway", Box::new(Answer)).unwrap();
@@ -330,7 +330,7 @@ impl Node for Whim {
 }
 
 proptest! {
-    /// What is sent or created is received or absorbed, once, whatever boxes do at any node.
+    /// Each packet that is sent or created is received or absorbed once, whatever boxes do at any node.
     #[test]
     fn packets_are_accounted_for_whatever_boxes_do(
         seeds in prop::collection::vec(any::<u64>(), 3),

@@ -1,4 +1,4 @@
-//! How a path behaves, with the checker watching every run.
+//! Tests of the behaviour of a path; the checker watches every run.
 
 mod boxes;
 mod capacity;

@@ -1,4 +1,4 @@
-//! What queue disciplines are for.
+//! Tests of the purposes of queue disciplines.
 
 use net::{Codel, DropReason, FqCodel, Limit, LinkCapacity, LinkConfig, Pie, Queue};
 use tcp::Ecn;

@@ -6,7 +6,7 @@
 
 use units::random::{Purpose, Stream};
 
-/// When a retransmission may be sent.
+/// Time at which a retransmission may be sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Timing {
     /// At any time from one round trip after the failed attempt (LTE downlink, NR).
@@ -24,7 +24,7 @@ pub struct HarqConfig {
     pub round_trip: u64,
     /// Attempts per block, the first included.
     pub max_transmissions: u8,
-    /// When retransmissions may be sent.
+    /// Times at which retransmissions may be sent.
     pub timing: Timing,
 }
 

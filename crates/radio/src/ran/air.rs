@@ -49,7 +49,7 @@ pub enum Carrier {
     Nr(NrCarrier),
 }
 
-/// Why there is no such carrier.
+/// Reason why there is no such carrier.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum AirError {
     /// Something that the physical layer does not know.

@@ -83,10 +83,10 @@ impl Rlc {
     }
 }
 
-/// What became of a packet.
+/// Fate of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Fate {
-    /// Where it went.
+    /// Its direction.
     pub direction: Direction,
     /// The caller's name of it.
     pub name: u64,
@@ -289,7 +289,7 @@ impl Bearer {
         }
     }
 
-    /// How many packets have been taken and neither delivered nor lost.
+    /// Number of packets that have been taken and neither delivered nor lost.
     pub(super) fn under_way(&self, direction: Direction) -> usize {
         match direction {
             Direction::Down => self.down.under_way.len() + self.fresh().count(),

@@ -29,27 +29,27 @@ pub struct RanConfig {
 /// One user.
 #[derive(Clone, Debug)]
 pub struct User {
-    /// What it receives.
+    /// Its reception.
     pub channel: Channel,
-    /// How fast it moves where that does not follow from its place, m/s.
+    /// Speed, where that does not follow from its place, m/s.
     pub speed_mps: Option<f64>,
     /// Whether its capacity is followed and its TTIs are written down.
     pub observed: bool,
 }
 
-/// What a user receives.
+/// Reception of a user.
 #[derive(Clone, Debug)]
 pub enum Channel {
     /// A mean over time from one cell, number 0, with fading around it.
     Traced(Box<FadedSinr>),
-    /// What arrives from all cells where it is.
+    /// The signals of all cells at its place.
     Placed(Box<Reception>),
 }
 
 /// A user, by its place in [`RanConfig::users`].
 pub type UserId = u32;
 
-/// Where data go.
+/// Direction of data.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Direction {
     /// To the user.

@@ -1,4 +1,4 @@
-//! What becomes of a user's connection as it moves: measurements, handovers, failures.
+//! Connection of a user as it moves: measurements, handovers, failures.
 
 use units::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use crate::handover::{Action, CellId, Measurement};
 use crate::phy::{Modulation, effective_sinr_mi};
 use crate::rlc::Forwarding;
 
-/// How often the quality of the serving cell is judged (TS 36.133 clause 7.6.2.1).
+/// Interval at which the quality of the serving cell is judged (TS 36.133 clause 7.6.2.1).
 const RADIO_FRAME: Duration = Duration::from_millis(10);
 
 /// Lets a user measure, and does what its mobility asks for.

@@ -306,7 +306,7 @@ pub(super) fn combine(
     soft.bler()
 }
 
-/// What was decoded reaches RLC when it has been processed.
+/// Decoded data reaches RLC when it has been processed.
 pub(super) fn settle(
     user: &mut UserState,
     direction: Direction,

@@ -10,12 +10,12 @@ use super::user::UserState;
 use super::{Direction, RadioHints, RanConfig, UserId, connection, uplink};
 use crate::phy::{Modulation, effective_sinr_mi};
 
-/// What came of a TTI; its memory is reused.
+/// Outcome of a TTI; its memory is reused.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// Packets that have arrived, or never will.
     pub fates: Vec<(UserId, Fate)>,
-    /// What happened to connections.
+    /// Events of connections.
     pub events: Vec<(UserId, ConnectionEvent)>,
     /// TTIs of users that are observed, where a log is wanted.
     pub log: Vec<TtiRecord>,
@@ -67,7 +67,7 @@ impl Ran {
         }
     }
 
-    /// When the next TTI begins.
+    /// Returns the time at which the next TTI begins.
     pub fn next_event(&self) -> Instant {
         self.start_of(self.tti)
     }
@@ -132,7 +132,7 @@ impl Ran {
         Bytes::new(capacity.between(index(from), index(to)))
     }
 
-    /// How it is made.
+    /// Its configuration.
     pub fn config(&self) -> &RanConfig {
         &self.config
     }

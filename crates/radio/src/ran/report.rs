@@ -1,4 +1,4 @@
-//! What a radio access network tells of itself.
+//! Records and events of a radio access network.
 
 use super::{Direction, UserId};
 use crate::handover::{Cause, CellId};
@@ -12,13 +12,13 @@ pub struct TtiRecord {
     pub user: UserId,
     /// The cell that serves it.
     pub cell: CellId,
-    /// Where data go.
+    /// Direction of the data.
     pub direction: Direction,
     /// SINR over the whole carrier, the one a flat channel would need for as much information, in dB.
     pub sinr_db: f32,
     /// CQI that the scheduler of the downlink has; 0 for none.
     pub cqi: u8,
-    /// What is sent; nothing if the user sends or gets nothing.
+    /// Block that is sent; `None` if the user sends or gets nothing.
     pub block: Option<BlockRecord>,
     /// The scheme that would be used on the whole carrier.
     pub mcs: u8,
@@ -39,7 +39,7 @@ pub struct BlockRecord {
     pub bytes: u32,
     /// Bytes of the packets in it; headers, status reports and padding are the rest.
     pub payload: u32,
-    /// How often it has been sent, this time included.
+    /// Number of its transmissions, this one included.
     pub attempt: u8,
     /// Block error rate after this attempt.
     pub bler: f32,
@@ -49,7 +49,7 @@ pub struct BlockRecord {
     pub prbs: u16,
 }
 
-/// What happened to the connection of a user.
+/// Event of the connection of a user.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ConnectionEvent {
     /// The command to leave was sent.
@@ -61,19 +61,19 @@ pub enum ConnectionEvent {
     },
     /// The user has arrived.
     HandoverEnds {
-        /// Where.
+        /// The cell.
         target: CellId,
     },
     /// The connection is lost.
     Failure {
         /// The cell that served.
         cell: CellId,
-        /// Why.
+        /// The reason.
         cause: Cause,
     },
     /// It goes on.
     Recovered {
-        /// Where.
+        /// The cell.
         cell: CellId,
         /// Whether with the buffers of before.
         context: bool,

@@ -18,7 +18,7 @@ use crate::phy::{
 use crate::rlc::Block;
 use crate::settings::Load;
 
-/// What one HARQ process carries.
+/// Content of one HARQ process.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Payload {
     pub(super) block: Block,
@@ -30,7 +30,7 @@ pub(super) struct Payload {
 }
 
 impl Payload {
-    /// How it goes on air.
+    /// Its transmission format.
     ///
     /// # Panics
     /// If the process has never been filled.
@@ -38,7 +38,7 @@ impl Payload {
         self.format.expect("a process that sends has been filled")
     }
 
-    /// What became of an attempt.
+    /// Outcome of an attempt.
     pub(super) fn record(&self, attempt: u8, bler: f64, reception: Reception) -> BlockRecord {
         BlockRecord {
             mcs: self.mcs,
@@ -77,7 +77,7 @@ pub(super) struct UserState {
     pub(super) channel: Channel,
     /// As the user was given it, m/s.
     pub(super) speed_mps: Option<f64>,
-    /// What the channel is like, by group, in dB.
+    /// Gain of the channel by group, dB.
     pub(super) sinr_db: Vec<f32>,
     sinr_of: Option<u64>,
     pub(super) reporter: CqiReporter,
@@ -106,13 +106,13 @@ pub(super) struct UserState {
     pub(super) capacity: [Capacity; 2],
     /// Resource blocks that it was given in this TTI.
     pub(super) prbs_now: [u16; 2],
-    /// What an uplink TTI carries at a SINR on so many resource blocks: the last answer.
+    /// Latest answer: bytes that an uplink TTI carries at a SINR on so many resource blocks.
     uplink_bytes: Option<((u64, u32), f64)>,
     /// The error rate of a block over the whole carrier in this TTI, where it is known.
     pub(super) full_bler: Option<(u8, f64)>,
 }
 
-/// What could have been carried so far, at the end of each TTI.
+/// Bytes that could have been carried so far, at the end of each TTI.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Capacity {
     bytes: f64,

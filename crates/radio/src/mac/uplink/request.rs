@@ -2,7 +2,7 @@
 
 use super::Signal;
 
-/// When and how often a scheduling request may be sent.
+/// Times and number of a scheduling request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RequestConfig {
     /// Subframes between opportunities: 1, 2, 5, 10, 20, 40 or 80 (TS 36.213 Table 10.1.5-1).
