@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import celltcp as ct
 from celltcp import CelltcpError, Scenario
 from celltcp._core import memory_text
 from celltcp.campaign import Job, run_jobs
@@ -168,6 +169,15 @@ def test_the_set_of_the_thesis_are_its_mobility_scenarios() -> None:
     names = [source.name for source in sources_of("thesis36").sources]
     assert len(names) == 12
     assert set(names) == {source.name for source in sources_of("mobility/*").sources}
+
+
+def test_the_stress_suite_says_of_each_case_what_it_stresses() -> None:
+    names = [source.name for source in sources_of("stress").sources]
+    assert len(names) >= 35
+    library = Path(ct.__file__).parent / "library"
+    for name in names:
+        lines = (library / f"{name}.toml").read_text("utf-8").splitlines()
+        assert sum(line.startswith("# Stressed: ") for line in lines) == 1, name
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,8 @@ from celltcp._core import CelltcpError, Scenario
 from celltcp.scenarios import TRACE_ENDINGS, load_scenario, override_texts, scenario_names
 
 #: Sets of built-in scenarios: the 12 mobility scenarios of atxutegi2018-thesis chapter 6, which with 3
-#: requirements are its 36 cases.
-SETS = {"thesis36": "mobility/*"}
+#: requirements are its 36 cases, and the stress suite of selection.
+SETS = {"thesis36": "mobility/*", "stress": "stress/*"}
 
 #: Endings of files that are scenarios; a trace of the uplink goes with that of the downlink, and texts
 #: in a folder may be notes.
@@ -54,7 +54,8 @@ def sources_of(
 
     Args:
         given: built-in names, scenario files, link traces, folders of them, patterns such as
-            `"mobility/*"`, and `"thesis36"`, as a list or in one text with commas.
+            `"mobility/*"`, and the sets `"thesis36"` and `"stress"`, as a list or in one text with
+            commas.
         changes: scenario fields to override in all of them.
 
     Raises:

@@ -107,7 +107,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "show_default": True,
         "metavar": "LIST",
         "help": "Scenarios: built-in names, files, folders of traces, patterns such as 'mobility/*'; "
-        "thesis36 stands for the mobility scenarios of the thesis.",
+        "thesis36 stands for the mobility scenarios of the thesis, stress for the stress suite.",
     },
     "requirement": {
         "default": "goodput,balanced,delay",
