@@ -44,4 +44,5 @@ def evaluation_of(runs: pd.DataFrame, requirement: str, each: int = 2) -> Evalua
         "left_out": [],
         "runs": each,
     }
-    return Evaluation({"runs": runs, "histories": pd.DataFrame()}, told)
+    frames = {"runs": runs, "decisions": pd.DataFrame(), "histories": pd.DataFrame()}
+    return Evaluation(frames, told)

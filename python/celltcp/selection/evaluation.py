@@ -15,6 +15,7 @@ from celltcp.attachments import Attachment
 from celltcp.campaign import Progress
 from celltcp.requirements import REQUIREMENTS
 from celltcp.results.frames import json_rows, json_value
+from celltcp.selection.baselines import baselines_of
 from celltcp.selection.best_for_all import best_for_all_of
 from celltcp.selection.candidates import AGAINST, DEFAULT, fixed_ccas, uses
 from celltcp.selection.cases import cases_of, checks_of, duels_of
@@ -30,6 +31,7 @@ from celltcp.selection.kept import (
 from celltcp.selection.on_scenario import Plan, on_sources
 from celltcp.selection.prices import Price, price_of
 from celltcp.selection.tally import PUBLISHED, RULE, tally_of
+from celltcp.selection.worst import worst_of
 from celltcp.settings import RunSettings
 from celltcp.sources import names_of, sources_of
 from celltcp.statistics import Estimate
@@ -84,6 +86,16 @@ class Evaluation:
         return best_for_all_of(self.runs)
 
     @cached_property
+    def baselines(self) -> pd.DataFrame:
+        """Choices among fixed CCAs that a policy has to undercut, and the regret of each policy."""
+        return baselines_of(self.runs)
+
+    @cached_property
+    def worst(self) -> pd.DataFrame:
+        """The cases with the highest regret of each policy, with their causes."""
+        return worst_of(self.cases, self.runs, self.decisions)
+
+    @cached_property
     def tally(self) -> pd.DataFrame:
         """Number of cases per policy and outcome, counted as in atxutegi2018-thesis section 6.3.4."""
         return tally_of(self.runs)
@@ -108,6 +120,8 @@ class Evaluation:
             "tally": json_rows(self.tally),
             "checks": json_rows(self.checks),
             "best_for_all": json_rows(self.best_for_all),
+            "baselines": json_rows(self.baselines),
+            "worst": json_rows(self.worst),
             "cases": json_rows(self.cases),
             "duels": json_rows(self.duels),
             "switches": {policy: _price(price) for policy, price in self.prices.items()},
@@ -123,6 +137,8 @@ class Evaluation:
             "duels": self.duels,
             "checks": self.checks,
             "best_for_all": self.best_for_all,
+            "baselines": self.baselines,
+            "worst": self.worst,
             "tally": self.tally,
         }
         return save_frames(tables, self.about, folder)

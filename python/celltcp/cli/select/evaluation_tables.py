@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from celltcp.cli.console import wide_console
 from celltcp.cli.fitted import print_table
 from celltcp.cli.means import percent_text
+from celltcp.cli.select.baseline_tables import print_baselines
 from celltcp.cli.select.prices import print_prices
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ def print_evaluation(result: Evaluation) -> None:
     for policy, cases in shown.groupby("policy", sort=False):
         print_table(console, _cases(str(policy), cases, about["runs"]), _OF_CASES)
     print_table(console, _checks(result.checks, result.best_for_all, about["runs"]), _OF_CHECKS)
+    print_baselines(result, console)
     print_table(console, _duels(result))
     print_table(console, _tally(result))
     print_prices(result, console)
