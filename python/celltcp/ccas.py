@@ -65,9 +65,51 @@ def chosen(given: str | Iterable[str], there: Sequence[str], own: str = OWN) -> 
     return named
 
 
+def through(ccas: Sequence[str], middleboxes: str | Iterable[str]) -> list[str]:
+    """Returns each congestion control through each middlebox; unchanged without any.
+
+    Args:
+        ccas: congestion controls or line-ups.
+        middleboxes: kinds with their parameters (`"es:reserve=4"`), chains joined by an at sign
+            (`"split:at=node-1@es"`), or `"none"`, as a list or in one text with commas.
+
+    Raises:
+        CelltcpError: if a middlebox is not known, or a congestion control has one already.
+    """
+    boxes: list[str] = []
+    pieces = middleboxes.split(",") if isinstance(middleboxes, str) else list(middleboxes)
+    for piece in (each.strip() for each in pieces):
+        if boxes and "=" in piece and ":" not in piece.partition("=")[0]:
+            boxes[-1] += f",{piece}"
+        elif piece:
+            boxes.append(piece)
+    if not boxes:
+        return list(ccas)
+    for cca in ccas:
+        if "@" in cca:
+            raise CelltcpError(
+                f"middlebox: {cca!r} names a middlebox already; leave it out there, or --middlebox"
+            )
+    return list(
+        dict.fromkeys(each for box in boxes for cca in ccas for each in lineups(f"{cca}@{box}"))
+    )
+
+
+def middlebox_of(lineup: str, own: Sequence[str] = ()) -> str:
+    """Returns the middleboxes of a line-up, joined by at signs, or `"none"`.
+
+    Args:
+        lineup: text of a line-up.
+        own: middleboxes of the scenario, which a line-up that names none passes.
+    """
+    _, sign, named = lineup.partition("@")
+    return named if sign else "@".join(own) or "none"
+
+
 def _meant(piece: str, there: Sequence[str]) -> list[str]:
     """The line-ups that a piece with `"all"` in it stands for."""
-    flows = [flow.strip() for flow in piece.split("+")]
+    lineup, sign, boxes = piece.partition("@")
+    flows = [flow.strip() for flow in lineup.split("+")]
     if ALL not in flows:
         return [piece]
-    return ["+".join(name if flow == ALL else flow for flow in flows) for name in there]
+    return ["+".join(name if flow == ALL else flow for flow in flows) + sign + boxes for name in there]

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from celltcp._core import CelltcpError, Scenario, jain
 from celltcp.attachments import Attachment
 from celltcp.campaign import Progress, run_campaigns
+from celltcp.ccas import middlebox_of
 from celltcp.requirements import (
     REQUIREMENTS,
     Weights,
@@ -50,6 +51,9 @@ _FLOW_COLUMNS = [
     *("induced_delay_ms", "owd_p95_ms", "retransmissions", "pm_balanced", "pm_delay", "segments"),
 ]
 
+#: Columns of early acknowledgements, which results of earlier versions do not have.
+_EARLY = ("acked_early_bytes", "acked_early_ends")
+
 
 class Comparison(Recorded):
     """The outcome of a comparison: runs, means with intervals, recommendation, plots."""
@@ -71,6 +75,10 @@ class Comparison(Recorded):
     def ccas(self) -> list[str]:
         """The congestion controls, in the order in which they were asked for."""
         return list(self.results.about["cca"])
+
+    def middlebox(self, cca: str) -> str:
+        """Returns the middleboxes that a congestion control has passed; `"none"` without any."""
+        return middlebox_of(cca, self.results.about.get("middleboxes", ()))
 
     @property
     def slots(self) -> pd.DataFrame:
@@ -194,9 +202,13 @@ class Comparison(Recorded):
             **made_of(self.results.about),
             "traces": self.results.about.get("traces", []),
             "randomness": self.randomness,
-            "runs": json_rows(self.runs),
+            "runs": [{**row, "middlebox": self.middlebox(row["cca"])} for row in json_rows(self.runs)],
             "summary": [
-                {"cca": cca, **{metric: _interval(values) for metric, values in metrics.items()}}
+                {
+                    "cca": cca,
+                    "middlebox": self.middlebox(cca),
+                    **{metric: _interval(values) for metric, values in metrics.items()},
+                }
                 for cca, metrics in series.items()
             ],
             "differences": [
@@ -262,6 +274,7 @@ def compare(
     duration: str | None = None,
     jobs: int | None = None,
     *,
+    middlebox: Sequence[str] | str = (),
     engine: str = "native",
     kernel: str | None = None,
     uplink: str | Path | None = None,
@@ -278,6 +291,8 @@ def compare(
         cca: names of congestion controls, with parameters (`"cubic:hystart=off"`) or several flows at
             a time (`"cubic+bbr"`); `"all"` for all that the engine has, `"own"` for
             that of the scenario itself.
+        middlebox: middleboxes that each congestion control is to pass in turn (`"none,split,es"`);
+            those of the scenario unless given.
         runs: runs of each; run i has `seed + i`.
         seed: of the first run.
         duration: length of a run, such as `"60s"`.
@@ -296,6 +311,7 @@ def compare(
     """
     settings = RunSettings(
         cca=cca,
+        middlebox=middlebox,
         runs=runs,
         seed=seed,
         duration=duration,
@@ -337,7 +353,8 @@ def _runs(results: Results, weights: Sequence[Weights]) -> pd.DataFrame:
     Parallel connections of that flow add up: goodput and retransmissions as sums, RTTs and PM as
     means weighted by segments, the 95th percentile as the largest.
     """
-    flows = frame(results.tables["flows"].select(_FLOW_COLUMNS))
+    early = [name for name in _EARLY if name in results.tables["flows"].column_names]
+    flows = frame(results.tables["flows"].select([*_FLOW_COLUMNS, *early]))
     for each in weights:
         flows[each.metric] = _pm(results, flows, each)
     runs = frame(results.tables["runs"].select(["run", "cca", "seed", "duration_s"]))
@@ -347,7 +364,7 @@ def _runs(results: Results, weights: Sequence[Weights]) -> pd.DataFrame:
     tested = flows[flows["name"].astype(str) == _first_names(flows)]
     connections = spans(tested["run"])
     rows = [connections[run] for run in runs["run"]]
-    columns = {metric: tested[metric].tolist() for metric in _FLOW_COLUMNS[3:]}
+    columns = {metric: tested[metric].tolist() for metric in [*_FLOW_COLUMNS[3:], *early]}
     segments = tested["segments"].tolist()
 
     def each_run(metric: str, of: Callable[[list[Any]], Any]) -> list[Any]:
@@ -373,6 +390,7 @@ def _runs(results: Results, weights: Sequence[Weights]) -> pd.DataFrame:
             "pm_balanced": weighted("pm_balanced"),
             "pm_delay": weighted("pm_delay"),
             **{each.metric: weighted(each.metric) for each in weights},
+            **{name: each_run(name, sum) for name in early},
             "fairness": [jain(sharing.get(run, [])) for run in runs["run"]],
             "duration_s": runs["duration_s"],
         }

@@ -83,12 +83,26 @@ class Engine:
         return str(self.kernel.binary), _part("celltcp-guest"), _part("libkernel_path.so")
 
     def start(
-        self, scenario: Scenario, seed: int, *, pcap: str | None = None, check: bool = False
+        self,
+        scenario: Scenario,
+        seed: int,
+        *,
+        pcap: str | None = None,
+        pcap_at: str | None = None,
+        check: bool = False,
     ) -> Run:
-        """Starts a run."""
+        """Starts a run.
+
+        Args:
+            scenario: what is run.
+            seed: of the run.
+            pcap: file for a capture.
+            pcap_at: node of the capture; the server unless given.
+            check: whether the invariant checker verifies the run.
+        """
         if (parts := self.parts) is None:
-            return Run(scenario, seed, check=check, pcap=pcap)
-        return Run.on_kernel(*parts, scenario, seed, check=check, pcap=pcap)
+            return Run(scenario, seed, check=check, pcap=pcap, pcap_at=pcap_at)
+        return Run.on_kernel(*parts, scenario, seed, check=check, pcap=pcap, pcap_at=pcap_at)
 
 
 def engine(name: str = "native", kernel: str | None = None) -> Engine:

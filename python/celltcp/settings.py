@@ -8,7 +8,7 @@ from pathlib import Path
 
 from celltcp._core import CelltcpError, Scenario
 from celltcp.campaign import Campaign
-from celltcp.ccas import OWN
+from celltcp.ccas import OWN, through
 from celltcp.ccas import chosen as chosen_ccas
 from celltcp.engines import Engine, engine
 from celltcp.scenarios import load_scenario
@@ -29,6 +29,8 @@ class RunSettings:
 
     Attributes:
         cca: names of congestion controls, as `celltcp.ccas.chosen` takes them.
+        middlebox: middleboxes that each congestion control is to pass in turn, as
+            `celltcp.ccas.through` takes them; those of the scenario unless given.
         runs: runs of each; run i has `seed + i`.
         seed: of the first run.
         duration: length of a run, such as `"60s"`; that of the scenario unless given.
@@ -47,6 +49,7 @@ class RunSettings:
     """
 
     cca: str | Sequence[str] = OWN
+    middlebox: str | Sequence[str] = ()
     runs: int = 10
     seed: int = 1
     duration: str | None = None
@@ -123,5 +126,5 @@ class RunSettings:
         Raises:
             CelltcpError: if the engine does not have a congestion control.
         """
-        ccas = chosen_ccas(self.cca, chosen.ccas, loaded.lineup)
+        ccas = through(chosen_ccas(self.cca, chosen.ccas, loaded.lineup), self.middlebox or ())
         return Campaign.of(loaded, ccas, self.runs, self.seed, chosen, folder)

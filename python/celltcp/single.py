@@ -109,6 +109,7 @@ def run(
     out: str | Path | None = None,
     overwrite: bool = False,
     pcap: str | Path | None = None,
+    pcap_at: str | None = None,
     radio_log: bool = False,
     progress: Progress | None = None,
 ) -> SingleRun:
@@ -127,7 +128,8 @@ def run(
         samples: `"every-ack"` (every millisecond on a kernel), `"off"` or an interval such as `"10ms"`.
         out: folder to save to.
         overwrite: whether other results in that folder may be replaced.
-        pcap: file for a capture at the server.
+        pcap: file for a capture.
+        pcap_at: host, or node with a middlebox, of the capture; the server unless given.
         radio_log: whether to record every TTI of the radio; only for scenarios that have one.
         progress: called with the share that is done.
 
@@ -148,7 +150,7 @@ def run(
         out=out,
         overwrite=overwrite,
     )
-    return run_with(scenario, settings, pcap=pcap, progress=progress)
+    return run_with(scenario, settings, pcap=pcap, pcap_at=pcap_at, progress=progress)
 
 
 def run_with(
@@ -156,6 +158,7 @@ def run_with(
     settings: RunSettings,
     *,
     pcap: str | Path | None = None,
+    pcap_at: str | None = None,
     progress: Progress | None = None,
 ) -> SingleRun:
     """Runs one congestion control once, as `run` does."""
@@ -169,7 +172,7 @@ def run_with(
         raise CelltcpError(f"cca: {settings.cca!r} are several; run takes one, compare takes more")
     (job,) = jobs_for(loaded.with_samples(settings.samples), names, 1, settings.seed, chosen)
     origin = {**origin_of(loaded, names, 1, settings.seed, chosen), "keys": [job.key]}
-    capture = str(pcap) if pcap is not None else None
+    capture = (str(pcap) if pcap is not None else None, pcap_at)
     if settings.out is None:
         return SingleRun(Results(_run(job, capture, None, progress), origin))
     with claimed(settings.out) as folder:
@@ -197,10 +200,17 @@ def _finished(folder: Path) -> SingleRun | None:
 
 
 def _run(
-    job: Job, pcap: str | None, file: SampleFile | None, progress: Progress | None
+    job: Job,
+    capture: tuple[str | None, str | None],
+    file: SampleFile | None,
+    progress: Progress | None,
 ) -> dict[str, pa.Table]:
-    """Runs a job piece by piece; with a file, the samples go there and a thinned copy is returned."""
-    run = job.engine.start(job.scenario, job.seed, pcap=pcap)
+    """Runs a job piece by piece; with a file, the samples go there and a thinned copy is returned.
+
+    The capture is a file and a node.
+    """
+    pcap, pcap_at = capture
+    run = job.engine.start(job.scenario, job.seed, pcap=pcap, pcap_at=pcap_at)
     samples: list[pa.RecordBatch] = []
     keep = file.write if file else samples.append
     for piece in range(1, _PIECES + 1):

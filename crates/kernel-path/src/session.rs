@@ -422,6 +422,7 @@ impl Session {
         let options = Options {
             check: self.job.check,
             pcap: pcap.transpose()?,
+            pcap_at: self.job.pcap_at.clone(),
         };
         let engine = Engine {
             name: "kernel",

@@ -28,8 +28,10 @@ const LOOK: u16 = 200;
 pub struct Options {
     /// Verify the run by the invariant checker.
     pub check: bool,
-    /// File for a capture of what the server's host sends and receives.
+    /// File for a capture of what a node sends and receives.
     pub pcap: Option<PathBuf>,
+    /// The node of the capture; unset: the server's host.
+    pub pcap_at: Option<String>,
 }
 
 /// Reason why a run has no results.
@@ -105,6 +107,7 @@ impl KernelRun {
             memory: memory::size(scenario),
             check: options.check,
             pcap: options.pcap.as_deref().map(absolute),
+            pcap_at: options.pcap_at.clone(),
         };
         let (process, reports) = Process::start(parts, &job).map_err(KernelError::Start)?;
         Ok(Self {

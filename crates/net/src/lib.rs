@@ -36,7 +36,7 @@ pub use checker::{Checker, Violation};
 pub use jitter::{Jitter, JitterDistribution};
 pub use loss::{GilbertElliott, Loss};
 pub use network::{Delivery, Network};
-pub use node::{Actions, Contents, Node};
+pub use node::{Actions, Contents, Node, Passage};
 pub use observer::{Backlog, DropReason, Observer};
 pub use packet::{CREATED_FROM, HostId, Kind, LinkId, Packet};
 pub use queue::{Codel, FqCodel, Pie, Queue, Threshold};

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use units::Instant;
 
-use crate::node::{Actions, Contents, Node};
+use crate::node::{Actions, Contents, Node, Passage};
 use crate::store::Handle;
 use crate::{CREATED_FROM, HostId, Packet};
 
@@ -117,6 +117,16 @@ impl Middleboxes {
         }
         self.created = next_id - CREATED_FROM;
         orders
+    }
+
+    /// Shows each connection at each middlebox, with the node.
+    pub(crate) fn passages(&self, show: &mut dyn FnMut(HostId, &Passage)) {
+        for (number, seat) in (0..).zip(&self.seats) {
+            if let Some(seat) = seat {
+                seat.node
+                    .passages(&mut |passage| show(HostId(number), passage));
+            }
+        }
     }
 
     /// Takes back the room for orders.

@@ -13,7 +13,7 @@ use crate::store::{Handle, Store};
 use crate::validate::validate;
 use crate::{
     Backlog, CREATED_FROM, Contents, DropReason, HostId, Kind, LinkCapacity, LinkId, Node,
-    Observer, Packet, Topology, TopologyError,
+    Observer, Packet, Passage, Topology, TopologyError,
 };
 
 /// A packet at its destination.
@@ -161,6 +161,11 @@ impl Network {
         self.middleboxes.set_contents(contents);
     }
 
+    /// Shows each connection at each middlebox, with the node.
+    pub fn passages(&self, show: &mut dyn FnMut(HostId, &Passage)) {
+        self.middleboxes.passages(show);
+    }
+
     /// Sends `packet` from its source towards its destination, which is another host.
     pub fn inject(&mut self, now: Instant, packet: Packet, observer: &mut impl Observer) {
         observer.sent(now, packet.source, &packet);
@@ -284,6 +289,11 @@ impl Network {
     /// Returns the link with this name.
     pub fn link_id(&self, name: &str) -> Option<LinkId> {
         position(&self.link_names, name).map(LinkId)
+    }
+
+    /// Returns the name of a node.
+    pub fn host_name(&self, host: HostId) -> &str {
+        &self.nodes[host.0 as usize]
     }
 
     /// Returns the node with this name.

@@ -4,6 +4,7 @@
 //! host for those addressed to it. A middlebox implements [`Node`] and is given to
 //! [`Network::place`](crate::Network::place).
 
+use cca::SenderView;
 use units::Instant;
 
 use crate::middleboxes::{Held, Order};
@@ -21,6 +22,24 @@ pub trait Node: Send {
     fn on_call(&mut self, actions: &mut Actions<'_>) {
         let _ = actions;
     }
+
+    /// Shows the state of each connection that passes, if the middlebox has any.
+    fn passages(&self, show: &mut dyn FnMut(&Passage)) {
+        let _ = show;
+    }
+}
+
+/// State of one connection at a middlebox.
+#[derive(Clone, Debug)]
+pub struct Passage {
+    /// Number of the connection.
+    pub flow: u32,
+    /// The end that opened the connection, and the other one.
+    pub hosts: [HostId; 2],
+    /// Senders of the middlebox to these hosts; `None` if it has none for this connection.
+    pub legs: Option<[SenderView; 2]>,
+    /// Bytes from these hosts that the middlebox has and that have not reached the other one, as far as it knows.
+    pub buffered: [u64; 2],
 }
 
 /// Contents: payload bytes of packets, kept by an engine whose packets have any.

@@ -12,6 +12,7 @@ use units::random::{Purpose, Stream};
 use units::{Bytes, Duration, Rate};
 
 use crate::Traces;
+use crate::middleboxes::middleboxes;
 use crate::radio;
 
 /// Reason why a scenario makes no path.
@@ -76,7 +77,7 @@ impl core::fmt::Debug for Middlebox {
 pub struct Plan {
     /// Nodes and links.
     pub topology: Topology,
-    /// Middleboxes at nodes; a scenario has none, but who drives the plan may add some.
+    /// Middleboxes at nodes: those of the scenario, and those that a driver of the plan adds.
     pub middleboxes: Vec<Middlebox>,
     /// The access link of each UE, the phone's first: its capacity and queue are what results show.
     pub access: Vec<Access>,
@@ -109,13 +110,17 @@ impl Plan {
         for link in &scenario.links {
             builder.extra(link)?;
         }
-        Ok(Self {
+        let mut plan = Self {
             topology: builder.topology,
             middleboxes: Vec::new(),
             access,
             start_jitter: draw(Purpose::StartJitter, scenario.variation.start_jitter),
             trace_offset,
-        })
+        };
+        if !scenario.path.middleboxes.is_empty() {
+            plan.middleboxes = middleboxes(scenario, &plan, seed)?;
+        }
+        Ok(plan)
     }
 
     /// The hosts of a flow: where its data come from, and where they go.

@@ -28,8 +28,10 @@ const WAIT: std::time::Duration = std::time::Duration::from_millis(300);
 pub(crate) struct Watch {
     /// Whether the invariant checker verifies the run.
     pub(crate) check: bool,
-    /// File for a capture at the server.
+    /// File for a capture.
     pub(crate) pcap: Option<PathBuf>,
+    /// Node of the capture; unset: the server's host.
+    pub(crate) pcap_at: Option<String>,
 }
 
 /// Engine: a run in progress, of our own TCP or of a Linux kernel.
@@ -56,8 +58,12 @@ impl Engine {
                     .map_err(|error| refuse(format!("{}: {error}", file.display())))
             })
             .transpose()?;
-        let check = watch.check;
-        let simulation = Simulation::new(scenario, traces, seed, Options { check, pcap });
+        let options = Options {
+            check: watch.check,
+            pcap,
+            pcap_at: watch.pcap_at,
+        };
+        let simulation = Simulation::new(scenario, traces, seed, options);
         simulation
             .map(|simulation| Self::Native(Box::new(simulation)))
             .map_err(refuse)
@@ -71,8 +77,11 @@ impl Engine {
         seed: u64,
         watch: Watch,
     ) -> PyResult<Self> {
-        let Watch { check, pcap } = watch;
-        let options = kernel::Options { check, pcap };
+        let options = kernel::Options {
+            check: watch.check,
+            pcap: watch.pcap,
+            pcap_at: watch.pcap_at,
+        };
         KernelRun::new(parts, scenario, traces, seed, &options)
             .map(|run| Self::Kernel(Box::new(run)))
             .map_err(broken)
@@ -132,16 +141,22 @@ impl Run {
 #[pymethods]
 impl Run {
     /// Creates a run of the native engine with `seed`. `check` turns the invariant checker on, `pcap` names the file
-    /// for a capture at the server.
+    /// for a capture at the node `pcap_at`, or else at the server.
     #[new]
-    #[pyo3(signature = (scenario, seed, *, check=false, pcap=None))]
-    fn new(scenario: &Scenario, seed: u64, check: bool, pcap: Option<PathBuf>) -> PyResult<Self> {
-        let engine = Engine::native(
-            &scenario.inner,
-            &scenario.traces,
-            seed,
-            Watch { check, pcap },
-        )?;
+    #[pyo3(signature = (scenario, seed, *, check=false, pcap=None, pcap_at=None))]
+    fn new(
+        scenario: &Scenario,
+        seed: u64,
+        check: bool,
+        pcap: Option<PathBuf>,
+        pcap_at: Option<String>,
+    ) -> PyResult<Self> {
+        let watch = Watch {
+            check,
+            pcap,
+            pcap_at,
+        };
+        let engine = Engine::native(&scenario.inner, &scenario.traces, seed, watch)?;
         Ok(Self {
             engine: Mutex::new(Some(engine)),
         })
@@ -150,7 +165,11 @@ impl Run {
     /// Creates a run on a Linux kernel. `linux`, `guest` and `path` are the files of the kernel, of the guest's program
     /// and of the path that the kernel loads.
     #[staticmethod]
-    #[pyo3(signature = (linux, guest, path, scenario, seed, *, check=false, pcap=None))]
+    #[pyo3(signature = (linux, guest, path, scenario, seed, *, check=false, pcap=None, pcap_at=None))]
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "they are the arguments of the Python function"
+    )]
     fn on_kernel(
         linux: PathBuf,
         guest: PathBuf,
@@ -159,9 +178,14 @@ impl Run {
         seed: u64,
         check: bool,
         pcap: Option<PathBuf>,
+        pcap_at: Option<String>,
     ) -> PyResult<Self> {
         let parts = Parts { linux, guest, path };
-        let watch = Watch { check, pcap };
+        let watch = Watch {
+            check,
+            pcap,
+            pcap_at,
+        };
         let engine = Engine::kernel(&parts, &scenario.inner, &scenario.traces, seed, watch)?;
         Ok(Self {
             engine: Mutex::new(Some(engine)),

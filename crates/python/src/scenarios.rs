@@ -166,9 +166,17 @@ impl Scenario {
         let lineup: Lineup = lineup.parse().map_err(refuse)?;
         let mut inner = (*self.inner).clone();
         lineup.apply(&mut inner);
+        inner.check_middleboxes().map_err(refuse)?;
         // Relative files in a command count from the working directory.
         inner.load_selection(Path::new("")).map_err(refuse)?;
         Ok(Self::of(inner, Arc::clone(&self.traces)))
+    }
+
+    /// Middleboxes on the path as texts, such as `es:at=node-1`.
+    #[getter]
+    fn middleboxes(&self) -> Vec<String> {
+        let boxes = self.inner.path.middleboxes.iter();
+        boxes.map(ToString::to_string).collect()
     }
 
     /// Returns the scenario with fields overridden as `field=value`; relative files count from the folder of the

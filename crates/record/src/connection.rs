@@ -271,6 +271,8 @@ impl Connection {
             rtt_increment_max_ms: meter.increments.largest_ms(),
             application_limited_s: seconds(view.application_limited),
             receive_window_limited_s: seconds(view.receive_window_limited),
+            acked_early_bytes: meter.early.bytes,
+            acked_early_ends: meter.early.ends,
             send_buffer_limited_s: seconds(view.send_buffer_limited),
         }
     }

@@ -5,6 +5,7 @@
 
 mod connection;
 mod delays;
+mod early;
 mod increments;
 mod meter;
 mod metrics;
@@ -13,11 +14,12 @@ mod tables;
 
 pub use connection::{BottleneckSlot, Connection, Identity};
 pub use delays::Delays;
+pub use early::Early;
 pub use increments::Increments;
 pub use meter::{Ack, Meter, SlotCounts};
 pub use metrics::{Performance, SlotInput, Weights, jain};
 pub use table::{Column, ColumnInfo, Kept, TableInfo};
 pub use tables::{
-    DecisionRow, Decisions, EstimateRow, Estimates, EventRow, Events, FlowRow, Flows, RunRow, Runs,
-    SampleRow, Samples, SlotRow, Slots, Tables, TtiRow, Ttis,
+    DecisionRow, Decisions, EstimateRow, Estimates, EventRow, Events, FlowRow, Flows, LegRow, Legs,
+    RunRow, Runs, SampleRow, Samples, SlotRow, Slots, Tables, TtiRow, Ttis,
 };

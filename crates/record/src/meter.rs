@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use units::{Duration, Instant};
 
-use crate::{Delays, Increments};
+use crate::{Delays, Early, Increments};
 
 /// Data segment that passed the server's tap and is not acknowledged.
 #[derive(Clone, Copy, Debug)]
@@ -78,6 +78,8 @@ pub struct Meter {
     pub increments: Increments,
     /// Payload delivered, bytes.
     pub delivered: u64,
+    /// Payload that was acknowledged before it was delivered.
+    pub early: Early,
     /// Time of the latest delivery.
     pub last_delivery: Option<Instant>,
     slot: SlotCounts,
@@ -92,6 +94,7 @@ impl Meter {
         self.slot.segments += 1;
         self.sent += u64::from(len);
         let end = seq + u64::from(len);
+        self.early.sent(seq, end);
         if end > self.highest {
             self.highest = end;
             self.passed.push_back(Passed {
@@ -120,6 +123,7 @@ impl Meter {
     ) {
         self.count_duplicate(ack);
         let ack = ack.number;
+        self.early.acknowledged(ack, self.delivered);
         let mut newest = None;
         while let Some(passed) = self.passed.front() {
             if passed.end > ack {

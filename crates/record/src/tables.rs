@@ -56,6 +56,8 @@ tables! {
         rtt_increment_max_ms: f64 = "largest difference between successive RTT samples, ms; NaN without a positive one",
         application_limited_s: f64 = "time in which the application had nothing to send, s; NaN if the engine does not tell",
         receive_window_limited_s: f64 = "time in which the offered window held data back, s; NaN if the engine does not tell",
+        acked_early_bytes: u64 = "payload that was acknowledged to the sender before it had reached the receiver, bytes",
+        acked_early_ends: u64 = "times that all payload sent was acknowledged and some of it had not reached the receiver",
         send_buffer_limited_s: f64 = "time in which the application waited for room in the send buffer, and nothing was left to send, s; NaN if the engine does not tell",
     }
 
@@ -100,6 +102,20 @@ tables! {
         state: u32 = "loss recovery: 0 open, 1 disorder, 2 cwr, 3 recovery, 4 loss",
         queue_bytes: u64 = "backlog of the bottleneck, bytes",
         capacity_bps: u64 = "capacity of the bottleneck over the last slot, IP layer, bit/s",
+    }
+
+    /// One row per time slot, connection and leg of a middlebox that splits it.
+    legs: Legs of LegRow, IfFilled {
+        flow: u32 = "number of the connection",
+        t_s: f64 = "start of the slot, s",
+        node: String = "node of the middlebox",
+        towards: String = "node at the end of the leg",
+        cwnd: u32 = "congestion window of the middlebox on the leg at the end of the slot, segments",
+        inflight: u32 = "segments of the middlebox in flight on the leg at the end of the slot",
+        srtt_ms: f64 = "smoothed RTT of the leg, ms; NaN before the first sample",
+        retransmissions: u64 = "data segments that the middlebox has sent again on the leg so far",
+        timeouts: u64 = "retransmission time-outs of the middlebox on the leg so far",
+        buffered_bytes: u64 = "payload in the middlebox that the end of the leg has not acknowledged, bytes",
     }
 
     /// One row per event of a connection.

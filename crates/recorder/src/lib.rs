@@ -1,8 +1,10 @@
 //! Recorder: an observed path, which fills the tables of results, the same for every engine.
 
 mod bottlenecks;
+mod legs;
 mod observed_path;
 mod observer;
+mod promise;
 mod radio;
 mod recorder;
 mod tap;

@@ -7,12 +7,12 @@ use cca::SenderView;
 use net::{Checker, Contents, Delivery, HostId, Network, Observer, Packet};
 use path::{Plan, PlanError};
 use record::{RunRow, Samples, Tables};
-use scenario::Scenario;
+use scenario::{Promise, Scenario};
 use select::Hints;
 use units::{Duration, Instant};
 
 use crate::tap::{FlowPorts, PcapTap};
-use crate::{Introduction, Recorder};
+use crate::{Introduction, Recorder, promise};
 
 /// Bytes of each packet that a capture keeps: headers with all options.
 const SNAPLEN: u32 = 128;
@@ -25,8 +25,10 @@ pub type Capture = Box<dyn Write + Send>;
 pub struct Options {
     /// Verify the run by the invariant checker.
     pub check: bool,
-    /// Write a capture of what the server's host sends and receives.
+    /// Write a capture of what a node sends and receives.
     pub pcap: Option<Capture>,
+    /// The node of the capture, a host or one with a middlebox; unset: the server's host.
+    pub pcap_at: Option<String>,
 }
 
 /// Reason why a path cannot be observed, or fault that observing it has found.
@@ -38,6 +40,14 @@ pub enum ObservationError {
     /// The capture cannot be written.
     #[error("capture: {0}")]
     Capture(#[from] std::io::Error),
+    /// The node of the capture is not there, or sends and receives nothing itself.
+    #[error("capture: {node:?} is neither a host nor a node with a middlebox; allowed: {allowed}")]
+    CaptureNode {
+        /// The node.
+        node: String,
+        /// Nodes that can be captured at.
+        allowed: String,
+    },
     /// The checker found the path at fault.
     #[error("the run breaks an invariant: {0}")]
     Invariant(String),
@@ -54,6 +64,25 @@ pub struct Engine {
 
 type Watch = (Recorder, (Option<PcapTap<Capture>>, Option<Checker>));
 
+/// Returns the node called `name` if a capture can be written there.
+fn tapped(scenario: &Scenario, plan: &Plan, name: &str) -> Result<HostId, ObservationError> {
+    let boxes = plan.middleboxes.iter().map(|each| each.node.as_str());
+    let ends = scenario
+        .flows
+        .iter()
+        .flat_map(|flow| [flow.from.as_str(), flow.to.as_str()]);
+    let mut allowed: Vec<&str> = ["server"].into_iter().chain(ends).chain(boxes).collect();
+    if allowed.contains(&name) {
+        return Ok(plan.node("capture", name)?);
+    }
+    allowed.sort_unstable();
+    allowed.dedup();
+    Err(ObservationError::CaptureNode {
+        node: name.to_owned(),
+        allowed: allowed.join(", "),
+    })
+}
+
 /// The path of one run. Packets go in and come out, and everything is recorded.
 pub struct ObservedPath {
     network: Network,
@@ -61,6 +90,8 @@ pub struct ObservedPath {
     slot: Duration,
     next_slot: Instant,
     run: RunRow,
+    /// What senders may conclude from acknowledgements; `None` if nobody verifies it.
+    promise: Option<Promise>,
 }
 
 impl ObservedPath {
@@ -88,7 +119,11 @@ impl ObservedPath {
                 .place(&middlebox.node, (middlebox.build)())
                 .map_err(refused)?;
         }
-        let tapped = plan.node("capture", "server")?;
+        let tapped = tapped(
+            scenario,
+            plan,
+            options.pcap_at.as_deref().unwrap_or("server"),
+        )?;
         let tap = options
             .pcap
             .map(|out| PcapTap::new(tapped, SNAPLEN, out))
@@ -105,6 +140,7 @@ impl ObservedPath {
             watch: (recorder, (tap, checker)),
             slot: scenario.slot,
             next_slot: Instant::ZERO + scenario.slot,
+            promise: options.check.then(|| scenario.path.promise()),
             run: RunRow {
                 seed,
                 scenario: scenario.name.clone(),
@@ -223,6 +259,10 @@ impl ObservedPath {
                 .map_err(|violation| ObservationError::Invariant(violation.to_string()))?;
         }
         let mut tables = recorder.finish(now, view);
+        if let Some(promise) = self.promise {
+            promise::verify(promise, &tables.flows)
+                .map_err(|broken| ObservationError::Invariant(broken.to_string()))?;
+        }
         tables.runs.push(self.run);
         Ok(tables)
     }

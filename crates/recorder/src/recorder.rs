@@ -28,6 +28,8 @@ pub(crate) struct Watched {
     pub(crate) carried: u64,
     state: CaState,
     timeouts: Option<u64>,
+    /// Nodes of middleboxes through which it is known to pass.
+    pub(crate) middleboxes: Vec<HostId>,
 }
 
 /// A new connection as the recorder needs to know it.
@@ -114,6 +116,7 @@ impl Recorder {
             carried: 0,
             state: CaState::Open,
             timeouts: None,
+            middleboxes: Vec::new(),
         });
     }
 
@@ -233,6 +236,7 @@ impl Recorder {
             };
             watched.record.end_slot(now, &bottleneck, view(connection));
         }
+        self.record_legs(from, now, network);
     }
 
     /// Keeps an event of a connection.

@@ -1,4 +1,4 @@
-//! Tap: an observer that writes what one host sends and receives to a capture file, as Wireshark reads it.
+//! Tap: an observer that writes what one node sends and receives to a capture file, as Wireshark reads it.
 
 use std::io::{self, Write};
 use std::net::SocketAddrV4;
@@ -28,7 +28,7 @@ impl FlowPorts {
     }
 }
 
-/// Observer that captures the TCP packets of one host. It leaves out cross-traffic.
+/// Observer that captures the TCP packets of one host, or of one middlebox. It leaves out cross-traffic.
 pub(crate) struct PcapTap<W: Write> {
     host: HostId,
     /// By the number of the flow.
@@ -111,6 +111,14 @@ impl<W: Write> Observer for PcapTap<W> {
 
     fn received(&mut self, at: Instant, host: HostId, packet: &Packet) {
         self.capture(at, host, packet);
+    }
+
+    fn arrived(&mut self, at: Instant, node: HostId, packet: &Packet) {
+        self.capture(at, node, packet);
+    }
+
+    fn created(&mut self, at: Instant, node: HostId, packet: &Packet) {
+        self.capture(at, node, packet);
     }
 }
 

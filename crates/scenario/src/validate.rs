@@ -2,6 +2,7 @@
 
 mod kernel;
 mod links;
+mod middleboxes;
 mod rows;
 mod traffic;
 
@@ -10,6 +11,16 @@ use units::{Bytes, Duration};
 
 use crate::model::{Samples, Scenario, Tcp};
 use config::Quantity;
+
+impl Scenario {
+    /// Checks middleboxes that a line-up has placed.
+    ///
+    /// # Errors
+    /// A middlebox has no node of its own between the hosts.
+    pub fn check_middleboxes(&self) -> Result<(), Wrong> {
+        middleboxes::check(self)
+    }
+}
 
 /// Checks what the types of the fields do not.
 pub(crate) fn check(scenario: &Scenario) -> Result<(), Wrong> {
@@ -39,6 +50,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Wrong> {
         radio.check(scenario.path.mtu)?;
     }
     links::check(scenario)?;
+    middleboxes::check(scenario)?;
     tcp(&scenario.tcp, scenario.path.path_mtu())?;
     kernel::check(&scenario.kernel)?;
     traffic::check_flows(scenario)?;

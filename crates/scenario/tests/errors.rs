@@ -49,6 +49,55 @@ fn a_wrong_value_is_named_with_its_line_its_field_and_what_is_allowed() {
 }
 
 #[test]
+fn middleboxes_need_a_node_of_their_own_between_the_hosts() {
+    let boxes = |entries: &str| complaint_about(&format!("path.middleboxes=[{entries}]"));
+    for (entries, part) in [
+        (
+            "{ kind = 'es', at = 'phone' }",
+            "path.middleboxes.0.at: \"phone\" is not a node between the hosts; allowed: gateway",
+        ),
+        (
+            "{ kind = 'es', at = 'node-1' }",
+            "path.middleboxes.0.at: \"node-1\" is not a node between the hosts; allowed: gateway",
+        ),
+        (
+            "{ at = 'gateway' }, { kind = 'es', at = 'base-station' }",
+            "path.middleboxes.1.at: \"gateway\" has a middlebox already; allowed: one at each node",
+        ),
+        (
+            "{ kind = 'split', reserve = 3 }",
+            "path.middleboxes.0.reserve: 3 is set, but this is only for \"es\"; leave it out",
+        ),
+        (
+            "{ kind = 'es', reserve = 1 }",
+            "path.middleboxes.0.reserve: 1 is out of range; allowed: 2 to 1000",
+        ),
+        (
+            "{ buffer = '1kB' }",
+            "path.middleboxes.0.buffer: 1kB is out of range; allowed: 3kB to",
+        ),
+        (
+            "{ cca = 'renno' }",
+            "path.middleboxes.0.cca: \"renno\" is not a congestion control; did you mean \"reno\"?; allowed: ",
+        ),
+    ] {
+        let error = boxes(entries);
+        assert!(error.contains(part), "{entries}: {error}");
+    }
+    let flow_there = [
+        "path.middleboxes=[{ kind = 'es' }]".to_owned(),
+        "flows=[{ to = 'gateway' }]".to_owned(),
+    ];
+    let error = Scenario::from_toml("", "bad.toml", &flow_there).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("is a host: flow \"flow-1\" ends there"),
+        "{error}"
+    );
+}
+
+#[test]
 fn rows_that_do_not_fit_in_memory_are_refused_with_the_estimate() {
     assert_eq!(
         complaint("slot = \"1ns\""),
@@ -247,7 +296,7 @@ fn an_override_is_blamed_by_what_it_says() {
         complaint_about("path.bufer=1bdp"),
         "override path.bufer=1bdp: path.bufer: there is no such field; did you mean \"buffer\"?; \
          allowed: rtt, down, up, buffer, uplink_buffer, queue, mtu, loss, uplink_loss, jitter, cross, \
-         wired"
+         wired, middleboxes"
     );
     assert_eq!(
         complaint_about("path.buffer"),

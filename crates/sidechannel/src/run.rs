@@ -26,8 +26,10 @@ pub struct Job {
     pub memory: u64,
     /// Whether to verify the run by the invariant checker.
     pub check: bool,
-    /// File for a capture at the server.
+    /// File for a capture.
     pub pcap: Option<String>,
+    /// Node of the capture; unset: the server's host.
+    pub pcap_at: Option<String>,
 }
 
 /// Report of the path to the engine, during and after the run.

@@ -1,40 +1,9 @@
 //! Settings of TCP, converted from a scenario.
 
 use cca::{BuiltCca, Cca, Congestion, SettingError, Settings, Window, registry, reno};
-use scenario::{CcaChoice, Scenario, Tso};
+use scenario::CcaChoice;
 use tcp::{Connection, TcpConfig};
 use units::random::{Purpose, Stream};
-
-/// Returns the settings of every host.
-pub(crate) fn config(scenario: &Scenario) -> TcpConfig {
-    let tcp = &scenario.tcp;
-    let buffer = tcp.receive_buffer_max;
-    let scale = tcp.window_scale.shift(buffer);
-    TcpConfig {
-        mss: tcp.segment_payload(scenario.path.path_mtu()),
-        initial_window: tcp.initial_window,
-        min_rto: tcp.min_rto,
-        delayed_ack: tcp.delayed_ack,
-        timestamps: tcp.timestamps,
-        window_scale: scale,
-        receive_buffer_initial: TcpConfig::default()
-            .receive_buffer_initial
-            .min(buffer.get()),
-        receive_buffer_max: buffer.get(),
-        receive_window_cap: tcp.receive_window_max.map(|cap| cap.get() as u32),
-        send_buffer: tcp.send_buffer_max.get(),
-        burst_segments: match tcp.tso {
-            Tso::Linux => None,
-            Tso::Segments(segments) => Some(segments),
-        },
-        tail_loss_probe: tcp.tlp,
-        f_rto: tcp.f_rto,
-        pacing: tcp.pacing,
-        ecn: tcp.ecn,
-        slow_start_after_idle: tcp.slow_start_after_idle,
-        ..TcpConfig::default()
-    }
-}
 
 /// Checks that the CCA of `choice` can be built.
 ///

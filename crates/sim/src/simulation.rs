@@ -76,7 +76,7 @@ impl Simulation {
                 scenario::Samples::Interval(interval) => Instant::ZERO + interval,
                 _ => Instant::NEVER,
             },
-            config: settings::config(scenario),
+            config: path::tcp_config(scenario),
             seed,
             path,
             endpoints: Endpoints::new(),

@@ -3,6 +3,7 @@
 mod ending;
 mod handshake;
 mod info;
+mod relay;
 mod validation;
 mod validity;
 mod view;
@@ -56,6 +57,8 @@ pub struct Connection {
     established_at: Option<Instant>,
     /// Whether the application reads by request.
     reads_by_request: bool,
+    /// Bytes that a relay keeps back from ACKs; `None` if the data goes to an application.
+    reserve: Option<u64>,
     /// Whether the application has closed its end entirely.
     detached: bool,
     failure: Option<Failure>,
@@ -94,6 +97,7 @@ impl Connection {
             time_wait_until: Instant::NEVER,
             established_at: None,
             reads_by_request: false,
+            reserve: None,
             detached: false,
             failure: None,
             data_received_at: Instant::ZERO,
@@ -294,6 +298,7 @@ impl Connection {
         }
         if let Some((value, _)) = segment.timestamps
             && seq <= self.last_ack_sent
+            && !self.repeats_withheld(seq, segment)
             && value.wrapping_sub(self.ts_recent) as i32 >= 0
         {
             self.ts_recent = value;
@@ -371,12 +376,12 @@ impl Connection {
         };
         receiver.on_data(now, seq, segment, echo_ms);
         let fin_received = receiver.fin_received();
-        let early = receiver.take_early_ack();
+        let (early, next) = (receiver.take_early_ack(), receiver.rcv_nxt());
         if let Some((ack, echo)) = receiver.take_first_ack() {
             self.acknowledge_first(now, ack, echo);
         }
         if let Some(early) = early {
-            self.last_ack_sent = early.number;
+            self.last_ack_sent = next;
             let timestamp = self.timestamp(now);
             self.out.push_back(Segment {
                 sack: early.sack,
@@ -438,7 +443,7 @@ impl Connection {
         let (ack, sack) = receiver.acknowledge();
         let window = receiver.window_field();
         let echo = receiver.echoes();
-        self.last_ack_sent = ack;
+        self.last_ack_sent = receiver.rcv_nxt();
         let mut segment = self.pure_ack(timestamp, ack, window, echo);
         match data {
             Some(data) => {

@@ -2,6 +2,7 @@
 
 mod echo;
 mod reading;
+mod relay;
 mod window;
 
 use units::{Duration, Instant};
@@ -10,6 +11,7 @@ use crate::config::TcpConfig;
 use crate::segment::{Flags, SackBlocks, Segment};
 use echo::Echo;
 pub(crate) use echo::EchoMode;
+use relay::Relay;
 use window::WindowTuning;
 pub(crate) use window::first_window;
 
@@ -81,6 +83,8 @@ pub(crate) struct Receiver {
     window: WindowTuning,
     /// Number up to which the application has read, if it reads by request.
     read_to: Option<u64>,
+    /// Acknowledgements of a host in the middle.
+    relay: Option<Relay>,
     /// RTT of the handshake, and the time-out computed from it.
     srtt: Duration,
     rto: Duration,
@@ -127,6 +131,7 @@ impl Receiver {
             duplicates_for: first,
             window: WindowTuning::new(config, first, scale, timestamps, window),
             read_to: None,
+            relay: None,
             srtt: Duration::ZERO,
             rto: config.initial_rto,
             min_rto: config.min_rto,
@@ -290,6 +295,10 @@ impl Receiver {
             // No more requests follow that an early ACK would speed up (the kernel's `tcp_fin`).
             self.quick_acks = 0;
         }
+        self.use_room();
+        if self.keeps_all_back() {
+            return;
+        }
         self.decide_on_ack(now);
     }
 
@@ -360,7 +369,7 @@ impl Receiver {
         let message_read = self.message_ended && held == 0;
         let due = self.ack_scheduled && (self.is_late() || message_read);
         let opens = !self.fin_received() && self.window.doubles(self.rcv_nxt, held);
-        self.ack_now |= due || opens;
+        self.ack_now |= opens || due && !self.keeps_all_back();
     }
 
     /// Returns the delay of an ACK, at most an RTT if that is known.
@@ -417,7 +426,9 @@ impl Receiver {
     pub(crate) fn acknowledge(&mut self) -> (u64, SackBlocks) {
         let mut sack = SackBlocks::EMPTY;
         let mut left = self.block_room;
-        if let Some((from, to)) = self.duplicate.take() {
+        let number = self.ack_number();
+        self.note_acknowledged(number);
+        if let Some((from, to)) = self.take_duplicate(number) {
             sack.push(from as u32, to as u32);
             left -= 1;
         }
@@ -435,7 +446,7 @@ impl Receiver {
             self.ack_timeout = self.delayed_ack_timeout;
         }
         self.quick_acks = self.quick_acks.saturating_sub(1);
-        (self.rcv_nxt, sack)
+        (number, sack)
     }
 
     /// Returns the window field of a segment that leaves now.
@@ -443,6 +454,10 @@ impl Receiver {
         let held = self.held();
         if self.window.is_scarce(held) {
             self.quick_acks = 0;
+        }
+        if self.is_frozen() {
+            self.window.close(self.rcv_nxt);
+            return 0;
         }
         self.window.field(self.rcv_nxt, held)
     }

@@ -50,6 +50,7 @@ DROPPABLE = ("induced_delay_ms", "retransmissions", "rtt_p95_ms", "pm_balanced",
 @click.command()
 @scenarios_options
 @campaign_options
+@option("middlebox")
 @option("radio_log")
 @own_option
 @draws

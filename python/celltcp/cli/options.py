@@ -69,6 +69,11 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "help": "Congestion controls: names (bbr), with parameters (cubic:hystart=off), or for several "
         "flows at a time (cubic+bbr). all: every one of the engine; own: those of the scenario.",
     },
+    "middlebox": {
+        "metavar": "LIST",
+        "help": "Middleboxes on the path, each congestion control through each: none, split, es, with "
+        "parameters (es:at=node-1), chains (split:at=node-1@es).  [default: those of the scenario]",
+    },
     "runs": {
         "default": 10,
         "show_default": True,

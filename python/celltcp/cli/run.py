@@ -37,6 +37,12 @@ if TYPE_CHECKING:
     help="Write the packets that the server sends and receives to this file (pcap).",
 )
 @click.option(
+    "--pcap-at",
+    metavar="NODE",
+    help="Capture at this host, or at this node with a middlebox, such as phone or gateway.  "
+    "[default: server]",
+)
+@click.option(
     "--samples",
     default="every-ack",
     show_default=True,
@@ -46,7 +52,13 @@ if TYPE_CHECKING:
 @option("json_file")
 @draws
 @takes_settings
-def run(scenario: str, settings: RunSettings, pcap: str | None, json_file: str | None) -> None:
+def run(
+    scenario: str,
+    settings: RunSettings,
+    pcap: str | None,
+    pcap_at: str | None,
+    json_file: str | None,
+) -> None:
     """Run one congestion control once, and record it in detail.
 
     SCENARIO is as for celltcp compare. With --out, the tables have every ACK, and the picture shows
@@ -64,10 +76,12 @@ def run(scenario: str, settings: RunSettings, pcap: str | None, json_file: str |
     loaded = settings.load(scenario)
     tell_traces(loaded)
     folder = prepare_folder(settings.out) if settings.out else None
+    if pcap_at and not pcap:
+        raise click.UsageError("--pcap-at needs --pcap, the file of the capture")
     if pcap:
         must_be_writable(Path(pcap))
     with progress_bar("running") as progress:
-        result = run_with(loaded, settings.applied(), pcap=pcap, progress=progress)
+        result = run_with(loaded, settings.applied(), pcap=pcap, pcap_at=pcap_at, progress=progress)
     tell(result.to_json(), json_file, lambda: _print_run(result))
     note(ran_by(result.results.about))
     for warning in all_warnings(result.results):

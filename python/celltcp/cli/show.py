@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from celltcp.comparison import Comparison
     from celltcp.single import SingleRun
 
-PLOTS = ("overview", "throughput-delay", "ecdf", "time-series", "startup")
+PLOTS = ("overview", "throughput-delay", "ecdf", "time-series", "startup", "legs")
 
 
 @click.command()
@@ -174,10 +174,11 @@ def _show(
                 "ecdf": partial(plots.ecdf, metric),
                 "time-series": plots.time_series,
                 "startup": plots.startup,
+                "legs": plots.legs,
             }
             drawn = draw[plot]()
         else:
-            drawn = result.plot.time_series()
+            drawn = result.plot.legs() if plot == "legs" else result.plot.time_series()
         click.echo(f"picture: {save(drawn, file)}")
     if not (form or plot):
         print_comparison(_comparison(result))

@@ -34,8 +34,7 @@ def beside(comparison: Comparison) -> Beside | None:
             if each.scenario == name
             and each.cca in ccas
             and each.quantity == "goodput"
-            and not each.part
-            and table.place(name).scenario == name
+            and not each.phase
             and each.value is not None
         )
         if entries:

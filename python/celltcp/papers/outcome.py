@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from celltcp.papers.measured import Measured
@@ -25,19 +25,10 @@ class Row:
     values: list[float]
     #: Mean, with an interval of the kind that the table has.
     here: Estimate
-    #: Runs that it is from, for pictures.
-    source: Measured = field(repr=False)
-    #: Whether the claim holds; None without one.
-    holds: bool | None = None
 
     @property
     def agrees(self) -> bool | None:
-        """Whether the claim holds, or else whether one figure lies in the interval of the other.
-
-        That is ours in the published interval or, without one, the published figure in ours.
-        """
-        if self.theirs.claim is not None:
-            return self.holds
+        """Whether our mean lies in the published interval or, without one, the figure in ours."""
         half = self.here.ci95 if self.theirs.ci95 is None else self.theirs.ci95
         if half is None or self.theirs.value is None or math.isnan(self.here.mean):
             return None
@@ -53,22 +44,21 @@ class Row:
         """The row as `celltcp papers --json` has it."""
         kind = {"slots": "intervals are of slots, averaged over the run"}.get(self.table.interval, "")
         as_ran = f"ran as {self.ran}" if self.ran != self.theirs.cca else ""
-        claim = f"claim: {self.theirs.claim.text}" if self.theirs.claim else ""
-        notes = (claim, self.theirs.note, self.table.note, kind, as_ran)
-        part = f", {self.theirs.part}" if self.theirs.part else ""
+        notes = (self.table.note, self.theirs.note, kind, as_ran)
+        phase = f", {self.theirs.phase}" if self.theirs.phase else ""
         return {
             "publication": self.table.publication,
             "experiment": self.table.experiment,
             "figure": self.table.figure,
             "scenario": self.theirs.scenario,
             "cca": self.theirs.cca,
-            "quantity": self.theirs.quantity + part,
+            "quantity": self.theirs.quantity + phase,
             "unit": self.theirs.unit,
             "published": self.theirs.value,
             "published_ci95": self.theirs.ci95,
             "here": json_value(self.here.mean),
             "here_ci95": self.here.ci95,
-            "runs": len(self.source.runs_of(self.theirs)),
+            "runs": len(self.values),
             "agrees": self.agrees,
             "note": "; ".join(note for note in notes if note),
         }
@@ -81,16 +71,15 @@ class Group:
     scenario: str
     quantity: str
     unit: str
-    #: Phase, window and zone.
-    part: str
+    phase: str
     rows: list[Row]
     #: None for fewer than three CCAs.
     ranks: RankCorrelation | None
 
     @property
     def title(self) -> str:
-        """Scenario, with the part of it."""
-        return f"{self.scenario}, {self.part}" if self.part else self.scenario
+        """Scenario and phase."""
+        return f"{self.scenario}, {self.phase}" if self.phase else self.scenario
 
 
 @dataclass(frozen=True)
@@ -118,12 +107,6 @@ class Outcome:
     groups: list[Group]
 
     @property
-    def claims(self) -> tuple[int, int]:
-        """How many claims hold, and how many could be judged."""
-        judged = [row.holds for row in self.rows if row.holds is not None]
-        return sum(judged), len(judged)
-
-    @property
     def rows(self) -> list[Row]:
         """All rows."""
         return [row for group in self.groups for row in group.rows]
@@ -141,37 +124,21 @@ class Outcome:
 
 
 def outcome(table: Table, measured: Mapping[str, Measured]) -> Outcome:
-    """Returns the figures of a table beside those measured, by place; others are left out."""
+    """Returns the figures of a table beside those measured, by scenario; others are left out."""
     groups: dict[tuple[str, str, str], list[Row]] = {}
     for each in table.entries:
-        if each.source in measured and each.cca in measured[each.source].ran:
-            key = (each.scenario, each.quantity, each.part)
-            groups.setdefault(key, []).append(_row(table, each, measured))
+        if each.scenario in measured:
+            key = (each.scenario, each.quantity, each.phase)
+            groups.setdefault(key, []).append(_row(table, each, measured[each.scenario]))
     return Outcome(table, [_group(rows) for rows in groups.values()])
 
 
-def _row(table: Table, theirs: Published, measured: Mapping[str, Measured]) -> Row:
-    here = measured[theirs.source]
+def _row(table: Table, theirs: Published, here: Measured) -> Row:
     values = here.values(theirs)
     found = estimate(values)
     if table.interval == "slots":
         found = Estimate(found.mean, here.slot_interval(theirs))
-    holds = _holds(theirs, values, measured)
-    return Row(table, theirs, here.ran[theirs.cca], values, found, here, holds)
-
-
-def _holds(theirs: Published, values: list[float], measured: Mapping[str, Measured]) -> bool | None:
-    """Returns whether the claim of an entry holds of these values; None where others are missing."""
-
-    def of(cca: str | None, scenario: str | None) -> Sequence[float]:
-        asked = replace(theirs, cca=cca or theirs.cca, scenario=scenario or theirs.scenario)
-        there = measured.get(asked.source)
-        return there.values(asked) if there is not None and asked.cca in there.ran else [math.nan]
-
-    if theirs.claim is None:
-        return None
-    others = {cca: of(cca, None) for cca in measured[theirs.scenario].ran}
-    return theirs.claim.holds(theirs.cca, values, others, of)
+    return Row(table, theirs, here.ran[theirs.cca], values, found)
 
 
 def _group(rows: list[Row]) -> Group:
@@ -184,7 +151,7 @@ def _group(rows: list[Row]) -> Group:
             if row.theirs.value is not None
         },
     )
-    return Group(first.scenario, first.quantity, first.unit, first.part, rows, ranks)
+    return Group(first.scenario, first.quantity, first.unit, first.phase, rows, ranks)
 
 
 def _agreement(quantity: str, groups: list[Group]) -> Agreement:
@@ -192,7 +159,7 @@ def _agreement(quantity: str, groups: list[Group]) -> Agreement:
     known = [0.0 if math.isnan(rho) else rho for rho in rhos]
     rows = [row for each in groups for row in each.rows]
     errors = [abs(row.error) for row in rows if not math.isnan(row.error)]
-    judged = [row for row in rows if row.agrees is not None and row.theirs.claim is None]
+    judged = [row for row in rows if row.agrees is not None]
     orders = []
     for each in groups:
         pairs = [(row.here.mean, row.theirs.value) for row in each.rows if row.theirs.value is not None]

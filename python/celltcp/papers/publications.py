@@ -23,8 +23,6 @@ class Unpublished:
     field: str
     plausible: str
     values: tuple[str, ...]
-    #: Experiments that it matters for.
-    experiments: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -84,11 +82,7 @@ def _read(file: Path) -> Publication:
         found.get("era", {}),
         tuple(
             Unpublished(
-                each["condition"],
-                each["field"],
-                each["plausible"],
-                tuple(each.get("values", ())),
-                tuple(each["experiments"]),
+                each["condition"], each["field"], each["plausible"], tuple(each.get("values", ()))
             )
             for each in found.get("unpublished", [])
         ),

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from celltcp._core import CelltcpError
 from celltcp.comparison import Comparison
 from celltcp.labels import labels
 from celltcp.parameter_sweep import Sweep
 from celltcp.plots.distribution import draw_ecdf
 from celltcp.plots.explanation import draw_explanation
+from celltcp.plots.legs import draw_legs
 from celltcp.plots.selection import draw_cases
 from celltcp.plots.series import draw_comparison_series, draw_run_series
 from celltcp.plots.startup import draw_startup
@@ -59,6 +62,18 @@ class ComparisonPlots:
         picture = figure(5.5, 4.4)
         self._startup(picture.add_subplot(), seconds)
         return self._finished(picture)
+
+    def legs(self, seed: int | None = None) -> Figure:
+        """Draws both sides of split hosts in a run of the first line-up that passes one."""
+        each = self._comparison
+        numbers = each.legs["run"].unique()
+        split = each.runs[each.runs["run"].isin(numbers)]
+        run = split if seed is None else split[split["seed"] == seed]
+        if run.empty:
+            raise CelltcpError(f"seed: no run with seed {seed} has a connection that was split")
+        number, cca = int(run["run"].iloc[0]), str(run["cca"].iloc[0])
+        of_run = [table[table["run"] == number] for table in (each.slots, each.legs)]
+        return _legs(each.results.about, f"{cca}, seed {int(run['seed'].iloc[0])}", *of_run)
 
     def overview(self) -> Figure:
         """Draws all of them on one sheet."""
@@ -128,6 +143,23 @@ class RunPlots:
         warnings = all_warnings(single.results)
         footnote(picture, [ran_by(about), *(f"! {each}" for each in warnings)])
         return picture
+
+    def legs(self) -> Figure:
+        """Draws both sides of split hosts."""
+        single = self._single
+        about = single.results.about
+        cca = labels([str(single.flows["cca"].iloc[0])])
+        told = f"{', '.join(cca.values())}, seed {about['seed']}"
+        return _legs(about, told, single.slots, single.legs)
+
+
+def _legs(about: Mapping[str, Any], told: str, slots: pd.DataFrame, legs: pd.DataFrame) -> Figure:
+    """Draws the legs of one run."""
+    picture = figure(8, 7)
+    draw_legs(list(picture.subplots(3, 1, sharex=True)), slots, legs)
+    titled(picture, f"{about['name']}: {told}")
+    footnote(picture, [ran_by(about)])
+    return picture
 
 
 def _runs(about: Mapping[str, Any]) -> str:

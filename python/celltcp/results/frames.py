@@ -30,6 +30,11 @@ class Recorded:
         return frame(self.results.decisions)
 
     @property
+    def legs(self) -> pd.DataFrame:
+        """The legs of split hosts, a row per connection, leg and slot."""
+        return frame(self.results.legs)
+
+    @property
     def estimates(self) -> pd.DataFrame:
         """The estimates of selectors, a row per connection and slot."""
         return frame(self.results.estimates)

@@ -100,6 +100,20 @@ class Results:
         """
         return self._selected("estimates")
 
+    @property
+    def legs(self) -> pa.Table:
+        """The legs of split hosts.
+
+        Raises:
+            CelltcpError: if no connection was split.
+        """
+        if "legs" not in self.tables:
+            raise CelltcpError(
+                f"{self.about['name']}: these results hold no legs, since no connection was split; "
+                "--middlebox of compare and path.middleboxes of a scenario place split hosts"
+            )
+        return self.tables["legs"]
+
     def _selected(self, table: str) -> pa.Table:
         if table not in self.tables:
             raise CelltcpError(

@@ -68,6 +68,7 @@ impl Driver {
             memory: 512 << 20,
             check: true,
             pcap: None,
+            pcap_at: None,
         };
         let ports = plan.topology.nodes.len();
         let start = Start {

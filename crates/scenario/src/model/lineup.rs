@@ -1,12 +1,20 @@
-//! Line-up: the CCAs of one or several flows that run together.
+//! Line-up: the CCAs of one or several flows that run together, and the middleboxes that they pass.
 
 use core::str::FromStr;
 
-use super::{CcaChoice, Scenario};
+use super::{CcaChoice, Middlebox, Scenario};
 
-/// CCAs of flows that run at the same time, written `cubic`, `cubic:beta=0.8` or `cubic+bbr`.
+/// Word for a path without middleboxes.
+const NONE: &str = "none";
+
+/// CCAs of flows that run at the same time, written `cubic`, `cubic:beta=0.8` or `cubic+bbr`. Middleboxes follow after
+/// an at sign each: `cubic@es`, `cubic@none`, `cubic@split:at=node-1@es`.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Lineup(Vec<CcaChoice>);
+pub struct Lineup {
+    flows: Vec<CcaChoice>,
+    /// Middleboxes in place of those of the scenario, which stay if there are none here.
+    middleboxes: Option<Vec<Middlebox>>,
+}
 
 impl Lineup {
     /// Parses a list in which commas separate both line-ups and the parameters of a CCA:
@@ -38,9 +46,13 @@ impl Lineup {
         Ok(lineups)
     }
 
-    /// Gives each of the first flows its CCA. If there are fewer flows than CCAs, copies of the first flow are added.
+    /// Gives each of the first flows its CCA, and the path its middleboxes. If there are fewer flows than CCAs, copies of
+    /// the first flow are added.
     pub fn apply(&self, scenario: &mut Scenario) {
-        for (number, choice) in self.0.iter().enumerate() {
+        if let Some(middleboxes) = &self.middleboxes {
+            scenario.path.middleboxes.clone_from(middleboxes);
+        }
+        for (number, choice) in self.flows.iter().enumerate() {
             if number >= scenario.flows.len() {
                 let Some(mut flow) = scenario.flows.first().cloned() else {
                     return;
@@ -73,6 +85,10 @@ impl FromStr for Lineup {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
+        let (text, boxes) = text
+            .split_once('@')
+            .map_or((text, None), |(text, boxes)| (text, Some(boxes)));
+        let middleboxes = boxes.map(middleboxes).transpose()?;
         // A plus sign at the end belongs to the name (Westwood+).
         let mut parts: Vec<String> = Vec::new();
         for part in text.split('+') {
@@ -87,17 +103,32 @@ impl FromStr for Lineup {
             let read: Result<CcaChoice, String> = part.parse();
             choices.push(read.map_err(|error| torn(before, error))?);
         }
-        Ok(Self(choices))
+        Ok(Self {
+            flows: choices,
+            middleboxes,
+        })
     }
+}
+
+/// Reads middleboxes that are joined by at signs, or `none`.
+fn middleboxes(text: &str) -> Result<Vec<Middlebox>, String> {
+    if text.trim() == NONE {
+        return Ok(Vec::new());
+    }
+    text.split('@').map(str::parse).collect()
 }
 
 impl core::fmt::Display for Lineup {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        for (number, choice) in self.0.iter().enumerate() {
+        for (number, choice) in self.flows.iter().enumerate() {
             let sign = if number == 0 { "" } else { "+" };
             write!(f, "{sign}{choice}")?;
         }
-        Ok(())
+        match self.middleboxes.as_deref() {
+            None => Ok(()),
+            Some([]) => write!(f, "@{NONE}"),
+            Some(boxes) => boxes.iter().try_for_each(|each| write!(f, "@{each}")),
+        }
     }
 }
 
@@ -171,6 +202,31 @@ mod tests {
              allowed: once"
         );
         assert!(complaint("cubic:beta=0.8,beta=0.7").contains("\"beta\" is given more than once"));
+    }
+
+    #[test]
+    fn middleboxes_follow_after_an_at_sign() {
+        let all = Lineup::list(
+            "cubic@es:reserve=4,at=node-1,bbr+reno@split@es:at=node-1,reno@none,cubic",
+        );
+        let all = all.expect("it can be read");
+        let written: Vec<String> = all.iter().map(Lineup::to_string).collect();
+        let expected = [
+            "cubic@es:at=node-1,reserve=4",
+            "bbr+reno@split@es:at=node-1",
+            "reno@none",
+            "cubic",
+        ];
+        assert_eq!(written, expected);
+        let mut scenario = Scenario::default();
+        all[1].apply(&mut scenario);
+        assert_eq!(scenario.path.middleboxes.len(), 2);
+        all[3].apply(&mut scenario);
+        assert_eq!(scenario.path.middleboxes.len(), 2);
+        all[2].apply(&mut scenario);
+        assert_eq!(scenario.path.middleboxes.len(), 0);
+        let error = Lineup::list("cubic@ess").unwrap_err();
+        assert!(error.contains("unknown variant `ess`"), "{error}");
     }
 
     #[test]

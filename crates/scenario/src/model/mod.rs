@@ -15,6 +15,7 @@ pub use config::{Buffer, Cross};
 pub use flow::Flow;
 pub use kernel::{Kernel, kernel_text};
 pub use lineup::Lineup;
+pub use middlebox::{Middlebox, Promise};
 pub use net::{
     Codel, FqCodel, GilbertElliott, Jitter, JitterDistribution, Loss, Pie, Queue, Threshold,
 };

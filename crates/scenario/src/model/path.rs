@@ -1,6 +1,7 @@
 //! Path between server and phone, and links beside it.
 
 use config::table;
+use middlebox::{Middlebox, Promise};
 use units::{Bytes, Duration, Rate};
 
 use super::{Buffer, Capacity, Cross, Jitter, Loss, Queue};
@@ -47,6 +48,9 @@ table! {
                 name: "wan".to_owned(),
                 ..WiredHop::default()
             }],
+        /// Hosts in the middle, at nodes between server and phone, one at each; default none.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub middleboxes: Vec<Middlebox>,
     }
 }
 
@@ -57,6 +61,25 @@ impl Path {
             .iter()
             .map(|hop| hop.mtu)
             .fold(self.mtu, Bytes::min)
+    }
+
+    /// Returns what senders may conclude from acknowledgements, which all middleboxes promise.
+    pub fn promise(&self) -> Promise {
+        let promises = self.middleboxes.iter().map(|each| each.kind.promise());
+        promises.min().unwrap_or(Promise::Bytes)
+    }
+
+    /// Returns the names of the nodes between server and phone, in this order: one behind each hop.
+    pub fn inner_nodes(&self) -> Vec<String> {
+        let hops = self.wired.len();
+        let name = |hop| {
+            if hop == hops {
+                "gateway".to_owned()
+            } else {
+                format!("node-{hop}")
+            }
+        };
+        (1..=hops).map(name).collect()
     }
 
     /// Returns the one-way propagation delay of each wired hop. The first hop without a delay of its own has what the

@@ -34,7 +34,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Wrong> {
 
 /// Refuses fields of the path's access link where the radio takes its place.
 pub(super) fn access_link(path: &Path) -> Result<(), Wrong> {
-    let kept = ["rtt", "mtu", "wired"];
+    let kept = ["rtt", "mtu", "wired", "middleboxes"];
     let mut set = changed(path).into_iter();
     match set.find(|(name, _)| !kept.contains(&name.as_str())) {
         Some((name, _)) => refuse(

@@ -85,6 +85,9 @@ impl Connection {
         if self.reads_by_request {
             receiver.read_by_request();
         }
+        if let Some(reserve) = self.reserve {
+            receiver.relay(reserve);
+        }
         self.receiver = Some(receiver);
         self.last_ack_sent = first;
     }

@@ -48,7 +48,8 @@ impl Receiver {
 
     /// Takes the ACK that has to leave before the one of the latest segment: its number and its ECN-Echo.
     pub(crate) fn take_first_ack(&mut self) -> Option<(u64, bool)> {
-        self.echo.first_ack.take()
+        let (number, echo) = self.echo.first_ack.take()?;
+        Some((number.min(self.ack_number()), echo))
     }
 
     /// Handles the sender's report that it has reduced its window (RFC 3168 §6.1.3). Data is acknowledged at

@@ -42,6 +42,8 @@ pub(super) struct WindowTuning {
     /// Upper bound of the window (`window_clamp`), and the application's.
     clamp: u64,
     cap: u64,
+    /// Room that a host in the middle has for more data, bytes.
+    room: u64,
     /// Limit of growth that keeps a burst from overrunning the buffer (`rcv_ssthresh`).
     threshold: u64,
     /// Payload of the other end's full segments, as measured, and the latest size below it.
@@ -125,6 +127,7 @@ impl WindowTuning {
             ratio: FIRST_RATIO,
             clamp,
             cap,
+            room: u64::MAX,
             threshold,
             mss,
             last_size: 0,
@@ -307,7 +310,10 @@ impl WindowTuning {
                 return 0;
             }
         }
-        let free = free.min(self.threshold);
+        if self.room < mss {
+            return 0;
+        }
+        let free = free.min(self.threshold).min(self.room);
         if self.scale > 0 {
             return free.next_multiple_of(unit);
         }
@@ -323,7 +329,7 @@ impl WindowTuning {
     }
 
     /// Returns the part of the offered window that is left when `next` is expected (`tcp_receive_window`).
-    fn left(&self, next: u64) -> u64 {
+    pub(super) fn left(&self, next: u64) -> u64 {
         (self.from + self.window).saturating_sub(next)
     }
 
@@ -361,6 +367,16 @@ impl WindowTuning {
         (self.window, self.from) = (window, next);
         self.edge = self.edge.max(next + window);
         (window >> self.scale).min(u64::from(u16::MAX)) as u16
+    }
+
+    /// Bounds the offered window to `bytes`.
+    pub(super) fn set_room(&mut self, bytes: u64) {
+        self.room = bytes;
+    }
+
+    /// Withdraws the window that was offered; `next` is the number of the ACK that says so.
+    pub(super) fn close(&mut self, next: u64) {
+        (self.window, self.from) = (0, next);
     }
 
     /// Measures the RTT from our own timestamp that a segment of `len` payload bytes echoes, in whole milliseconds. A

@@ -1,0 +1,114 @@
+//! Recovery of one connection, step by step.
+
+use net::Packet;
+use tcp::{Flags, SackBlocks, Segment};
+use units::{Duration, Instant};
+
+use super::flow::{Answer, SnoopFlow};
+
+fn ms(ms: u64) -> Instant {
+    Instant::ZERO + Duration::from_millis(ms)
+}
+
+/// A flow on which the far host has sent five segments of 1000 bytes, 1 ms apart.
+fn sent() -> SnoopFlow {
+    let mut flow = SnoopFlow::default();
+    for number in 0..5 {
+        let segment = Segment {
+            seq: 1_000 * number,
+            len: 1_000,
+            flags: Flags::ACK,
+            ..Segment::default()
+        };
+        let packet = Packet {
+            id: u64::from(number),
+            segment,
+            ..Packet::default()
+        };
+        flow.on_data(ms(u64::from(number)), &packet, None, 1_000_000);
+        assert!(flow.repairs(ms(0)).is_empty());
+    }
+    flow
+}
+
+fn ack(number: u32, blocks: &[(u32, u32)]) -> Segment {
+    let mut sack = SackBlocks::EMPTY;
+    blocks.iter().for_each(|&(from, to)| sack.push(from, to));
+    Segment {
+        ack: number,
+        flags: Flags::ACK,
+        sack,
+        ..Segment::default()
+    }
+}
+
+fn repaired(flow: &mut SnoopFlow, at: u64) -> Vec<u32> {
+    let repairs = flow.repairs(ms(at));
+    repairs
+        .iter()
+        .map(|(packet, _)| packet.segment.seq)
+        .collect()
+}
+
+#[test]
+fn a_loss_is_repaired_and_the_sender_hears_nothing() {
+    let mut flow = sent();
+    assert_eq!(flow.on_ack(ms(20), &ack(1_000, &[])), Answer::Pass);
+    let duplicate = ack(1_000, &[(2_000, 3_000)]);
+    assert_eq!(flow.on_ack(ms(22), &duplicate), Answer::HoldBack);
+    assert_eq!(repaired(&mut flow, 22), [1_000]);
+    let duplicate = ack(1_000, &[(2_000, 4_000)]);
+    assert_eq!(flow.on_ack(ms(23), &duplicate), Answer::HoldBack);
+    assert_eq!(repaired(&mut flow, 23), [0; 0], "once in a round trip");
+    assert_eq!(flow.on_ack(ms(42), &ack(5_000, &[])), Answer::Pass);
+    assert_eq!(flow.deadline(), Instant::NEVER);
+}
+
+#[test]
+fn progress_with_another_hole_goes_on_without_sack() {
+    let mut flow = sent();
+    assert_eq!(flow.on_ack(ms(19), &ack(0, &[])), Answer::Pass);
+    let both = ack(0, &[(1_000, 2_000)]);
+    assert_eq!(flow.on_ack(ms(20), &both), Answer::HoldBack);
+    assert_eq!(repaired(&mut flow, 20), [0]);
+    let progress = ack(2_000, &[(3_000, 5_000)]);
+    let answer = flow.on_ack(ms(40), &progress);
+    assert_eq!(answer, Answer::WithoutSack(ack(2_000, &[])));
+    assert_eq!(repaired(&mut flow, 40), [2_000]);
+}
+
+#[test]
+fn the_oldest_copy_is_sent_again_if_nothing_comes_back() {
+    let mut flow = sent();
+    let due = flow.deadline();
+    assert_eq!(due, ms(300));
+    flow.on_deadline(due);
+    assert_eq!(repaired(&mut flow, 300), [0]);
+    assert_eq!(flow.deadline(), ms(900), "twice as long");
+}
+
+#[test]
+fn what_is_not_in_the_cache_is_the_sender_s() {
+    let mut flow = SnoopFlow::default();
+    let segment = Segment {
+        len: 1_000,
+        ..Segment::default()
+    };
+    let packet = Packet {
+        segment,
+        ..Packet::default()
+    };
+    flow.on_data(ms(0), &packet, None, 500);
+    let duplicate = ack(0, &[(1_000, 2_000)]);
+    assert_eq!(flow.on_ack(ms(20), &duplicate), Answer::Pass);
+}
+
+#[test]
+fn an_end_or_a_reset_passes() {
+    let mut flow = sent();
+    let reset = Segment {
+        flags: Flags::RST | Flags::ACK,
+        ..ack(0, &[])
+    };
+    assert_eq!(flow.on_ack(ms(20), &reset), Answer::Pass);
+}

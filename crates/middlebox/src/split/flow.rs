@@ -1,0 +1,200 @@
+//! Flow: one connection through a split host, as its two legs.
+
+use net::HostId;
+use tcp::{Connection, Failure, Segment, State, reset_reply};
+use units::{Duration, Instant};
+
+use super::stream::Stream;
+
+/// Number of the leg to the end that opened the connection, and of the leg to the other end.
+pub(crate) const OPENER: usize = 0;
+pub(crate) const ACCEPTOR: usize = 1;
+
+/// A connection through a split host.
+pub(crate) struct Flow {
+    /// The hosts at the ends of the legs.
+    pub(crate) hosts: [HostId; 2],
+    pub(crate) legs: [Connection; 2],
+    /// Data that comes on each leg.
+    pub(crate) streams: [Stream; 2],
+    /// Request that is answered once the other end has accepted it.
+    request: Option<Segment>,
+    idle_timeout: Duration,
+    last_packet: Instant,
+    /// Whether memory is set aside for its buffers.
+    pub(crate) has_memory: bool,
+    /// Replies of the split host that belong to no leg: number of the leg, segment.
+    pub(crate) replies: Vec<(usize, Segment)>,
+}
+
+impl Flow {
+    /// Creates the flow of a request. `legs` are closed; the one to the acceptor begins to open.
+    pub(crate) fn new(
+        now: Instant,
+        hosts: [HostId; 2],
+        mut legs: [Connection; 2],
+        streams: [Stream; 2],
+        request: Segment,
+        idle_timeout: Duration,
+    ) -> Self {
+        for (leg, stream) in legs.iter_mut().zip(&streams) {
+            leg.relay(stream.policy.reserve());
+        }
+        legs[ACCEPTOR].connect(now);
+        Self {
+            hosts,
+            legs,
+            streams,
+            request: Some(request),
+            idle_timeout,
+            last_packet: now,
+            has_memory: true,
+            replies: Vec::new(),
+        }
+    }
+
+    /// Returns the leg to this host.
+    pub(crate) fn leg_to(&self, host: HostId) -> usize {
+        usize::from(self.hosts[OPENER] != host)
+    }
+
+    /// Returns whether both legs are closed for good.
+    pub(crate) fn is_over(&self) -> bool {
+        self.all(|state| state == State::Closed)
+    }
+
+    /// Returns whether no data will come any more.
+    pub(crate) fn is_drained(&self) -> bool {
+        self.all(|state| matches!(state, State::Closed | State::TimeWait))
+    }
+
+    fn all(&self, is: impl Fn(State) -> bool) -> bool {
+        self.request.is_none() && self.legs.iter().all(|leg| is(leg.state()))
+    }
+
+    /// Returns the time of the next call of [`Flow::on_deadline`].
+    pub(crate) fn deadline(&self) -> Instant {
+        let of_leg = |at: Instant, leg: &Connection| at.min(leg.deadline());
+        let at = self.legs.iter().fold(Instant::NEVER, of_leg);
+        let of_policy = |at: Instant, stream: &Stream| at.min(stream.policy.deadline());
+        let at = self.streams.iter().fold(at, of_policy);
+        at.min(self.last_packet + self.idle_timeout)
+    }
+
+    /// Returns whether the answer of the acceptor opens the leg to the opener, whose initial sequence number is then
+    /// that of the acceptor.
+    pub(crate) fn awaits_answer(&self) -> bool {
+        self.request.is_some()
+    }
+
+    /// Handles a segment on leg number `leg` of an open flow.
+    pub(crate) fn on_segment(
+        &mut self,
+        now: Instant,
+        leg: usize,
+        segment: &Segment,
+        sent_at: Instant,
+        payload: Option<Vec<u8>>,
+    ) {
+        self.last_packet = now;
+        if segment.len > 0 {
+            let stream = &mut self.streams[leg];
+            stream.keep(segment, sent_at, payload);
+            stream.policy.before_data(&mut self.legs[leg], segment);
+        }
+        let before = self.legs[leg].state();
+        self.legs[leg].on_segment(now, segment);
+        if before != State::Established && self.legs[leg].state() == State::Established {
+            self.streams[leg].begin(&mut self.legs[leg]);
+        }
+        self.settle(now);
+    }
+
+    /// Handles a segment of the opener before the acceptor has answered: it gives up, or asks again.
+    pub(crate) fn on_early_segment(&mut self, now: Instant, segment: &Segment) {
+        self.last_packet = now;
+        if segment.flags.contains(tcp::Flags::RST) {
+            self.request = None;
+            self.legs[ACCEPTOR].abort(now);
+        }
+    }
+
+    /// Handles the answer of the acceptor, or its refusal. `opener` becomes the leg to the opener.
+    pub(crate) fn on_answer(
+        &mut self,
+        now: Instant,
+        segment: &Segment,
+        opener: impl FnOnce(u32) -> (Connection, Stream),
+    ) {
+        self.last_packet = now;
+        self.legs[ACCEPTOR].on_segment(now, segment);
+        match self.legs[ACCEPTOR].state() {
+            State::Established => {
+                let Some(request) = self.request.take() else {
+                    return;
+                };
+                let (leg, stream) = opener(segment.seq);
+                self.legs[OPENER] = leg;
+                self.streams[ACCEPTOR] = stream;
+                let reserve = self.streams[ACCEPTOR].policy.reserve();
+                self.legs[ACCEPTOR].relay(reserve);
+                self.streams[ACCEPTOR].begin(&mut self.legs[ACCEPTOR]);
+                self.legs[OPENER].relay(self.streams[OPENER].policy.reserve());
+                self.legs[OPENER].listen();
+                self.legs[OPENER].on_segment(now, &request);
+            }
+            State::Closed => self.give_up(),
+            _ => {}
+        }
+    }
+
+    /// Ends a flow whose acceptor has refused, or does not answer.
+    fn give_up(&mut self) {
+        let refused = self.legs[ACCEPTOR].failure() == Some(Failure::Refused);
+        if let Some(request) = self.request.take()
+            && refused
+        {
+            let reply = reset_reply(&request);
+            self.replies.extend(reply.map(|reply| (OPENER, reply)));
+        }
+    }
+
+    /// Handles the deadline.
+    pub(crate) fn on_deadline(&mut self, now: Instant) {
+        if self.last_packet + self.idle_timeout <= now {
+            self.request = None;
+            self.legs.iter_mut().for_each(|leg| leg.abort(now));
+            return;
+        }
+        for leg in 0..2 {
+            if self.legs[leg].deadline() <= now {
+                self.legs[leg].on_deadline(now);
+            }
+            if self.streams[leg].policy.deadline() <= now {
+                self.streams[leg]
+                    .policy
+                    .on_deadline(now, &mut self.legs[leg]);
+            }
+        }
+        if self.request.is_some() {
+            if self.legs[ACCEPTOR].state() == State::Closed {
+                self.give_up();
+            }
+            return;
+        }
+        self.settle(now);
+    }
+
+    /// Moves data between the legs, and a reset from one to the other.
+    fn settle(&mut self, now: Instant) {
+        let [opener, acceptor] = &mut self.legs;
+        let [from_opener, from_acceptor] = &mut self.streams;
+        from_opener.pump(now, opener, acceptor);
+        from_acceptor.pump(now, acceptor, opener);
+        for leg in 0..2 {
+            if self.legs[leg].failure().is_some() {
+                self.legs[1 - leg].abort(now);
+            }
+        }
+    }
+}

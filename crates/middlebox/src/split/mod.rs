@@ -1,0 +1,288 @@
+//! Split host: a middlebox with two connections for each that passes.
+//!
+//! A request goes on to the acceptor in the name of the opener. When the acceptor has answered, the split host answers
+//! the opener, with the acceptor's initial sequence number. So both legs have the same sequence numbers; everything
+//! else is negotiated for each leg: MSS, window scale, timestamps, SACK and ECN.
+
+mod flow;
+mod stream;
+
+use std::sync::Arc;
+
+use cca::{BuiltCca, Congestion, SenderView, Window};
+use net::{Actions, HostId, Kind, Node, Packet, Passage};
+use tcp::{Connection, Flags, Segment, TcpConfig};
+use units::Instant;
+use units::random::{Purpose, Stream as Draws};
+
+use crate::Middlebox;
+use crate::due::DueTimes;
+use crate::policies::policy;
+use flow::{ACCEPTOR, Flow, OPENER};
+use stream::Stream;
+
+/// First entity of the draws of split hosts; those before belong to the ends of connections.
+const FIRST_ENTITY: u32 = 1 << 31;
+
+/// What a split host takes over from the run.
+#[derive(Clone)]
+pub struct Environment {
+    /// Settings of TCP, as on all hosts.
+    pub tcp: TcpConfig,
+    /// Returns the CCA for a connection between these hosts, which are in any order.
+    pub cca: Arc<dyn Fn(HostId, HostId) -> BuiltCca + Send + Sync>,
+    /// Seed of the run.
+    pub seed: u64,
+}
+
+/// A connection as the split host knows it.
+enum Entry {
+    /// Nothing is known of it: its packets pass.
+    Unknown,
+    /// It passes unsplit, because there was no memory.
+    Unsplit,
+    /// It is split.
+    Split(Box<Flow>),
+    /// It was split and is over: what still comes is answered by a reset.
+    Over,
+}
+
+/// Middlebox that splits connections.
+pub struct SplitHost {
+    settings: Middlebox,
+    environment: Environment,
+    /// By the number of the connection.
+    entries: Vec<Entry>,
+    due: DueTimes,
+    /// Memory that is set aside for buffers.
+    memory: u64,
+}
+
+impl SplitHost {
+    /// Creates a split host.
+    pub fn new(settings: &Middlebox, environment: Environment) -> Self {
+        Self {
+            settings: settings.clone(),
+            environment,
+            entries: Vec::new(),
+            due: DueTimes::new(),
+            memory: 0,
+        }
+    }
+
+    /// Returns a closed connection of the split host towards `peer`, in the name of the end with `iss`.
+    fn connection(&self, flow: u32, leg: usize, hosts: [HostId; 2], iss: u32) -> Connection {
+        let Environment { tcp, cca, seed } = &self.environment;
+        let buffer = self.settings.buffer.get().min(u64::from(u32::MAX)) as u32;
+        let config = TcpConfig {
+            // The first window is offered before data tells how much room there is.
+            receive_window_cap: Some(tcp.receive_window_cap.unwrap_or(buffer).min(buffer)),
+            // Data goes on as it comes.
+            nagle: false,
+            ..tcp.clone()
+        };
+        let entity = FIRST_ENTITY + 2 * flow + leg as u32;
+        let draws = Draws::new(*seed, Purpose::CongestionControl, entity);
+        let window = Window::new(config.mss, config.initial_window, draws);
+        let congestion = Congestion::new(window, cca(hosts[0], hosts[1]));
+        let clock = Draws::new(*seed, Purpose::InitialSequence, entity).at(0) as u32;
+        let mut connection = Connection::new(config, congestion, iss, clock);
+        connection.set_send_buffer(u64::MAX >> 1);
+        connection
+    }
+
+    fn stream(&self, iss: u32) -> Stream {
+        Stream::new(self.settings.buffer.get(), iss, policy(&self.settings))
+    }
+
+    /// Takes a request of a connection that is not known yet.
+    fn open(&mut self, now: Instant, packet: &Packet) -> Entry {
+        let buffers = 2 * self.settings.buffer.get();
+        if self.memory + buffers > self.settings.memory.get() {
+            return Entry::Unsplit;
+        }
+        self.memory += buffers;
+        let hosts = [packet.source, packet.destination];
+        let request = packet.segment;
+        // The leg to the opener is made anew when the initial sequence number of the acceptor is known.
+        let legs =
+            [OPENER, ACCEPTOR].map(|leg| self.connection(packet.flow, leg, hosts, request.seq));
+        let streams = [self.stream(request.seq), self.stream(0)];
+        let idle = self.settings.idle_timeout;
+        let flow = Flow::new(now, hosts, legs, streams, request, idle);
+        Entry::Split(Box::new(flow))
+    }
+
+    /// Handles a packet of a split connection.
+    fn relay(&mut self, flow: &mut Flow, packet: &Packet, actions: &mut Actions<'_>) {
+        let now = actions.now();
+        let leg = flow.leg_to(packet.source);
+        let segment = &packet.segment;
+        if flow.awaits_answer() {
+            if leg == OPENER {
+                flow.on_early_segment(now, segment);
+            } else {
+                let hosts = flow.hosts;
+                flow.on_answer(now, segment, |iss| {
+                    let connection = self.connection(packet.flow, OPENER, hosts, iss);
+                    (connection, self.stream(iss))
+                });
+            }
+            return;
+        }
+        let payload = (segment.len > 0)
+            .then(|| actions.payload(packet.id))
+            .flatten();
+        flow.on_segment(now, leg, segment, packet.sent_at, payload);
+    }
+
+    /// Sends what the legs have ready, and plans the next call for the flow.
+    fn flush(&mut self, number: u32, flow: &mut Flow, actions: &mut Actions<'_>) {
+        let now = actions.now();
+        let packet = |leg: usize, segment: Segment, sent_at| Packet {
+            id: 0,
+            flow: number,
+            source: flow.hosts[1 - leg],
+            destination: flow.hosts[leg],
+            size: segment.ip_len(),
+            segment,
+            sent_at,
+            kind: Kind::Tcp,
+        };
+        for leg in [OPENER, ACCEPTOR] {
+            while let Some(segment) = flow.legs[leg].poll_transmit() {
+                let data = if segment.len > 0 {
+                    flow.streams[1 - leg].look_up(&segment)
+                } else {
+                    None
+                };
+                let (sent_at, payload) = data.unwrap_or((now, None));
+                actions.create(packet(leg, segment, sent_at), payload);
+            }
+        }
+        for (leg, reply) in flow.replies.drain(..) {
+            actions.create(packet(leg, reply, now), None);
+        }
+    }
+
+    /// Puts the flow back, or forgets it if it is over.
+    fn put_back(&mut self, number: u32, mut flow: Box<Flow>) {
+        let index = number as usize;
+        let over = flow.is_over();
+        if flow.has_memory && flow.is_drained() {
+            flow.has_memory = false;
+            self.memory -= 2 * self.settings.buffer.get();
+        }
+        let deadline = if over {
+            Instant::NEVER
+        } else {
+            flow.deadline()
+        };
+        self.due.set(number, deadline);
+        self.entries[index] = if over {
+            Entry::Over
+        } else {
+            Entry::Split(flow)
+        };
+    }
+
+    /// Makes room for connection number `number`.
+    fn extend(&mut self, number: u32) {
+        let wanted = number as usize + 1;
+        if self.entries.len() < wanted {
+            self.entries.resize_with(wanted, || Entry::Unknown);
+        }
+    }
+}
+
+/// Answers a packet by a reset in the name of the host that it is addressed to.
+fn refuse(packet: &Packet, actions: &mut Actions<'_>) {
+    if let Some(segment) = tcp::reset_reply(&packet.segment) {
+        let reply = Packet {
+            source: packet.destination,
+            destination: packet.source,
+            size: segment.ip_len(),
+            segment,
+            sent_at: actions.now(),
+            ..*packet
+        };
+        actions.create(reply, None);
+    }
+}
+
+impl Node for SplitHost {
+    fn on_packet(&mut self, packet: &Packet, actions: &mut Actions<'_>) {
+        if packet.kind != Kind::Tcp {
+            actions.forward(packet.id);
+            return;
+        }
+        self.extend(packet.flow);
+        let index = packet.flow as usize;
+        let entry = core::mem::replace(&mut self.entries[index], Entry::Unknown);
+        let requests =
+            packet.segment.flags.contains(Flags::SYN) && !packet.segment.flags.contains(Flags::ACK);
+        let (entry, fresh) = match entry {
+            Entry::Unknown if requests => (self.open(actions.now(), packet), true),
+            other => (other, false),
+        };
+        match entry {
+            Entry::Split(mut flow) => {
+                if !fresh {
+                    self.relay(&mut flow, packet, actions);
+                }
+                actions.absorb(packet.id);
+                self.flush(packet.flow, &mut flow, actions);
+                self.put_back(packet.flow, flow);
+                actions.call_at(self.due.earliest().0);
+            }
+            Entry::Over => {
+                actions.absorb(packet.id);
+                self.entries[index] = Entry::Over;
+                refuse(packet, actions);
+            }
+            passes => {
+                actions.forward(packet.id);
+                self.entries[index] = passes;
+            }
+        }
+    }
+
+    fn on_call(&mut self, actions: &mut Actions<'_>) {
+        loop {
+            let (at, number) = self.due.earliest();
+            if at > actions.now() || at == Instant::NEVER {
+                break;
+            }
+            let entry = core::mem::replace(&mut self.entries[number as usize], Entry::Unknown);
+            if let Entry::Split(mut flow) = entry {
+                flow.on_deadline(actions.now());
+                self.flush(number, &mut flow, actions);
+                self.put_back(number, flow);
+            }
+        }
+        actions.call_at(self.due.earliest().0);
+    }
+
+    fn passages(&self, show: &mut dyn FnMut(&Passage)) {
+        for (number, entry) in (0..).zip(&self.entries) {
+            match entry {
+                Entry::Split(flow) => {
+                    let view = |leg: usize| -> SenderView { flow.legs[leg].view() };
+                    show(&Passage {
+                        flow: number,
+                        hosts: flow.hosts,
+                        legs: Some([view(OPENER), view(ACCEPTOR)]),
+                        buffered: [OPENER, ACCEPTOR].map(|leg| flow.streams[leg].buffered()),
+                    });
+                }
+                Entry::Unsplit => show(&Passage {
+                    flow: number,
+                    hosts: [HostId::default(); 2],
+                    legs: None,
+                    buffered: [0, 0],
+                }),
+                Entry::Unknown | Entry::Over => {}
+            }
+        }
+    }
+}

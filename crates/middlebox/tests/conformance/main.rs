@@ -1,0 +1,4 @@
+//! Packet flows of split hosts, step by step.
+
+mod es;
+mod script;

@@ -1,0 +1,174 @@
+//! Script: a far host and a mobile host that send what a test says, with a split host between them.
+//!
+//! Every packet takes 1 ms to the split host and 1 ms from it. Sequence and acknowledgement numbers count from the
+//! first byte of the data, as in the figures.
+
+use std::sync::Arc;
+
+use cca::{Settings, reno};
+use middlebox::{Environment, Middlebox, SplitHost};
+use net::{Delivery, HostId, LinkCapacity, LinkConfig, Network, Packet, Topology};
+use tcp::{Flags, Segment, TcpConfig};
+use units::{Duration, Instant, Rate};
+
+/// The far host and the mobile host.
+pub const FAR: HostId = HostId(0);
+pub const MOBILE: HostId = HostId(2);
+
+/// Initial sequence numbers of the two.
+const FAR_ISS: u32 = 70_000;
+const MOBILE_ISS: u32 = 5_000;
+
+/// The three nodes, and what has come to the hosts.
+pub struct Script {
+    network: Network,
+    now: Instant,
+    next_id: u64,
+    arrived: Vec<Delivery>,
+}
+
+impl Script {
+    /// Opens a connection of the mobile host to the far host, through a split host with these settings.
+    pub fn open(settings: &Middlebox) -> Self {
+        let mut topology = Topology::default();
+        let nodes = ["server", "gateway", "phone"].map(|name| topology.node(name));
+        for (from, to) in [(0, 1), (1, 2), (2, 1), (1, 0)] {
+            let capacity = LinkCapacity::Constant(Rate::from_mbps(1e5));
+            let name = format!("{from}-{to}");
+            let delay = Duration::from_millis(1);
+            let link = LinkConfig::new(&name, nodes[from], nodes[to], capacity, delay);
+            topology.links.push(link);
+        }
+        let mut network = Network::new(&topology, 1).unwrap();
+        let environment = Environment {
+            tcp: TcpConfig {
+                mss: 1_000,
+                timestamps: false,
+                window_scale: None,
+                delayed_ack: false,
+                ..TcpConfig::default()
+            },
+            cca: Arc::new(|_, _| reno::ABOUT.build(&Settings::new()).unwrap()),
+            seed: 1,
+        };
+        let host = SplitHost::new(settings, environment);
+        network.place("gateway", Box::new(host)).unwrap();
+        let mut script = Self {
+            network,
+            now: Instant::ZERO,
+            next_id: 0,
+            arrived: Vec::new(),
+        };
+        script.shake_hands();
+        script
+    }
+
+    fn shake_hands(&mut self) {
+        let syn = Segment {
+            seq: MOBILE_ISS,
+            flags: Flags::SYN,
+            mss: Some(1_000),
+            window: 60_000,
+            ..Segment::default()
+        };
+        self.put(MOBILE, syn);
+        let request = self.take(FAR);
+        assert_eq!(request.len(), 1);
+        assert_eq!((request[0].flags, request[0].seq), (Flags::SYN, MOBILE_ISS));
+        assert!(
+            self.take(MOBILE).is_empty(),
+            "the far host has not answered"
+        );
+        let answer = Segment {
+            seq: FAR_ISS,
+            ack: MOBILE_ISS + 1,
+            flags: Flags::SYN | Flags::ACK,
+            ..syn
+        };
+        self.put(FAR, answer);
+        assert_eq!(self.take(FAR).len(), 1, "the ACK of the SYN-ACK");
+        let answer = self.take(MOBILE);
+        assert_eq!(answer.len(), 1);
+        assert_eq!((answer[0].seq, answer[0].ack), (FAR_ISS, MOBILE_ISS + 1));
+        self.mobile_acks(0);
+    }
+
+    fn put(&mut self, from: HostId, segment: Segment) {
+        let packet = Packet {
+            id: self.next_id,
+            source: from,
+            destination: if from == FAR { MOBILE } else { FAR },
+            size: segment.ip_len(),
+            segment,
+            sent_at: self.now,
+            ..Packet::default()
+        };
+        self.next_id += 1;
+        self.network.inject(self.now, packet, &mut ());
+        self.wait(3);
+    }
+
+    /// Lets time pass, milliseconds.
+    pub fn wait(&mut self, milliseconds: u64) {
+        self.now += Duration::from_millis(milliseconds);
+        self.network.advance(self.now, &mut (), &mut self.arrived);
+    }
+
+    /// Takes what has come to a host.
+    pub fn take(&mut self, host: HostId) -> Vec<Segment> {
+        let of_host = |delivery: &Delivery| delivery.host == host;
+        let taken: Vec<_> = self.arrived.extract_if(.., |each| of_host(each)).collect();
+        taken.iter().map(|each| each.packet.segment).collect()
+    }
+
+    /// The far host sends `len` bytes from `from` on.
+    pub fn far_sends(&mut self, from: u32, len: u32) {
+        self.far(from, len, Flags::ACK | Flags::PSH);
+    }
+
+    /// The far host ends its data at `at`.
+    pub fn far_ends(&mut self, at: u32) {
+        self.far(at, 0, Flags::ACK | Flags::FIN);
+    }
+
+    fn far(&mut self, from: u32, len: u32, flags: Flags) {
+        let segment = Segment {
+            seq: FAR_ISS + 1 + from,
+            ack: MOBILE_ISS + 1,
+            len,
+            flags,
+            window: 60_000,
+            ..Segment::default()
+        };
+        self.put(FAR, segment);
+    }
+
+    /// The mobile host acknowledges the first `bytes`.
+    pub fn mobile_acks(&mut self, bytes: u32) {
+        let segment = Segment {
+            seq: MOBILE_ISS + 1,
+            ack: FAR_ISS + 1 + bytes,
+            flags: Flags::ACK,
+            window: 60_000,
+            ..Segment::default()
+        };
+        self.put(MOBILE, segment);
+    }
+
+    /// Takes the ACKs that have come to the far host: number, and whether there is a window.
+    pub fn acks(&mut self) -> Vec<(u32, bool)> {
+        let acks = self.take(FAR);
+        acks.iter()
+            .map(|ack| (ack.ack - FAR_ISS - 1, ack.window > 0))
+            .collect()
+    }
+
+    /// Takes the data that has come to the mobile host: first byte and length.
+    pub fn data(&mut self) -> Vec<(u32, u32)> {
+        let data = self.take(MOBILE);
+        data.iter()
+            .filter(|each| each.len > 0)
+            .map(|each| (each.seq - FAR_ISS - 1, each.len))
+            .collect()
+    }
+}

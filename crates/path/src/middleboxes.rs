@@ -1,0 +1,73 @@
+//! Middleboxes of a run, built from a scenario.
+
+use std::sync::Arc;
+
+use cca::BuiltCca;
+use middlebox::{CcaText, Environment, Kind, Snoop, SplitHost};
+use net::HostId;
+use scenario::Scenario;
+
+use crate::plan::{Middlebox, Plan, PlanError};
+use crate::tcp_config;
+
+/// CCA of split hosts for flows whose own one is selected at run time.
+const FALLBACK: &str = "cubic";
+
+/// Returns the middleboxes of `scenario` on the path of `plan`, in the run with `seed`.
+///
+/// # Errors
+/// If a flow ends at a node that is not there.
+pub(crate) fn middleboxes(
+    scenario: &Scenario,
+    plan: &Plan,
+    seed: u64,
+) -> Result<Vec<Middlebox>, PlanError> {
+    let mut of_flows = Vec::with_capacity(scenario.flows.len());
+    for flow in &scenario.flows {
+        let text = if flow.cca.auto().is_some() {
+            FALLBACK.to_owned()
+        } else {
+            flow.cca.to_string()
+        };
+        of_flows.push((plan.ends(flow)?, checked(&text)));
+    }
+    let of_flows = Arc::new(of_flows);
+    let boxes = scenario.path.middleboxes.iter().map(|settings| {
+        let own = settings.cca.as_deref().map(checked);
+        let of_flows = Arc::clone(&of_flows);
+        let environment = Environment {
+            tcp: tcp_config(scenario),
+            seed,
+            cca: Arc::new(move |one, other| build(own.as_ref(), &of_flows, (one, other))),
+        };
+        let settings = settings.clone();
+        let mobiles: Vec<HostId> = plan.access.iter().map(|access| access.ue).collect();
+        Middlebox {
+            node: settings.node().to_owned(),
+            build: Arc::new(move || match settings.kind {
+                Kind::Split | Kind::Es => Box::new(SplitHost::new(&settings, environment.clone())),
+                Kind::Snoop => Box::new(Snoop::new(&settings, mobiles.clone())),
+            }),
+        }
+    });
+    Ok(boxes.collect())
+}
+
+/// Hosts of a flow, and its CCA.
+type FlowCca = ((HostId, HostId), CcaText);
+
+/// Builds the CCA of a split host for a connection between two hosts: its own one, or that of the flow between them.
+fn build(own: Option<&CcaText>, of_flows: &[FlowCca], (one, other): (HostId, HostId)) -> BuiltCca {
+    let of_flow = of_flows
+        .iter()
+        .find(|(ends, _)| *ends == (one, other) || *ends == (other, one))
+        .map(|(_, text)| text);
+    let found = own.or(of_flow).cloned();
+    let built = found.unwrap_or_else(|| checked(FALLBACK)).build();
+    built.unwrap_or_else(|error| unreachable!("a scenario is checked where it is read: {error}"))
+}
+
+fn checked(text: &str) -> CcaText {
+    let read = CcaText::read(text);
+    read.unwrap_or_else(|error| unreachable!("a scenario is checked where it is read: {error}"))
+}

@@ -1,0 +1,38 @@
+//! Checks of middleboxes: their fields, and that each has a node of its own between the hosts.
+
+use config::{At, Wrong, each, refuse};
+
+use crate::model::{Middlebox, Scenario};
+
+pub(super) fn check(scenario: &Scenario) -> Result<(), Wrong> {
+    let boxes = &scenario.path.middleboxes;
+    each("middleboxes", boxes, Middlebox::check).at("path")?;
+    let nodes = scenario.path.inner_nodes();
+    for (number, middlebox) in boxes.iter().enumerate() {
+        let field = format!("path.middleboxes.{number}.at");
+        let at = middlebox.node();
+        if !nodes.iter().any(|node| node == at) {
+            let message = format!(
+                "{at:?} is not a node between the hosts; allowed: {}",
+                nodes.join(", ")
+            );
+            return refuse(field, message);
+        }
+        if let Some(flow) = scenario
+            .flows
+            .iter()
+            .find(|flow| flow.from == at || flow.to == at)
+        {
+            let message = format!(
+                "{at:?} is a host: flow {:?} ends there; allowed: nodes where no flow ends",
+                flow.name
+            );
+            return refuse(field, message);
+        }
+        if boxes[..number].iter().any(|other| other.node() == at) {
+            let message = format!("{at:?} has a middlebox already; allowed: one at each node");
+            return refuse(field, message);
+        }
+    }
+    Ok(())
+}

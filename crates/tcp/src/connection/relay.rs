@@ -1,0 +1,91 @@
+//! Relay: a connection of a host in the middle, which passes its data on and decides what is acknowledged.
+
+use units::Instant;
+
+use super::Connection;
+use crate::receiver::Receiver;
+use crate::segment::Segment;
+use crate::sequence::unwrap;
+
+impl Connection {
+    /// Makes the connection one that relays: ACKs keep `reserve` bytes at the end of the data back until they are
+    /// [confirmed](Self::confirm) or [released](Self::release).
+    pub fn relay(&mut self, reserve: u64) {
+        self.reserve = Some(reserve);
+        if let Some(receiver) = &mut self.receiver {
+            receiver.relay(reserve);
+        }
+    }
+
+    /// Notes that the first `bytes` of the payload have reached the other host. ACKs may cover them, but none is sent.
+    pub fn confirm(&mut self, bytes: u64) {
+        if let Some(receiver) = &mut self.receiver {
+            receiver.confirm(bytes);
+        }
+    }
+
+    /// Lets further ACKs cover `bytes` more of what is kept back.
+    pub fn release(&mut self, bytes: u64) {
+        if let Some(receiver) = &mut self.receiver {
+            receiver.release(bytes);
+        }
+    }
+
+    /// Acknowledges at once what may be acknowledged.
+    pub fn acknowledge(&mut self, now: Instant) {
+        if let Some(receiver) = &mut self.receiver {
+            receiver.acknowledge_now();
+        }
+        if self.is_synchronised() {
+            self.flush(now);
+        }
+    }
+
+    /// Withdraws the offered window from the next ACK on, or offers one again.
+    pub fn freeze(&mut self, frozen: bool) {
+        if let Some(receiver) = &mut self.receiver {
+            receiver.freeze(frozen);
+        }
+    }
+
+    /// Bounds the windows of further ACKs to the first `bytes` of the payload.
+    pub fn set_room(&mut self, bytes: u64) {
+        if let Some(receiver) = &mut self.receiver {
+            receiver.set_room(bytes);
+        }
+    }
+
+    /// Returns whether the window that could be offered is so much larger than the offered one that the other end
+    /// should hear of it.
+    pub fn window_opens(&self) -> bool {
+        self.receiver.as_ref().is_some_and(Receiver::opens)
+    }
+
+    /// Returns the window that is offered beyond the data that has arrived, bytes.
+    pub fn offered_window(&self) -> u64 {
+        self.receiver.as_ref().map_or(0, Receiver::offered)
+    }
+
+    /// Returns the sequence space that has arrived in order and that no ACK has covered.
+    pub fn withheld(&self) -> u64 {
+        self.receiver.as_ref().map_or(0, Receiver::withheld)
+    }
+
+    /// Returns whether a segment repeats data that is here already and kept back.
+    pub fn repeats(&self, segment: &Segment) -> bool {
+        let receiver = self.receiver.as_ref();
+        receiver.is_some_and(|receiver| {
+            self.repeats_withheld(unwrap(receiver.rcv_nxt(), segment.seq), segment)
+        })
+    }
+
+    /// Returns whether a segment that begins at `seq` has only data that is here already and kept back. Its timestamp
+    /// is not echoed, so that the other end can tell that its time-out was spurious (RFC 3522).
+    pub(super) fn repeats_withheld(&self, seq: u64, segment: &Segment) -> bool {
+        let end = seq + u64::from(segment.sequence_len());
+        self.receiver.as_ref().is_some_and(|receiver| {
+            let next = receiver.rcv_nxt();
+            segment.len > 0 && end <= next && end > receiver.ack_number()
+        })
+    }
+}
