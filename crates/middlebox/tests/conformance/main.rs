@@ -1,4 +1,6 @@
 //! Packet flows of split hosts, step by step.
 
+mod bytes;
+mod contents;
 mod es;
 mod script;

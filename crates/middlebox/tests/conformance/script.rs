@@ -11,6 +11,8 @@ use net::{Delivery, HostId, LinkCapacity, LinkConfig, Network, Packet, Topology}
 use tcp::{Flags, Segment, TcpConfig};
 use units::{Duration, Instant, Rate};
 
+use crate::contents::Contents;
+
 /// The far host and the mobile host.
 pub const FAR: HostId = HostId(0);
 pub const MOBILE: HostId = HostId(2);
@@ -25,6 +27,7 @@ pub struct Script {
     now: Instant,
     next_id: u64,
     arrived: Vec<Delivery>,
+    contents: Contents,
 }
 
 impl Script {
@@ -53,11 +56,14 @@ impl Script {
         };
         let host = SplitHost::new(settings, environment);
         network.place("gateway", Box::new(host)).unwrap();
+        let contents = Contents::default();
+        network.set_contents(Box::new(contents.clone()));
         let mut script = Self {
             network,
             now: Instant::ZERO,
             next_id: 0,
             arrived: Vec::new(),
+            contents,
         };
         script.shake_hands();
         script
@@ -104,8 +110,14 @@ impl Script {
             ..Packet::default()
         };
         self.next_id += 1;
+        self.contents.add(&packet);
         self.network.inject(self.now, packet, &mut ());
         self.wait(3);
+    }
+
+    /// Returns the data segments that the split host has created.
+    pub fn created(&self) -> u64 {
+        self.contents.created()
     }
 
     /// Lets time pass, milliseconds.

@@ -1,0 +1,39 @@
+"""Split hosts between two unmodified Linux hosts."""
+
+from __future__ import annotations
+
+import pytest
+
+import celltcp as ct
+
+PATH = {
+    "path.rtt": "120ms",
+    "path.wired": "[{ name = 'wan', delay = '30ms' }, { name = 'ran' }]",
+    "flows.0.workload": "{ kind = 'bulk', bytes = '1MB' }",
+}
+
+
+@pytest.mark.usefixtures("linux")
+@pytest.mark.parametrize("kind", ["split", "es", "snoop"])
+def test_linux_hosts_exchange_data_through_a_middlebox(kind: str) -> None:
+    outcomes = []
+    for engine in ("native", "kernel"):
+        cca = f"reno@{kind}:at=node-1"
+        run = ct.run("steady-20-68", cca, duration="5s", set=PATH, engine=engine, samples="off")
+        row = run.flows.iloc[0]
+        assert row["bytes"] == 1_000_000
+        assert (row["acked_early_ends"] > 0) == (kind == "split")
+        assert (row["acked_early_bytes"] > 0) == (kind != "snoop")
+        outcomes.append(row["completion_s"])
+    native, kernel = outcomes
+    assert kernel == pytest.approx(native, rel=0.02)
+
+
+@pytest.mark.usefixtures("linux")
+def test_a_time_out_that_the_zero_window_does_not_stop_is_undone() -> None:
+    """The far host waits for seconds: Linux sends reserved bytes again, and undoes its reduction."""
+    slow = {**PATH, "path.down.rate": "2Mbit/s"}
+    cca = "cubic@es:at=node-1,buffer=3MB"
+    run = ct.run("steady-20-68", cca, duration="10s", set=slow, engine="kernel")
+    row = run.flows.iloc[0]
+    assert (row["bytes"], row["acked_early_ends"], row["undone"]) == (1_000_000, 0, 1)
