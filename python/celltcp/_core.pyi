@@ -6,6 +6,7 @@ from typing import Any, Protocol, final
 
 __version__: str
 __all__ = [
+    "CaptureAnalysis",
     "CelltcpError",
     "Report",
     "ResultTable",
@@ -15,6 +16,7 @@ __all__ = [
     "__version__",
     "auto_parameters",
     "builtin_policies",
+    "capture_tables",
     "describe_cca",
     "describe_policy",
     "jain",
@@ -206,6 +208,15 @@ def register_cca(
     interval: str | None = None,
     parameters: list[tuple[str, str, str]] = ...,
 ) -> None: ...
+
+@final
+class CaptureAnalysis:
+    def __new__(cls, path: str, *, segments: bool = False) -> CaptureAnalysis: ...
+    def advance(self, packets: int) -> bool: ...
+    def take_tables(self) -> dict[str, Any]: ...
+    def summary(self) -> dict[str, Any]: ...
+
+def capture_tables() -> list[ResultTable]: ...
 
 @final
 class ResultTable:

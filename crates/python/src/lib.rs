@@ -3,6 +3,7 @@
 //! Columns cross the border through the Arrow C data interface; there is never a call per packet.
 
 mod batch;
+mod captures;
 mod catalogue;
 mod columns;
 mod own_cca;
@@ -46,6 +47,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(catalogue::lineups, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::describe_cca, module)?)?;
     module.add_function(wrap_pyfunction!(own_cca::register_cca, module)?)?;
+    module.add_class::<captures::CaptureAnalysis>()?;
+    module.add_function(wrap_pyfunction!(captures::capture_tables, module)?)?;
     module.add_class::<results::ResultTable>()?;
     module.add_function(wrap_pyfunction!(results::result_tables, module)?)?;
     module.add_function(wrap_pyfunction!(results::weighted_pm, module)?)?;

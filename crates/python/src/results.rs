@@ -13,7 +13,7 @@ use crate::refuse;
 
 /// Name, meaning and columns of a table of results.
 #[pyclass(frozen, module = "celltcp._core")]
-pub(crate) struct ResultTable(&'static TableInfo);
+pub(crate) struct ResultTable(pub(crate) &'static TableInfo);
 
 #[pymethods]
 impl ResultTable {

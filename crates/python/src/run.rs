@@ -222,7 +222,7 @@ impl Run {
 }
 
 /// Returns a batch as an object that any library with Arrow's C data interface takes.
-fn into_python<'py>(
+pub(crate) fn into_python<'py>(
     py: Python<'py>,
     infos: &[record::ColumnInfo],
     columns: Vec<record::Column>,

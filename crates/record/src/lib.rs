@@ -18,8 +18,8 @@ pub use early::Early;
 pub use increments::Increments;
 pub use meter::{Ack, Meter, SlotCounts};
 pub use metrics::{Performance, SlotInput, Weights, jain};
-pub use table::{Column, ColumnInfo, Kept, TableInfo};
+pub use table::{Column, ColumnInfo, Kept, TableInfo, Value};
 pub use tables::{
-    DecisionRow, Decisions, EstimateRow, Estimates, EventRow, Events, FlowRow, Flows, LegRow, Legs,
-    RunRow, Runs, SampleRow, Samples, SlotRow, Slots, Tables, TtiRow, Ttis,
+    DecisionRow, Decisions, EstimateRow, Estimates, EventRow, Events, FateRow, Fates, FlowRow,
+    Flows, LegRow, Legs, RunRow, Runs, SampleRow, Samples, SlotRow, Slots, Tables, TtiRow, Ttis,
 };

@@ -76,7 +76,7 @@ pub struct TableInfo {
 }
 
 /// Type of the values of a column.
-pub(crate) trait Value: Sized {
+pub trait Value: Sized {
     /// Returns the values as a column.
     fn column(values: Vec<Self>) -> Column;
 }
@@ -95,17 +95,18 @@ value!(u32, U32);
 value!(f64, F64);
 value!(String, Text);
 
-/// Declares the tables of a run: of each a row type with a field per column and the table of such rows, and
-/// the struct `Tables`, which holds one of each.
+/// Declares tables: of each a row type with a field per column and the table of such rows, and the struct `Tables`, which
+/// holds one of each.
+#[macro_export]
 macro_rules! tables {
     ($($(#[doc = $doc:literal])+ $name:ident: $table:ident of $row:ident, $kept:ident {
         $($column:ident: $type:ty = $meaning:literal,)+
     })+) => {
-        $($crate::table::table! {
+        $($crate::table! {
             $(#[doc = $doc])+ $table of $row { $($column: $type = $meaning,)+ }
         })+
 
-        /// The tables of a run.
+        /// One of each table.
         #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
         pub struct Tables {
             $($(#[doc = $doc])+ pub $name: $table,)+
@@ -129,9 +130,9 @@ macro_rules! tables {
         }
     };
 }
-pub(crate) use tables;
 
 /// Declares a table: a row type with a field per column, and the table of such rows as columns.
+#[macro_export]
 macro_rules! table {
     ($(#[$doc:meta])* $table:ident of $row:ident { $($name:ident: $type:ty = $meaning:literal,)+ }) => {
         $(#[$doc])*
@@ -185,9 +186,8 @@ macro_rules! table {
 
             /// Returns the columns, in the order of [`Self::COLUMNS`].
             pub fn into_columns(self) -> Vec<$crate::Column> {
-                vec![$($crate::table::Value::column(self.$name),)+]
+                vec![$($crate::Value::column(self.$name),)+]
             }
         }
     };
 }
-pub(crate) use table;

@@ -2,7 +2,7 @@
 //!
 //! Campaigns number the runs in a further column `run`; `flow` is the number of the connection in its run.
 
-use crate::table::tables;
+use crate::tables;
 
 tables! {
     /// One row per run.
@@ -144,6 +144,17 @@ tables! {
         wasted: u32 = "1 if the UE could have been served and nothing waited for it",
         queue_bytes: u64 = "what waits for its first transmission, bytes",
         queue_packets: u32 = "what waits for its first transmission, packets",
+    }
+
+    /// One row per data segment of a run with a capture, in the order of sending.
+    fates: Fates of FateRow, IfFilled {
+        flow: u32 = "number of the connection",
+        seq: u64 = "number of its first byte; where the numbers of a connection begin has no meaning",
+        len: u32 = "payload, bytes",
+        sent_ns: u64 = "when it was sent, ns",
+        ended_ns: u64 = "when it was received or dropped, ns; 2^64 - 1 while under way",
+        reported: u64 = "end of the highest byte that the receiver had reported to the sender when this was sent",
+        fate: String = "received, overflow or aqm (of a queue), loss (random), radio, mtu, or under way at the end",
     }
 
     /// One row per decision of a selector.

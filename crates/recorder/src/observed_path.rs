@@ -134,6 +134,9 @@ impl ObservedPath {
             .transpose()
             .map_err(refused)?;
         let mut recorder = Recorder::new(scenario.slot, &plan.access, recorded);
+        if tap.is_some() {
+            recorder.keep_fates();
+        }
         recorder.begin_slot(Instant::ZERO, &network);
         Ok(Self {
             network,

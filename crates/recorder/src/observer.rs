@@ -1,7 +1,7 @@
 //! Observer of the recorder: measures packets at the taps, bottlenecks and the radio.
 
 use ::radio::ran::{ConnectionEvent, TtiRecord, UserId};
-use net::{HostId, Kind, LinkId, Observer, Packet};
+use net::{DropReason, HostId, Kind, LinkId, Observer, Packet};
 use record::Ack;
 use tcp::Flags;
 use units::Instant;
@@ -17,6 +17,9 @@ impl Observer for Recorder {
         }
         let seq = watched.stream.segment(segment.seq);
         watched.record.meter.data_sent(at, seq, segment.len);
+        if let Some(fates) = &mut self.fates {
+            fates.sent(at, packet, seq);
+        }
     }
 
     fn received(&mut self, at: Instant, host: HostId, packet: &Packet) {
@@ -25,6 +28,9 @@ impl Observer for Recorder {
         let meter = &mut watched.record.meter;
         if host == watched.hosts.1 && segment.len > 0 {
             meter.data_arrived(at, packet.sent_at, packet.size);
+            if let Some(fates) = &mut self.fates {
+                fates.received(at, packet);
+            }
         } else if host == watched.hosts.0
             && segment.flags.contains(Flags::ACK)
             && let Some(number) = watched.stream.acknowledgement(segment.ack)
@@ -32,6 +38,12 @@ impl Observer for Recorder {
             let edge = |wire| watched.stream.acknowledgement(wire);
             let sacks = segment.sack.as_slice().iter();
             let sacks = sacks.filter_map(|&(left, right)| Some((edge(left)?, edge(right)?)));
+            if let Some(fates) = &mut self.fates {
+                for (_, right) in sacks.clone() {
+                    fates.reported(packet.flow, right);
+                }
+                fates.reported(packet.flow, number);
+            }
             let connects = segment.flags.contains(Flags::SYN) || segment.flags.contains(Flags::FIN);
             let ack = Ack {
                 number,
@@ -39,6 +51,12 @@ impl Observer for Recorder {
                 bare: segment.len == 0 && !connects,
             };
             meter.ack_arrived(at, ack, sacks);
+        }
+    }
+
+    fn dropped(&mut self, at: Instant, _: LinkId, packet: &Packet, reason: DropReason) {
+        if let Some(fates) = &mut self.fates {
+            fates.dropped(at, packet, reason);
         }
     }
 

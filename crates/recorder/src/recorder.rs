@@ -10,6 +10,7 @@ use tcp::Unwrapper;
 use units::{Duration, Instant, Rate};
 
 use crate::bottlenecks::Bottlenecks;
+use crate::fates::Fates;
 
 /// Headers of a full packet with timestamps, bytes.
 const HEADERS: u64 = 52;
@@ -59,6 +60,8 @@ pub struct Recorder {
     pub(crate) bottlenecks: Bottlenecks,
     /// Whether TTIs of the radio are kept.
     pub(crate) log_radio: bool,
+    /// Fates of data segments, if they are kept.
+    pub(crate) fates: Option<Fates>,
     /// The tables; those of flows and slots are filled at the end.
     pub(crate) tables: Tables,
 }
@@ -72,8 +75,14 @@ impl Recorder {
             watched: Vec::new(),
             bottlenecks: Bottlenecks::new(slot, access),
             log_radio,
+            fates: None,
             tables: Tables::default(),
         }
+    }
+
+    /// Keeps the fate of each data segment from now on.
+    pub(crate) fn keep_fates(&mut self) {
+        self.fates = Some(Fates::default());
     }
 
     /// Returns the number of connections that have been requested.
@@ -254,6 +263,9 @@ impl Recorder {
         let mut tables = self.tables;
         for (connection, watched) in (0..).zip(self.watched) {
             watched.record.finish(end, view(connection), &mut tables);
+        }
+        for row in self.fates.into_iter().flat_map(Fates::finish) {
+            tables.fates.push(row);
         }
         tables
     }

@@ -15,6 +15,7 @@ from celltcp.cli.console import spell_what_terminals_lack
 from celltcp.cli.fidelity import fidelity
 from celltcp.cli.kernel import kernel
 from celltcp.cli.papers import papers
+from celltcp.cli.pcap import pcap
 from celltcp.cli.radio import radio
 from celltcp.cli.run import run
 from celltcp.cli.scenarios import scenarios
@@ -66,7 +67,7 @@ def celltcp() -> None:
 
 for command in (
     *(compare, sweep, run, cca, scenarios, traces, units, show),
-    *(select, papers, radio, fidelity, kernel, bench),
+    *(select, papers, pcap, radio, fidelity, kernel, bench),
 ):
     add_verbosity(command)
     celltcp.add_command(command)

@@ -1,0 +1,44 @@
+//! Counts of one direction, and the highest rate in it.
+
+/// Counts of one direction.
+#[derive(Default)]
+pub(super) struct Counts {
+    pub(super) packets: u64,
+    pub(super) segments: u64,
+    pub(super) bytes: u64,
+    pub(super) retransmissions: u64,
+    pub(super) retransmitted_bytes: u64,
+    pub(super) out_of_order: u64,
+    pub(super) acks: u64,
+    pub(super) duplicate_acks: u64,
+    pub(super) zero_windows: u64,
+    pub(super) keep_alives: u64,
+    pub(super) resets: u64,
+    pub(super) marked: u64,
+    pub(super) missed: u64,
+    pub(super) timeouts: u64,
+}
+
+/// Highest number of bytes acknowledged in a second.
+#[derive(Default)]
+pub(super) struct PeakRate {
+    second: u64,
+    bytes: u64,
+    pub(super) most: u64,
+}
+
+impl PeakRate {
+    pub(super) fn add(&mut self, since_ns: u64, bytes: u64) {
+        let second = since_ns / 1_000_000_000;
+        if second != self.second {
+            self.most = self.most.max(self.bytes);
+            (self.second, self.bytes) = (second, 0);
+        }
+        self.bytes += bytes;
+    }
+
+    /// Returns the most, the present second included.
+    pub(super) fn finish(&self) -> u64 {
+        self.most.max(self.bytes)
+    }
+}

@@ -1,0 +1,318 @@
+//! Flight: the segments of one direction that have passed and are not yet acknowledged.
+
+use std::collections::VecDeque;
+
+use tcp::SackBlocks;
+
+use super::rtt::Sample;
+use super::sequence;
+
+/// Segments that are kept; an older one counts as acknowledged.
+const LONGEST: usize = 1 << 17;
+
+/// A range of sequence numbers that has passed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Sent {
+    pub(super) start: u64,
+    pub(super) end: u64,
+    /// When it passed last.
+    pub(super) last_ns: u64,
+    /// How often it has passed.
+    pub(super) times: u16,
+    pub(super) is_sacked: bool,
+}
+
+/// What an ACK told of the flight.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub(super) struct Acked {
+    /// Bytes by which the cumulative acknowledgement advanced.
+    pub(super) advanced: u64,
+    /// Bytes acknowledged cumulatively or selectively for the first time.
+    pub(super) delivered: u64,
+    /// RTT of the newest segment that passed once only.
+    pub(super) sample: Option<Sample>,
+    /// Segments that passed once and were reported after later ones.
+    pub(super) overtaken: Vec<Sent>,
+    /// Bytes acknowledged that never passed.
+    pub(super) unseen: u64,
+}
+
+/// Segments in flight, in their order.
+#[derive(Default)]
+pub(super) struct Flight {
+    sent: VecDeque<Sent>,
+    /// End of what has passed.
+    pub(super) highest: u64,
+    /// Cumulative acknowledgement.
+    pub(super) acked: u64,
+    /// End of the highest selective acknowledgement.
+    pub(super) highest_sacked: u64,
+    sacked_bytes: u64,
+    /// SACK blocks of the last ACK.
+    known: [(u64, u64); 4],
+}
+
+impl Flight {
+    /// Begins with the first sequence number that is known.
+    pub(super) fn begin(&mut self, at: u64) {
+        self.highest = at;
+        self.acked = at;
+        self.highest_sacked = at;
+    }
+
+    /// Returns the bytes that passed and are neither acknowledged nor selectively acknowledged.
+    pub(super) fn bytes(&self) -> u64 {
+        self.highest
+            .saturating_sub(self.acked)
+            .saturating_sub(self.sacked_bytes)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.highest <= self.acked
+    }
+
+    /// Adds a range behind everything that has passed.
+    pub(super) fn push(&mut self, start: u64, end: u64, at_ns: u64) {
+        if self.sent.len() == LONGEST {
+            self.sent.pop_front();
+        }
+        self.sent.push_back(Sent {
+            start,
+            end,
+            last_ns: at_ns,
+            times: 1,
+            is_sacked: false,
+        });
+        self.highest = self.highest.max(end);
+    }
+
+    /// Adds a range that passed for the first time after later ones.
+    pub(super) fn insert(&mut self, start: u64, end: u64, at_ns: u64) {
+        let place = self.sent.partition_point(|sent| sent.start < start);
+        let sent = Sent {
+            start,
+            end,
+            last_ns: at_ns,
+            times: 1,
+            is_sacked: false,
+        };
+        self.sent.insert(place, sent);
+    }
+
+    /// Notes that a range passed again; returns how it stood before, if it was in flight.
+    pub(super) fn repeat(&mut self, start: u64, end: u64, at_ns: u64) -> Option<Sent> {
+        self.cut(start);
+        self.cut(end);
+        let mut before = None;
+        let mut at = self.sent.partition_point(|sent| sent.end <= start);
+        while let Some(sent) = self.sent.get_mut(at).filter(|sent| sent.start < end) {
+            let first = before.get_or_insert(*sent);
+            first.is_sacked &= sent.is_sacked;
+            first.end = sent.end;
+            sent.last_ns = at_ns;
+            sent.times = sent.times.saturating_add(1);
+            at += 1;
+        }
+        before
+    }
+
+    /// Splits the range around `at`, so that one ends and one begins there.
+    fn cut(&mut self, at: u64) {
+        let place = self.sent.partition_point(|sent| sent.end <= at);
+        let Some(sent) = self.sent.get_mut(place).filter(|sent| sent.start < at) else {
+            return;
+        };
+        let rest = Sent { start: at, ..*sent };
+        sent.end = at;
+        self.sent.insert(place + 1, rest);
+    }
+
+    /// Takes an ACK; `sack` are its blocks.
+    pub(super) fn take_ack(&mut self, ack: u64, sack: &SackBlocks, at_ns: u64) -> Acked {
+        let mut told = Acked::default();
+        let highest_before = self.highest_sacked;
+        let blocks = sack.as_slice();
+        if !blocks.is_empty() {
+            self.take_blocks(ack, blocks, at_ns, &mut told);
+        }
+        if ack > self.acked {
+            told.advanced = ack - self.acked;
+            self.take_cumulative(ack, highest_before, at_ns, &mut told);
+            self.acked = ack;
+            self.highest = self.highest.max(ack);
+            self.highest_sacked = self.highest_sacked.max(ack);
+        }
+        told
+    }
+
+    fn take_cumulative(&mut self, ack: u64, sacked: u64, at_ns: u64, told: &mut Acked) {
+        self.cut(ack);
+        let mut seen = self.acked;
+        let mut repeated = false;
+        let mut newest = None;
+        while let Some(sent) = self.sent.front().copied().filter(|sent| sent.end <= ack) {
+            self.sent.pop_front();
+            told.unseen += sent.start.saturating_sub(seen);
+            seen = seen.max(sent.end);
+            let len = sent.end - sent.start;
+            if sent.is_sacked {
+                self.sacked_bytes = self.sacked_bytes.saturating_sub(len);
+                continue;
+            }
+            told.delivered += len;
+            repeated |= sent.times > 1;
+            newest = Some(sent);
+            if sent.times == 1 && sent.end < sacked {
+                told.overtaken.push(sent);
+            }
+        }
+        told.unseen += ack.saturating_sub(seen);
+        // Karn's algorithm (RFC 6298 §3): an ACK for what passed twice is no sample.
+        if let (Some(sent), false, true) = (newest, repeated, told.overtaken.is_empty()) {
+            told.sample = told.sample.or(Some(sample(&sent, at_ns)));
+        }
+    }
+
+    fn take_blocks(&mut self, ack: u64, blocks: &[(u32, u32)], at_ns: u64, told: &mut Acked) {
+        let highest_before = self.highest_sacked;
+        let mut now = [(0, 0); 4];
+        for (number, block) in blocks.iter().enumerate().take(now.len()) {
+            let edge = |wire| sequence::near(self.highest, wire);
+            let (left, right) = (edge(block.0), edge(block.1));
+            // What is below the cumulative acknowledgement is a D-SACK (RFC 2883 §4).
+            if left >= right || right <= ack.max(self.acked) || right > self.highest {
+                continue;
+            }
+            now[number] = (left, right);
+            // Only what the last ACK did not report yet is looked at.
+            let known = self
+                .known
+                .iter()
+                .find(|known| known.0 < right && left < known.1)
+                .copied();
+            match known {
+                Some((start, end)) => {
+                    self.sack(left, start.min(right), highest_before, at_ns, told);
+                    self.sack(end.max(left), right, highest_before, at_ns, told);
+                }
+                None => self.sack(left, right, highest_before, at_ns, told),
+            }
+            self.highest_sacked = self.highest_sacked.max(right);
+        }
+        self.known = now;
+    }
+
+    fn sack(&mut self, left: u64, right: u64, highest: u64, at_ns: u64, told: &mut Acked) {
+        if left >= right {
+            return;
+        }
+        let mut at = self.sent.partition_point(|sent| sent.start < left);
+        while let Some(sent) = self.sent.get_mut(at).filter(|sent| sent.end <= right) {
+            at += 1;
+            if core::mem::replace(&mut sent.is_sacked, true) {
+                continue;
+            }
+            self.sacked_bytes += sent.end - sent.start;
+            told.delivered += sent.end - sent.start;
+            if sent.times > 1 {
+                continue;
+            }
+            if sent.end < highest {
+                told.overtaken.push(*sent);
+            } else {
+                told.sample = Some(sample(sent, at_ns));
+            }
+        }
+    }
+}
+
+fn sample(sent: &Sent, at_ns: u64) -> Sample {
+    Sample {
+        at_ns: sent.last_ns,
+        rtt_ns: at_ns.saturating_sub(sent.last_ns),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const START: u64 = 1 << 32;
+
+    /// Segments of 100 bytes, one per ms.
+    fn flight(segments: u64) -> Flight {
+        let mut flight = Flight::default();
+        flight.begin(START);
+        for number in 0..segments {
+            flight.push(
+                START + number * 100,
+                START + (number + 1) * 100,
+                number * 1_000_000,
+            );
+        }
+        flight
+    }
+
+    fn blocks(ranges: &[(u64, u64)]) -> SackBlocks {
+        let mut sack = SackBlocks::EMPTY;
+        for (left, right) in ranges {
+            sack.push((START + left) as u32, (START + right) as u32);
+        }
+        sack
+    }
+
+    #[test]
+    fn an_ack_gives_the_rtt_of_the_newest_segment() {
+        let mut flight = flight(3);
+        let told = flight.take_ack(START + 200, &SackBlocks::EMPTY, 21_000_000);
+        assert_eq!(told.advanced, 200);
+        assert_eq!(told.sample.unwrap().rtt_ns, 20_000_000);
+        assert_eq!(flight.bytes(), 100);
+    }
+
+    /// RFC 6298 §3: "RTT samples MUST NOT be made using segments that were retransmitted".
+    #[test]
+    fn what_passed_twice_gives_no_rtt() {
+        let mut flight = flight(3);
+        let before = flight.repeat(START, START + 100, 50_000_000).unwrap();
+        assert_eq!((before.times, before.last_ns), (1, 0));
+        let told = flight.take_ack(START + 300, &SackBlocks::EMPTY, 60_000_000);
+        assert_eq!(told.sample, None);
+    }
+
+    #[test]
+    fn a_part_of_a_segment_can_pass_again() {
+        let mut flight = flight(1);
+        flight.repeat(START + 20, START + 50, 9).unwrap();
+        let times: Vec<_> = flight.sent.iter().map(|sent| sent.times).collect();
+        assert_eq!(times, [1, 2, 1]);
+    }
+
+    #[test]
+    fn sacked_bytes_leave_the_flight_once() {
+        let mut flight = flight(5);
+        let told = flight.take_ack(START, &blocks(&[(200, 300)]), 30_000_000);
+        assert_eq!((told.delivered, flight.bytes()), (100, 400));
+        let told = flight.take_ack(START, &blocks(&[(200, 400)]), 31_000_000);
+        assert_eq!((told.delivered, flight.bytes()), (100, 300));
+        let told = flight.take_ack(START + 400, &SackBlocks::EMPTY, 40_000_000);
+        assert_eq!((told.delivered, flight.bytes()), (200, 100));
+    }
+
+    #[test]
+    fn a_hole_that_closes_by_itself_was_overtaken() {
+        let mut flight = flight(4);
+        flight.take_ack(START, &blocks(&[(100, 200)]), 30_000_000);
+        let told = flight.take_ack(START + 200, &SackBlocks::EMPTY, 31_000_000);
+        assert_eq!(told.overtaken.len(), 1);
+        assert_eq!(told.overtaken[0].start, START);
+    }
+
+    #[test]
+    fn acknowledged_bytes_that_never_passed_are_counted() {
+        let mut flight = flight(1);
+        flight.push(START + 300, START + 400, 5);
+        let told = flight.take_ack(START + 400, &SackBlocks::EMPTY, 40_000_000);
+        assert_eq!(told.unseen, 200);
+    }
+}

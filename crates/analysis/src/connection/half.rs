@@ -1,0 +1,389 @@
+//! Half: one direction of a connection, from the segments that one side sends and the ACKs of the other side.
+
+mod acks;
+mod window;
+
+use std::collections::VecDeque;
+
+use tcp::{Flags, Segment};
+
+use super::counts::{Counts, PeakRate};
+use super::echo::Echo;
+use super::flight::{Flight, Sent};
+use super::interval::Interval;
+use super::loss::{Loss, Queue, Repair};
+use super::reductions::Reductions;
+use super::rtt::{Rtts, Sample};
+use super::sequence;
+use super::silence::Silences;
+
+/// Gaps that are kept.
+const GAPS: usize = 1_024;
+/// Losses that are kept until their kind is known.
+const LOSSES: usize = 1 << 16;
+/// Losses told last that are remembered.
+const COMPANY: usize = 64;
+/// RTT of a path of which none is known, ns.
+const USUAL_RTT_NS: u64 = 100_000_000;
+/// Time within which a segment fills a gap by reordering where timestamps do not tell, ns. Wireshark has the same.
+const REORDERING_NS: u64 = 3_000_000;
+
+/// A range that has not passed, though later ones have.
+#[derive(Clone, Copy, Debug)]
+struct Gap {
+    start: u64,
+    end: u64,
+    at_ns: u64,
+    /// Timestamp of the segment that showed it.
+    timestamp: Option<u32>,
+}
+
+/// Kind of a segment with regard to its sequence numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Passage {
+    New,
+    Again,
+    Late,
+    Probe,
+    Empty,
+}
+
+impl Passage {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Again => "again",
+            Self::Late => "late",
+            Self::Probe => "probe",
+            Self::Empty => "empty",
+        }
+    }
+}
+
+/// One direction: its sender's segments and what is known of them.
+#[derive(Default)]
+pub(super) struct Half {
+    pub(super) counts: Counts,
+    /// Number of the first payload byte.
+    pub(super) base: Option<u64>,
+    pub(super) flight: Flight,
+    gaps: Vec<Gap>,
+    /// RTT between the capture and the other side.
+    pub(super) answers: Rtts,
+    /// Timestamps of this side.
+    pub(super) echo: Echo,
+    /// RTT between the capture and this side, from its echoes of the other side's timestamps.
+    pub(super) near: Rtts,
+    pub(super) mss: Option<u16>,
+    pub(super) scale: Option<u8>,
+    pub(super) offers_sack: bool,
+    pub(super) offers_ecn: bool,
+    pub(super) has_timestamps: bool,
+    pub(super) has_syn: bool,
+    pub(super) used_sack: bool,
+    /// Whether window fields can be scaled.
+    pub(super) scale_known: bool,
+    /// Window that this side offers, with the field as it was.
+    pub(super) window: Option<u64>,
+    window_field: u16,
+    pub(super) window_least: Option<u64>,
+    pub(super) window_most: u64,
+    pub(super) closed_since: Option<u64>,
+    pub(super) closed_ns: u64,
+    pub(super) fin: bool,
+    /// Losses that the other side has not acknowledged, and those it has.
+    pub(super) open: VecDeque<Loss>,
+    pub(super) settled: VecDeque<Loss>,
+    /// When the losses passed whose kind was told last.
+    lately: VecDeque<u64>,
+    pub(super) reductions: Reductions,
+    pub(super) interval: Interval,
+    pub(super) silences: Silences,
+    /// First and last time of payload.
+    pub(super) payload_ns: Option<(u64, u64)>,
+    last_ack: Option<u64>,
+    pub(super) segment: u64,
+    reports: u32,
+    /// Integrals over time: nothing in flight, bytes in flight, window full, and since when.
+    pub(super) empty_ns: u64,
+    pub(super) busy_ns: u64,
+    pub(super) flight_area: f64,
+    pub(super) limited_ns: u64,
+    pub(super) in_flight_max: u64,
+    integrated_ns: u64,
+    /// Since when data have been in flight without a pause.
+    pub(super) busy_since: Option<u64>,
+    pub(super) peak: PeakRate,
+}
+
+/// A segment with its time and place among the numbers of its direction.
+#[derive(Clone, Copy)]
+pub(super) struct Passing {
+    pub(super) at_ns: u64,
+    pub(super) start: u64,
+    pub(super) end: u64,
+    pub(super) len: u32,
+    pub(super) timestamp: Option<u32>,
+}
+
+impl Half {
+    /// Returns the number of a sequence number of this side, which may be its first.
+    pub(super) fn number(&mut self, segment: &Segment) -> u64 {
+        let syn = segment.flags.contains(Flags::SYN);
+        let wire = segment.seq.wrapping_add(u32::from(syn));
+        if self.base.is_some() {
+            return sequence::near(self.flight.highest, wire);
+        }
+        let first = sequence::first(wire);
+        self.base = Some(first);
+        self.flight.begin(first);
+        first
+    }
+
+    /// Adds up over time what held until now. `window` is the one that the other side offers.
+    pub(super) fn integrate(&mut self, at_ns: u64, window: Option<u64>) {
+        let from = core::mem::replace(&mut self.integrated_ns, at_ns);
+        if from == 0 || self.payload_ns.is_none() {
+            return;
+        }
+        let passed = at_ns.saturating_sub(from);
+        if self.flight.is_empty() {
+            self.empty_ns += passed;
+            self.interval.limited();
+            return;
+        }
+        self.busy_ns += passed;
+        let bytes = self.flight.bytes();
+        self.flight_area += bytes as f64 * passed as f64;
+        let outstanding = self.flight.highest.saturating_sub(self.flight.acked);
+        if window.is_some_and(|window| outstanding + self.segment > window) {
+            self.limited_ns += passed;
+            self.interval.limited();
+        }
+    }
+
+    /// Takes a segment of this side that has payload or FIN. `closed` tells that the other side's window is closed.
+    pub(super) fn send(&mut self, passing: &Passing, closed: bool) -> Passage {
+        let Passing {
+            at_ns, start, end, ..
+        } = *passing;
+        let highest = self.flight.highest;
+        if passing.len <= 1 && start + 1 == highest && self.flight.is_empty() {
+            self.counts.keep_alives += 1;
+            return Passage::Probe;
+        }
+        self.counts.segments += u64::from(passing.len > 0);
+        self.segment = self.segment.max(u64::from(passing.len));
+        self.reports = 0;
+        if start >= highest {
+            if start > highest && self.gaps.len() < GAPS {
+                self.gaps.push(Gap {
+                    start: highest,
+                    end: start,
+                    at_ns,
+                    timestamp: passing.timestamp,
+                });
+            }
+            self.new_data(passing, highest.max(start), end);
+            return Passage::New;
+        }
+        if closed && passing.len <= 1 {
+            self.counts.keep_alives += 1;
+            return Passage::Probe;
+        }
+        let old_end = end.min(highest);
+        let passage = if self.is_in_gap(start, old_end) {
+            self.fill(passing, old_end)
+        } else {
+            self.repeat(passing, old_end);
+            Passage::Again
+        };
+        if end > highest {
+            self.new_data(passing, highest, end);
+        }
+        passage
+    }
+
+    fn new_data(&mut self, passing: &Passing, start: u64, end: u64) {
+        if self.flight.is_empty() {
+            self.busy_since = Some(passing.at_ns);
+        }
+        self.flight.push(start, end, passing.at_ns);
+        let fresh = (end - start).min(u64::from(passing.len));
+        self.counts.bytes += fresh;
+        self.interval.bytes += fresh;
+        let bytes = self.flight.bytes();
+        self.in_flight_max = self.in_flight_max.max(bytes);
+        self.interval.in_flight(bytes);
+        self.reductions.sent(passing.at_ns, bytes, self.segment);
+    }
+
+    fn is_in_gap(&self, start: u64, end: u64) -> bool {
+        self.gaps
+            .iter()
+            .any(|gap| gap.start < end && start < gap.end)
+    }
+
+    /// Takes a segment that fills a gap: reordered before the capture, or lost there and sent again.
+    fn fill(&mut self, passing: &Passing, end: u64) -> Passage {
+        let start = passing.start;
+        let Some(place) = self
+            .gaps
+            .iter()
+            .position(|g| g.start < end && start < g.end)
+        else {
+            return Passage::Again;
+        };
+        let gap = self.gaps.remove(place);
+        for (from, to) in [(gap.start, start), (end, gap.end)] {
+            if from < to {
+                self.gaps.push(Gap {
+                    start: from,
+                    end: to,
+                    ..gap
+                });
+            }
+        }
+        let (from, to) = (start.max(gap.start), end.min(gap.end));
+        self.flight.insert(from, to, passing.at_ns);
+        let filled = (to - from).min(u64::from(passing.len));
+        self.counts.bytes += filled;
+        self.interval.bytes += filled;
+        self.interval.in_flight(self.flight.bytes());
+        // Timestamps do not decrease in the order of sending (RFC 7323 §4.1).
+        let is_reordering = match (gap.timestamp, passing.timestamp) {
+            (Some(shown), Some(own)) if own != shown => sequence::older(own, shown),
+            _ => passing.at_ns.saturating_sub(gap.at_ns) < REORDERING_NS,
+        };
+        if is_reordering {
+            self.counts.out_of_order += 1;
+        } else {
+            self.counts.retransmissions += 1;
+            self.counts.retransmitted_bytes += u64::from(passing.len);
+            self.interval.retransmitted += u64::from(passing.len);
+        }
+        let loss = Loss {
+            start: from,
+            end: to,
+            lost_ns: gap.at_ns,
+            repaired_ns: passing.at_ns,
+            repair: if is_reordering {
+                Repair::None
+            } else {
+                Repair::Fast
+            },
+            is_upstream: true,
+            is_reported: true,
+            queue: Queue::default(),
+            timestamp: passing.timestamp,
+            spurious: None,
+            is_reordering,
+            acked_ns: None,
+            company: 0,
+        };
+        self.add_loss(loss);
+        if is_reordering {
+            Passage::Late
+        } else {
+            Passage::Again
+        }
+    }
+
+    fn repeat(&mut self, passing: &Passing, end: u64) {
+        let Passing { at_ns, start, .. } = *passing;
+        self.counts.retransmissions += 1;
+        self.counts.retransmitted_bytes += u64::from(passing.len);
+        self.interval.retransmitted += u64::from(passing.len);
+        let outstanding = self.flight.highest.saturating_sub(self.flight.acked);
+        let before = self.flight.repeat(start, end, at_ns);
+        let needless = before.is_none_or(|sent| sent.is_sacked);
+        let sent = before.unwrap_or(Sent {
+            start,
+            end,
+            last_ns: at_ns,
+            times: 1,
+            is_sacked: false,
+        });
+        let is_reported =
+            self.flight.highest_sacked > sent.end || self.reports_before(sent.last_ns);
+        let waited = at_ns.saturating_sub(self.silences.last_ns().unwrap_or(sent.last_ns));
+        let rtt = self.answers.smoothed_ns().unwrap_or(USUAL_RTT_NS);
+        let repair = if is_reported && waited < rtt.max(200_000_000) {
+            Repair::Fast
+        } else if waited < 190_000_000.max(rtt) {
+            Repair::Probe
+        } else {
+            Repair::TimeOut
+        };
+        if repair == Repair::TimeOut {
+            self.counts.timeouts += 1;
+        }
+        self.reductions
+            .repaired(repair != Repair::Fast, outstanding, self.flight.highest);
+        let loss = Loss {
+            start: sent.start,
+            end: end.min(sent.end).max(sent.start + 1),
+            lost_ns: sent.last_ns,
+            repaired_ns: at_ns,
+            repair,
+            is_upstream: false,
+            is_reported,
+            queue: Queue::default(),
+            timestamp: passing.timestamp,
+            spurious: needless.then_some("it passed again after it had been acknowledged"),
+            is_reordering: false,
+            acked_ns: needless.then_some(at_ns),
+            company: 0,
+        };
+        self.add_loss(loss);
+    }
+
+    /// Returns whether duplicate ACKs without SACK have reported a segment that passed at `sent_ns`.
+    fn reports_before(&self, sent_ns: u64) -> bool {
+        !self.used_sack
+            && self.reports > 0
+            && self.silences.last_ns().is_some_and(|at| at > sent_ns)
+    }
+
+    fn add_loss(&mut self, mut loss: Loss) {
+        let rtts = if loss.is_upstream {
+            &self.near
+        } else {
+            &self.answers
+        };
+        loss.queue = queue(rtts, loss.lost_ns);
+        if loss.acked_ns.is_some() {
+            self.settled.push_back(loss);
+        } else {
+            if self.open.len() == LOSSES {
+                self.settled.extend(self.open.pop_front());
+            }
+            self.open.push_back(loss);
+        }
+    }
+
+    /// Notes that the kind of a loss has been told.
+    pub(super) fn told(&mut self, loss: &Loss) {
+        if self.lately.len() == COMPANY {
+            self.lately.pop_front();
+        }
+        self.lately.push_back(loss.lost_ns);
+    }
+
+    /// Returns how many losses told before were lost within an RTT of this one.
+    pub(super) fn company_before(&self, loss: &Loss, rtt_ns: u64) -> u32 {
+        let within = |at: &&u64| at.abs_diff(loss.lost_ns) <= rtt_ns.max(1_000_000);
+        self.lately.iter().filter(within).count() as u32
+    }
+}
+
+/// Returns the RTT next to `at_ns` and its range.
+fn queue(rtts: &Rtts, at_ns: u64) -> Queue {
+    let (before, after) = rtts.around(at_ns);
+    let near = |sample: Option<Sample>| sample.map(|sample| sample.rtt_ns);
+    Queue {
+        rtt_ns: near(before).max(near(after)),
+        min_ns: rtts.min_ns().unwrap_or(0),
+        peak_ns: rtts.peak_ns(),
+    }
+}

@@ -1,0 +1,125 @@
+//! Interval: what passed in one direction in 100 ms.
+
+use crate::tables::IntervalRow;
+
+use super::rtt::Sample;
+
+/// Length of an interval, ns.
+pub(super) const LENGTH_NS: u64 = 100_000_000;
+
+/// Mean of samples.
+#[derive(Default)]
+struct Mean {
+    sum_ns: u64,
+    count: u64,
+}
+
+impl Mean {
+    fn add(&mut self, rtt_ns: u64) {
+        self.sum_ns = self.sum_ns.saturating_add(rtt_ns);
+        self.count += 1;
+    }
+
+    fn ms(&self) -> f64 {
+        if self.count == 0 {
+            f64::NAN
+        } else {
+            self.sum_ns as f64 / self.count as f64 / 1e6
+        }
+    }
+}
+
+/// Counts of the present interval.
+#[derive(Default)]
+pub(super) struct Interval {
+    number: u64,
+    is_used: bool,
+    pub(super) bytes: u64,
+    pub(super) retransmitted: u64,
+    pub(super) acked: u64,
+    in_flight_max: u64,
+    window_min: Option<u64>,
+    rtt: Mean,
+    rtt_max_ns: u64,
+    rtt_min_ns: u64,
+    near: Mean,
+    is_limited: bool,
+}
+
+impl Interval {
+    /// Goes to the interval of `since_ns` after the start of the connection; returns the row of the one before.
+    pub(super) fn go_to(
+        &mut self,
+        since_ns: u64,
+        connection: u32,
+        up: bool,
+    ) -> Option<IntervalRow> {
+        let number = since_ns / LENGTH_NS;
+        if number == self.number {
+            return None;
+        }
+        let row = self.row(connection, up);
+        *self = Self {
+            number,
+            ..Self::default()
+        };
+        row
+    }
+
+    /// Returns the row of the present interval, if anything passed.
+    pub(super) fn row(&self, connection: u32, up: bool) -> Option<IntervalRow> {
+        self.is_used.then(|| IntervalRow {
+            connection,
+            up: u32::from(up),
+            t_s: (self.number * LENGTH_NS) as f64 / 1e9,
+            bytes: self.bytes,
+            retransmitted_bytes: self.retransmitted,
+            acked_bytes: self.acked,
+            in_flight_max: self.in_flight_max,
+            window_min: self.window_min.map_or(f64::NAN, |window| window as f64),
+            rtt_mean_ms: self.rtt.ms(),
+            rtt_max_ms: if self.rtt.count == 0 {
+                f64::NAN
+            } else {
+                self.rtt_max_ns as f64 / 1e6
+            },
+            rtt_min_ms: if self.rtt.count == 0 {
+                f64::NAN
+            } else {
+                self.rtt_min_ns as f64 / 1e6
+            },
+            near_rtt_mean_ms: self.near.ms(),
+            is_limited: u32::from(self.is_limited),
+        })
+    }
+
+    pub(super) fn in_flight(&mut self, bytes: u64) {
+        self.is_used = true;
+        self.in_flight_max = self.in_flight_max.max(bytes);
+    }
+
+    pub(super) fn limited(&mut self) {
+        self.is_limited = true;
+    }
+
+    pub(super) fn window(&mut self, bytes: u64) {
+        self.is_used = true;
+        self.window_min = Some(self.window_min.map_or(bytes, |least| least.min(bytes)));
+    }
+
+    pub(super) fn rtt(&mut self, sample: Sample) {
+        self.is_used = true;
+        self.rtt_min_ns = if self.rtt.count == 0 {
+            sample.rtt_ns
+        } else {
+            self.rtt_min_ns.min(sample.rtt_ns)
+        };
+        self.rtt.add(sample.rtt_ns);
+        self.rtt_max_ns = self.rtt_max_ns.max(sample.rtt_ns);
+    }
+
+    pub(super) fn near_rtt(&mut self, sample: Sample) {
+        self.is_used = true;
+        self.near.add(sample.rtt_ns);
+    }
+}

@@ -1,0 +1,201 @@
+//! Loss: a segment that passed again, or that was overtaken, and the rules that tell its kind.
+//!
+//! The rules are tried in this order; the first that holds decides.
+//!
+//! 1. *spurious*: the receiver reports the segment twice (D-SACK, RFC 2883), or the ACK for the first segment in flight
+//!    echoes a timestamp from before the retransmission (Eifel, RFC 3522), or the segment passed again after it had been
+//!    acknowledged.
+//! 2. *reordering*: later segments were reported first, and the segment was acknowledged or came without passing again.
+//! 3. *outage*: the segment passed while nothing came back from the receiver for 200 ms and two RTTs, and what ended
+//!    that was not the answer to its repair, an RTT later.
+//! 4. *tail*: nothing that was sent after the segment had been reported when it passed again.
+//! 5. *congestion*: the RTT of the segments next to it shows a long queue, or many segments were lost with it.
+//! 6. *random*: anything else.
+
+use crate::tables::LossRow;
+
+/// Kind of a loss.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) enum Kind {
+    Congestion,
+    Random,
+    Outage,
+    Tail,
+    Spurious,
+    Reordering,
+}
+
+impl Kind {
+    pub(super) const ALL: [Self; 6] = [
+        Self::Congestion,
+        Self::Random,
+        Self::Outage,
+        Self::Tail,
+        Self::Spurious,
+        Self::Reordering,
+    ];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Congestion => "congestion",
+            Self::Random => "random",
+            Self::Outage => "outage",
+            Self::Tail => "tail",
+            Self::Spurious => "spurious",
+            Self::Reordering => "reordering",
+        }
+    }
+}
+
+/// How the sender found a loss.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Repair {
+    Fast,
+    Probe,
+    TimeOut,
+    None,
+}
+
+impl Repair {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Fast => "fast",
+            Self::Probe => "probe",
+            Self::TimeOut => "time-out",
+            Self::None => "none",
+        }
+    }
+}
+
+/// RTT of the segments next to a loss, and the range in which it stands.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct Queue {
+    /// Highest RTT of the segments next to it, ns.
+    pub(super) rtt_ns: Option<u64>,
+    /// Lowest RTT of the connection, ns.
+    pub(super) min_ns: u64,
+    /// Highest RTT of late, ns.
+    pub(super) peak_ns: u64,
+}
+
+impl Queue {
+    /// Returns the place of the RTT between the lowest and the highest one.
+    fn share(&self) -> Option<f64> {
+        let rtt = self.rtt_ns?;
+        let range = self.peak_ns.saturating_sub(self.min_ns);
+        if range == 0 {
+            return Some(0.0);
+        }
+        Some((rtt.saturating_sub(self.min_ns) as f64 / range as f64).min(1.0))
+    }
+
+    /// Returns the delay of the queue over the lowest RTT.
+    fn growth(&self) -> Option<f64> {
+        let rtt = self.rtt_ns?;
+        Some(rtt.saturating_sub(self.min_ns) as f64 / self.min_ns.max(1) as f64)
+    }
+}
+
+/// A loss and what has been learnt of it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Loss {
+    pub(super) start: u64,
+    pub(super) end: u64,
+    /// When the segment had passed, or when its gap showed.
+    pub(super) lost_ns: u64,
+    pub(super) repaired_ns: u64,
+    pub(super) repair: Repair,
+    pub(super) is_upstream: bool,
+    /// Later segments had been reported when it passed again.
+    pub(super) is_reported: bool,
+    pub(super) queue: Queue,
+    /// Timestamp of the retransmission.
+    pub(super) timestamp: Option<u32>,
+    /// Reason to call it spurious.
+    pub(super) spurious: Option<&'static str>,
+    pub(super) is_reordering: bool,
+    pub(super) acked_ns: Option<u64>,
+    /// Losses that passed within an RTT around it, and segments that did.
+    pub(super) company: u32,
+}
+
+/// Least growth of the RTT over its minimum that tells of a queue.
+const GROWN: f64 = 0.08;
+/// Least place of the RTT in its range that tells of a full queue.
+const FULL: f64 = 0.6;
+/// Losses within an RTT that tell of a queue that overflowed.
+const BURST: u32 = 4;
+
+impl Loss {
+    /// Returns kind, confidence and rule. `silent_until` is the end of a silence in which the segment passed.
+    pub(super) fn judge(
+        &self,
+        silent_until: Option<u64>,
+        rtt_ns: u64,
+    ) -> (Kind, f64, &'static str) {
+        if let Some(reason) = self.spurious {
+            return (Kind::Spurious, 0.95, reason);
+        }
+        if self.is_reordering {
+            let reason = "it came after later segments and did not pass again";
+            return (Kind::Reordering, 0.9, reason);
+        }
+        if silent_until.is_some_and(|until| !self.explains(until, rtt_ns)) {
+            let reason = "nothing came from the receiver for long when it passed";
+            return (Kind::Outage, 0.8, reason);
+        }
+        if !self.is_reported && !self.is_upstream {
+            let reason = "no later segment had been reported when it passed again";
+            return (Kind::Tail, 0.8, reason);
+        }
+        let (Some(share), Some(growth)) = (self.queue.share(), self.queue.growth()) else {
+            return if self.company >= BURST {
+                (Kind::Congestion, 0.5, "many segments were lost with it")
+            } else {
+                (Kind::Random, 0.3, "no RTT tells of a queue")
+            };
+        };
+        if share >= FULL && growth >= GROWN {
+            let sure = 0.5 + 0.5 * (share - FULL) / (1.0 - FULL);
+            return (Kind::Congestion, sure, "the RTT beside it was high");
+        }
+        if self.company >= BURST && growth >= GROWN / 2.0 {
+            return (Kind::Congestion, 0.5, "many segments were lost with it");
+        }
+        let sure = (1.0 - share).clamp(0.5, 0.95);
+        (Kind::Random, sure, "the RTT beside it was low")
+    }
+
+    /// Returns whether the loss itself explains a silence: it ended one RTT after the repair.
+    fn explains(&self, until_ns: u64, rtt_ns: u64) -> bool {
+        let answer = until_ns.saturating_sub(self.repaired_ns);
+        (rtt_ns * 4 / 5..=rtt_ns * 2).contains(&answer)
+    }
+
+    /// Returns the row of the loss. `begin_ns` and `base` are the start of the connection and of the direction.
+    pub(super) fn row(
+        &self,
+        judged: (Kind, f64, &'static str),
+        connection: u32,
+        up: bool,
+        begin_ns: u64,
+        base: u64,
+    ) -> LossRow {
+        let since = |at: u64| at.saturating_sub(begin_ns) as f64 / 1e9;
+        LossRow {
+            connection,
+            up: u32::from(up),
+            t_s: since(self.lost_ns),
+            repaired_s: since(self.repaired_ns),
+            seq: self.start.saturating_sub(base),
+            len: (self.end - self.start) as u32,
+            kind: judged.0.name().to_owned(),
+            repair: self.repair.name().to_owned(),
+            is_upstream: u32::from(self.is_upstream),
+            rtt_ms: self.queue.rtt_ns.map_or(f64::NAN, |rtt| rtt as f64 / 1e6),
+            queue: self.queue.share().unwrap_or(f64::NAN),
+            confidence: judged.1,
+            reason: judged.2.to_owned(),
+        }
+    }
+}

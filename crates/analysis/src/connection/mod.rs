@@ -1,0 +1,394 @@
+//! Connection: a state machine that follows the segments of both sides past the capture.
+//!
+//! It does no I/O and has no clock: it is told each packet, and appends rows to the tables. A [`half`] follows one
+//! direction; [`loss`] has the rules for kinds of loss.
+
+mod counts;
+mod echo;
+mod flight;
+mod half;
+mod handshake;
+mod interval;
+mod loss;
+mod place;
+mod reductions;
+mod row;
+mod rtt;
+mod sequence;
+mod silence;
+
+use std::net::SocketAddr;
+
+use tcp::{Ecn, Flags, Segment};
+
+use crate::input::layers::Packet;
+use crate::tables::{ResetRow, Tables};
+
+use half::{Half, Passage, Passing};
+use handshake::Handshake;
+use loss::Kind;
+
+/// Pause beyond which time counts as idle, ns.
+const PAUSE_NS: u64 = 1_000_000_000;
+/// Copies of a packet are looked for among so many packets before it.
+const COPIES: usize = 8;
+/// Copies follow within this time, ns.
+const COPY_NS: u64 = 1_000_000_000;
+/// Copies without an identification of IPv4 follow within this time, ns.
+const ANONYMOUS_COPY_NS: u64 = 100_000;
+/// Later losses that are looked at for company.
+const COMPANY: usize = 64;
+/// Jump of sequence numbers that no window allows (RFC 7323 §2.3: a window is less than 2^30).
+const JUMP: u32 = 1 << 30;
+
+/// Two ends of a connection; the first is the client, as far as it is known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Ends {
+    pub(crate) client: SocketAddr,
+    pub(crate) server: SocketAddr,
+}
+
+/// Fingerprint of a packet that passed.
+#[derive(Clone, Copy, Default)]
+struct Passed {
+    fingerprint: u64,
+    identification: u16,
+    len: u32,
+    at_ns: u64,
+}
+
+/// One connection.
+pub(crate) struct Connection {
+    pub(crate) number: u32,
+    ends: Ends,
+    begin_ns: u64,
+    pub(crate) last_ns: u64,
+    idle_ns: u64,
+    /// Up and down: what the client and what the server sends.
+    halves: [Half; 2],
+    handshake: Handshake,
+    passed: [[Passed; COPIES]; 2],
+    place_of_passed: usize,
+    reset_by: Option<usize>,
+    copies: u64,
+    wrong_lengths: u64,
+    is_tunnelled: bool,
+    is_reused: bool,
+    /// Losses by kind.
+    kinds: [u64; Kind::ALL.len()],
+}
+
+impl Connection {
+    /// Begins with the first packet.
+    pub(crate) fn new(number: u32, packet: &Packet, is_reused: bool) -> Self {
+        let (from, to) = (packet.source, packet.destination);
+        let syn = packet.segment.flags.contains(Flags::SYN);
+        let ack = packet.segment.flags.contains(Flags::ACK);
+        // Without the handshake, the server is the side with the lower port.
+        let from_client = if syn { !ack } else { from.port() >= to.port() };
+        let (client, server) = if from_client { (from, to) } else { (to, from) };
+        Self {
+            number,
+            ends: Ends { client, server },
+            begin_ns: packet.at_ns,
+            last_ns: packet.at_ns,
+            idle_ns: 0,
+            halves: Default::default(),
+            handshake: Handshake::default(),
+            passed: Default::default(),
+            place_of_passed: 0,
+            reset_by: None,
+            copies: 0,
+            wrong_lengths: 0,
+            is_tunnelled: false,
+            is_reused,
+            kinds: Default::default(),
+        }
+    }
+
+    /// Returns whether a packet with the same ends begins another connection.
+    pub(crate) fn is_another(&self, packet: &Packet) -> bool {
+        let side = self.side(packet);
+        let half = &self.halves[side];
+        let Some(base) = half.base else {
+            return false;
+        };
+        let flags = packet.segment.flags;
+        if flags.contains(Flags::SYN) {
+            // A SYN that is repeated has the same number; any other opens anew.
+            let opens = !flags.contains(Flags::ACK);
+            return opens && packet.segment.seq.wrapping_add(1) != base as u32;
+        }
+        let over = self.is_over();
+        let distance = packet.segment.seq.wrapping_sub(half.flight.highest as u32);
+        let jumps = distance > JUMP && distance.wrapping_neg() > JUMP;
+        over && jumps && packet.segment.len > 0
+    }
+
+    /// Returns whether both sides have said that they are done, or one has reset the connection.
+    pub(crate) fn is_over(&self) -> bool {
+        self.reset_by.is_some() || self.halves.iter().all(|half| half.fin)
+    }
+
+    fn side(&self, packet: &Packet) -> usize {
+        usize::from(packet.source != self.ends.client)
+    }
+
+    /// Takes a packet; rows go to `tables`, those of segments only if `segments` is set.
+    pub(crate) fn take(&mut self, packet: &Packet, segments: bool, tables: &mut Tables) {
+        let side = self.side(packet);
+        if self.is_copy(side, packet) {
+            self.copies += 1;
+            return;
+        }
+        let at_ns = packet.at_ns;
+        self.wrong_lengths += u64::from(packet.wrong_length);
+        self.is_tunnelled |= packet.is_tunnelled;
+        self.idle_ns += at_ns.saturating_sub(self.last_ns).saturating_sub(PAUSE_NS);
+        self.last_ns = at_ns;
+        let since_ns = at_ns.saturating_sub(self.begin_ns);
+        for up in [true, false] {
+            let half = &mut self.halves[usize::from(!up)];
+            if let Some(row) = half.interval.go_to(since_ns, self.number, up) {
+                tables.intervals.push(row);
+            }
+        }
+        self.count(side, packet);
+        let segment = &packet.segment;
+        let [from, to] = self.both(side);
+        from.integrate(at_ns, to.window);
+        to.integrate(at_ns, from.window);
+        self.shake_hands(side, packet);
+        self.hear(side, segment, at_ns, since_ns);
+        let passage = self.pass(side, segment, at_ns);
+        if segment.flags.contains(Flags::RST) {
+            self.reset(side, at_ns, tables);
+        }
+        self.settle(at_ns, tables);
+        if segments {
+            tables
+                .segments
+                .push(self.segment_row(side, packet, passage));
+        }
+    }
+
+    /// Returns the half of this side and the other one.
+    fn both(&mut self, side: usize) -> [&mut Half; 2] {
+        let [up, down] = &mut self.halves;
+        if side == 0 { [up, down] } else { [down, up] }
+    }
+
+    /// Returns whether the packet was captured before: the same header and, where IPv4 gives one, identification.
+    fn is_copy(&mut self, side: usize, packet: &Packet) -> bool {
+        let passed = Passed {
+            fingerprint: packet.fingerprint,
+            identification: packet.identification,
+            len: packet.segment.len,
+            at_ns: packet.at_ns,
+        };
+        let within = |earlier: &Passed| {
+            let limit = if passed.identification != 0 {
+                COPY_NS
+            } else if passed.len > 0 {
+                ANONYMOUS_COPY_NS
+            } else {
+                // Duplicate ACKs are alike without being copies.
+                return false;
+            };
+            earlier.at_ns != 0 && passed.at_ns.saturating_sub(earlier.at_ns) < limit
+        };
+        let found = self.passed[side].iter().any(|earlier| {
+            earlier.fingerprint == passed.fingerprint
+                && earlier.identification == passed.identification
+                && earlier.len == passed.len
+                && within(earlier)
+        });
+        self.place_of_passed = (self.place_of_passed + 1) % COPIES;
+        self.passed[side][self.place_of_passed] = passed;
+        found
+    }
+
+    fn count(&mut self, side: usize, packet: &Packet) {
+        let counts = &mut self.halves[side].counts;
+        counts.packets += 1;
+        counts.marked += u64::from(packet.segment.ecn == Ecn::Ce);
+        let flags = packet.segment.flags;
+        let connects = flags.contains(Flags::SYN) || flags.contains(Flags::FIN);
+        let bare = packet.segment.len == 0 && flags.contains(Flags::ACK);
+        if bare && !connects && !flags.contains(Flags::RST) {
+            counts.acks += 1;
+        }
+    }
+
+    fn shake_hands(&mut self, side: usize, packet: &Packet) {
+        let segment = &packet.segment;
+        let at_ns = packet.at_ns;
+        if segment.flags.contains(Flags::SYN) {
+            let half = &mut self.halves[side];
+            let is_repeated = half.base.is_some();
+            let number = half.number(segment);
+            // A side whose ACKs alone have passed may begin elsewhere than they say.
+            half.base = Some(number);
+            half.counts.retransmissions += u64::from(is_repeated && half.has_syn);
+            half.has_syn = true;
+            half.mss = segment.mss;
+            half.scale = segment.window_scale;
+            half.offers_sack = segment.sack_permitted;
+            // RFC 3168 §6.1.1: ECE and CWR in a SYN, ECE alone in its answer.
+            half.offers_ecn = segment.flags.contains(Flags::ECE);
+            half.has_timestamps = segment.timestamps.is_some();
+        }
+        let [up, down] = &mut self.halves;
+        self.handshake.take(side, segment, at_ns, up, down);
+    }
+
+    /// Takes what a segment tells of the other direction: acknowledgement, echo, window.
+    fn hear(&mut self, side: usize, segment: &Segment, at_ns: u64, since_ns: u64) {
+        let [from, to] = self.both(side);
+        let same_window = from.offer(segment, at_ns);
+        if let Some((value, echo)) = segment.timestamps {
+            from.echo.passed(value, at_ns);
+            if segment.flags.contains(Flags::ACK)
+                && let Some(sample) = to.echo.echoed(echo, at_ns)
+            {
+                from.near.add(sample);
+                from.interval.near_rtt(sample);
+            }
+        }
+        if !segment.flags.contains(Flags::ACK) || segment.flags.contains(Flags::RST) {
+            return;
+        }
+        if let Some(window) = from.window {
+            to.interval.window(window);
+        }
+        let rtt = to.answers.smoothed_ns().unwrap_or(0);
+        let waiting = to.busy_since.filter(|_| !to.flight.is_empty());
+        to.silences.heard(at_ns, waiting, rtt);
+        if to.is_duplicate_ack(segment, same_window) {
+            from.counts.duplicate_acks += 1;
+        }
+        let [_, to] = self.both(side);
+        to.acknowledge(segment, at_ns, since_ns);
+    }
+
+    /// Takes the payload or FIN of a segment.
+    fn pass(&mut self, side: usize, segment: &Segment, at_ns: u64) -> Passage {
+        let [from, to] = self.both(side);
+        let fin = segment.flags.contains(Flags::FIN);
+        let start = from.number(segment);
+        let mut end = start + u64::from(segment.len);
+        if segment.flags.contains(Flags::SYN) && segment.len == 0 {
+            return Passage::Empty;
+        }
+        if segment.len > 0 {
+            let first = from.payload_ns.map_or(at_ns, |(first, _)| first);
+            from.payload_ns = Some((first, at_ns));
+        }
+        if fin && !segment.flags.contains(Flags::RST) {
+            end += 1;
+            from.fin = true;
+        }
+        if start == end {
+            let probes = start + 1 == from.flight.highest
+                && from.flight.is_empty()
+                && segment.flags.bits() & (Flags::RST | Flags::SYN).bits() == 0;
+            from.counts.keep_alives += u64::from(probes);
+            return if probes {
+                Passage::Probe
+            } else {
+                Passage::Empty
+            };
+        }
+        let passing = Passing {
+            at_ns,
+            start,
+            end,
+            len: segment.len,
+            timestamp: segment.timestamps.map(|(value, _)| value),
+        };
+        from.send(&passing, to.window == Some(0))
+    }
+
+    fn reset(&mut self, side: usize, at_ns: u64, tables: &mut Tables) {
+        let phase = if self.reset_by.is_some() {
+            "after reset"
+        } else if self.halves.iter().any(|half| half.fin) {
+            "after FIN"
+        } else if self.halves.iter().all(|half| half.counts.bytes == 0) {
+            "handshake"
+        } else {
+            "data"
+        };
+        self.halves[side].counts.resets += 1;
+        self.reset_by.get_or_insert(side);
+        tables.resets.push(ResetRow {
+            connection: self.number,
+            t_s: at_ns.saturating_sub(self.begin_ns) as f64 / 1e9,
+            up: u32::from(side == 0),
+            phase: phase.to_owned(),
+            in_flight: self.halves[1 - side].flight.bytes(),
+        });
+    }
+
+    /// Tells the kind of losses of which no more news can come.
+    fn settle(&mut self, at_ns: u64, tables: &mut Tables) {
+        for side in 0..2 {
+            loop {
+                let half = &mut self.halves[side];
+                let rtt = half.answers.smoothed_ns().unwrap_or(0);
+                let patience = (2 * rtt).max(50_000_000);
+                let Some(loss) = half.settled.front() else {
+                    break;
+                };
+                let since = loss.acked_ns.unwrap_or(loss.repaired_ns);
+                if at_ns < since.saturating_add(patience) {
+                    break;
+                }
+                self.tell_loss(side, tables);
+            }
+        }
+    }
+
+    /// Appends the row of the first settled loss.
+    fn tell_loss(&mut self, side: usize, tables: &mut Tables) {
+        let half = &mut self.halves[side];
+        let Some(mut loss) = half.settled.pop_front() else {
+            return;
+        };
+        let rtts = if loss.is_upstream {
+            &half.near
+        } else {
+            &half.answers
+        };
+        let rtt = rtts.min_ns().unwrap_or(0);
+        let near = |other: &&loss::Loss| other.lost_ns.abs_diff(loss.lost_ns) <= rtt.max(1_000_000);
+        let later = half.settled.iter().chain(&half.open).take(COMPANY);
+        loss.company = later.filter(near).count() as u32 + half.company_before(&loss, rtt);
+        let silent_until = half.silences.end_around(loss.lost_ns, rtt);
+        let judged = loss.judge(silent_until, rtt);
+        half.told(&loss);
+        let base = half.base.unwrap_or(0);
+        self.kinds[judged.0 as usize] += 1;
+        tables
+            .losses
+            .push(loss.row(judged, self.number, side == 0, self.begin_ns, base));
+    }
+
+    /// Ends the connection and appends its last rows.
+    pub(crate) fn finish(mut self, tables: &mut Tables) {
+        for side in 0..2 {
+            let half = &mut self.halves[side];
+            let open = core::mem::take(&mut half.open);
+            half.settled.extend(open);
+            while !self.halves[side].settled.is_empty() {
+                self.tell_loss(side, tables);
+            }
+            let up = side == 0;
+            if let Some(row) = self.halves[side].interval.row(self.number, up) {
+                tables.intervals.push(row);
+            }
+        }
+        let row = self.row();
+        tables.connections.push(row);
+    }
+}

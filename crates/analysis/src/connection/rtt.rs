@@ -1,0 +1,152 @@
+//! RTT samples of one side of the capture: extremes, percentiles, and the last few with the time of each.
+
+use std::collections::{BTreeMap, VecDeque};
+
+/// Steps of the histogram per factor of e: each is 2 % wide.
+const STEPS: f64 = 50.0;
+/// Samples kept with their times.
+const RECENT: usize = 256;
+/// Kept samples per smoothed RTT.
+const PER_RTT: u64 = 64;
+
+/// A sample: when the packet passed that it belongs to, and the time until its answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Sample {
+    pub(super) at_ns: u64,
+    pub(super) rtt_ns: u64,
+}
+
+/// RTT samples in bounded memory.
+#[derive(Default)]
+pub(super) struct Rtts {
+    steps: BTreeMap<u16, u32>,
+    count: u64,
+    sum_ns: u64,
+    min_ns: Option<u64>,
+    max_ns: u64,
+    smoothed_ns: u64,
+    /// Highest RTT of late, and when it was updated.
+    peak: (f64, u64),
+    recent: VecDeque<Sample>,
+}
+
+impl Rtts {
+    pub(super) fn add(&mut self, sample: Sample) {
+        let rtt = sample.rtt_ns.max(1);
+        let step = ((rtt as f64 / 1e3).ln().max(0.0) * STEPS) as u16;
+        *self.steps.entry(step).or_default() += 1;
+        self.count += 1;
+        self.sum_ns = self.sum_ns.saturating_add(rtt);
+        self.min_ns = Some(self.min_ns.map_or(rtt, |min| min.min(rtt)));
+        self.max_ns = self.max_ns.max(rtt);
+        self.smoothed_ns = if self.count == 1 {
+            rtt
+        } else {
+            self.smoothed_ns - self.smoothed_ns / 8 + rtt / 8
+        };
+        self.update_peak(sample.at_ns, rtt);
+        let spacing = self.smoothed_ns / PER_RTT;
+        let close = self
+            .recent
+            .back()
+            .is_some_and(|last| sample.at_ns < last.at_ns.saturating_add(spacing));
+        if !close {
+            if self.recent.len() == RECENT {
+                self.recent.pop_front();
+            }
+            self.recent.push_back(sample);
+        }
+    }
+
+    /// The peak falls towards the lowest RTT within half a minute.
+    fn update_peak(&mut self, at_ns: u64, rtt: u64) {
+        const FADING_NS: f64 = 30e9;
+        let min = self.min_ns.unwrap_or(rtt) as f64;
+        let passed = at_ns.saturating_sub(self.peak.1) as f64;
+        let faded = self.peak.0 - (self.peak.0 - min).max(0.0) * (passed / FADING_NS).min(1.0);
+        self.peak = (faded.max(rtt as f64), at_ns.max(self.peak.1));
+    }
+
+    /// Returns the highest RTT of late.
+    pub(super) fn peak_ns(&self) -> u64 {
+        self.peak.0 as u64
+    }
+
+    pub(super) fn count(&self) -> u64 {
+        self.count
+    }
+
+    pub(super) fn min_ns(&self) -> Option<u64> {
+        self.min_ns
+    }
+
+    pub(super) fn max_ns(&self) -> u64 {
+        self.max_ns
+    }
+
+    /// Smoothed RTT of RFC 6298; `None` before the first sample.
+    pub(super) fn smoothed_ns(&self) -> Option<u64> {
+        (self.count > 0).then_some(self.smoothed_ns)
+    }
+
+    pub(super) fn mean_ns(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64)
+    }
+
+    /// Returns the RTT below which the share `p` of the samples is, to 2 %.
+    pub(super) fn percentile_ns(&self, p: f64) -> Option<f64> {
+        let rank = (p * self.count as f64).ceil() as u64;
+        let mut seen = 0;
+        for (step, count) in &self.steps {
+            seen += u64::from(*count);
+            if seen >= rank.max(1) {
+                let middle = ((f64::from(*step) + 0.5) / STEPS).exp() * 1e3;
+                return Some(middle.clamp(self.min_ns? as f64, self.max_ns as f64));
+            }
+        }
+        None
+    }
+
+    /// Returns the kept samples of the packets that passed last before and first after `at_ns`.
+    pub(super) fn around(&self, at_ns: u64) -> (Option<Sample>, Option<Sample>) {
+        let after = self.recent.partition_point(|sample| sample.at_ns <= at_ns);
+        let before = after.checked_sub(1).map(|index| self.recent[index]);
+        (before, self.recent.get(after).copied())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn samples(rtts_ms: impl IntoIterator<Item = u64>) -> Rtts {
+        let mut rtts = Rtts::default();
+        for (number, rtt) in rtts_ms.into_iter().enumerate() {
+            rtts.add(Sample {
+                at_ns: number as u64 * 10_000_000,
+                rtt_ns: rtt * 1_000_000,
+            });
+        }
+        rtts
+    }
+
+    #[test]
+    fn percentiles_are_within_two_percent() {
+        let rtts = samples(1..=1_000);
+        for p in [0.05, 0.5, 0.95, 0.99] {
+            let found = rtts.percentile_ns(p).unwrap() / 1e6;
+            assert!((found / (p * 1_000.0) - 1.0).abs() < 0.02, "{p}: {found}");
+        }
+        assert_eq!(rtts.min_ns(), Some(1_000_000));
+        assert_eq!(rtts.mean_ns(), Some(500.5e6));
+    }
+
+    #[test]
+    fn the_samples_around_a_time_are_those_of_the_packets_next_to_it() {
+        let rtts = samples([20, 30, 40]);
+        let (before, after) = rtts.around(15_000_000);
+        assert_eq!(before.unwrap().rtt_ns, 30_000_000);
+        assert_eq!(after.unwrap().rtt_ns, 40_000_000);
+        assert_eq!(samples([]).around(1), (None, None));
+    }
+}

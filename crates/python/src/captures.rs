@@ -1,0 +1,88 @@
+//! Captures for Python: the analysis of a capture in pieces, and the list of its tables.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use analysis::tables::Tables;
+use analysis::{Analysis, input};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::refuse;
+use crate::results::ResultTable;
+use crate::run::into_python;
+
+/// Analysis of a capture, in one pass and bounded memory.
+#[pyclass(frozen, module = "celltcp._core")]
+pub(crate) struct CaptureAnalysis {
+    analysis: Mutex<Analysis>,
+}
+
+impl CaptureAnalysis {
+    fn with<T>(&self, work: impl FnOnce(&mut Analysis) -> T) -> T {
+        work(&mut self.analysis.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+#[pymethods]
+impl CaptureAnalysis {
+    /// Opens the capture at `path`, or the standard input for `-`. `segments` asks for a row per segment.
+    #[new]
+    #[pyo3(signature = (path, *, segments=false))]
+    #[expect(clippy::needless_pass_by_value, reason = "it comes from Python")]
+    fn new(path: PathBuf, segments: bool) -> PyResult<Self> {
+        let bytes = input::source::open(&path)
+            .map_err(|error| refuse(format!("{}: {error}", path.display())))?;
+        Ok(Self {
+            analysis: Mutex::new(Analysis::new(bytes, segments)),
+        })
+    }
+
+    /// Reads up to `packets` records without the GIL; returns whether the capture goes on.
+    fn advance(&self, py: Python<'_>, packets: u64) -> bool {
+        py.detach(|| self.with(|analysis| analysis.advance(packets)))
+    }
+
+    /// Returns the rows since the last call, a record batch by the name of each of `capture_tables`.
+    fn take_tables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let tables = self.with(Analysis::take_tables);
+        let all = PyDict::new(py);
+        for (table, columns) in tables.into_columns() {
+            all.set_item(table.name, into_python(py, table.columns, columns)?)?;
+        }
+        Ok(all)
+    }
+
+    /// Returns the counts of the capture so far; `broken` is the byte and the reason where it could not be read on.
+    fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let summary = self.with(|analysis| analysis.summary());
+        let all = PyDict::new(py);
+        let counts = [
+            ("packets", summary.packets),
+            ("segments", summary.segments),
+            ("others", summary.others),
+            ("fragments", summary.fragments),
+            ("cut", summary.cut),
+            ("unread", summary.unread),
+            ("wrong_lengths", summary.wrong_lengths),
+            ("backwards", summary.backwards),
+            ("reused", summary.reused),
+            ("crowded_out", summary.crowded_out),
+            ("bytes", summary.bytes),
+        ];
+        for (name, count) in counts {
+            all.set_item(name, count)?;
+        }
+        all.set_item("link_type", summary.link_type)?;
+        all.set_item("times_ns", summary.times_ns)?;
+        let broken = summary.broken.map(|broken| (broken.offset, broken.reason));
+        all.set_item("broken", broken)?;
+        Ok(all)
+    }
+}
+
+/// The tables of a capture.
+#[pyfunction]
+pub(crate) fn capture_tables() -> Vec<ResultTable> {
+    Tables::ALL.iter().map(ResultTable).collect()
+}

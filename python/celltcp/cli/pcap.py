@@ -1,0 +1,248 @@
+"""celltcp pcap."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from celltcp.cli.options import draws
+from celltcp.cli.outcome import check_json, draw, tell
+from celltcp.cli.progress import progress_bar
+from celltcp.cli.verbosity import note
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from celltcp.pcap import CaptureAnalyses
+
+_NOTES = click.option(
+    "--notes",
+    metavar="FILE",
+    help="Tag connections by this table (CSV) of start, end, address and tags.",
+)
+_JSON = click.option(
+    "--json", "json_file", metavar="FILE", help="Write the outcome as JSON; - for the terminal."
+)
+_CONNECTION = click.option(
+    "--connection",
+    type=click.IntRange(0),
+    metavar="NUMBER",
+    help="Number of the connection, as pcap analyze prints it.",
+)
+
+
+@click.group()
+def pcap() -> None:
+    """Read captures: connections, losses and their kinds, and the path behind them."""
+
+
+@pcap.command()
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option(
+    "--out", metavar="DIR", help="Keep tables (Parquet) and a picture of all connections here."
+)
+@click.option("--segments", is_flag=True, help="Also keep a row per TCP segment.")
+@click.option("--database", metavar="FILE", help="Add the tables to this file of DuckDB.")
+@_NOTES
+@click.option(
+    "--rows",
+    default=20,
+    show_default=True,
+    type=click.IntRange(0),
+    metavar="N",
+    help="Print so many rows; 0 for all.",
+)
+@_JSON
+@draws
+def analyze(
+    files: tuple[str, ...],
+    out: str | None,
+    segments: bool,
+    database: str | None,
+    notes: str | None,
+    rows: int,
+    json_file: str | None,
+) -> None:
+    """Analyse captures FILE...: pcap or pcapng, also gzip or zstd; - is the standard input.
+
+    The connections that waited longest come first. A capture that is broken gives what was readable,
+    a message that says where it broke, and exit code 1.
+    """
+    from celltcp.cli.pcap_table import print_connections, print_summaries
+    from celltcp.pcap import analyse
+    from celltcp.pcap.database import require_duckdb, write_database
+    from celltcp.pcap.notes import read_notes
+
+    check_json(json_file)
+    if database:
+        require_duckdb()
+    remarks = read_notes(Path(notes)) if notes else None
+    analyses = analyse(files, out, segments=segments, notes=remarks)
+
+    def show() -> None:
+        print_connections(analyses, rows)
+        print_summaries(analyses)
+
+    tell(_document(analyses), json_file, show)
+    if database:
+        note(f"database: {write_database(analyses, Path(database))}")
+    if out and len(analyses.connections):
+        from celltcp.plots.captures import overview
+
+        draw(overview(analyses), Path(out), "overview")
+    _end(analyses)
+
+
+def _document(analyses: CaptureAnalyses) -> dict[str, Any]:
+    """Returns the outcome as JSON: the captures with their repairs, and the connections by harm."""
+    from celltcp.results.frames import json_rows
+
+    captures = []
+    for summary in analyses.summaries:
+        broken = summary["broken"]
+        captures.append(
+            {
+                **summary,
+                "broken": broken and {"offset": broken[0], "reason": broken[1]},
+                "repairs": analyses.repairs(summary),
+            }
+        )
+    return {"captures": captures, "connections": json_rows(analyses.by_harm())}
+
+
+def _end(analyses: CaptureAnalyses) -> None:
+    """Says where captures were broken, and then ends with exit code 1."""
+    for summary in analyses.broken:
+        offset, reason = summary["broken"]
+        read = f"{summary['packets']} packets before it were read"
+        click.echo(f"celltcp: {summary['file']}: broken at byte {offset}: {reason}; {read}", err=True)
+    if analyses.broken:
+        sys.exit(1)
+
+
+@pcap.command()
+@click.argument("file", metavar="FILE")
+@_CONNECTION
+@click.option(
+    "--out",
+    metavar="PICTURE",
+    help="Write the picture to this file.  [default: FILE with the ending .png, in this folder]",
+)
+@draws
+def plot(file: str, connection: int | None, out: str | None) -> None:
+    """Draw a connection of the capture FILE: sequence numbers, bytes in flight, throughput, RTT.
+
+    Without --connection it is the one that waited longest.
+    """
+    from celltcp.export.text import must_be_picture
+    from celltcp.pcap import analyse
+    from celltcp.plots.captures import plot_connection
+    from celltcp.plots.style import save
+
+    target = Path(out or f"{Path(file).name}.png")
+    must_be_picture(target)
+    analyses = analyse(file, segments=True)
+    note(f"picture: {save(plot_connection(analyses, connection), target)}")
+    _end(analyses)
+
+
+@pcap.command()
+@click.argument("file", metavar="FILE")
+@_CONNECTION
+@click.option(
+    "--out",
+    metavar="SCENARIO",
+    help="Write the scenario to this file.  [default: FILE with the ending .toml, in this folder]",
+)
+def trace(file: str, connection: int | None, out: str | None) -> None:
+    """Estimate the path of a transfer in the capture FILE and write it as a scenario.
+
+    Without --connection it is the transfer with most payload. `celltcp compare` runs the
+    scenario: which congestion control would have been best there?
+    """
+    from celltcp.pcap import analyse
+    from celltcp.pcap.estimate import estimate_path, write_scenario
+
+    analyses = analyse(file)
+    path = estimate_path(analyses, connection)
+    target = Path(out or f"{Path(file).name.split('.')[0]}.toml")
+    scenario, series = write_scenario(path, target)
+    direction = "from the server" if path.direction == "down" else "from the client"
+    click.echo(f"transfer     connection {path.connection}, {direction}")
+    click.echo(f"base RTT     {path.rtt_ms:.1f} ms")
+    measured = f"measured in {100 * path.measured:.0f} % of the time"
+    click.echo(f"capacity     {path.mean_mbps:.2f} Mbit/s on average, {measured}")
+    told = "" if path.is_buffer_full else " at least: nothing shows that it was ever full"
+    click.echo(f"buffer       {path.buffer_bytes / 1e3:.0f} kB{told}")
+    click.echo(f"random loss  {100 * path.random_loss:.3f} %")
+    click.echo(f"{scenario} and {series}: celltcp compare {scenario}")
+    _end(analyses)
+
+
+@pcap.command("judge")
+@_JSON
+@click.option("--cases", metavar="TEXT", help="Run only the cases whose name contains TEXT.")
+def judge_command(json_file: str | None, cases: str | None) -> None:
+    """Judge the analysis by runs whose truth is known: kinds of loss, RTT, buffer, capacity.
+
+    The native engine runs scenarios and writes captures; what became of each segment is the truth. The
+    counts of tshark and tcptrace stand beside ours where they are installed.
+    """
+    from celltcp.cli.pcap_table import print_judgement
+    from celltcp.pcap.judge import CASES, document, judge
+
+    check_json(json_file)
+    chosen = [case for case in CASES if cases is None or cases in case.name]
+    if not chosen:
+        names = "; ".join(case.name for case in CASES)
+        raise click.ClickException(f"--cases: {cases!r} is in no name; allowed: {names}")
+    with progress_bar("judging") as progress:
+        judged = judge(chosen, progress=progress)
+    outcome = document(judged)
+    tell(outcome, json_file, lambda: print_judgement(outcome))
+
+
+@pcap.command()
+@click.argument("first", metavar="A")
+@click.argument("second", metavar="B")
+@click.option(
+    "--by",
+    default="size",
+    show_default=True,
+    metavar="TAGS",
+    help="Group by these tags, such as place,size.",
+)
+@_NOTES
+@_JSON
+def compare(first: str, second: str, by: str, notes: str | None, json_file: str | None) -> None:
+    """Compare the throughput of captures B with that of captures A, group by group.
+
+    A and B are captures, or folders of them. Intervals are at 95 %, by bootstrap. Sizes and places in
+    the cell have the weights of Kim 2016, section 5.3.2.
+    """
+    from dataclasses import asdict
+
+    from celltcp.cli.pcap_table import print_groups
+    from celltcp.pcap.comparison import compare_captures
+    from celltcp.pcap.notes import read_notes
+
+    check_json(json_file)
+    remarks = read_notes(Path(notes)) if notes else []
+    sets = [_tagged(name, remarks) for name in (first, second)]
+    tags = [name.strip() for name in by.split(",") if name.strip()]
+    groups = compare_captures(sets[0], sets[1], tags)
+    tell([asdict(group) for group in groups], json_file, lambda: print_groups(groups, tags))
+
+
+def _tagged(name: str, notes: list[Any]) -> pd.DataFrame:
+    """Returns the tagged connections of a capture, or of all captures in a folder."""
+    from celltcp.pcap import analyse
+    from celltcp.pcap.notes import tagged
+
+    folder = Path(name)
+    files = sorted(file for file in folder.iterdir() if file.is_file()) if folder.is_dir() else [folder]
+    captures = [str(file) for file in files if any(end in file.name for end in (".pcap", ".cap"))]
+    return tagged(analyse(captures or [name]).connections, notes)

@@ -1,0 +1,211 @@
+"""Analysis of captures: the native part reads them, here their tables are joined, kept and written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from celltcp._core import CaptureAnalysis, CelltcpError, capture_tables
+from celltcp.pcap.notes import Note, tagged
+
+#: Names of the tables, in their order.
+TABLES = tuple(table.name for table in capture_tables())
+
+#: Records read at a time.
+_PIECE = 200_000
+
+#: Counts of repairs and of what was left out, with the words for them.
+REPAIRS = {
+    "wrong_lengths": "packets with an impossible length, which was replaced",
+    "backwards": "packets with a time before that of the packet before, which was replaced",
+    "captured_twice": "second copies of packets, left out",
+    "reused": "connections with the ports of an earlier one, told apart",
+    "no_handshake": "connections whose handshake is not in the capture, or only in part",
+    "one_way": "connections of which one direction is not in the capture",
+    "fragments": "fragments of IP packets, left out",
+    "cut": "packets cut within their headers, left out",
+    "unread": "packets of a link type that is not read",
+    "crowded_out": "connections ended early, as there were too many at a time",
+}
+
+
+@dataclass(frozen=True)
+class CaptureAnalyses:
+    """The analyses of one or more captures."""
+
+    #: For each capture, in their order: `file`, counts, `broken` (byte and reason) or None.
+    summaries: list[dict[str, Any]]
+    #: Arrow tables by name, each with the column `file`; `segments` only where it was kept.
+    tables: dict[str, pa.Table]
+
+    @property
+    def connections(self) -> pd.DataFrame:
+        """A row per connection."""
+        return self._frame("connections")
+
+    @property
+    def losses(self) -> pd.DataFrame:
+        """A row per segment that was lost, sent again without need, or overtaken."""
+        return self._frame("losses")
+
+    @property
+    def resets(self) -> pd.DataFrame:
+        """A row per RST segment."""
+        return self._frame("resets")
+
+    @property
+    def intervals(self) -> pd.DataFrame:
+        """A row per connection, direction and 100 ms."""
+        return self._frame("intervals")
+
+    @property
+    def segments(self) -> pd.DataFrame:
+        """A row per TCP segment.
+
+        Raises:
+            CelltcpError: if they were not asked for.
+        """
+        if "segments" not in self.tables:
+            raise CelltcpError("segments: not kept; allowed: analyse(..., segments=True)")
+        return self._frame("segments")
+
+    @property
+    def broken(self) -> list[dict[str, Any]]:
+        """The summaries of captures that could not be read to their end."""
+        return [summary for summary in self.summaries if summary["broken"]]
+
+    def repairs(self, summary: dict[str, Any]) -> dict[str, int]:
+        """Returns how often each of `REPAIRS` was needed in a capture, as far as it was."""
+        rows = self.connections
+        rows = rows[rows["file"] == summary["file"]]
+        counts = {
+            **summary,
+            "captured_twice": int(rows["captured_twice"].sum()),
+            "no_handshake": int((~rows["handshake"].isin(["whole", "refused", "no SYN-ACK"])).sum()),
+            "one_way": int(rows["is_one_way"].sum()),
+        }
+        return {name: counts[name] for name in REPAIRS if counts[name]}
+
+    def by_harm(self) -> pd.DataFrame:
+        """Returns the connections by the time they waited, then by losses, then by resets."""
+        rows = self.connections
+        resets = rows["resets_up"] + rows["resets_down"]
+        order = rows.assign(_resets=resets).sort_values(
+            ["harm_s", "losses", "_resets", "start_ns"],
+            ascending=[False, False, False, True],
+            kind="stable",
+        )
+        return order.drop(columns="_resets")
+
+    def _frame(self, name: str) -> pd.DataFrame:
+        data: pd.DataFrame = self.tables[name].to_pandas()
+        return data
+
+
+class _Keeper:
+    """What becomes of rows: in memory, or in Parquet files, or both."""
+
+    def __init__(self, out: Path | None, segments: bool) -> None:
+        self.out = out
+        self.names = [name for name in TABLES if segments or name != "segments"]
+        self.batches: dict[str, list[pa.RecordBatch]] = {name: [] for name in self.names}
+        self.schemas: dict[str, pa.Schema] = {}
+        self.writers: dict[str, pq.ParquetWriter] = {}
+
+    def keep(self, file: str, tables: dict[str, Any]) -> None:
+        """Takes the rows of a piece of a capture."""
+        for name in self.names:
+            batch = _with_file(pa.record_batch(tables[name]), file)
+            self.schemas[name] = batch.schema
+            # Rows per segment would fill the memory; the other tables are needed whole.
+            if name != "segments" or self.out is None:
+                self.batches[name].append(batch)
+            elif batch.num_rows:
+                self._writer(name, batch.schema).write_batch(batch)
+
+    def close(self, notes: Sequence[Note] | None) -> dict[str, pa.Table]:
+        """Ends the files and returns the tables that are in memory."""
+        tables = {
+            name: pa.Table.from_batches(batches, self.schemas[name]).unify_dictionaries()
+            for name, batches in self.batches.items()
+            if batches
+        }
+        if notes is not None:
+            connections = tagged(tables["connections"].to_pandas(), list(notes))
+            tables["connections"] = pa.Table.from_pandas(connections, preserve_index=False)
+        for name, table in tables.items():
+            if self.out is not None:
+                self._writer(name, table.schema).write_table(table)
+        for writer in self.writers.values():
+            writer.close()
+        return tables
+
+    def _writer(self, name: str, schema: pa.Schema) -> pq.ParquetWriter:
+        if name not in self.writers:
+            assert self.out is not None
+            self.writers[name] = pq.ParquetWriter(self.out / f"{name}.parquet", schema)
+        return self.writers[name]
+
+
+def analyse(
+    files: str | Path | Sequence[str | Path],
+    out: str | Path | None = None,
+    *,
+    segments: bool = False,
+    notes: Sequence[Note] | None = None,
+    progress: Callable[[str, int], None] | None = None,
+) -> CaptureAnalyses:
+    """Analyses captures: pcap or pcapng, plain, gzip or zstd.
+
+    Args:
+        files: one or more; `-` is the standard input.
+        out: folder for the tables as Parquet files.
+        segments: whether to keep a row per TCP segment.
+        notes: tags of connections, which become columns of `connections`.
+        progress: called with the file and the number of records read.
+
+    Raises:
+        CelltcpError: if a file cannot be opened, or the folder cannot be written.
+    """
+    names = [files] if isinstance(files, str | Path) else list(files)
+    if not names:
+        raise CelltcpError("no capture is named")
+    folder = _prepared(out)
+    keeper = _Keeper(folder, segments)
+    analyses = [(str(name), CaptureAnalysis(str(name), segments=segments)) for name in names]
+    summaries = []
+    for file, analysis in analyses:
+        goes_on = True
+        while goes_on:
+            goes_on = analysis.advance(_PIECE)
+            keeper.keep(file, analysis.take_tables())
+            if progress:
+                progress(file, int(analysis.summary()["packets"]))
+        summaries.append({"file": file, **analysis.summary()})
+    return CaptureAnalyses(summaries, keeper.close(notes))
+
+
+def _prepared(out: str | Path | None) -> Path | None:
+    if out is None:
+        return None
+    folder = Path(out)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CelltcpError(f"{folder}: cannot be made: {error.strerror}") from None
+    return folder
+
+
+def _with_file(batch: pa.RecordBatch, file: str) -> pa.RecordBatch:
+    """Adds the name of the capture as the first column."""
+    indices = np.zeros(batch.num_rows, np.int32)
+    column = pa.DictionaryArray.from_arrays(indices, pa.array([file]))
+    fields = [pa.field("file", column.type), *batch.schema]
+    return pa.record_batch([column, *batch.columns], schema=pa.schema(fields))

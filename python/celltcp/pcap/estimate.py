@@ -1,0 +1,234 @@
+"""Estimate of a path from a transfer in a capture: capacity, RTT, buffer, and random loss."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from celltcp._core import CelltcpError
+from celltcp.export.text import write_text
+from celltcp.pcap.analysis import CaptureAnalyses
+
+#: Headers of a full segment with timestamps, bytes.
+_HEADERS = 52
+
+#: Delay of a queue over the lowest RTT from which on the sender fills the path.
+_QUEUE_MS = 3.0
+_QUEUE_SHARE = 0.05
+
+#: Seconds over which gaps between estimates are filled.
+_BIN_S = 0.1
+
+#: Share of the time that has to be measured; moments of a queue tell nothing.
+_LEAST_MEASURED = 0.05
+
+#: Losses of an overflow that tell the buffer.
+_LEAST_LOSSES = 3
+
+#: Least payload of a transfer that tells of a path, bytes.
+_LEAST_BYTES = 100_000
+
+
+@dataclass(frozen=True)
+class PathEstimate:
+    """A path as a transfer has seen it."""
+
+    file: str
+    connection: int
+    #: `down` if the server sent, `up` if the client did.
+    direction: str
+    rtt_ms: float
+    #: Start of each 100 ms since the first packet, s, and the capacity in it at the IP layer, Mbit/s.
+    times_s: NDArray[np.float64]
+    capacity_mbps: NDArray[np.float64]
+    #: Where the sender filled the path; elsewhere the capacity is taken from before and after.
+    is_measured: NDArray[np.bool_]
+    buffer_bytes: float
+    #: Whether losses of an overflow tell the buffer; else it is what the queue has needed.
+    is_buffer_full: bool
+    random_loss: float
+
+    @property
+    def mean_mbps(self) -> float:
+        """Mean capacity."""
+        return float(self.capacity_mbps.mean())
+
+    @property
+    def measured(self) -> float:
+        """Share of the time in which the capacity could be measured."""
+        return float(self.is_measured.mean())
+
+
+def estimate_path(
+    analyses: CaptureAnalyses, connection: int | None = None, file: str | None = None
+) -> PathEstimate:
+    """Estimates the path of a transfer.
+
+    Args:
+        analyses: of one or more captures.
+        connection: number of the transfer; the one with most payload unless given.
+        file: its capture; the first one unless a connection is not given either.
+
+    Raises:
+        CelltcpError: if there is no such transfer, or it is too small, or it has no RTT.
+    """
+    row = _chosen(analyses, connection, file)
+    up = int(row["direction"] == "up")
+    name = f"{row['file']}: connection {row['connection']}"
+    payload = row["bytes_up"] if up else row["bytes_down"]
+    if payload < _LEAST_BYTES:
+        raise CelltcpError(f"{name}: {payload} bytes tell little of a path; allowed: 100 kB or more")
+    if np.isnan(row["rtt_min_ms"]) and np.isnan(row["far_rtt_min_ms"]):
+        raise CelltcpError(f"{name}: has no RTT sample; allowed: captures with both directions")
+
+    def of(table: pd.DataFrame) -> pd.DataFrame:
+        same = (table["file"] == row["file"]) & (table["connection"] == row["connection"])
+        mine: pd.DataFrame = table[same & (table["up"] == up)]
+        return mine
+
+    rtt = float(np.nansum([row["far_rtt_min_ms"], row["near_rtt_min_ms"]]))
+    times, rate, is_measured = _capacity(of(analyses.intervals), row)
+    losses = of(analyses.losses)
+    buffer, is_full = _buffer(losses, of(analyses.intervals), row, times, rate)
+    segments = int(row["segments_up"] if up else row["segments_down"])
+    lost = int((losses["kind"] == "random").sum())
+    return PathEstimate(
+        str(row["file"]),
+        int(row["connection"]),
+        str(row["direction"]),
+        rtt,
+        times,
+        rate,
+        is_measured,
+        buffer,
+        is_full,
+        lost / max(segments, 1),
+    )
+
+
+def _chosen(analyses: CaptureAnalyses, connection: int | None, file: str | None) -> dict[Hashable, Any]:
+    """Returns the row of the transfer."""
+    rows = analyses.connections
+    if connection is not None or file is not None:
+        rows = rows[rows["file"] == (file or analyses.summaries[0]["file"])]
+    if connection is not None:
+        rows = rows[rows["connection"] == connection]
+    if rows.empty:
+        raise CelltcpError("no such connection in the capture; celltcp pcap analyze lists them")
+    return max(rows.to_dict("records"), key=lambda row: int(row["bytes_up"] + row["bytes_down"]))
+
+
+def _still(
+    acked: NDArray[np.float64], flight: NDArray[np.float64], longest_ms: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """Returns where the path stood still: nothing came, and then what had waited for all that time."""
+    still = np.zeros(len(acked), bool)
+    begin = 0
+    for place in range(1, len(acked) + 1):
+        if place < len(acked) and acked[place] == 0 and flight[begin] > 0:
+            continue
+        waited = (place - begin - 1) * _BIN_S * 1e3
+        if waited and place < len(acked) and longest_ms[place] >= waited:
+            still[begin + 1 : place] = True
+        begin = place
+    return still
+
+
+def _queue_ms(intervals: pd.DataFrame, row: dict[Hashable, Any], *, least: bool = False) -> pd.Series:
+    """Returns the delay beyond the lowest RTT, on the side of the capture where the queue is.
+
+    Args:
+        intervals: of the transfer.
+        row: its connection.
+        least: whether the least delay of each interval is asked for, rather than the mean.
+    """
+    far = intervals["rtt_min_ms" if least else "rtt_mean_ms"] - row["far_rtt_min_ms"]
+    near = intervals["near_rtt_mean_ms"] - row["near_rtt_min_ms"]
+    delay: pd.Series = near if row["place"] == "receiver" else far
+    return delay
+
+
+def _capacity(
+    intervals: pd.DataFrame, row: dict[Hashable, Any]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
+    """Returns times, capacity, and where it was measured: the output of a queue is the capacity."""
+    count = int(intervals["t_s"].max() / _BIN_S + 0.5) + 1
+    places = (intervals["t_s"] / _BIN_S + 0.5).astype(int).to_numpy()
+    acked: NDArray[np.float64] = np.zeros(count)
+    queue: NDArray[np.float64] = np.full(count, np.nan)
+    limited, flight, longest = np.zeros(count, bool), np.zeros(count), np.zeros(count)
+    acked[places] = intervals["acked_bytes"].to_numpy(float)
+    queue[places] = _queue_ms(intervals, row, least=True).to_numpy(float)
+    limited[places] = intervals["is_limited"].to_numpy() == 1
+    flight[places] = intervals["in_flight_max"].to_numpy(float)
+    longest[places] = intervals["rtt_max_ms"].fillna(0.0).to_numpy(float)
+    lowest = float(np.nanmax([row["rtt_min_ms"], row["far_rtt_min_ms"]]))
+    mss = float(np.nanmax([np.nanmin([row["mss_up"], row["mss_down"], 1460.0]) - 12, 536.0]))
+    rate: NDArray[np.float64] = acked * 8e-6 / _BIN_S * (mss + _HEADERS) / mss
+    still = _still(acked, flight, longest - 0.5 * lowest)
+    is_measured = ((queue > max(_QUEUE_MS, _QUEUE_SHARE * lowest)) | still) & ~limited
+    # The first and the last interval are not whole.
+    is_measured[[0, -1]] = False
+    times = np.arange(count, dtype=np.float64) * _BIN_S
+    if is_measured.mean() < _LEAST_MEASURED:
+        is_measured[:] = False
+        # A sender that never fills the path tells at least how much it has carried.
+        most = float(np.percentile(rate[rate > 0], 90)) if (rate > 0).any() else 0.0
+        return times, np.full(count, most), is_measured
+    filled = np.interp(times, times[is_measured], rate[is_measured])
+    return (
+        times,
+        np.where(is_measured, rate, np.maximum(filled, np.where(limited, rate, 0))),
+        is_measured,
+    )
+
+
+def _buffer(
+    losses: pd.DataFrame,
+    intervals: pd.DataFrame,
+    row: dict[Hashable, Any],
+    times: NDArray[np.float64],
+    rate: NDArray[np.float64],
+) -> tuple[float, bool]:
+    """Returns the bytes that the queue holds, and whether overflow tells them."""
+    overflow = losses[(losses["kind"] == "congestion") & losses["rtt_ms"].notna()]
+    lowest = row["near_rtt_min_ms"] if row["place"] == "receiver" else row["far_rtt_min_ms"]
+    if len(overflow) >= _LEAST_LOSSES:
+        at = np.interp(overflow["t_s"], times, rate)
+        held = (overflow["rtt_ms"].to_numpy() - lowest) / 1e3 * at * 1e6 / 8
+        # Random losses are among them by mistake, beside a shorter queue.
+        return float(np.percentile(held, 75)), True
+    delay = _queue_ms(intervals, row).max()
+    most = 0.0 if np.isnan(delay) else float(delay) / 1e3 * float(rate.mean()) * 1e6 / 8
+    return max(most, 15_000.0), False
+
+
+def write_scenario(path: PathEstimate, file: Path) -> tuple[Path, Path]:
+    """Writes a scenario and its link trace, which `celltcp compare` runs; returns both files.
+
+    Raises:
+        CelltcpError: if a file cannot be written.
+    """
+    trace = file.with_suffix(".csv")
+    lines = [
+        f"{time:.1f},{rate:.3f}" for time, rate in zip(path.times_s, path.capacity_mbps, strict=True)
+    ]
+    write_text(trace, "time_s,rate_mbps\n" + "\n".join(lines) + "\n")
+    told = "told by overflow" if path.is_buffer_full else "at least: no overflow was seen"
+    text = (
+        f'name = "{file.stem}"\n'
+        f'description = "The path of connection {path.connection} in {Path(path.file).name}."\n'
+        f'duration = "{max(path.times_s[-1], 1.0):.1f}s"\n\n'
+        "[path]\n"
+        f'rtt = "{max(path.rtt_ms, 0.001):.3f}ms" # the lowest in the capture\n'
+        f'buffer = "{round(path.buffer_bytes)}B" # {told}\n'
+        f"loss = {path.random_loss:.6f} # losses beside a short queue\n"
+        f'down.trace = "{trace.name}" # measured in {100 * path.measured:.0f} % of the time\n'
+    )
+    return write_text(file, text), trace

@@ -1,0 +1,122 @@
+"""Notes: a side table that tells where and how connections of a capture were made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from celltcp._core import CelltcpError
+
+#: Columns that say which connections a row is about; all others are tags.
+_SELECTING = ("start", "end", "address")
+
+#: Levels between near, mid and far in the cell, dBm (Kim 2016, table 4).
+_NEAR_DBM, _FAR_DBM = -80.0, -100.0
+
+#: Upper bounds of small and medium files, bytes (Kim 2016, §5.3.2).
+_SMALL, _LARGE = 1_500_000, 10_000_000
+
+
+@dataclass(frozen=True)
+class Note:
+    """One row: a time range, addresses, and tags."""
+
+    start_ns: int
+    end_ns: int
+    network: Any
+    tags: dict[str, str]
+
+    def is_about(self, connection: pd.Series) -> bool:
+        """Whether the connection began in the time range and has the address."""
+        if not self.start_ns <= connection["start_ns"] < self.end_ns:
+            return False
+        if self.network is None:
+            return True
+        ends = (_address(connection["client"]), _address(connection["server"]))
+        return any(end in self.network for end in ends)
+
+
+def _address(end: str) -> Any:
+    """Returns the address of an end such as `10.0.0.1:443` or `[fd00::1]:443`."""
+    return ip_network(end.rsplit(":", 1)[0].strip("[]")).network_address
+
+
+def read_notes(file: Path) -> list[Note]:
+    """Reads a side table.
+
+    Raises:
+        CelltcpError: names file, row, column and what is allowed.
+    """
+    try:
+        table = pd.read_csv(file, dtype=str, skipinitialspace=True, keep_default_na=False)
+    except (OSError, ValueError) as error:
+        raise CelltcpError(f"{file}: is no table: {error}") from None
+    table.columns = [str(name).strip() for name in table.columns]
+    if not set(table.columns) - set(_SELECTING):
+        raise CelltcpError(f"{file}: has no tags; allowed: columns beside start, end and address")
+    rows = [{str(name): str(text) for name, text in row.items()} for row in table.to_dict("records")]
+    return [_note(file, number, row) for number, row in enumerate(rows, start=2)]
+
+
+def _note(file: Path, number: int, row: dict[str, str]) -> Note:
+    where = f"{file}: line {number}"
+    tags = {name: str(text).strip() for name, text in row.items() if name not in _SELECTING}
+    if tags.get("rsrp") and not tags.get("place"):
+        tags["place"] = _place(where, tags["rsrp"])
+    network = None
+    if row.get("address", "").strip():
+        try:
+            network = ip_network(row["address"].strip(), strict=False)
+        except ValueError:
+            allowed = "an address such as 10.0.0.1 or a network such as 10.0.0.0/24"
+            raise CelltcpError(f"{where}: address: {row['address']!r}; allowed: {allowed}") from None
+    start = _time(where, "start", row.get("start", ""))
+    end = _time(where, "end", row.get("end", ""))
+    return Note(0 if start is None else start, 2**63 - 1 if end is None else end, network, tags)
+
+
+def _time(where: str, column: str, text: str) -> int | None:
+    """Returns a time, ns since the Unix epoch; times without a zone are UTC."""
+    text = text.strip()
+    if not text:
+        return None
+    try:
+        return round(float(text) * 1e9)
+    except ValueError:
+        pass
+    try:
+        time = pd.Timestamp(text)
+    except ValueError:
+        allowed = "seconds since 1970 or a time such as 2016-05-01T12:00:00"
+        raise CelltcpError(f"{where}: {column}: {text!r}; allowed: {allowed}") from None
+    return int(time.tz_localize("UTC").value if time.tzinfo is None else time.value)
+
+
+def _place(where: str, text: str) -> str:
+    try:
+        level = float(text)
+    except ValueError:
+        raise CelltcpError(f"{where}: rsrp: {text!r}; allowed: a level in dBm") from None
+    if level > _NEAR_DBM:
+        return "near"
+    return "mid" if level > _FAR_DBM else "far"
+
+
+def tagged(connections: pd.DataFrame, notes: list[Note]) -> pd.DataFrame:
+    """Adds the class `size` and the tags of the first note about each connection, empty without one."""
+    names = list(dict.fromkeys(name for note in notes for name in note.tags))
+    rows = []
+    for _, connection in connections.iterrows():
+        note = next((note for note in notes if note.is_about(connection)), None)
+        rows.append({name: note.tags.get(name, "") if note else "" for name in names})
+    tags = pd.DataFrame(rows, index=connections.index, columns=names, dtype=str)
+    if "size" not in tags:
+        payload = connections[["bytes_up", "bytes_down"]].max(axis=1)
+        tags["size"] = pd.cut(
+            payload, [-1, _SMALL, _LARGE - 1, float("inf")], labels=["small", "medium", "large"]
+        ).astype(str)
+    return connections.drop(columns=[name for name in tags if name in connections]).join(tags)

@@ -1,0 +1,54 @@
+"""Other tools: what tshark and tcptrace count in a capture, where they are installed."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+#: Counts of tshark by the names of ours.
+_TSHARK = {
+    "retransmissions": "tcp.analysis.retransmission",
+    "duplicate_acks": "tcp.analysis.duplicate_ack",
+    "out_of_order": "tcp.analysis.out_of_order",
+    "zero_windows": "tcp.analysis.zero_window",
+    "resets": "tcp.flags.reset == 1",
+}
+
+#: Seconds after which a tool is given up.
+_PATIENCE_S = 120
+
+
+def counts_of_others(capture: Path) -> dict[str, dict[str, int]]:
+    """Returns the counts of each tool that is installed."""
+    found = {}
+    if shutil.which("tshark"):
+        found["tshark"] = _tshark(capture)
+    if shutil.which("tcptrace"):
+        found["tcptrace"] = _tcptrace(capture)
+    return {tool: counts for tool, counts in found.items() if counts}
+
+
+def _output(command: list[str]) -> str:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE_S, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout
+
+
+def _tshark(capture: Path) -> dict[str, int]:
+    columns = [option for name in _TSHARK.values() for option in ("-e", name.split()[0])]
+    text = _output(["tshark", "-n", "-r", str(capture), "-Y", "tcp", "-T", "fields", *columns])
+    rows = [line.split("\t") for line in text.splitlines()]
+    return {
+        name: sum(1 for row in rows if len(row) > place and row[place] not in ("", "0", "False"))
+        for place, name in enumerate(_TSHARK)
+    }
+
+
+def _tcptrace(capture: Path) -> dict[str, int]:
+    text = _output(["tcptrace", "-n", "-l", str(capture)])
+    counts = re.findall(r"rexmt data pkts:\s+(\d+)", text)
+    return {"retransmissions": sum(int(count) for count in counts)} if counts else {}
