@@ -12,7 +12,9 @@ from celltcp.cli.progress import progress_bar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
+    from celltcp.papers.measured import Measured
     from celltcp.papers.outcome import Outcome
     from celltcp.papers.publications import Publication
     from celltcp.papers.published import Table
@@ -71,20 +73,20 @@ def papers(
     tables = {each.name: each.chosen_tables(experiments) for each in chosen}
     folder = prepare_folder(out) if out else None
     rows = []
+    kept: dict[str, dict[str, Measured]] = {}
     for each in chosen:
         replay = Replay(runs, seed, jobs, each.era if era else None, (), folder)
-        wanted = _wanted(each, tables[each.name], scenario)
         if sweep:
-            _sweep(each, tables[each.name], wanted, replay)
+            _sweep(each, tables[each.name], scenario, replay)
             continue
-        found = _run(tables[each.name], wanted, replay)
+        wanted = _wanted(each, tables[each.name], scenario)
+        alike = kept.setdefault(str(replay.era), {})
+        found = _run(tables[each.name], wanted, replay, alike)
         rows += [row.to_json() for one in found for row in one.rows]
         if json_file != "-":
             _print(found)
         if folder:
-            from celltcp.plots.papers import draw_outcomes
-
-            draw(draw_outcomes(found), folder, f"published-{each.name}" if everything else "published")
+            _draw(found, folder, f"published-{each.name}" if everything else "published")
     if json_file is not None:
         tell(rows, json_file, lambda: None)
 
@@ -127,15 +129,27 @@ def _wanted(each: Publication, tables: Sequence[Table], scenario: str | None) ->
     return chosen
 
 
-def _run(tables: Sequence[Table], scenarios: Sequence[str], replay: Replay) -> list[Outcome]:
-    """Runs the scenarios once for all tables."""
-    from celltcp.papers.outcome import outcome
+def _run(
+    tables: Sequence[Table],
+    scenarios: Sequence[str],
+    replay: Replay,
+    kept: dict[str, Measured] | None = None,
+) -> list[Outcome]:
+    """Runs the places once for all tables; those that are kept from before do not run again."""
+    from celltcp.papers.runner import run_tables
 
-    measured = {}
-    for each in scenarios:
-        with progress_bar(each) as progress:
-            measured[each] = replay.measure(each, progress)
-    return [outcome(table, measured) for table in tables]
+    return run_tables(tables, scenarios, replay, progress_bar, kept)
+
+
+def _draw(found: Sequence[Outcome], folder: Path, name: str) -> None:
+    """Draws what has published numbers in one picture, and each experiment in one of its own."""
+    from celltcp.plots.papers import draw_outcomes
+
+    if numbered := [each for each in found if each.agreements] or list(found):
+        draw(draw_outcomes(numbered), folder, name)
+    for each in found:
+        if each.groups:
+            draw(draw_outcomes([each]), folder, f"{each.table.publication}-{each.table.experiment}")
 
 
 def _print(found: Sequence[Outcome]) -> None:
@@ -147,10 +161,8 @@ def _print(found: Sequence[Outcome]) -> None:
         print_outcome(each, console)
 
 
-def _sweep(
-    each: Publication, tables: Sequence[Table], scenarios: Sequence[str], replay: Replay
-) -> None:
-    """Runs the experiments for each value of the conditions that are not published."""
+def _sweep(each: Publication, tables: Sequence[Table], scenario: str | None, replay: Replay) -> None:
+    """Runs experiments for each value of the conditions that are not published and matter for them."""
     from dataclasses import replace
 
     from celltcp.cli.console import wide_console
@@ -158,11 +170,15 @@ def _sweep(
 
     console = wide_console()
     for condition in each.unpublished:
+        concerned = [table for table in tables if table.experiment in condition.experiments]
+        if not concerned:
+            continue
+        scenarios = _wanted(each, concerned, scenario)
         found = {
-            value: _run(tables, scenarios, replace(replay, changes=(f"{condition.field}={value}",)))
+            value: _run(concerned, scenarios, replace(replay, changes=(f"{condition.field}={value}",)))
             for value in condition.values
         }
         console.print(f"not published: {condition.condition}; plausible: {condition.plausible}")
-        for number in range(len(tables)):
+        for number in range(len(concerned)):
             by_value = [(value, outcomes[number]) for value, outcomes in found.items()]
             print_sweep(condition.field, by_value, console)

@@ -14,34 +14,19 @@ if TYPE_CHECKING:
 
 
 def print_outcome(found: Outcome, console: Console) -> None:
-    """Prints a row per figure, how well the ranks agree, and the source."""
-    from rich.table import Table
-
-    from celltcp.cli.fitted import print_table
+    """Prints published figures and claims beside ours, how well the ranks agree, and the source."""
     from celltcp.papers.publications import publications
 
-    table = Table(
-        title=f"{found.table.publication}, {found.table.figure}: {found.table.title}, as published and "
-        f"here, means and 95 % intervals{_KINDS[found.table.interval]}"
+    title = f"{found.table.publication}, {found.table.figure}: {found.table.title}"
+    rows = found.rows
+    _print_numbers(
+        f"{title}, as published and here, means and 95 % intervals{_KINDS[found.table.interval]}",
+        [row for row in rows if row.theirs.value is not None],
+        console,
     )
-    for heading in ("scenario", "CCA", "quantity"):
-        table.add_column(heading, no_wrap=True)
-    for heading in ("published", "here", "difference"):
-        table.add_column(heading, justify="right")
-    table.add_column("in the interval")
-    for group in found.groups:
-        for row in group.rows:
-            table.add_row(
-                group.title,
-                row.theirs.cca,
-                f"{group.quantity}, {group.unit}",
-                _text(row.theirs.value, row.theirs.ci95),
-                _text(row.here.mean, row.here.ci95),
-                f"{100 * row.error:+.0f} %" if not math.isnan(row.error) else "-",
-                _agrees(row),
-            )
-        table.add_section()
-    print_table(console, table, ("in the interval", "difference"))
+    _print_claims(f"{title}: claims", [row for row in rows if row.theirs.claim is not None], console)
+    others = [row for row in rows if row.theirs.value is None and row.theirs.claim is None]
+    _print_means(f"{title}: ours", others, console)
     for group in found.groups:
         if group.ranks:
             console.print(
@@ -49,10 +34,92 @@ def print_outcome(found: Outcome, console: Console) -> None:
             )
     for agreement in found.agreements:
         console.print(agreement_text(agreement))
+    held, judged = found.claims
+    if judged:
+        console.print(f"claims of the publication: {held} of {judged} hold here")
     known = publications()
     name = found.table.publication
     source = known[name].source if name in known else name
     console.print(f"published: {source}, {found.table.figure}. {found.table.note}")
+
+
+def _print_numbers(title: str, rows: Sequence[Row], console: Console) -> None:
+    """Prints a row per published figure."""
+    from rich.table import Table
+
+    from celltcp.cli.fitted import print_table
+
+    if not rows:
+        return
+    table = Table(title=title)
+    for heading in ("scenario", "CCA", "quantity"):
+        table.add_column(heading, no_wrap=True)
+    for heading in ("published", "here", "difference"):
+        table.add_column(heading, justify="right")
+    table.add_column("agrees")
+    for row in rows:
+        table.add_row(
+            _place(row),
+            row.theirs.cca,
+            _quantity(row),
+            _text(row.theirs.value, row.theirs.ci95),
+            _text(row.here.mean, row.here.ci95),
+            f"{100 * row.error:+.0f} %" if not math.isnan(row.error) else "-",
+            _agrees(row),
+        )
+    print_table(console, table, ("agrees", "difference"))
+
+
+def _print_claims(title: str, rows: Sequence[Row], console: Console) -> None:
+    """Prints a row per claim: what is said, the relation that stands for it, and our mean."""
+    from rich.table import Table
+
+    from celltcp.cli.fitted import print_table
+
+    if not rows:
+        return
+    table = Table(title=title)
+    for heading in ("scenario", "CCA", "said", "quantity", "claim"):
+        table.add_column(heading)
+    table.add_column("here", justify="right", no_wrap=True)
+    table.add_column("holds")
+    for row in rows:
+        claim = row.theirs.claim.text if row.theirs.claim else ""
+        here = _text(row.here.mean, row.here.ci95)
+        holds = {True: "yes", False: "no", None: "-"}[row.holds]
+        table.add_row(_place(row), row.theirs.cca, row.theirs.note, _quantity(row), claim, here, holds)
+    print_table(console, table, ("quantity", "claim"))
+
+
+def _print_means(title: str, rows: Sequence[Row], console: Console) -> None:
+    """Prints our means of what has no published number, with a column per CCA."""
+    from rich.table import Table
+
+    from celltcp.cli.fitted import print_table
+
+    if not rows:
+        return
+    table = Table(title=title)
+    ccas = list(dict.fromkeys(row.theirs.cca for row in rows))
+    for heading in ("scenario", "quantity"):
+        table.add_column(heading)
+    for cca in ccas:
+        table.add_column(cca, justify="right")
+    lines: dict[tuple[str, str], dict[str, str]] = {}
+    for row in rows:
+        line = lines.setdefault((_place(row), _quantity(row)), {})
+        line[row.theirs.cca] = _text(row.here.mean, row.here.ci95)
+    for (place, quantity), line in lines.items():
+        table.add_row(place, quantity, *(line.get(cca, "") for cca in ccas))
+    print_table(console, table)
+
+
+def _place(row: Row) -> str:
+    return ", ".join(each for each in (row.theirs.scenario, row.theirs.part) if each)
+
+
+def _quantity(row: Row) -> str:
+    return ", ".join(each for each in (row.theirs.quantity, row.theirs.unit) if each)
 
 
 #: Words for the kinds of intervals.

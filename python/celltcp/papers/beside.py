@@ -34,7 +34,8 @@ def beside(comparison: Comparison) -> Beside | None:
             if each.scenario == name
             and each.cca in ccas
             and each.quantity == "goodput"
-            and not each.phase
+            and not each.part
+            and table.place(name).scenario == name
             and each.value is not None
         )
         if entries:

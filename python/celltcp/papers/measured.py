@@ -4,15 +4,29 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
 from celltcp.comparison import Comparison
-from celltcp.papers.published import QUANTITIES, Published
-from celltcp.radio.phases import phased_slots
-from celltcp.radio.slots import MEANS, mean_of, tested_slots
+from celltcp.papers.digest import Digest, digests
+from celltcp.papers.published import Published
+from celltcp.papers.quantities import QUANTITIES
+from celltcp.radio.phases import phases_at
+from celltcp.radio.way import Way
+from celltcp.results import Results
 from celltcp.statistics import student_quantile
+
+#: How the columns of slots of parallel connections become one.
+_JOINED = {
+    **dict.fromkeys(("delivered_bytes", "goodput_mbps", "cwnd", "inflight"), "sum"),
+    **dict.fromkeys(("retransmissions", "duplicate_acks"), "sum"),
+    **dict.fromkeys(("rtt_mean_ms", "owd_mean_ms", "pm_balanced", "pm_delay"), "mean"),
+    **dict.fromkeys(("queue_packets", "capacity_mbps", "rtt_increment_mean_ms"), "mean"),
+    "rtt_increment_max_ms": "max",
+}
 
 
 @dataclass(frozen=True)
@@ -22,28 +36,49 @@ class Measured:
     comparison: Comparison
     #: What ran for each CCA of a table: the same, or as the kernel of the experiments had it.
     ran: dict[str, str]
+    #: Values of quantities that are no measure of runs, such as what a selection gains.
+    known: dict[str, float] = field(default_factory=dict)
 
     def values(self, asked: Published) -> list[float]:
         """Returns the values of the runs, in the order of the seeds."""
-        cca = self.ran[asked.cca]
-        runs = self.comparison.runs
-        mine = runs[runs["cca"] == cca].sort_values("seed")
-        column = QUANTITIES[asked.quantity]
-        if not asked.phase and column is not None:
-            return [float(value) for value in mine[column]]
-        slots = self._slots_of(asked)
+        if asked.quantity in self.known:
+            return [self.known[asked.quantity]]
+        return QUANTITIES[asked.quantity].values(self, asked)
+
+    def spread(self, asked: Published) -> list[float]:
+        """Returns the values of which a picture shows the distribution: of slots or of connections."""
+        spread = QUANTITIES[asked.quantity].spread
+        return self.values(asked) if spread is None else spread(self, asked)
+
+    def per_run(self, asked: Published, measure: Callable[[pd.DataFrame], float]) -> list[float]:
+        """Returns a measure of the slots of each run."""
+        slots = self.slots_of(asked)
+        by_run = dict(list(slots.groupby("run")))
         return [
-            mean_of(slots[slots["run"] == run], asked.quantity, self._slot_s) for run in mine["run"]
+            measure(by_run[run]) if run in by_run else math.nan for run in self.runs_of(asked)["run"]
         ]
+
+    def runs_of(self, asked: Published) -> pd.DataFrame:
+        """Returns the runs of the CCA, in the order of the seeds."""
+        runs = self.comparison.runs
+        return runs[runs["cca"] == self.ran[asked.cca]].sort_values("seed")
+
+    def flows_of(self, asked: Published) -> list[pd.DataFrame]:
+        """Returns the connections of each run of the CCA."""
+        flows = self._flows
+        return [flows.get(int(run), _none(flows)) for run in self.runs_of(asked)["run"]]
+
+    def digests_of(self, asked: Published) -> list[Digest]:
+        """Returns the digest of the radio's log of each run of the CCA."""
+        return [self.digests[int(run)] for run in self.runs_of(asked)["run"]]
 
     def slot_interval(self, asked: Published) -> float | None:
         """Returns half the 95 % interval of a slot over the runs, averaged over the slots."""
-        slots = self._slots_of(asked)
-        if asked.quantity == "goodput":
-            values = slots["delivered_bytes"] * 8e-6 / self._slot_s
-        else:
-            values = slots[MEANS.get(asked.quantity, asked.quantity)]
-        over_runs = values.groupby((slots["t_s"] / self._slot_s).round().astype(int))
+        slots = self.slots_of(asked)
+        column = QUANTITIES[asked.quantity].column
+        if column is None:
+            return None
+        over_runs = slots[column].groupby((slots["t_s"] / self.slot_s).round().astype(int))
         spread = pd.DataFrame({"sd": over_runs.std(), "count": over_runs.count()}).dropna()
         if spread.empty:
             return None
@@ -53,19 +88,93 @@ class Measured:
         ]
         return math.fsum(halves) / len(halves)
 
-    def _slots_of(self, asked: Published) -> pd.DataFrame:
-        slots = self._phased if asked.phase else self._slots
-        mine = slots["cca"] == self.ran[asked.cca]
-        return slots[mine & (slots["phase"] == asked.phase)] if asked.phase else slots[mine]
+    def slots_of(self, asked: Published) -> pd.DataFrame:
+        """Returns the slots of the CCA's first flow, of the phase and the window that are asked for."""
+        slots = self._slots.get(self.ran[asked.cca])
+        if slots is None:
+            return next(iter(self._slots.values())).iloc[:0]
+        if asked.window:
+            slots = slots[
+                (slots["t_s"] >= asked.window[0] - 1e-9) & (slots["t_s"] < asked.window[1] - 1e-9)
+            ]
+        if not asked.phase:
+            return slots
+        begun = slots["run"].map(self._begun)
+        phases = phases_at(self.way, slots["t_s"] + self.slot_s / 2, begun)
+        within: pd.DataFrame = slots[phases == asked.phase]
+        return within
+
+    def has_phase(self, phase: str) -> bool:
+        """Returns whether the runs have slots in a phase."""
+        slots = next(iter(self._slots.values()))
+        phases = phases_at(self.way, slots["t_s"] + self.slot_s / 2, slots["run"].map(self._begun))
+        return bool((phases == phase).any())
 
     @functools.cached_property
-    def _slots(self) -> pd.DataFrame:
-        return tested_slots(self.comparison)
+    def digests(self) -> dict[int, Digest]:
+        """Digests of the radio's log by run."""
+        return digests(self.comparison)
+
+    def without_log(self) -> Measured:
+        """Returns the same with the digests of the radio's log in place of the log itself."""
+        if "radio" not in self.comparison.results.tables:
+            return self
+        kept = self.digests
+        results = self.comparison.results
+        tables = {name: table for name, table in results.tables.items() if name != "radio"}
+        found = replace(self, comparison=Comparison(Results(tables, results.about)))
+        found.__dict__["digests"] = kept
+        return found
 
     @functools.cached_property
-    def _phased(self) -> pd.DataFrame:
-        return phased_slots(self.comparison)
+    def all_slots(self) -> pd.DataFrame:
+        """Slots of all connections."""
+        return self.comparison.slots
+
+    @functools.cached_property
+    def handovers(self) -> Counter[tuple[int, int]]:
+        """Handovers by run and connection; those without one are left out."""
+        events = self.comparison.results.tables["events"].to_pandas()
+        mine = events[events["kind"] == "handover"]
+        return Counter(zip(mine["run"].astype(int), mine["flow"].astype(int), strict=True))
+
+    @functools.cached_property
+    def _slots(self) -> dict[str, pd.DataFrame]:
+        """Slots of the first flow by what ran, parallel connections joined."""
+        flows = self.comparison.flows
+        first = flows.groupby("run")["name"].transform("first") == flows["name"]
+        slots = self.all_slots.drop(columns="cca", errors="ignore")
+        slots = slots.merge(flows.loc[first, ["run", "flow"]], on=["run", "flow"])
+        if slots.duplicated(["run", "t_s"]).any():
+            # What the others carry is missing in the capacity of each.
+            mine = slots["goodput_mbps"]
+            whole = mine.groupby([slots["run"], slots["t_s"]]).transform("sum")
+            slots["capacity_mbps"] += whole - mine
+            slots = slots.groupby(["run", "t_s"], as_index=False).agg(_JOINED)
+        lineups = self.comparison.runs.set_index("run")["cca"]
+        return dict(list(slots.groupby(slots["run"].map(lineups).astype(str))))
+
+    @functools.cached_property
+    def _begun(self) -> pd.Series:
+        begun: pd.Series = pd.concat(
+            [each.groupby("run")["t_s"].min() for each in self._slots.values()]
+        )
+        return begun
+
+    @functools.cached_property
+    def _flows(self) -> dict[int, pd.DataFrame]:
+        return {int(str(run)): mine for run, mine in self.comparison.flows.groupby("run")}
+
+    @functools.cached_property
+    def way(self) -> Way:
+        """The phone's mean SINR over time."""
+        return Way.of(self.comparison.results)
 
     @property
-    def _slot_s(self) -> float:
+    def slot_s(self) -> float:
+        """Length of a slot, s."""
         return float(self.comparison.results.about["slot_s"])
+
+
+def _none(flows: dict[int, pd.DataFrame]) -> pd.DataFrame:
+    return next(iter(flows.values())).iloc[:0]

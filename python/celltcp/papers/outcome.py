@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from celltcp.papers.measured import Measured
@@ -25,10 +25,19 @@ class Row:
     values: list[float]
     #: Mean, with an interval of the kind that the table has.
     here: Estimate
+    #: Runs that it is from, for pictures.
+    source: Measured = field(repr=False)
+    #: Whether the claim holds; None without one.
+    holds: bool | None = None
 
     @property
     def agrees(self) -> bool | None:
-        """Whether our mean lies in the published interval or, without one, the figure in ours."""
+        """Whether the claim holds, or else whether one figure lies in the interval of the other.
+
+        That is ours in the published interval or, without one, the published figure in ours.
+        """
+        if self.theirs.claim is not None:
+            return self.holds
         half = self.here.ci95 if self.theirs.ci95 is None else self.theirs.ci95
         if half is None or self.theirs.value is None or math.isnan(self.here.mean):
             return None
@@ -44,21 +53,22 @@ class Row:
         """The row as `celltcp papers --json` has it."""
         kind = {"slots": "intervals are of slots, averaged over the run"}.get(self.table.interval, "")
         as_ran = f"ran as {self.ran}" if self.ran != self.theirs.cca else ""
-        notes = (self.table.note, self.theirs.note, kind, as_ran)
-        phase = f", {self.theirs.phase}" if self.theirs.phase else ""
+        claim = f"claim: {self.theirs.claim.text}" if self.theirs.claim else ""
+        notes = (claim, self.theirs.note, self.table.note, kind, as_ran)
+        part = f", {self.theirs.part}" if self.theirs.part else ""
         return {
             "publication": self.table.publication,
             "experiment": self.table.experiment,
             "figure": self.table.figure,
             "scenario": self.theirs.scenario,
             "cca": self.theirs.cca,
-            "quantity": self.theirs.quantity + phase,
+            "quantity": self.theirs.quantity + part,
             "unit": self.theirs.unit,
             "published": self.theirs.value,
             "published_ci95": self.theirs.ci95,
             "here": json_value(self.here.mean),
             "here_ci95": self.here.ci95,
-            "runs": len(self.values),
+            "runs": len(self.source.runs_of(self.theirs)),
             "agrees": self.agrees,
             "note": "; ".join(note for note in notes if note),
         }
@@ -71,15 +81,16 @@ class Group:
     scenario: str
     quantity: str
     unit: str
-    phase: str
+    #: Phase, window and zone.
+    part: str
     rows: list[Row]
     #: None for fewer than three CCAs.
     ranks: RankCorrelation | None
 
     @property
     def title(self) -> str:
-        """Scenario and phase."""
-        return f"{self.scenario}, {self.phase}" if self.phase else self.scenario
+        """Scenario, with the part of it."""
+        return f"{self.scenario}, {self.part}" if self.part else self.scenario
 
 
 @dataclass(frozen=True)
@@ -107,6 +118,12 @@ class Outcome:
     groups: list[Group]
 
     @property
+    def claims(self) -> tuple[int, int]:
+        """How many claims hold, and how many could be judged."""
+        judged = [row.holds for row in self.rows if row.holds is not None]
+        return sum(judged), len(judged)
+
+    @property
     def rows(self) -> list[Row]:
         """All rows."""
         return [row for group in self.groups for row in group.rows]
@@ -124,21 +141,37 @@ class Outcome:
 
 
 def outcome(table: Table, measured: Mapping[str, Measured]) -> Outcome:
-    """Returns the figures of a table beside those measured, by scenario; others are left out."""
+    """Returns the figures of a table beside those measured, by place; others are left out."""
     groups: dict[tuple[str, str, str], list[Row]] = {}
     for each in table.entries:
-        if each.scenario in measured:
-            key = (each.scenario, each.quantity, each.phase)
-            groups.setdefault(key, []).append(_row(table, each, measured[each.scenario]))
+        if each.source in measured and each.cca in measured[each.source].ran:
+            key = (each.scenario, each.quantity, each.part)
+            groups.setdefault(key, []).append(_row(table, each, measured))
     return Outcome(table, [_group(rows) for rows in groups.values()])
 
 
-def _row(table: Table, theirs: Published, here: Measured) -> Row:
+def _row(table: Table, theirs: Published, measured: Mapping[str, Measured]) -> Row:
+    here = measured[theirs.source]
     values = here.values(theirs)
     found = estimate(values)
     if table.interval == "slots":
         found = Estimate(found.mean, here.slot_interval(theirs))
-    return Row(table, theirs, here.ran[theirs.cca], values, found)
+    holds = _holds(theirs, values, measured)
+    return Row(table, theirs, here.ran[theirs.cca], values, found, here, holds)
+
+
+def _holds(theirs: Published, values: list[float], measured: Mapping[str, Measured]) -> bool | None:
+    """Returns whether the claim of an entry holds of these values; None where others are missing."""
+
+    def of(cca: str | None, scenario: str | None) -> Sequence[float]:
+        asked = replace(theirs, cca=cca or theirs.cca, scenario=scenario or theirs.scenario)
+        there = measured.get(asked.source)
+        return there.values(asked) if there is not None and asked.cca in there.ran else [math.nan]
+
+    if theirs.claim is None:
+        return None
+    others = {cca: of(cca, None) for cca in measured[theirs.scenario].ran}
+    return theirs.claim.holds(theirs.cca, values, others, of)
 
 
 def _group(rows: list[Row]) -> Group:
@@ -151,7 +184,7 @@ def _group(rows: list[Row]) -> Group:
             if row.theirs.value is not None
         },
     )
-    return Group(first.scenario, first.quantity, first.unit, first.phase, rows, ranks)
+    return Group(first.scenario, first.quantity, first.unit, first.part, rows, ranks)
 
 
 def _agreement(quantity: str, groups: list[Group]) -> Agreement:
@@ -159,7 +192,7 @@ def _agreement(quantity: str, groups: list[Group]) -> Agreement:
     known = [0.0 if math.isnan(rho) else rho for rho in rhos]
     rows = [row for each in groups for row in each.rows]
     errors = [abs(row.error) for row in rows if not math.isnan(row.error)]
-    judged = [row for row in rows if row.agrees is not None]
+    judged = [row for row in rows if row.agrees is not None and row.theirs.claim is None]
     orders = []
     for each in groups:
         pairs = [(row.here.mean, row.theirs.value) for row in each.rows if row.theirs.value is not None]

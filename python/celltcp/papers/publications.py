@@ -23,6 +23,8 @@ class Unpublished:
     field: str
     plausible: str
     values: tuple[str, ...]
+    #: Experiments that it matters for.
+    experiments: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,11 @@ def _read(file: Path) -> Publication:
         found.get("era", {}),
         tuple(
             Unpublished(
-                each["condition"], each["field"], each["plausible"], tuple(each.get("values", ()))
+                each["condition"],
+                each["field"],
+                each["plausible"],
+                tuple(each.get("values", ())),
+                tuple(each["experiments"]),
             )
             for each in found.get("unpublished", [])
         ),

@@ -13,29 +13,35 @@ from __future__ import annotations
 
 import csv
 import functools
+import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from celltcp._core import CelltcpError
 from celltcp.ccas import chosen
+from celltcp.papers.claims import Claim, claim
+from celltcp.papers.places import Place, place_of
+from celltcp.papers.quantities import QUANTITIES
 from celltcp.radio.phases import PHASES
-
-#: Quantities that tables can have, with the column of runs that has them over the whole way.
-QUANTITIES = {
-    "goodput": "goodput_mbps",
-    "rtt": "rtt_mean_ms",
-    "owd": None,
-    "pm_balanced": "pm_balanced",
-    "pm_delay": "pm_delay",
-    "retransmissions": None,
-}
 
 #: Kinds of intervals.
 INTERVALS = ("runs", "slots")
 
-#: Forms of pictures: bars beside those published, or spider plots of all quantities.
-FORMS = ("bars", "spider")
+#: Forms of pictures: bars beside those published, spider plots of all quantities, quantities over time,
+#: over the place on the way, distributions of slots or of connections, values by zone, changes of the
+#: MCS from block to block, points of one quantity against another, or a list of claims.
+FORMS = (
+    *("bars", "spider", "time", "position", "ecdf", "zones", "transitions", "scatter"),
+    "verdicts",
+)
+
+#: In the column `cca`: the best CCA of each phase by the quantity, one after another (see `switching`).
+SELECTION = "selection"
+
+#: Order of experiments by the first word of their names; others come last.
+_KINDS = {"table": 0, "figure": 1}
 
 _TABLES = Path(__file__).parent / "tables"
 _REQUIRED = ("scenario", "cca", "quantity", "unit", "published")
@@ -56,6 +62,41 @@ class Published:
     value: float | None
     ci95: float | None
     note: str = ""
+    #: Seconds of the run; None for all.
+    window: tuple[float, float] | None = None
+    #: Range of what the quantity is by; None for all.
+    zone: tuple[float, float] | None = None
+    #: What the publication says in words, as a relation.
+    claim: Claim | None = None
+
+    @property
+    def criterion(self) -> str:
+        """The quantity by which the CCAs of a selection are chosen."""
+        return self.quantity.removeprefix("gain_")
+
+    @property
+    def source(self) -> str:
+        """Name of the runs: the place, for a selection with its criterion."""
+        if self.cca != SELECTION:
+            return self.scenario
+        return f"{self.scenario}, {SELECTION} by {self.criterion}"
+
+    @property
+    def part(self) -> str:
+        """Phase, window and zone, in words; empty for the whole."""
+        window = f"{_words(self.window)} s" if self.window else ""
+        zone = _words(self.zone) if self.zone else ""
+        return ", ".join(each for each in (self.phase, window, zone) if each)
+
+
+def _words(ends: tuple[float, float]) -> str:
+    """Returns a range in words."""
+    low, high = ends
+    if low == -math.inf:
+        return f"below {high:g}"
+    if high == math.inf:
+        return f"from {low:g}"
+    return f"{low:g}" if low == high else f"{low:g} to {high:g}"
 
 
 @dataclass(frozen=True)
@@ -74,21 +115,35 @@ class Table:
     form: str
     note: str
     entries: tuple[Published, ...]
+    #: Scenarios with changes, by the names that the entries have for them.
+    named: tuple[Place, ...] = ()
+
+    def place(self, name: str) -> Place:
+        """Returns the place of a name: one of the table's own, or a scenario."""
+        return next((each for each in self.named if each.name == name), Place(name, name))
 
     @property
     def scenarios(self) -> list[str]:
-        """The scenarios, in the order of the file."""
-        return list(dict.fromkeys(each.scenario for each in self.entries))
+        """The places, in the order of the file, with those that claims refer to."""
+        own = [each.scenario for each in self.entries]
+        referred = [each.claim.place for each in self.entries if each.claim and each.claim.place]
+        return list(dict.fromkeys([*own, *referred]))
 
 
 @functools.cache
 def published_tables(folder: Path = _TABLES) -> tuple[Table, ...]:
-    """Returns the tables in a folder, by the names of their files.
+    """Returns the tables in a folder: those of a publication together, tables before figures.
 
     Raises:
         CelltcpError: names the file, the line, the field and what is allowed.
     """
-    return tuple(_read(file) for file in sorted(folder.glob("*.csv")))
+    return tuple(sorted((_read(file) for file in sorted(folder.glob("*.csv"))), key=_order))
+
+
+def _order(table: Table) -> tuple[str, int, list[int], str]:
+    kind = table.experiment.partition("-")[0]
+    numbers = [int(each) for each in re.findall(r"[0-9]+", table.experiment)]
+    return table.publication, _KINDS.get(kind, len(_KINDS)), numbers, table.experiment
 
 
 def published_goodput(scenario: str | None = None, paper: str | None = None) -> list[Published]:
@@ -98,8 +153,8 @@ def published_goodput(scenario: str | None = None, paper: str | None = None) -> 
         for table in published_tables()
         if paper in (None, table.publication)
         for each in table.entries
-        if scenario in (None, each.scenario) and each.quantity == "goodput" and not each.phase
-        if each.value is not None
+        if scenario in (None, each.scenario) and each.quantity == "goodput" and not each.part
+        if each.value is not None and table.place(each.scenario).scenario == each.scenario
     ]
 
 
@@ -122,6 +177,11 @@ def _read(file: Path) -> Table:
         raise CelltcpError(f"{file}: {missing[0]} is missing; the header needs {', '.join(_HEADER)}")
     interval = _word(file, header, "interval", INTERVALS)
     form = _word(file, header, "form", FORMS)
+    named = tuple(
+        place_of(key.removeprefix("place ").strip(), value)
+        for key, value in header.items()
+        if key.startswith("place ")
+    )
     rows = [(number, line) for number, line in enumerate(lines, 1) if line and line[0] != "#"]
     found = csv.DictReader(line for _, line in rows)
     if missing := [name for name in _REQUIRED if name not in (found.fieldnames or ())]:
@@ -140,6 +200,7 @@ def _read(file: Path) -> Table:
         form,
         header.get("note", ""),
         entries,
+        named,
     )
 
 
@@ -160,15 +221,33 @@ def _entry(row: Mapping[str, str | None], place: str) -> Published:
         raise CelltcpError(f"{place}: phase: {phase!r}: allowed: {', '.join(phases)}, or none")
     value = row["published"]
     width = row.get("published_ci95")
+    said = row.get("claim")
+    cca = row["cca"] or ""
     return Published(
         row["scenario"] or "",
-        chosen(row["cca"] or "", ())[0],
+        cca if cca == SELECTION else chosen(cca, ())[0],
         quantity,
         row["unit"] or "",
         phase,
         _number(value, "published", place) if value else None,
         _number(width, "published_ci95", place) if width else None,
         row.get("note") or "",
+        _range(row.get("window"), "window", place),
+        _range(row.get("zone"), "zone", place),
+        claim(said, place) if said else None,
+    )
+
+
+def _range(text: str | None, field: str, place: str) -> tuple[float, float] | None:
+    """Returns the ends of a range such as `14..18`, `20..` or `..5`."""
+    if not text:
+        return None
+    low, dots, high = text.partition("..")
+    if not dots:
+        raise CelltcpError(f"{place}: {field}: {text!r} is no range such as 14..18, 20.. or ..5")
+    return (
+        _number(low, field, place) if low else -math.inf,
+        _number(high, field, place) if high else math.inf,
     )
 
 

@@ -1,19 +1,23 @@
-"""Runs of the scenarios that tables are about, and what they cost."""
+"""Runs of the places that tables are about, and what they cost."""
 
 from __future__ import annotations
 
+import fnmatch
 import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from celltcp._core import CelltcpError
 from celltcp.campaign import Progress
 from celltcp.ccas import chosen
 from celltcp.comparison import compare
 from celltcp.papers.measured import Measured
-from celltcp.papers.published import Table, published_tables
-from celltcp.scenarios import load_scenario
+from celltcp.papers.places import Place
+from celltcp.papers.published import SELECTION, Published, Table, published_tables
+from celltcp.papers.quantities import QUANTITIES
+from celltcp.scenarios import scenario_names
 
 #: Scenario and length of the run by which the speed of the machine is measured.
 _TRIAL = ("mobility/forward-60-4g", "4s")
@@ -21,59 +25,95 @@ _TRIAL = ("mobility/forward-60-4g", "4s")
 
 @dataclass(frozen=True)
 class Replay:
-    """How the scenarios of tables are run again."""
+    """How the places of tables are run again."""
 
     runs: int = 10
     seed: int = 1
     jobs: int | None = None
     #: CCAs as the kernel of the experiments had them, by today's names.
     era: Mapping[str, str] | None = None
-    #: Overrides of the scenarios, as `field=value`.
+    #: Overrides of all places, as `field=value`.
     changes: Sequence[str] = ()
     out: Path | None = None
 
-    def measure(self, scenario: str, progress: Progress | None = None) -> Measured:
-        """Runs a scenario with the CCAs of all tables about it; with `out`, only what is missing.
+    def measure(self, name: str, progress: Progress | None = None) -> Measured:
+        """Runs a place with the CCAs of all tables about it; with `out`, only what is missing.
 
-        All tables share the runs of a scenario, whichever of them is asked for.
+        All tables share the runs of a place, whichever of them is asked for.
         """
+        place = place_named(name)
         era = self.era or {}
-        ran = {cca: chosen(era.get(cca, cca), ())[0] for cca in ccas_of(scenario)}
+        ran = {cca: chosen(place.lineup(era.get(cca, cca)), ())[0] for cca in ccas_of(name)}
         comparison = compare(
-            scenario,
-            cca=list(ran.values()),
+            place.scenario,
+            cca=list(dict.fromkeys(ran.values())),
             runs=self.runs,
             seed=self.seed,
             jobs=self.jobs,
-            set=self.changes,
-            out=self._folder(scenario),
+            set=[*place.changes, *self.changes],
+            radio_log=needs_log(name),
+            out=self.folder(name),
             progress=progress,
         )
-        return Measured(comparison, ran)
+        return Measured(comparison, ran).without_log()
 
-    def _folder(self, scenario: str) -> Path | None:
+    def folder(self, name: str) -> Path | None:
+        """Returns the folder of the runs of a place."""
         if self.out is None:
             return None
-        parts = (*self.changes, *(("era",) if self.era else ()), scenario)
+        parts = (*self.changes, *(("era",) if self.era else ()), name)
         return self.out.joinpath(*parts)
 
 
-def ccas_of(scenario: str) -> list[str]:
-    """Returns the CCAs of which some table has a figure on a scenario."""
-    entries = [each for table in published_tables() for each in table.entries]
-    return list(dict.fromkeys(each.cca for each in entries if each.scenario == scenario))
+def _entries(name: str) -> list[Published]:
+    """Returns what all tables have on a place."""
+    return [each for table in published_tables() for each in table.entries if each.scenario == name]
+
+
+def place_named(name: str) -> Place:
+    """Returns the place of a name, which is the same in all tables.
+
+    Raises:
+        CelltcpError: if two tables have different places of that name.
+    """
+    named = {each for table in published_tables() for each in table.named if each.name == name}
+    if len(named) > 1:
+        raise CelltcpError(f"place {name!r}: two tables have different ones")
+    return named.pop() if named else Place(name, name)
+
+
+def ccas_of(name: str) -> list[str]:
+    """Returns the CCAs of which some table has a figure on a place, or that a claim compares there."""
+    found = {each.cca: None for each in _entries(name) if each.cca != SELECTION}
+    for table in published_tables():
+        for each in table.entries:
+            if each.claim and each.claim.refers and (each.claim.place or each.scenario) == name:
+                found[each.claim.cca or each.cca] = None
+    return list(found)
+
+
+def needs_log(name: str) -> bool:
+    """Returns whether some table asks for what only the log of the radio has."""
+    return any(QUANTITIES[each.quantity].log for each in _entries(name))
 
 
 def scenarios_of(tables: Sequence[Table]) -> list[str]:
-    """Returns the scenarios of these tables, each once."""
-    return list(dict.fromkeys(scenario for table in tables for scenario in table.scenarios))
+    """Returns the places of these tables, each once; a pattern stands for built-in scenarios."""
+    names = (name for table in tables for each in table.scenarios for name in group(each))
+    return list(dict.fromkeys(names))
+
+
+def group(pattern: str) -> list[str]:
+    """Returns the built-in scenarios that a pattern stands for; the name itself without one."""
+    if "*" not in pattern:
+        return [pattern]
+    return [each for each in scenario_names() if fnmatch.fnmatch(each, pattern)]
 
 
 def simulated_s(tables: Sequence[Table], runs: int) -> float:
     """Returns the simulated time of the runs of these tables, s."""
     return sum(
-        load_scenario(scenario).duration_s * len(ccas_of(scenario)) * runs
-        for scenario in scenarios_of(tables)
+        place_named(name).duration_s * len(ccas_of(name)) * runs for name in scenarios_of(tables)
     )
 
 

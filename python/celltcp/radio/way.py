@@ -39,6 +39,12 @@ class Way:
         found: NDArray[np.float64] = np.interp(times_s.to_numpy(), self.times_s, self.sinr_db)
         return found
 
+    def when(self, sinr_db: float) -> float:
+        """Returns the time in s at which the mean SINR is that in dB; it only falls or only rises."""
+        pairs = sorted(zip(self.sinr_db, self.times_s, strict=True))
+        ratios, times = zip(*pairs, strict=True)
+        return float(np.interp(sinr_db, ratios, times))
+
     @cached_property
     def movement(self) -> str:
         """Movement: `"forward"` where quality only falls, `"backward"` where it only rises.

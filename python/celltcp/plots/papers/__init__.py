@@ -1,0 +1,69 @@
+"""Published figures and ours, each experiment in the form of its publication."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from celltcp.papers.quantities import QUANTITIES
+from celltcp.plots.papers.bars import bar_panels
+from celltcp.plots.papers.courses import position_panels, time_panels
+from celltcp.plots.papers.distributions import ecdf_panels
+from celltcp.plots.papers.points import scatter_panels
+from celltcp.plots.papers.schemes import transition_panels, zone_panels
+from celltcp.plots.papers.spiders import spider_panels
+from celltcp.plots.papers.verdicts import verdict_panels
+from celltcp.plots.style import figure
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from matplotlib.figure import Figure
+
+    from celltcp.papers.outcome import Outcome
+    from celltcp.plots.papers.panel import Panel
+
+#: Panels of each form, how many stand beside each other, and their height in inches.
+_FORMS: dict[str, tuple[Callable[[Outcome], list[Panel]], int, float]] = {
+    "bars": (bar_panels, 2, 2.8),
+    "spider": (spider_panels, 3, 3.6),
+    "time": (time_panels, 3, 2.5),
+    "position": (position_panels, 3, 2.7),
+    "ecdf": (ecdf_panels, 3, 2.7),
+    "zones": (zone_panels, 2, 2.8),
+    "transitions": (transition_panels, 3, 3.0),
+    "scatter": (scatter_panels, 2, 3.2),
+    "verdicts": (verdict_panels, 1, 3.0),
+}
+
+#: Columns of the grid that all forms divide.
+_COLUMNS = 12
+
+
+def draw_outcomes(found: Sequence[Outcome]) -> Figure:
+    """Draws outcomes in the forms that their tables have, one under the other."""
+    lines: list[tuple[float, int, list[Panel]]] = []
+    for each in found:
+        make, beside, height = _FORMS[each.table.form]
+        panels = make(each)
+        beside = min(_beside(each, beside), max(len(panels), 1))
+        for start in range(0, len(panels), beside):
+            line = panels[start : start + beside]
+            lines.append((line[0].height or height, beside, line))
+    heights = [height for height, _, _ in lines]
+    picture = figure(9.2, max(sum(heights), 1.0))
+    if not lines:
+        return picture
+    grid = picture.add_gridspec(len(lines), _COLUMNS, height_ratios=heights)
+    for row, (_, beside, panels) in enumerate(lines):
+        width = _COLUMNS // beside
+        for place, panel in enumerate(panels):
+            spot = grid[row, place * width : (place + 1) * width]
+            axes = picture.add_subplot(spot, projection=panel.projection)
+            panel.draw(axes)
+    return picture
+
+
+def _beside(found: Outcome, usual: int) -> int:
+    """Returns the panels of a line: all quantities of a place over time, if they fit."""
+    drawn = {row.theirs.quantity for row in found.rows if QUANTITIES[row.theirs.quantity].column}
+    return len(drawn) if found.table.form == "time" and len(drawn) in (2, 4) else usual

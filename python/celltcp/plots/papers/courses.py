@@ -1,0 +1,114 @@
+"""Courses: quantities over the time of the run, or over the place on the way in both directions."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from celltcp.papers.quantities import QUANTITIES
+from celltcp.plots.palette import line
+from celltcp.plots.papers.panel import Panel, axis_of, by_scenario, shades_of
+from celltcp.plots.style import shade_capacity
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from celltcp.papers.outcome import Outcome, Row
+    from celltcp.papers.published import Published
+
+#: Most points of a line over time, and points over the way.
+_MOST_POINTS, _STEPS = 120, 40
+
+
+def time_panels(found: Outcome) -> list[Panel]:
+    """Returns a panel per place and quantity: means over the runs."""
+    groups = [each for each in by_scenario(found) if QUANTITIES[each[1]].column]
+    return [
+        Panel(functools.partial(_draw_time, found.table.figure, rows, place == 0))
+        for place, (_, _, rows) in enumerate(groups)
+    ]
+
+
+def _draw_time(name: str, rows: Sequence[Row], legend: bool, axes: Axes) -> None:
+    shades = shades_of(rows)
+    column = QUANTITIES[rows[0].theirs.quantity].column or ""
+    for place, row in enumerate(rows):
+        slots = row.source.slots_of(_whole(row))
+        end = float(slots["t_s"].max()) + row.source.slot_s
+        step = max(row.source.slot_s, _nice(end / _MOST_POINTS))
+        places = ((slots["t_s"] + 1e-9) / step).astype(int)
+        means = slots.groupby(places)[column].mean()
+        times = (means.index.to_numpy() + 0.5) * step
+        if place == 0 and row.theirs.quantity == "goodput":
+            capacity = slots.groupby(places)["capacity_mbps"].mean()
+            shade_capacity(axes, times, capacity.to_numpy())
+        cca = row.theirs.cca
+        axes.plot(times, means.to_numpy(), color=shades[cca], ls=line(cca), lw=1.0, label=cca)
+    first = rows[0].theirs
+    axes.set_xlabel("time, s")
+    axes.set_ylabel(axis_of(rows[0]))
+    axes.set_ylim(bottom=0)
+    axes.set_title(f"{first.scenario}\n{name}", fontsize=9)
+    if legend:
+        axes.legend(fontsize="x-small")
+
+
+def position_panels(found: Outcome) -> list[Panel]:
+    """Returns a panel per pair of places that differ in the direction only, by quantity."""
+    pairs: dict[tuple[str, str], list[Row]] = {}
+    for scenario, quantity, rows in by_scenario(found):
+        where = scenario.replace("forward", "*").replace("backward", "*")
+        pairs.setdefault((where, quantity), []).extend(rows)
+    return [
+        Panel(functools.partial(_draw_position, found.table.figure, where, rows))
+        for (where, _), rows in pairs.items()
+    ]
+
+
+def _draw_position(name: str, where: str, rows: Sequence[Row], axes: Axes) -> None:
+    shades = shades_of(rows)
+    for row in rows:
+        slots = row.source.slots_of(_whole(row))
+        way = row.source.way
+        ratios = way.at(slots["t_s"] + row.source.slot_s / 2)
+        edges = np.linspace(way.lowest_db, way.highest_db, _STEPS + 1)
+        places = np.clip(np.digitize(ratios, edges) - 1, 0, _STEPS - 1)
+        column = QUANTITIES[row.theirs.quantity].column or ""
+        medians = _medians(slots, column, places)
+        middles = (edges[:-1] + edges[1:])[medians.index.to_numpy()] / 2
+        cca = row.theirs.cca
+        axes.plot(
+            middles,
+            medians.to_numpy(),
+            color=shades[cca],
+            ls="-" if way.movement == "forward" else "--",
+            lw=1.0,
+            label=f"{cca}, {way.movement}",
+        )
+    axes.invert_xaxis()
+    axes.set_xlabel("mean SINR, dB (the place)")
+    axes.set_ylabel(f"median {axis_of(rows[0])}")
+    axes.set_ylim(bottom=0)
+    axes.set_title(f"{where}\n{name}", fontsize=9)
+    axes.legend(fontsize="x-small")
+
+
+def _medians(slots: pd.DataFrame, column: str, places: NDArray[np.intp]) -> pd.Series:
+    found: pd.Series = slots[column].groupby(places).median()
+    return found
+
+
+def _whole(row: Row) -> Published:
+    """Returns what the row asks for, of the whole run."""
+    return replace(row.theirs, phase="", window=None, zone=None)
+
+
+def _nice(step: float) -> float:
+    return max(round(step, 1), 0.1)

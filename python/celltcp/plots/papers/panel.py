@@ -1,0 +1,44 @@
+"""Panel: one set of axes of a picture of a publication."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from celltcp.plots.palette import colours
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from matplotlib.axes import Axes
+
+    from celltcp.papers.outcome import Outcome, Row
+
+
+@dataclass(frozen=True)
+class Panel:
+    """What draws one set of axes, and the projection of these."""
+
+    draw: Callable[[Axes], None]
+    projection: str | None = None
+    #: Height in inches; None for that of the form.
+    height: float | None = None
+
+
+def shades_of(rows: Sequence[Row]) -> dict[str, str]:
+    """Returns the colours of the CCAs of some rows."""
+    return colours(row.theirs.cca for row in rows)
+
+
+def axis_of(row: Row) -> str:
+    """Returns the label of an axis: the quantity of a row and its unit."""
+    name = row.theirs.quantity.replace("_", " ")
+    return f"{name}, {row.theirs.unit}" if row.theirs.unit else name
+
+
+def by_scenario(found: Outcome) -> list[tuple[str, str, list[Row]]]:
+    """Returns the rows of each place and quantity once per CCA, whatever the part of the way."""
+    rows: dict[tuple[str, str], dict[str, Row]] = {}
+    for row in found.rows:
+        rows.setdefault((row.theirs.scenario, row.theirs.quantity), {}).setdefault(row.theirs.cca, row)
+    return [(scenario, quantity, list(mine.values())) for (scenario, quantity), mine in rows.items()]

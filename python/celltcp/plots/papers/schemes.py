@@ -1,0 +1,87 @@
+"""Schemes: quantities by zone of MCS or of SINR, and changes of the MCS from block to block."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from celltcp.papers.digest import STEPS
+from celltcp.plots.papers.panel import Panel, axis_of, shades_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+    from celltcp.papers.outcome import Group, Outcome, Row
+
+
+def zone_panels(found: Outcome) -> list[Panel]:
+    """Returns a panel per place and quantity, with bars of the CCAs by zone.
+
+    Zones that are only there for a claim or a number are left out where there are others.
+    """
+    groups: dict[tuple[str, str], list[Group]] = {}
+    for each in found.groups:
+        groups.setdefault((each.scenario, each.quantity), []).append(each)
+    return [
+        Panel(functools.partial(_draw_zones, found.table.figure, [*filter(_is_drawn, mine)] or mine))
+        for mine in groups.values()
+    ]
+
+
+def _is_drawn(group: Group) -> bool:
+    return any(row.theirs.claim is None and row.theirs.value is None for row in group.rows)
+
+
+def _draw_zones(name: str, groups: Sequence[Group], axes: Axes) -> None:
+    shades = shades_of([row for group in groups for row in group.rows])
+    width = 0.8 / max(len(shades), 1)
+    for place, cca in enumerate(shades):
+        rows = [[row for row in group.rows if row.theirs.cca == cca] for group in groups]
+        at = np.arange(len(groups)) + (place - (len(shades) - 1) / 2) * width
+        axes.bar(
+            at,
+            [each[0].here.mean if each else math.nan for each in rows],
+            width,
+            yerr=[(each[0].here.ci95 or 0.0) if each else 0.0 for each in rows],
+            color=shades[cca],
+            label=cca,
+            error_kw={"lw": 0.8},
+        )
+    axes.set_xticks(range(len(groups)), [group.part or "all" for group in groups], fontsize=8)
+    axes.grid(axis="x", visible=False)
+    first = groups[0]
+    axes.set_ylabel(axis_of(first.rows[0]))
+    axes.set_title(f"{first.scenario}\n{name}", fontsize=9)
+    axes.legend(fontsize="x-small")
+
+
+def transition_panels(found: Outcome) -> list[Panel]:
+    """Returns a panel per place and step: the MCS of a block and of the first to third one after it."""
+    rows: dict[str, Row] = {}
+    for row in found.rows:
+        rows.setdefault(row.theirs.scenario, row)
+    return [
+        Panel(functools.partial(_draw_transitions, found.table.figure, row, step))
+        for row in rows.values()
+        for step in range(1, STEPS + 1)
+    ]
+
+
+def _draw_transitions(name: str, row: Row, step: int, axes: Axes) -> None:
+    pairs = np.sum([each.pairs[step - 1] for each in row.source.digests_of(row.theirs)], axis=0)
+    totals = pairs.sum(axis=1, keepdims=True)
+    shares = np.divide(pairs, totals, out=np.full(pairs.shape, np.nan), where=totals > 0)
+    last = int(np.flatnonzero(totals[:, 0])[-1]) + 1 if totals.any() else 1
+    picture = axes.imshow(
+        shares[:last, :last].T, origin="lower", aspect="auto", cmap="viridis", vmin=0, vmax=1
+    )
+    axes.figure.colorbar(picture, ax=axes, label="share")
+    axes.set_xlabel("MCS of block n")
+    axes.set_ylabel(f"MCS of block n+{step}")
+    axes.grid(visible=False)
+    axes.set_title(f"{row.theirs.scenario}\n{name}", fontsize=9)

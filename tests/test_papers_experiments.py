@@ -1,0 +1,261 @@
+"""Experiments of publications: claims, places, quantities, pictures, selections by phase."""
+
+from __future__ import annotations
+
+import math
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+
+import celltcp as ct
+from celltcp.papers.claims import claim
+from celltcp.papers.measured import Measured
+from celltcp.papers.outcome import Outcome, outcome
+from celltcp.papers.publications import publications
+from celltcp.papers.published import FORMS, Published, published_tables
+from celltcp.papers.quantities import QUANTITIES
+from celltcp.papers.replay import Replay, ccas_of, group, place_named, scenarios_of
+from celltcp.papers.runner import run_tables
+from celltcp.papers.switching import combination, gain
+from celltcp.plots.papers import draw_outcomes
+
+HEADER = "# publication: atxutegi2018\n# experiment: made-up\n# figure: figure 9\n# title: made up\n"
+
+#: Twelve seconds with two phases.
+TRAIN = "mobility/backward-300-4g"
+
+
+def table_of(folder: Path, header: str, *lines: str, columns: str = "") -> Outcome:
+    """Returns a made-up table, run once for what it needs."""
+    folder.mkdir(exist_ok=True)
+    text = f"{HEADER}{header}scenario,cca,quantity,unit,published{columns}\n" + "\n".join(lines) + "\n"
+    (folder / "made-up.csv").write_text(text)
+    (table,) = published_tables(folder)
+    measured = {}
+    for name in table.scenarios:
+        place = table.place(name)
+        entries = [each for each in table.entries if each.scenario == name]
+        ran = {each.cca: place.lineup(each.cca) for each in entries}
+        comparison = ct.compare(
+            place.scenario,
+            cca=list(ran.values()),
+            runs=1,
+            set=place.changes,
+            radio_log=any(QUANTITIES[each.quantity].log for each in entries),
+        )
+        measured[name] = Measured(comparison, ran).without_log()
+    return outcome(table, measured)
+
+
+@pytest.mark.parametrize(
+    ("text", "mine", "holds"),
+    [
+        ("> 0.95", 0.96, True),
+        ("> 0.95", 0.95, False),
+        ("<= 2", 2.0, True),
+        ("3..8", 5.0, True),
+        ("3..8", 9.0, False),
+        ("> reno", 11.0, True),
+        ("< 0.5 * reno", 4.0, True),
+        ("about reno", 9.1, True),
+        ("about reno", 8.9, False),
+        ("> @ elsewhere", 99.0, False),
+        ("> reno @ elsewhere", 51.0, True),
+        ("best", 11.0, True),
+        ("best", 9.0, False),
+        ("not best", 9.0, True),
+        ("worst", 9.0, True),
+        ("tied", 11.0, False),
+        ("> 1", math.nan, None),
+    ],
+)
+def test_a_claim_is_a_relation(text: str, mine: float, holds: bool | None) -> None:
+    # NewReno has 10 here and 50 elsewhere, where CUBIC has 100.
+    known = {("reno", None): 10.0, ("cubic", "elsewhere"): 100.0, ("reno", "elsewhere"): 50.0}
+    found = claim(text, "line 1").holds(
+        "cubic",
+        [mine],
+        {"cubic": [mine], "reno": [10.0]},
+        lambda cca, place: [known[cca or "cubic", place]],
+    )
+    assert found is holds
+
+
+def test_an_unknown_claim_is_named() -> None:
+    for text in ("better", "> ", "> nobody", "about"):
+        with pytest.raises(ct.CelltcpError):
+            claim(text, "line 1")
+
+
+def test_all_tables_are_complete() -> None:
+    # Places exist, their CCAs can run, claims refer to what is measured.
+    for table in published_tables():
+        assert table.publication in publications(), table.experiment
+        for name in scenarios_of([table]):
+            place = place_named(name)
+            assert place.scenario in ct.scenario_names()
+            assert place.duration_s > 0
+            assert ccas_of(name) or "*" in name
+        for each in table.entries:
+            if each.claim and each.claim.refers:
+                there = each.claim.place or each.scenario
+                assert (each.claim.cca or each.cca) in ccas_of(there), (
+                    table.experiment,
+                    each.claim.text,
+                )
+                assert each.claim.place is None or table.place(there) == place_named(there)
+
+
+def test_experiments_have_names_of_their_own() -> None:
+    names = [(each.publication, each.experiment) for each in published_tables()]
+    assert len(names) == len(set(names))
+    # Tables come before figures, in the order of their numbers.
+    of_thesis = [name for publication, name in names if publication == "atxutegi2018"]
+    assert of_thesis.index("table-5.1") < of_thesis.index("table-6.2") < of_thesis.index("figure-5.2")
+    assert of_thesis.index("figure-6.9") < of_thesis.index("figure-6.10")
+
+
+def test_windows_and_zones_cut_out_a_part(tmp_path) -> None:
+    found = table_of(
+        tmp_path / "t",
+        "# form: zones\n",
+        f"{TRAIN},reno,goodput,Mbit/s,,0..2,",
+        f"{TRAIN},reno,goodput,Mbit/s,,10..,",
+        f"{TRAIN},reno,wasted,TTIs/s,,,14..18",
+        f"{TRAIN},reno,mcs_stays_1,of blocks,,,",
+        f"{TRAIN},reno,cqi_mean,,,,",
+        columns=",window,zone",
+    )
+    first, last, wasted, stays, cqi = (row.here.mean for row in found.rows)
+    assert first < last
+    assert 0 <= wasted <= 1000
+    assert 0 < stays < 1
+    assert 1 <= cqi <= 15
+    assert [row.theirs.part for row in found.rows[:3]] == ["0 to 2 s", "from 10 s", "14 to 18"]
+    assert found.rows[0].to_json()["quantity"] == "goodput, 0 to 2 s"
+
+
+def test_a_place_is_a_scenario_with_changes_and_all_its_flows_have_the_cca(tmp_path) -> None:
+    found = table_of(
+        tmp_path / "t",
+        "# place two: startup/operator-3; flows.0.workload.bytes=1MB; "
+        "flows.1.workload.count=2; duration=8s\n",
+        *(
+            f"two,{cca},{quantity},s,"
+            for quantity in (
+                "completion_long",
+                "completion_total",
+                "completion_competing",
+                "completion_short",
+            )
+            for cca in ("cubic", "bbr")
+        ),
+        "two,bbr,rtt_long,ms,",
+    )
+    by = {(row.theirs.quantity, row.ran): row.here.mean for row in found.rows}
+    assert by["completion_long", "bbr+bbr"] < by["completion_total", "bbr+bbr"]
+    assert by["completion_short", "cubic+cubic"] > 0
+    assert len(found.rows[-1].source.spread(found.rows[-1].theirs)) > 3
+
+
+def test_claims_are_judged_and_told(tmp_path) -> None:
+    found = table_of(
+        tmp_path / "t",
+        "# form: verdicts\n",
+        f"{TRAIN},reno,slow_start_bytes,kB,,> 0,slow start is left",
+        f"{TRAIN},reno,goodput,Mbit/s,,> 1000,impossible",
+        f"{TRAIN},westwood,goodput,Mbit/s,,< 2 * reno,",
+        columns=",claim,note",
+    )
+    assert found.claims == (2, 3)
+    assert [row.agrees for row in found.rows] == [True, False, True]
+    row = found.rows[1].to_json()
+    assert (row["published"], row["agrees"]) == (None, False)
+    assert row["note"] == "claim: > 1000; impossible"
+    (axes,) = draw_outcomes([found]).axes
+    assert any("impossible" in text.get_text() for text in axes.texts)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_draws(tmp_path, form: str) -> None:
+    quantity = {"ecdf": "cqi_mean", "transitions": "mcs_mean"}.get(form, "goodput")
+    found = table_of(
+        tmp_path / "t",
+        f"# form: {form}\n",
+        *(
+            f"{TRAIN},{cca},{each},unit,,{'> 0' if form == 'verdicts' else ''}"
+            for each in dict.fromkeys((quantity, "rtt"))
+            for cca in ("reno", "cubic")
+        ),
+        columns=",claim",
+    )
+    picture = draw_outcomes([found])
+    assert picture.axes
+    picture.savefig(tmp_path / "x.png", dpi=40)
+
+
+def test_the_best_of_each_phase_run_one_after_another() -> None:
+    replay = Replay(runs=2)
+    comparison = ct.compare(TRAIN, cca="reno,westwood", runs=2)
+    here = Measured(comparison, {"reno": "reno", "westwood": "westwood"})
+    found = combination(replay, place_named(TRAIN), "rtt", here)
+    assert list(found.best) == ["start-up", "scaling"]
+    assert not math.isnan(gain(found, here))
+    events = found.measured.comparison.results.tables["events"].to_pandas()
+    switched = events[events["kind"] == "switch"]
+    # A change at the end of the start-up in each run, unless one CCA is best in both phases.
+    assert len(switched) == (2 if found.switches else 0)
+    alone = combination(
+        replay, place_named(TRAIN), "goodput", Measured(comparison.only(["reno"]), {"reno": "reno"})
+    )
+    assert not alone.switches
+    assert gain(alone, here) <= 0
+
+
+def test_a_tally_counts_the_cases_of_a_selection(tmp_path) -> None:
+    # A pattern stands for scenarios; those of one name are enough here.
+    pattern = "mobility/backward-300-4*"
+    assert group(pattern) == [TRAIN]
+    lines = [f"{TRAIN},{cca},goodput,Mbit/s," for cca in ("reno", "bbr", "selection")]
+    lines += [
+        f"{pattern},selection,{kind},cases,"
+        for kind in ("cases_unswitched", "cases_over_5", "cases_up_to_5", "cases_lost")
+    ]
+    lines += [f"{TRAIN},selection,gain_goodput,%,41.21"]
+    (tmp_path / "t.csv").write_text(
+        HEADER + "scenario,cca,quantity,unit,published\n" + "\n".join(lines) + "\n"
+    )
+    tables = published_tables(tmp_path)
+    (found,) = run_tables(tables, scenarios_of(tables), Replay(runs=1), lambda _: nullcontext())
+    by = {row.theirs.quantity: row.here.mean for row in found.rows if row.theirs.cca == "selection"}
+    assert sum(value for name, value in by.items() if name.startswith("cases_")) == 3
+    assert by["gain_goodput"] == pytest.approx(
+        100
+        * (
+            by["goodput"]
+            / max(
+                row.here.mean
+                for row in found.rows
+                if row.theirs.quantity == "goodput" and row.theirs.cca != "selection"
+            )
+            - 1
+        ),
+        abs=30,
+    )
+
+
+def test_slots_of_parallel_connections_are_joined() -> None:
+    comparison = ct.compare(
+        "limits/parallel", cca="cubic", runs=1, set=["flows.0.count=3", "duration=6s"]
+    )
+    here = Measured(comparison, {"cubic": "cubic"})
+
+    def value(quantity: str, window: tuple[float, float] | None = None) -> float:
+        (found,) = here.values(
+            Published("limits/parallel", "cubic", quantity, "", "", None, None, window=window)
+        )
+        return found
+
+    assert value("goodput", (3, 6)) == pytest.approx(3 * 3.5, rel=0.05)
+    assert value("utilisation", (3, 6)) == pytest.approx(0.105, rel=0.1)
