@@ -55,13 +55,12 @@ def _version(context: click.Context, _parameter: click.Parameter, asked: bool) -
     help="Show version and build of celltcp, its engines and the kernels that are built.",
 )
 def celltcp() -> None:
-    r"""Find the TCP congestion control that fits a mobile network and an application.
+    """Find the TCP congestion control that fits a mobile network and an application.
 
     celltcp simulates connections over recorded or modelled mobile links, compares congestion controls
     on them, and selects one automatically. A first comparison:
 
-    \b
-      celltcp compare drive --cca cubic,bbr --out results
+    celltcp compare drive --cca cubic,bbr --out results
     """
 
 

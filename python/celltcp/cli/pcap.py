@@ -36,7 +36,7 @@ _CONNECTION = click.option(
 
 @click.group()
 def pcap() -> None:
-    """Read captures: connections, losses and their kinds, and the path behind them."""
+    """Read captures: connections, kinds of loss, and the path."""
 
 
 @pcap.command()
@@ -66,7 +66,9 @@ def analyze(
     rows: int,
     json_file: str | None,
 ) -> None:
-    """Analyse captures FILE...: pcap or pcapng, also gzip or zstd; - is the standard input.
+    """Analyse the connections of captures.
+
+    FILE is pcap or pcapng, also packed with gzip or zstd; - is the standard input.
 
     The connections that waited longest come first. A capture that is broken gives what was readable,
     a message that says where it broke, and exit code 1.
@@ -133,7 +135,9 @@ def _end(analyses: CaptureAnalyses) -> None:
 )
 @draws
 def plot(file: str, connection: int | None, out: str | None) -> None:
-    """Draw a connection of the capture FILE: sequence numbers, bytes in flight, throughput, RTT.
+    """Draw a connection of a capture.
+
+    The picture has sequence numbers, bytes in flight, throughput and RTT.
 
     Without --connection it is the one that waited longest.
     """
@@ -158,7 +162,7 @@ def plot(file: str, connection: int | None, out: str | None) -> None:
     help="Write the scenario to this file.  [default: FILE with the ending .toml, in this folder]",
 )
 def trace(file: str, connection: int | None, out: str | None) -> None:
-    """Estimate the path of a transfer in the capture FILE and write it as a scenario.
+    """Write the path of a transfer in a capture as a scenario.
 
     Without --connection it is the transfer with most payload. `celltcp compare` runs the
     scenario: which congestion control would have been best there?
@@ -186,7 +190,9 @@ def trace(file: str, connection: int | None, out: str | None) -> None:
 @_JSON
 @click.option("--cases", metavar="TEXT", help="Run only the cases whose name contains TEXT.")
 def judge_command(json_file: str | None, cases: str | None) -> None:
-    """Judge the analysis by runs whose truth is known: kinds of loss, RTT, buffer, capacity.
+    """Judge the analysis by runs whose truth is known.
+
+    It compares kinds of loss, RTT, buffer and capacity.
 
     The native engine runs scenarios and writes captures; what became of each segment is the truth. The
     counts of tshark and tcptrace stand beside ours where they are installed.
@@ -218,7 +224,9 @@ def judge_command(json_file: str | None, cases: str | None) -> None:
 @_NOTES
 @_JSON
 def compare(first: str, second: str, by: str, notes: str | None, json_file: str | None) -> None:
-    """Compare the throughput of captures B with that of captures A, group by group.
+    """Compare captures B with captures A, group by group.
+
+    The comparison is of throughput.
 
     A and B are captures, or folders of them. Intervals are at 95 %, by bootstrap. Sizes and places in
     the cell have the weights of Kim 2016, section 5.3.2.
