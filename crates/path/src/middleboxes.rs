@@ -44,6 +44,7 @@ pub(crate) fn middleboxes(
         let mobiles: Vec<HostId> = plan.access.iter().map(|access| access.ue).collect();
         Middlebox {
             node: settings.node().to_owned(),
+            promise: settings.kind.promise(),
             build: Arc::new(move || match settings.kind {
                 Kind::Split | Kind::Es => Box::new(SplitHost::new(&settings, environment.clone())),
                 Kind::Snoop => Box::new(Snoop::new(&settings, mobiles.clone())),

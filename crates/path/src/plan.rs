@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use ::radio::ran::Direction;
+use middlebox::Promise;
 use net::{
     HostId, Jitter, Limit, LinkCapacity, LinkConfig, LinkId, Loss, Queue, QueueConfig, Topology,
 };
@@ -62,6 +63,8 @@ pub struct Access {
 pub struct Middlebox {
     /// Name of the node.
     pub node: String,
+    /// Semantics of acknowledgements that it keeps.
+    pub promise: Promise,
     /// Builds the middlebox of a run.
     pub build: Arc<dyn Fn() -> Box<dyn net::Node> + Send + Sync>,
 }
@@ -130,6 +133,12 @@ impl Plan {
     pub fn ends(&self, flow: &scenario::Flow) -> Result<(HostId, HostId), PlanError> {
         let node = |name| self.node(&flow.name, name);
         Ok((node(&flow.from)?, node(&flow.to)?))
+    }
+
+    /// Returns the semantics of acknowledgements that all middleboxes keep.
+    pub fn promise(&self) -> Promise {
+        let promises = self.middleboxes.iter().map(|each| each.promise);
+        promises.min().unwrap_or(Promise::Bytes)
     }
 
     /// The node called `name`, at which the flow `flow` begins or ends.

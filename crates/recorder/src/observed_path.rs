@@ -143,7 +143,7 @@ impl ObservedPath {
             watch: (recorder, (tap, checker)),
             slot: scenario.slot,
             next_slot: Instant::ZERO + scenario.slot,
-            promise: options.check.then(|| scenario.path.promise()),
+            promise: options.check.then(|| plan.promise()),
             run: RunRow {
                 seed,
                 scenario: scenario.name.clone(),

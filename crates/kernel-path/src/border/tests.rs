@@ -10,6 +10,7 @@ use capture::addressing;
 use capture::wire::{self, Datagram};
 use net::{Actions, HostId, Node, Packet};
 use path::{Middlebox, Plan, Traces};
+use scenario::Promise;
 use scenario::Scenario;
 use sidechannel::{Job, PROTOCOL};
 use tcp::{Flags, Segment};
@@ -54,6 +55,7 @@ impl Driver {
         plan.middleboxes
             .extend(middleboxes.iter().map(|&(node, build)| Middlebox {
                 node: node.to_owned(),
+                promise: Promise::Nothing,
                 build: Arc::new(build),
             }));
         assert_eq!(plan.node("test", "server"), Ok(SERVER));

@@ -1,7 +1,7 @@
 //! Path between server and phone, and links beside it.
 
 use config::table;
-use middlebox::{Middlebox, Promise};
+use middlebox::Middlebox;
 use units::{Bytes, Duration, Rate};
 
 use super::{Buffer, Capacity, Cross, Jitter, Loss, Queue};
@@ -61,12 +61,6 @@ impl Path {
             .iter()
             .map(|hop| hop.mtu)
             .fold(self.mtu, Bytes::min)
-    }
-
-    /// Returns what senders may conclude from acknowledgements, which all middleboxes promise.
-    pub fn promise(&self) -> Promise {
-        let promises = self.middleboxes.iter().map(|each| each.kind.promise());
-        promises.min().unwrap_or(Promise::Bytes)
     }
 
     /// Returns the names of the nodes between server and phone, in this order: one behind each hop.
