@@ -45,7 +45,7 @@ fn all_are_there_and_named_after_their_file() {
     let expected = [
         ("", 11),
         ("buffers", 2),
-        ("highway", 1),
+        ("highway", 2),
         ("limits", 2),
         ("mobility", 12),
         ("nr", 4),
@@ -53,6 +53,7 @@ fn all_are_there_and_named_after_their_file() {
         ("startup", 3),
         ("static", 4),
         ("static/testing-points", 6),
+        ("stress", 47),
         ("vehicular", 3),
     ];
     assert_eq!(folders, expected.map(|(f, n)| (f.to_owned(), n)).into());
@@ -84,12 +85,35 @@ fn what_is_random_is_told() {
                 "workload",
             ],
             (_, "nr/sub6-drive" | "nr/mmwave-drive" | "highway/drive") => ON_THE_MAP,
+            (_, "highway/traffic") => &[
+                "cross-traffic",
+                "fading",
+                "shadowing",
+                "line of sight",
+                "block errors",
+                "start jitter",
+            ],
             ("vehicular", _) => VIDEO,
+            ("stress", name) => stress(name),
             ("buffers" | "static", _) => STILL,
             ("" | "limits", _) => &[],
             _ => FADED,
         };
         assert_eq!(scenario.randomness(), expected, "{name}");
+    }
+}
+
+/// Differences between runs of a stress case: those of what it stresses.
+fn stress(name: &str) -> &'static [&'static str] {
+    match name.trim_start_matches("stress/") {
+        "codel-wander" | "mmwave-blockage" | "outages" | "wander-fast" => {
+            &["trace offset", "generated capacity", "start jitter"]
+        }
+        "cross" => &["cross-traffic", "start jitter"],
+        "jitter" => &["jitter", "start jitter"],
+        "pie" => &["queue drops", "start jitter"],
+        case if case.contains("loss") => &["random loss", "start jitter"],
+        _ => &["start jitter"],
     }
 }
 
