@@ -113,8 +113,9 @@ def calibrate(
     help="Override a field of the scenarios; may be repeated.",
 )
 def rtt(scenarios: tuple[str, ...], runs: int, seed: int, overrides: tuple[str, ...]) -> None:
-    """Show how the RTT jitters under a download, and when HyStart leaves slow start.
+    """Show the jitter of the RTT, and when slow start ends.
 
+    Each run is a download by NewReno or, for HyStart, CUBIC.
     The scenarios are those of the emulated testbed at low latency unless given.
     Published figures of the testbed stand below the table.
     """

@@ -199,7 +199,10 @@ def _answers(comparison: Comparison, names: dict[str, str]) -> Iterator[pd.DataF
             yield judged(estimator, windows, seen[estimator] == true)
     if (phases := truth.phases(end, begun)) is not None:
         yield judged("phase", age > 0, seen["phase"] == phases)
-    capacity = seen["capacity_mbps_y"]
+    # The estimate is of the last second, as in `explain`: a channel at speed changes from slot to slot.
+    second = round(1 / float(comparison.results.about["slot_s"])) or 1
+    lately = seen.groupby("run")["capacity_mbps_y"].rolling(second, min_periods=1).mean()
+    capacity = lately.droplevel(0).reindex(seen.index)
     right = _within(seen["capacity_mbps_x"], capacity, CAPACITY_FACTOR)
     yield judged("capacity", settled & (capacity > 0), right)
     queued = settled & (seen["queue_packets"] > SHORT_QUEUE)
