@@ -50,7 +50,7 @@ pub struct Analysis {
     tables: Tables,
     summary: Summary,
     segments: bool,
-    /// What is added to times since the clock was set back.
+    /// Offset added to times since the clock was set back.
     ahead_ns: u64,
 }
 

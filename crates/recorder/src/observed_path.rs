@@ -90,7 +90,7 @@ pub struct ObservedPath {
     slot: Duration,
     next_slot: Instant,
     run: RunRow,
-    /// What senders may conclude from acknowledgements; `None` if nobody verifies it.
+    /// Semantics of acknowledgements that is verified; `None` if nobody verifies it.
     promise: Option<Promise>,
 }
 

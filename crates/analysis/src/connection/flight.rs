@@ -15,14 +15,14 @@ const LONGEST: usize = 1 << 17;
 pub(super) struct Sent {
     pub(super) start: u64,
     pub(super) end: u64,
-    /// When it passed last.
+    /// Time of its last pass.
     pub(super) last_ns: u64,
-    /// How often it has passed.
+    /// Number of times that it has passed.
     pub(super) times: u16,
     pub(super) is_sacked: bool,
 }
 
-/// What an ACK told of the flight.
+/// News of an ACK about the flight.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(super) struct Acked {
     /// Bytes by which the cumulative acknowledgement advanced.

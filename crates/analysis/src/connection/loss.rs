@@ -47,7 +47,7 @@ impl Kind {
     }
 }
 
-/// How the sender found a loss.
+/// Way in which the sender found a loss.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Repair {
     Fast,

@@ -93,7 +93,7 @@ pub struct Records {
     room: usize,
 }
 
-/// What the source said when it failed.
+/// Message of the source when it failed.
 type Failure = Arc<Mutex<Option<String>>>;
 
 /// Source that fills the room it is given, and keeps the words of its error.

@@ -24,7 +24,7 @@ use stream::Stream;
 /// First entity of the draws of split hosts; those before belong to the ends of connections.
 const FIRST_ENTITY: u32 = 1 << 31;
 
-/// What a split host takes over from the run.
+/// Settings and CCAs that a split host takes over from the run.
 #[derive(Clone)]
 pub struct Environment {
     /// Settings of TCP, as on all hosts.

@@ -2,7 +2,7 @@
 //!
 //! Its bytes are in the receive categories of the leg on which they come and in the transmit categories of the other
 //! leg at once (Kim 2016, figures 35 and 41): received, passed on to the other leg, and confirmed by the far end.
-//! Where packets have bytes, the stream keeps those that are not confirmed; otherwise it has ranges only.
+//! The stream keeps the bytes that are not confirmed, if packets have bytes; otherwise it has ranges only.
 
 use std::collections::VecDeque;
 

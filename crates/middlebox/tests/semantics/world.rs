@@ -16,7 +16,7 @@ const PHONE: HostId = HostId(4);
 /// Time after which a run is over in any case.
 const END: Instant = Instant::from_nanos(3_000_000_000_000);
 
-/// What became of a run.
+/// Outcome of a run.
 #[derive(Debug, Default)]
 pub struct Outcome {
     /// Whether all data of both directions has arrived and both ends have closed.

@@ -89,7 +89,7 @@ impl LineOfSight {
     }
 }
 
-/// What a fading channel is made of.
+/// Taps, Doppler shift and antennas of a fading channel.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FadingConfig {
     /// Delays and powers of the taps.

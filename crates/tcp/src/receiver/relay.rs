@@ -2,7 +2,7 @@
 
 use super::Receiver;
 
-/// What a receiver that relays may acknowledge.
+/// Limit of what a receiver that relays may acknowledge.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Relay {
     /// Bytes at the end of the data that are kept back until they are confirmed.
