@@ -52,7 +52,10 @@ pub struct Connection {
     answered_at: Option<Instant>,
     handshake_at: Instant,
     handshake_sent: Instant,
+    /// Times that a time-out, or the beginning, had the SYN or SYN-ACK sent.
     handshake_tries: u32,
+    /// Whether a repeated SYN had the SYN-ACK sent again, so that the handshake measures no RTT.
+    answer_repeated: bool,
     time_wait_until: Instant,
     established_at: Option<Instant>,
     /// Whether the application reads by request.
@@ -94,6 +97,7 @@ impl Connection {
             handshake_at: Instant::NEVER,
             handshake_sent: Instant::ZERO,
             handshake_tries: 0,
+            answer_repeated: false,
             time_wait_until: Instant::NEVER,
             established_at: None,
             reads_by_request: false,

@@ -1,6 +1,6 @@
 //! Handshake of a connection (RFC 9293 §3.5) and the options that both ends negotiate.
 
-use units::Instant;
+use units::{Duration, Instant};
 
 use super::{Connection, Failure, State};
 use crate::config::TcpConfig;
@@ -96,7 +96,10 @@ impl Connection {
         self.state = State::Established;
         self.established_at = Some(now);
         self.handshake_at = Instant::NEVER;
-        let rtt = (self.handshake_tries == 1).then(|| now.saturating_since(self.handshake_sent));
+        let once = self.handshake_tries == 1 && !self.answer_repeated;
+        let rtt = once.then(|| now.saturating_since(self.handshake_sent));
+        // A socket counts its own answers (the kernel's `tcp_create_openreq_child`).
+        self.answered_at = None;
         let echo = match (self.ecn, self.needs_ecn()) {
             (false, _) => EchoMode::Off,
             (true, false) => EchoMode::Classic,
@@ -126,18 +129,32 @@ impl Connection {
         }
         self.push_handshake(now);
         self.handshake_sent = now;
-        // The first time-outs of a SYN do not double.
-        let linear = if answering { 0 } else { LINEAR_TIMEOUTS };
-        let doublings = self.handshake_tries.saturating_sub(linear);
-        let wait = self.config.initial_rto * (1 << doublings.min(6));
-        self.handshake_at = now + wait.min(self.config.max_rto);
         self.handshake_tries += 1;
+        self.handshake_at = now + self.handshake_timeout();
     }
 
-    /// Sends the SYN-ACK again because the SYN arrived again (the kernel's `tcp_check_req`).
+    /// Returns the time-out of the SYN or SYN-ACK after the tries so far.
+    fn handshake_timeout(&self) -> Duration {
+        // The first time-outs of a SYN do not double.
+        let linear = if self.state == State::SynReceived {
+            0
+        } else {
+            LINEAR_TIMEOUTS
+        };
+        let doublings = (self.handshake_tries - 1).saturating_sub(linear);
+        let wait = self.config.initial_rto * (1 << doublings.min(6));
+        wait.min(self.config.max_rto)
+    }
+
+    /// Sends the SYN-ACK again because the SYN arrived again. It is no time-out: the request is not given up earlier
+    /// for it, and the running time-out begins anew (the kernel's `tcp_check_req`).
     pub(super) fn repeat_answer(&mut self, now: Instant) {
-        self.handshake_tries += 1;
+        if !self.may_answer(now) {
+            return;
+        }
+        self.answer_repeated = true;
         self.push_handshake(now);
+        self.handshake_at = now + self.handshake_timeout();
     }
 
     /// Puts the SYN or SYN-ACK on the wire.

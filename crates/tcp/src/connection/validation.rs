@@ -75,18 +75,24 @@ impl Connection {
     /// Answers a segment that is not acceptable; of those without data, one in half a second.
     fn answer_unacceptable(&mut self, now: Instant, seq: u64, segment: &Segment) {
         let len = u64::from(segment.sequence_len());
-        if len == 0 || segment.flags.contains(Flags::SYN) {
-            let due = self
-                .answered_at
-                .is_none_or(|at| now.saturating_since(at) >= ANSWER_INTERVAL);
-            if !due {
-                return;
-            }
-            self.answered_at = Some(now);
+        let rare = len == 0 || segment.flags.contains(Flags::SYN);
+        if rare && !self.may_answer(now) {
+            return;
         }
         if let Some(receiver) = &mut self.receiver {
             receiver.on_unacceptable(seq, len);
         }
+    }
+
+    /// Returns whether a segment without data may be answered now, which is then counted: one in half a second (the
+    /// kernel's `tcp_oow_rate_limited`).
+    pub(super) fn may_answer(&mut self, now: Instant) -> bool {
+        let last = self.answered_at;
+        let due = last.is_none_or(|at| now.saturating_since(at) >= ANSWER_INTERVAL);
+        if due {
+            self.answered_at = Some(now);
+        }
+        due
     }
 }
 
