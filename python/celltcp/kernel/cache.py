@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 
 from celltcp._core import CelltcpError
+from celltcp.locks import LockTaken, locked
 
 BUILD_COMMAND = "celltcp kernel build"
 _WORK = ".work-"
@@ -178,20 +178,14 @@ def lock() -> Iterator[int]:
     Raises:
         CelltcpError: somebody else has it, or the cache cannot be written.
     """
-    try:
-        root().mkdir(parents=True, exist_ok=True)
-        held = (root() / ".lock").open("a+", encoding="utf-8")
-    except OSError as error:
-        raise CelltcpError(f"{root()}: cannot be written: {error.strerror}") from None
-    with held:
+    with ExitStack() as held:
         try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            held.seek(0)
+            root().mkdir(parents=True, exist_ok=True)
+            descriptor = held.enter_context(locked(root() / ".lock", stays=True))
+        except LockTaken as taken:
             raise CelltcpError(
-                f"{root()}: process {held.read().strip()} is building or removing here; wait or end it"
+                f"{root()}: process {taken.holder} is building or removing here; wait or end it"
             ) from None
-        held.truncate(0)
-        held.write(str(os.getpid()))
-        held.flush()
-        yield held.fileno()
+        except OSError as error:
+            raise CelltcpError(f"{root()}: cannot be written: {error.strerror}") from None
+        yield descriptor

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import errno
-import fcntl
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from celltcp._core import CelltcpError
+from celltcp.locks import LockTaken, locked
 from celltcp.results.folder import PARTS, about_in, prepare_folder
 
 #: Pictures that commands draw beside results, as patterns of names without endings.
@@ -33,43 +31,16 @@ def claimed(folder: str | Path) -> Iterator[Path]:
         CelltcpError: if another command writes to it, or it cannot be written.
     """
     target = prepare_folder(folder)
-    file = _locked(target)
-    try:
-        yield target
-    finally:
-        (target / _LOCK).unlink(missing_ok=True)
-        file.close()
-
-
-def _locked(folder: Path) -> IO[str]:
-    """Opens and locks the file of a folder; it says which process holds it."""
-    while True:
-        file = (folder / _LOCK).open("a+", encoding="utf-8")
+    with ExitStack() as held:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
-                # File systems without locks: nothing can be said about other commands.
-                return file
-            file.seek(0)
-            holder = file.read().strip()
-            file.close()
-            process = f" (process {holder})" if holder else ""
+            held.enter_context(locked(target / _LOCK))
+        except LockTaken as taken:
+            process = f" (process {taken.holder})" if taken.holder else ""
             raise CelltcpError(
                 f"{folder}: another celltcp command{process} writes to this folder; wait for it, or "
                 "give another one"
             ) from None
-        try:
-            is_mine = os.path.samestat(os.fstat(file.fileno()), (folder / _LOCK).stat())
-        except FileNotFoundError:
-            is_mine = False
-        if is_mine:
-            file.truncate(0)
-            file.write(f"{os.getpid()}\n")
-            file.flush()
-            return file
-        # The one that held it has removed it in between.
-        file.close()
+        yield target
 
 
 def check_replaceable(

@@ -1,0 +1,73 @@
+"""Locks: files that one process at a time holds; a lock ends with its process."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+
+class LockTaken(Exception):  # noqa: N818 - it is an answer, which callers turn into an error of theirs
+    """Another process holds a lock."""
+
+    def __init__(self, holder: str) -> None:
+        """Takes the number of the process as text, which is empty if the file does not tell."""
+        super().__init__(holder)
+        self.holder = holder
+
+
+@contextmanager
+def locked(file: Path, *, stays: bool = False) -> Iterator[int]:
+    """Holds the lock of a file, and writes the number of this process into it.
+
+    Programs that inherit the file descriptor hold the lock as well. On file systems without locks
+    nothing is held.
+
+    Args:
+        file: is made if it is not there.
+        stays: whether the file stays when the lock is given back.
+
+    Yields:
+        The file descriptor that holds the lock.
+
+    Raises:
+        LockTaken: if another process holds it.
+        OSError: if the file cannot be opened.
+    """
+    held = _held(file)
+    try:
+        yield held.fileno()
+    finally:
+        if not stays:
+            file.unlink(missing_ok=True)
+        held.close()
+
+
+def _held(file: Path) -> IO[str]:
+    """Opens and locks a file."""
+    while True:
+        held = file.open("a+", encoding="utf-8")
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
+                # A file system without locks: nothing can be said about other processes.
+                return held
+            with held:
+                held.seek(0)
+                raise LockTaken(held.read().strip()) from None
+        try:
+            is_there = os.path.samestat(os.fstat(held.fileno()), file.stat())
+        except FileNotFoundError:
+            is_there = False
+        if is_there:
+            held.truncate(0)
+            held.write(f"{os.getpid()}\n")
+            held.flush()
+            return held
+        # The process that held it has removed the file in between.
+        held.close()
