@@ -11,10 +11,10 @@ from click.testing import CliRunner
 
 import celltcp.engines
 from celltcp import CelltcpError, Scenario
+from celltcp.campaign import plan
 from celltcp.cli.fidelity import fidelity as command
 from celltcp.engines import Engine, engine
-from celltcp.fidelity import Case, Difference, Fidelity, Judgement, choose_cases, judge
-from celltcp.fidelity import campaign as campaigns
+from celltcp.fidelity import Case, Difference, Fidelity, Judgement, Sides, choose_cases, judge
 from celltcp.fidelity.bands import limits_for
 from celltcp.fidelity.campaign import decide, run_case
 from celltcp.fidelity.cases import case_names, is_steady
@@ -204,13 +204,13 @@ class TestEngines:
 
     def test_a_smaller_initial_window_shows(self) -> None:
         cases = choose_cases(["steady-20-68-1bdp"], "5s")
-        (found,) = judge(cases, ["reno"], 2, 1, engine(), Altered("kernel")).judgements
+        (found,) = judge(cases, ["reno"], 2, 1, Sides(engine(), Altered("kernel"))).judgements
         assert found.differences["goodput_mbps"].percent > 0
         assert found.cwnd_distance.mean > 0.05
 
     def test_a_smaller_send_buffer_is_outside(self) -> None:
         cases = choose_cases(["steady-20-68-1bdp"], "5s")
-        found = judge(cases, ["bbr", "newreno"], 2, 1, engine(), Slower("kernel"))
+        found = judge(cases, ["bbr", "newreno"], 2, 1, Sides(engine(), Slower("kernel")))
         assert [judgement.cca for judgement in found.outside] == ["bbr", "reno"]
         assert found.outside[0].differences["goodput_mbps"].percent > 100
 
@@ -219,7 +219,7 @@ class TestEngines:
         open_one = judgement("outage", "reno", 6.2, "outage")
         found = outcome(judgement("steady-20-68-1bdp", "reno", 9.0), open_one)
         assert [each.case for each in found.undecided] == ["outage"]
-        first, second = decide(found, cases, 3, engine(), engine()).judgements
+        first, second = decide(found, cases, 3, Sides(engine(), engine())).judgements
         assert first is found.judgements[0]
         assert (second.runs, second.differences["goodput_mbps"].percent) == (3, 0)
 
@@ -245,14 +245,14 @@ class TestEngines:
 class TestKeptResults:
     def test_are_not_run_again(self, tmp_path: Path, monkeypatch) -> None:
         cases = choose_cases(["steady-5-18-1bdp", "outage"], "2s")
-        first = judge(cases, ["reno"], 2, 1, engine(), Altered("kernel"), out=tmp_path)
+        first = judge(cases, ["reno"], 2, 1, Sides(engine(), Altered("kernel"), out=tmp_path))
         assert sorted(entry.name for entry in tmp_path.iterdir()) == ["outage", "steady-5-18-1bdp"]
 
         def fail(*_: object, **__: object) -> None:
             raise AssertionError("runs again")
 
-        monkeypatch.setattr(campaigns, "run_jobs", fail)
-        again = judge(cases, ["reno"], 2, 1, engine(), Altered("kernel"), out=tmp_path)
+        monkeypatch.setattr(plan, "run_groups", fail)
+        again = judge(cases, ["reno"], 2, 1, Sides(engine(), Altered("kernel"), out=tmp_path))
         assert again.to_json([]) == first.to_json([])
 
     @pytest.mark.parametrize("change", ["runs", "duration", "build"])
@@ -263,7 +263,12 @@ class TestKeptResults:
             monkeypatch.setattr(Engine, "build", property(lambda _: "another"))
         (other,) = choose_cases(["outage"], "3s" if change == "duration" else "2s")
         runs = 2 if change == "runs" else 1
-        found = run_case(other, ["reno"], runs, 1, engine(), folder=tmp_path)
+        if change != "runs":
+            with pytest.raises(CelltcpError, match="holds finished results of outage"):
+                run_case(other, ["reno"], runs, 1, engine(), folder=tmp_path)
+        found = run_case(
+            other, ["reno"], runs, 1, engine(), folder=tmp_path, overwrite=change != "runs"
+        )
         assert len(found.tables["runs"]) == runs
         assert found.tables["runs"]["duration_s"][0].as_py() == pytest.approx(other.scenario.duration_s)
 
@@ -276,19 +281,25 @@ class TestKeptResults:
 
         with pytest.raises(KeyboardInterrupt):
             judge(
-                cases, ["reno"], 2, 1, engine(), Altered("kernel"), out=tmp_path, progress=interrupted
+                cases,
+                ["reno"],
+                2,
+                1,
+                Sides(engine(), Altered("kernel"), out=tmp_path),
+                progress=interrupted,
             )
         assert (tmp_path / "steady-5-18-1bdp" / "kernel" / "runs.parquet").is_file()
         ran = []
-        run_jobs = campaigns.run_jobs
-        monkeypatch.setattr(
-            campaigns,
-            "run_jobs",
-            lambda jobs, **options: ran.append(jobs[0].scenario.name) or run_jobs(jobs, **options),
-        )
-        judge(cases, ["reno"], 2, 1, engine(), Altered("kernel"), out=tmp_path)
+        run_groups = plan.run_groups
+
+        def counted(groups: list, **options: object) -> None:
+            ran.append(groups[0][0][0].scenario.name)
+            run_groups(groups, **options)
+
+        monkeypatch.setattr(plan, "run_groups", counted)
+        judge(cases, ["reno"], 2, 1, Sides(engine(), Altered("kernel"), out=tmp_path))
         assert ran == ["outage", "outage"]
-        assert not (tmp_path / ".unfinished").exists()
+        assert not list(tmp_path.rglob("parts"))
 
 
 def judgement(case: str, cca: str, goodput_percent: float, group: str = "steady") -> Judgement:

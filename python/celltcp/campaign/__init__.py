@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from celltcp.campaign.jobs import Job, jobs_for
-from celltcp.campaign.plan import Campaign, run_campaigns
+from celltcp.campaign.plan import Campaign, check_folders, run_campaigns
 from celltcp.campaign.run import Interrupted, Progress, RunsDone, run_jobs
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "Job",
     "Progress",
     "RunsDone",
+    "check_folders",
     "jobs_for",
     "run_campaigns",
     "run_jobs",

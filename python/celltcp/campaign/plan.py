@@ -91,12 +91,21 @@ def run_campaigns(
     if folder is None:
         return _run(campaigns, workers, None, progress)
     with claimed(folder):
-        for each in campaigns:
-            if each.folder is not None:
-                check_replaceable(each.folder, each.origin, _FILES, overwrite=overwrite)
+        check_folders(campaigns, overwrite=overwrite)
         if overwrite and not any(_continues(each) for each in campaigns):
             shutil.rmtree(folder / PARTS, ignore_errors=True)
         return _run(campaigns, workers, folder, progress)
+
+
+def check_folders(campaigns: Sequence[Campaign], *, overwrite: bool = False) -> None:
+    """Makes sure that the folders of campaigns hold nothing that would be lost.
+
+    Raises:
+        CelltcpError: if one holds other results, which may not be replaced.
+    """
+    for each in campaigns:
+        if each.folder is not None:
+            check_replaceable(each.folder, each.origin, _FILES, overwrite=overwrite)
 
 
 def _continues(campaign: Campaign) -> bool:

@@ -22,7 +22,7 @@ _PAGE = 150
 #: Columns that a narrow terminal can do without, the least important first.
 _DROPPABLE = ("cwnd distance", "p95 RTT, ms", "retransmitted, %")
 #: Options that say where things go and how fast, not what comes out.
-_NOT_IN_COMMAND = ("out", "jobs", "json_file", "strict")
+_NOT_IN_COMMAND = ("out", "overwrite", "jobs", "json_file", "strict")
 
 
 @click.group(invoke_without_command=True)
@@ -49,7 +49,7 @@ _NOT_IN_COMMAND = ("out", "jobs", "json_file", "strict")
 )
 @options("runs", "seed")
 @option("duration", help="Simulated length of a run.  [default: that of each case]")
-@options("jobs", "kernel", "out")
+@options("jobs", "kernel", "out", "overwrite")
 @click.option(
     "--decide",
     type=click.IntRange(min=2),
@@ -75,6 +75,7 @@ def fidelity(
     jobs: int | None,
     kernel: str | None,
     out: str | None,
+    overwrite: bool,
     decide: int | None,
     page: str | None,
     json_file: str | None,
@@ -91,12 +92,13 @@ def fidelity(
     if context.invoked_subcommand:
         return
     import json
+    from dataclasses import replace
 
     from celltcp.engines import engine
     from celltcp.export.text import must_be_writable, write_text
     from celltcp.fidelity import choose_cases, judge
+    from celltcp.fidelity.campaign import Sides, judged_ccas
     from celltcp.fidelity.campaign import decide as judge_again
-    from celltcp.fidelity.campaign import judged_ccas
     from celltcp.fidelity.causes import known_causes
     from celltcp.fidelity.distribution import distribution_of
     from celltcp.fidelity.random_cases import random_cases
@@ -121,16 +123,13 @@ def fidelity(
     for file in targets:
         must_be_writable(file)
     folder = prepare_folder(out) if out else None
+    sides = Sides(native, linux, workers=jobs, out=folder, overwrite=overwrite)
     with progress_bar("judging") as progress:
-        found = judge(
-            cases, ccas, runs, seed, native, linux, workers=jobs, out=folder, progress=progress
-        )
+        found = judge(cases, ccas, runs, seed, sides, progress=progress)
     if decide and found.undecided:
-        more = folder / "decided" if folder else None
+        more = replace(sides, out=folder / "decided" if folder else None)
         with progress_bar("deciding") as progress:
-            found = judge_again(
-                found, cases, decide, native, linux, workers=jobs, out=more, progress=progress
-            )
+            found = judge_again(found, cases, decide, more, progress=progress)
     causes = known_causes()
     distribution = distribution_of(found, cases) if count else None
     described = found.to_json(causes)

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
-from dataclasses import replace
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import celltcp._core as _core
 from celltcp._core import CelltcpError
-from celltcp.campaign import Progress, jobs_for, run_jobs
+from celltcp.campaign import Campaign, Progress, check_folders, run_campaigns
 from celltcp.ccas import catalogue, chosen
 from celltcp.engines import Engine
 from celltcp.fidelity.cases import Case
 from celltcp.fidelity.judgement import Fidelity, Judgement, judge_case
 from celltcp.fidelity.trajectory import SAMPLES
-from celltcp.results import Results, read_results
-from celltcp.results.origin import origin_of
-
-#: Folder below that of the results with the runs of a campaign that is not finished.
-_UNFINISHED = ".unfinished"
+from celltcp.results import Results, claimed
 
 
 def judged_ccas(names: str | Sequence[str]) -> list[str]:
@@ -39,16 +35,37 @@ def judged_ccas(names: str | Sequence[str]) -> list[str]:
     return named
 
 
+@dataclass(frozen=True)
+class Sides:
+    """The two engines of a report, and how their runs are done.
+
+    Attributes:
+        native: the engine that is judged.
+        kernel: the engine that it is held against.
+        workers: runs at a time; all cores unless given.
+        out: folder for the tables, one per case and engine. Runs that are in it already, of the same
+            build with the same settings, are not done again.
+        overwrite: whether other results in that folder may be replaced.
+    """
+
+    native: Engine
+    kernel: Engine
+    workers: int | None = None
+    out: Path | None = None
+    overwrite: bool = False
+
+    def folder(self, case: Case, engine: Engine) -> Path | None:
+        """Returns the folder for the tables of a case on an engine."""
+        return self.out / case.name / engine.name if self.out else None
+
+
 def judge(
     cases: Sequence[Case],
     ccas: Sequence[str],
     runs: int,
     seed: int,
-    native: Engine,
-    kernel: Engine,
+    sides: Sides,
     *,
-    workers: int | None = None,
-    out: Path | None = None,
     progress: Progress | None = None,
 ) -> Fidelity:
     """Runs every case on both engines and judges the differences.
@@ -58,50 +75,22 @@ def judge(
         ccas: names of congestion controls.
         runs: runs of each; run i has `seed + i` on both engines.
         seed: of the first run.
-        native: the engine that is judged.
-        kernel: the engine that it is held against.
-        workers: runs at a time; all cores unless given.
-        out: folder for the tables, one per case and engine. Cases that are in it already, from the
-            same build with the same settings, are not run again.
+        sides: the engines.
         progress: called with the share that is done.
 
     Raises:
         CelltcpError: if something that was given cannot be used.
     """
-    ccas = judged_ccas(ccas)
-    judgements: list[Judgement] = []
-    version = ""
-    for number, case in enumerate(cases):
-        sides = [
-            run_case(
-                case,
-                ccas,
-                runs,
-                seed,
-                engine,
-                workers=workers,
-                folder=out / case.name / engine.name if out else None,
-                unfinished=out / _UNFINISHED / case.name if out else None,
-                progress=_share(progress, 2 * number + place, 2 * len(cases)),
-            )
-            for place, engine in enumerate((native, kernel))
-        ]
-        judgements += judge_case(case, ccas, *sides)
-        version = sides[1].tables["runs"]["kernel_version"][0].as_py()
-    if out:
-        shutil.rmtree(out / _UNFINISHED, ignore_errors=True)
-    return Fidelity(judgements, _core.__version__, version, runs, seed)
+    named = judged_ccas(ccas)
+    return _judged([(case, named) for case in cases], runs, seed, sides, progress)
 
 
 def decide(
     found: Fidelity,
     cases: Sequence[Case],
     runs: int,
-    native: Engine,
-    kernel: Engine,
+    sides: Sides,
     *,
-    workers: int | None = None,
-    out: Path | None = None,
     progress: Progress | None = None,
 ) -> Fidelity:
     """Judges the undecided comparisons again, with more runs.
@@ -110,32 +99,55 @@ def decide(
         found: what was judged.
         cases: the cases that it is about.
         runs: runs of each; run i has the first seed plus i on both engines.
-        native: the engine that is judged.
-        kernel: the engine that it is held against.
-        workers: runs at a time; all cores unless given.
-        out: folder for the tables of these runs, as in `judge`.
+        sides: the engines, with a folder for the tables of these runs.
         progress: called with the share that is done.
     """
     open_ccas: dict[str, list[str]] = {}
     for each in found.undecided:
         open_ccas.setdefault(each.case, []).append(each.cca)
-    again: dict[tuple[str, str], Judgement] = {}
-    chosen_cases = [case for case in cases if case.name in open_ccas]
-    for number, case in enumerate(chosen_cases):
-        part = judge(
-            [case],
-            open_ccas[case.name],
-            runs,
-            found.seed,
-            native,
-            kernel,
-            workers=workers,
-            out=out,
-            progress=_share(progress, number, len(chosen_cases)),
-        )
-        again |= {(each.case, each.cca): each for each in part.judgements}
+    wanted = [(case, open_ccas[case.name]) for case in cases if case.name in open_ccas]
+    part = _judged(wanted, runs, found.seed, sides, progress)
+    again = {(each.case, each.cca): each for each in part.judgements}
     judgements = [again.get((each.case, each.cca), each) for each in found.judgements]
     return replace(found, judgements=judgements)
+
+
+def _judged(
+    wanted: Sequence[tuple[Case, Sequence[str]]],
+    runs: int,
+    seed: int,
+    sides: Sides,
+    progress: Progress | None,
+) -> Fidelity:
+    """Judges cases, each with congestion controls of its own."""
+    engines = (sides.native, sides.kernel)
+    with claimed(sides.out) if sides.out else nullcontext():
+        # Before the first run: a folder that is refused after an hour would have been refused then.
+        for case, ccas in wanted:
+            planned = [
+                _plan(case, ccas, runs, seed, each, sides.folder(case, each)) for each in engines
+            ]
+            check_folders(planned, overwrite=sides.overwrite)
+        judgements: list[Judgement] = []
+        version = ""
+        for number, (case, ccas) in enumerate(wanted):
+            found = [
+                run_case(
+                    case,
+                    ccas,
+                    runs,
+                    seed,
+                    engine,
+                    workers=sides.workers,
+                    folder=sides.folder(case, engine),
+                    overwrite=sides.overwrite,
+                    progress=_share(progress, 2 * number + place, 2 * len(wanted)),
+                )
+                for place, engine in enumerate(engines)
+            ]
+            judgements += judge_case(case, ccas, *found)
+            version = found[1].tables["runs"]["kernel_version"][0].as_py()
+    return Fidelity(judgements, _core.__version__, version, runs, seed)
 
 
 def run_case(
@@ -147,10 +159,10 @@ def run_case(
     *,
     workers: int | None = None,
     folder: Path | None = None,
-    unfinished: Path | None = None,
+    overwrite: bool = False,
     progress: Progress | None = None,
 ) -> Results:
-    """Returns all runs of a case on one engine, or those that a folder has of the same jobs and build.
+    """Returns all runs of a case on one engine; those that the folder has already are not done again.
 
     Args:
         case: what to run.
@@ -160,31 +172,23 @@ def run_case(
         engine: what runs TCP.
         workers: runs at a time; all cores unless given.
         folder: where the tables are kept.
-        unfinished: where single runs are kept until all are done.
+        overwrite: whether other results in the folder may be replaced.
         progress: called with the share that is done.
     """
-    scenario = case.scenario.with_samples(SAMPLES)
-    jobs = jobs_for(scenario, ccas, runs, seed, engine)
-    origin = origin_of(scenario, ccas, runs, seed, engine)
-    kept = _read(folder, origin)
-    if kept is not None:
-        return kept
-    parts = unfinished / engine.build if unfinished else None
-    results = Results(run_jobs(jobs, workers=workers, folder=parts, progress=progress), origin)
-    if folder:
-        results.save(folder)
+    (results,) = run_campaigns(
+        [_plan(case, ccas, runs, seed, engine, folder)],
+        workers=workers,
+        folder=folder,
+        overwrite=overwrite,
+        progress=progress,
+    )
     return results
 
 
-def _read(folder: Path | None, origin: dict[str, object]) -> Results | None:
-    """Returns the results in the folder if they are complete and of the same origin."""
-    if folder is None:
-        return None
-    try:
-        results = read_results(folder)
-    except CelltcpError:
-        return None
-    return results if results.about == origin else None
+def _plan(
+    case: Case, ccas: Sequence[str], runs: int, seed: int, engine: Engine, folder: Path | None
+) -> Campaign:
+    return Campaign.of(case.scenario.with_samples(SAMPLES), ccas, runs, seed, engine, folder)
 
 
 def _share(progress: Progress | None, done: int, parts: int) -> Progress | None:
