@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import nullcontext, redirect_stdout
 from typing import Any
 
 import click
 
+from celltcp.cli.options import option
+from celltcp.cli.outcome import check_json, tell
+
 
 @click.command()
 @click.argument("what", type=click.Choice(["tcp", "radio"]), default="tcp")
-@click.option(
-    "--runs",
-    default=5,
-    show_default=True,
-    type=click.IntRange(1),
-    help="Number of runs for the approximations of the radio.",
-)
-@click.option("--json", "json_file", metavar="FILE", help="Write the figures as JSON to this file.")
+@option("runs", default=5, help="Number of runs for the approximations of the radio.")
+@option("json_file")
 def bench(what: str, runs: int, json_file: str | None) -> None:
     """Measure speed and memory of the native engine.
 
@@ -24,16 +23,11 @@ def bench(what: str, runs: int, json_file: str | None) -> None:
     the engine. radio: the cost of cells and UEs in time and memory, and what the radio's approximations
     change.
     """
-    import json
-    from pathlib import Path
-
-    from celltcp.export.text import must_be_writable, write_text
-
-    if json_file:
-        must_be_writable(Path(json_file))
-    figures = _tcp() if what == "tcp" else _radio(runs)
-    if json_file:
-        write_text(Path(json_file), json.dumps(figures, indent=1) + "\n")
+    check_json(json_file)
+    # Lines appear as things are measured; they make room for JSON on the standard output.
+    with redirect_stdout(sys.stderr) if json_file == "-" else nullcontext():
+        figures = _tcp() if what == "tcp" else _radio(runs)
+    tell(figures, json_file, lambda: None)
 
 
 def _tcp() -> dict[str, Any]:

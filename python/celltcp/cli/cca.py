@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from celltcp.cli.options import option
+
 if TYPE_CHECKING:
     from celltcp.ccas import CcaEntry
 
 
 @click.command()
 @click.argument("name", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print the list or the description as JSON.")
+@option("as_json", help="Print the list or the description as JSON.")
 def cca(name: str | None, as_json: bool) -> None:
     """List the congestion controls, or describe one.
 

@@ -26,13 +26,7 @@ _NOT_IN_COMMAND = ("out", "overwrite", "jobs", "json_file", "strict")
 
 
 @click.group(invoke_without_command=True)
-@click.option(
-    "--cca",
-    default="reno,cubic,bbr",
-    show_default=True,
-    metavar="LIST",
-    help="Congestion controls, which both engines must have.",
-)
+@option("cca", default="reno,cubic,bbr", help="Congestion controls, which both engines must have.")
 @click.option(
     "--scenario",
     metavar="LIST",

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from celltcp.cli.options import option
+
 if TYPE_CHECKING:
     from celltcp.kernel.work import Report
 
@@ -29,12 +31,7 @@ def kernel() -> None:
     help="Source of the kernel: a package of Debian such as linux-source-6.12, which apt fetches.  "
     "[default: the newest that is known to work]",
 )
-@click.option(
-    "--jobs",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Number of compilers at the same time.  [default: all cores]",
-)
+@option("jobs", help="Number of compilers at the same time.  [default: all cores]")
 @click.option("--keep-source", is_flag=True, help="Keep source and object files, for quick rebuilds.")
 @click.option("--force", is_flag=True, help="Build again even if the kernel is there.")
 def build(
@@ -68,7 +65,7 @@ def build(
 
 
 @kernel.command()
-@click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
+@option("as_json")
 def status(as_json: bool) -> None:
     """List the kernels that are built."""
     import json

@@ -103,6 +103,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "metavar": "FILE",
         "help": "Write the outcome as JSON to this file; with -, print it in place of the table.",
     },
+    "as_json": {"name": "--json", "is_flag": True, "help": "Print JSON in place of the table."},
     "radio_log": {
         "is_flag": True,
         "help": "Record every transmission interval (TTI) of the radio, some 2000 rows per second.",
@@ -127,6 +128,8 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 def option(setting: str, **other: Any) -> Decorator:
     """Returns the option of a setting, changed in what `other` says (default, help and so on)."""
     attributes = {**_OPTIONS[setting], **other}
+    if attributes.get("default") is None:
+        attributes["show_default"] = False
     name = attributes.pop("name", f"--{setting.replace('_', '-')}")
     return click.option(name, setting, **attributes)
 

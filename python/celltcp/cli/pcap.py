@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from celltcp.cli.options import draws
+from celltcp.cli.options import draws, option
 from celltcp.cli.outcome import check_json, draw, tell
 from celltcp.cli.progress import progress_bar
 from celltcp.cli.verbosity import note
@@ -22,9 +22,6 @@ _NOTES = click.option(
     "--notes",
     metavar="FILE",
     help="Tag connections by this table (CSV) of start, end, address and tags.",
-)
-_JSON = click.option(
-    "--json", "json_file", metavar="FILE", help="Write the outcome as JSON; - for the terminal."
 )
 _CONNECTION = click.option(
     "--connection",
@@ -41,9 +38,7 @@ def pcap() -> None:
 
 @pcap.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option(
-    "--out", metavar="DIR", help="Keep tables (Parquet) and a picture of all connections here."
-)
+@option("out", help="Keep tables (Parquet) and a picture of all connections in this folder.")
 @click.option("--segments", is_flag=True, help="Also keep a row per TCP segment.")
 @click.option("--database", metavar="FILE", help="Add the tables to this file of DuckDB.")
 @_NOTES
@@ -55,7 +50,7 @@ def pcap() -> None:
     metavar="N",
     help="Print so many rows; 0 for all.",
 )
-@_JSON
+@option("json_file")
 @draws
 def analyze(
     files: tuple[str, ...],
@@ -128,8 +123,8 @@ def _end(analyses: CaptureAnalyses) -> None:
 @pcap.command()
 @click.argument("file", metavar="FILE")
 @_CONNECTION
-@click.option(
-    "--out",
+@option(
+    "out",
     metavar="PICTURE",
     help="Write the picture to this file.  [default: FILE with the ending .png, in this folder]",
 )
@@ -156,8 +151,8 @@ def plot(file: str, connection: int | None, out: str | None) -> None:
 @pcap.command()
 @click.argument("file", metavar="FILE")
 @_CONNECTION
-@click.option(
-    "--out",
+@option(
+    "out",
     metavar="SCENARIO",
     help="Write the scenario to this file.  [default: FILE with the ending .toml, in this folder]",
 )
@@ -187,7 +182,7 @@ def trace(file: str, connection: int | None, out: str | None) -> None:
 
 
 @pcap.command("judge")
-@_JSON
+@option("json_file")
 @click.option("--cases", metavar="TEXT", help="Run only the cases whose name contains TEXT.")
 def judge_command(json_file: str | None, cases: str | None) -> None:
     """Judge the analysis by runs whose truth is known.
@@ -222,7 +217,7 @@ def judge_command(json_file: str | None, cases: str | None) -> None:
     help="Group by these tags, such as place,size.",
 )
 @_NOTES
-@_JSON
+@option("json_file")
 def compare(first: str, second: str, by: str, notes: str | None, json_file: str | None) -> None:
     """Compare captures B with captures A, group by group.
 

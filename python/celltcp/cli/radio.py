@@ -25,23 +25,10 @@ def radio() -> None:
 
 
 @radio.command()
-@click.option(
-    "--runs",
-    default=5,
-    show_default=True,
-    type=click.IntRange(1),
-    metavar="N",
-    help="Number of drives.",
-)
+@option("runs", default=5, help="Number of drives.")
 @option("seed")
-@click.option("--duration", metavar="TIME", help="Length of a drive.  [default: that of highway/drive]")
-@click.option(
-    "--set",
-    "overrides",
-    multiple=True,
-    metavar="FIELD=VALUE",
-    help="Override a field of highway/drive; may be repeated.",
-)
+@option("duration", help="Length of a drive.  [default: that of highway/drive]")
+@option("changes", help="Override a field of highway/drive; may be repeated.")
 @option("jobs")
 @click.option(
     "--phone-logs", "logs", metavar="DIR", help="Folder with logs of phones in the format of 5Gdataset."
@@ -52,7 +39,7 @@ def calibrate(
     runs: int,
     seed: int,
     duration: str | None,
-    overrides: tuple[str, ...],
+    changes: tuple[str, ...],
     jobs: int | None,
     logs: str | None,
     out: str | None,
@@ -76,9 +63,9 @@ def calibrate(
 
     folder = prepare_folder(out) if out else None
     phones = read_folder(Path(logs), load_scenario(SCENARIO).to_toml()) if logs else None
-    changes = [*overrides, *([f"duration={duration}"] if duration else [])]
+    drives = [*changes, *([f"duration={duration}"] if duration else [])]
     with progress_bar("driving") as progress:
-        highway = drive(runs, seed, changes=changes, jobs=jobs, out=folder, progress=progress)
+        highway = drive(runs, seed, changes=drives, jobs=jobs, out=folder, progress=progress)
     with progress_bar("fading") as progress:
         found = reports(seed, progress=progress)
     console = wide_console()
@@ -96,23 +83,10 @@ def calibrate(
 
 @radio.command()
 @click.argument("scenarios", nargs=-1, metavar="[SCENARIO]...")
-@click.option(
-    "--runs",
-    default=5,
-    show_default=True,
-    type=click.IntRange(1),
-    metavar="N",
-    help="Number of runs per scenario.",
-)
+@option("runs", default=5, help="Number of runs per scenario.")
 @option("seed")
-@click.option(
-    "--set",
-    "overrides",
-    multiple=True,
-    metavar="FIELD=VALUE",
-    help="Override a field of the scenarios; may be repeated.",
-)
-def rtt(scenarios: tuple[str, ...], runs: int, seed: int, overrides: tuple[str, ...]) -> None:
+@option("changes", help="Override a field of the scenarios; may be repeated.")
+def rtt(scenarios: tuple[str, ...], runs: int, seed: int, changes: tuple[str, ...]) -> None:
     """Show the jitter of the RTT, and when slow start ends.
 
     Each run is a download by NewReno or, for HyStart, CUBIC.
@@ -123,7 +97,7 @@ def rtt(scenarios: tuple[str, ...], runs: int, seed: int, overrides: tuple[str, 
     from celltcp.radio.calibration.rtt import SCENARIOS, rtt_jitter
 
     with progress_bar("RTT") as progress:
-        found = rtt_jitter(runs, seed, scenarios or SCENARIOS, overrides, progress)
+        found = rtt_jitter(runs, seed, scenarios or SCENARIOS, changes, progress)
     print_rtt(found, wide_console(100))
 
 

@@ -47,7 +47,7 @@ PLOTS = ("overview", "throughput-delay", "ecdf", "time-series", "startup", "legs
 @click.option(
     "--by-phase", "view", flag_value="phase", help="Compare the phases of the way through the cell."
 )
-@click.option("--cca", metavar="LIST", help="Show only these congestion controls.")
+@option("cca", default=None, help="Show only these congestion controls.")
 @click.option(
     "--metric",
     default="goodput",
@@ -55,8 +55,8 @@ PLOTS = ("overview", "throughput-delay", "ecdf", "time-series", "startup", "legs
     type=click.Choice(["goodput", "rtt", "owd", "pm_balanced", "pm_delay"]),
     help="Metric of --plot ecdf, --by-position and --by-phase.",
 )
-@click.option(
-    "--out",
+@option(
+    "out",
     metavar="PLACE",
     help="Folder for the export, or file for the picture (.png, .svg or .pdf).",
 )

@@ -80,8 +80,8 @@ def convert(file: str, target: str, form: str | None, **told: str | None) -> Non
 
 @traces.command()
 @click.argument("file")
-@click.option(
-    "--out",
+@option(
+    "out",
     metavar="PICTURE",
     help="File of the picture (.png, .svg or .pdf).  [default: FILE with .png, in this folder]",
 )

@@ -21,14 +21,15 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option(
-    "--scenarios",
-    metavar="LIST",
+@option(
+    "scenarios",
+    default=None,
     help="Scenarios: built-in names, files, folders of traces, patterns such as 'static/*'.  "
     "[default: mobility/*]",
 )
-@click.option(
-    "--cca",
+@option(
+    "cca",
+    default=None,
     metavar="LIST",
     help="Congestion controls, or auto with its parameters.  [default: nine, and auto:policy=rules]",
 )

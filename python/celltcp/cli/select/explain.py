@@ -8,7 +8,7 @@ import click
 
 from celltcp.cli.console import wide_console
 from celltcp.cli.fitted import print_table
-from celltcp.cli.options import draws
+from celltcp.cli.options import draws, option
 from celltcp.cli.outcome import check_json, draw, tell
 
 if TYPE_CHECKING:
@@ -32,10 +32,9 @@ _HEADINGS = {
 
 @click.command()
 @click.argument("folder", metavar="DIR")
-@click.option(
-    "--seed",
-    type=click.IntRange(0),
-    metavar="N",
+@option(
+    "seed",
+    default=None,
     help="Explain the run with this seed.  [default: the first]",
 )
 @click.option(
@@ -51,17 +50,13 @@ _HEADINGS = {
     help="Explain the connection with this number.  [default: the longest of the first flow with a "
     "selector]",
 )
-@click.option(
-    "--cca",
+@option(
+    "cca",
+    default=None,
     metavar="LABEL",
     help="Explain only this selector, such as auto:policy=rules, or auto if it is the only one.",
 )
-@click.option(
-    "--json",
-    "json_file",
-    metavar="FILE",
-    help="Write the outcome as JSON to this file; with -, print it.",
-)
+@option("json_file")
 @draws
 def explain(
     folder: str,

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import click
 
+from celltcp.cli.options import option
+
 
 @click.command()
 @click.argument("folder", metavar="DIR")
-@click.option(
-    "--cca",
+@option(
+    "cca",
+    default=None,
     metavar="LABEL",
     help="Selector whose connections count, such as auto:policy=bpftune; needed if there are several.",
 )

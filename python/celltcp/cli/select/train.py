@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from celltcp.cli.options import options
+from celltcp.cli.options import option, options
 from celltcp.cli.progress import stages_bar
 from celltcp.cli.verbosity import note
 
@@ -17,24 +17,18 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--scenarios", metavar="LIST", help="Families of networks to draw from.  [default: all]")
-@click.option(
-    "--requirement",
-    metavar="LIST",
-    help="Requirements to learn for: goodput, balanced, delay.  [default: all]",
+@option(
+    "scenarios",
+    default=None,
+    help="Families of networks to draw from.  [default: all]",
 )
-@click.option(
-    "--cca", metavar="LIST", help="Congestion controls to choose from.  [default: those of Linux]"
+@option("requirement", help="Requirements to learn for.")
+@option(
+    "cca",
+    default=None,
+    help="Congestion controls to choose from.  [default: those of Linux]",
 )
-@click.option(
-    "--runs",
-    "each",
-    default=12,
-    show_default=True,
-    type=click.IntRange(1),
-    metavar="N",
-    help="Number of networks from each family.",
-)
+@option("runs", default=12, help="Number of networks from each family.")
 @click.option(
     "--moments",
     default=5,
@@ -75,12 +69,12 @@ if TYPE_CHECKING:
     help="Parquet file for the outcomes of the choices; those that are in it are not run again.  "
     "[default: the name of the policy with .parquet]",
 )
-@click.option("--out", required=True, metavar="FILE", help="File for the policy, such as policy.toml.")
+@option("out", required=True, metavar="FILE", help="File for the policy, such as policy.toml.")
 def train(
     scenarios: str | None,
-    requirement: str | None,
+    requirement: str,
     cca: str | None,
-    each: int,
+    runs: int,
     moments: int,
     whole: int,
     leaves: int,
@@ -99,7 +93,6 @@ def train(
 
     from celltcp._core import CelltcpError
     from celltcp.cli.console import wide_console
-    from celltcp.requirements import REQUIREMENTS
     from celltcp.results import prepare_folder
     from celltcp.selection.training import train as train_policy
 
@@ -115,9 +108,9 @@ def train(
         training = train_policy(
             file.stem,
             _listed(scenarios),
-            _listed(requirement) or tuple(REQUIREMENTS),
+            _listed(requirement),
             cca or (),
-            each=each,
+            each=runs,
             moments_each=moments,
             whole_each=whole,
             leaves=leaves,
