@@ -2,15 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use scenario::{CcaChoice, Parameter, Scenario, Tcp, Tso, WindowScale, kernel_text};
+use scenario::{CcaChoice, Parameter, Scenario, Tcp, WindowScale, kernel_text};
 use sidechannel::KernelSettings;
+use tcp::TcpConfig;
 use units::Bytes;
-
-/// Linux' own initial window (RFC 6928); a route says others.
-const USUAL_INITIAL_WINDOW: u32 = 10;
-/// Middle values of `tcp_rmem` and `tcp_wmem`.
-const RECEIVE_BUFFER: u64 = 131_072;
-const SEND_BUFFER: u64 = 16_384;
 
 /// Size of a page, bytes.
 const PAGE: u64 = 4_096;
@@ -18,19 +13,16 @@ const PAGE: u64 = 4_096;
 /// Returns the settings for a scenario on a kernel with `memory` bytes; the error names the one that the kernel does
 /// not take.
 pub(crate) fn of(scenario: &Scenario, memory: u64) -> Result<KernelSettings, String> {
-    let tcp = &scenario.tcp;
-    let rto = (tcp.min_rto != Tcp::default().min_rto).then(|| tcp.min_rto.as_millis() as u32);
+    let (tcp, usual) = (&scenario.tcp, Tcp::default());
+    let rto = (tcp.min_rto != usual.min_rto).then(|| tcp.min_rto.as_millis() as u32);
     let cap = |bytes: Option<Bytes>| bytes.map(|bytes| bytes.get() as u32);
     Ok(KernelSettings {
         sysctls: sysctls(scenario, memory)?,
         modules: modules(scenario)?,
         fair_queue: tcp.pacing,
         mtu: scenario.path.path_mtu().get() as u32,
-        burst: match tcp.tso {
-            Tso::Linux => None,
-            Tso::Segments(segments) => Some(segments),
-        },
-        initial_window: Some(tcp.initial_window).filter(|window| *window != USUAL_INITIAL_WINDOW),
+        burst: tcp.tso.segments(),
+        initial_window: (tcp.initial_window != usual.initial_window).then_some(tcp.initial_window),
         min_rto_ms: rto,
         quick_ack: !tcp.delayed_ack,
         mss: cap(tcp.mss),
@@ -59,7 +51,7 @@ fn sysctls(scenario: &Scenario, memory: u64) -> Result<BTreeMap<String, String>,
     // Growth of the buffer would lift the cap of the window, so a buffer under a capped window has its size at once.
     let begin = match tcp.receive_window_max {
         Some(_) => receive,
-        None => RECEIVE_BUFFER.min(receive),
+        None => TcpConfig::RECEIVE_BUFFER.min(receive),
     };
     let flag = |on: bool| u8::from(on).to_string();
     let mut all = BTreeMap::from([
@@ -70,7 +62,10 @@ fn sysctls(scenario: &Scenario, memory: u64) -> Result<BTreeMap<String, String>,
         ),
         ("tcp_mem", format!("{pages} {pages} {pages}")),
         ("tcp_rmem", format!("4096 {begin} {receive}")),
-        ("tcp_wmem", format!("4096 {} {send}", SEND_BUFFER.min(send))),
+        (
+            "tcp_wmem",
+            format!("4096 {} {send}", TcpConfig::SEND_BUFFER.min(send)),
+        ),
         ("tcp_slow_start_after_idle", flag(tcp.slow_start_after_idle)),
     ])
     .into_iter()

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use tcp::TcpConfig;
-use units::Duration;
+use tcp::{Tcp, TcpConfig, WindowScale};
+use units::{Bytes, Duration};
 
 /// Settings that have a meaning for the native TCP, with the defaults of Linux.
 const KNOWN: &[(&str, &str)] = &[
@@ -191,23 +191,37 @@ impl Settings {
                 .map(Duration::from_millis)
                 .ok()
         };
-        TcpConfig {
-            mss: mtu
-                .saturating_sub(u64::from(self.ip_header) + 20 + if timestamps { 12 } else { 0 })
-                .max(48) as u32,
+        let scale = match self.number("tcp_window_scaling") {
+            0 => WindowScale::Off,
+            _ => WindowScale::Fixed(scale),
+        };
+        let usual = Tcp::default();
+        let settings = Tcp {
             initial_window: match self.number("route_initcwnd") {
-                0 => TcpConfig::default().initial_window,
+                0 => usual.initial_window,
                 cwnd => cwnd as u32,
             },
             min_rto: millis(self.text("route_rto_min"))
                 .unwrap_or(Duration::from_micros(self.number("tcp_rto_min_us"))),
-            max_rto,
-            initial_rto: TcpConfig::default().initial_rto.min(max_rto),
             timestamps,
-            window_scale: (self.number("tcp_window_scaling") != 0).then_some(scale),
+            window_scale: scale,
+            receive_buffer_max: Bytes::new(receive_buffer.unwrap_or(rmem_max)),
+            send_buffer_max: Bytes::new(wmem_max.max(wmem)),
+            tlp: self.number("tcp_early_retrans") >= 3,
+            f_rto: self.number("tcp_frto") != 0,
+            pacing: self.fq,
+            ecn,
+            slow_start_after_idle: self.number("tcp_slow_start_after_idle") != 0,
+            ..usual
+        };
+        let usual = TcpConfig::from(settings);
+        TcpConfig {
+            mss: mtu
+                .saturating_sub(u64::from(self.ip_header) + 20 + if timestamps { 12 } else { 0 })
+                .max(48) as u32,
+            max_rto,
+            initial_rto: usual.initial_rto.min(max_rto),
             receive_buffer_initial: receive_buffer.unwrap_or(rmem),
-            receive_buffer_max: receive_buffer.unwrap_or(rmem_max),
-            send_buffer: wmem_max.max(wmem),
             send_buffer_initial: wmem,
             sack: self.number("tcp_sack") != 0,
             reordering: self.number("tcp_reordering") as u32,
@@ -216,12 +230,7 @@ impl Settings {
             syn_retries: self.number("tcp_syn_retries") as u32,
             synack_retries: self.number("tcp_synack_retries") as u32,
             retries: self.number("tcp_retries2") as u32,
-            tail_loss_probe: self.number("tcp_early_retrans") >= 3,
-            f_rto: self.number("tcp_frto") != 0,
-            pacing: self.fq,
-            ecn,
-            slow_start_after_idle: self.number("tcp_slow_start_after_idle") != 0,
-            ..TcpConfig::default()
+            ..usual
         }
     }
 }

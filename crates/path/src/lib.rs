@@ -4,13 +4,11 @@
 //! the same links, queues and draws.
 
 mod files;
-mod hosts;
 mod middleboxes;
 mod plan;
 mod radio;
 mod traces;
 
 pub use files::Files;
-pub use hosts::tcp_config;
 pub use plan::{Access, Middlebox, Plan, PlanError};
 pub use traces::{ReadTrace, Traces};

@@ -6,9 +6,9 @@ use cca::BuiltCca;
 use middlebox::{CcaText, Environment, Kind, Snoop, SplitHost};
 use net::HostId;
 use scenario::Scenario;
+use tcp::TcpConfig;
 
 use crate::plan::{Middlebox, Plan, PlanError};
-use crate::tcp_config;
 
 /// CCA of split hosts for flows whose own one is selected at run time.
 const FALLBACK: &str = "cubic";
@@ -36,7 +36,7 @@ pub(crate) fn middleboxes(
         let own = settings.cca.as_deref().map(checked);
         let of_flows = Arc::clone(&of_flows);
         let environment = Environment {
-            tcp: tcp_config(scenario),
+            tcp: TcpConfig::new(scenario.tcp.clone(), scenario.path.path_mtu()),
             seed,
             cca: Arc::new(move |one, other| build(own.as_ref(), &of_flows, (one, other))),
         };

@@ -6,11 +6,10 @@ mod middleboxes;
 mod rows;
 mod traffic;
 
-pub(crate) use config::{Wrong, positive, refuse, within, wrong};
-use units::{Bytes, Duration};
+pub(crate) use config::{Wrong, positive, refuse, wrong};
 
-use crate::model::{Samples, Scenario, Tcp};
-use config::Quantity;
+use crate::model::{Samples, Scenario};
+use config::{At, Quantity};
 
 impl Scenario {
     /// Checks middleboxes that a line-up has placed.
@@ -51,47 +50,8 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Wrong> {
     }
     links::check(scenario)?;
     middleboxes::check(scenario)?;
-    tcp(&scenario.tcp, scenario.path.path_mtu())?;
+    scenario.tcp.check(scenario.path.path_mtu()).at("tcp")?;
     kernel::check(&scenario.kernel)?;
     traffic::check_flows(scenario)?;
     rows::check(scenario)
-}
-
-fn tcp(tcp: &Tcp, path_mtu: Bytes) -> Result<(), Wrong> {
-    const LEAST_BUFFER: Bytes = Bytes::new(4096);
-    if !(1..=1000).contains(&tcp.initial_window) {
-        return wrong(
-            "tcp.initial_window",
-            tcp.initial_window,
-            "1 to 1000 segments",
-        );
-    }
-    if let Some(mss) = tcp.mss {
-        let largest = Bytes::new(path_mtu.get() - 40);
-        within("tcp.mss", mss, Bytes::new(88), largest)?;
-    }
-    let milliseconds = Duration::from_millis;
-    within(
-        "tcp.min_rto",
-        tcp.min_rto,
-        milliseconds(1),
-        milliseconds(120_000),
-    )?;
-    let largest = Bytes::new(1 << 30);
-    within(
-        "tcp.receive_buffer_max",
-        tcp.receive_buffer_max,
-        LEAST_BUFFER,
-        largest,
-    )?;
-    within(
-        "tcp.send_buffer_max",
-        tcp.send_buffer_max,
-        LEAST_BUFFER,
-        largest,
-    )?;
-    if let Some(cap) = tcp.receive_window_max {
-        within("tcp.receive_window_max", cap, LEAST_BUFFER, largest)?;
-    }
-    Ok(())
 }

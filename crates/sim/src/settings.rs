@@ -51,7 +51,7 @@ pub(crate) fn ends(
     let end = |built: BuiltCca, side: u32| {
         let entity = 2 * connection + side;
         let draws = Stream::new(seed, Purpose::CongestionControl, entity);
-        let window = Window::new(config.mss, config.initial_window, draws);
+        let window = Window::new(config.mss, config.settings.initial_window, draws);
         let congestion = Congestion::new(window, built);
         let numbers = Stream::new(seed, Purpose::InitialSequence, entity);
         let (iss, offset) = (numbers.at(0) as u32, numbers.at(1) as u32);

@@ -76,7 +76,7 @@ impl Simulation {
                 scenario::Samples::Interval(interval) => Instant::ZERO + interval,
                 _ => Instant::NEVER,
             },
-            config: path::tcp_config(scenario),
+            config: TcpConfig::new(scenario.tcp.clone(), scenario.path.path_mtu()),
             seed,
             path,
             endpoints: Endpoints::new(),

@@ -1,53 +1,28 @@
-//! Settings of a host, those that its administrator can change.
+//! Configuration of a host: the settings of a scenario, and what only its administrator or an application changes.
 
-use units::{Duration, Rate};
+use units::{Bytes, Duration, Rate};
 
-/// Settings of one end of a connection; the defaults are those of Linux.
+use crate::settings::Tcp;
+
+/// Configuration of one end of a connection; the defaults are those of Linux on Ethernet.
 #[derive(Clone, Debug)]
 pub struct TcpConfig {
+    /// Settings that a scenario has.
+    pub settings: Tcp,
     /// Payload bytes of a full segment, after the timestamps option.
     pub mss: u32,
-    /// Initial window, segments (RFC 6928).
-    pub initial_window: u32,
-    /// Lower bound of the variance term of the RTO (`TCP_RTO_MIN`).
-    pub min_rto: Duration,
     /// RTO before the first RTT sample (RFC 6298 §2.1).
     pub initial_rto: Duration,
     /// Upper bound of the RTO (`TCP_RTO_MAX`).
     pub max_rto: Duration,
-    /// Whether one ACK may acknowledge two segments (RFC 1122 §4.2.3.2).
-    pub delayed_ack: bool,
     /// Shortest wait before a delayed ACK is sent (`TCP_DELACK_MIN`).
     pub delayed_ack_timeout: Duration,
-    /// Timestamps option (RFC 7323).
-    pub timestamps: bool,
-    /// Offered window scale (RFC 7323); `None` leaves the option out.
-    pub window_scale: Option<u8>,
     /// Memory of the receive buffer when a connection begins (`tcp_rmem[1]`), bytes.
     pub receive_buffer_initial: u64,
-    /// Upper bound of that memory (`tcp_rmem[2]`), bytes.
-    pub receive_buffer_max: u64,
-    /// Upper bound of the receive window (`TCP_WINDOW_CLAMP`), bytes.
-    pub receive_window_cap: Option<u32>,
-    /// Bytes that the send buffer can hold, unsent and unacknowledged together.
-    pub send_buffer: u64,
-    /// Bytes that it can hold when a connection begins (`tcp_wmem[1]`).
+    /// Bytes that the send buffer can hold when a connection begins (`tcp_wmem[1]`).
     pub send_buffer_initial: u64,
-    /// Segments per burst to the device; `None` sizes bursts by the pacing rate, like Linux.
-    pub burst_segments: Option<u32>,
-    /// Tail loss probe (RFC 8985 §7).
-    pub tail_loss_probe: bool,
-    /// Forward RTO recovery (RFC 5682).
-    pub f_rto: bool,
-    /// Pace segments even if the congestion control does not ask for it.
-    pub pacing: bool,
     /// Upper bound of the pacing rate (`SO_MAX_PACING_RATE`).
     pub max_pacing_rate: Rate,
-    /// Whether to request ECN (RFC 3168). A request of the other end is always accepted, and congestion
-    /// controls that need ECN always request it.
-    pub ecn: bool,
-    /// Whether to halve the window for every RTO of idle time (`tcp_slow_start_after_idle`).
-    pub slow_start_after_idle: bool,
     /// Nagle's algorithm (RFC 9293 §3.7.4); not so with `TCP_NODELAY`.
     pub nagle: bool,
     /// Selective acknowledgements (RFC 2018).
@@ -68,30 +43,22 @@ pub struct TcpConfig {
     pub user_timeout: Option<Duration>,
 }
 
-impl Default for TcpConfig {
-    fn default() -> Self {
+impl TcpConfig {
+    /// Memory of the receive buffer when a connection begins, unless its upper bound is less, bytes.
+    pub const RECEIVE_BUFFER: u64 = 128 << 10;
+    /// Memory of the send buffer when a connection begins, unless its upper bound is less, bytes.
+    pub const SEND_BUFFER: u64 = 16 << 10;
+
+    /// Creates the configuration of hosts with `settings` on a path of that MTU.
+    pub fn new(settings: Tcp, path_mtu: Bytes) -> Self {
         Self {
-            mss: 1448,
-            initial_window: 10,
-            min_rto: Duration::from_millis(200),
+            mss: settings.segment_payload(path_mtu),
             initial_rto: Duration::from_secs(1),
             max_rto: Duration::from_secs(120),
-            delayed_ack: true,
             delayed_ack_timeout: Duration::from_millis(40),
-            timestamps: true,
-            window_scale: Some(7),
-            receive_buffer_initial: 128 << 10,
-            receive_buffer_max: 6 << 20,
-            receive_window_cap: None,
-            send_buffer: 4 << 20,
-            send_buffer_initial: 16_384,
-            burst_segments: None,
-            tail_loss_probe: true,
-            f_rto: true,
-            pacing: false,
+            receive_buffer_initial: Self::RECEIVE_BUFFER.min(settings.receive_buffer_max.get()),
+            send_buffer_initial: Self::SEND_BUFFER.min(settings.send_buffer_max.get()),
             max_pacing_rate: Rate::from_bits_per_second(u64::MAX),
-            ecn: false,
-            slow_start_after_idle: true,
             nagle: true,
             sack: true,
             min_burst_segments: None,
@@ -101,6 +68,20 @@ impl Default for TcpConfig {
             synack_retries: 5,
             retries: 15,
             user_timeout: None,
+            settings,
         }
+    }
+}
+
+impl From<Tcp> for TcpConfig {
+    /// Creates the configuration of hosts with `settings` on Ethernet.
+    fn from(settings: Tcp) -> Self {
+        Self::new(settings, Bytes::new(1_500))
+    }
+}
+
+impl Default for TcpConfig {
+    fn default() -> Self {
+        Tcp::default().into()
     }
 }

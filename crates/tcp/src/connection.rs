@@ -14,7 +14,7 @@ use units::{Duration, Instant};
 
 use crate::config::TcpConfig;
 use crate::receiver::Receiver;
-use crate::segment::{Ecn, Flags, Segment, TIMESTAMPS_OPTION};
+use crate::segment::{Ecn, Flags, Segment};
 use crate::sender::{AckInput, Ending, Outgoing, Sender};
 use crate::sequence::{self, unwrap};
 use cca::{BuiltCca, Congestion, Context, Takeover};
@@ -76,9 +76,8 @@ impl Connection {
     /// `timestamp_offset` the origin of the timestamp clock; both are drawn from the seed of the run.
     pub fn new(config: TcpConfig, congestion: Congestion, iss: u32, timestamp_offset: u32) -> Self {
         let iss = sequence::first(iss);
-        let header = TIMESTAMPS_OPTION * u32::from(config.timestamps);
         Self {
-            announced_mss: config.mss + header,
+            announced_mss: config.mss + config.settings.options(),
             path_mss: u32::MAX,
             sender: Sender::new(config.clone(), congestion, iss + 1),
             config,

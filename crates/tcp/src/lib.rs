@@ -7,6 +7,7 @@ mod reset;
 pub mod segment;
 mod sender;
 mod sequence;
+mod settings;
 
 pub use config::TcpConfig;
 pub use connection::{Connection, Failure, Info, State};
@@ -14,3 +15,4 @@ pub use reset::reset_reply;
 pub use segment::{Ecn, Flags, SackBlocks, Segment};
 pub use sender::Ending;
 pub use sequence::Unwrapper;
+pub use settings::{Tcp, Tso, WindowScale};

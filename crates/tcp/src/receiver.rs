@@ -113,7 +113,7 @@ impl Receiver {
             fin: None,
             first,
             sack: config.sack,
-            delayed_ack: config.delayed_ack,
+            delayed_ack: config.settings.delayed_ack,
             delayed_ack_timeout: config.delayed_ack_timeout,
             acked: first,
             ack_now: false,
@@ -134,7 +134,7 @@ impl Receiver {
             relay: None,
             srtt: Duration::ZERO,
             rto: config.initial_rto,
-            min_rto: config.min_rto,
+            min_rto: config.settings.min_rto,
             echo: Echo::default(),
         }
     }

@@ -4,19 +4,19 @@ mod pipe;
 
 use cca::{CaState, cca_by_name};
 use pipe::{Pipe, Sighting};
-use tcp::{Ecn, Flags, TcpConfig};
+use tcp::{Ecn, Flags, Tcp, TcpConfig};
 use units::Duration;
 
 const BYTES: u64 = 600 * 1448;
 
 /// Returns a pipe whose client, which opens the connection, requests ECN if `asks`.
 fn pipe(cca: &str, asks: bool) -> Pipe {
-    let config = TcpConfig {
+    let settings = Tcp {
         ecn: asks,
-        ..TcpConfig::default()
+        ..Tcp::default()
     };
     let of = |name: &str| cca_by_name(name).expect("a CCA of ours");
-    Pipe::new(config, of(cca), of(cca), BYTES)
+    Pipe::new(settings.into(), of(cca), of(cca), BYTES)
 }
 
 fn echoes(pipe: &Pipe) -> Vec<bool> {

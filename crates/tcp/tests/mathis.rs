@@ -9,7 +9,7 @@ mod pipe;
 
 use cca::cca_by_name;
 use pipe::Pipe;
-use tcp::TcpConfig;
+use tcp::{Tcp, TcpConfig, WindowScale};
 use units::random::{Purpose, Stream};
 use units::{Bytes, Duration, Rate};
 
@@ -20,13 +20,16 @@ fn window(p: f64, delayed_ack: bool) -> f64 {
     let mut total = 0.0;
     for seed in 0..runs {
         let cca = || cca_by_name("reno").expect("a CCA of ours");
-        let config = TcpConfig {
+        let settings = Tcp {
             delayed_ack,
+            receive_buffer_max: Bytes::new(128 << 20),
+            window_scale: WindowScale::Fixed(12),
+            send_buffer_max: Bytes::new(64 << 20),
+            ..Tcp::default()
+        };
+        let config = TcpConfig {
             receive_buffer_initial: 128 << 20,
-            receive_buffer_max: 128 << 20,
-            window_scale: Some(12),
-            send_buffer: 64 << 20,
-            ..TcpConfig::default()
+            ..settings.into()
         };
         let mut pipe = Pipe::new(config, cca(), cca(), u64::MAX / 2);
         pipe.rate = Rate::from_mbps(5000.0);

@@ -92,11 +92,7 @@ proptest! {
         window in 4_000_u32..200_000,
     ) {
         let pair = || cca_by_name(cca).expect("a CCA of ours");
-        let config = TcpConfig {
-            receive_buffer_initial: pipe::memory(window).min(128 << 10),
-            receive_buffer_max: pipe::memory(window),
-            ..TcpConfig::default()
-        };
+        let config = pipe::buffer_for(window);
         let mut pipe = Pipe::new(config, pair(), pair(), segments * 1448);
         pipe.queue = Bytes::new(1 << 30);
         let draws = |entity| Stream::new(seed, Purpose::Loss, entity);

@@ -24,11 +24,7 @@ fn pipe(config: TcpConfig, bytes: u64) -> Pipe {
 }
 
 fn small() -> TcpConfig {
-    TcpConfig {
-        receive_buffer_initial: pipe::memory(65_535),
-        receive_buffer_max: pipe::memory(65_535),
-        ..TcpConfig::default()
-    }
+    pipe::buffer_for(65_535)
 }
 
 /// Bytes that a buffer for `window` bytes holds at most: segments behind each other share a header of 170 bytes.
@@ -148,11 +144,7 @@ proptest! {
         window in 3_000_u32..100_000,
         reads in prop::collection::vec((0_u64..20_000, 0_u64..50_000), 1..30),
     ) {
-        let config = TcpConfig {
-            receive_buffer_initial: pipe::memory(window).min(128 << 10),
-            receive_buffer_max: pipe::memory(window),
-            ..TcpConfig::default()
-        };
+        let config = pipe::buffer_for(window);
         let mut pipe = pipe(config, segments * MSS);
         let draws = |entity| Stream::new(seed, Purpose::Loss, entity);
         let below = |stream: &Stream, n: u64, p: f64| (stream.at(n) as f64) < p * u64::MAX as f64;

@@ -73,17 +73,15 @@ impl SplitHost {
     /// Returns a closed connection of the split host towards `peer`, in the name of the end with `iss`.
     fn connection(&self, flow: u32, leg: usize, hosts: [HostId; 2], iss: u32) -> Connection {
         let Environment { tcp, cca, seed } = &self.environment;
-        let buffer = self.settings.buffer.get().min(u64::from(u32::MAX)) as u32;
-        let config = TcpConfig {
-            // The first window is offered before data tells how much room there is.
-            receive_window_cap: Some(tcp.receive_window_cap.unwrap_or(buffer).min(buffer)),
-            // Data goes on as it comes.
-            nagle: false,
-            ..tcp.clone()
-        };
+        let mut config = tcp.clone();
+        // The first window is offered before data tells how much room there is.
+        let (cap, buffer) = (config.settings.receive_window_max, self.settings.buffer);
+        config.settings.receive_window_max = Some(cap.map_or(buffer, |cap| cap.min(buffer)));
+        // Data goes on as it comes.
+        config.nagle = false;
         let entity = FIRST_ENTITY + 2 * flow + leg as u32;
         let draws = Draws::new(*seed, Purpose::CongestionControl, entity);
-        let window = Window::new(config.mss, config.initial_window, draws);
+        let window = Window::new(config.mss, config.settings.initial_window, draws);
         let congestion = Congestion::new(window, cca(hosts[0], hosts[1]));
         let clock = Draws::new(*seed, Purpose::InitialSequence, entity).at(0) as u32;
         let mut connection = Connection::new(config, congestion, iss, clock);

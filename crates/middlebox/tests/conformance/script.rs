@@ -8,8 +8,8 @@ use std::sync::Arc;
 use cca::{Settings, reno};
 use middlebox::{Environment, Middlebox, SplitHost};
 use net::{Delivery, HostId, LinkCapacity, LinkConfig, Network, Packet, Topology};
-use tcp::{Flags, Segment, TcpConfig};
-use units::{Duration, Instant, Rate};
+use tcp::{Flags, Segment, Tcp, TcpConfig, WindowScale};
+use units::{Bytes, Duration, Instant, Rate};
 
 use crate::contents::Contents;
 
@@ -44,13 +44,13 @@ impl Script {
         }
         let mut network = Network::new(&topology, 1).unwrap();
         let environment = Environment {
-            tcp: TcpConfig {
-                mss: 1_000,
+            tcp: TcpConfig::from(Tcp {
+                mss: Some(Bytes::new(1_000)),
                 timestamps: false,
-                window_scale: None,
+                window_scale: WindowScale::Off,
                 delayed_ack: false,
-                ..TcpConfig::default()
-            },
+                ..Tcp::default()
+            }),
             cca: Arc::new(|_, _| reno::ABOUT.build(&Settings::new()).unwrap()),
             seed: 1,
         };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cca::{Congestion, Settings, Window, registry};
 use middlebox::{Environment, Kind, Middlebox, SplitHost};
 use net::{HostId, LinkCapacity, LinkConfig, Network, Packet, Topology};
-use tcp::{Connection, State, TcpConfig};
+use tcp::{Connection, State, Tcp, TcpConfig};
 use units::random::{Purpose, Stream};
 use units::{Bytes, Duration, Instant, Rate};
 
@@ -111,12 +111,13 @@ impl World {
                 .build(&Settings::new())
                 .unwrap()
         };
-        let tcp = TcpConfig {
-            timestamps: dice.below(4) > 0,
-            sack: dice.below(4) > 0,
+        let (timestamps, sack) = (dice.below(4) > 0, dice.below(4) > 0);
+        let own = Tcp {
+            timestamps,
             delayed_ack: dice.below(4) > 0,
-            ..TcpConfig::default()
+            ..Tcp::default()
         };
+        let tcp = TcpConfig { sack, ..own.into() };
         let settings = Middlebox {
             kind,
             buffer: Bytes::new(3_000 + dice.below(300_000)),

@@ -54,7 +54,7 @@ impl Options {
         config.nagle = !self.nodelay;
         config.user_timeout = self.user_timeout;
         if let Some(mss) = self.segment {
-            let header = if config.timestamps { 12 } else { 0 };
+            let header = if config.settings.timestamps { 12 } else { 0 };
             config.mss = config.mss.min(mss.saturating_sub(header));
         }
         if let Some(retries) = self.retries_of_syn {

@@ -136,7 +136,7 @@ pub(super) fn connection(settings: &Settings, options: &Options) -> Connection {
         .or_else(|_| cca_by_name("cubic"))
         .expect("cubic is a CCA of ours");
     let draws = Stream::new(1, Purpose::CongestionControl, 0);
-    let mut window = Window::new(config.mss, config.initial_window, draws);
+    let mut window = Window::new(config.mss, config.settings.initial_window, draws);
     if let Some(clamp) = settings.window_clamp() {
         window.cwnd_clamp = clamp;
     }

@@ -7,9 +7,9 @@ mod lineup;
 mod path;
 mod scenario;
 mod switch;
-mod tcp;
 
 pub use ::radio::settings::{self as radio, Radio};
+pub use ::tcp::{Tcp, Tso, WindowScale};
 pub use cca::{CcaChoice, Parameter, cca_called};
 pub use config::{Buffer, Cross};
 pub use flow::Flow;
@@ -22,5 +22,4 @@ pub use net::{
 pub use path::{ExtraLink, Path, WiredHop};
 pub use scenario::{Samples, Scenario, Variation};
 pub use switch::Switch;
-pub use tcp::{Tcp, Tso, WindowScale};
 pub use trace::{Capacity, Generate, Step, TraceFile, TraceFormat};

@@ -65,7 +65,7 @@ impl Connection {
 
     /// Takes the options that both ends support, and the other end's initial sequence number.
     fn take_options(&mut self, segment: &Segment) {
-        self.timestamps = self.config.timestamps && segment.timestamps.is_some();
+        self.timestamps = self.config.settings.timestamps && segment.timestamps.is_some();
         self.config.sack &= segment.sack_permitted;
         // RFC 9293 §3.7.1: 536 without the option.
         let offered = segment.mss.map_or(DEFAULT_MSS, u32::from);
@@ -73,7 +73,8 @@ impl Connection {
         if let Some((value, _)) = segment.timestamps {
             self.ts_recent = value;
         }
-        if let (Some(own), Some(peer)) = (self.config.window_scale, segment.window_scale) {
+        if let (Some(own), Some(peer)) = (self.config.settings.window_shift(), segment.window_scale)
+        {
             // RFC 7323 §2.3: at most 14.
             (self.own_scale, self.peer_scale) = (own.min(14), peer.min(14));
             self.scaling = true;
@@ -167,10 +168,11 @@ impl Connection {
             mss: Some(self.announced_mss as u16),
             window_scale: self
                 .config
-                .window_scale
+                .settings
+                .window_shift()
                 .filter(|_| !answering || self.peer_scale > 0 || self.own_scale > 0),
             sack_permitted: self.config.sack,
-            timestamps: (self.config.timestamps && (!answering || self.timestamps))
+            timestamps: (self.config.settings.timestamps && (!answering || self.timestamps))
                 .then(|| (self.timestamp(now), self.ts_recent)),
             ..Segment::default()
         };
@@ -180,7 +182,7 @@ impl Connection {
         } else {
             // A repeated SYN does not request ECN: the flags may be the reason for its loss (RFC 3168
             // §6.1.1.1).
-            self.ecn = self.handshake_tries == 0 && (self.config.ecn || self.needs_ecn());
+            self.ecn = self.handshake_tries == 0 && (self.config.settings.ecn || self.needs_ecn());
         }
         if self.ecn {
             segment.flags |= if answering {
@@ -197,9 +199,8 @@ impl Connection {
 
     /// Returns the window that the SYN or SYN-ACK offers, bytes: whole segments of the size that this end announces.
     fn first_window(&self, answers_timestamps: bool) -> u64 {
-        let header = TIMESTAMPS_OPTION * u32::from(self.config.timestamps);
         let own = TcpConfig {
-            mss: self.announced_mss - header,
+            mss: self.announced_mss - self.config.settings.options(),
             ..self.config.clone()
         };
         first_window(&own, answers_timestamps)

@@ -87,10 +87,10 @@ fn truesize(packet: u64) -> (u64, bool) {
 /// Returns the window of a SYN or SYN-ACK, bytes: whole segments, if there is room for one
 /// (`tcp_select_initial_window`). Only the end that answers knows whether a segment has the timestamps option.
 pub(crate) fn first_window(config: &TcpConfig, answers_timestamps: bool) -> u64 {
-    let option = config.timestamps && !answers_timestamps;
+    let option = config.settings.timestamps && !answers_timestamps;
     let segment = u64::from(config.mss + TIMESTAMPS_OPTION * u32::from(option));
     let space = (config.receive_buffer_initial * FIRST_RATIO) >> 8;
-    let space = space.min(config.receive_window_cap.map_or(u64::MAX, u64::from));
+    let space = space.min(config.settings.window_cap());
     if space > segment {
         space - space % segment
     } else {
@@ -110,7 +110,7 @@ impl WindowTuning {
     ) -> Self {
         let announced = u64::from(config.mss);
         let option = TIMESTAMPS_OPTION * u32::from(timestamps);
-        let cap = config.receive_window_cap.map_or(u64::MAX, u64::from);
+        let cap = config.settings.window_cap();
         let buffer = config.receive_buffer_initial;
         let full = (buffer * FIRST_RATIO) >> 8;
         let mut clamp = (65_535 << scale).min(cap).min(full);
@@ -123,7 +123,7 @@ impl WindowTuning {
         let header = u64::from(IP_HEADER + TCP_HEADER + option);
         Self {
             buffer,
-            most: config.receive_buffer_max,
+            most: config.settings.receive_buffer_max.get(),
             ratio: FIRST_RATIO,
             clamp,
             cap,

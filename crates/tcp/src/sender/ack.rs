@@ -342,7 +342,7 @@ mod tests {
     fn ten_out() -> (Sender, Instant) {
         let config = TcpConfig::default();
         let draws = Stream::new(1, Purpose::CongestionControl, 0);
-        let window = Window::new(config.mss, config.initial_window, draws);
+        let window = Window::new(config.mss, config.settings.initial_window, draws);
         let built = cca_by_name("reno").expect("a CCA of ours");
         let congestion = Congestion::new(window, built);
         let mut sender = Sender::new(config, congestion, FIRST);

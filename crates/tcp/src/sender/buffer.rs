@@ -229,7 +229,12 @@ impl Sender {
         } else {
             self.max_wnd
         };
-        let device = self.config.burst_segments.map_or(u64::MAX, u64::from);
+        let device = self
+            .config
+            .settings
+            .tso
+            .segments()
+            .map_or(u64::MAX, u64::from);
         (GSO_MAX_SIZE.min(half) / mss).min(device).max(1) * mss
     }
 
@@ -251,7 +256,8 @@ impl Sender {
             .max(self.reordering + 1);
         let windows = u64::from(self.congestion.sndbuf_expand());
         let wanted = windows * u64::from(segments) * segment;
-        self.buffer.limit = self.buffer.limit.max(wanted.min(self.config.send_buffer));
+        let most = self.config.settings.send_buffer_max.get();
+        self.buffer.limit = self.buffer.limit.max(wanted.min(most));
     }
 
     /// Wakes an application that waits for room if there is enough (the kernel's `tcp_check_space`). The buffer grows

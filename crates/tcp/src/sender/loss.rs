@@ -217,7 +217,7 @@ impl Sender {
         self.high_seq = self.snd_nxt;
         self.probe.clear();
         self.cwr_queued = self.congestion.window.ecn;
-        self.f_rto = self.config.f_rto && (new_recovery || self.retransmits > 0);
+        self.f_rto = self.config.settings.f_rto && (new_recovery || self.retransmits > 0);
     }
 
     fn mark_all_lost(&mut self, now: Instant) {

@@ -144,7 +144,7 @@ pub(crate) struct Counts {
 impl Sender {
     /// Creates a sender whose first data byte is `first`.
     pub(crate) fn new(config: TcpConfig, congestion: Congestion, first: u64) -> Self {
-        let rtt = RttEstimator::new(config.initial_rto, config.min_rto, config.max_rto);
+        let rtt = RttEstimator::new(config.initial_rto, config.settings.min_rto, config.max_rto);
         Self {
             congestion,
             board: Scoreboard::new(),
@@ -156,7 +156,7 @@ impl Sender {
             probe: LossProbe::default(),
             timer: Timer::default(),
             pacer: Pacer::default(),
-            buffer: SendBuffer::new(first, config.send_buffer_initial.min(config.send_buffer)),
+            buffer: SendBuffer::new(first, config.send_buffer_initial),
             usage: WindowUsage::new(first),
             limits: Limits::new(Limit::Start),
             chronograph: Chronograph::new(Phase::Idle),

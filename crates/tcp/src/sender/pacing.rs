@@ -65,7 +65,7 @@ pub(super) struct Burst {
 
 impl Sender {
     pub(super) fn is_paced(&self) -> bool {
-        self.config.pacing || self.congestion.window.paced
+        self.config.settings.pacing || self.congestion.window.paced
     }
 
     /// Returns the time until pacing releases the next burst.
@@ -106,7 +106,7 @@ impl Sender {
     /// Returns the segments of a burst: those that the pacing rate sends in a millisecond, more if the RTT is
     /// short (the kernel's `tcp_tso_autosize`).
     pub(super) fn burst_segments(&self) -> u32 {
-        if let Some(segments) = self.config.burst_segments {
+        if let Some(segments) = self.config.settings.tso.segments() {
             return segments.max(1);
         }
         let mut bytes = (self.congestion.window.pacing_rate.bits_per_second() / 8) >> PACING_SHIFT;

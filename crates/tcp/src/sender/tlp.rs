@@ -36,7 +36,7 @@ impl Sender {
     /// `advancing` if the retransmission timer would restart from now.
     pub(super) fn schedule_loss_probe(&mut self, now: Instant, advancing: bool) -> bool {
         let state = self.congestion.window.state;
-        if !self.config.tail_loss_probe
+        if !self.config.settings.tlp
             || self.lacks_sack()
             || self.board.packets_out() == 0
             || !matches!(state, CaState::Open | CaState::Cwr)

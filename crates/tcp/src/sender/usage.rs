@@ -68,7 +68,7 @@ impl Sender {
             if unused_for >= self.rto() {
                 self.usage.stamp = now;
             }
-        } else if self.config.slow_start_after_idle
+        } else if self.config.settings.slow_start_after_idle
             && unused_for >= self.rto()
             && !self.congestion.owns_window()
         {
@@ -78,10 +78,12 @@ impl Sender {
 
     /// Reduces the window halfway to what was used, because the application used less of it for an RTO.
     fn shrink_unused_window(&mut self, now: Instant) {
-        let used = self
-            .usage
-            .used
-            .max(self.config.initial_window.min(self.congestion.window.cwnd));
+        let used = self.usage.used.max(
+            self.config
+                .settings
+                .initial_window
+                .min(self.congestion.window.cwnd),
+        );
         let w = &mut self.congestion.window;
         if w.state == CaState::Open {
             if used < w.cwnd {
@@ -100,8 +102,15 @@ impl Sender {
         }
         let rto = self.rto();
         let mut idle = now.saturating_since(self.last_sent);
-        if self.config.slow_start_after_idle && idle > rto && !self.congestion.owns_window() {
-            let floor = self.config.initial_window.min(self.congestion.window.cwnd);
+        if self.config.settings.slow_start_after_idle
+            && idle > rto
+            && !self.congestion.owns_window()
+        {
+            let floor = self
+                .config
+                .settings
+                .initial_window
+                .min(self.congestion.window.cwnd);
             self.congestion.cwnd_event(Event::CwndRestart);
             let w = &mut self.congestion.window;
             w.ssthresh = w.current_ssthresh();

@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 
 use cca::{BuiltCca, CaState, Congestion, Window};
-use tcp::{Connection, Ecn, Flags, Segment, TcpConfig};
+use tcp::{Connection, Ecn, Flags, Segment, Tcp, TcpConfig, WindowScale};
 use units::random::{Purpose, Stream};
 use units::{Bytes, Duration, Instant, Rate};
 
@@ -71,11 +71,21 @@ pub fn memory(window: u32) -> u64 {
     u64::from(window) * 256 / 170
 }
 
+/// Returns the configuration of hosts whose receive buffer is good for `window` bytes of full segments.
+pub fn buffer_for(window: u32) -> TcpConfig {
+    let settings = Tcp {
+        receive_buffer_max: Bytes::new(memory(window)),
+        window_scale: WindowScale::Fixed(7),
+        ..Tcp::default()
+    };
+    settings.into()
+}
+
 pub type Control = BuiltCca;
 
 pub fn connection(config: &TcpConfig, iss: u32, control: Control) -> Connection {
     let draws = Stream::new(1, Purpose::CongestionControl, 0);
-    let window = Window::new(config.mss, config.initial_window, draws);
+    let window = Window::new(config.mss, config.settings.initial_window, draws);
     let congestion = Congestion::new(window, control);
     Connection::new(config.clone(), congestion, iss, 77)
 }

@@ -22,7 +22,7 @@ fn at(ms: u64) -> Instant {
 fn opened() -> Connection {
     let config = TcpConfig::default();
     let draws = Stream::new(1, Purpose::CongestionControl, 0);
-    let window = Window::new(config.mss, config.initial_window, draws);
+    let window = Window::new(config.mss, config.settings.initial_window, draws);
     let built = cca_by_name("reno").expect("a CCA of ours");
     let mut connection = Connection::new(config, Congestion::new(window, built), 77, 0);
     connection.listen();

@@ -1,18 +1,29 @@
 //! Tests of the window and of the memory behind it.
 
+use units::Bytes;
+
 use super::*;
+use crate::settings::Tcp;
+
+/// Returns the configuration of a host with full segments of `mss` bytes, whose window is at most `cap` bytes.
+fn configured(mss: u32, cap: Option<u64>) -> TcpConfig {
+    let settings = Tcp {
+        receive_window_max: cap.map(Bytes::new),
+        ..Tcp::default()
+    };
+    TcpConfig {
+        mss,
+        ..settings.into()
+    }
+}
 
 fn ms(n: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(n)
 }
 
 /// Returns a window for segments of `mss` bytes with timestamps, after the SYN.
-fn fresh(mss: u32, scale: u8, cap: Option<u32>) -> WindowTuning {
-    let config = TcpConfig {
-        mss,
-        receive_window_cap: cap,
-        ..TcpConfig::default()
-    };
+fn fresh(mss: u32, scale: u8, cap: Option<u64>) -> WindowTuning {
+    let config = configured(mss, cap);
     let window = first_window(&config, false);
     WindowTuning::new(&config, 1_000, scale, true, window)
 }
@@ -60,16 +71,7 @@ fn the_first_window_is_whole_segments() {
     let config = TcpConfig::default();
     assert_eq!(first_window(&config, false), 44 * 1_460);
     assert_eq!(first_window(&config, true), 45 * 1_448);
-    let with = |mss, cap| {
-        first_window(
-            &TcpConfig {
-                mss,
-                receive_window_cap: cap,
-                ..TcpConfig::default()
-            },
-            false,
-        )
-    };
+    let with = |mss, cap| first_window(&configured(mss, cap), false);
     assert_eq!(with(8_948, None), 7 * 8_960);
     assert_eq!(with(1_448, Some(10_000)), 6 * 1_460);
     assert_eq!(with(1_448, Some(1_000)), 1_000);

@@ -1,11 +1,13 @@
 //! Tests of the send buffer: its limit, its buffers, and the application that waits.
 
+use units::Bytes;
 use units::Duration;
 use units::random::{Purpose, Stream};
 
 use super::*;
 use crate::config::TcpConfig;
 use crate::sender::{AckInput, Outgoing};
+use crate::settings::{Tcp, Tso};
 use cca::{Congestion, Window, cca_by_name};
 
 const FIRST: u64 = 1_000;
@@ -21,7 +23,7 @@ fn start() -> Instant {
 /// Returns a sender whose connection has just been opened, to an end that offers `window` bytes.
 fn opened(name: &str, config: TcpConfig, window: u64) -> Sender {
     let draws = Stream::new(1, Purpose::CongestionControl, 0);
-    let own = Window::new(config.mss, config.initial_window, draws);
+    let own = Window::new(config.mss, config.settings.initial_window, draws);
     let built = cca_by_name(name).expect("a CCA of ours");
     let mut sender = Sender::new(config, Congestion::new(own, built), FIRST);
     sender.establish(start(), Some(RTT), window);
@@ -79,10 +81,10 @@ fn the_limit_follows_the_window() {
 
 #[test]
 fn a_host_may_allow_less_than_the_first_limit() {
-    let config = TcpConfig {
-        send_buffer: 8_192,
-        ..TcpConfig::default()
-    };
+    let config = TcpConfig::from(Tcp {
+        send_buffer_max: Bytes::new(8_192),
+        ..Tcp::default()
+    });
     let mut sender = opened("reno", config, 1 << 20);
     assert_eq!(sender.buffer.limit, 8_192);
     // A buffer that was begun is filled: the one that leaves ten segments, twice, and what stays.
@@ -122,10 +124,10 @@ fn a_small_window_makes_small_buffers() {
     assert_eq!(goal(1 << 20), FULL * MSS);
     assert_eq!(goal(64_240), 22 * MSS);
     assert_eq!(goal(2_000), MSS);
-    let config = TcpConfig {
-        burst_segments: Some(2),
-        ..TcpConfig::default()
-    };
+    let config = TcpConfig::from(Tcp {
+        tso: Tso::Segments(2),
+        ..Tcp::default()
+    });
     assert_eq!(opened("reno", config, 1 << 20).buffer_goal(), 2 * MSS);
 }
 
@@ -223,10 +225,10 @@ fn the_fin_joins_unsent_data() {
 /// before and no short segment is outstanding.
 #[test]
 fn the_end_of_the_window_splits_a_segment() {
-    let config = TcpConfig {
-        burst_segments: Some(5),
-        ..TcpConfig::default()
-    };
+    let config = TcpConfig::from(Tcp {
+        tso: Tso::Segments(5),
+        ..Tcp::default()
+    });
     let mut sender = opened("reno", config.clone(), 5 * MSS + 500);
     sender.write(start(), 1 << 20, Ending::Message);
     let lens: Vec<_> = sent(&mut sender).iter().map(|s| s.len).collect();

@@ -1,0 +1,111 @@
+//! Settings of TCP in scenarios: the section `tcp`.
+
+mod tso;
+mod window_scale;
+
+use config::{Wrong, table, within, wrong};
+use units::{Bytes, Duration};
+
+use crate::segment::{IP_HEADER, TCP_HEADER, TIMESTAMPS_OPTION};
+pub use tso::Tso;
+pub use window_scale::WindowScale;
+
+/// Limits of buffers and windows.
+const BUFFER: (Bytes, Bytes) = (Bytes::new(4_096), Bytes::new(1 << 30));
+
+table! {
+    /// Settings of TCP on all hosts; the defaults are those of Linux.
+    pub struct Tcp {
+        /// Initial window, segments; default 10 (RFC 6928).
+        pub initial_window: u32 = 10,
+        /// Maximum segment size as announced, payload with TCP options; unset: MTU less 40 bytes.
+        pub mss: Option<Bytes>,
+        /// Lower bound of the variance term of the retransmission timeout; default 200ms.
+        pub min_rto: Duration = Duration::from_millis(200),
+        /// Whether one ACK may stand for two segments; default true (RFC 1122 section 4.2.3.2).
+        pub delayed_ack: bool = true,
+        /// Timestamps option, 12 bytes of each segment; default true (RFC 7323).
+        pub timestamps: bool = true,
+        /// Window scale: true for what the largest receive buffer needs, false for none (windows up to 64KiB), or the
+        /// shift, 0 to 14; default true (RFC 7323).
+        pub window_scale: WindowScale = WindowScale::Automatic,
+        /// Upper limit of the automatic tuning of the receive buffer (`tcp_rmem`); default 6MiB.
+        pub receive_buffer_max: Bytes = Bytes::new(6 << 20),
+        /// Cap of the announced receive window; unset: the share of the receive buffer that Linux announces, which
+        /// leaves room for the overhead of packets (two thirds for full packets).
+        pub receive_window_max: Option<Bytes>,
+        /// Largest send buffer (`tcp_wmem`); default 4MiB.
+        pub send_buffer_max: Bytes = Bytes::new(4 << 20),
+        /// Segments handed to the device at once: "linux" for bursts sized by the pacing rate, or a number of segments;
+        /// default "linux".
+        pub tso: Tso = Tso::Linux,
+        /// Detection of spurious timeouts by F-RTO; default true (RFC 5682).
+        pub f_rto: bool = true,
+        /// Tail loss probes; default true (RFC 8985).
+        pub tlp: bool = true,
+        /// Pacing whatever the CCA, as with the fq qdisc; default false.
+        pub pacing: bool,
+        /// Ask for explicit congestion notification (RFC 3168); default false: only CCAs that need it ask for it.
+        pub ecn: bool,
+        /// Whether the window shrinks while the connection is idle; default true (RFC 2861).
+        pub slow_start_after_idle: bool = true,
+    }
+}
+
+impl Tcp {
+    /// Checks that all fields are in their ranges on a path of that MTU.
+    ///
+    /// # Errors
+    /// [`Wrong`] names the first that is not.
+    pub fn check(&self, path_mtu: Bytes) -> Result<(), Wrong> {
+        if !(1..=1000).contains(&self.initial_window) {
+            return wrong("initial_window", self.initial_window, "1 to 1000 segments");
+        }
+        if let Some(mss) = self.mss {
+            within("mss", mss, Bytes::new(88), largest_mss(path_mtu))?;
+        }
+        let milliseconds = Duration::from_millis;
+        within(
+            "min_rto",
+            self.min_rto,
+            milliseconds(1),
+            milliseconds(120_000),
+        )?;
+        let buffer = |field, bytes| within(field, bytes, BUFFER.0, BUFFER.1);
+        buffer("receive_buffer_max", self.receive_buffer_max)?;
+        buffer("send_buffer_max", self.send_buffer_max)?;
+        self.receive_window_max
+            .map_or(Ok(()), |cap| buffer("receive_window_max", cap))
+    }
+
+    /// Returns the payload of a full segment on a path of that MTU, after the timestamps option, bytes.
+    pub fn segment_payload(&self, path_mtu: Bytes) -> u32 {
+        let largest = largest_mss(path_mtu);
+        let mss = self.mss.map_or(largest, |mss| mss.min(largest));
+        (mss.get() as u32).saturating_sub(self.options())
+    }
+
+    /// Returns the header bytes that the timestamps option takes in each segment.
+    pub(crate) fn options(&self) -> u32 {
+        TIMESTAMPS_OPTION * u32::from(self.timestamps)
+    }
+
+    /// Returns the window scale that the connection offers; `None` leaves the option out.
+    pub(crate) fn window_shift(&self) -> Option<u8> {
+        self.window_scale.shift(self.receive_buffer_max)
+    }
+
+    /// Returns the upper bound of the receive window, bytes.
+    pub(crate) fn window_cap(&self) -> u64 {
+        self.receive_window_max.map_or(u64::MAX, Bytes::get)
+    }
+}
+
+/// Returns the largest payload with options on a path of that MTU.
+fn largest_mss(path_mtu: Bytes) -> Bytes {
+    Bytes::new(
+        path_mtu
+            .get()
+            .saturating_sub(u64::from(IP_HEADER + TCP_HEADER)),
+    )
+}

@@ -1,0 +1,81 @@
+//! TSO: the size of bursts to the device, as a scenario sets it.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Error, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Number of segments handed to the device at once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Tso {
+    /// About a millisecond's worth at the pacing rate.
+    Linux,
+    /// This number.
+    Segments(u32),
+}
+
+impl Tso {
+    /// Returns the number; `None` for bursts sized by the pacing rate.
+    pub fn segments(self) -> Option<u32> {
+        match self {
+            Self::Linux => None,
+            Self::Segments(segments) => Some(segments),
+        }
+    }
+}
+
+impl Serialize for Tso {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Linux => serializer.serialize_str("linux"),
+            Self::Segments(segments) => serializer.serialize_u32(*segments),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Tso {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Alternatives;
+        impl Visitor<'_> for Alternatives {
+            type Value = Tso;
+
+            fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                write!(f, "\"linux\" or a number of segments from 1 to 44")
+            }
+
+            fn visit_str<E: Error>(self, word: &str) -> Result<Tso, E> {
+                match word {
+                    "linux" => Ok(Tso::Linux),
+                    other => Err(E::invalid_value(serde::de::Unexpected::Str(other), &self)),
+                }
+            }
+
+            fn visit_u64<E: Error>(self, segments: u64) -> Result<Tso, E> {
+                if !(1..=44).contains(&segments) {
+                    return Err(E::invalid_value(
+                        serde::de::Unexpected::Unsigned(segments),
+                        &self,
+                    ));
+                }
+                Ok(Tso::Segments(segments as u32))
+            }
+        }
+        deserializer.deserialize_any(Alternatives)
+    }
+}
+
+impl JsonSchema for Tso {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Tso".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [
+            { "const": "linux" },
+            { "type": "integer", "minimum": 1, "maximum": 44 }
+        ] })
+    }
+}

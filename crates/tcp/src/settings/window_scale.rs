@@ -1,0 +1,87 @@
+//! Window scale option (RFC 7323), as a scenario sets it.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Error, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use units::Bytes;
+
+/// Window scale option.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WindowScale {
+    /// The option is left out.
+    Off,
+    /// The shift that the largest receive buffer needs.
+    Automatic,
+    /// This shift.
+    Fixed(u8),
+}
+
+impl WindowScale {
+    /// Returns the shift offered with a receive buffer of at most `buffer`; `None` to leave the option out.
+    pub fn shift(self, buffer: Bytes) -> Option<u8> {
+        match self {
+            Self::Off => None,
+            Self::Fixed(shift) => Some(shift),
+            Self::Automatic => (0..14).find(|s| buffer.get() >> s <= 65_535).or(Some(14)),
+        }
+    }
+}
+
+impl Serialize for WindowScale {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Off => serializer.serialize_bool(false),
+            Self::Automatic => serializer.serialize_bool(true),
+            Self::Fixed(shift) => serializer.serialize_u8(*shift),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for WindowScale {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Alternatives;
+        impl Visitor<'_> for Alternatives {
+            type Value = WindowScale;
+
+            fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                write!(f, "true, false or a shift from 0 to 14")
+            }
+
+            fn visit_bool<E: Error>(self, on: bool) -> Result<WindowScale, E> {
+                Ok(if on {
+                    WindowScale::Automatic
+                } else {
+                    WindowScale::Off
+                })
+            }
+
+            fn visit_u64<E: Error>(self, shift: u64) -> Result<WindowScale, E> {
+                if shift > 14 {
+                    return Err(E::invalid_value(
+                        serde::de::Unexpected::Unsigned(shift),
+                        &self,
+                    ));
+                }
+                Ok(WindowScale::Fixed(shift as u8))
+            }
+        }
+        deserializer.deserialize_any(Alternatives)
+    }
+}
+
+impl JsonSchema for WindowScale {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "WindowScale".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [
+            { "type": "boolean" },
+            { "type": "integer", "minimum": 0, "maximum": 14 }
+        ] })
+    }
+}
