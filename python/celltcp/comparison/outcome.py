@@ -1,36 +1,26 @@
-"""Comparing congestion controls on one scenario."""
+"""Outcome of a comparison: runs, means with intervals, recommendation, plots."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
-from celltcp._core import CelltcpError, Scenario, jain
+from celltcp._core import CelltcpError
 from celltcp.attachments import Attachment
-from celltcp.campaign import Progress, run_campaigns
 from celltcp.ccas import middlebox_of
-from celltcp.requirements import (
-    REQUIREMENTS,
-    Weights,
-    metric_of,
-    required_in,
-    weighted_pm,
-    weights_among,
-)
-from celltcp.results import Results, require_own
-from celltcp.results.frames import Recorded, frame, json_rows, json_value, spans
+from celltcp.comparison.runs import run_table, together
+from celltcp.requirements import REQUIREMENTS, metric_of, required_in, weights_among
+from celltcp.results import Results
+from celltcp.results.frames import Recorded, frame, json_rows, json_value
 from celltcp.results.limits import all_warnings
 from celltcp.results.origin import made_of
 from celltcp.results.selectors import used_in
-from celltcp.settings import DEFAULT_CCAS, RunSettings
 from celltcp.statistics import Verdict, estimate, paired_difference, verdict
 
 #: Metrics that are compared, in the order of the table.
@@ -44,15 +34,6 @@ METRICS = (
     "pm_balanced",
     "pm_delay",
 )
-
-#: Columns of connections that runs are summed up from.
-_FLOW_COLUMNS = [
-    *("run", "flow", "name", "goodput_mbps", "rtt_mean_ms", "rtt_p95_ms", "rtt_min_ms"),
-    *("induced_delay_ms", "owd_p95_ms", "retransmissions", "pm_balanced", "pm_delay", "segments"),
-]
-
-#: Columns of early acknowledgements, which results of earlier versions do not have.
-_EARLY = ("acked_early_bytes", "acked_early_ends")
 
 
 class Comparison(Recorded):
@@ -69,7 +50,7 @@ class Comparison(Recorded):
         weights = weights_among(self.requirements)
         #: Metrics that are compared, in the order of the table.
         self.metrics = (*METRICS, *(each.metric for each in weights))
-        self.runs = _runs(results, weights)
+        self.runs = run_table(results, weights)
 
     @property
     def ccas(self) -> list[str]:
@@ -137,11 +118,11 @@ class Comparison(Recorded):
 
         In Mbit/s; the half width of the 95 % interval is NaN without spread.
         """
-        together = _together(self.results).merge(
+        shared = together(self.results).merge(
             self.runs[["run", "cca"]], on="run", suffixes=("", "_lineup"), validate="many_to_one"
         )
         rows = []
-        for (lineup, name, cca), mine in together.groupby(["cca_lineup", "name", "cca"], sort=False):
+        for (lineup, name, cca), mine in shared.groupby(["cca_lineup", "name", "cca"], sort=False):
             found = estimate(mine["goodput_mbps"].tolist())
             rows.append(
                 {
@@ -264,174 +245,6 @@ class Comparison(Recorded):
 
     def _repr_html_(self) -> str:
         return str(self.summary.to_html(float_format="{:.3g}".format))
-
-
-def compare(
-    scenario: str | Path | Scenario,
-    cca: Sequence[str] | str = DEFAULT_CCAS,
-    runs: int = 10,
-    seed: int = 1,
-    duration: str | None = None,
-    jobs: int | None = None,
-    *,
-    middlebox: Sequence[str] | str = (),
-    engine: str = "native",
-    kernel: str | None = None,
-    uplink: str | Path | None = None,
-    set: Mapping[str, object] | Sequence[str] = (),  # noqa: A002 - as on the command line
-    out: str | Path | None = None,
-    overwrite: bool = False,
-    radio_log: bool = False,
-    progress: Progress | None = None,
-) -> Comparison:
-    """Runs every congestion control over the same channel realisations.
-
-    Args:
-        scenario: built-in name, scenario file, link trace, or a loaded scenario.
-        cca: names of congestion controls, with parameters (`"cubic:hystart=off"`) or several flows at
-            a time (`"cubic+bbr"`); `"all"` for all that the engine has, `"own"` for
-            that of the scenario itself.
-        middlebox: middleboxes that each congestion control is to pass in turn (`"none,split,es"`);
-            those of the scenario unless given.
-        runs: runs of each; run i has `seed + i`.
-        seed: of the first run.
-        duration: length of a run, such as `"60s"`.
-        jobs: runs at a time; all cores unless given.
-        engine: `"native"` or `"kernel"`, a real Linux kernel in virtual time.
-        kernel: version of the kernel, such as `"7.3"`; the newest that is built unless given.
-        uplink: link trace of the uplink.
-        set: scenario fields to override, such as `{"path.buffer": "2bdp"}`.
-        out: folder to keep finished runs in while the campaign goes on, and to save to.
-        overwrite: whether other results in that folder may be replaced.
-        radio_log: whether to record every TTI of the radio; only for scenarios that have one.
-        progress: called with the share that is done.
-
-    Raises:
-        CelltcpError: if something that was given cannot be used.
-    """
-    settings = RunSettings(
-        cca=cca,
-        middlebox=middlebox,
-        runs=runs,
-        seed=seed,
-        duration=duration,
-        jobs=jobs,
-        engine=engine,
-        kernel=kernel,
-        uplink=uplink,
-        changes=set,
-        radio_log=radio_log,
-        out=out,
-        overwrite=overwrite,
-    )
-    return compare_with(scenario, settings, progress)
-
-
-def compare_with(
-    scenario: str | Path | Scenario, settings: RunSettings, progress: Progress | None = None
-) -> Comparison:
-    """Runs every congestion control over the same channel realisations, as `compare` does."""
-    settings.check()
-    folder = None if settings.out is None else Path(settings.out)
-    if folder is not None:
-        require_own(folder, "compare")
-    engine = settings.find_engine()
-    campaign = settings.plan(settings.load(scenario), engine, folder)
-    (results,) = run_campaigns(
-        [campaign],
-        workers=settings.jobs,
-        folder=folder,
-        overwrite=settings.overwrite,
-        progress=progress,
-    )
-    return Comparison(results)
-
-
-def _runs(results: Results, weights: Sequence[Weights]) -> pd.DataFrame:
-    """Returns a row per run: the flow under test, which is the first one, and the fairness of all.
-
-    Parallel connections of that flow add up: goodput and retransmissions as sums, RTTs and PM as
-    means weighted by segments, the 95th percentile as the largest.
-    """
-    early = [name for name in _EARLY if name in results.tables["flows"].column_names]
-    flows = frame(results.tables["flows"].select([*_FLOW_COLUMNS, *early]))
-    for each in weights:
-        flows[each.metric] = _pm(results, flows, each)
-    runs = frame(results.tables["runs"].select(["run", "cca", "seed", "duration_s"]))
-    together = _together(results)
-    shares = together["goodput_mbps"].tolist()
-    sharing = {run: shares[span] for run, span in spans(together["run"]).items()}
-    tested = flows[flows["name"].astype(str) == _first_names(flows)]
-    connections = spans(tested["run"])
-    rows = [connections[run] for run in runs["run"]]
-    columns = {metric: tested[metric].tolist() for metric in [*_FLOW_COLUMNS[3:], *early]}
-    segments = tested["segments"].tolist()
-
-    def each_run(metric: str, of: Callable[[list[Any]], Any]) -> list[Any]:
-        values = columns[metric]
-        return [of(values[span]) for span in rows]
-
-    def weighted(metric: str) -> list[float]:
-        values = tested[metric].tolist()
-        return [_weighted(values[span], segments[span]) for span in rows]
-
-    return pd.DataFrame(
-        {
-            "run": runs["run"].to_numpy(np.int64),
-            "cca": [str(cca) for cca in runs["cca"]],
-            "seed": runs["seed"].to_numpy(np.int64),
-            "goodput_mbps": each_run("goodput_mbps", math.fsum),
-            "rtt_mean_ms": weighted("rtt_mean_ms"),
-            "rtt_p95_ms": each_run("rtt_p95_ms", max),
-            "rtt_min_ms": each_run("rtt_min_ms", min),
-            "induced_delay_ms": weighted("induced_delay_ms"),
-            "owd_p95_ms": each_run("owd_p95_ms", max),
-            "retransmissions": each_run("retransmissions", sum),
-            "pm_balanced": weighted("pm_balanced"),
-            "pm_delay": weighted("pm_delay"),
-            **{each.metric: weighted(each.metric) for each in weights},
-            **{name: each_run(name, sum) for name in early},
-            "fairness": [jain(sharing.get(run, [])) for run in runs["run"]],
-            "duration_s": runs["duration_s"],
-        }
-    )
-
-
-def _first_names(flows: pd.DataFrame) -> pd.Series:
-    """Returns for each connection the name of the first flow of its run."""
-    first: pd.Series = flows.groupby("run")["name"].transform("first").astype(str)
-    return first
-
-
-def _pm(results: Results, flows: pd.DataFrame, weights: Weights) -> NDArray[np.float64]:
-    """Returns PM with these weights of each connection: the mean over its slots."""
-    slots = frame(results.tables["slots"].select(["run", "flow", "a", "b", "c"]))
-    means = weighted_pm(slots, weights).groupby([slots["run"], slots["flow"]]).mean()
-    keys = pd.MultiIndex.from_frame(flows[["run", "flow"]])
-    found: NDArray[np.float64] = means.reindex(keys).to_numpy(np.float64)
-    return found
-
-
-def _together(results: Results) -> pd.DataFrame:
-    """Per run and connection its name, CCA, and mean goodput from the start of the last flow on."""
-    flows = frame(results.tables["flows"].select(["run", "flow", "name", "cca"]))
-    slots = frame(results.tables["slots"].select(["run", "flow", "t_s", "goodput_mbps"]))
-    begun = slots.groupby(["run", "flow"])["t_s"].min().groupby("run").max().rename("begun")
-    common = slots.join(begun, on="run")
-    common = common[common["t_s"] >= common["begun"]]
-    means = common.groupby(["run", "flow"])["goodput_mbps"].mean().reset_index()
-    return flows.merge(means, on=["run", "flow"], validate="one_to_one")
-
-
-def _weighted(values: Sequence[float], segments: Sequence[int]) -> float:
-    """Returns the mean weighted by segments, over the connections that have the metric."""
-    known = [
-        (value, count)
-        for value, count in zip(values, segments, strict=True)
-        if count and not math.isnan(value)
-    ]
-    total = sum(count for _, count in known)
-    return math.fsum(value * count for value, count in known) / float(total) if total else math.nan
 
 
 def _interval(values: Sequence[float]) -> dict[str, float | None]:

@@ -1,0 +1,112 @@
+"""Runs of a comparison: a row each, summed up from their connections and slots."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from celltcp._core import jain
+from celltcp.requirements import Weights, weighted_pm
+from celltcp.results import Results
+from celltcp.results.frames import frame, spans
+
+#: Columns of connections that runs are summed up from.
+_FLOW_COLUMNS = [
+    *("run", "flow", "name", "goodput_mbps", "rtt_mean_ms", "rtt_p95_ms", "rtt_min_ms"),
+    *("induced_delay_ms", "owd_p95_ms", "retransmissions", "pm_balanced", "pm_delay", "segments"),
+]
+
+#: Columns of early acknowledgements, which results of earlier versions do not have.
+_EARLY = ("acked_early_bytes", "acked_early_ends")
+
+
+def run_table(results: Results, weights: Sequence[Weights]) -> pd.DataFrame:
+    """Returns a row per run: the flow under test, which is the first one, and the fairness of all.
+
+    Parallel connections of that flow add up: goodput and retransmissions as sums, RTTs and PM as
+    means weighted by segments, the 95th percentile as the largest.
+    """
+    early = [name for name in _EARLY if name in results.tables["flows"].column_names]
+    flows = frame(results.tables["flows"].select([*_FLOW_COLUMNS, *early]))
+    for each in weights:
+        flows[each.metric] = _pm(results, flows, each)
+    runs = frame(results.tables["runs"].select(["run", "cca", "seed", "duration_s"]))
+    shared = together(results)
+    shares = shared["goodput_mbps"].tolist()
+    sharing = {run: shares[span] for run, span in spans(shared["run"]).items()}
+    tested = flows[flows["name"].astype(str) == _first_names(flows)]
+    connections = spans(tested["run"])
+    rows = [connections[run] for run in runs["run"]]
+    columns = {metric: tested[metric].tolist() for metric in [*_FLOW_COLUMNS[3:], *early]}
+    segments = tested["segments"].tolist()
+
+    def each_run(metric: str, of: Callable[[list[Any]], Any]) -> list[Any]:
+        values = columns[metric]
+        return [of(values[span]) for span in rows]
+
+    def weighted(metric: str) -> list[float]:
+        values = tested[metric].tolist()
+        return [_weighted(values[span], segments[span]) for span in rows]
+
+    return pd.DataFrame(
+        {
+            "run": runs["run"].to_numpy(np.int64),
+            "cca": [str(cca) for cca in runs["cca"]],
+            "seed": runs["seed"].to_numpy(np.int64),
+            "goodput_mbps": each_run("goodput_mbps", math.fsum),
+            "rtt_mean_ms": weighted("rtt_mean_ms"),
+            "rtt_p95_ms": each_run("rtt_p95_ms", max),
+            "rtt_min_ms": each_run("rtt_min_ms", min),
+            "induced_delay_ms": weighted("induced_delay_ms"),
+            "owd_p95_ms": each_run("owd_p95_ms", max),
+            "retransmissions": each_run("retransmissions", sum),
+            "pm_balanced": weighted("pm_balanced"),
+            "pm_delay": weighted("pm_delay"),
+            **{each.metric: weighted(each.metric) for each in weights},
+            **{name: each_run(name, sum) for name in early},
+            "fairness": [jain(sharing.get(run, [])) for run in runs["run"]],
+            "duration_s": runs["duration_s"],
+        }
+    )
+
+
+def _first_names(flows: pd.DataFrame) -> pd.Series:
+    """Returns for each connection the name of the first flow of its run."""
+    first: pd.Series = flows.groupby("run")["name"].transform("first").astype(str)
+    return first
+
+
+def _pm(results: Results, flows: pd.DataFrame, weights: Weights) -> NDArray[np.float64]:
+    """Returns PM with these weights of each connection: the mean over its slots."""
+    slots = frame(results.tables["slots"].select(["run", "flow", "a", "b", "c"]))
+    means = weighted_pm(slots, weights).groupby([slots["run"], slots["flow"]]).mean()
+    keys = pd.MultiIndex.from_frame(flows[["run", "flow"]])
+    found: NDArray[np.float64] = means.reindex(keys).to_numpy(np.float64)
+    return found
+
+
+def together(results: Results) -> pd.DataFrame:
+    """Per run and connection its name, CCA, and mean goodput from the start of the last flow on."""
+    flows = frame(results.tables["flows"].select(["run", "flow", "name", "cca"]))
+    slots = frame(results.tables["slots"].select(["run", "flow", "t_s", "goodput_mbps"]))
+    begun = slots.groupby(["run", "flow"])["t_s"].min().groupby("run").max().rename("begun")
+    common = slots.join(begun, on="run")
+    common = common[common["t_s"] >= common["begun"]]
+    means = common.groupby(["run", "flow"])["goodput_mbps"].mean().reset_index()
+    return flows.merge(means, on=["run", "flow"], validate="one_to_one")
+
+
+def _weighted(values: Sequence[float], segments: Sequence[int]) -> float:
+    """Returns the mean weighted by segments, over the connections that have the metric."""
+    known = [
+        (value, count)
+        for value, count in zip(values, segments, strict=True)
+        if count and not math.isnan(value)
+    ]
+    total = sum(count for _, count in known)
+    return math.fsum(value * count for value, count in known) / float(total) if total else math.nan
