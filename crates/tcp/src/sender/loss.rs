@@ -220,9 +220,12 @@ impl Sender {
         self.f_rto = self.config.settings.f_rto && (new_recovery || self.retransmits > 0);
     }
 
+    /// Marks all segments as lost but those sent too recently. If the receiver has reneged, those count as well
+    /// (the kernel's `tcp_timeout_mark_lost`).
     fn mark_all_lost(&mut self, now: Instant) {
-        if self.board.head().is_some_and(|head| head.sacked) {
-            // The oldest segment was reported and is still not acknowledged: the receiver reneged.
+        let reneged = self.board.head().is_some_and(|head| head.sacked);
+        if reneged {
+            // The oldest segment was reported and is still not acknowledged.
             self.board.forget_sacks();
             self.sack_cache.clear();
         }
@@ -230,7 +233,8 @@ impl Sender {
         let range = self.board.ordinals();
         for ordinal in range.clone() {
             let sent = *self.board.get(ordinal);
-            let recent = ordinal != range.start
+            let recent = !reneged
+                && ordinal != range.start
                 && !self
                     .time_until_lost(now, &sent, units::Duration::ZERO)
                     .is_zero();

@@ -139,6 +139,9 @@ impl Sender {
         while let Some(ordinal) = at {
             at = self.board.next_transmission(ordinal);
             let sent = *self.board.get(ordinal);
+            if sent.lost && !sent.retransmitted {
+                continue;
+            }
             if sent.sent_after(self.rack.sent_at, self.rack.end)
                 || (sent.sent_at, sent.end) == (self.rack.sent_at, self.rack.end)
             {
@@ -147,6 +150,7 @@ impl Sender {
             let remaining = self.time_until_lost(now, &sent, window);
             if remaining.is_zero() {
                 lost_retransmission |= self.mark_lost(ordinal);
+                self.board.remove_from_time_order(ordinal);
             } else {
                 wait = Some(wait.map_or(remaining, |longest: Duration| longest.max(remaining)));
             }

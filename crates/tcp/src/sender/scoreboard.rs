@@ -209,21 +209,21 @@ impl Scoreboard {
         self.retransmitted -= u32::from(retransmitted);
     }
 
-    /// Marks the segment as lost, or its retransmission if that is in flight. Returns whether it was a
-    /// retransmission.
+    /// Marks the segment as lost, or its retransmission if the segment counts as lost already. Returns whether
+    /// it was a retransmission (the kernel's `tcp_mark_skb_lost`). A retransmission whose loss mark an undo has
+    /// cleared stays in flight.
     pub(crate) fn mark_lost(&mut self, ordinal: u64) -> bool {
         let sent = self.get_mut(ordinal);
         if sent.sacked || (sent.lost && !sent.retransmitted) {
             return false;
         }
         let newly = !sent.lost;
-        let again = sent.retransmitted;
-        (sent.lost, sent.retransmitted) = (true, false);
+        sent.lost = true;
+        sent.retransmitted &= newly;
         self.lost += u32::from(newly);
-        self.retransmitted -= u32::from(again);
-        self.remove_from_time_order(ordinal);
+        self.retransmitted -= u32::from(!newly);
         self.hint = self.hint.min(ordinal);
-        again
+        !newly
     }
 
     /// Records a retransmission of the segment.
@@ -251,15 +251,11 @@ impl Scoreboard {
         }
     }
 
-    /// Clears all loss marks (undo).
+    /// Clears all loss marks (undo). As in Linux, retransmissions stay in flight, and what RACK has taken out of
+    /// the order of transmissions stays out.
     pub(crate) fn forget_losses(&mut self) {
-        for ordinal in self.ordinals() {
-            if self.get(ordinal).lost {
-                self.get_mut(ordinal).lost = false;
-                if !self.get(ordinal).in_time_order {
-                    self.append_to_time_order(ordinal);
-                }
-            }
+        for sent in &mut self.queue {
+            sent.lost = false;
         }
         self.lost = 0;
     }
@@ -272,9 +268,11 @@ impl Scoreboard {
         self.sacked = 0;
     }
 
-    /// Returns the first segment that is lost and not retransmitted.
+    /// Returns the first segment that is lost and not retransmitted. There is none while as many retransmissions
+    /// are in flight as segments are lost (the kernel's `tcp_xmit_retransmit_queue`). The counts differ by the
+    /// retransmissions whose loss mark an undo has cleared.
     pub(crate) fn next_to_retransmit(&mut self) -> Option<u64> {
-        if self.lost == 0 {
+        if self.retransmitted >= self.lost {
             return None;
         }
         let end = self.ordinals().end;
@@ -300,7 +298,8 @@ impl Scoreboard {
         1 + more.count() as u32
     }
 
-    /// Returns the segment with the oldest latest transmission among those neither delivered nor lost.
+    /// Returns the segment with the oldest latest transmission among those neither delivered nor found lost by
+    /// RACK.
     pub(crate) fn oldest_transmission(&self) -> Option<u64> {
         (self.oldest != NONE).then_some(self.oldest)
     }
@@ -323,7 +322,8 @@ impl Scoreboard {
         self.newest = ordinal;
     }
 
-    fn remove_from_time_order(&mut self, ordinal: u64) {
+    /// Takes a segment out of the order of transmissions, until it is sent again.
+    pub(crate) fn remove_from_time_order(&mut self, ordinal: u64) {
         let sent = self.get_mut(ordinal);
         if !sent.in_time_order {
             return;

@@ -165,3 +165,6 @@ impl Sender {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

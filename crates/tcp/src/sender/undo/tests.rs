@@ -1,0 +1,106 @@
+//! Tests of the scoreboard after a time-out that F-RTO undoes.
+
+use units::random::{Purpose, Stream};
+use units::{Duration, Instant};
+
+use crate::config::TcpConfig;
+use crate::sender::{AckInput, Ending, Sender};
+use cca::{CaState, Congestion, Window, cca_by_name};
+
+const FIRST: u64 = 1_000;
+const MSS: u64 = 1_448;
+const RTT: Duration = Duration::from_millis(50);
+
+/// Returns a sender whose ten segments have timed out at the returned time: the first one is repeated.
+fn timed_out() -> (Sender, Instant) {
+    let config = TcpConfig::default();
+    let draws = Stream::new(1, Purpose::CongestionControl, 0);
+    let window = Window::new(config.mss, 10, draws);
+    let reno = cca_by_name("reno").expect("a CCA of ours");
+    let mut sender = Sender::new(config, Congestion::new(window, reno), FIRST);
+    let start = Instant::ZERO + RTT;
+    sender.establish(start, Some(RTT), 1 << 20);
+    sender.write(start, 1 << 20, Ending::Message);
+    assert_eq!(sender.in_flight(), 10);
+    let mut now = start;
+    while sender.congestion.window.state != CaState::Loss {
+        now = sender.deadline();
+        sender.on_deadline(now);
+    }
+    repeated(&mut sender);
+    (sender, now)
+}
+
+/// Handles an ACK that reports the segments in `from..to` by SACK.
+fn sack(sender: &mut Sender, now: Instant, from: u64, to: u64) {
+    let input = AckInput {
+        ack: FIRST,
+        seq: 0,
+        window: 1 << 20,
+        sack: &[(FIRST + from * MSS, FIRST + to * MSS)],
+        echo_ms: None,
+        timestamps: None,
+        has_data: false,
+        ecn_echo: false,
+    };
+    sender.on_ack(now, &input);
+}
+
+/// Returns the numbers of the segments that the sender has repeated since the last call.
+fn repeated(sender: &mut Sender) -> Vec<u64> {
+    sender
+        .out
+        .drain(..)
+        .filter(|sent| sent.again)
+        .map(|sent| (sent.seq - FIRST) / MSS)
+        .collect()
+}
+
+/// Linux `tcp_undo_cwnd_reduction`, `tcp_mark_skb_lost`, `tcp_rack_detect_loss`: an undo clears the loss marks alone.
+/// Segments keep their place in the order of transmissions, so RACK finds those lost that are really missing. The
+/// retransmission of the time-out stays in flight. It counts against the lost segments (`tcp_xmit_retransmit_queue`),
+/// so the last of them is held back. Found lost later, it is not repeated before the next time-out.
+#[test]
+fn after_an_undone_time_out_losses_are_found_and_the_head_waits_for_the_next_one() {
+    let (mut sender, timed_out_at) = timed_out();
+    let mut now = timed_out_at + Duration::from_millis(100);
+    sack(&mut sender, now, 3, 5);
+    assert_eq!(
+        sender.congestion.window.state,
+        CaState::Disorder,
+        "F-RTO: originals arrive"
+    );
+    assert_eq!(sender.board.lost_out(), 0);
+    assert!(
+        repeated(&mut sender).is_empty(),
+        "two SACKs: reordering, perhaps"
+    );
+
+    now += Duration::from_millis(1);
+    sack(&mut sender, now, 3, 8);
+    assert_eq!(sender.congestion.window.state, CaState::Recovery);
+    assert_eq!(sender.board.lost_out(), 2, "segments 1 and 2");
+    assert_eq!(
+        repeated(&mut sender),
+        [1],
+        "one less than lost: the head is repeated already"
+    );
+
+    // Data that was sent after the time-out arrives: the head is lost, and so is its retransmission.
+    let mut again = Vec::new();
+    for _ in 0..20 {
+        let newest = (sender.snd_nxt - FIRST) / MSS;
+        now += RTT;
+        sack(&mut sender, now, 3, newest);
+        again.append(&mut repeated(&mut sender));
+    }
+    let head = *sender.board.head().expect("nothing is acknowledged");
+    assert!(head.lost && head.retransmitted);
+    assert!(again.contains(&2) && !again.contains(&0), "{again:?}");
+    let timeouts = sender.counts.timeouts;
+    while sender.counts.timeouts == timeouts {
+        now = sender.deadline();
+        sender.on_deadline(now);
+    }
+    assert!(repeated(&mut sender).contains(&0));
+}
