@@ -70,7 +70,7 @@ mod tests {
         for (text, part) in [
             (
                 "ess",
-                "unknown variant `ess`, expected one of `split`, `es`, `snoop`",
+                "unknown variant `ess`, expected one of `split`, `es`, `as`, `snoop`",
             ),
             (
                 "es:reserve",

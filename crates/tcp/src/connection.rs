@@ -1,6 +1,7 @@
 //! Connection: the state machine of RFC 9293 with a sender and a receiver.
 
 mod ending;
+mod far_acks;
 mod handshake;
 mod info;
 mod relay;
@@ -19,6 +20,7 @@ use crate::sender::{AckInput, Ending, Outgoing, Sender};
 use crate::sequence::{self, unwrap};
 use cca::{BuiltCca, Congestion, Context, Takeover};
 pub use ending::Failure;
+use far_acks::FarAcks;
 pub use info::Info;
 pub use view::State;
 
@@ -62,6 +64,8 @@ pub struct Connection {
     reads_by_request: bool,
     /// Bytes that a relay keeps back from ACKs; `None` if the data goes to an application.
     reserve: Option<u64>,
+    /// Far acknowledgements; `None` if the ends have not agreed on them.
+    far_acks: Option<FarAcks>,
     /// Whether the application has closed its end entirely.
     detached: bool,
     failure: Option<Failure>,
@@ -101,6 +105,7 @@ impl Connection {
             established_at: None,
             reads_by_request: false,
             reserve: None,
+            far_acks: None,
             detached: false,
             failure: None,
             data_received_at: Instant::ZERO,
@@ -179,7 +184,8 @@ impl Connection {
         match &self.receiver {
             Some(receiver) if self.is_synchronised() => handshake
                 .min(self.sender.deadline())
-                .min(receiver.deadline()),
+                .min(receiver.deadline())
+                .min(self.asks_at()),
             _ => handshake,
         }
     }
@@ -201,6 +207,7 @@ impl Connection {
                 self.fail(Failure::TimedOut);
                 return;
             }
+            self.ask(now);
             self.flush(now);
         }
     }
@@ -344,6 +351,7 @@ impl Connection {
             let near = self.sender.snd_una();
             *block = (unwrap(near, left), unwrap(near, right));
         }
+        let far_news = self.on_far_ack(segment);
         let input = AckInput {
             ack,
             seq,
@@ -354,10 +362,12 @@ impl Connection {
                 .timestamps
                 .filter(|_| self.timestamps)
                 .map(|(value, echo)| (value, echo.wrapping_sub(self.timestamp_offset))),
-            has_data: segment.len > 0,
+            // An ACK repeats another one only if the far acknowledgement does too (Kim 2016, section 5.5.1).
+            is_news: segment.len > 0 || far_news,
             ecn_echo: self.ecn && segment.flags.contains(Flags::ECE),
         };
         self.sender.on_ack(now, &input);
+        self.plan_question(now);
         if self.sender.fin_sent() && self.sender.all_acked() {
             self.on_fin_acked(now);
         }
@@ -367,7 +377,7 @@ impl Connection {
         match self.state {
             State::FinWait1 => self.state = State::FinWait2,
             State::Closing => self.enter_time_wait(now),
-            State::LastAck => self.state = State::Closed,
+            State::LastAck if self.delivered() == self.acknowledged() => self.state = State::Closed,
             _ => {}
         }
     }
@@ -448,6 +458,7 @@ impl Connection {
         let echo = receiver.echoes();
         self.last_ack_sent = receiver.rcv_nxt();
         let mut segment = self.pure_ack(timestamp, ack, window, echo);
+        segment.far_ack = self.take_far_news(data.as_ref().map_or(0, |data| data.len));
         match data {
             Some(data) => {
                 // RFC 3168 §6.1.4 and §6.1.5: neither pure ACKs nor retransmissions are ECN-capable.

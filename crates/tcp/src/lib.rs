@@ -12,7 +12,7 @@ mod settings;
 pub use config::TcpConfig;
 pub use connection::{Connection, Failure, Info, State};
 pub use reset::reset_reply;
-pub use segment::{Ecn, Flags, SackBlocks, Segment};
+pub use segment::{Ecn, FarAck, Flags, SackBlocks, Segment};
 pub use sender::Ending;
 pub use sequence::Unwrapper;
 pub use settings::{Tcp, Tso, WindowScale};

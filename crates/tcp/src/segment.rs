@@ -106,6 +106,17 @@ impl core::fmt::Debug for SackBlocks {
     }
 }
 
+/// Far acknowledgement: TCP option of AS-TCP, by which a host in the middle tells the sender what has arrived at the
+/// far end (Kim 2016, figure 39).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FarAck {
+    /// Option kind on the wire.
+    pub kind: u8,
+    /// Next sequence number that the far end expects. On SYN segments 1 from an end that tells such numbers, and 0
+    /// from one that only understands them.
+    pub number: u32,
+}
+
 /// TCP segment. It has no payload bytes, only their number.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Segment {
@@ -129,6 +140,8 @@ pub struct Segment {
     pub timestamps: Option<(u32, u32)>,
     /// SACK option.
     pub sack: SackBlocks,
+    /// Far acknowledgement option.
+    pub far_ack: Option<FarAck>,
     /// ECN field of the IP header.
     pub ecn: Ecn,
     /// Whether the next segment leaves in the same burst of the device. It is not on the wire.
@@ -141,6 +154,8 @@ pub const IP_HEADER: u32 = 20;
 pub const TCP_HEADER: u32 = 20;
 /// Bytes of the timestamps option, padded like Linux pads it.
 pub(crate) const TIMESTAMPS_OPTION: u32 = 12;
+/// Bytes of the far acknowledgement option, padded.
+pub(crate) const FAR_ACK_OPTION: u32 = 8;
 
 impl Segment {
     /// Returns the bytes of the options, padded like Linux pads them.
@@ -161,6 +176,9 @@ impl Segment {
         }
         if !self.sack.is_empty() {
             len += 4 + 8 * self.sack.as_slice().len() as u32;
+        }
+        if self.far_ack.is_some() {
+            len += FAR_ACK_OPTION;
         }
         len
     }

@@ -1,6 +1,6 @@
 //! TCP options, in the layout of Linux.
 
-use tcp::{Flags, SackBlocks, Segment};
+use tcp::{FarAck, Flags, SackBlocks, Segment};
 
 use super::WireError;
 
@@ -11,9 +11,12 @@ const WINDOW_SCALE: u8 = 3;
 const SACK_PERMITTED: u8 = 4;
 const SACK: u8 = 5;
 const TIMESTAMPS: u8 = 8;
+/// Kinds for experiments (RFC 4727 §2.2); with four bytes of data, the far acknowledgement of AS-TCP.
+const EXPERIMENTS: [u8; 2] = [253, 254];
 
 /// Appends the options of `segment`, each padded in front to 32-bit words. The order is: maximum segment size,
-/// timestamps (behind SACK-permitted or two NOPs), SACK-permitted if there are no timestamps, window scale, SACK blocks.
+/// timestamps (behind SACK-permitted or two NOPs), SACK-permitted if there are no timestamps, window scale, SACK blocks,
+/// far acknowledgement.
 pub(super) fn write(segment: &Segment, out: &mut Vec<u8>) {
     let syn = segment.flags.contains(Flags::SYN);
     let permitted = syn && segment.sack_permitted;
@@ -43,6 +46,10 @@ pub(super) fn write(segment: &Segment, out: &mut Vec<u8>) {
             out.extend(left.to_be_bytes());
             out.extend(right.to_be_bytes());
         }
+    }
+    if let Some(FarAck { kind, number }) = segment.far_ack {
+        out.extend([NOP, NOP, kind, 6]);
+        out.extend(number.to_be_bytes());
     }
 }
 
@@ -79,6 +86,10 @@ pub(super) fn read(mut bytes: &[u8], segment: &mut Segment) -> Result<(), WireEr
                 for (left, right) in value.chunks_exact(8).filter_map(pair) {
                     segment.sack.push(left, right);
                 }
+            }
+            _ if EXPERIMENTS.contains(&kind) => {
+                let number = value.try_into().map(u32::from_be_bytes);
+                segment.far_ack = number.ok().map(|number| FarAck { kind, number });
             }
             _ => {}
         }

@@ -1,5 +1,6 @@
 //! Policies: when a split host acknowledges data that has not reached the far end.
 
+mod advanced;
 mod es;
 mod split;
 
@@ -7,6 +8,7 @@ use tcp::{Connection, Segment};
 use units::Instant;
 
 use crate::{Kind, Middlebox};
+use advanced::Advanced;
 use es::Es;
 use split::Split;
 
@@ -15,6 +17,11 @@ use split::Split;
 pub(crate) trait Policy: Send {
     /// Returns the bytes at the end of the data that ACKs keep back.
     fn reserve(&self) -> u64;
+
+    /// Takes the options of `inbound` into account, which have just been agreed on. Data may come next.
+    fn negotiated(&mut self, inbound: &mut Connection) {
+        let _ = inbound;
+    }
 
     /// Prepares for a segment with data, which `inbound` is about to handle.
     fn before_data(&mut self, inbound: &mut Connection, segment: &Segment) {
@@ -42,9 +49,10 @@ pub(crate) trait Policy: Send {
 
 /// Returns the policy of one direction through a split host with these settings.
 pub(crate) fn policy(settings: &Middlebox) -> Box<dyn Policy> {
-    if settings.kind == Kind::Es {
-        Box::new(Es::new(settings.reserve(), settings.freeze_after()))
-    } else {
-        Box::new(Split)
+    let es = || Es::new(settings.reserve(), settings.freeze_after());
+    match settings.kind {
+        Kind::Es => Box::new(es()),
+        Kind::As => Box::new(Advanced::new(settings.piggyback(), es())),
+        Kind::Split | Kind::Snoop => Box::new(Split),
     }
 }

@@ -138,10 +138,16 @@ impl Flow {
                 self.streams[ACCEPTOR] = stream;
                 let reserve = self.streams[ACCEPTOR].policy.reserve();
                 self.legs[ACCEPTOR].relay(reserve);
+                self.streams[ACCEPTOR]
+                    .policy
+                    .negotiated(&mut self.legs[ACCEPTOR]);
                 self.streams[ACCEPTOR].begin(&mut self.legs[ACCEPTOR]);
                 self.legs[OPENER].relay(self.streams[OPENER].policy.reserve());
                 self.legs[OPENER].listen();
                 self.legs[OPENER].on_segment(now, &request);
+                self.streams[OPENER]
+                    .policy
+                    .negotiated(&mut self.legs[OPENER]);
             }
             State::Closed => self.give_up(),
             _ => {}

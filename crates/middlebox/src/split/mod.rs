@@ -86,6 +86,9 @@ impl SplitHost {
         let clock = Draws::new(*seed, Purpose::InitialSequence, entity).at(0) as u32;
         let mut connection = Connection::new(config, congestion, iss, clock);
         connection.set_send_buffer(u64::MAX >> 1);
+        if let Some(kind) = self.settings.far_ack_kind() {
+            connection.tell_far_acks(kind);
+        }
         connection
     }
 

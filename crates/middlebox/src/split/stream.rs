@@ -111,7 +111,7 @@ impl Stream {
         if received > self.written {
             self.written += outbound.write(now, received - self.written);
         }
-        let confirmed = outbound.acknowledged();
+        let confirmed = outbound.delivered();
         let progress = confirmed > self.confirmed;
         if progress {
             self.confirm(confirmed);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use cca::{Settings, reno};
 use middlebox::{Environment, Middlebox, SplitHost};
 use net::{Delivery, HostId, LinkCapacity, LinkConfig, Network, Packet, Topology};
-use tcp::{Flags, Segment, Tcp, TcpConfig, WindowScale};
+use tcp::{FarAck, Flags, Segment, Tcp, TcpConfig, WindowScale};
 use units::{Bytes, Duration, Instant, Rate};
 
 use crate::contents::Contents;
@@ -33,6 +33,11 @@ pub struct Script {
 impl Script {
     /// Opens a connection of the mobile host to the far host, through a split host with these settings.
     pub fn open(settings: &Middlebox) -> Self {
+        Self::open_to(settings, false)
+    }
+
+    /// Opens the connection; the far host may understand far acknowledgements.
+    pub fn open_to(settings: &Middlebox, understands: bool) -> Self {
         let mut topology = Topology::default();
         let nodes = ["server", "gateway", "phone"].map(|name| topology.node(name));
         for (from, to) in [(0, 1), (1, 2), (2, 1), (1, 0)] {
@@ -65,11 +70,11 @@ impl Script {
             arrived: Vec::new(),
             contents,
         };
-        script.shake_hands();
+        script.shake_hands(understands);
         script
     }
 
-    fn shake_hands(&mut self) {
+    fn shake_hands(&mut self, understands: bool) {
         let syn = Segment {
             seq: MOBILE_ISS,
             flags: Flags::SYN,
@@ -89,6 +94,10 @@ impl Script {
             seq: FAR_ISS,
             ack: MOBILE_ISS + 1,
             flags: Flags::SYN | Flags::ACK,
+            far_ack: request[0]
+                .far_ack
+                .filter(|_| understands)
+                .map(|offer| FarAck { number: 0, ..offer }),
             ..syn
         };
         self.put(FAR, answer);
@@ -173,6 +182,23 @@ impl Script {
         acks.iter()
             .map(|ack| (ack.ack - FAR_ISS - 1, ack.window > 0))
             .collect()
+    }
+
+    /// Takes the ACKs that have come to the far host: number, whether there is a window, far acknowledgement.
+    pub fn far_acks(&mut self) -> Vec<(u32, bool, Option<u32>)> {
+        let acks = self.take(FAR);
+        let position = |number: u32| number - FAR_ISS - 1;
+        acks.iter()
+            .map(|ack| {
+                let far = ack.far_ack.map(|far| position(far.number));
+                (position(ack.ack), ack.window > 0, far)
+            })
+            .collect()
+    }
+
+    /// The far host asks for the far acknowledgement, having sent `bytes`.
+    pub fn far_asks(&mut self, bytes: u32) {
+        self.far(bytes - 1, 0, Flags::ACK);
     }
 
     /// Takes the data that has come to the mobile host: first byte and length.

@@ -21,8 +21,8 @@ const END: Instant = Instant::from_nanos(3_000_000_000_000);
 pub struct Outcome {
     /// Whether all data of both directions has arrived and both ends have closed.
     pub complete: bool,
-    /// Whether bytes were acknowledged before they arrived.
-    pub early_bytes: bool,
+    /// Whether bytes of the server, and of the phone, were acknowledged before they arrived.
+    pub early_bytes: [bool; 2],
     /// Times that everything sent was acknowledged before it had arrived.
     pub early_ends: u32,
 }
@@ -136,6 +136,7 @@ impl World {
             then_routes: dice.below(2) == 0,
         };
         network.place("gateway", Box::new(mortal)).unwrap();
+        let far_ack_kind = settings.far_ack_kind();
         let ends = [SERVER, PHONE].map(|host| {
             let draws = Stream::new(seed, Purpose::CongestionControl, host.0);
             let congestion = Congestion::new(Window::new(1448, 10, draws), build());
@@ -143,14 +144,14 @@ impl World {
             let most = if host == SERVER { 400_000 } else { 20_000 };
             let writes: Vec<u64> = (0..turns).map(|_| 1 + dice.below(most)).collect();
             let aborts_at = dice.rare_time(4, 4_000);
+            let [iss, clock] = [(); 2].map(|()| dice.below(1 << 32) as u32);
+            let mut socket = Connection::new(tcp.clone(), congestion, iss, clock);
+            if let Some(kind) = far_ack_kind.filter(|_| host == SERVER) {
+                socket.understand_far_acks(kind);
+            }
             End {
                 host,
-                socket: Connection::new(
-                    tcp.clone(),
-                    congestion,
-                    dice.below(1 << 32) as u32,
-                    dice.below(1 << 32) as u32,
-                ),
+                socket,
                 total: writes.iter().sum(),
                 writes,
                 pause: Duration::from_micros(dice.below(600_000)),
@@ -269,11 +270,11 @@ impl World {
             if matches!(this.socket.state(), State::Listen | State::SynSent) {
                 continue;
             }
-            let acknowledged = this.socket.acknowledged();
+            let acknowledged = this.socket.delivered();
             if acknowledged <= received {
                 continue;
             }
-            self.outcome.early_bytes = true;
+            self.outcome.early_bytes[end] = true;
             let all = this.socket.view().packets_out == 0;
             if all && acknowledged > this.believed {
                 this.believed = acknowledged;

@@ -90,6 +90,7 @@ impl Connection {
             receiver.relay(reserve);
         }
         self.receiver = Some(receiver);
+        self.agree_on_far_acks(segment);
         self.last_ack_sent = first;
     }
 
@@ -174,6 +175,7 @@ impl Connection {
             sack_permitted: self.config.sack,
             timestamps: (self.config.settings.timestamps && (!answering || self.timestamps))
                 .then(|| (self.timestamp(now), self.ts_recent)),
+            far_ack: self.far_ack_offer(),
             ..Segment::default()
         };
         if answering {

@@ -19,6 +19,7 @@ impl Connection {
 
     /// Notes that the first `bytes` of the payload have reached the other host. ACKs may cover them, but none is sent.
     pub fn confirm(&mut self, bytes: u64) {
+        self.note_far_progress(bytes);
         if let Some(receiver) = &mut self.receiver {
             receiver.confirm(bytes);
         }

@@ -79,6 +79,9 @@ impl Connection {
         if rare && !self.may_answer(now) {
             return;
         }
+        if len == 0 {
+            self.repeat_far_ack();
+        }
         if let Some(receiver) = &mut self.receiver {
             receiver.on_unacceptable(seq, len);
         }

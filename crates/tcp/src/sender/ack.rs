@@ -20,8 +20,8 @@ pub(crate) struct AckInput<'a> {
     pub(crate) echo_ms: Option<u64>,
     /// Timestamps option: the clock of the other end, and our echoed clock without its offset, milliseconds.
     pub(crate) timestamps: Option<(u32, u32)>,
-    /// Whether the segment carries payload and so is no duplicate ACK.
-    pub(crate) has_data: bool,
+    /// Whether the segment has payload or other news, and so is no duplicate ACK.
+    pub(crate) is_news: bool,
     pub(crate) ecn_echo: bool,
 }
 
@@ -114,7 +114,7 @@ impl Sender {
 
         let mut effects = AckEffects {
             una_advanced: input.ack > prior_una,
-            not_duplicate: input.has_data,
+            not_duplicate: input.is_news,
             ecn_echo: input.ecn_echo,
             ..AckEffects::default()
         };
@@ -361,7 +361,7 @@ mod tests {
             sack,
             echo_ms: None,
             timestamps: None,
-            has_data: false,
+            is_news: false,
             ecn_echo: false,
         }
     }

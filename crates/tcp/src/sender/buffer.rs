@@ -238,10 +238,20 @@ impl Sender {
         (GSO_MAX_SIZE.min(half) / mss).min(device).max(1) * mss
     }
 
-    /// Returns the memory of unacknowledged data, bytes, including that of its buffers.
+    /// Keeps data from `number` on, although it may be acknowledged.
+    pub(crate) fn keep_from(&mut self, number: u64) {
+        self.kept_from = Some(number);
+    }
+
+    /// Returns the number from which on data is kept.
+    pub(super) fn kept(&self) -> u64 {
+        self.kept_from.map_or(self.snd_una, |kept| kept.min(self.snd_una))
+    }
+
+    /// Returns the memory of the data that is kept, bytes, including that of the buffers of unacknowledged data.
     fn memory(&self) -> u64 {
         let buffers = self.board.bursts_out() + self.buffer.unsent.len() as u64;
-        self.write_end.saturating_sub(self.snd_una) + buffers * BUFFER_OVERHEAD
+        self.write_end.saturating_sub(self.kept()) + buffers * BUFFER_OVERHEAD
     }
 
     /// Raises the limit to the windows of data that the congestion control wants (the kernel's `tcp_sndbuf_expand`).

@@ -51,7 +51,7 @@ impl Sender {
         info.reordering = self.reordering;
         info.reordering_seen = u32::from(self.reordering_seen);
         info.unsent = self.write_end - self.snd_nxt;
-        info.unacknowledged = self.write_end - self.snd_una;
+        info.unacknowledged = self.write_end - self.kept();
         info.duplicates_reported = self.duplicates_reported;
     }
 }

@@ -88,6 +88,8 @@ pub(crate) struct Sender {
     chronograph: Chronograph,
     sack_cache: SackCache,
     snd_una: u64,
+    /// Number from which on data is kept, if acknowledged data may be needed (AS-TCP).
+    kept_from: Option<u64>,
     snd_nxt: u64,
     /// End of the data that the application has written.
     write_end: u64,
@@ -162,6 +164,7 @@ impl Sender {
             chronograph: Chronograph::new(Phase::Idle),
             sack_cache: SackCache::default(),
             snd_una: first,
+            kept_from: None,
             snd_nxt: first,
             write_end: first,
             fin_queued: false,

@@ -43,7 +43,7 @@ fn ack(sender: &mut Sender, ms: u64, segments: u64) {
         sack: &[],
         echo_ms: None,
         timestamps: None,
-        has_data: false,
+        is_news: false,
         ecn_echo: false,
     };
     sender.on_ack(start() + RTT + Duration::from_millis(ms), &input);

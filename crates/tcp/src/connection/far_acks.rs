@@ -1,0 +1,224 @@
+//! Far acknowledgements: the TCP option of AS-TCP, at both ends of a leg (Kim 2016, section 5.5).
+//!
+//! A host in the middle acknowledges data like any receiver, so that the window of the sender moves on. With the option
+//! it also tells what the far end has. The sender keeps its data until then.
+//!
+//! The publication does not say what happens when the last far acknowledgement is lost. Here the sender asks for it as
+//! Linux keeps a connection alive: with a segment without data before the next expected number. It waits for one
+//! retransmission time-out before, and twice as long each further time.
+
+use units::Instant;
+
+use super::{Connection, Failure};
+use crate::segment::{FAR_ACK_OPTION, FarAck, Segment};
+use crate::sequence::unwrap;
+
+/// Far acknowledgements of one connection.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FarAcks {
+    kind: u8,
+    /// Whether this end passes the data on to a far end.
+    relays: bool,
+    /// Whether this end tells far acknowledgements, and whether the other end does, as agreed on in the handshake.
+    tells: bool,
+    hears: bool,
+    /// Payload that the far end behind this end has, and what the other end was told of it, bytes.
+    confirmed: u64,
+    told: u64,
+    /// Payload of this end that the far end behind the other end has, bytes.
+    heard: u64,
+    /// Questions since the latest news, those without any answer, and the time of the next one.
+    questions: u32,
+    unanswered: u32,
+    asks_at: Instant,
+}
+
+impl FarAcks {
+    fn new(kind: u8, relays: bool) -> Self {
+        Self {
+            kind,
+            relays,
+            tells: false,
+            hears: false,
+            confirmed: 0,
+            told: 0,
+            heard: 0,
+            questions: 0,
+            unanswered: 0,
+            asks_at: Instant::NEVER,
+        }
+    }
+}
+
+impl Connection {
+    /// Lets the connection offer and accept the option with this kind, as the host at the end: it keeps its data until
+    /// the far end has it. Call it before the handshake.
+    pub fn understand_far_acks(&mut self, kind: u8) {
+        self.far_acks = Some(FarAcks::new(kind, false));
+    }
+
+    /// Lets the connection offer and accept the option with this kind, as a host in the middle: it tells what the far
+    /// end has, once that is [confirmed](Self::confirm). Call it before the handshake.
+    pub fn tell_far_acks(&mut self, kind: u8) {
+        self.far_acks = Some(FarAcks::new(kind, true));
+    }
+
+    /// Returns whether both ends agreed that this one tells far acknowledgements.
+    pub fn tells_far_acks(&self) -> bool {
+        self.far_acks.is_some_and(|far| far.tells)
+    }
+
+    /// Returns whether the other end does not know yet what the far end has.
+    pub fn has_far_news(&self) -> bool {
+        self.far_acks
+            .is_some_and(|far| far.tells && far.confirmed > far.told)
+    }
+
+    /// Returns the payload bytes of the other end of which it was told that the far end has them.
+    pub fn far_told(&self) -> u64 {
+        self.far_acks.map_or(0, |far| far.told)
+    }
+
+    /// Returns the payload bytes that have reached the end that reads them, as far as this end knows: what far
+    /// acknowledgements cover if the other end tells them, and what ACKs cover if not.
+    pub fn delivered(&self) -> u64 {
+        let acknowledged = self.acknowledged();
+        match &self.far_acks {
+            Some(far) if far.hears => far.heard.min(acknowledged),
+            _ => acknowledged,
+        }
+    }
+
+    /// Returns the option for a SYN, or for a SYN-ACK once both ends have agreed.
+    pub(super) fn far_ack_offer(&self) -> Option<FarAck> {
+        self.far_acks.map(|far| FarAck {
+            kind: far.kind,
+            number: u32::from(far.relays),
+        })
+    }
+
+    /// Takes the option of the other end's SYN or SYN-ACK. Without one, or between two ends that are no hosts in the
+    /// middle, there are no far acknowledgements.
+    pub(super) fn agree_on_far_acks(&mut self, segment: &Segment) {
+        let Some(far) = &mut self.far_acks else {
+            return;
+        };
+        if let Some(offer) = segment.far_ack.filter(|offer| offer.kind == far.kind) {
+            (far.tells, far.hears) = (far.relays, offer.number == 1);
+        }
+        if !(far.tells || far.hears) {
+            self.far_acks = None;
+            return;
+        }
+        if far.hears {
+            self.sender.keep_from(self.iss + 1);
+        }
+        if let Some(receiver) = &mut self.receiver
+            && far.tells
+        {
+            receiver.reserve_option_space();
+        }
+    }
+
+    /// Notes that the far end has the first `bytes` of the payload.
+    pub(super) fn note_far_progress(&mut self, bytes: u64) {
+        if let Some(far) = &mut self.far_acks {
+            far.confirmed = far.confirmed.max(bytes);
+        }
+    }
+
+    /// Takes the option for a segment with `len` bytes of payload: if there is news, and room in the segment.
+    pub(super) fn take_far_news(&mut self, len: u32) -> Option<FarAck> {
+        let fits = len + FAR_ACK_OPTION <= self.config.mss;
+        if !fits || !self.has_far_news() {
+            return None;
+        }
+        let first = self.receiver.as_ref()?.first();
+        let far = self.far_acks.as_mut()?;
+        far.told = far.confirmed;
+        Some(FarAck {
+            kind: far.kind,
+            number: (first + far.confirmed) as u32,
+        })
+    }
+
+    /// Lets the next ACK tell again what the far end has: the other end has asked.
+    pub(super) fn repeat_far_ack(&mut self) {
+        if let Some(far) = &mut self.far_acks {
+            far.told = 0;
+        }
+    }
+
+    /// Handles the option of a segment. Returns whether it brings news.
+    pub(super) fn on_far_ack(&mut self, segment: &Segment) -> bool {
+        let (una, next) = (self.sender.snd_una(), self.sender.snd_nxt());
+        let Some(far) = self.far_acks.as_mut().filter(|far| far.hears) else {
+            return false;
+        };
+        far.unanswered = 0;
+        let Some(option) = segment.far_ack.filter(|option| option.kind == far.kind) else {
+            return false;
+        };
+        let number = unwrap(una, option.number);
+        let bytes = number.saturating_sub(self.iss + 1);
+        if number > next || bytes <= far.heard {
+            return false;
+        }
+        far.heard = bytes;
+        far.questions = 0;
+        far.asks_at = Instant::NEVER;
+        self.sender.keep_from(number);
+        true
+    }
+
+    /// Plans a question for the rest, if the other end has everything and the far end may not.
+    pub(super) fn plan_question(&mut self, now: Instant) {
+        let rto = self.sender.rto();
+        let waits = self.sender.all_acked() && self.delivered() < self.acknowledged();
+        let longest = self.config.max_rto;
+        let Some(far) = &mut self.far_acks else {
+            return;
+        };
+        if !waits {
+            far.asks_at = Instant::NEVER;
+        } else if far.asks_at == Instant::NEVER {
+            far.asks_at = now + (rto * (1 << far.questions.min(16))).min(longest);
+        }
+    }
+
+    /// Returns the time of the next question.
+    pub(super) fn asks_at(&self) -> Instant {
+        self.far_acks.map_or(Instant::NEVER, |far| far.asks_at)
+    }
+
+    /// Asks what the far end has. The connection fails if the other end does not answer as often as data would be
+    /// repeated.
+    pub(super) fn ask(&mut self, now: Instant) {
+        let retries = self.config.retries;
+        let Some(far) = self.far_acks.as_mut().filter(|far| far.asks_at <= now) else {
+            return;
+        };
+        far.asks_at = Instant::NEVER;
+        far.questions += 1;
+        far.unanswered += 1;
+        if far.unanswered > retries {
+            self.fail(Failure::TimedOut);
+            return;
+        }
+        self.push_question(now);
+        self.plan_question(now);
+    }
+
+    /// Puts a segment without data on the wire that the other end has to answer (the kernel's `tcp_xmit_probe_skb`).
+    fn push_question(&mut self, now: Instant) {
+        let timestamp = self.timestamp(now);
+        let Some(receiver) = &mut self.receiver else {
+            return;
+        };
+        let (number, _) = receiver.acknowledge();
+        let window = receiver.window_field();
+        let seq = (self.sender.snd_una() - 1) as u32;
+        let question = self.pure_ack(timestamp, number, window, false);
+        self.out.push_back(Segment { seq, ..question });
+    }
+}
