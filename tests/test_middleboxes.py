@@ -43,6 +43,13 @@ def test_lists_of_middleboxes_are_crossed_with_congestion_controls() -> None:
         ("es:at=node-3", "cubic", '"node-3" is not a node between the hosts; allowed: node-1, gateway'),
         ("es:reserve=1", "cubic", "reserve: 1 is out of range; allowed: 2 to 1000"),
         ("es", "cubic@split", "names a middlebox already"),
+        ("as:option_kind=8", "cubic", "option_kind: 8 is taken or reserved; allowed: 253, 254"),
+        ("es:piggyback=5ms", "cubic", 'piggyback: 5ms is set, but this is only for "as"'),
+        (
+            "as:at=node-1@as:option_kind=254",
+            "cubic",
+            "path.middleboxes.1.option_kind: 254 differs from that of the middlebox before; allowed: 253",
+        ),
         ("snoop:cca=bbr", "cubic", "cca: bbr is set, but this is only for split hosts"),
     ],
 )
@@ -90,3 +97,31 @@ def test_legs_of_a_run_and_a_capture_in_the_middle(celltcp, tmp_path: Path) -> N
     refused = celltcp(*words, "--pcap", "c.pcap", "--pcap-at", "gateway")
     assert refused.returncode == 2
     assert "allowed: node-1, phone, server" in refused.stderr
+
+
+def test_as_tcp_tells_its_server_of_each_byte_and_falls_back_to_es(celltcp, tmp_path: Path) -> None:
+    words = ["compare", "steady-20-68", *SETS, "--cca", "reno", "--runs", "2", "--duration", "15s"]
+    axis = "none,as:at=node-1,as:at=node-1@as,es:at=node-1"
+    assert celltcp(*words, "--middlebox", axis, "--json", "out.json").returncode == 0
+    rows = json.loads((tmp_path / "out.json").read_text())["summary"]
+    found = {row["middlebox"]: row for row in rows}
+    for name in ("none", "as:at=node-1", "as:at=node-1@as"):
+        assert found[name]["acked_early_bytes"]["mean"] == 0, name
+    assert found["es:at=node-1"]["acked_early_bytes"]["mean"] > 0
+    speed = {name: row["goodput_mbps"]["mean"] for name, row in found.items()}
+    assert speed["as:at=node-1"] > speed["none"]
+    assert speed["as:at=node-1@as"] > speed["none"]
+    refused = {**PATH, "tcp.far_acks": "false"}
+    fallen, es = (
+        ct.run("steady-20-68", f"reno@{kind}:at=node-1", duration="15s", set=refused) for kind in ("as", "es")
+    )
+    assert fallen.goodput_mbps == es.goodput_mbps
+    assert fallen.flows["acked_early_ends"].sum() == 0
+    assert fallen.flows["acked_early_bytes"].sum() > 0
+
+
+def test_a_capture_shows_the_option_of_as_tcp(tmp_path: Path) -> None:
+    capture = tmp_path / "a.pcap"
+    ct.run("steady-20-68", "reno@as:at=node-1", duration="5s", set=PATH, pcap=capture)
+    options = bytes([1, 1, 253, 6])
+    assert capture.read_bytes().count(options) > 100

@@ -30,6 +30,21 @@ def test_linux_hosts_exchange_data_through_a_middlebox(kind: str) -> None:
 
 
 @pytest.mark.usefixtures("linux")
+def test_as_tcp_needs_a_server_that_linux_is_not() -> None:
+    with pytest.raises(ct.CelltcpError, match="needs servers that understand its TCP option, and Linux does not"):
+        ct.run("steady-20-68", "reno@as:at=node-1", duration="1s", set=PATH, engine="kernel")
+    run = ct.run(
+        "steady-20-68",
+        "reno@as:at=node-1",
+        duration="5s",
+        set={**PATH, "tcp.far_acks": "false"},
+        engine="kernel",
+        samples="off",
+    )
+    assert (run.flows["bytes"].iloc[0], run.flows["acked_early_ends"].iloc[0]) == (1_000_000, 0)
+
+
+@pytest.mark.usefixtures("linux")
 def test_a_time_out_that_the_zero_window_does_not_stop_is_undone() -> None:
     """The far host waits for seconds: Linux sends reserved bytes again, and undoes its reduction."""
     slow = {**PATH, "path.down.rate": "2Mbit/s"}

@@ -62,6 +62,16 @@ pub enum KernelError {
     Reports(#[from] io::Error),
 }
 
+/// Refuses AS-TCP with a server that is to understand its option, as Linux does not.
+fn refuse_far_acks(scenario: &Scenario) -> Result<(), KernelError> {
+    if scenario.far_ack_kind().is_none() {
+        return Ok(());
+    }
+    let reason = "path.middleboxes: \"as\" needs servers that understand its TCP option, and Linux does not; allowed on \
+                  the kernel engine: \"es\", or tcp.far_acks = false, with which \"as\" falls back to \"es\"";
+    Err(KernelError::Failed(reason.to_owned()))
+}
+
 /// A run of a scenario on a Linux kernel.
 #[derive(Debug)]
 pub struct KernelRun {
@@ -81,7 +91,7 @@ impl KernelRun {
     /// Starts the run of `scenario` with `seed`. The kernel runs on its own from here.
     ///
     /// # Errors
-    /// If a program is missing or cannot be started.
+    /// If the scenario needs what Linux does not have, or a program is missing or cannot be started.
     pub fn new(
         parts: &Parts,
         scenario: &Scenario,
@@ -89,6 +99,7 @@ impl KernelRun {
         seed: u64,
         options: &Options,
     ) -> Result<Self, KernelError> {
+        refuse_far_acks(scenario)?;
         let here = std::env::current_dir().map_err(KernelError::Start)?;
         let absolute = |file: &Path| here.join(file).to_string_lossy().into_owned();
         let processor = Processor::take();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cca::BuiltCca;
-use middlebox::{CcaText, Environment, Kind, Snoop, SplitHost};
+use middlebox::{CcaText, Environment, Kind, Middlebox as Settings, Promise, Snoop, SplitHost};
 use net::HostId;
 use scenario::Scenario;
 use tcp::TcpConfig;
@@ -44,14 +44,24 @@ pub(crate) fn middleboxes(
         let mobiles: Vec<HostId> = plan.access.iter().map(|access| access.ue).collect();
         Middlebox {
             node: settings.node().to_owned(),
-            promise: settings.kind.promise(),
+            promise: promise(scenario, &settings),
             build: Arc::new(move || match settings.kind {
-                Kind::Split | Kind::Es => Box::new(SplitHost::new(&settings, environment.clone())),
+                Kind::Split | Kind::Es | Kind::As => {
+                    Box::new(SplitHost::new(&settings, environment.clone()))
+                }
                 Kind::Snoop => Box::new(Snoop::new(&settings, mobiles.clone())),
             }),
         }
     });
     Ok(boxes.collect())
+}
+
+/// Returns what the server may conclude from acknowledgements: AS-TCP falls back to ES-TCP for servers without its option.
+fn promise(scenario: &Scenario, settings: &Settings) -> Promise {
+    if settings.kind == Kind::As && scenario.far_ack_kind().is_none() {
+        return Promise::Session;
+    }
+    settings.kind.promise()
 }
 
 /// Hosts of a flow, and its CCA.

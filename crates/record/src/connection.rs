@@ -323,6 +323,7 @@ mod tests {
         connection.meter.data_sent(at(ms), seq, 100);
         let ack = Ack {
             number: seq + 100,
+            delivered: Some(seq + 100),
             window: 1,
             bare: true,
         };

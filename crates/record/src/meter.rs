@@ -20,9 +20,12 @@ struct Passed {
 pub struct Ack {
     /// Acknowledgement number.
     pub number: u64,
+    /// Number up to which it says that the receiver has the data, if it does: its own, or the far acknowledgement of a
+    /// host in the middle.
+    pub delivered: Option<u64>,
     /// Window field of the header.
     pub window: u16,
-    /// Whether the segment has neither payload nor SYN or FIN.
+    /// Whether the segment has neither payload nor SYN or FIN, nor a far acknowledgement.
     pub bare: bool,
 }
 
@@ -122,8 +125,10 @@ impl Meter {
         sacks: impl IntoIterator<Item = (u64, u64)>,
     ) {
         self.count_duplicate(ack);
+        if let Some(number) = ack.delivered {
+            self.early.acknowledged(number, self.delivered);
+        }
         let ack = ack.number;
-        self.early.acknowledged(ack, self.delivered);
         let mut newest = None;
         while let Some(passed) = self.passed.front() {
             if passed.end > ack {
@@ -226,6 +231,7 @@ mod tests {
     fn ack(number: u64) -> Ack {
         Ack {
             number,
+            delivered: Some(number),
             window: 100,
             bare: true,
         }

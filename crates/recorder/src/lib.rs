@@ -1,6 +1,7 @@
 //! Recorder: an observed path, which fills the tables of results, the same for every engine.
 
 mod bottlenecks;
+mod far_acks;
 mod fates;
 mod legs;
 mod observed_path;

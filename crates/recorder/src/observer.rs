@@ -12,6 +12,9 @@ impl Observer for Recorder {
     fn sent(&mut self, at: Instant, host: HostId, packet: &Packet) {
         let watched = &mut self.watched[packet.flow as usize];
         let segment = &packet.segment;
+        if host == watched.hosts.0 {
+            watched.far_acks.sent(segment);
+        }
         if host != watched.hosts.0 || segment.len == 0 {
             return;
         }
@@ -25,6 +28,9 @@ impl Observer for Recorder {
     fn received(&mut self, at: Instant, host: HostId, packet: &Packet) {
         let watched = &mut self.watched[packet.flow as usize];
         let segment = &packet.segment;
+        if host == watched.hosts.0 {
+            watched.far_acks.received(segment);
+        }
         let meter = &mut watched.record.meter;
         if host == watched.hosts.1 && segment.len > 0 {
             meter.data_arrived(at, packet.sent_at, packet.size);
@@ -45,10 +51,16 @@ impl Observer for Recorder {
                 fates.reported(packet.flow, number);
             }
             let connects = segment.flags.contains(Flags::SYN) || segment.flags.contains(Flags::FIN);
+            let delivered = if watched.far_acks.agreed() {
+                segment.far_ack.and_then(|far| edge(far.number))
+            } else {
+                Some(number)
+            };
             let ack = Ack {
                 number,
+                delivered,
                 window: segment.window,
-                bare: segment.len == 0 && !connects,
+                bare: segment.len == 0 && !connects && segment.far_ack.is_none(),
             };
             meter.ack_arrived(at, ack, sacks);
         }

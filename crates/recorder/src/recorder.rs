@@ -10,6 +10,7 @@ use tcp::Unwrapper;
 use units::{Duration, Instant, Rate};
 
 use crate::bottlenecks::Bottlenecks;
+use crate::far_acks::FarAcks;
 use crate::fates::Fates;
 
 /// Headers of a full packet with timestamps, bytes.
@@ -31,6 +32,7 @@ pub(crate) struct Watched {
     timeouts: Option<u64>,
     /// Nodes of middleboxes through which it is known to pass.
     pub(crate) middleboxes: Vec<HostId>,
+    pub(crate) far_acks: FarAcks,
 }
 
 /// A new connection as the recorder needs to know it.
@@ -126,6 +128,7 @@ impl Recorder {
             state: CaState::Open,
             timeouts: None,
             middleboxes: Vec::new(),
+            far_acks: FarAcks::default(),
         });
     }
 

@@ -3,7 +3,7 @@
 use units::{Duration, Instant};
 use workload::{Due, FlowPlan, Switches};
 
-use crate::model::{CcaChoice, Scenario};
+use crate::model::{CcaChoice, Middlebox, Scenario};
 
 impl Scenario {
     /// Returns the sessions of the flows, which start `jitter` later than written.
@@ -14,6 +14,12 @@ impl Scenario {
             start: Instant::ZERO + flow.start + jitter,
             count: flow.count,
         })
+    }
+
+    /// Returns the kind of the TCP option by which servers hear what their far ends have (AS-TCP); `None` if they do not.
+    pub fn far_ack_kind(&self) -> Option<u8> {
+        let mut kinds = self.path.middleboxes.iter().map(Middlebox::far_ack_kind);
+        kinds.find_map(|kind| kind).filter(|_| self.tcp.far_acks)
     }
 
     /// Returns the congestion controls of the flows and their changes.

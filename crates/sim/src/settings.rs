@@ -57,5 +57,9 @@ pub(crate) fn ends(
         let (iss, offset) = (numbers.at(0) as u32, numbers.at(1) as u32);
         Connection::new(config.clone(), congestion, iss, offset)
     };
-    Ok((end(sending, 0), end(receiving, 1)))
+    let mut server = end(sending, 0);
+    if let Some(kind) = config.far_ack_kind {
+        server.understand_far_acks(kind);
+    }
+    Ok((server, end(receiving, 1)))
 }

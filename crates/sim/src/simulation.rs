@@ -76,7 +76,10 @@ impl Simulation {
                 scenario::Samples::Interval(interval) => Instant::ZERO + interval,
                 _ => Instant::NEVER,
             },
-            config: TcpConfig::new(scenario.tcp.clone(), scenario.path.path_mtu()),
+            config: TcpConfig {
+                far_ack_kind: scenario.far_ack_kind(),
+                ..TcpConfig::new(scenario.tcp.clone(), scenario.path.path_mtu())
+            },
             seed,
             path,
             endpoints: Endpoints::new(),

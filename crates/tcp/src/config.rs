@@ -21,6 +21,9 @@ pub struct TcpConfig {
     pub receive_buffer_initial: u64,
     /// Bytes that the send buffer can hold when a connection begins (`tcp_wmem[1]`).
     pub send_buffer_initial: u64,
+    /// Kind of the option by which a host in the middle may tell what the far end has (AS-TCP); `None` if this host does
+    /// not understand it.
+    pub far_ack_kind: Option<u8>,
     /// Upper bound of the pacing rate (`SO_MAX_PACING_RATE`).
     pub max_pacing_rate: Rate,
     /// Nagle's algorithm (RFC 9293 §3.7.4); not so with `TCP_NODELAY`.
@@ -58,6 +61,7 @@ impl TcpConfig {
             delayed_ack_timeout: Duration::from_millis(40),
             receive_buffer_initial: Self::RECEIVE_BUFFER.min(settings.receive_buffer_max.get()),
             send_buffer_initial: Self::SEND_BUFFER.min(settings.send_buffer_max.get()),
+            far_ack_kind: None,
             max_pacing_rate: Rate::from_bits_per_second(u64::MAX),
             nagle: true,
             sack: true,

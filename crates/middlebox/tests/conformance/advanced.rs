@@ -2,7 +2,7 @@
 
 use cca::{Congestion, Settings, Window, reno};
 use middlebox::{Kind, Middlebox};
-use tcp::{Connection, FarAck, Flags, Segment, State, TcpConfig};
+use tcp::{Connection, FarAck, Flags, Segment, State, Tcp, TcpConfig};
 use units::random::{Purpose, Stream};
 use units::{Bytes, Duration, Instant};
 
@@ -46,7 +46,11 @@ fn a_far_acknowledgement_goes_with_another_ack_or_alone_after_a_while() {
     script.mobile_acks(1_000);
     assert_eq!(script.far_acks(), [], "it waits");
     script.far_sends(2_000, 1_000);
-    assert_eq!(script.far_acks(), [(3_000, true, Some(1_000))], "with another");
+    assert_eq!(
+        script.far_acks(),
+        [(3_000, true, Some(1_000))],
+        "with another"
+    );
     script.mobile_acks(2_000);
     script.wait(7);
     assert_eq!(script.far_acks(), []);
@@ -90,8 +94,11 @@ impl Far {
     fn new() -> Self {
         let config = TcpConfig {
             mss: 1_000,
-            timestamps: false,
-            ..TcpConfig::default()
+            ..Tcp {
+                timestamps: false,
+                ..Tcp::default()
+            }
+            .into()
         };
         let draws = Stream::new(1, Purpose::CongestionControl, 0);
         let built = reno::ABOUT.build(&Settings::new()).unwrap();
@@ -104,7 +111,10 @@ impl Far {
             now: Instant::ZERO,
             seq: 5_001,
         };
-        let offer = Some(FarAck { kind: 253, number: 1 });
+        let offer = Some(FarAck {
+            kind: 253,
+            number: 1,
+        });
         far.hears(Segment {
             seq: 5_000,
             flags: Flags::SYN,
@@ -113,7 +123,13 @@ impl Far {
             ..Segment::default()
         });
         let answer = far.says();
-        assert_eq!(answer[0].far_ack, Some(FarAck { kind: 253, number: 0 }));
+        assert_eq!(
+            answer[0].far_ack,
+            Some(FarAck {
+                kind: 253,
+                number: 0
+            })
+        );
         far.acks(0, None);
         assert_eq!(far.socket.state(), State::Established);
         far.socket.write(far.now, 3_000);
@@ -164,14 +180,25 @@ impl Far {
 fn the_far_host_keeps_its_data_until_the_mobile_host_has_it() {
     let mut far = Far::new();
     let kept = |far: &Far| far.socket.info(far.now).unacknowledged;
-    assert_eq!((far.socket.acknowledged(), far.socket.delivered()), (3_000, 0));
+    assert_eq!(
+        (far.socket.acknowledged(), far.socket.delivered()),
+        (3_000, 0)
+    );
     assert_eq!(kept(&far), 3_000);
     far.acks(3_000, Some(2_000));
     assert_eq!((far.socket.delivered(), kept(&far)), (2_000, 1_000));
     far.acks(3_000, Some(1_000));
-    assert_eq!(far.socket.delivered(), 2_000, "an older one changes nothing");
+    assert_eq!(
+        far.socket.delivered(),
+        2_000,
+        "an older one changes nothing"
+    );
     far.acks(3_000, Some(9_000));
-    assert_eq!(far.socket.delivered(), 2_000, "nor one of data that was never sent");
+    assert_eq!(
+        far.socket.delivered(),
+        2_000,
+        "nor one of data that was never sent"
+    );
     far.acks(3_000, Some(3_000));
     assert_eq!((far.socket.delivered(), kept(&far)), (3_000, 0));
 }

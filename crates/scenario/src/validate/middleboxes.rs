@@ -34,5 +34,26 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Wrong> {
             return refuse(field, message);
         }
     }
-    Ok(())
+    option_kinds(boxes)
+}
+
+/// Checks that all middleboxes with AS-TCP's option use the same kind: each hears the one behind it.
+fn option_kinds(boxes: &[Middlebox]) -> Result<(), Wrong> {
+    let kinds = || {
+        (0..)
+            .zip(boxes)
+            .filter_map(|(number, each)| Some((number, each.far_ack_kind()?)))
+    };
+    let Some((_, first)) = kinds().next() else {
+        return Ok(());
+    };
+    kinds()
+        .find(|&(_, kind)| kind != first)
+        .map_or(Ok(()), |(number, kind)| {
+            let field = format!("path.middleboxes.{number}.option_kind");
+            refuse(
+                field,
+                format!("{kind} differs from that of the middlebox before; allowed: {first}"),
+            )
+        })
 }

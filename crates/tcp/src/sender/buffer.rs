@@ -245,7 +245,8 @@ impl Sender {
 
     /// Returns the number from which on data is kept.
     pub(super) fn kept(&self) -> u64 {
-        self.kept_from.map_or(self.snd_una, |kept| kept.min(self.snd_una))
+        self.kept_from
+            .map_or(self.snd_una, |kept| kept.min(self.snd_una))
     }
 
     /// Returns the memory of the data that is kept, bytes, including that of the buffers of unacknowledged data.

@@ -1,0 +1,38 @@
+//! Far acknowledgements of a connection: whether its server hears them, as its handshake shows.
+
+use tcp::{FarAck, Flags, Segment};
+
+/// Agreement of a server and a host in the middle on far acknowledgements.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FarAcks {
+    /// Kind that the server understands, and the kind that it will be told by.
+    understood: Option<u8>,
+    told: Option<u8>,
+}
+
+impl FarAcks {
+    /// Notes a segment of the server.
+    pub(crate) fn sent(&mut self, segment: &Segment) {
+        if let Some(option) = of_handshake(segment) {
+            self.understood = Some(option.kind);
+        }
+    }
+
+    /// Notes a segment that has come to the server.
+    pub(crate) fn received(&mut self, segment: &Segment) {
+        if let Some(option) = of_handshake(segment) {
+            self.told = (option.number == 1).then_some(option.kind);
+        }
+    }
+
+    /// Returns whether the server takes far acknowledgements for what the far end has.
+    pub(crate) fn agreed(&self) -> bool {
+        self.told.is_some() && self.told == self.understood
+    }
+}
+
+fn of_handshake(segment: &Segment) -> Option<FarAck> {
+    segment
+        .far_ack
+        .filter(|_| segment.flags.contains(Flags::SYN))
+}
