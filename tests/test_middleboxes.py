@@ -100,22 +100,21 @@ def test_legs_of_a_run_and_a_capture_in_the_middle(celltcp, tmp_path: Path) -> N
 
 
 def test_as_tcp_tells_its_server_of_each_byte_and_falls_back_to_es(celltcp, tmp_path: Path) -> None:
-    words = ["compare", "steady-20-68", *SETS, "--cca", "reno", "--runs", "2", "--duration", "15s"]
+    words = ["compare", "steady-20-68", *SETS, "--cca", "reno", "--runs", "1", "--duration", "15s"]
     axis = "none,as:at=node-1,as:at=node-1@as,es:at=node-1"
     assert celltcp(*words, "--middlebox", axis, "--json", "out.json").returncode == 0
-    rows = json.loads((tmp_path / "out.json").read_text())["summary"]
-    found = {row["middlebox"]: row for row in rows}
-    for name in ("none", "as:at=node-1", "as:at=node-1@as"):
-        assert found[name]["acked_early_bytes"]["mean"] == 0, name
-    assert found["es:at=node-1"]["acked_early_bytes"]["mean"] > 0
-    speed = {name: row["goodput_mbps"]["mean"] for name, row in found.items()}
+    rows = json.loads((tmp_path / "out.json").read_text())["runs"]
+    early = {row["middlebox"]: row["acked_early_bytes"] for row in rows}
+    assert [early[name] > 0 for name in axis.split(",")] == [False, False, False, True]
+    speed = {row["middlebox"]: row["goodput_mbps"] for row in rows}
     assert speed["as:at=node-1"] > speed["none"]
     assert speed["as:at=node-1@as"] > speed["none"]
     refused = {**PATH, "tcp.far_acks": "false"}
     fallen, es = (
         ct.run("steady-20-68", f"reno@{kind}:at=node-1", duration="15s", set=refused) for kind in ("as", "es")
     )
-    assert fallen.goodput_mbps == es.goodput_mbps
+    # Its request is eight bytes longer.
+    assert fallen.flows["completion_s"].iloc[0] == pytest.approx(es.flows["completion_s"].iloc[0], abs=1e-6)
     assert fallen.flows["acked_early_ends"].sum() == 0
     assert fallen.flows["acked_early_bytes"].sum() > 0
 
@@ -124,4 +123,4 @@ def test_a_capture_shows_the_option_of_as_tcp(tmp_path: Path) -> None:
     capture = tmp_path / "a.pcap"
     ct.run("steady-20-68", "reno@as:at=node-1", duration="5s", set=PATH, pcap=capture)
     options = bytes([1, 1, 253, 6])
-    assert capture.read_bytes().count(options) > 100
+    assert capture.read_bytes().count(options) > 20
