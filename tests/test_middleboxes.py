@@ -111,10 +111,13 @@ def test_as_tcp_tells_its_server_of_each_byte_and_falls_back_to_es(celltcp, tmp_
     assert speed["as:at=node-1@as"] > speed["none"]
     refused = {**PATH, "tcp.far_acks": "false"}
     fallen, es = (
-        ct.run("steady-20-68", f"reno@{kind}:at=node-1", duration="15s", set=refused) for kind in ("as", "es")
+        ct.run("steady-20-68", f"reno@{kind}:at=node-1", duration="15s", set=refused)
+        for kind in ("as", "es")
     )
     # Its request is eight bytes longer.
-    assert fallen.flows["completion_s"].iloc[0] == pytest.approx(es.flows["completion_s"].iloc[0], abs=1e-6)
+    assert fallen.flows["completion_s"].iloc[0] == pytest.approx(
+        es.flows["completion_s"].iloc[0], abs=1e-6
+    )
     assert fallen.flows["acked_early_ends"].sum() == 0
     assert fallen.flows["acked_early_bytes"].sum() > 0
 

@@ -31,7 +31,9 @@ def test_linux_hosts_exchange_data_through_a_middlebox(kind: str) -> None:
 
 @pytest.mark.usefixtures("linux")
 def test_as_tcp_needs_a_server_that_linux_is_not() -> None:
-    with pytest.raises(ct.CelltcpError, match="needs servers that understand its TCP option, and Linux does not"):
+    with pytest.raises(
+        ct.CelltcpError, match="needs servers that understand its TCP option, and Linux does not"
+    ):
         ct.run("steady-20-68", "reno@as:at=node-1", duration="1s", set=PATH, engine="kernel")
     run = ct.run(
         "steady-20-68",
