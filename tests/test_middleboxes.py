@@ -48,7 +48,7 @@ def test_lists_of_middleboxes_are_crossed_with_congestion_controls() -> None:
         (
             "as:at=node-1@as:option_kind=254",
             "cubic",
-            "path.middleboxes.1.option_kind: 254 differs from that of the middlebox before; allowed: 253",
+            "path.middleboxes.1.option_kind: 254 differs from that of the one before; allowed: 253",
         ),
         ("snoop:cca=bbr", "cubic", "cca: bbr is set, but this is only for split hosts"),
     ],

@@ -53,7 +53,7 @@ fn option_kinds(boxes: &[Middlebox]) -> Result<(), Wrong> {
             let field = format!("path.middleboxes.{number}.option_kind");
             refuse(
                 field,
-                format!("{kind} differs from that of the middlebox before; allowed: {first}"),
+                format!("{kind} differs from that of the one before; allowed: {first}"),
             )
         })
 }
