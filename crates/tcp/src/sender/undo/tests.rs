@@ -40,7 +40,7 @@ fn sack(sender: &mut Sender, now: Instant, from: u64, to: u64) {
         sack: &[(FIRST + from * MSS, FIRST + to * MSS)],
         echo_ms: None,
         timestamps: None,
-        has_data: false,
+        is_news: false,
         ecn_echo: false,
     };
     sender.on_ack(now, &input);
