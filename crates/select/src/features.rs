@@ -1,5 +1,6 @@
 //! Features: the numbers that rules and trees look at.
 
+use crate::estimate::Estimate;
 use crate::estimators::View;
 
 /// A number that a policy may look at.
@@ -9,15 +10,13 @@ pub struct Feature {
     pub name: &'static str,
     /// Meaning, with the unit.
     pub meaning: &'static str,
-    of: fn(&View) -> f64,
+    /// Value, and its confidence; `None` if it is unknown.
+    of: fn(&View) -> Option<Estimate<f64>>,
 }
 
 impl Feature {
     /// Writes a value with four significant digits, so that it stays on the right side of a threshold.
-    pub(crate) fn spelt(&self, value: f64) -> String {
-        if self.name == "flow_size" && value == UNKNOWN_SIZE {
-            return "unknown".to_owned();
-        }
+    pub(crate) fn spelt(value: f64) -> String {
         let magnitude = if value == 0.0 {
             0.0
         } else {
@@ -32,109 +31,124 @@ impl Feature {
     }
 }
 
-/// Value of the feature `flow_size` where the application does not know the size, MB.
-const UNKNOWN_SIZE: f64 = 1e6;
+/// Returns a measured value, which has no confidence of its own.
+fn measured(value: f64) -> Option<Estimate<f64>> {
+    Some(Estimate::new(value, 1.0))
+}
+
+/// Returns an estimated value with its confidence; without confidence it is unknown.
+fn estimated(value: f64, confidence: f64) -> Option<Estimate<f64>> {
+    (confidence > 0.0).then(|| Estimate::new(value, confidence))
+}
+
+/// Returns a value that needs the lowest RTT; before the first sample it is unknown.
+fn with_base(view: &View, value: f64) -> Option<Estimate<f64>> {
+    measured(value).filter(|_| !view.base_rtt.value.is_zero())
+}
 
 /// All features, in the order of [`Features`].
 pub static FEATURES: [Feature; 18] = [
     Feature {
         name: "age",
         meaning: "time since the first sample, s",
-        of: |view| view.age.as_secs_f64(),
+        of: |view| measured(view.age.as_secs_f64()),
     },
     Feature {
         name: "base_rtt",
-        meaning: "lowest RTT, ms; 0 before the first sample",
-        of: |view| view.base_rtt.value.as_secs_f64() * 1e3,
+        meaning: "lowest RTT, ms; unknown before the first sample",
+        of: |view| with_base(view, view.base_rtt.value.as_secs_f64() * 1e3),
     },
     Feature {
         name: "capacity",
-        meaning: "capacity of the path, payload, Mbit/s; 0 before it is known",
-        of: |view| view.capacity.value.as_mbps(),
+        meaning: "capacity of the path, payload, Mbit/s; unknown before a queue has shown it",
+        of: |view| estimated(view.capacity.value.as_mbps(), view.capacity.confidence),
     },
     Feature {
         name: "trend",
         meaning: "relative change of the capacity, 1/s, times its confidence",
-        of: |view| view.trend.value * view.trend.confidence,
+        of: |view| measured(view.trend.value * view.trend.confidence),
     },
     Feature {
         name: "movement",
         meaning: "-1 for forward, 1 for backward, times the confidence",
-        of: |view| view.movement_score(),
+        of: |view| measured(view.movement_score()),
     },
     Feature {
         name: "variability",
-        meaning: "standard deviation of the capacity over its mean, the trend left out",
-        of: |view| view.variability.value,
+        meaning: "standard deviation of the capacity over its mean, the trend left out; unknown before a trend is fitted",
+        of: |view| estimated(view.variability.value, view.variability.confidence),
     },
     Feature {
         name: "queue_ratio",
-        meaning: "smoothed RTT over lowest RTT, less 1",
-        of: View::queue_ratio,
+        meaning: "smoothed RTT over lowest RTT, less 1; unknown before the first sample",
+        of: |view| with_base(view, view.queue_ratio()),
     },
     Feature {
         name: "queue",
-        meaning: "what waits at the bottleneck, segments",
-        of: |view| view.queue.value,
+        meaning: "what waits at the bottleneck, segments; unknown before the first sample",
+        of: |view| with_base(view, view.queue.value),
     },
     Feature {
         name: "buffer",
-        meaning: "room of the bottleneck's buffer, segments; 0 while it has never been full",
-        of: |view| view.buffer.value,
+        meaning: "room of the bottleneck's buffer, segments; unknown while it has never been full",
+        of: |view| estimated(view.buffer.value, view.buffer.confidence),
     },
     Feature {
         name: "use",
-        meaning: "delivery rate over capacity",
-        of: View::utilisation,
+        meaning: "delivery rate over capacity; unknown while the capacity is",
+        of: |view| estimated(view.utilisation(), view.capacity.confidence),
     },
     Feature {
         name: "retransmitted",
         meaning: "share of segments sent again lately",
-        of: |view| view.retransmitted,
+        of: |view| measured(view.retransmitted),
     },
     Feature {
         name: "random_loss",
-        meaning: "share of segments lost while the queue was short",
-        of: |view| view.random_loss.value,
+        meaning: "share of segments lost while the queue was short; unknown before any is delivered",
+        of: |view| estimated(view.random_loss.value, view.random_loss.confidence),
     },
     Feature {
         name: "window_limited",
         meaning: "1 if the receive window limits, times the confidence",
-        of: |view| f64::from(u8::from(view.window_limited.value)) * view.window_limited.confidence,
+        of: |view| {
+            let limited = f64::from(u8::from(view.window_limited.value));
+            measured(limited * view.window_limited.confidence)
+        },
     },
     Feature {
         name: "slow_start",
         meaning: "1 in slow start",
-        of: |view| f64::from(u8::from(view.slow_start)),
+        of: |view| measured(f64::from(u8::from(view.slow_start))),
     },
     Feature {
         name: "bdp",
-        meaning: "capacity times lowest RTT, segments",
-        of: View::bdp,
+        meaning: "capacity times lowest RTT, segments; unknown while the capacity is",
+        of: |view| estimated(view.bdp(), view.capacity.confidence),
     },
     Feature {
         name: "sinr",
-        meaning: "SINR that the radio tells, dB; -100 without",
-        of: |view| view.hints.sinr_db.unwrap_or(-100.0),
+        meaning: "SINR that the radio tells, dB; unknown without hints",
+        of: |view| view.hints.sinr_db.and_then(measured),
     },
     Feature {
         name: "speed",
-        meaning: "speed that the radio tells, km/h; -1 without",
-        of: |view| view.hints.speed_mps.map_or(-1.0, |mps| mps * 3.6),
+        meaning: "speed that the radio tells, km/h; unknown without hints",
+        of: |view| view.hints.speed_mps.and_then(|mps| measured(mps * 3.6)),
     },
     Feature {
         name: "flow_size",
-        meaning: "what the application will send, MB; 1000000 if it does not know",
+        meaning: "what the application will send, MB; unknown if it does not say",
         of: |view| {
             view.flow_size
-                .map_or(UNKNOWN_SIZE, |bytes| bytes as f64 / 1e6)
+                .and_then(|bytes| measured(bytes as f64 / 1e6))
         },
     },
 ];
 
-/// The features of a view.
+/// The features of a view; `None` where one is unknown.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Features(pub [f64; FEATURES.len()]);
+pub struct Features(pub [Option<Estimate<f64>>; FEATURES.len()]);
 
 impl Features {
     /// Returns the features of `view`.

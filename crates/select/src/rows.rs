@@ -19,11 +19,12 @@ pub fn decision_row(connection: u32, decision: &Decision) -> DecisionRow {
     }
 }
 
+/// Returns the known features as `name=value`; those that are unknown are left out.
 fn measures(features: &Features) -> String {
     let all: Vec<String> = FEATURES
         .iter()
         .zip(features.0)
-        .map(|(feature, value)| format!("{}={value:.4}", feature.name))
+        .filter_map(|(feature, known)| Some(format!("{}={:.4}", feature.name, known?.value)))
         .collect();
     all.join(" ")
 }

@@ -72,9 +72,10 @@ pub struct Start<'a> {
 struct Trial {
     /// CCA before the change.
     from: &'static str,
-    /// Start and end of the interval by which it is judged.
+    /// Start and end of the interval by which it is judged, and the length of that interval.
     since: Instant,
     until: Instant,
+    length: Duration,
     /// Measures before the change and in that interval.
     before: Measure,
     after: Measure,
@@ -127,7 +128,7 @@ impl Selector {
             in_flight: policy.changes_in_flight(),
             open: true,
             answered: false,
-            next: start.at + tuning.interval(),
+            next: start.at + tuning.interval(Duration::ZERO),
             rest_until: start.at,
             wanted: ("", 0),
             trial: None,
@@ -176,8 +177,9 @@ impl Selector {
         let hints = hints.filter(|_| self.auto.hints);
         self.watch.observe(now, sender, hints);
         Sample::of(now, sender)?;
-        // While the application sends too little, samples say nothing about the CCA.
-        if !sender.awaits_application() {
+        let view = self.watch.view();
+        // While the application sends too little, or nothing gets through, samples say nothing about the CCA.
+        if !sender.awaits_application() && !view.outage {
             self.outcome.observe(now, self.watch.view());
         }
         if self.open {
@@ -190,10 +192,15 @@ impl Selector {
         if let Some(back) = self.judge(now, sender) {
             return Some(back);
         }
-        if !self.in_flight || now < self.next {
+        let (view, tuning) = (self.watch.view(), self.policy.tuning);
+        if view.outage {
+            self.wanted = ("", 0);
             return None;
         }
-        self.next = now + self.policy.tuning.interval();
+        if !self.in_flight || now < self.next || view.rounds < tuning.round_trips {
+            return None;
+        }
+        self.next = now + tuning.interval(view.srtt);
         self.decide(now)
     }
 
@@ -240,7 +247,11 @@ impl Selector {
         self.barred.retain(|&(_, until)| until > now);
         let (advice, features) = self.ask(Some(self.present), None);
         let barred = |name| self.barred.iter().any(|each| each.0 == name);
-        let other = advice.filter(|advice| advice.to != self.present && !barred(advice.to));
+        let other = advice.filter(|advice| {
+            advice.to != self.present
+                && !barred(advice.to)
+                && advice.confidence >= self.policy.tuning.confidence
+        });
         let Some(advice) = other else {
             self.wanted = ("", 0);
             return None;
@@ -261,16 +272,18 @@ impl Selector {
     }
 
     fn change(&mut self, now: Instant, advice: Advice, features: Features) -> Decision {
-        let tuning = self.policy.tuning;
+        let (tuning, srtt) = (self.policy.tuning, self.watch.view().srtt);
         let from = core::mem::replace(&mut self.present, advice.to);
+        let length = tuning.judge_at(srtt);
         self.trial = Some(Trial {
             from,
-            since: now + tuning.judge() / 2,
-            until: now + tuning.judge() + tuning.judge() / 2,
+            since: now + length / 2,
+            until: now + length + length / 2,
+            length,
             before: self.outcome.lately(),
             after: Measure::default(),
         });
-        self.rest_until = now + tuning.dwell();
+        self.rest_until = now + tuning.dwell(srtt);
         self.wanted = ("", 0);
         Decision {
             at: now,
@@ -283,9 +296,17 @@ impl Selector {
     }
 
     /// Adds a sample to the trial of the last change, and judges the change at the end. The first half of the time is
-    /// left for settling.
+    /// left for settling. After an outage it begins anew, as neither the outage nor the recovery is due to the CCA.
     fn judge(&mut self, now: Instant, sender: &SenderView) -> Option<Decision> {
-        let trial = self.trial.as_mut().filter(|trial| now >= trial.since)?;
+        let trial = self.trial.as_mut()?;
+        if self.watch.view().outage {
+            trial.since = now + trial.length / 2;
+            trial.until = trial.since + trial.length;
+            trial.after = Measure::default();
+        }
+        if now < trial.since {
+            return None;
+        }
         if !sender.awaits_application() {
             trial.after.observe(self.watch.view());
         }
@@ -304,7 +325,7 @@ impl Selector {
         }
         let from = core::mem::replace(&mut self.present, trial.from);
         self.barred.push((from, now + tuning.bar()));
-        self.rest_until = now + tuning.dwell();
+        self.rest_until = now + tuning.dwell(self.watch.view().srtt);
         self.wanted = ("", 0);
         Some(Decision {
             at: now,

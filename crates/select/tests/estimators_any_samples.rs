@@ -61,8 +61,9 @@ fn assert_sane(view: &View) -> Result<(), TestCaseError> {
     for confidence in confidences {
         prop_assert!((0.0..=1.0).contains(&confidence), "{view:?}");
     }
-    for value in Features::of(view).0 {
-        prop_assert!(value.is_finite(), "{view:?}");
+    for known in Features::of(view).0.into_iter().flatten() {
+        prop_assert!(known.value.is_finite(), "{view:?}");
+        prop_assert!((0.0..=1.0).contains(&known.confidence), "{view:?}");
     }
     prop_assert!((0.0..=1.0).contains(&view.random_loss.value), "{view:?}");
     prop_assert!(view.variability.value >= 0.0, "{view:?}");

@@ -210,7 +210,7 @@ def _meant(cca: str, names: list[str], place: str) -> str:
 
 
 def _measures(text: str) -> dict[str, float]:
-    """Returns the features of a decision, which results hold as `name=value`."""
+    """Returns the known features of a decision, which results hold as `name=value`."""
     pairs = (piece.split("=", 1) for piece in text.split())
     return {name: float(value) for name, value in pairs}
 

@@ -3,8 +3,10 @@
 mod bins;
 mod capacity;
 mod line;
+mod outage;
 mod queue;
 mod radio;
+mod rounds;
 mod window;
 
 use cca::SenderView;
@@ -14,7 +16,9 @@ use crate::estimate::{Estimate, Latency, Movement, Phase, Speed};
 use crate::sample::{Hints, Sample};
 use bins::Bins;
 use capacity::CapacityEstimator;
+use outage::OutageDetector;
 use queue::QueueEstimator;
+use rounds::Rounds;
 use window::WindowEstimator;
 
 /// Boundary of the latency classes: about the geometric mean of the 18 ms and 68 ms of atxutegi2018 §5, each plus 15 ms
@@ -64,6 +68,10 @@ pub struct View {
     pub slow_start: bool,
     /// Payload of a full segment, bytes.
     pub mss: u32,
+    /// Round trips of data so far.
+    pub rounds: u32,
+    /// Whether there is an outage, or the recovery from one.
+    pub outage: bool,
     /// Hints of the radio.
     pub hints: Hints,
     /// Bytes that the application will send, if it knows.
@@ -113,6 +121,10 @@ pub struct Watch {
     capacity: CapacityEstimator,
     queue: QueueEstimator,
     window: WindowEstimator,
+    rounds: Rounds,
+    outage: OutageDetector,
+    /// Whether there was an outage in the present bin.
+    interrupted: bool,
     view: View,
 }
 
@@ -131,6 +143,9 @@ impl Watch {
             capacity: CapacityEstimator::new(),
             queue: QueueEstimator::new(),
             window: WindowEstimator::default(),
+            rounds: Rounds::default(),
+            outage: OutageDetector::default(),
+            interrupted: false,
             view: View::default(),
         }
     }
@@ -171,10 +186,17 @@ impl Watch {
         let begun = *self.begun.get_or_insert(sample.at);
         let rate = self.view.rate.bits_per_second() as f64 / 8.0 / f64::from(sender.mss.max(1));
         let floor = self.bins.floor();
-        self.queue.observe(&sample, rate, floor);
+        self.rounds.observe(sender);
+        self.outage.observe(sender, self.rounds.count());
+        let outage = self.outage.lasts();
+        self.interrupted |= outage;
+        self.queue.observe(&sample, rate, floor, outage);
         self.window.observe(sender);
         if let Some(bin) = self.bins.observe(&sample) {
-            self.capacity.observe(&bin);
+            // What arrives in an outage says nothing about the capacity before and after it.
+            if !core::mem::replace(&mut self.interrupted, outage) {
+                self.capacity.observe(&bin);
+            }
         }
         self.refresh(&sample, sample.at.saturating_since(begun));
     }
@@ -185,6 +207,8 @@ impl Watch {
         view.age = age;
         view.mss = sample.sender.mss;
         view.srtt = sample.srtt;
+        view.rounds = self.rounds.count();
+        view.outage = self.outage.lasts();
         view.slow_start = sample.sender.slow_start;
         let calm = self.bins.calm();
         view.base_rtt = Estimate::new(sample.min_rtt, calm / (calm + CALM));

@@ -53,8 +53,9 @@ impl QueueEstimator {
         }
     }
 
-    /// Takes the next sample; `rate` is in segments per second, `floor` is the RTT without a queue in s.
-    pub(super) fn observe(&mut self, sample: &Sample<'_>, rate: f64, floor: f64) {
+    /// Takes the next sample; `rate` is in segments per second, `floor` is the RTT without a queue in s. Losses in an
+    /// `outage` are neither random nor those of a full buffer.
+    pub(super) fn observe(&mut self, sample: &Sample<'_>, rate: f64, floor: f64, outage: bool) {
         let floor = floor.min(sample.srtt.as_secs_f64()).max(1e-6);
         let waiting = sample.srtt.as_secs_f64() - floor;
         self.excess = waiting / floor;
@@ -73,7 +74,7 @@ impl QueueEstimator {
             self.lost_at_random /= 2.0;
         }
         let again = counts.1.saturating_sub(retransmissions);
-        if again > 0 {
+        if again > 0 && !outage {
             self.lost(sample, again);
         }
         self.longest = self.longest.max(self.queue);

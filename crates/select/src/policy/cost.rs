@@ -65,6 +65,7 @@ impl Cost {
             return Some(Advice {
                 to,
                 reason: format!("{:.1} % of segments sent again", share * 100.0),
+                confidence: 1.0,
             });
         }
         let known = situation.known?;
@@ -72,6 +73,7 @@ impl Cost {
             return Some(Advice {
                 to: default,
                 reason: format!("{} earlier connections are too few", known.connections),
+                confidence: 1.0,
             });
         }
         self.cheapest(known, situation.draw)
@@ -90,6 +92,7 @@ impl Cost {
             return Some(Advice {
                 to,
                 reason: "at random, to learn".to_owned(),
+                confidence: 1.0,
             });
         }
         let cost = |name: &str| known.ccas.get(name).map_or(0.0, |tried| tried.cost);
@@ -97,6 +100,7 @@ impl Cost {
         Some(Advice {
             to,
             reason: format!("lowest cost so far, {:.3}", cost(to)),
+            confidence: 1.0,
         })
     }
 }

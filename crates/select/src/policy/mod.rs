@@ -109,6 +109,8 @@ pub struct Advice {
     pub to: &'static str,
     /// Reason in words.
     pub reason: String,
+    /// Lowest confidence of the features that decided, from 0 to 1.
+    pub confidence: f64,
 }
 
 /// Returns the kernel's name of the CCA called `name`.
@@ -271,6 +273,7 @@ impl Policy {
             Method::Fixed(fixed) => Some(Advice {
                 to: cca_named(&fixed.cca).unwrap_or(DEFAULT_CCA),
                 reason: "fixed".to_owned(),
+                confidence: 1.0,
             }),
             Method::Table(table) => table.advise(situation),
             // Before the first RTT sample no feature has a meaning.
@@ -286,6 +289,7 @@ impl Policy {
         Advice {
             to: self.default_cca(),
             reason: "nothing is known that the policy decides by".to_owned(),
+            confidence: 1.0,
         }
     }
 }

@@ -20,13 +20,22 @@ pub struct Rules {
 pub struct Rule {
     /// Requirements to which the rule applies: goodput, balanced, delay.
     pub requirements: Vec<String>,
-    /// Conditions, all of which must hold.
+    /// Conditions, all of which must hold. A condition on a feature that is unknown does not hold.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub when: Vec<Condition>,
     /// CCAs to choose; a list of several means that they are equally good.
     pub choose: Vec<String>,
     /// Reason in words.
     pub because: String,
+}
+
+impl Rule {
+    /// Returns the lowest confidence of its features if all conditions hold.
+    fn holds(&self, situation: &Situation<'_>) -> Option<f64> {
+        self.when.iter().try_fold(1.0, |lowest: f64, condition| {
+            Some(lowest.min(condition.holds(situation)?))
+        })
+    }
 }
 
 /// Condition on a feature.
@@ -60,13 +69,12 @@ impl Condition {
         }
     }
 
-    fn holds(&self, situation: &Situation<'_>) -> bool {
-        let Some(index) = feature_called(&self.feature) else {
-            return false;
-        };
-        let value = situation.features.0[index];
-        self.at_least.is_none_or(|least| value >= least)
-            && self.below.is_none_or(|most| value < most)
+    /// Returns the confidence of the feature if the condition holds. It does not hold if the feature is unknown.
+    fn holds(&self, situation: &Situation<'_>) -> Option<f64> {
+        let known = situation.features.0[feature_called(&self.feature)?]?;
+        let holds = self.at_least.is_none_or(|least| known.value >= least)
+            && self.below.is_none_or(|most| known.value < most);
+        holds.then_some(known.confidence)
     }
 }
 
@@ -140,10 +148,11 @@ impl Rules {
     /// Returns the advice of the first rule that holds.
     pub(super) fn advise(&self, situation: &Situation<'_>) -> Option<Advice> {
         let requirement = situation.requirement.nearest_named().to_string();
-        let rule = self.rules.iter().find(|rule| {
-            rule.requirements.contains(&requirement)
-                && rule.when.iter().all(|condition| condition.holds(situation))
-        })?;
+        let (rule, confidence) = self
+            .rules
+            .iter()
+            .filter(|rule| rule.requirements.contains(&requirement))
+            .find_map(|rule| Some((rule, rule.holds(situation)?)))?;
         let tied: Vec<_> = rule
             .choose
             .iter()
@@ -152,6 +161,7 @@ impl Rules {
         Some(Advice {
             to: break_tie(&tied, situation.prefer, situation.present)?,
             reason: rule.because.clone(),
+            confidence,
         })
     }
 }

@@ -122,6 +122,7 @@ impl Table {
         Some(Advice {
             to,
             reason: format!("{movement} at {speed} km/h, latency {latency}{phase}: {name}"),
+            confidence: view.movement.confidence.min(view.latency.confidence),
         })
     }
 }

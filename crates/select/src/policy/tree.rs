@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::rules::{check_feature, check_requirement};
 use super::{Advice, Situation, Wrong, cca_named, named};
-use crate::features::{FEATURES, feature_called};
+use crate::features::{Feature, feature_called};
 
 /// Trees, one per requirement and moment, and the features that they were trained on.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -81,6 +81,10 @@ pub struct Split {
     pub below: usize,
     /// Number of the next node otherwise.
     pub from: usize,
+    /// Number of the next node if the feature is unknown. By default it is that below the threshold, and the decision
+    /// has no confidence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unknown: Option<usize>,
 }
 
 /// Leaf of a tree.
@@ -162,7 +166,11 @@ impl Trees {
             .trees
             .iter()
             .find(|tree| tree.requirement == requirement && tree.moment == moment)?;
-        let (leaf, path) = tree.descend(situation)?;
+        let Descent {
+            leaf,
+            path,
+            confidence,
+        } = tree.descend(situation)?;
         let weights = situation.requirement.weights();
         let score = |parts: &[f64; 3]| weights.pm(*parts);
         // Among equals, the first in the file is taken.
@@ -180,21 +188,27 @@ impl Trees {
         let in_use = situation.present.filter(|_| situation.established);
         let present = in_use.unwrap_or(default);
         // A CCA that is not in the leaf has no expectation to compare with.
-        let known = leaf.parts.get(present);
-        let gain = known.map_or(f64::INFINITY, |known| score(parts) - score(known));
+        let known = leaf.parts.get(present).map(score);
+        let gain = known.map_or(f64::INFINITY, |known| score(parts) - known);
         let expected = format!("{path}: {:.3} expected of {name}", score(parts));
-        if gain < tree.margin && present != name {
-            return Some(Advice {
-                to: present,
-                reason: format!(
-                    "{expected}, {:.3} of {present}: too little",
-                    score(parts) - gain
-                ),
-            });
-        }
+        let stays = gain < tree.margin && present != name;
+        let compared = match known {
+            _ if present == name => String::new(),
+            Some(known) if stays => format!(", {known:.3} of {present}: too little"),
+            Some(known) => {
+                let margin = tree.margin;
+                format!(", {known:.3} of {present}: gain {gain:.3}, margin {margin}")
+            }
+            None => format!(", nothing known of {present}"),
+        };
         Some(Advice {
-            to: cca_named(name).ok()?,
-            reason: expected,
+            to: if stays {
+                present
+            } else {
+                cca_named(name).ok()?
+            },
+            reason: format!("{expected}{compared}"),
+            confidence,
         })
     }
 }
@@ -232,7 +246,9 @@ impl Tree {
                             format!("{} is not allowed; allowed: numbers", split.threshold);
                         return Err((field("threshold"), reason));
                     }
-                    for (name, next) in [("below", split.below), ("from", split.from)] {
+                    let ways = [("below", split.below), ("from", split.from)];
+                    let unknown = split.unknown.map(|next| ("unknown", next));
+                    for (name, next) in ways.into_iter().chain(unknown) {
                         // Numbers only grow along a way, so that every way ends.
                         if next <= number || next >= self.nodes.len() {
                             let last = self.nodes.len() - 1;
@@ -270,28 +286,54 @@ impl Tree {
         Ok(())
     }
 
-    /// Returns the leaf of a situation, and the conditions on the way there in words.
-    fn descend(&self, situation: &Situation<'_>) -> Option<(&Leaf, String)> {
-        let (mut number, mut path) = (0, String::new());
+    /// Returns the way to the leaf of a situation.
+    fn descend(&self, situation: &Situation<'_>) -> Option<Descent<'_>> {
+        let (mut number, mut path, mut confidence) = (0, String::new(), 1.0_f64);
         loop {
             match self.nodes.get(number)? {
-                Node::Leaf(leaf) => return Some((leaf, path)),
+                Node::Leaf(leaf) => {
+                    return Some(Descent {
+                        leaf,
+                        path,
+                        confidence,
+                    });
+                }
                 Node::Split(split) => {
-                    let index = feature_called(&split.feature)?;
-                    let (feature, value) = (&FEATURES[index], situation.features.0[index]);
-                    let (sign, next) = if value < split.threshold {
+                    let name = &split.feature;
+                    if !path.is_empty() {
+                        path.push_str(", ");
+                    }
+                    let Some(known) = situation.features.0[feature_called(name)?] else {
+                        path.push_str(&format!("{name} unknown"));
+                        if split.unknown.is_none() {
+                            confidence = 0.0;
+                        }
+                        number = split.unknown.unwrap_or(split.below);
+                        continue;
+                    };
+                    let (sign, next) = if known.value < split.threshold {
                         ("<", split.below)
                     } else {
                         (">=", split.from)
                     };
-                    if !path.is_empty() {
-                        path.push_str(", ");
-                    }
-                    let (name, value) = (feature.name, feature.spelt(value));
+                    let value = Feature::spelt(known.value);
                     path.push_str(&format!("{name} {value} {sign} {}", split.threshold));
+                    if known.confidence < 1.0 {
+                        path.push_str(&format!(" (confidence {:.2})", known.confidence));
+                    }
+                    confidence = confidence.min(known.confidence);
                     number = next;
                 }
             }
         }
     }
+}
+
+/// Way from the root of a tree to a leaf.
+struct Descent<'a> {
+    leaf: &'a Leaf,
+    /// Conditions in words.
+    path: String,
+    /// Lowest confidence of the features on the way.
+    confidence: f64,
 }

@@ -12,6 +12,11 @@ use super::Wrong;
 pub struct Tuning {
     /// Time between decisions, s; default 0.5.
     pub interval: f64,
+    /// Least number of smoothed RTTs of the dwell time and of the judging intervals, and of round trips of data before
+    /// the first change; decisions are at least one smoothed RTT apart; default 3.
+    pub round_trips: u32,
+    /// Lowest confidence of the features that decide on a change; default 0.05.
+    pub confidence: f64,
     /// Dwell time: least time between a takeover and the next change, s; default 2. After a change in flight, the next
     /// one also waits for the judgement.
     pub dwell: f64,
@@ -30,6 +35,8 @@ impl Default for Tuning {
     fn default() -> Self {
         Self {
             interval: 0.5,
+            round_trips: 3,
+            confidence: 0.05,
             dwell: 2.0,
             agree: 2,
             judge: 2.0,
@@ -43,6 +50,7 @@ impl Tuning {
     pub(super) fn check(&self) -> Result<(), Wrong> {
         let bounds = [
             ("interval", self.interval, 0.01, 60.0),
+            ("confidence", self.confidence, 0.0, 1.0),
             ("dwell", self.dwell, 0.0, 3600.0),
             ("judge", self.judge, 0.1, 60.0),
             ("tolerance", self.tolerance, 0.0, 1.0),
@@ -56,26 +64,37 @@ impl Tuning {
                 ));
             }
         }
-        if !(1..=100).contains(&self.agree) {
-            return Err((
-                "tuning.agree".to_owned(),
-                format!("{} is not allowed; allowed: from 1 to 100", self.agree),
-            ));
+        let counts = [
+            ("round_trips", self.round_trips, 0, 1000),
+            ("agree", self.agree, 1, 100),
+        ];
+        for (name, value, least, most) in counts {
+            if !(least..=most).contains(&value) {
+                return Err((
+                    format!("tuning.{name}"),
+                    format!("{value} is not allowed; allowed: from {least} to {most}"),
+                ));
+            }
         }
         Ok(())
     }
 
-    /// Returns the time between decisions.
-    pub(crate) fn interval(&self) -> Duration {
-        Duration::from_secs_f64(self.interval)
+    /// Returns the time between decisions at this smoothed RTT.
+    pub(crate) fn interval(&self, srtt: Duration) -> Duration {
+        Duration::from_secs_f64(self.interval).max(srtt)
     }
 
-    /// Returns the dwell time.
-    pub(crate) fn dwell(&self) -> Duration {
-        Duration::from_secs_f64(self.dwell)
+    /// Returns the dwell time at this smoothed RTT.
+    pub(crate) fn dwell(&self, srtt: Duration) -> Duration {
+        Duration::from_secs_f64(self.dwell).max(srtt * u64::from(self.round_trips))
     }
 
-    /// Returns the length of the intervals by which a change is judged.
+    /// Returns the length of the interval after a change at this smoothed RTT by which the change is judged.
+    pub(crate) fn judge_at(&self, srtt: Duration) -> Duration {
+        self.judge().max(srtt * u64::from(self.round_trips))
+    }
+
+    /// Returns the length of the interval before a change by which it is judged.
     pub(crate) fn judge(&self) -> Duration {
         Duration::from_secs_f64(self.judge)
     }

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,6 +13,7 @@ from celltcp.cli.options import draws, option
 from celltcp.cli.outcome import check_json, draw, tell
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping
     from pathlib import Path
 
     from rich.table import Table
@@ -123,9 +125,15 @@ def _decisions(explained: Explanation) -> Table:
             row["to_cca"],
             row["cause"],
             row["reason"],
-            *(f"{row[name]:.3g}" for name in MAIN_MEASURES),
+            *(_measure(row, name) for name in MAIN_MEASURES),
         )
     return table
+
+
+def _measure(row: Mapping[Hashable, Any], name: str) -> str:
+    """Returns a measure as text; `-` for one that was unknown."""
+    value = float(row.get(name, math.nan))
+    return "-" if math.isnan(value) else f"{value:.3g}"
 
 
 def _agreements(found: list[Agreement]) -> Table:

@@ -213,7 +213,7 @@ def _measured(batch: Sequence[Point], ccas: Sequence[str], tables: dict[str, pa.
 
 
 def _features(point: Point, decisions: Columns) -> dict[str, float] | None:
-    """Returns the features at the moment; None where the run made no change then."""
+    """Returns the known features at the moment; None where the run made no change then."""
     cause = "establishment" if point.at_s == 0.0 else "change"
     rows = np.flatnonzero(decisions["cause"] == cause)
     if not len(rows):

@@ -21,6 +21,9 @@ Flags = NDArray[np.bool_]
 #: Standard errors by which another must be better than that over the moments of a leaf, to be named.
 _SURE = 2.0
 
+#: Threshold that every known value is below.
+_ANY = 1e300
+
 #: Moments of a family in a leaf from which on it counts by itself.
 _ENOUGH = 8
 
@@ -109,7 +112,8 @@ def grow(
         leaves: most leaves that it may have.
         least: fewest moments in a leaf.
     """
-    seen = np.array([[each[name] for name in features] for each in found.features])
+    # A feature that is unknown is missing, which scikit-learn takes as NaN.
+    seen = np.array([[each.get(name, np.nan) for name in features] for each in found.features])
     measured = scores(found, requirement, ccas)
     families = np.array([point.network.family for point in found.points])
     default = list(ccas).index(DEFAULT) if DEFAULT in ccas else None
@@ -189,6 +193,7 @@ def _nodes(
     """The nodes as policy files have them: children after their parents."""
     inner = tree.tree_
     leaves = tree.apply(seen)
+    visits = tree.decision_path(seen).tocsc()
     nodes: list[dict[str, object]] = []
     for number in range(inner.node_count):
         below, above = int(inner.children_left[number]), int(inner.children_right[number])
@@ -201,13 +206,17 @@ def _nodes(
             take = [cca for column, cca in enumerate(ccas) if better[number][column]]
             nodes.append({"cases": int(mine.sum()), "take": take, "parts": means})
         else:
-            nodes.append(
-                {
-                    "feature": features[int(inner.feature[number])],
-                    # Trees of scikit-learn go below where a value equals the threshold, policies above.
-                    "threshold": float(np.nextafter(inner.threshold[number], np.inf)),
-                    "below": below,
-                    "from": above,
-                }
-            )
+            column = int(inner.feature[number])
+            node: dict[str, object] = {
+                "feature": features[column],
+                # Trees of scikit-learn go below where a value equals the threshold, policies above.
+                # A split between known and unknown values has an infinite threshold there.
+                "threshold": min(float(np.nextafter(inner.threshold[number], np.inf)), _ANY),
+                "below": below,
+                "from": above,
+            }
+            # A way for unknown values is learnt only where the training has met some.
+            if np.isnan(seen[visits[:, number].indices, column]).any():
+                node["unknown"] = below if inner.missing_go_to_left[number] else above
+            nodes.append(node)
     return nodes

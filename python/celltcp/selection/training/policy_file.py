@@ -76,9 +76,10 @@ def _on_families(tree: Grown) -> list[str]:
 
 def _node(number: int, node: dict[str, object], requirement: str) -> str:
     if "parts" not in node:
+        unknown = f", unknown = {node['unknown']}" if "unknown" in node else ""
         return (
             f'    {{ feature = "{node["feature"]}", threshold = {node["threshold"]:.6g}, '
-            f"below = {node['below']}, from = {node['from']} }}, # {number}"
+            f"below = {node['below']}, from = {node['from']}{unknown} }}, # {number}"
         )
     parts = cast(dict[str, list[float]], node["parts"])
     weights = WEIGHTS[requirement]

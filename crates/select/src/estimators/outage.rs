@@ -1,0 +1,33 @@
+//! Outages: from a retransmission time-out until the recovery from it has ended.
+
+use cca::{CaState, SenderView};
+
+/// Number of round trips after the recovery until samples are those of the path again. The round in which the recovery
+/// ends is one of them.
+const SETTLING: u32 = 2;
+
+/// Detector of outages.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct OutageDetector {
+    timeouts: u64,
+    /// Round trip at which the outage is over; `None` outside of an outage.
+    over: Option<u32>,
+}
+
+impl OutageDetector {
+    /// Takes the next sample, in round trip number `round`.
+    pub(super) fn observe(&mut self, sender: &SenderView, round: u32) {
+        let timeouts = sender.timeouts.unwrap_or_default();
+        if sender.ca_state == CaState::Loss || timeouts > self.timeouts {
+            self.over = Some(round.saturating_add(SETTLING));
+        } else if self.over.is_some_and(|over| round >= over) {
+            self.over = None;
+        }
+        self.timeouts = timeouts;
+    }
+
+    /// Returns whether there is an outage, or the recovery from one.
+    pub(super) fn lasts(&self) -> bool {
+        self.over.is_some()
+    }
+}
