@@ -1,5 +1,6 @@
 """Evaluating policies: arithmetic on made-up numbers, and small evaluations."""
 
+import gzip
 import json
 import math
 import tomllib
@@ -163,6 +164,16 @@ def test_folders_hold_what_can_be_loaded_and_the_rest_is_told(tmp_path: Path) ->
     assert [Path(source.name).name for source in found.sources] == ["good.down"]
     assert len(found.left_out) == 1
     assert "bad.down" in found.left_out[0]
+
+
+def test_a_compressed_file_that_is_no_trace_is_told(tmp_path: Path) -> None:
+    text = "".join(f"{t}\n" for t in range(1, 2000)).encode()
+    for name in ("one.down.gz", "one.up.gz", "two.txt.gz", "log.gz"):
+        (tmp_path / name).write_bytes(gzip.compress(text))
+    found = sources_of(str(tmp_path))
+    assert [Path(source.name).name for source in found.sources] == ["one.down.gz", "two.txt.gz"]
+    assert len(found.left_out) == 1
+    assert "log.gz" in found.left_out[0]
 
 
 def test_the_set_of_the_thesis_are_its_mobility_scenarios() -> None:

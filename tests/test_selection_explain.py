@@ -11,6 +11,7 @@ import celltcp as ct
 from celltcp.selection import Explanation, explain
 from celltcp.selection.agreement import agreements
 from celltcp.selection.explanation import _spans
+from celltcp.selection.verdicts import verdicts_of
 
 
 @pytest.fixture(scope="module")
@@ -121,6 +122,38 @@ def test_the_command_tells_and_draws(celltcp, kept: Path) -> None:
     assert "establishment" in done.stdout
     for name in ("explain.png", "explain.svg", "explain-2.png"):
         assert (kept / name).stat().st_size > 10_000
+
+
+def test_pictures_of_several_explanations_stay_beside_each_other(kept: Path, shared: Path) -> None:
+    assert [each.picture for each in explain(kept)] == ["explain", "explain-2"]
+    assert explain(kept, cca="auto:policy=fixed,cca=nv")[0].picture == "explain-2"
+    assert explain(kept, seed=2)[1].picture == "explain-2-seed-2"
+    assert explain(kept, run=3)[0].picture == "explain-seed-2"
+    assert explain(shared)[0].picture == "explain"
+
+
+def test_every_change_has_a_verdict(kept: Path) -> None:
+    decisions = explain(kept)[0].decisions
+    changes = decisions[decisions["cause"] == "change"]
+    assert len(changes)
+    assert (
+        changes["verdict"].str.match(r"stood: 0\.\d+ before, 0\.\d+ after|taken back|stood, with").all()
+    )
+    assert (decisions[decisions["cause"] == "establishment"]["verdict"] == "").all()
+
+
+def test_a_verdict_compares_what_came_before_and_after() -> None:
+    decisions = pd.DataFrame(
+        {"t_s": [0.0, 5.0, 10.0, 13.0], "cause": ["establishment", "change", "change", "return"]}
+    )
+    times = np.arange(0.0, 20.0, 0.1)
+    slots = pd.DataFrame({"t_s": times, "goodput_mbps": np.where(times < 5.0, 10.0, 15.0)})
+    slots = slots.assign(a=0.9, b=0.5, c=1.0)
+    told = verdicts_of(decisions, slots, "goodput")
+    assert told == ["", "stood: 10 before, 15 Mbit/s after", "taken back after 3.0 s", ""]
+    weighed = verdicts_of(decisions[:2], slots, "1/1/0")
+    assert weighed == ["", "stood: 0.7 before, 0.7 after"]
+    assert verdicts_of(decisions[1:2], slots[:0], "goodput") == ["stood, with nothing to compare"]
 
 
 def test_comparisons_with_selectors_get_the_picture(celltcp, tmp_path: Path) -> None:

@@ -137,7 +137,10 @@ def _meant(piece: str) -> list[tuple[str, bool]]:
             )
         return [(name, False) for name in (*names, *files)]
     if piece not in scenario_names() and Path(piece).is_dir():
-        files = [str(file) for file in sorted(Path(piece).rglob("*")) if file.name.endswith(_ENDINGS)]
+        # A compressed file of another kind is loaded too, so that the reason why it cannot be is told.
+        wanted = (*_ENDINGS, ".gz")
+        there = [str(file) for file in sorted(Path(piece).rglob("*"))]
+        files = [file for file in there if file.endswith(wanted) and not file.endswith(".up.gz")]
         if not files:
             raise CelltcpError(
                 f"scenarios: {piece}: the folder holds no file that ends in {', '.join(_ENDINGS)}"

@@ -47,7 +47,7 @@ fn with_base(view: &View, value: f64) -> Option<Estimate<f64>> {
 }
 
 /// All features, in the order of [`Features`].
-pub static FEATURES: [Feature; 18] = [
+pub static FEATURES: [Feature; 20] = [
     Feature {
         name: "age",
         meaning: "time since the first sample, s",
@@ -125,6 +125,20 @@ pub static FEATURES: [Feature; 18] = [
         name: "bdp",
         meaning: "capacity times lowest RTT, segments; unknown while the capacity is",
         of: |view| estimated(view.bdp(), view.capacity.confidence),
+    },
+    Feature {
+        name: "buffer_ratio",
+        meaning: "buffer over bdp; unknown while either is",
+        of: |view| {
+            let confidence = view.buffer.confidence.min(view.capacity.confidence);
+            estimated(view.buffer.value / view.bdp().max(1.0), confidence)
+        },
+    },
+    Feature {
+        name: "competition",
+        meaning: "how far the rate follows the window while a queue stands: 0 alone, up to 1 beside others; unknown \
+                  before the window has changed",
+        of: |view| estimated(view.competition.value, view.competition.confidence),
     },
     Feature {
         name: "sinr",

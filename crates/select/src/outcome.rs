@@ -109,10 +109,16 @@ impl Outcome {
 /// the capacity of both.
 ///
 /// If queues have shown that the capacity fell, the values before are converted to the capacity after, with as much
-/// in flight: the rate falls by that share and, by Little's law, the RTT rises by it.
-pub(crate) fn loss(requirement: Requirement, before: &Measure, after: &Measure) -> f64 {
+/// in flight: the rate falls by that share and, by Little's law, the RTT rises by it. Beside others (`shared`) nothing
+/// is converted, because the share that they take looks like a fallen capacity.
+pub(crate) fn loss(
+    requirement: Requirement,
+    before: &Measure,
+    after: &Measure,
+    shared: bool,
+) -> f64 {
     let left = match (before.seen_capacity(), after.seen_capacity()) {
-        (Some(before), Some(after)) if after < before => after / before,
+        (Some(before), Some(after)) if after < before && !shared => after / before,
         _ => 1.0,
     };
     let [rate, b, c] = before.means();
@@ -122,6 +128,12 @@ pub(crate) fn loss(requirement: Requirement, before: &Measure, after: &Measure) 
     let weights = requirement.weights();
     let score = |[rate, b, c]: [f64; 3]| weights.pm([rate / capacity, b, c]);
     1.0 - score(after) / score(before).max(f64::MIN_POSITIVE)
+}
+
+/// Returns the share of the rate before that is left, if it is below the floor of the requirement.
+pub(crate) fn starved(requirement: Requirement, before: &Measure, after: &Measure) -> Option<f64> {
+    let left = after.means()[0] / before.means()[0].max(1.0);
+    (left < requirement.floor()).then_some(left)
 }
 
 #[cfg(test)]
@@ -147,7 +159,7 @@ mod tests {
     }
 
     fn lost(requirement: Requirement, before: &Measure, after: &Measure) -> f64 {
-        (loss(requirement, before, after) * 1e6).round() / 1e6
+        (loss(requirement, before, after, false) * 1e6).round() / 1e6
     }
 
     #[test]
@@ -201,5 +213,20 @@ mod tests {
         let before = measure(8.0, (8.0, 1.0), 100);
         let after = measure(8.0, (20.0, 1.0), 100);
         assert_eq!(lost(Requirement::Goodput, &before, &after), 0.0);
+    }
+
+    /// A share that others took is a loss, also where the requirement hardly counts the rate.
+    #[test]
+    fn beside_others_a_fallen_rate_is_a_loss_and_below_the_floor_starvation() {
+        let before = measure(12.0, (12.0, 1.0), 200);
+        let after = measure(1.2, (1.2, 1.0), 150);
+        assert!(lost(Requirement::Goodput, &before, &after) < 1e-6);
+        assert!(loss(Requirement::Goodput, &before, &after, true) > 0.89);
+        assert!(loss(Requirement::Delay, &before, &after, true) < 0.05);
+        let left = starved(Requirement::Delay, &before, &after).expect("starved");
+        assert!((left - 0.1).abs() < 1e-6, "{left}");
+        let fair = measure(5.0, (5.0, 1.0), 100);
+        assert_eq!(starved(Requirement::Delay, &before, &fair), None);
+        assert!(starved(Requirement::Balanced, &before, &fair).is_some());
     }
 }

@@ -36,6 +36,14 @@ impl Requirement {
         }
     }
 
+    /// Returns the share of a rate that others may take after a change of the CCA; below it the connection starves.
+    pub(crate) fn floor(self) -> f64 {
+        match self.nearest_named() {
+            Self::Delay => 0.2,
+            _ => 0.5,
+        }
+    }
+
     /// Returns the named requirement with the nearest share of delay, for policies that cover only named requirements.
     pub(crate) fn nearest_named(self) -> Self {
         let Self::Weighted(weights) = self else {

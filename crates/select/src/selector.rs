@@ -10,7 +10,7 @@ use crate::auto::Auto;
 use crate::estimators::Watch;
 use crate::features::Features;
 use crate::memory::Remembered;
-use crate::outcome::{Measure, Outcome, loss};
+use crate::outcome::{Measure, Outcome, loss, starved};
 use crate::policy::{Advice, Policy, Situation};
 use crate::sample::{Hints, Sample};
 
@@ -319,11 +319,23 @@ impl Selector {
         if !told(&trial.before) || !told(&trial.after) {
             return None;
         }
-        let lost = loss(self.auto.requirement, &trial.before, &trial.after);
-        if lost <= tuning.tolerance {
+        let requirement = self.auto.requirement;
+        let shared = self.watch.view().shared();
+        let lost = loss(requirement, &trial.before, &trial.after, shared);
+        let starved = starved(requirement, &trial.before, &trial.after).filter(|_| shared);
+        if lost <= tuning.tolerance && starved.is_none() {
             return None;
         }
         let from = core::mem::replace(&mut self.present, trial.from);
+        let reason = match starved {
+            Some(left) => {
+                let (left, floor) = (left * 100.0, requirement.floor() * 100.0);
+                format!(
+                    "{from} starves beside other flows: {left:.0} % of the rate before, floor {floor} %"
+                )
+            }
+            None => format!("{from} has lost {:.0} % of the measure", lost * 100.0),
+        };
         self.barred.push((from, now + tuning.bar()));
         self.rest_until = now + tuning.dwell(self.watch.view().srtt);
         self.wanted = ("", 0);
@@ -332,7 +344,7 @@ impl Selector {
             from,
             to: trial.from,
             cause: Cause::Return,
-            reason: format!("{from} has lost {:.0} % of the measure", lost * 100.0),
+            reason,
             features: Features::of(self.watch.view()),
         })
     }

@@ -292,3 +292,40 @@ fn what_the_radio_tells_decides() {
     assert_eq!(view.phase.value, Phase::Constrained);
     assert!(view.movement.confidence > 0.9 && view.speed.confidence > 0.9);
 }
+
+/// A queue of others stays when the window is halved; a queue of the flow alone does not, and its rate does.
+#[test]
+fn competition_is_seen_where_the_rate_follows_the_window() {
+    let beside = |others: f64, mbps: fn(f64) -> f64| {
+        let flow = Flow {
+            others,
+            buffer: 200.0 + others,
+            cwnd: 260.0,
+            ..Flow::default()
+        };
+        seen(&flow.samples(60.0, mbps)).competition
+    };
+    let alone = beside(0.0, |_| 20.0);
+    assert!(alone.value < 0.1 && alone.confidence > 0.6, "{alone:?}");
+    let shared = beside(300.0, |_| 20.0);
+    assert!(shared.value > 0.4 && shared.confidence > 0.5, "{shared:?}");
+    // A capacity that falls is no competition.
+    let falling = beside(0.0, |t| 40.0 - t / 2.0);
+    assert!(falling.value < 0.3, "{falling:?}");
+}
+
+/// At 200 kbit/s a segment takes 58 ms, and the small packets of the handshake hardly anything.
+#[test]
+fn the_lowest_rtt_is_that_of_full_segments() {
+    let flow = Flow {
+        base: 0.160,
+        handshake: Some(0.102),
+        buffer: 20.0,
+        cwnd: 8.0,
+        ..Flow::default()
+    };
+    let view = seen(&flow.samples(20.0, |_| 0.2));
+    assert_near(view.base_rtt.value.as_secs_f64(), 0.160, 1.1, "lowest RTT");
+    let fast = seen(&Flow::default().samples(20.0, |_| 20.0));
+    assert_eq!(fast.base_rtt.value, units::Duration::from_millis(68));
+}

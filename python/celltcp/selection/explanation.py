@@ -12,10 +12,12 @@ import pyarrow.compute as pc
 from celltcp._core import CelltcpError, lineups
 from celltcp.attachments import Attachment
 from celltcp.labels import labels
+from celltcp.requirements import required_in
 from celltcp.results import Results, read_results
 from celltcp.results.frames import json_rows
 from celltcp.selection.agreement import Agreement, agreements, beside
 from celltcp.selection.connections import Connection, main_one, selected_in
+from celltcp.selection.verdicts import verdicts_of
 
 #: The features of a decision that are shown, where there is room for a few.
 MAIN_MEASURES = ("base_rtt", "capacity", "movement", "queue_ratio", "retransmitted")
@@ -68,15 +70,25 @@ class Explanation:
 
     @cached_property
     def decisions(self) -> pd.DataFrame:
-        """One row per decision: `t_s`, `from_cca`, `to_cca`, `cause`, `reason`, and all features."""
+        """One row per decision: `t_s`, `from_cca`, `to_cca`, `cause`, `reason`, `verdict`, features.
+
+        `verdict` says of each change what became of it (`verdicts.verdicts_of`).
+        """
         table: pd.DataFrame = self.results.tables["decisions"].to_pandas()
         mine = table[(table["run"] == self.run) & (table["flow"] == self.connection.number)]
         mine = mine.sort_values("t_ns", ignore_index=True)
         plain = mine[["from_cca", "to_cca", "cause", "reason"]].astype(str)
         plain.insert(0, "t_s", mine["t_ns"] * 1e-9)
+        plain["verdict"] = verdicts_of(plain, self.slots, self._requirement)
         measures = [_measures(text) for text in mine["measures"].astype(str)]
         both: pd.DataFrame = plain.join(pd.DataFrame(measures, index=plain.index))
         return both
+
+    @property
+    def _requirement(self) -> str:
+        """Requirement of the selector, as `auto` was given it."""
+        asked = required_in([self.connection.cca])
+        return asked[0] if asked else "balanced"
 
     @cached_property
     def slots(self) -> pd.DataFrame:
@@ -91,6 +103,24 @@ class Explanation:
         if len(self.results.tables["flows"].filter(pc.field("run") == self.run)) > 1:
             title += f", connection {self.connection.number} ({self.connection.name})"
         return title
+
+    @cached_property
+    def picture(self) -> str:
+        """Name of its picture: `explain`, with a number from the second selector of the results on.
+
+        A seed or a connection that is not the default one stands behind it, so that pictures of several
+        explanations stay beside each other.
+        """
+        decided = set(self.results.tables["decisions"]["run"].to_pylist())
+        runs = self.results.tables["runs"].select(["run", "cca"]).to_pylist()
+        runs = [row for row in runs if row["run"] in decided]
+        number = list(dict.fromkeys(row["cca"] for row in runs)).index(self.cca) + 1
+        name = "explain" if number == 1 else f"explain-{number}"
+        if self.run != next(row["run"] for row in runs if row["cca"] == self.cca):
+            name += f"-seed-{self.seed}"
+        if self.connection != main_one(self.connections):
+            name += f"-flow-{self.connection.number}"
+        return name
 
     @property
     def others(self) -> str | None:

@@ -2,6 +2,7 @@
 
 mod bins;
 mod capacity;
+mod competition;
 mod line;
 mod outage;
 mod queue;
@@ -10,12 +11,13 @@ mod rounds;
 mod window;
 
 use cca::SenderView;
-use units::{Duration, Instant, Rate};
+use units::{Bytes, Duration, Instant, Rate};
 
 use crate::estimate::{Estimate, Latency, Movement, Phase, Speed};
 use crate::sample::{Hints, Sample};
 use bins::Bins;
 use capacity::CapacityEstimator;
+use competition::{CompetitionEstimator, SHARED};
 use outage::OutageDetector;
 use queue::QueueEstimator;
 use rounds::Rounds;
@@ -28,6 +30,10 @@ const LATENCY_BOUNDARY: Duration = Duration::from_millis(50);
 const LATENCY_DEVIATION: f64 = 0.2;
 /// Number of bins without a queue after which the lowest RTT has a confidence of 0.5.
 const CALM: f64 = 2.0;
+/// Confidence from which on the capacity gives a transmission time, and competition is sure.
+const SURE: f64 = 0.5;
+/// The transmission time of a segment counts from this part of the RTT on: a tenth, below which it is within the jitter.
+const LEAST_TRANSMISSION: u64 = 10;
 
 /// Estimates of a connection, from the sender's side.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -54,6 +60,8 @@ pub struct View {
     pub window_limited: Estimate<bool>,
     /// Share of segments lost while the queue was short.
     pub random_loss: Estimate<f64>,
+    /// Elasticity of the rate to the window while a queue stands: 0 alone, beside others up to 1.
+    pub competition: Estimate<f64>,
     /// Phase of the movement.
     pub phase: Estimate<Phase>,
     /// Class of the speed.
@@ -102,6 +110,11 @@ impl View {
         bits * self.base_rtt.value.as_secs_f64() / 8.0 / f64::from(self.mss.max(1))
     }
 
+    /// Returns whether other flows surely share the bottleneck.
+    pub(crate) fn shared(&self) -> bool {
+        self.competition.value >= SHARED && self.competition.confidence >= SURE
+    }
+
     /// Returns -1 for forward and 1 for backward, times the confidence.
     pub(crate) fn movement_score(&self) -> f64 {
         let sign = match self.movement.value {
@@ -121,6 +134,9 @@ pub struct Watch {
     capacity: CapacityEstimator,
     queue: QueueEstimator,
     window: WindowEstimator,
+    competition: CompetitionEstimator,
+    /// RTT that the handshake has shown.
+    handshake: Option<Duration>,
     rounds: Rounds,
     outage: OutageDetector,
     /// Whether there was an outage in the present bin.
@@ -143,6 +159,8 @@ impl Watch {
             capacity: CapacityEstimator::new(),
             queue: QueueEstimator::new(),
             window: WindowEstimator::default(),
+            competition: CompetitionEstimator::default(),
+            handshake: None,
             rounds: Rounds::default(),
             outage: OutageDetector::default(),
             interrupted: false,
@@ -185,13 +203,18 @@ impl Watch {
         };
         let begun = *self.begun.get_or_insert(sample.at);
         let rate = self.view.rate.bits_per_second() as f64 / 8.0 / f64::from(sender.mss.max(1));
-        let floor = self.bins.floor();
+        if sender.delivered <= 1 {
+            self.handshake = Some(sample.min_rtt);
+        }
+        let floor = self.bins.floor().max(self.base(&sample).as_secs_f64());
         self.rounds.observe(sender);
         self.outage.observe(sender, self.rounds.count());
         let outage = self.outage.lasts();
         self.interrupted |= outage;
         self.queue.observe(&sample, rate, floor, outage);
         self.window.observe(sender);
+        self.competition
+            .observe(&sample, self.rounds.count(), floor, outage);
         if let Some(bin) = self.bins.observe(&sample) {
             // What arrives in an outage says nothing about the capacity before and after it.
             if !core::mem::replace(&mut self.interrupted, outage) {
@@ -201,7 +224,24 @@ impl Watch {
         self.refresh(&sample, sample.at.saturating_since(begun));
     }
 
+    /// Returns the lowest RTT that a full segment can have. While the lowest RTT is that of the handshake, whose packets
+    /// are small, the transmission time of a segment is added, if it counts beside the RTT and no segment was faster.
+    fn base(&self, sample: &Sample<'_>) -> Duration {
+        let lowest = sample.min_rtt;
+        let capacity = self.view.capacity;
+        if self.handshake != Some(lowest) || capacity.confidence < SURE {
+            return lowest;
+        }
+        let segment = Bytes::new(u64::from(sample.sender.mss));
+        let transmission = capacity.value.time_to_send(segment);
+        if transmission * LEAST_TRANSMISSION < lowest {
+            return lowest;
+        }
+        lowest + transmission
+    }
+
     fn refresh(&mut self, sample: &Sample<'_>, age: Duration) {
+        let base = self.base(sample);
         let trend = self.capacity.trend();
         let view = &mut self.view;
         view.age = age;
@@ -211,8 +251,8 @@ impl Watch {
         view.outage = self.outage.lasts();
         view.slow_start = sample.sender.slow_start;
         let calm = self.bins.calm();
-        view.base_rtt = Estimate::new(sample.min_rtt, calm / (calm + CALM));
-        view.latency = latency(sample.min_rtt);
+        view.base_rtt = Estimate::new(base, calm / (calm + CALM));
+        view.latency = latency(base);
         view.rate = self.bins.rate();
         view.retransmitted = self.bins.retransmitted();
         view.capacity = self.capacity.capacity();
@@ -220,6 +260,7 @@ impl Watch {
         view.buffer = self.queue.buffer();
         view.random_loss = self.queue.random_loss();
         view.window_limited = self.window.limited();
+        view.competition = self.competition.competition();
         view.trend = Estimate::new(trend.slope, trend.confidence());
         view.variability = Estimate::new(trend.variability, trend.known);
         self.place();

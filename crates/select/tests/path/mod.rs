@@ -32,6 +32,10 @@ pub struct Flow {
     pub buffer: f64,
     /// Share of segments lost at random.
     pub loss: f64,
+    /// Segments that others keep in flight; they share the bottleneck by what is in flight.
+    pub others: f64,
+    /// RTT of the handshake, s, if it is lower than that of full segments.
+    pub handshake: Option<f64>,
     /// Window of the receiver, bytes.
     pub receive_window: u64,
     /// Rule of the congestion control.
@@ -46,6 +50,8 @@ impl Default for Flow {
             base: 0.068,
             buffer: 300.0,
             loss: 0.0,
+            others: 0.0,
+            handshake: None,
             receive_window: 1 << 30,
             window: Window::Reno,
             cwnd: 100.0,
@@ -71,8 +77,9 @@ impl Flow {
                 .cwnd
                 .min(receiver)
                 .min(if handshake { 10.0 } else { f64::MAX });
-            let queue = (inflight - capacity * self.base).max(0.0);
-            let rate = capacity.min(inflight / self.base);
+            let all = inflight + self.others;
+            let queue = (all - capacity * self.base).max(0.0);
+            let rate = capacity.min(all / self.base) * inflight / all;
             let rtt = self.base + queue.min(self.buffer) / capacity;
             delivered += rate * STEP;
             due += self.loss * rate * STEP;
@@ -94,12 +101,13 @@ impl Flow {
                 Window::Growing(by) => self.cwnd += by * STEP,
             }
             let at = Instant::ZERO + SAMPLE_INTERVAL * step;
+            let lowest = self.handshake.unwrap_or(self.base);
             let view = SenderView {
                 mss: MSS,
                 cwnd: self.cwnd as u32,
                 inflight: inflight as u32,
                 srtt: Some(Duration::from_secs_f64(rtt)),
-                min_rtt: Some(Duration::from_secs_f64(self.base)),
+                min_rtt: Some(Duration::from_secs_f64(lowest)),
                 delivered: delivered as u64,
                 retransmissions: again,
                 delivery_rate: Some(Rate::from_bits_per_second(

@@ -91,9 +91,9 @@ def explain(
 
 
 def draw_all(found: list[Explanation], folder: Path) -> None:
-    """A picture of each: explain.png, explain-2.png and so on."""
-    for number, each in enumerate(found, 1):
-        draw(each.plot(), folder, "explain" if number == 1 else f"explain-{number}")
+    """Draws a picture of each: explain.png, explain-2.png and so on (`Explanation.picture`)."""
+    for each in found:
+        draw(each.plot(), folder, each.picture)
 
 
 def _print(explained: Explanation) -> None:
@@ -116,6 +116,7 @@ def _decisions(explained: Explanation) -> Table:
     for heading in ("from", "to", "cause"):
         table.add_column(heading, no_wrap=True)
     table.add_column("why")
+    table.add_column("verdict")
     for name in MAIN_MEASURES:
         table.add_column(_HEADINGS[name], justify="right")
     for row in explained.decisions.to_dict("records"):
@@ -125,6 +126,7 @@ def _decisions(explained: Explanation) -> Table:
             row["to_cca"],
             row["cause"],
             row["reason"],
+            row["verdict"],
             *(_measure(row, name) for name in MAIN_MEASURES),
         )
     return table

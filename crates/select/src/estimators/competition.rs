@@ -1,0 +1,120 @@
+//! Competition: whether other flows share the bottleneck.
+//!
+//! While a queue stands, the rate of a flow alone is the capacity, however large its window is: a smaller window drains
+//! the queue. Beside others, a smaller window leaves the queue to them, and the rate falls with it. The elasticity of
+//! the rate to the window is therefore 0 alone, and the share of the others beside them.
+
+use units::{Duration, Instant};
+
+use super::capacity::normal;
+use crate::estimate::Estimate;
+use crate::sample::Sample;
+
+/// Least length of a block: the rate of a round trip is right to within a sample interval.
+const BLOCK: Duration = Duration::from_millis(400);
+/// Least number of round trips of a block, since deliveries lag behind the window by one.
+const ROUNDS: u32 = 4;
+/// Share of the RTT without a queue that packets wait at least while a queue stands.
+const STANDING: f64 = 0.3;
+/// Least mean number of segments in flight. With fewer, windows that keep a queue of some segments follow the capacity.
+const LEAST_INFLIGHT: f64 = 8.0;
+/// Difference of ln(window) between blocks from which on it tells something: half of what CUBIC backs off.
+const CHANGED: f64 = 0.15;
+/// Standard deviation of the difference of ln(rate) between blocks of a flow alone.
+const NOISE: f64 = 0.1;
+/// Time after which what was seen counts half.
+const HALF_LIFE: f64 = 30.0;
+/// Elasticity from which on others count as present: the share of one that is half as large as the flow.
+pub(super) const SHARED: f64 = 0.33;
+
+/// Sums over the samples of a block.
+#[derive(Clone, Copy, Debug)]
+struct Block {
+    begun: Instant,
+    round: u32,
+    delivered: u64,
+    inflight: f64,
+    samples: f64,
+    /// Whether the application or an outage held back what was sent.
+    disturbed: bool,
+}
+
+/// Logarithms of window and rate of a block with a queue.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    window: f64,
+    rate: f64,
+}
+
+/// Estimator of the elasticity of the rate to the window.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct CompetitionEstimator {
+    block: Option<Block>,
+    last: Option<Seen>,
+    /// Sums over pairs of blocks: squares of the change of the window, products, squares of that of the rate, pairs.
+    sums: [f64; 4],
+}
+
+impl CompetitionEstimator {
+    /// Takes the next sample, in round trip number `round`; `floor` is the RTT without a queue, s.
+    pub(super) fn observe(&mut self, sample: &Sample<'_>, round: u32, floor: f64, outage: bool) {
+        let sender = sample.sender;
+        let fresh = Block {
+            begun: sample.at,
+            round,
+            delivered: sender.delivered,
+            inflight: 0.0,
+            samples: 0.0,
+            disturbed: false,
+        };
+        let block = self.block.get_or_insert(fresh);
+        block.inflight += f64::from(sender.inflight);
+        block.samples += 1.0;
+        block.disturbed |= outage || sender.awaits_application();
+        let length = sample.at.saturating_since(block.begun);
+        if length < BLOCK || round < block.round + ROUNDS {
+            return;
+        }
+        let ended = *block;
+        self.block = Some(fresh);
+        let seconds = length.as_secs_f64();
+        let window = ended.inflight / ended.samples;
+        let rate = sender.delivered.saturating_sub(ended.delivered) as f64 / seconds;
+        // By Little's law, window over rate is the RTT of the block.
+        let stands = window > LEAST_INFLIGHT && window > rate * floor * (1.0 + STANDING);
+        let told = stands && rate > 0.0 && !ended.disturbed;
+        let seen = told.then(|| Seen {
+            window: window.ln(),
+            rate: rate.ln(),
+        });
+        let kept = 0.5_f64.powf(seconds / HALF_LIFE);
+        self.sums = self.sums.map(|sum| sum * kept);
+        if let (Some(before), Some(after)) = (self.last, seen) {
+            self.pair(after.window - before.window, after.rate - before.rate);
+        }
+        self.last = seen;
+    }
+
+    fn pair(&mut self, window: f64, rate: f64) {
+        if window.abs() < CHANGED {
+            return;
+        }
+        let new = [window * window, window * rate, rate * rate, 1.0];
+        for (sum, new) in self.sums.iter_mut().zip(new) {
+            *sum += new;
+        }
+    }
+
+    /// Returns the elasticity; the confidence is the certainty with which it is above or below [`SHARED`].
+    pub(super) fn competition(&self) -> Estimate<f64> {
+        let [windows, products, rates, pairs] = self.sums;
+        if windows < CHANGED * CHANGED {
+            return Estimate::default();
+        }
+        let slope = products / windows;
+        let rest = (rates - products * slope).max(0.0) / pairs.max(1.0);
+        let error = (rest.max(NOISE * NOISE) / windows).sqrt();
+        let certain = 2.0 * normal((slope - SHARED).abs() / error) - 1.0;
+        Estimate::new(slope.clamp(0.0, 1.0), certain)
+    }
+}
