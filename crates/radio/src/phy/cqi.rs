@@ -85,23 +85,17 @@ const UP_TO_256QAM: [CodingScheme; 15] = [
     scheme(Qam256, 948),
 ];
 
-const LOW_RATE: [CodingScheme; 15] = [
-    scheme(Qpsk, 30),
-    scheme(Qpsk, 50),
-    scheme(Qpsk, 78),
-    scheme(Qpsk, 120),
-    scheme(Qpsk, 193),
-    scheme(Qpsk, 308),
-    scheme(Qpsk, 449),
-    scheme(Qpsk, 602),
-    scheme(Qam16, 378),
-    scheme(Qam16, 490),
-    scheme(Qam16, 616),
-    scheme(Qam64, 466),
-    scheme(Qam64, 567),
-    scheme(Qam64, 666),
-    scheme(Qam64, 772),
-];
+/// Two lower rates, and those of [`UP_TO_64QAM`] without the two highest.
+const LOW_RATE: [CodingScheme; 15] = {
+    let mut schemes = [scheme(Qpsk, 30); 15];
+    schemes[1] = scheme(Qpsk, 50);
+    let mut value = 2;
+    while value < 15 {
+        schemes[value] = UP_TO_64QAM[value - 2];
+        value += 1;
+    }
+    schemes
+};
 
 impl CqiTable {
     /// Returns the schemes of the values 1 to 15. The value 0 means out of range.
