@@ -10,7 +10,7 @@ pub struct ParameterError {
     pub field: &'static str,
     /// The value as given.
     pub value: String,
-    /// What is allowed, beginning with "must".
+    /// Allowed values, beginning with "must".
     pub allowed: String,
 }
 

@@ -117,7 +117,7 @@ impl Band {
         Frequency::from_hertz((self.low_mhz + self.high_mhz) / 2.0 * 1e6)
     }
 
-    /// How wide its downlink is.
+    /// Returns the width of its downlink.
     pub const fn width(&self) -> Frequency {
         Frequency::from_hertz((self.high_mhz - self.low_mhz) * 1e6)
     }

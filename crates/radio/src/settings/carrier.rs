@@ -1,4 +1,4 @@
-//! What is set of the carrier, and what follows from it.
+//! Settings of the carrier, and what follows from them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ pub enum Technology {
     Nr,
 }
 
-/// Which modulation and coding schemes the downlink has.
+/// Modulation and coding schemes of the downlink.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub enum Modulation {
     /// Up to 64QAM: TS 36.213 table 7.1.7.1-1, TS 38.214 table 5.1.3.1-1.
@@ -35,7 +35,7 @@ pub enum Modulation {
     LowRate,
 }
 
-/// How the antennas of a cell send one layer.
+/// Transmission of one layer from the antennas of a cell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Transmit {

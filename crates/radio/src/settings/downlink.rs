@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 use units::{Decibel, Duration};
 
 table! {
-    /// Who gets resource blocks of the downlink, and which scheme is used on them.
+    /// Scheduling and link adaptation of the downlink: the users of its resource blocks, and the schemes on them.
     pub struct Downlink {
-        /// How users are picked: "proportional-fair", "round-robin" or "max-rate"; default
+        /// Scheduler, which picks the users: "proportional-fair", "round-robin" or "max-rate"; default
         /// "proportional-fair".
         pub scheduler: Scheduler = Scheduler::ProportionalFair,
         /// Time constant of the average that "proportional-fair" compares with; default 100ms.
         pub time_constant: Duration = Duration::from_millis(100),
-        /// What UEs report: "wideband", one value for the carrier, or "subband", one for each sub-band too
+        /// Reports of UEs: "wideband", one value for the carrier, or "subband", one for each sub-band too
         /// (TS 36.213 clause 7.2, TS 38.214 clause 5.2); default "wideband".
         pub cqi: Cqi = Cqi::Wideband,
-        /// Which rate a block gets that lies in several sub-bands: "mean" or "weakest"; default "mean". Only
+        /// Rate of a block that lies in several sub-bands: "mean" or "weakest"; default "mean". Only
         /// with cqi "subband".
         pub subband_rate: SubbandRate = SubbandRate::Mean,
         /// Time between reports, whole TTIs; default 5ms.
@@ -53,7 +53,7 @@ table! {
     }
 }
 
-/// How users are picked.
+/// Scheduler: the rule by which users are picked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scheduler {
@@ -65,7 +65,7 @@ pub enum Scheduler {
     MaxRate,
 }
 
-/// What UEs report of the channel.
+/// Reports of UEs about the channel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cqi {
@@ -75,7 +75,7 @@ pub enum Cqi {
     Subband,
 }
 
-/// How the rate of a block follows from those of its sub-bands.
+/// Rate of a block, from those of its sub-bands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SubbandRate {

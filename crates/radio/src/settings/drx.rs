@@ -6,11 +6,11 @@ use units::Duration;
 table! {
     /// Discontinuous reception of all UEs (TS 36.321 clause 5.7); times are whole TTIs.
     pub struct Drx {
-        /// How long a UE listens at the start of each cycle, onDurationTimer; default 10ms.
+        /// Time that a UE listens at the start of each cycle, onDurationTimer; default 10ms.
         pub on_duration: Duration = Duration::from_millis(10),
-        /// How long it goes on listening after new data, drx-InactivityTimer; default 100ms.
+        /// Time that it goes on listening after new data, drx-InactivityTimer; default 100ms.
         pub inactivity: Duration = Duration::from_millis(100),
-        /// How long it waits for a retransmission from one HARQ round trip after a failed attempt,
+        /// Time that it waits for a retransmission from one HARQ round trip after a failed attempt,
         /// drx-RetransmissionTimer; default 8ms.
         pub retransmission: Duration = Duration::from_millis(8),
         /// Length of a cycle, longDRX-Cycle; default 320ms.
@@ -20,7 +20,7 @@ table! {
         /// Length of the cycles that follow activity, shortDRX-Cycle, of which a long one is a multiple;
         /// unset: none.
         pub short_cycle: Option<Duration>,
-        /// How many short cycles, drxShortCycleTimer; default 4.
+        /// Number of short cycles, drxShortCycleTimer; default 4.
         pub short_cycles: u32 = 4,
     }
 }

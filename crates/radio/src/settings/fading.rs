@@ -26,10 +26,10 @@ table! {
         /// Base stations beside a track, past which the UE travels, so that the shift of the direct path
         /// swings; unset: none, but with profile "HST" the defaults.
         pub train: Option<Train>,
-        /// How the oscillator follows the shift of the direct path: "ideal", "fixed" (it stays on the
+        /// Tracking of the shift of the direct path by the oscillator: "ideal", "fixed" (it stays on the
         /// carrier), or the time between corrections such as "100ms"; default "ideal".
         pub tracking: Tracking = Tracking::Ideal,
-        /// How the channel is known between reference symbols: "ideal", or interpolated over the "lte" spacing
+        /// Estimation of the channel between reference symbols: "ideal", or interpolated over the "lte" spacing
         /// of 250us, over that of one per slot, "lte-slot", or over a time such as "500us"; default "ideal".
         pub estimation: Estimation = Estimation::Ideal,
     }
@@ -74,7 +74,7 @@ table! {
     }
 }
 
-/// How the oscillator follows the Doppler shift of the direct path.
+/// Tracking: how the oscillator follows the Doppler shift of the direct path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Tracking {
     /// At once.
@@ -87,7 +87,7 @@ pub enum Tracking {
 
 word_or_time!(Tracking { "ideal" => Ideal, "fixed" => Fixed } Held, "a way of tracking", "a period such as \"100ms\"");
 
-/// How the receiver knows the channel between reference symbols.
+/// Estimation: how the receiver knows the channel between reference symbols.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Estimation {
     /// Exactly.

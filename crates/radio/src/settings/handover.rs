@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use units::{Decibel, Duration};
 
 table! {
-    /// When a UE is handed over, and how long each step takes.
+    /// Trigger of handovers of a UE, and the time that each step takes.
     pub struct Handover {
-        /// What it is decided by: "a3", "a2-a4", or a table of kind and parameters; default "a3".
+        /// Event that triggers it: "a3", "a2-a4", or a table of kind and parameters; default "a3".
         pub trigger: Trigger = Trigger::A3(A3::default()),
         /// Time between the measurements of a UE; default 200ms (TS 36.133 clause 8.1.2.2.1).
         pub measurement_period: Duration = Duration::from_millis(200),
@@ -29,7 +29,7 @@ table! {
         pub t304: Duration = Duration::from_millis(1_000),
         /// From the completed handover until the gateway sends to the target; default 20ms.
         pub path_switch: Duration = Duration::from_millis(20),
-        /// What the source does with its buffer: "lossless": hands over what is not confirmed; "seamless":
+        /// Forwarding of the source's buffer: "lossless": hands over what is not confirmed; "seamless":
         /// what it has not begun to send; "discard"; default "lossless" (TS 36.300 clause 10.1.2.3).
         pub forwarding: Forwarding = Forwarding::Lossless,
     }
@@ -81,7 +81,7 @@ table! {
     }
 }
 
-/// What a source cell does with its buffer.
+/// Forwarding of the buffer of a source cell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Forwarding {

@@ -4,7 +4,7 @@ use config::table;
 use units::{Decibel, Duration};
 
 table! {
-    /// When a link counts as failed (TS 36.331 clause 5.3.11), and the way back (clause 5.3.7).
+    /// Failure of a link (TS 36.331 clause 5.3.11), and re-establishment (clause 5.3.7).
     pub struct LinkFailure {
         /// Out of sync below this mean SINR of 200 ms; default -8dB: TS 36.133 clause 7.6 has no level in dB.
         pub out_of_sync: Decibel = Decibel::new(-8.0),

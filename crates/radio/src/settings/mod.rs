@@ -63,7 +63,7 @@ table! {
         pub modulation: Modulation,
         /// Spatial layers of the downlink, all with the same SINR: 1 or 2 in LTE, up to 4 in NR; default 1.
         pub layers: u32 = 1,
-        /// How a cell sends one layer: "single", from one antenna, or "diversity", from two; default "single".
+        /// Transmission of one layer: "single", from one antenna, or "diversity", from two; default "single".
         pub transmit: Transmit,
         /// Antennas of a UE with independent fading, combined for the highest ratio; one per layer at least;
         /// default 1.

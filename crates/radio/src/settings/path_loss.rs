@@ -68,7 +68,7 @@ table! {
     pub struct LogDistance {
         /// Power of the distance: 2 in free space, 3 to 4 in towns; default 3.5.
         pub exponent: f64 = 3.5,
-        /// Where free space ends; default 100m.
+        /// Distance at which free space ends; default 100m.
         pub reference: Length = Length::from_metres(100.0),
     }
 }
@@ -76,12 +76,12 @@ table! {
 table! {
     /// The parameter of Hata's formulas.
     pub struct Hata {
-        /// What stands around: "large-city", "medium-city", "suburban" or "open"; default "medium-city".
+        /// Surroundings: "large-city", "medium-city", "suburban" or "open"; default "medium-city".
         pub environment: Environment,
     }
 }
 
-/// What stands around a base station.
+/// Surroundings of a base station.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Environment {

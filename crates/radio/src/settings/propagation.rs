@@ -1,4 +1,4 @@
-//! What arrives from cells at a place.
+//! Settings of propagation: the signals of cells that arrive at a place.
 
 use config::table;
 use schemars::JsonSchema;
@@ -25,15 +25,15 @@ table! {
         pub enb_noise_figure: Decibel = Decibel::new(5.0),
         /// Height of UEs over ground; default 1.5m.
         pub ue_height: Length = Length::from_metres(1.5),
-        /// How the signals of other cells disturb: "none": not at all; "mean": with their mean power; "faded":
+        /// Interference of other cells: "none": not at all; "mean": with their mean power; "faded":
         /// with fast fading of their own; default "mean".
         pub interference: Interference = Interference::Mean,
         /// With interference "faded", cells this far below the noise disturb with their mean; default 20dB.
         pub culling: Decibel = Decibel::new(20.0),
-        /// When other cells transmit: "full": all the time on all resource blocks; "actual": when and where
+        /// Load of other cells, which transmit: "full": all the time on all resource blocks; "actual": when and where
         /// they do; default "full".
         pub load: Load = Load::Full,
-        /// How often path loss and shadowing are looked at; default 10ms.
+        /// Time between updates of path loss and shadowing; default 10ms.
         pub update_period: Duration = Duration::from_millis(10),
     }
 }
@@ -65,7 +65,7 @@ table! {
     }
 }
 
-/// How the signals of other cells disturb.
+/// Interference of other cells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Interference {
@@ -77,7 +77,7 @@ pub enum Interference {
     Faded,
 }
 
-/// When other cells transmit.
+/// Load of other cells: the times when they transmit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Load {

@@ -13,10 +13,10 @@ table! {
     pub struct Rlc {
         /// "am": lost blocks are sent again; "um": they are not; default "am".
         pub mode: RlcMode = RlcMode::Am,
-        /// What may wait at the base station for each UE: packets ("750packets") or bytes ("300kB"); default
+        /// Buffer at the base station for each UE: packets ("750packets") or bytes ("300kB"); default
         /// 750packets.
         pub buffer: Buffer = Buffer::Packets(750),
-        /// What may wait at each UE; default 750packets.
+        /// Buffer at each UE; default 750packets.
         pub uplink_buffer: Buffer = Buffer::Packets(750),
         /// Bits of the sequence number: 10 or 16 in mode "am", 5 or 10 in mode "um" (TS 36.322 clause
         /// 6.2.2.3); unset: 10, but 16 for NR in mode "am".
@@ -29,7 +29,7 @@ table! {
         pub reordering: Duration = Duration::from_millis(35),
         /// Shortest time between status reports, t-StatusProhibit; default 10ms.
         pub status_prohibit: Duration = Duration::from_millis(10),
-        /// Where status reports go: "piggybacked" to data, or "alone" in a block, as in ns-3; default
+        /// Placement of status reports: "piggybacked" to data, or "alone" in a block, as in ns-3; default
         /// "piggybacked".
         pub status: StatusPlacement = StatusPlacement::Piggybacked,
         /// Time after a poll without an answer until the next one, t-PollRetransmit; default 80ms.
@@ -53,7 +53,7 @@ pub enum RlcMode {
     Um,
 }
 
-/// Where status reports go.
+/// Placement of status reports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum StatusPlacement {

@@ -27,7 +27,7 @@ pub enum Sinr {
     PhoneLog(SinrLog),
 }
 
-/// What the phone receives unless something else is said.
+/// SINR of the phone unless something else is said.
 pub(super) static DEFAULT: Sinr = Sinr::Constant(Decibel::new(20.0));
 
 /// SINR at a time.
@@ -58,7 +58,7 @@ pub struct SinrTrace {
 pub struct SinrLog {
     /// The file; a relative path counts from the directory of the scenario file.
     pub phone_log: String,
-    /// How far into the log runs begin; default 0s.
+    /// Time in the log at which runs begin; default 0s.
     #[serde(default)]
     pub offset: Duration,
     /// Longest time without a value; default 2s.

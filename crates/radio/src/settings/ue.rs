@@ -14,15 +14,15 @@ table! {
     pub struct Ue {
         /// Name of the node; default "phone" for the first one, then "ue-2" and so on. One is called "phone".
         pub name: String,
-        /// How many there are; where there are several, their nodes have numbers: "ue-2-1", "ue-2-2" and so
+        /// Number of them; where there are several, their nodes have numbers: "ue-2-1", "ue-2-2" and so
         /// on; default 1.
         pub count: u32 = 1,
         /// Mean SINR of the downlink over time: a ratio ("20dB"), a list of points (at, sinr), a trace, or a
         /// phone's log.
         pub sinr: Option<Sinr>,
-        /// Where it is, or is at the start if it has a velocity.
+        /// Position, at the start if it has a velocity.
         pub position: Option<Position>,
-        /// How it moves from its position; unset: not at all.
+        /// Velocity from its position; unset: not at all.
         pub velocity: Option<Velocity>,
         /// Places that it passes, with straight ways between them.
         pub waypoints: Vec<WayPoint>,
@@ -35,21 +35,21 @@ table! {
     }
 }
 
-/// What a UE receives, and from where.
+/// Reception: the signals of a UE, and their sources.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Reception<'a> {
     /// This SINR, from the first cell.
     Sinr(&'a Sinr),
-    /// What arrives from all cells at a place, which may move.
+    /// The signals of all cells at a place, which may move.
     Linear(Position, Option<Velocity>),
-    /// What arrives from all cells along these points.
+    /// The signals of all cells along these points.
     WayPoints(&'a [WayPoint]),
-    /// What arrives from all cells on the way of a vehicle.
+    /// The signals of all cells on the way of a vehicle.
     Sumo(&'a Sumo),
 }
 
 impl Ue {
-    /// What it receives, and from where.
+    /// Returns the signals that it receives, and their sources.
     pub fn reception(&self) -> Reception<'_> {
         if let Some(position) = self.position {
             Reception::Linear(position, self.velocity)

@@ -1,4 +1,4 @@
-//! How UEs come to send.
+//! Settings of the uplink: requests, grants and reports of UEs.
 
 use config::{OrOff, table, word_or_time};
 use schemars::JsonSchema;
@@ -14,7 +14,7 @@ table! {
         /// "granted": by scheduling request, buffer status report and grant; "configured": without asking, in
         /// every uplink TTI (configured grants, TS 38.321 clause 5.8.2); default "granted".
         pub access: Access = Access::Granted,
-        /// Who decides when the buffer is reported: "standard" (TS 36.321 clauses 5.4.4 and 5.4.5) or "thesis"
+        /// Rules by which the buffer is reported: "standard" (TS 36.321 clauses 5.4.4 and 5.4.5) or "thesis"
         /// (the flow charts of kim2016-thesis chapter 3); default "standard".
         pub protocol: GrantProtocol = GrantProtocol::Standard,
         /// Whether a UE reports anew once the grants add up to its last report (kim2016-thesis chapter 3);
@@ -62,7 +62,7 @@ table! {
     }
 }
 
-/// What a UE needs before it sends.
+/// Access: what a UE needs before it sends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Access {
@@ -72,7 +72,7 @@ pub enum Access {
     Configured,
 }
 
-/// Who decides when the buffer is reported.
+/// Rules by which the buffer is reported.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GrantProtocol {

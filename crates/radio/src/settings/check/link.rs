@@ -111,7 +111,7 @@ fn rlc(rlc: &Rlc, mtu: Bytes) -> Result<(), Wrong> {
     count("max_retransmissions", rlc.max_retransmissions, 1, 32)
 }
 
-/// What mode "um" does not have.
+/// Checks that mode "um" has no settings of acknowledgements.
 fn without_acknowledgement(rlc: &Rlc) -> Result<(), Wrong> {
     const ACKNOWLEDGED: [&str; 6] = [
         "status_prohibit",

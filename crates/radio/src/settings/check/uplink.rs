@@ -53,7 +53,7 @@ fn granted(radio: &Radio, uplink: &Uplink) -> Result<(), Wrong> {
     ttis("random_access", uplink.random_access, tti, 1)
 }
 
-/// What is never asked for has no timers.
+/// Checks that grants and reports that are never asked for have no timers.
 fn configured(uplink: &Uplink) -> Result<(), Wrong> {
     let set = changed(uplink).into_iter();
     set.filter(|(name, _)| !["access", "sinr", "power"].contains(&name.as_str()))
