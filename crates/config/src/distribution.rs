@@ -11,66 +11,109 @@ use units::random::Stream;
 
 use crate::Measure;
 use crate::check::{Wrong, number, positive, wrong};
+use crate::kind::take_kind;
 
-/// Distribution of a time or size; a text alone is a constant. Draws below zero become zero.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "kebab-case", bound = "Q: Measure")]
-#[schemars(bound = "Q: Measure", deny_unknown_fields, transform = or_constant)]
-pub enum Distribution<Q> {
+/// Declares the kinds, with their names and parameters.
+macro_rules! kinds {
+    ($(
+        $(#[$about:meta])*
+        $kind:ident = $name:literal { $($(#[$of:meta])* $parameter:ident: $type:ty,)+ },
+    )+) => {
+        /// Distribution of a time or size; a text alone is a constant. Draws below zero become zero.
+        #[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
+        #[serde(tag = "kind", bound = "Q: Measure")]
+        #[schemars(bound = "Q: Measure", deny_unknown_fields, transform = or_constant)]
+        pub enum Distribution<Q> {
+            $(
+                $(#[$about])*
+                #[serde(rename = $name)]
+                $kind { $($(#[$of])* $parameter: $type,)+ },
+            )+
+        }
+
+        /// Names of the kinds.
+        const NAMES: &[&str] = &[$($name),+];
+
+        /// Reads the parameters of `kind`.
+        fn read<'de, Q: Measure, A: MapAccess<'de>>(kind: &str, map: A) -> Result<Distribution<Q>, A::Error> {
+            let fields = MapAccessDeserializer::new(map);
+            match kind {
+                $($name => {
+                    #[derive(Deserialize)]
+                    #[serde(deny_unknown_fields, bound = "Q: Measure")]
+                    struct Parameters<Q> {
+                        $($parameter: Option<$type>,)+
+                    }
+                    let given = Parameters::deserialize(fields)?;
+                    match ($(given.$parameter,)+) {
+                        ($(Some($parameter),)+) => Ok(Distribution::$kind { $($parameter),+ }),
+                        _ => {
+                            let all = [$(stringify!($parameter)),+].join(", ");
+                            Err(A::Error::custom(format!("{kind:?} takes {all}")))
+                        }
+                    }
+                })+
+                other => Err(A::Error::unknown_variant(other, NAMES)),
+            }
+        }
+    };
+}
+
+kinds! {
     /// Constant.
-    Constant {
+    Constant = "constant" {
         /// The value.
         value: Q,
     },
     /// Uniform in a range.
-    Uniform {
+    Uniform = "uniform" {
         /// Lowest value.
         min: Q,
         /// Highest value.
         max: Q,
     },
     /// Exponential.
-    Exponential {
+    Exponential = "exponential" {
         /// Mean.
         mean: Q,
     },
     /// Log-normal.
-    Lognormal {
+    Lognormal = "lognormal" {
         /// Median: the exponential of the normal's mean.
         median: Q,
         /// Standard deviation of the normal.
         sigma: f64,
     },
     /// Weibull.
-    Weibull {
+    Weibull = "weibull" {
         /// Scale, lambda.
         scale: Q,
         /// Shape, k.
         shape: f64,
     },
     /// Pareto, type I.
-    Pareto {
+    Pareto = "pareto" {
         /// Scale: the lowest value.
         scale: Q,
         /// Shape, alpha.
         shape: f64,
     },
     /// Gamma.
-    Gamma {
+    Gamma = "gamma" {
         /// Scale, theta; the mean is shape times scale.
         scale: Q,
         /// Shape, k.
         shape: f64,
     },
     /// Gaussian.
-    Normal {
+    Normal = "normal" {
         /// Mean.
         mean: Q,
         /// Standard deviation.
         sd: Q,
     },
     /// Logistic.
-    Logistic {
+    Logistic = "logistic" {
         /// Location: the mean.
         location: Q,
         /// Scale; the standard deviation is scale times pi over the root of three.
@@ -138,97 +181,6 @@ impl<Q: Measure> Distribution<Q> {
     }
 }
 
-/// Kinds and their parameters.
-const KINDS: [(&str, &[&str]); 9] = [
-    ("constant", &["value"]),
-    ("uniform", &["min", "max"]),
-    ("exponential", &["mean"]),
-    ("lognormal", &["median", "sigma"]),
-    ("weibull", &["scale", "shape"]),
-    ("pareto", &["scale", "shape"]),
-    ("gamma", &["scale", "shape"]),
-    ("normal", &["mean", "sd"]),
-    ("logistic", &["location", "scale"]),
-];
-
-/// Names of the kinds.
-const NAMES: &[&str] = &{
-    let mut names = [""; KINDS.len()];
-    let mut kind = 0;
-    while kind < KINDS.len() {
-        names[kind] = KINDS[kind].0;
-        kind += 1;
-    }
-    names
-};
-
-/// Parameters of all kinds, as a file may give them.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, bound = "Q: Measure")]
-struct Parameters<Q> {
-    kind: String,
-    value: Option<Q>,
-    min: Option<Q>,
-    max: Option<Q>,
-    mean: Option<Q>,
-    median: Option<Q>,
-    scale: Option<Q>,
-    sd: Option<Q>,
-    location: Option<Q>,
-    sigma: Option<f64>,
-    shape: Option<f64>,
-}
-
-impl<Q: Measure> Parameters<Q> {
-    fn distribution<E: Error>(self) -> Result<Distribution<Q>, E> {
-        let Some((kind, wanted)) = KINDS.iter().find(|(kind, _)| *kind == self.kind) else {
-            return Err(E::unknown_variant(&self.kind, NAMES));
-        };
-        let given = [
-            ("value", self.value.is_some()),
-            ("min", self.min.is_some()),
-            ("max", self.max.is_some()),
-            ("mean", self.mean.is_some()),
-            ("median", self.median.is_some()),
-            ("location", self.location.is_some()),
-            ("scale", self.scale.is_some()),
-            ("shape", self.shape.is_some()),
-            ("sd", self.sd.is_some()),
-            ("sigma", self.sigma.is_some()),
-        ];
-        let refused = || E::custom(format!("{kind:?} takes {}", wanted.join(", ")));
-        if given
-            .iter()
-            .any(|(name, given)| *given != wanted.contains(name))
-        {
-            return Err(refused());
-        }
-        let distribution = match (self.value, self.min, self.max, self.mean, self.median) {
-            (Some(value), ..) => Some(Distribution::Constant { value }),
-            (_, Some(min), Some(max), ..) => Some(Distribution::Uniform { min, max }),
-            (.., Some(mean), _) => Some(match self.sd {
-                Some(sd) => Distribution::Normal { mean, sd },
-                None => Distribution::Exponential { mean },
-            }),
-            (.., Some(median)) => self
-                .sigma
-                .map(|sigma| Distribution::Lognormal { median, sigma }),
-            _ => match (self.location, self.scale, self.shape) {
-                (Some(location), Some(scale), _) => {
-                    Some(Distribution::Logistic { location, scale })
-                }
-                (_, Some(scale), Some(shape)) => Some(match *kind {
-                    "weibull" => Distribution::Weibull { scale, shape },
-                    "pareto" => Distribution::Pareto { scale, shape },
-                    _ => Distribution::Gamma { scale, shape },
-                }),
-                _ => None,
-            },
-        };
-        distribution.ok_or_else(refused)
-    }
-}
-
 impl<'de, Q: Measure> Deserialize<'de> for Distribution<Q> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Alternatives<Q>(PhantomData<Q>);
@@ -245,8 +197,9 @@ impl<'de, Q: Measure> Deserialize<'de> for Distribution<Q> {
                 Ok(Distribution::Constant { value })
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-                Parameters::deserialize(MapAccessDeserializer::new(map))?.distribution()
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let kind = take_kind(&mut map)?;
+                read(&kind, map)
             }
         }
         deserializer.deserialize_any(Alternatives(PhantomData))
