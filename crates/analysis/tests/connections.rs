@@ -82,27 +82,31 @@ fn bytes_and_throughput_count_each_byte_once() {
     assert_eq!(row.throughput_mbps, 4.0);
 }
 
-/// A hole that SACK reports, repaired while the RTT is as low as ever.
-#[test]
-fn a_loss_beside_a_short_queue_is_random() {
+/// A capture at the server in which segment 50 is lost while the RTT is `rtt_ms`. It is sent again after `repaired_ms`,
+/// and another segment after `later_ms`.
+fn with_hole(rtt_ms: f64, repaired_ms: f64, later_ms: f64) -> Script {
     let mut script = at_server(50);
     let begin = 200.0;
     for number in 50..60 {
         script.data(begin + f64::from(number - 50), number);
     }
-    // Segment 50 is lost; RFC 2018 §4: "the first SACK block MUST specify the block that triggered this ACK".
+    // RFC 2018 §4: "the first SACK block MUST specify the block that triggered this ACK".
     for number in 51..60 {
-        script.sack(
-            begin + 40.0 + f64::from(number - 50),
-            50,
-            &[(51, number + 1)],
-        );
+        let at = begin + rtt_ms + f64::from(number - 50);
+        script.sack(at, 50, &[(51, number + 1)]);
     }
     script
-        .data(250.0, 50)
-        .ack(290.0, 60)
-        .data(600.0, 60)
-        .ack(640.0, 61);
+        .data(repaired_ms, 50)
+        .ack(repaired_ms + rtt_ms, 60)
+        .data(later_ms, 60)
+        .ack(later_ms + rtt_ms, 61);
+    script
+}
+
+/// A hole that SACK reports, repaired while the RTT is as low as ever.
+#[test]
+fn a_loss_beside_a_short_queue_is_random() {
+    let script = with_hole(40.0, 250.0, 600.0);
     let losses = losses(&script);
     assert_eq!(losses.len(), 1);
     assert_eq!(
@@ -117,23 +121,7 @@ fn a_loss_beside_a_short_queue_is_random() {
 /// The same hole, while segments next to it took three times as long.
 #[test]
 fn a_loss_beside_a_long_queue_is_congestion() {
-    let mut script = at_server(50);
-    let begin = 200.0;
-    for number in 50..60 {
-        script.data(begin + f64::from(number - 50), number);
-    }
-    for number in 51..60 {
-        script.sack(
-            begin + 120.0 + f64::from(number - 50),
-            50,
-            &[(51, number + 1)],
-        );
-    }
-    script
-        .data(330.0, 50)
-        .ack(450.0, 60)
-        .data(900.0, 60)
-        .ack(940.0, 61);
+    let script = with_hole(120.0, 330.0, 900.0);
     let losses = losses(&script);
     assert_eq!(losses.len(), 1);
     assert_eq!(losses[0].kind, "congestion");
