@@ -2,18 +2,11 @@
 
 use core::hash::Hasher;
 
+use capture::wire::read_options;
 use rustc_hash::FxHasher;
-use tcp::{Ecn, Flags, SackBlocks, Segment};
+use tcp::{Ecn, Flags, Segment};
 
 const FIXED: usize = 20;
-
-const END: u8 = 0;
-const NOP: u8 = 1;
-const MSS: u8 = 2;
-const WINDOW_SCALE: u8 = 3;
-const SACK_PERMITTED: u8 = 4;
-const SACK: u8 = 5;
-const TIMESTAMPS: u8 = 8;
 
 /// Header of a TCP segment.
 pub(super) struct Header {
@@ -45,7 +38,8 @@ pub(super) fn parse(bytes: &[u8]) -> Option<Header> {
         ecn: Ecn::NotEct,
         ..Segment::default()
     };
-    read_options(&whole[FIXED..], &mut segment);
+    // The rest of malformed options is worth nothing; what stands before it is.
+    let _ = read_options(&whole[FIXED..], &mut segment);
     let mut hasher = FxHasher::default();
     hasher.write(whole);
     Some(Header {
@@ -54,46 +48,6 @@ pub(super) fn parse(bytes: &[u8]) -> Option<Header> {
         segment,
         fingerprint: hasher.finish(),
     })
-}
-
-/// Reads options until the first malformed one. Unknown options are skipped.
-fn read_options(mut bytes: &[u8], segment: &mut Segment) {
-    while let [kind, rest @ ..] = bytes {
-        match *kind {
-            END => return,
-            NOP => {
-                bytes = rest;
-                continue;
-            }
-            _ => {}
-        }
-        let len = rest.first().map_or(0, |len| usize::from(*len));
-        let Some((option, rest)) = bytes.split_at_checked(len).filter(|_| len >= 2) else {
-            return;
-        };
-        bytes = rest;
-        match (*kind, &option[2..]) {
-            (MSS, [high, low]) => segment.mss = Some(u16::from_be_bytes([*high, *low])),
-            (WINDOW_SCALE, [shift]) => segment.window_scale = Some(*shift),
-            (SACK_PERMITTED, []) => segment.sack_permitted = true,
-            (TIMESTAMPS, value) => segment.timestamps = pair(value),
-            (SACK, blocks) => {
-                segment.sack = SackBlocks::EMPTY;
-                for (left, right) in blocks.chunks_exact(8).filter_map(pair) {
-                    segment.sack.push(left, right);
-                }
-            }
-            _ => {}
-        }
-    }
-}
-
-fn pair(bytes: &[u8]) -> Option<(u32, u32)> {
-    let [a, b, c, d, e, f, g, h] = *bytes.first_chunk()?;
-    Some((
-        u32::from_be_bytes([a, b, c, d]),
-        u32::from_be_bytes([e, f, g, h]),
-    ))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use tcp::{Ecn, Flags, Segment};
 
 use super::checksum::PROTOCOL_TCP;
-use super::{Datagram, WireError, options};
+use super::{Datagram, WireError, read_options};
 
 /// Bits of the fragment offset and of the flag that more fragments follow.
 const FRAGMENT: u16 = 0x3fff;
@@ -51,7 +51,7 @@ pub fn parse(packet: &[u8]) -> Result<Datagram, WireError> {
         },
         ..Segment::default()
     };
-    options::read(option_bytes, &mut segment)?;
+    read_options(option_bytes, &mut segment)?;
     let endpoint = |address: usize, port: usize| {
         let address = Ipv4Addr::from_bits(long(address)?);
         Some(SocketAddrV4::new(address, word(port)?))

@@ -11,6 +11,7 @@ use tcp::Segment;
 
 pub use decode::parse;
 pub use encode::encode;
+pub use options::read_options;
 
 /// TCP segment with the fields of its IP header and its ports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -54,7 +54,10 @@ pub(super) fn write(segment: &Segment, out: &mut Vec<u8>) {
 }
 
 /// Reads options into `segment`. Unknown options are skipped (RFC 9293 §3.1).
-pub(super) fn read(mut bytes: &[u8], segment: &mut Segment) -> Result<(), WireError> {
+///
+/// # Errors
+/// An option is malformed or cut off. Those before it have been read.
+pub fn read_options(mut bytes: &[u8], segment: &mut Segment) -> Result<(), WireError> {
     while let Some((&kind, rest)) = bytes.split_first() {
         match kind {
             END => break,
