@@ -4,6 +4,7 @@
 use core::ops::RangeInclusive;
 use std::collections::BTreeMap;
 
+use config::suggestion;
 use units::Duration;
 
 /// Chosen values as text (`"off"`, `"0.8"`, `"2ms"`), by parameter name.
@@ -75,8 +76,9 @@ fn unknown(owner: &str, parameter: &str, known: &[&str]) -> String {
     if known.is_empty() {
         return format!("{owner} has no parameters, but {parameter:?} is given");
     }
+    let near = suggestion(parameter, known.iter().copied());
     let known = known.join(", ");
-    format!("{owner} has no parameter {parameter:?}; allowed: {known}")
+    format!("{owner} has no parameter {parameter:?}{near}; allowed: {known}")
 }
 
 /// Type of a parameter.

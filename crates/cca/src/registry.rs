@@ -2,6 +2,8 @@
 
 use std::sync::{PoisonError, RwLock};
 
+use config::suggestion;
+
 use super::about::BuiltCca;
 use super::{
     Cca, bbr, bbr3, bic, cdg, copa, cubic, dctcp, highspeed, htcp, hybla, illinois, ledbat, lp, nv,
@@ -83,6 +85,29 @@ fn goes_by(cca: &Cca, name: &str) -> bool {
 pub fn find(name: &str) -> Option<&'static Cca> {
     let lower = name.to_ascii_lowercase();
     all().into_iter().find(|cca| goes_by(cca, &lower))
+}
+
+/// Returns the names of all congestion controls, in alphabetical order.
+pub fn sorted_names() -> Vec<&'static str> {
+    let mut names = names();
+    names.sort_unstable();
+    names
+}
+
+/// Finds a congestion control as [`find`] does.
+///
+/// # Errors
+/// There is none of that name: the message names the nearest one, and what is allowed, with the words `besides`.
+pub fn called(name: &str, besides: &[&'static str]) -> Result<&'static Cca, String> {
+    find(name).ok_or_else(|| {
+        let all = all();
+        let aliases = all.iter().flat_map(|cca| cca.aliases.iter().copied());
+        let allowed = [besides, &sorted_names()].concat();
+        let lower = name.to_ascii_lowercase();
+        let near = suggestion(&lower, allowed.iter().copied().chain(aliases));
+        let allowed = allowed.join(", ");
+        format!("{name:?} is not a congestion control{near}; allowed: {allowed}")
+    })
 }
 
 /// Creates the congestion control called `name`, with its parameters at their defaults.

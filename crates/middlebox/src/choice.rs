@@ -15,23 +15,10 @@ impl CcaText {
     /// # Errors
     /// There is no such CCA or parameter, or a value is out of its range.
     pub fn read(text: &str) -> Result<Self, String> {
-        let (name, parameters) = text.split_once(':').unwrap_or((text, ""));
-        let cca = registry::find(name).ok_or_else(|| {
-            let mut names: Vec<_> = registry::all().iter().map(|cca| cca.name).collect();
-            names.sort_unstable();
-            let near = config::suggestion(name, names.iter().copied());
-            format!(
-                "{name:?} is not a congestion control{near}; allowed: {}",
-                names.join(", ")
-            )
-        })?;
-        let mut settings = Settings::new();
-        for parameter in parameters.split(',').filter(|part| !part.is_empty()) {
-            let (key, value) = parameter
-                .split_once('=')
-                .ok_or_else(|| format!("{parameter:?} is not of the form parameter=value"))?;
-            settings.insert(key.to_owned(), value.to_owned());
-        }
+        let (name, settings) = config::named(text)?;
+        let own = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+        let settings = settings.into_iter().map(own).collect();
+        let cca = registry::called(name, &[])?;
         let choice = Self { cca, settings };
         choice.build().map(|_| choice)
     }
@@ -57,7 +44,10 @@ mod tests {
         for (text, part) in [
             ("cubick", "\"cubick\" is not a congestion control"),
             ("cubic:gamma=1", "no parameter \"gamma\""),
-            ("cubic:beta", "\"beta\" is not of the form parameter=value"),
+            (
+                "cubic:beta",
+                "\"beta\" is not a setting; allowed: parameter=value",
+            ),
         ] {
             let error = CcaText::read(text).unwrap_err();
             assert!(error.contains(part), "{text}: {error}");

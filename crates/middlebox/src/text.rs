@@ -11,18 +11,14 @@ impl FromStr for Middlebox {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (kind, parameters) = text.split_once(':').unwrap_or((text, ""));
+        let (kind, settings) = config::named(text)?;
         let mut fields = Map::new();
-        fields.insert("kind".to_owned(), Value::from(kind.trim()));
-        for parameter in parameters.split(',').filter(|part| !part.trim().is_empty()) {
-            let (name, value) = parameter.split_once('=').ok_or_else(|| {
-                format!("{text:?}: {parameter:?} is not a setting; allowed: parameter=value")
-            })?;
-            let value = value.trim();
+        fields.insert("kind".to_owned(), Value::from(kind));
+        for (name, value) in settings {
             let value = value
                 .parse::<u64>()
                 .map_or_else(|_| Value::from(value), Value::from);
-            if fields.insert(name.trim().to_owned(), value).is_some() {
+            if fields.insert(name.to_owned(), value).is_some() {
                 return Err(format!(
                     "{text:?}: {name:?} is given more than once; allowed: once"
                 ));

@@ -23,7 +23,7 @@ pub(crate) fn lineups(text: &str) -> PyResult<Vec<String>> {
 /// Returns the entry of the congestion control called `name`.
 #[pyfunction]
 pub(crate) fn describe_cca<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
-    let cca = scenario::cca_called(name).map_err(refuse)?;
+    let cca = registry::called(name, &[]).map_err(refuse)?;
     let parameters = PyList::empty(py);
     for (parameter, default) in cca.all_parameters() {
         let entry = PyDict::new(py);

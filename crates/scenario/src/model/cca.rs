@@ -3,46 +3,12 @@
 use core::str::FromStr;
 use std::collections::BTreeMap;
 
-use cca::{Cca, SettingError, Settings, registry};
+use cca::{Settings, registry};
+use config::named;
 use schemars::JsonSchema;
 use select::Auto;
 use serde::de::{Error, MapAccess, Visitor, value::MapAccessDeserializer};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-use config::suggestion;
-
-/// Returns the names of all CCAs, in alphabetical order.
-fn names() -> Vec<&'static str> {
-    let mut names: Vec<&str> = registry::all().iter().map(|cca| cca.name).collect();
-    names.sort_unstable();
-    names
-}
-
-/// Returns the CCA that the kernel or the literature calls `name`; case does not matter.
-///
-/// # Errors
-/// If there is no CCA of that name.
-pub fn cca_called(name: &str) -> Result<&'static Cca, String> {
-    looked_up(name, &[])
-}
-
-/// Does the same; errors list what is allowed `besides`.
-fn looked_up(name: &str, besides: &[&'static str]) -> Result<&'static Cca, String> {
-    registry::find(name).ok_or_else(|| {
-        let all = registry::all();
-        let aliases = all.iter().flat_map(|cca| cca.aliases.iter().copied());
-        let allowed: Vec<&str> = besides.iter().copied().chain(names()).collect();
-        let near = suggestion(
-            &name.to_ascii_lowercase(),
-            allowed.iter().copied().chain(aliases),
-        );
-        format!(
-            "{name:?} is not a congestion control{}; allowed: {}",
-            near,
-            allowed.join(", ")
-        )
-    })
-}
 
 /// CCA with the parameters that differ from the default, or `auto` with its parameters. The text is as on the command
 /// line: `cubic:beta=0.8,hystart=off`, `auto:requirement=delay`.
@@ -79,11 +45,11 @@ impl CcaChoice {
                 Err(error) => Err(error.to_string()),
             };
         }
-        let cca = looked_up(name, &[Auto::NAME])?;
+        let cca = registry::called(name, &[Auto::NAME])?;
         let checked = parameters.into_iter().map(|(parameter, value)| {
             let text = cca
                 .canonical(&parameter, &value.to_string())
-                .map_err(|error| explained(&error))?;
+                .map_err(|error| error.to_string())?;
             Ok((parameter, Parameter::from(text.as_str())))
         });
         let choice = Self {
@@ -117,22 +83,6 @@ impl CcaChoice {
     }
 }
 
-/// Returns the error with a suggestion.
-fn explained(error: &SettingError) -> String {
-    match error {
-        SettingError::Unknown {
-            owner,
-            parameter,
-            known,
-        } if !known.is_empty() => format!(
-            "{owner} has no parameter {parameter:?}{}; allowed: {}",
-            suggestion(parameter, known.iter().copied()),
-            known.join(", ")
-        ),
-        other => other.to_string(),
-    }
-}
-
 impl core::fmt::Display for CcaChoice {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str(self.name)?;
@@ -148,30 +98,11 @@ impl FromStr for CcaChoice {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (name, rest) = text.split_once(':').unwrap_or((text, ""));
-        let settings = rest
-            .split(',')
-            .map(str::trim)
-            .filter(|each| !each.is_empty());
-        let parameters: Vec<_> = settings
-            .map(|setting| {
-                let (parameter, value) = setting.split_once('=').ok_or_else(|| {
-                    format!("{text:?}: {setting:?} is not a setting; allowed: parameter=value")
-                })?;
-                Ok((parameter.trim().to_owned(), Parameter::from(value.trim())))
-            })
-            .collect::<Result<_, String>>()?;
-        for (position, (parameter, _)) in parameters.iter().enumerate() {
-            if parameters[..position]
-                .iter()
-                .any(|each| each.0 == *parameter)
-            {
-                return Err(format!(
-                    "{text:?}: {parameter:?} is given more than once; allowed: once"
-                ));
-            }
-        }
-        Self::new(name.trim(), parameters)
+        let (name, settings) = named(text)?;
+        let parameters = settings
+            .into_iter()
+            .map(|(parameter, value)| (parameter.to_owned(), Parameter::from(value)));
+        Self::new(name, parameters)
     }
 }
 
@@ -267,10 +198,10 @@ impl JsonSchema for CcaChoice {
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
         schemars::json_schema!({ "anyOf": [
-            { "type": "string", "examples": names() },
+            { "type": "string", "examples": registry::sorted_names() },
             {
                 "type": "object",
-                "properties": { "name": { "type": "string", "examples": names() } },
+                "properties": { "name": { "type": "string", "examples": registry::sorted_names() } },
                 "required": ["name"],
                 "additionalProperties": { "type": ["boolean", "number", "string"] }
             }

@@ -10,7 +10,7 @@ mod switch;
 
 pub use ::radio::settings::{self as radio, Radio};
 pub use ::tcp::{Tcp, Tso, WindowScale};
-pub use cca::{CcaChoice, Parameter, cca_called};
+pub use cca::{CcaChoice, Parameter};
 pub use config::{Buffer, Cross};
 pub use flow::Flow;
 pub use kernel::{Kernel, kernel_text};

@@ -190,8 +190,8 @@ mod tests {
             assert_eq!(wrong(line), told);
         }
         let cubix = wrong("ccas.cubix.cost = 1.0");
-        let told =
-            "destinations.phone.ccas.cubix: \"cubix\" is not a congestion control; allowed: ";
+        let told = "destinations.phone.ccas.cubix: \"cubix\" is not a congestion control; did you mean \"cubic\"?; \
+                    allowed: ";
         assert!(cubix.starts_with(told), "{cubix}");
         assert!(wrong("min_rtt_ms = ").starts_with("line 3: "));
         let other = read("[places.phone]").expect_err("it is wrong");

@@ -115,14 +115,7 @@ pub struct Advice {
 
 /// Returns the kernel's name of the CCA called `name`.
 pub(crate) fn cca_named(name: &str) -> Result<&'static str, String> {
-    cca::registry::find(name)
-        .map(|cca| cca.name)
-        .ok_or_else(|| {
-            let mut all: Vec<_> = cca::registry::all().iter().map(|c| c.name).collect();
-            all.sort_unstable();
-            let all = all.join(", ");
-            format!("{name:?} is not a congestion control; allowed: {all}")
-        })
+    cca::registry::called(name, &[]).map(|cca| cca.name)
 }
 
 /// Returns the message of the TOML reader on one line, after the line number.
