@@ -27,8 +27,8 @@ def radio() -> None:
 @radio.command()
 @option("runs", default=5, help="Number of drives.")
 @option("seed")
-@option("duration", help="Length of a drive.  [default: that of highway/drive]")
-@option("changes", help="Override a field of highway/drive; may be repeated.")
+@option("duration", help="Length of a drive.  [default: that of highway/traffic]")
+@option("changes", help="Override a field of highway/traffic; may be repeated.")
 @option("jobs")
 @click.option(
     "--phone-logs", "logs", metavar="DIR", help="Folder with logs of phones in the format of 5Gdataset."
@@ -46,7 +46,7 @@ def calibrate(
 ) -> None:
     """Compare the radio with measurements and logs of phones.
 
-    There are three comparisons: downloads on a motorway (scenario highway/drive) with published ones,
+    There are three comparisons: downloads on a motorway (scenario highway/traffic) with published ones,
     the channel quality (CQI) under three kinds of fading with that of a testbed, and, with --phone-
     logs, CQI by SNR with that of phones.
     """
@@ -140,7 +140,7 @@ def print_highway(found: Highway, console: Console) -> None:
     from celltcp.cli.fitted import print_table
     from celltcp.radio.opportunities import MODULATIONS
 
-    table = Table(title="highway/drive by mean SINR of a second; shares of transport blocks in %")
+    table = Table(title="highway/traffic by mean SINR of a second; shares of transport blocks in %")
     modulations = [name for name in MODULATIONS.values() if found.by_sinr[name].sum() > 0]
     columns = {
         **{name: name for name in modulations},

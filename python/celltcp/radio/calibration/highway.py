@@ -1,4 +1,4 @@
-"""Motorway: a drive compared with measured downloads (li2017)."""
+"""Motorway: a drive among other users compared with measured downloads (li2017)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from celltcp.ccas import chosen
 from celltcp.comparison import Comparison, compare
 from celltcp.radio.calibration.seconds import seconds, shares
 
-SCENARIO = "highway/drive"
+SCENARIO = "highway/traffic"
 
 #: Downloads of 20 MB one after another, 5 to 10 s apart (section III.B).
 _DOWNLOADS = ('flows.0.workload={kind="sequence",size="20MB",gap={kind="uniform",min="5s",max="10s"}}',)
