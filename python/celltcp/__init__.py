@@ -1,4 +1,4 @@
-"""celltcp: which TCP congestion control, on this mobile network, for this application, now?
+"""celltcp: compares TCP congestion controls on mobile networks, and selects one for an application.
 
 >>> import celltcp as ct
 >>> result = ct.compare("steady-20-68", cca=["cubic", "bbr"], runs=1, duration="10s")

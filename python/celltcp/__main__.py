@@ -1,4 +1,4 @@
-"""python -m celltcp, as celltcp."""
+"""Entry point of `python -m celltcp`, which is the command `celltcp`."""
 
 from celltcp.cli import main
 

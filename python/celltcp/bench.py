@@ -1,4 +1,4 @@
-"""Speed of the native engine, and what a campaign costs beside it."""
+"""Benchmark of the native engine: its speed, and the cost of a campaign beside it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Short words for selected congestion controls, in tables, legends and messages; data keep the text."""
+"""Labels: short names of selectors in tables, legends and messages. Data keep the full text."""
 
 from __future__ import annotations
 

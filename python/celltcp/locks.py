@@ -1,4 +1,4 @@
-"""Locks: files that one process at a time holds; a lock ends with its process."""
+"""Locks: files that one process at a time holds. A lock ends with its process."""
 
 from __future__ import annotations
 

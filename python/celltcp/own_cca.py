@@ -1,4 +1,4 @@
-"""Congestion controls of one's own, written as Python classes."""
+"""Own congestion controls, written as Python classes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Decision:
 
 
 class CongestionControl(ABC):
-    """A congestion control that is told now and then what happened, and answers with a window.
+    """A congestion control that receives reports, and answers with a window and a pacing rate.
 
     An object is made for each connection that sends. Reports come every `interval`, and when losses
     or a retransmission time-out begin; never per packet. In between, window and rate stay as they are;

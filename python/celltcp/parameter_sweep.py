@@ -41,7 +41,7 @@ class Sweep:
     plot = Attachment()
 
     def to_json(self) -> dict[str, Any]:
-        """The field, and what each of its values comes to."""
+        """The field, and the result of each of its values."""
         outcomes = {value: each.to_json() for value, each in self.comparisons.items()}
         return {"field": self.field, "values": outcomes}
 

@@ -1,4 +1,4 @@
-"""Requirements of applications: the metric that ranks, and PM with weights of one's own."""
+"""Requirements of applications: the metric of each, and PM with other weights."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Weights(NamedTuple):
 
 
 def requirement_of(text: str) -> str:
-    """A requirement in the one way of writing it: `"delay"`, or weights as `"1/5/1"`.
+    """Returns a requirement in its normal form: `"delay"`, or weights as `"1/5/1"`.
 
     Raises:
         CelltcpError: if it is neither a named one nor three weights.
@@ -54,18 +54,18 @@ def requirement_of(text: str) -> str:
 
 
 def metric_of(requirement: str) -> str:
-    """The metric that ranks for a requirement, as `requirement_of` writes it."""
+    """Returns the metric of a requirement, as `requirement_of` writes it."""
     return REQUIREMENTS.get(requirement) or f"pm_{requirement}"
 
 
 def weights_among(requirements: Iterable[str]) -> list[Weights]:
-    """The weights among these requirements, each once."""
+    """Returns the weights among these requirements, each once."""
     found = (each for each in requirements if each not in REQUIREMENTS)
     return [Weights(*map(float, each.split("/"))) for each in dict.fromkeys(found)]
 
 
 def required_in(lineups: Iterable[str]) -> list[str]:
-    """The requirements that selectors in these line-ups are given, each once."""
+    """Returns the requirements of the selectors in these line-ups, each once."""
     given = [
         match[1]
         for lineup in lineups
@@ -76,7 +76,7 @@ def required_in(lineups: Iterable[str]) -> list[str]:
 
 
 def weighted_pm(slots: pd.DataFrame, weights: Weights) -> pd.Series:
-    """PM of each slot with these weights, from its parts `a`, `b` and `c`.
+    """Returns PM of each slot with these weights, from its parts `a`, `b` and `c`.
 
     Undefined parts are left out together with their weights; NaN where none with a weight is defined.
     """

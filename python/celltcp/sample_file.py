@@ -36,7 +36,7 @@ class SampleFile:
         self._writer.write_table(numbered.replace_schema_metadata(self._meta))
 
     def close(self) -> pa.Table:
-        """The file is whole; answers the rows that were kept in memory."""
+        """Completes the file; returns the rows that were kept in memory."""
         if self._writer is not None:
             self._writer.close()
             self._partial.replace(self._file)
@@ -50,7 +50,7 @@ class SampleFile:
 
 
 def number_rows(table: pa.Table, run: int, cca: str) -> pa.Table:
-    """The table with the number of the run and its congestion control in front."""
+    """Returns the table with columns for the run and its congestion control in front."""
     numbered = table.add_column(
         0, pa.field("run", pa.uint32()), pa.array([run], pa.uint32()).take(_zeros(len(table)))
     )

@@ -149,7 +149,7 @@ def override_texts(changes: Mapping[str, object] | Sequence[str]) -> list[str]:
 
 
 def unknown(name: str) -> str:
-    """The message for a name that is no scenario."""
+    """Returns the error for a name that is no scenario."""
     near = difflib.get_close_matches(name, scenario_names(), 1)
     hint = f" (did you mean {near[0]!r}?)" if near else ""
     return (
@@ -163,7 +163,7 @@ def _built_in(name: str) -> Path:
 
 
 def _files_beside(folder: Path, value: object, field: str = "") -> Iterator[tuple[str, Path]]:
-    """The fields of a built-in scenario that name a file in its folder, and where that file is.
+    """Returns the fields of a built-in scenario that name a file in its folder, with the file's path.
 
     What is printed or overridden counts from the working directory, so that they need whole paths.
     """

@@ -1,4 +1,4 @@
-"""Settings of runs: one object that travels from the command line to the engine."""
+"""Settings of runs: one object, passed from the command line down to the engine."""
 
 from __future__ import annotations
 

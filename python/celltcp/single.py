@@ -1,4 +1,4 @@
-"""Single run: one run, looked at closely."""
+"""Single run: one run of one congestion control, recorded in detail."""
 
 from __future__ import annotations
 

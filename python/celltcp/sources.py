@@ -100,7 +100,7 @@ def load_each(
 
 
 def names_one(given: Sequence[str]) -> bool:
-    """Whether a list names one scenario, which is no pattern, set or folder."""
+    """Returns whether a list names a single scenario, not a pattern, set or folder."""
     if len(given) != 1:
         return False
     (name,) = given

@@ -24,7 +24,7 @@ class Estimate:
 
 
 def estimate(values: Sequence[float]) -> Estimate:
-    """Mean and Student's t interval at 95 %; NaN values are left out.
+    """Returns the mean and Student's t interval at 95 %; NaN values are left out.
 
     There is no interval for fewer than two values, nor where all are the same: that is a scenario
     without randomness, not a certain one.
@@ -67,7 +67,7 @@ def _student_inside(t: float, freedom: int) -> float:
 
 
 def best_and_ties(values: Mapping[str, Sequence[float]]) -> list[str]:
-    """Names with the highest mean: the best first, then those that are tied with it.
+    """Returns the name with the highest mean, followed by those that are tied with it.
 
     Values are paired by position (the same seed, the same channel). A name is tied with the best if
     the interval of the paired difference includes zero.
@@ -94,7 +94,7 @@ _MOST_RUNS = 1000
 
 @dataclass(frozen=True)
 class Verdict:
-    """Verdict on who is best, by paired differences to the name with the highest mean."""
+    """Verdict on the best name, by paired differences to the name with the highest mean."""
 
     #: Name with the highest mean; None where nobody got anything.
     leader: str | None
@@ -117,7 +117,7 @@ class Verdict:
 
 
 def verdict(values: Mapping[str, Sequence[float]], *, random: bool = True) -> Verdict:
-    """Returns who has the highest mean, who is as good, and of whom that cannot be told.
+    """Returns the name with the highest mean, those that are as good, and those that are undecided.
 
     Args:
         values: by name; paired by position (the same seed, the same channel).
@@ -148,5 +148,5 @@ def verdict(values: Mapping[str, Sequence[float]], *, random: bool = True) -> Ve
 
 
 def paired_difference(first: Sequence[float], second: Sequence[float]) -> Estimate:
-    """Mean and interval of `first - second`, pair by pair."""
+    """Returns the mean and interval of `first - second`, pair by pair."""
     return estimate([a - b for a, b in zip(first, second, strict=True)])

@@ -1,4 +1,4 @@
-"""Results that were saved, as what they were."""
+"""Loading of saved results as the objects that were saved: comparison, run, sweep or set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Jobs: descriptions of single runs, which any process can run."""
+"""Jobs: descriptions of single runs, which any process can carry out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plans: the jobs of one set of results, and the description of how the results are made."""
+"""Plans: the jobs of a set of results, and the description of its origin."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def check_folders(campaigns: Sequence[Campaign], *, overwrite: bool = False) -> 
 
 
 def _continues(campaign: Campaign) -> bool:
-    """Whether runs that are kept are of the campaign."""
+    """Returns whether kept runs belong to the campaign."""
     folder = campaign.folder
     if folder is None:
         return False

@@ -41,7 +41,7 @@ class RunsDone(float):
 
 
 class Interrupted(KeyboardInterrupt):
-    """An interrupt of a campaign, with what is kept of it."""
+    """Interrupt of a campaign, with the number of runs that are kept."""
 
     def __init__(self, kept: int, total: int, folder: str | Path | None) -> None:
         """Takes the numbers of runs that are kept and of all runs, and where they are kept."""

@@ -85,7 +85,7 @@ class Shards:
 
 
 def _is_whole(folder: Path) -> bool:
-    """Whether a folder has all tables that results cannot be without, undamaged."""
+    """Returns whether a folder has all necessary tables, undamaged."""
     try:
         for name in TABLES:
             if name not in OPTIONAL or (folder / f"{name}.parquet").is_file():

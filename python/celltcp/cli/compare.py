@@ -108,7 +108,7 @@ def _draw_explained(result: Comparison, folder: Path) -> None:
 
 
 def print_comparison(result: Comparison) -> None:
-    """The table of means with intervals, and the recommendation."""
+    """Prints the table of means with intervals, and the recommendation."""
     from rich.table import Table
 
     from celltcp.cli.published import print_outcome

@@ -55,6 +55,6 @@ def fitting(
 
 
 def wide_console(columns: int = 120) -> Console:
-    """The terminal; where there is none, a page of so many columns."""
+    """Returns the terminal; where there is none, a page of so many columns."""
     console = Console(highlight=False)
     return console if console.is_terminal else Console(highlight=False, width=columns)

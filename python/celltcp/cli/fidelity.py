@@ -155,7 +155,7 @@ fidelity.add_command(packetdrill)
 
 
 def command_line(context: click.Context) -> str:
-    """The command with the options that were given and have a say in what comes out."""
+    """Returns the command with those of its options that change the result."""
     import shlex
 
     from click.core import ParameterSource
@@ -170,7 +170,7 @@ def command_line(context: click.Context) -> str:
 
 
 def print_fidelity(found: Fidelity) -> None:
-    """A table per group, and how many are within their bands."""
+    """Prints a table per group, and the number of differences within their bands."""
     from rich.table import Table
 
     from celltcp.cli.console import wide_console
@@ -245,7 +245,7 @@ def print_distribution(found: Distribution) -> None:
 
 
 def save_pictures(found: Fidelity, folder: Path) -> None:
-    """The overview, and per case and congestion control the trajectories beside the tables."""
+    """Draws the overview, and the trajectories of each case and congestion control."""
     from celltcp.plots.fidelity import draw_overview, draw_trajectories
     from celltcp.plots.style import save
 

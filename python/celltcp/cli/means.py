@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 
 def mean_text(values: Iterable[float], digits: int) -> str:
-    """Mean and half the width of the 95 % interval, where there is one; `-` without a value."""
+    """Returns the mean and half the width of its 95 % interval as text; `-` without a value."""
     from celltcp.statistics import estimate
 
     found = estimate([float(value) for value in values])
@@ -18,12 +18,12 @@ def mean_text(values: Iterable[float], digits: int) -> str:
 
 
 def runs_text(runs: int) -> str:
-    """A number of runs in words."""
+    """Returns a number of runs in words."""
     return f"{runs} {'run' if runs == 1 else 'runs'}"
 
 
 def percent_text(value: float, half: float, digits: int = 1) -> str:
-    """A percentage with its interval, where there is one."""
+    """Returns a percentage as text, with its interval where there is one."""
     if math.isnan(value):
         return "-"
     # A zero without a minus sign: -0.0 says nothing.

@@ -58,7 +58,7 @@ def tell(
 
 
 def is_drawn(results: Results, folder: Path, name: str) -> bool:
-    """Whether results were there before with their picture, which then stays; says so."""
+    """Returns whether the picture of earlier results can stay, and says so."""
     if not results.is_repeat:
         return False
     note(f"{folder} has these results already: nothing was run")
@@ -68,7 +68,7 @@ def is_drawn(results: Results, folder: Path, name: str) -> bool:
 
 
 def looks_asked() -> bool:
-    """Whether --size, --style or --title was given, so that pictures are drawn again."""
+    """Returns whether --size, --style or --title was given, so that pictures are drawn again."""
     from celltcp.cli.options import LOOKS
 
     context = click.get_current_context(silent=True)

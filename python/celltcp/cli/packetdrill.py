@@ -45,7 +45,7 @@ def packetdrill(paths: tuple[str, ...], json_file: str | None) -> None:
 
 
 def print_outcomes(outcomes: Sequence[Outcome]) -> None:
-    """The scripts that failed, the reasons why others are not applicable, and how many passed."""
+    """Prints failed scripts, the reasons why others are not applicable, and the number of each."""
     from rich.table import Table
 
     from celltcp.cli.console import wide_console

@@ -28,7 +28,7 @@ def progress_bar(label: str) -> Iterator[Callable[[float], None] | None]:
 
 @contextmanager
 def stages_bar() -> Iterator[Callable[[str, float], None] | None]:
-    """The same for work that has stages: gives what to call with the stage and the share of it."""
+    """Shows a bar for work that has stages; yields the function to call with stage and share."""
     if is_quiet():
         yield None
     elif sys.stderr.isatty():
@@ -75,7 +75,7 @@ def counted(share: float) -> str:
 
 
 class _Lines:
-    """Lines of progress, one every few seconds, and what it took in the end."""
+    """Lines of progress, one every few seconds, and the time taken at the end."""
 
     def __init__(self) -> None:
         self._begun = time.monotonic()

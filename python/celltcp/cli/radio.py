@@ -102,7 +102,7 @@ def rtt(scenarios: tuple[str, ...], runs: int, seed: int, changes: tuple[str, ..
 
 
 def print_rtt(found: list[RttJitter], console: Console) -> None:
-    """RTT samples under NewReno, and the end of slow start."""
+    """Prints the RTT samples under NewReno, and the end of slow start."""
     from rich.table import Table
 
     table = Table(title="RTT samples of the first 5 s of NewReno, and slow start")
@@ -134,7 +134,7 @@ def print_rtt(found: list[RttJitter], console: Console) -> None:
 
 
 def print_highway(found: Highway, console: Console) -> None:
-    """By SINR, then what was published beside what came out."""
+    """Prints the rows by SINR, and then published figures beside ours."""
     from rich.table import Table
 
     from celltcp.cli.fitted import print_table
@@ -178,7 +178,7 @@ def print_highway(found: Highway, console: Console) -> None:
 
 
 def print_reports(found: list[Reports], console: Console) -> None:
-    """CQI under each kind of fading, and the relations between them."""
+    """Prints the CQI under each kind of fading, and the relations between them."""
     from rich.table import Table
 
     from celltcp.cli.fitted import print_table
@@ -197,7 +197,7 @@ def print_reports(found: list[Reports], console: Console) -> None:
 
 
 def print_phone_logs(found: PhoneLogs, console: Console) -> None:
-    """CQI by SNR of phones and ours."""
+    """Prints the CQI of phones by SNR, beside ours."""
     from rich.table import Table
 
     from celltcp.cli.fitted import print_table

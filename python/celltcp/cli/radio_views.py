@@ -30,7 +30,7 @@ _HEADINGS = {
 
 
 def view_positions(results: Sequence[Comparison], metric: str) -> Figure:
-    """Forward and backward movement side by side."""
+    """Prints and draws forward and backward movement side by side."""
     from rich.table import Table
 
     from celltcp.plots.position import draw_positions
@@ -68,7 +68,7 @@ def view_positions(results: Sequence[Comparison], metric: str) -> Figure:
 
 
 def view_schemes(results: Sequence[Comparison]) -> Figure:
-    """Wasted transmission opportunities by modulation, and what schemes there were."""
+    """Prints and draws wasted transmission opportunities by modulation, and the MCS used."""
     from celltcp.plots.bars import draw_bars
     from celltcp.plots.style import figure
     from celltcp.radio.opportunities import scheme_ranges, scheme_statistics, wasted
@@ -136,7 +136,7 @@ def _scheme_table(each: Comparison, found: pd.DataFrame) -> Table:
 
 
 def view_phases(results: Sequence[Comparison], metric: str) -> Figure:
-    """A metric by phase, beside published figures where there are some."""
+    """Prints and draws a metric by phase, beside published figures where there are some."""
     from rich.table import Table
 
     from celltcp.papers.publications import publications

@@ -38,12 +38,12 @@ def add_verbosity(command: click.Command) -> None:
 
 
 def is_quiet() -> bool:
-    """Whether only outcomes, warnings and errors are printed."""
+    """Returns whether only outcomes, warnings and errors are printed."""
     return _level < 0
 
 
 def is_verbose() -> bool:
-    """Whether progress is printed where there is no terminal."""
+    """Returns whether progress is printed where there is no terminal."""
     return _level > 0
 
 

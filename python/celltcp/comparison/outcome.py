@@ -99,7 +99,7 @@ class Comparison(Recorded):
 
     @property
     def verdicts(self) -> dict[str, Verdict]:
-        """For each requirement who is best, who is as good, and what the runs leave undecided."""
+        """Verdict for each requirement: the best CCA, those tied with it, and the undecided ones."""
         series = {cca: values for cca, values in self._series() if "+" not in cca}
         random = not self.decides
         return {
@@ -109,7 +109,7 @@ class Comparison(Recorded):
 
     @property
     def decides(self) -> bool:
-        """Whether there are runs enough to name a best one: two, unless nothing is random."""
+        """Whether there are enough runs to name a best CCA: two, or one if nothing is random."""
         return not self.randomness or int(self.results.about["runs"]) > 1
 
     @property

@@ -91,7 +91,7 @@ def _pm(results: Results, flows: pd.DataFrame, weights: Weights) -> NDArray[np.f
 
 
 def together(results: Results) -> pd.DataFrame:
-    """Per run and connection its name, CCA, and mean goodput from the start of the last flow on."""
+    """Returns name, CCA and mean goodput per run and connection, from the start of the last flow on."""
     flows = frame(results.tables["flows"].select(["run", "flow", "name", "cca"]))
     slots = frame(results.tables["slots"].select(["run", "flow", "t_s", "goodput_mbps"]))
     begun = slots.groupby(["run", "flow"])["t_s"].min().groupby("run").max().rename("begun")

@@ -1,4 +1,4 @@
-"""Distribution: differences of the engines over random cases, and what those beyond have in common."""
+"""Distribution: differences of the engines over random cases, and common features of the large ones."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Fidelity:
-    """All judgements, and the settings that led to them."""
+    """All judgements of a report, with the settings of its runs."""
 
     judgements: list[Judgement]
     version: str

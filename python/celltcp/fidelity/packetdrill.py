@@ -1,4 +1,4 @@
-"""packetdrill: the scripts that Linux's TCP is tested with, played against the native TCP."""
+"""packetdrill: plays the test scripts of Linux's TCP against the native TCP."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Outcome:
 
 
 def find_scripts(paths: Sequence[str]) -> list[Path]:
-    """The scripts among files and folders; folders are searched for `*.pkt`."""
+    """Returns the scripts among files and folders; folders are searched for `*.pkt`."""
     scripts: list[Path] = []
     for each in map(Path, paths):
         if each.is_dir():
@@ -85,6 +85,6 @@ def count(outcomes: Sequence[Outcome]) -> dict[str, int]:
 
 
 def missing(outcomes: Sequence[Outcome]) -> list[tuple[str, int]]:
-    """The reasons why scripts are not applicable, and of how many; the most frequent first."""
+    """Reasons why scripts are not applicable, with their number; the most frequent first."""
     reasons = (str(outcome.reason) for outcome in outcomes if outcome.status == NOT_APPLICABLE)
     return Counter(reasons).most_common()

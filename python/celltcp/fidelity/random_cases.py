@@ -1,4 +1,4 @@
-"""Random cases: scenarios drawn at random, so that no path is favoured by being looked at."""
+"""Random cases: scenarios drawn at random, so that fidelity is not judged by chosen ones only."""
 
 from __future__ import annotations
 

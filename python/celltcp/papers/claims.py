@@ -36,7 +36,7 @@ Values = Callable[[str | None, str | None], Sequence[float]]
 
 @dataclass(frozen=True)
 class Claim:
-    """A relation, as it is written."""
+    """A claim: a relation, as a table writes it."""
 
     text: str
     sign: str

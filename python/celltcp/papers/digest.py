@@ -1,4 +1,4 @@
-"""Digest of the radio's log: what tables ask of it, counted per run; the log itself is not kept."""
+"""Digest of the radio's log: counts per run that tables ask for. The log itself is not kept."""
 
 from __future__ import annotations
 

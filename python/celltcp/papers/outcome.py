@@ -89,7 +89,7 @@ class Group:
 
     @property
     def title(self) -> str:
-        """Scenario, with the part of it."""
+        """Title of the rows: the scenario, and the part of the run."""
         return f"{self.scenario}, {self.part}" if self.part else self.scenario
 
 
@@ -112,14 +112,14 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an experiment comes to."""
+    """Outcome of an experiment: its rows, and the agreement with the publication."""
 
     table: Table
     groups: list[Group]
 
     @property
     def claims(self) -> tuple[int, int]:
-        """How many claims hold, and how many could be judged."""
+        """Number of claims that hold, and number of those that could be judged."""
         judged = [row.holds for row in self.rows if row.holds is not None]
         return sum(judged), len(judged)
 

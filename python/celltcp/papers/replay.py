@@ -1,4 +1,4 @@
-"""Runs of the places that tables are about, and what they cost."""
+"""Runs of the places of tables, and their cost."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TRIAL = ("mobility/forward-60-4g", "4s")
 
 @dataclass(frozen=True)
 class Replay:
-    """How the places of tables are run again."""
+    """Settings with which the places of tables are run again."""
 
     runs: int = 10
     seed: int = 1

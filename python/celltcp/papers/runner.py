@@ -1,4 +1,4 @@
-"""Runner: runs all places of some tables once, then what procedures need of them."""
+"""Runner: runs all places of some tables once, and then the further runs that procedures need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Captures: what happened to the TCP connections in pcap and pcapng files."""
+"""Captures: analysis of the TCP connections in pcap and pcapng files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Analysis of captures: the native part reads them, here their tables are joined, kept and written."""
+"""Analysis of captures: joins, keeps and writes the tables that the native part reads."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class CaptureAnalyses:
 
 
 class _Keeper:
-    """What becomes of rows: in memory, or in Parquet files, or both."""
+    """Destination of rows: memory, Parquet files, or both."""
 
     def __init__(self, out: Path | None, segments: bool) -> None:
         self.out = out

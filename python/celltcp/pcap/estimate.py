@@ -37,7 +37,7 @@ _LEAST_BYTES = 100_000
 
 @dataclass(frozen=True)
 class PathEstimate:
-    """A path as a transfer has seen it."""
+    """Estimated path of a transfer."""
 
     file: str
     connection: int

@@ -1,4 +1,4 @@
-"""Judgement of the analysis: runs whose truth is known, and what their captures tell."""
+"""Judgement of the analysis: its findings in captures of runs, compared with the known truth."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SAME_NS = 2_000
 
 @dataclass(frozen=True)
 class Case:
-    """A run to be judged by."""
+    """A run on whose capture the analysis is judged."""
 
     name: str
     scenario: str
@@ -92,7 +92,7 @@ CASES = (
 
 @dataclass(frozen=True)
 class Judged:
-    """One case: truth and finding of each segment, and the errors of what was measured."""
+    """Result of one case: true and found kind of each segment, and the errors of measured values."""
 
     case: Case
     #: Columns `seq`, `t_ns`, `truth` and `found`; a kind is missing where only the other has one.
@@ -232,7 +232,7 @@ def _buffer_error(path: PathEstimate, document: dict[str, Any]) -> float | None:
 
 @dataclass(frozen=True)
 class Score:
-    """How well a kind of loss is found."""
+    """Precision and recall with which a kind of loss is found."""
 
     precision: float | None
     recall: float | None

@@ -1,4 +1,4 @@
-"""Notes: a side table that tells where and how connections of a capture were made."""
+"""Notes: a side table with tags for the connections of a capture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Other tools: what tshark and tcptrace count in a capture, where they are installed."""
+"""Other tools: the counts of tshark and tcptrace in a capture, where they are installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The radio beside what was measured."""
+"""Pictures of the radio's figures beside measured ones."""
 
 from __future__ import annotations
 

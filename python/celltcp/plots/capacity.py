@@ -1,4 +1,4 @@
-"""A trace as a picture."""
+"""Picture of a trace: its rate over time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Distributions over slots."""
+"""Pictures of distributions over slots."""
 
 from __future__ import annotations
 

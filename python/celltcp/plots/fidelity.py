@@ -1,4 +1,4 @@
-"""The native engine against the kernel."""
+"""Pictures of fidelity: the native engine compared with the kernel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plots of results: the frames of a comparison, a run and so on, handed to what draws them."""
+"""Plots of results: methods that draw the data frames of a comparison or a run."""
 
 from __future__ import annotations
 

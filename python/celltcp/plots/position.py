@@ -1,4 +1,4 @@
-"""Moving away and moving closer, place by place."""
+"""Picture of movement away from a base station and towards it, place by place."""
 
 from __future__ import annotations
 

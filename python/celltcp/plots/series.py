@@ -94,5 +94,5 @@ def draw_run_series(
 
 
 def _headroom(most: float) -> float | None:
-    """Upper end of an axis for values up to `most`; none where nothing was ever sent."""
+    """Returns the upper end of an axis for values up to `most`; None where nothing was ever sent."""
     return 1.25 * most if most > 0 else None

@@ -1,4 +1,4 @@
-"""Start-up."""
+"""Picture of the start-up of a connection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Outcomes along the values of a field."""
+"""Picture of a sweep: outcomes over the values of a field."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Goodput against delay."""
+"""Picture of goodput against delay, a point per congestion control."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ CASES = (
 
 @dataclass(frozen=True)
 class Cost:
-    """Cost of a run."""
+    """Cost of a run in time and memory."""
 
     simulated_s: float
     cpu_s: float

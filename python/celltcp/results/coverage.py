@@ -1,4 +1,4 @@
-"""Flows whose UE no cell could reach."""
+"""Warnings about flows whose UE no cell could reach."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CONNECTION = ["run", "cca", "flow"]
 
 
 def uncovered(results: Results) -> list[str]:
-    """A warning for each flow of which nothing arrived, as its UE lost its cell and found no other."""
+    """Returns a warning for each flow of which nothing arrived because its UE found no cell."""
     flows = results.tables["flows"].to_pandas()
     events = results.tables["events"].to_pandas()
     failures = events[events["kind"] == "radio-link-failure"]

@@ -1,4 +1,4 @@
-"""Folders of results: whose they are, whether they can be written, and files that are whole."""
+"""Folders of results: checks of their origin and of write access, and writing of complete files."""
 
 from __future__ import annotations
 

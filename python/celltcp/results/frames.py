@@ -26,7 +26,7 @@ class Recorded:
 
     @property
     def decisions(self) -> pd.DataFrame:
-        """The decisions of selectors: when, which congestion control, and why."""
+        """The decisions of selectors: time, congestion control and reason."""
         return frame(self.results.decisions)
 
     @property

@@ -1,4 +1,4 @@
-"""Selectors that ask a radio that is not there."""
+"""Warnings about selectors that ask for radio hints in a scenario without a radio."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def unheard(results: Results) -> list[str]:
-    """A warning for each selector that is to have hints where there is no radio to give any."""
+    """Returns a warning for each selector with radio hints in a scenario without a radio."""
     if "radio" in tomllib.loads(results.about["scenario"]):
         return []
     place = results.about["name"]

@@ -1,4 +1,4 @@
-"""Limits other than the network, kernels short of memory, and traces that repeat within a run."""
+"""Warnings about limits other than the network, kernels short of memory, and repeated traces."""
 
 from __future__ import annotations
 

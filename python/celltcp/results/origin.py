@@ -1,4 +1,4 @@
-"""Origin: what results say of how they were made."""
+"""Origin: the description in results of how they were made."""
 
 from __future__ import annotations
 

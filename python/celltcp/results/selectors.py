@@ -46,7 +46,7 @@ class Used:
 
 
 def used_in(results: Results) -> list[Used]:
-    """One per line-up and flow with a selector, in the order of the runs; none without selectors."""
+    """Returns one entry per line-up and flow with a selector, in the order of the runs."""
     if "decisions" not in results.tables:
         return []
     flows: pd.DataFrame = results.tables["flows"].select(["run", "flow", "name", "cca"]).to_pandas()

@@ -97,7 +97,7 @@ class Explanation:
 
     @property
     def title(self) -> str:
-        """Title: scenario, CCA as asked for, run, and connection if there are several."""
+        """Title: scenario, `auto` with its parameters, run, and connection if there are several."""
         called = labels([self.cca])[self.cca]
         title = f"{self.name}, {called}, seed {self.seed}"
         if len(self.results.tables["flows"].filter(pc.field("run") == self.run)) > 1:

@@ -13,17 +13,17 @@ from celltcp.statistics import Estimate, estimate
 class Price:
     """Mean cost of changes."""
 
-    #: All that were made.
+    #: Number of all changes.
     changes: int
-    #: Those of which it is known what was sent again in the second after.
+    #: Number of changes whose retransmissions in the second after are known.
     measured: int
     #: Number of those that are not measured, by the reason.
     unmeasured: dict[str, int]
-    #: Those that are held against a run that stays.
+    #: Number of changes that are compared with a run that keeps its congestion control.
     replayed: int
     #: Share of packets sent again in the second after a change that was measured.
     lost: Estimate
-    #: The same of changes that were replayed if they had not been made, and the difference to it,
+    #: The same share in the runs without the change, for replayed changes, and the difference,
     #: change by change.
     lost_staying: Estimate
     extra: Estimate

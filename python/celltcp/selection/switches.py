@@ -16,7 +16,7 @@ from celltcp.engines import Engine
 from celltcp.results.frames import frame, spans
 from celltcp.sources import Source
 
-#: Over which time a change is looked at, s.
+#: Time before and after a change that is compared, s.
 _LOOKED_AT_S = 1.0
 
 #: Reasons why changes are not measured.

@@ -55,7 +55,7 @@ def engines(scenarios: str, requirement: str, settings: RunSettings, json_file: 
 
 
 def print_overlap(found: Overlap) -> None:
-    """The sets of all cases, who is in one only, and how many overlap."""
+    """Prints the sets of all cases, the CCAs in one set only, and the number of overlaps."""
     console = wide_console()
     about = found.about
     print_table(console, _cases(found.cases), ("kernel only", "native only", "in both"))

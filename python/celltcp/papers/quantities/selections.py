@@ -1,4 +1,4 @@
-"""Quantities of selections: what the best CCAs by phase gain, and how many cases gain how much."""
+"""Quantities of selections: the gain of the best CCAs by phase, and the number of cases by gain."""
 
 from __future__ import annotations
 

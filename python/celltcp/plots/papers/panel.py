@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Panel:
-    """What draws one set of axes, and the projection of these."""
+    """Function that draws one set of axes, and their projection."""
 
     draw: Callable[[Axes], None]
     projection: str | None = None

@@ -1,4 +1,4 @@
-"""A tree from what would have come of each congestion control."""
+"""Growth of a tree from the measured outcomes of each congestion control."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ class Grown:
     margin: float = 0.0
 
     def with_margin(self, margin: float) -> Grown:
-        """The same with another margin."""
+        """Returns this tree with another margin."""
         return replace(self, margin=margin)
 
 
 def leaf_of_one(requirement: str, cca: str) -> Grown:
-    """A tree for the start that takes this one always."""
+    """Returns a tree for the start that always takes this congestion control."""
     leaf: dict[str, object] = {"cases": 0, "take": [cca], "parts": {cca: [0.0, 0.0, 0.0]}}
     return Grown(requirement, "start", [leaf], {}, {})
 
@@ -97,7 +97,7 @@ def grow(
     leaves: int,
     least: int,
 ) -> Grown:
-    """The tree for a requirement and moment.
+    """Returns the tree for a requirement and moment.
 
     It predicts the measure of all congestion controls at once, each moment's mean left out, so that
     splits part moments by who does better and not by how well all do. Cross-validation leaves out one
@@ -145,7 +145,7 @@ def _fit(seen: Matrix, measured: Matrix, leaves: int, least: int) -> DecisionTre
 
 
 def _better(leaves: Leaves, measured: Matrix, families: Names, default: int | None) -> dict[int, Flags]:
-    """Per leaf, who may be taken there: the default, and whoever is surely better than it.
+    """Returns per leaf the congestion controls allowed there: the default, and those surely better.
 
     That is over all moments; and in no family of networks with enough of them may it be surely worse.
     """
@@ -177,7 +177,7 @@ def _mean_over_error(values: Matrix) -> Matrix:
 
 
 def _taken(leaves: Leaves, measured: Matrix, better: Mapping[int, Flags]) -> dict[int, int]:
-    """Per leaf, the number of the congestion control that the policy takes there."""
+    """Returns per leaf the number of the congestion control that the policy takes there."""
     means = {leaf: measured[leaves == leaf].mean(axis=0) for leaf in better}
     return {leaf: int(np.argmax(np.where(better[leaf], means[leaf], -np.inf))) for leaf in better}
 
@@ -190,7 +190,7 @@ def _nodes(
     ccas: Sequence[str],
     features: Sequence[str],
 ) -> list[dict[str, object]]:
-    """The nodes as policy files have them: children after their parents."""
+    """Returns the nodes as policy files have them: children after their parents."""
     inner = tree.tree_
     leaves = tree.apply(seen)
     visits = tree.decision_path(seen).tocsc()
