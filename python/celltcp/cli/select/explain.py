@@ -91,7 +91,7 @@ def explain(
 
 
 def draw_all(found: list[Explanation], folder: Path) -> None:
-    """Draws a picture of each explanation: explain.png, explain-2.png and so on (`Explanation.picture`)."""
+    """Draws a picture of each explanation: explain.png, explain-2.png and so on."""
     for each in found:
         draw(each.plot(), folder, each.picture)
 
