@@ -1,8 +1,10 @@
-//! Receiving half of a connection: reassembly, timing of ACKs, offered window.
+//! Receiver: the receiving half of a connection. It takes segments, and fills in the ACK fields of those that leave.
 
 mod echo;
 mod reading;
+mod reassembly;
 mod relay;
+mod timing;
 mod window;
 
 use units::{Duration, Instant};
@@ -11,28 +13,11 @@ use crate::config::TcpConfig;
 use crate::segment::{Flags, SackBlocks, Segment};
 use echo::Echo;
 pub(crate) use echo::EchoMode;
+use reassembly::REPORTED_BLOCKS;
 use relay::Relay;
+use timing::MAX_QUICK_ACKS;
 use window::WindowTuning;
 pub(crate) use window::first_window;
-
-/// Most successive ACKs for single segments after the start or a disturbance (`TCP_MAX_QUICKACKS`).
-const MAX_QUICK_ACKS: u32 = 16;
-/// Duplicate ACKs that are never delayed, so that fast retransmit is not late.
-const DUPLICATE_THRESHOLD: u32 = 3;
-/// ACKs that may be merged while there are holes (`tcp_comp_sack_nr`).
-const COMPRESSED_ACKS: u32 = 44;
-/// Longest delay of merged ACKs (`tcp_comp_sack_delay_ns`), and the share of the RTT that replaces it if that
-/// is shorter, percent (`tcp_comp_sack_rtt_percent`).
-const COMPRESSION_DELAY: Duration = Duration::from_millis(1);
-const COMPRESSION_PERCENT: u64 = 33;
-/// Slack of the timer of merged ACKs (`tcp_comp_sack_slack_ns`).
-const COMPRESSION_SLACK: Duration = Duration::from_micros(10);
-/// Longest delay of an ACK (`TCP_DELACK_MAX`).
-const LONGEST_DELAY: Duration = Duration::from_millis(200);
-/// Blocks that are kept for reports, the latest first (`TCP_NUM_SACKS`).
-const REPORTED_BLOCKS: usize = 4;
-/// Blocks that merged ACKs may report without losing one (`TCP_SACK_BLOCKS_EXPECTED`).
-const EXPECTED_BLOCKS: usize = 2;
 
 /// ACK of the state before the present segment.
 #[derive(Clone, Copy, Debug)]
@@ -144,11 +129,6 @@ impl Receiver {
         self.window.mss() as u32
     }
 
-    /// Returns the delay of delayed ACKs.
-    pub(crate) fn ack_timeout(&self) -> Duration {
-        self.ack_timeout
-    }
-
     /// Returns the next expected sequence number.
     pub(crate) fn rcv_nxt(&self) -> u64 {
         self.rcv_nxt
@@ -163,27 +143,6 @@ impl Receiver {
     /// Returns whether all data and the FIN have arrived.
     pub(crate) fn fin_received(&self) -> bool {
         self.fin.is_some_and(|fin| self.rcv_nxt > fin)
-    }
-
-    /// Returns the time at which a delayed ACK is due.
-    pub(crate) fn deadline(&self) -> Instant {
-        self.delayed_at.min(self.compressed_at)
-    }
-
-    /// Returns whether an ACK must be sent now.
-    pub(crate) fn ack_due(&mut self, now: Instant) -> bool {
-        if self.delayed_at <= now {
-            // Nothing arrived in time: the next ACK may be delayed longer.
-            self.delayed_at = Instant::NEVER;
-            self.ack_timeout = (self.ack_timeout * 2).min(self.rto).min(LONGEST_DELAY);
-            self.ack_now = true;
-        }
-        self.ack_now || self.compressed_at <= now
-    }
-
-    /// Requests an ACK at once.
-    pub(crate) fn acknowledge_now(&mut self) {
-        self.ack_now = true;
     }
 
     /// Returns whether `len` sequence numbers from `seq` touch the window (RFC 9293 §3.4).
@@ -310,45 +269,6 @@ impl Receiver {
         in_order && (alone || fin && len == 0)
     }
 
-    /// Decides whether an ACK leaves now, later, or merged with others (the kernel's `__tcp_ack_snd_check`).
-    fn decide_on_ack(&mut self, now: Instant) {
-        if self.read_to.is_some() && self.is_late() && self.window.is_scarce(self.held()) {
-            // The window would shrink (the kernel's `__tcp_select_window`).
-            self.quick_acks = 0;
-        }
-        // Not while unread data would shrink the window: then the reader sends the ACK.
-        if self.quick_acks > 0
-            || !self.delayed_ack
-            || (self.is_late() && self.window.keeps(self.held()))
-        {
-            self.ack_now = true;
-        }
-        if self.ack_now {
-            return;
-        }
-        if !self.out_of_order.is_empty() {
-            self.acknowledge_hole(now);
-        } else {
-            self.delay_ack(now);
-        }
-    }
-
-    /// Delays the ACK of the present segment; one that was about to leave leaves now (the kernel's
-    /// `tcp_send_delayed_ack`).
-    fn delay_ack(&mut self, now: Instant) {
-        let delay = self.ack_delay();
-        if self.delayed_at <= now + delay / 4 {
-            self.ack_now = true;
-        } else {
-            self.delayed_at = self.delayed_at.min(now + delay);
-        }
-    }
-
-    /// Returns whether more than a full segment is not acknowledged.
-    fn is_late(&self) -> bool {
-        self.rcv_nxt - self.acked > self.window.mss()
-    }
-
     /// Handles a read of all data in order, unless the application reads by request. Returns whether there was any.
     pub(crate) fn on_read(&mut self, now: Instant) -> bool {
         let taken = core::mem::take(&mut self.waiting);
@@ -372,19 +292,6 @@ impl Receiver {
         self.ack_now |= opens || due && !self.keeps_all_back();
     }
 
-    /// Returns the delay of an ACK, at most an RTT if that is known.
-    fn ack_delay(&self) -> Duration {
-        if !self.started {
-            // There was no data yet that the delay could be adapted to.
-            return Duration::ZERO;
-        }
-        let mut delay = self.ack_timeout.min(LONGEST_DELAY);
-        if delay > self.delayed_ack_timeout && !self.srtt.is_zero() {
-            delay = delay.min(self.srtt.max(self.delayed_ack_timeout));
-        }
-        delay
-    }
-
     /// Grows the window for a segment of `bytes` payload bytes.
     fn grow_window(&mut self, bytes: u64) {
         if self.window.grow(bytes, self.held()) {
@@ -402,19 +309,6 @@ impl Receiver {
         } else {
             in_order + self.held_beyond()
         }
-    }
-
-    fn held_beyond(&self) -> u64 {
-        let ranges = self.out_of_order.iter();
-        let memory = ranges.map(|(from, to)| self.window.memory_of(to - from));
-        memory.sum()
-    }
-
-    /// Returns the distance from the next expected number to the end of the data beyond holes.
-    fn reach_beyond(&self) -> u64 {
-        self.out_of_order
-            .last()
-            .map_or(0, |&(_, to)| to - self.rcv_nxt)
     }
 
     /// Takes the ACK that leaves before the present segment counts.
@@ -462,115 +356,6 @@ impl Receiver {
         self.window.field(self.rcv_nxt, held)
     }
 
-    /// Drops what lies beyond the end of the stream, and the report of duplicates (the kernel's `tcp_fin`).
-    fn end_stream(&mut self) {
-        self.out_of_order.clear();
-        self.recent.clear();
-        self.duplicate = None;
-    }
-
-    /// Adds a range to the report of duplicates if it touches the range there (the kernel's `tcp_dsack_extend`).
-    fn extend_duplicate(&mut self, from: u64, to: u64) {
-        self.duplicate = Some(match self.duplicate {
-            Some((left, right)) if from <= right && left <= to => (left.min(from), right.max(to)),
-            Some(other) => other,
-            None => (from, to),
-        });
-    }
-
-    fn take_in_order(&mut self) {
-        let high = self.rcv_nxt;
-        while let Some(&(from, to)) = self.out_of_order.first() {
-            if from > self.rcv_nxt {
-                break;
-            }
-            if from < high {
-                // The new segment has repeated it (the kernel's `tcp_ofo_queue`).
-                self.extend_duplicate(from, to.min(high));
-            }
-            self.rcv_nxt = self.rcv_nxt.max(to);
-            self.out_of_order.remove(0);
-        }
-        let next = self.rcv_nxt;
-        self.recent.retain(|&(from, _)| from > next);
-    }
-
-    fn store_out_of_order(&mut self, seq: u64, end: u64) {
-        let at = self.out_of_order.partition_point(|&(_, to)| to < seq);
-        let mut merged = (seq, end);
-        let mut last = at;
-        while let Some(&(from, to)) = self.out_of_order.get(last) {
-            if from > end {
-                break;
-            }
-            if from <= seq && end <= to {
-                self.duplicate = Some((seq, end));
-            }
-            merged = (merged.0.min(from), merged.1.max(to));
-            last += 1;
-        }
-        self.out_of_order.splice(at..last, [merged]);
-        self.report(seq, end);
-    }
-
-    /// Puts the block with new data before the other ones to be reported (the kernel's `tcp_sack_new_ofo_skb`). While
-    /// ACKs are being merged, one leaves first if the blocks that it reports would be displaced.
-    fn report(&mut self, seq: u64, end: u64) {
-        let touches = |&(from, to): &(u64, u64)| seq <= to && from <= end;
-        let known = self.recent.iter().position(touches);
-        let place = known.unwrap_or(self.recent.len());
-        if place >= EXPECTED_BLOCKS && self.compressed > 0 {
-            let duplicate = self.duplicate.take();
-            let (number, sack) = self.acknowledge();
-            self.duplicate = duplicate;
-            self.early_ack = Some(EarlyAck {
-                number,
-                sack,
-                window: self.window_field(),
-                echo: self.echoes(),
-            });
-        }
-        let mut block = (seq, end);
-        if known.is_some() {
-            self.recent.retain(|&(from, to)| {
-                let joins = block.0 <= to && from <= block.1;
-                if joins {
-                    block = (block.0.min(from), block.1.max(to));
-                }
-                !joins
-            });
-        }
-        self.recent.insert(0, block);
-        self.recent.truncate(REPORTED_BLOCKS);
-    }
-
-    /// Acknowledges data beyond a hole: the first duplicate ACKs leave at once, later ones may be merged for
-    /// a fraction of the RTT (Linux's SACK compression).
-    fn acknowledge_hole(&mut self, now: Instant) {
-        if !self.sack || self.compressed >= COMPRESSED_ACKS {
-            self.ack_now = true;
-            return;
-        }
-        if self.duplicates_for != self.rcv_nxt {
-            self.duplicates_for = self.rcv_nxt;
-            self.duplicates_sent = 0;
-        }
-        if self.duplicates_sent < DUPLICATE_THRESHOLD {
-            self.duplicates_sent += 1;
-            self.ack_now = true;
-            return;
-        }
-        self.compressed += 1;
-        if self.compressed_at == Instant::NEVER {
-            let mut rtt = self.window.rtt();
-            if !self.srtt.is_zero() {
-                rtt = rtt.min(self.srtt);
-            }
-            let share = rtt.scaled(COMPRESSION_PERCENT, 100);
-            self.compressed_at = now + COMPRESSION_DELAY.min(share) + COMPRESSION_SLACK;
-        }
-    }
-
     /// Handles the end of the handshake, which took `rtt` if no part of it was repeated.
     pub(crate) fn establish(&mut self, now: Instant, rtt: Option<Duration>) {
         self.window.start(now);
@@ -578,48 +363,6 @@ impl Receiver {
             self.srtt = rtt;
             self.rto = rtt + (rtt * 2).max(self.min_rto);
         }
-    }
-
-    fn expect_quick_acks(&mut self, most: u32) {
-        let wanted = match self.window.offered_window() / (2 * self.window.mss()) {
-            0 => 2,
-            segments => segments as u32,
-        };
-        self.quick_acks = self.quick_acks.max(wanted.min(most));
-    }
-
-    /// Acknowledges each segment at once for a while, and what an ACK is still due for.
-    pub(crate) fn acknowledge_quickly(&mut self) {
-        self.enter_quick_ack_mode(MAX_QUICK_ACKS);
-        self.ack_now |= self.delayed_at != Instant::NEVER;
-    }
-
-    fn enter_quick_ack_mode(&mut self, most: u32) {
-        self.expect_quick_acks(most);
-        self.ack_timeout = self.delayed_ack_timeout;
-    }
-
-    /// Adapts the delay of ACKs to the spacing of arrivals (the kernel's `tcp_event_data_recv`).
-    fn adapt_ack_timeout(&mut self, now: Instant) {
-        if !self.started {
-            self.started = true;
-            self.enter_quick_ack_mode(MAX_QUICK_ACKS);
-        } else {
-            // Counted in ticks of a millisecond.
-            let tick = |at: Instant| at.since_start().as_millis();
-            let gap = Duration::from_millis(tick(now) - tick(self.last_arrival));
-            let least = self.delayed_ack_timeout;
-            if gap <= least / 2 {
-                self.ack_timeout = self.ack_timeout / 2 + least / 2;
-            } else if gap < self.ack_timeout {
-                let longer = self.ack_timeout / 2 + gap;
-                self.ack_timeout = longer.min(self.rto).min(LONGEST_DELAY);
-            } else if gap > self.rto {
-                // The sender has probably restarted its window and needs ACKs quickly.
-                self.expect_quick_acks(MAX_QUICK_ACKS);
-            }
-        }
-        self.last_arrival = now;
     }
 }
 

@@ -35,9 +35,6 @@ pub enum End {
 }
 
 impl End {
-    /// Both ends, by their [`End::index`].
-    pub const BOTH: [Self; 2] = [Self::Client, Self::Server];
-
     /// The end on the other side of the connection.
     pub fn other(self) -> Self {
         match self {

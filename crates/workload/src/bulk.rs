@@ -1,9 +1,11 @@
 //! Bulk transfer: the server sends as much as it can, until a number of bytes or a time.
 
 use config::{Wrong, positive, table};
+use units::random::Stream;
 use units::{Bytes, Duration, Instant};
 
 use crate::application::{Application, Command, ENDLESS, End};
+use crate::workload::Settings;
 
 table! {
     /// Transfer of as much as possible until the first of the limits; without a limit, until the run ends.
@@ -15,10 +17,18 @@ table! {
     }
 }
 
-impl Bulk {
-    pub(crate) fn check(&self) -> Result<(), Wrong> {
+impl Settings for Bulk {
+    fn check(&self) -> Result<(), Wrong> {
         self.stop.map_or(Ok(()), |stop| positive("stop", stop))?;
         self.bytes.map_or(Ok(()), |bytes| positive("bytes", bytes))
+    }
+
+    fn is_random(&self) -> bool {
+        false
+    }
+
+    fn application(&self, _: Stream) -> Box<dyn Application> {
+        Box::new(Transfer::new(self.clone()))
     }
 }
 

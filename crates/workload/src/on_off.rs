@@ -5,7 +5,7 @@ use units::random::Stream;
 use units::{Bytes, Duration, Instant, Rate};
 
 use crate::application::{Application, Command, ENDLESS, End};
-use crate::workload::SECOND;
+use crate::workload::{SECOND, Settings};
 
 /// A source that writes at a rate does so in pieces of this size.
 const PIECE: Bytes = Bytes::new(1448);
@@ -22,15 +22,19 @@ table! {
     }
 }
 
-impl OnOff {
-    pub(crate) fn check(&self) -> Result<(), Wrong> {
+impl Settings for OnOff {
+    fn check(&self) -> Result<(), Wrong> {
         self.on.check(false).at("on")?;
         self.off.check(true).at("off")?;
         self.rate.map_or(Ok(()), |rate| positive("rate", rate))
     }
 
-    pub(crate) fn is_random(&self) -> bool {
+    fn is_random(&self) -> bool {
         self.on.is_random() || self.off.is_random()
+    }
+
+    fn application(&self, draws: Stream) -> Box<dyn Application> {
+        Box::new(Source::new(self.clone(), draws))
     }
 }
 

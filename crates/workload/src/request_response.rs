@@ -5,7 +5,7 @@ use units::random::Stream;
 use units::{Bytes, Duration, Instant};
 
 use crate::application::{Application, Command, End};
-use crate::workload::{SECOND, at_least_one};
+use crate::workload::{SECOND, Settings, at_least_one};
 
 table! {
     /// Requests of the receiving node, each answered by the sending node before the next. The bytes of a flow in
@@ -31,8 +31,8 @@ table! {
     }
 }
 
-impl RequestResponse {
-    pub(crate) fn check(&self) -> Result<(), Wrong> {
+impl Settings for RequestResponse {
+    fn check(&self) -> Result<(), Wrong> {
         self.request.check(false).at("request")?;
         self.response.check(false).at("response")?;
         self.think.check(true).at("think")?;
@@ -40,9 +40,13 @@ impl RequestResponse {
         at_least_one("count", self.count, "1 request or more")
     }
 
-    pub(crate) fn is_random(&self) -> bool {
+    fn is_random(&self) -> bool {
         let sizes = self.request.is_random() || self.response.is_random();
         sizes || self.think.is_random() || self.gap.is_random()
+    }
+
+    fn application(&self, draws: Stream) -> Box<dyn Application> {
+        Box::new(Requests::new(self.clone(), draws))
     }
 }
 

@@ -5,7 +5,7 @@ use units::random::Stream;
 use units::{Bytes, Duration, Instant};
 
 use crate::application::{Application, Command, End};
-use crate::workload::{SECOND, at_least_one};
+use crate::workload::{SECOND, Settings, at_least_one};
 
 table! {
     /// Short flows one after another.
@@ -23,15 +23,19 @@ table! {
     }
 }
 
-impl Sequence {
-    pub(crate) fn check(&self) -> Result<(), Wrong> {
+impl Settings for Sequence {
+    fn check(&self) -> Result<(), Wrong> {
         self.size.check(false).at("size")?;
         self.gap.check(true).at("gap")?;
         at_least_one("count", self.count, "1 flow or more")
     }
 
-    pub(crate) fn is_random(&self) -> bool {
+    fn is_random(&self) -> bool {
         self.size.is_random() || self.gap.is_random()
+    }
+
+    fn application(&self, draws: Stream) -> Box<dyn Application> {
+        Box::new(Downloads::new(self.clone(), draws))
     }
 }
 

@@ -7,37 +7,62 @@ use units::Duration;
 use units::random::Stream;
 
 use crate::application::Application;
-use crate::bulk::{Bulk, Transfer};
-use crate::on_off::{OnOff, Source};
-use crate::request_response::{RequestResponse, Requests};
-use crate::sequence::{Downloads, Sequence};
+use crate::{Bulk, OnOff, RequestResponse, Sequence};
 
 /// Distribution of times with a mean of a second.
 pub(crate) const SECOND: Distribution<Duration> = Distribution::Exponential {
     mean: Duration::from_secs(1),
 };
 
-/// Application of a flow.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-#[schemars(transform = or_word)]
-pub enum Workload {
-    /// Sends as much as it can.
-    Bulk(Bulk),
-    /// Short flows one after another, each on a connection of its own.
-    Sequence(Sequence),
-    /// Sends and pauses in turn, on one connection.
-    OnOff(OnOff),
-    /// The receiving node asks and the sending node answers, again and again on one connection.
-    RequestResponse(RequestResponse),
+/// Settings of an application.
+pub(crate) trait Settings {
+    /// Checks that all fields are in their ranges.
+    fn check(&self) -> Result<(), Wrong>;
+
+    /// Returns whether the application draws random numbers.
+    fn is_random(&self) -> bool;
+
+    /// Returns the application of a flow, which takes its random numbers from `draws`.
+    fn application(&self, draws: Stream) -> Box<dyn Application>;
 }
 
-word_or_table!(Workload {} {
-    "bulk" => Bulk(Bulk),
-    "sequence" => Sequence(Sequence),
-    "on-off" => OnOff(OnOff),
-    "request-response" => RequestResponse(RequestResponse),
-});
+/// Declares the kinds of applications, each with its name in files and its settings.
+macro_rules! kinds {
+    ($($(#[$about:meta])* $kind:ident($settings:ty) = $name:literal,)+) => {
+        /// Application of a flow.
+        #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+        #[serde(tag = "kind")]
+        #[schemars(transform = or_word)]
+        pub enum Workload {
+            $(
+                $(#[$about])*
+                #[serde(rename = $name)]
+                $kind($settings),
+            )+
+        }
+
+        word_or_table!(Workload {} { $($name => $kind($settings),)+ });
+
+        impl Workload {
+            fn settings(&self) -> &dyn Settings {
+                match self {
+                    $(Self::$kind(settings) => settings,)+
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// Sends as much as it can.
+    Bulk(Bulk) = "bulk",
+    /// Short flows one after another, each on a connection of its own.
+    Sequence(Sequence) = "sequence",
+    /// Sends and pauses in turn, on one connection.
+    OnOff(OnOff) = "on-off",
+    /// The receiving node asks and the sending node answers, again and again on one connection.
+    RequestResponse(RequestResponse) = "request-response",
+}
 
 impl Default for Workload {
     fn default() -> Self {
@@ -51,32 +76,17 @@ impl Workload {
     /// # Errors
     /// [`Wrong`] names the first that is not.
     pub fn check(&self) -> Result<(), Wrong> {
-        match self {
-            Self::Bulk(bulk) => bulk.check(),
-            Self::Sequence(sequence) => sequence.check(),
-            Self::OnOff(on_off) => on_off.check(),
-            Self::RequestResponse(requests) => requests.check(),
-        }
+        self.settings().check()
     }
 
     /// Returns whether the application draws random numbers.
     pub fn is_random(&self) -> bool {
-        match self {
-            Self::Bulk(_) => false,
-            Self::Sequence(sequence) => sequence.is_random(),
-            Self::OnOff(on_off) => on_off.is_random(),
-            Self::RequestResponse(requests) => requests.is_random(),
-        }
+        self.settings().is_random()
     }
 
     /// Returns the application.
     pub(crate) fn application(&self, draws: Stream) -> Box<dyn Application> {
-        match self.clone() {
-            Self::Bulk(bulk) => Box::new(Transfer::new(bulk)),
-            Self::Sequence(sequence) => Box::new(Downloads::new(sequence, draws)),
-            Self::OnOff(on_off) => Box::new(Source::new(on_off, draws)),
-            Self::RequestResponse(requests) => Box::new(Requests::new(requests, draws)),
-        }
+        self.settings().application(draws)
     }
 }
 
