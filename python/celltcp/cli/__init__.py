@@ -17,6 +17,7 @@ from celltcp.cli.kernel import kernel
 from celltcp.cli.papers import papers
 from celltcp.cli.pcap import pcap
 from celltcp.cli.radio import radio
+from celltcp.cli.report import report
 from celltcp.cli.run import run
 from celltcp.cli.scenarios import scenarios
 from celltcp.cli.select import select
@@ -65,7 +66,7 @@ def celltcp() -> None:
 
 
 for command in (
-    *(compare, sweep, run, cca, scenarios, traces, units, show),
+    *(compare, sweep, run, cca, scenarios, traces, units, show, report),
     *(select, papers, pcap, radio, fidelity, kernel, bench),
 ):
     add_verbosity(command)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from celltcp.report.outcome_texts import agreement_text, place_text, quantity_text, value_text
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.console import Console
 
-    from celltcp.papers.outcome import Agreement, Outcome, Row
+    from celltcp.papers.outcome import Outcome, Row
 
 
 def print_outcome(found: Outcome, console: Console) -> None:
@@ -59,11 +61,11 @@ def _print_numbers(title: str, rows: Sequence[Row], console: Console) -> None:
     table.add_column("agrees")
     for row in rows:
         table.add_row(
-            _place(row),
+            place_text(row),
             row.theirs.cca,
-            _quantity(row),
-            _text(row.theirs.value, row.theirs.ci95),
-            _text(row.here.mean, row.here.ci95),
+            quantity_text(row),
+            value_text(row.theirs.value, row.theirs.ci95),
+            value_text(row.here.mean, row.here.ci95),
             f"{100 * row.error:+.0f} %" if not math.isnan(row.error) else "-",
             _agrees(row),
         )
@@ -85,9 +87,11 @@ def _print_claims(title: str, rows: Sequence[Row], console: Console) -> None:
     table.add_column("holds")
     for row in rows:
         claim = row.theirs.claim.text if row.theirs.claim else ""
-        here = _text(row.here.mean, row.here.ci95)
+        here = value_text(row.here.mean, row.here.ci95)
         holds = {True: "yes", False: "no", None: "-"}[row.holds]
-        table.add_row(_place(row), row.theirs.cca, row.theirs.note, _quantity(row), claim, here, holds)
+        table.add_row(
+            place_text(row), row.theirs.cca, row.theirs.note, quantity_text(row), claim, here, holds
+        )
     print_table(console, table, ("quantity", "claim"))
 
 
@@ -107,32 +111,15 @@ def _print_means(title: str, rows: Sequence[Row], console: Console) -> None:
         table.add_column(cca, justify="right")
     lines: dict[tuple[str, str], dict[str, str]] = {}
     for row in rows:
-        line = lines.setdefault((_place(row), _quantity(row)), {})
-        line[row.theirs.cca] = _text(row.here.mean, row.here.ci95)
+        line = lines.setdefault((place_text(row), quantity_text(row)), {})
+        line[row.theirs.cca] = value_text(row.here.mean, row.here.ci95)
     for (place, quantity), line in lines.items():
         table.add_row(place, quantity, *(line.get(cca, "") for cca in ccas))
     print_table(console, table)
 
 
-def _place(row: Row) -> str:
-    return ", ".join(each for each in (row.theirs.scenario, row.theirs.part) if each)
-
-
-def _quantity(row: Row) -> str:
-    return ", ".join(each for each in (row.theirs.quantity, row.theirs.unit) if each)
-
-
 #: Words for the kinds of intervals.
 _KINDS = {"runs": "", "slots": " of slots of 100 ms, averaged over the run"}
-
-
-def agreement_text(found: Agreement) -> str:
-    """Returns an agreement in words."""
-    judged = f"{found.inside} of {found.judged} in their intervals" if found.judged else "no intervals"
-    return (
-        f"{found.quantity}: mean rank correlation {found.rho:+.2f} (of {found.groups}, ties within "
-        f"2 %; p = {found.chance:.2g}), mean error {100 * found.error:.0f} %, {judged}"
-    )
 
 
 def print_sweep(field: str, found: Sequence[tuple[str, Outcome]], console: Console) -> None:
@@ -162,9 +149,3 @@ def print_sweep(field: str, found: Sequence[tuple[str, Outcome]], console: Conso
 
 def _agrees(row: Row) -> str:
     return {True: "inside", False: "outside", None: "-"}[row.agrees]
-
-
-def _text(value: float | None, half: float | None) -> str:
-    if value is None or math.isnan(value):
-        return "-"
-    return f"{value:.2f}" + (f" ±{half:.2f}" if half is not None else "")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from celltcp._core import CelltcpError
 from celltcp.cli.console import wide_console
 from celltcp.cli.fitted import print_table
-from celltcp.cli.means import mean_text
 from celltcp.labels import labels as cca_labels
+from celltcp.report.means import mean_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,22 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from celltcp.cli.compare import (
-    DROPPABLE,
-    draw_comparison,
-    headings,
-    outcome_cells,
-    print_comparison,
-    tell_left_out,
-)
-from celltcp.cli.console import fitting, wide_console
+from celltcp.cli.compare import draw_comparison, print_comparison, print_fitting
+from celltcp.cli.console import wide_console
 from celltcp.cli.outcome import tell, tell_traces
 from celltcp.cli.progress import progress_bar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from rich.table import Table
 
     from celltcp.scenario_set import ScenarioSet
     from celltcp.settings import RunSettings
@@ -48,30 +39,15 @@ def compare_set(given: Sequence[str], settings: RunSettings, json_file: str | No
 
 def _print_set(result: ScenarioSet) -> None:
     """Prints the table of each scenario, the means over all, and on how many each CCA is best."""
-    from rich.table import Table
-
     from celltcp.labels import labels
+    from celltcp.report.comparison_tables import set_table
 
     for comparison in result.comparisons.values():
         print_comparison(comparison)
-    means = result.means
     count = len(result.comparisons)
     names = labels(result.ccas)
-
-    def build(left_out: frozenset[str]) -> Table:
-        counted = f"{count} {'scenario' if count == 1 else 'scenarios'}"
-        table = Table(title=f"Mean and 95 % interval over the means of {counted}")
-        table.add_column("CCA", overflow="fold")
-        for heading in headings(left_out):
-            table.add_column(heading, justify="right", no_wrap=True)
-        for cca in result.ccas:
-            table.add_row(names[cca], *outcome_cells(means[means["cca"] == cca], left_out))
-        return table
-
     console = wide_console()
-    table, left_out = fitting(console, build, DROPPABLE)
-    console.print(table)
-    tell_left_out(console, left_out)
+    print_fitting(console, set_table(result))
     for requirement, leading in result.leading.items():
         told = [
             f"{names[cca]} on {len(where)}"

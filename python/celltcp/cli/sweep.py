@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from celltcp.cli.compare import DROPPABLE, headings, outcome_cells, tell_left_out
-from celltcp.cli.console import fitting, wide_console
-from celltcp.cli.means import runs_text
+from celltcp.cli.compare import print_fitting
+from celltcp.cli.console import wide_console
 from celltcp.cli.options import campaign_options, draws, own_option, scenario_options, takes_settings
 from celltcp.cli.outcome import check_json, draw, is_drawn, tell, tell_traces
 from celltcp.cli.progress import progress_bar
@@ -53,33 +52,12 @@ def sweep(scenario: str, vary: str, settings: RunSettings, json_file: str | None
 
 def _print_sweep(result: Sweep) -> None:
     """Means with intervals, a row per value and congestion control."""
-    from rich.table import Table
-
-    from celltcp.labels import labels
+    from celltcp.report.comparison_tables import sweep_table
     from celltcp.results.origin import ran_by
 
     about = next(iter(result.comparisons.values())).results.about
-
-    def build(left_out: frozenset[str]) -> Table:
-        title = f"{about['name']}: mean and 95 % interval over {runs_text(about['runs'])}"
-        table = Table(title=title)
-        table.add_column(result.field)
-        table.add_column("CCA")
-        for heading in headings(left_out):
-            table.add_column(heading, justify="right", no_wrap=True)
-        for value, comparison in result.comparisons.items():
-            names = labels(comparison.ccas)
-            for cca in comparison.ccas:
-                mine = comparison.runs[comparison.runs["cca"] == cca]
-                table.add_row(value, names[cca], *outcome_cells(mine, left_out))
-            if len(comparison.ccas) > 1:
-                table.add_section()
-        return table
-
     console = wide_console()
-    table, left_out = fitting(console, build, DROPPABLE)
-    console.print(table)
-    tell_left_out(console, left_out)
+    print_fitting(console, sweep_table(result))
     warned: dict[str, list[str]] = {}
     for value, comparison in result.comparisons.items():
         for warning in comparison.warnings:

@@ -84,7 +84,7 @@ class ComparisonPlots:
         self._startup(picture.add_subplot(grid[0, 2]), 5.0)
         upper = picture.add_subplot(grid[1, :])
         lower = picture.add_subplot(grid[2, :], sharex=upper)
-        shown = self._shown()
+        shown = leaders(self._comparison)
         self._time_series(upper, lower, None, shown)
         if len(shown) < len(self._comparison.ccas):
             more = "the leaders; show --plot time-series --cca LIST draws others"
@@ -98,15 +98,6 @@ class ComparisonPlots:
         titled(picture, f"{about['name']}: {_runs(about)} of each CCA")
         footnote(picture, [ran_by(about), *(f"! {each}" for each in self._comparison.warnings)])
         return picture
-
-    def _shown(self) -> list[str]:
-        """Returns the congestion controls whose series are legible together: all, or the leaders."""
-        ccas = self._comparison.ccas
-        if len(ccas) <= _MOST_SERIES:
-            return ccas
-        ranked = [name for found in self._comparison.verdicts.values() for name in found.ranked[:2]]
-        leaders = list(dict.fromkeys([*ranked, *ccas]))[:_MOST_SERIES]
-        return [cca for cca in ccas if cca in leaders]
 
     def _throughput_delay(self, axes: Axes) -> None:
         draw_throughput_delay(axes, self._comparison.runs, self._comparison.ccas)
@@ -122,6 +113,16 @@ class ComparisonPlots:
         each = self._comparison
         slot_s = float(each.results.about["slot_s"])
         draw_startup(axes, each.slots, each.flows, each.ccas, slot_s=slot_s, seconds=seconds)
+
+
+def leaders(comparison: Comparison) -> list[str]:
+    """Returns the congestion controls whose series are legible together: all, or those that lead."""
+    ccas = comparison.ccas
+    if len(ccas) <= _MOST_SERIES:
+        return ccas
+    ranked = [name for found in comparison.verdicts.values() for name in found.ranked[:2]]
+    chosen = list(dict.fromkeys([*ranked, *ccas]))[:_MOST_SERIES]
+    return [cca for cca in ccas if cca in chosen]
 
 
 class RunPlots:

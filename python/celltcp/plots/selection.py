@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 #: Colours and markers of policies, in the order in which they are given.
-_LOOKS = (("#0072B2", "o"), ("#D55E00", "s"), ("#009E73", "^"), ("#CC79A7", "v"), ("#E69F00", "D"))
+LOOKS = (("#0072B2", "o"), ("#D55E00", "s"), ("#009E73", "^"), ("#CC79A7", "v"), ("#E69F00", "D"))
 
 #: Panels: value, half of its interval, axis.
-_PANELS = (
+PANELS = (
     ("gain", "gain_ci95", "gain over cubic, %"),
     ("regret", "regret_ci95", "regret to the best in hindsight, %"),
 )
@@ -41,10 +41,10 @@ def draw_cases(cases: pd.DataFrame, policies: list[str], requirements: Sequence[
     grid = picture.subplots(len(requirements), 2, squeeze=False, sharey=True)
     for panels, requirement in zip(grid, requirements, strict=True):
         mine = cases[cases["requirement"] == requirement]
-        for axes, (value, half, _) in zip(panels, _PANELS, strict=True):
+        for axes, (value, half, _) in zip(panels, PANELS, strict=True):
             _draw(axes, mine, scenarios, policies, (value, half))
         panels[0].set_title(f"for {requirement}", loc="left")
-    for axes, (_, _, label) in zip(grid[-1], _PANELS, strict=True):
+    for axes, (_, _, label) in zip(grid[-1], PANELS, strict=True):
         axes.set_xlabel(label)
     grid[0, 0].set_yticks(range(len(scenarios)), [short_name(name) for name in scenarios])
     grid[0, 0].set_ylim(len(scenarios) - 0.5, -0.5)
@@ -64,7 +64,7 @@ def _draw(
     axes.axvline(0, color="black", lw=0.8)
     for number, policy in enumerate(policies):
         mine = cases[cases["policy"] == policy]
-        colour, marker = _LOOKS[number % len(_LOOKS)]
+        colour, marker = LOOKS[number % len(LOOKS)]
         shift = (number - (len(policies) - 1) / 2) * 0.6 / len(policies)
         axes.errorbar(
             mine[value],

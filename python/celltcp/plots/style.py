@@ -49,6 +49,14 @@ _FONTS: dict[Any, Any] = {
     "ps.fonttype": 42,
 }
 
+#: Lengths of dashes and gaps of the named line styles, as matplotlib has them.
+_DASHES: dict[str, tuple[float, ...]] = {
+    "-": (),
+    "--": (3.7, 1.6),
+    ":": (1.0, 1.65),
+    "-.": (6.4, 1.6, 1.0, 1.6),
+}
+
 #: Most congestion controls whose intervals are legible in one panel.
 MOST_BANDS = 8
 
@@ -160,6 +168,14 @@ def legend_beside(picture: Figure, ccas: Sequence[str]) -> None:
     if any("capacity" in axes.get_legend_handles_labels()[1] for axes in picture.axes):
         handles.append(Patch(color=CAPACITY, label="capacity"))
     picture.legend(handles=handles, loc="outside right upper", fontsize=8, handlelength=3)
+
+
+def dashes(cca: str) -> tuple[float, ...]:
+    """Returns the dashes and gaps of a CCA's line, in widths of the line; none where it is whole."""
+    style = line(cca)
+    if isinstance(style, str):
+        return _DASHES[style]
+    return tuple(float(length) for length in style[1])
 
 
 def draw_series(axes: Axes, times: ArrayLike, values: ArrayLike, **look: Any) -> None:

@@ -12,7 +12,7 @@ from celltcp.plots.palette import colours, line, marker
 from celltcp.plots.style import figure, legend_beside
 
 #: Panels: metric and axis.
-_PANELS = (("goodput_mbps", "goodput, Mbit/s"), ("rtt_p95_ms", "95th percentile of RTT, ms"))
+PANELS = (("goodput_mbps", "goodput, Mbit/s"), ("rtt_p95_ms", "95th percentile of RTT, ms"))
 
 
 def draw_sweep(summary: pd.DataFrame, field: str, values: Sequence[str]) -> Figure:
@@ -26,7 +26,7 @@ def draw_sweep(summary: pd.DataFrame, field: str, values: Sequence[str]) -> Figu
     picture = figure(9, 3.6)
     ccas = list(dict.fromkeys(summary.index.get_level_values("cca")))
     names, shades = labels(ccas), colours(ccas)
-    for axes, (metric, label) in zip(picture.subplots(1, 2), _PANELS, strict=True):
+    for axes, (metric, label) in zip(picture.subplots(1, 2), PANELS, strict=True):
         for cca in ccas:
             mine = summary.xs(cca, level="cca")
             axes.errorbar(

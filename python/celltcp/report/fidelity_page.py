@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,11 +14,13 @@ from celltcp.fidelity.judgement import Fidelity, Judgement
 from celltcp.fidelity.rows import COLUMNS, difference_text
 from celltcp.plots.fidelity import draw_overview, draw_trajectories
 from celltcp.plots.style import save
+from celltcp.report.markdown import markdown_picture, markdown_table, wrapped
+from celltcp.report.section import Column, Table
 from celltcp.results import prepare_folder
 
 _MOST_TRAJECTORIES = 6
-#: Width of a line of text on the page.
-_WIDTH = 110
+#: Columns of tables of differences.
+_COLUMNS = (Column("case"), Column("CCA"), Column("difference"))
 
 
 def write_page(fidelity: Fidelity, file: Path, command: str, causes: Sequence[Cause]) -> Path:
@@ -86,7 +87,7 @@ def chosen_trajectories(judgements: Sequence[Judgement]) -> list[Judgement]:
 def _head(fidelity: Fidelity, command: str) -> str:
     last = fidelity.seed + fidelity.runs - 1
     seeds = f"seeds {fidelity.seed} to {last}" if last > fidelity.seed else f"seed {last}"
-    text = _wrapped(
+    text = wrapped(
         f"This page compares the TCP of celltcp {fidelity.version} with the TCP of Linux "
         f"{fidelity.kernel_version} on the same path realisations: {fidelity.runs} runs ({seeds}) of "
         f"each CCA in each case on each engine. {fidelity.within} of {len(fidelity.judgements)} "
@@ -112,7 +113,7 @@ def _bands(fidelity: Fidelity) -> str:
     rows = []
     for limits, places in bands.items():
         where = [f"{title} ({', '.join(ccas)})" for title, ccas in places.items()]
-        rows.append(_wrapped(f"- {limits}: {'; '.join(where)}."))
+        rows.append(wrapped(f"- {limits}: {'; '.join(where)}."))
     return "\n".join(["The bands:\n", *rows, ""])
 
 
@@ -126,9 +127,8 @@ def _outside(fidelity: Fidelity, causes: Sequence[Cause]) -> str:
         by_cause.setdefault(cause, []).append(judgement)
     parts = ["## Outside their bands\n"]
     for cause, judgements in sorted(by_cause.items(), key=lambda item: -len(item[1])):
-        parts += [_wrapped(cause), "", "| case | CCA | difference |", "| -- | -- | -- |"]
-        parts += [_row(each, each.outside) for each in judgements]
-        parts.append("")
+        rows = tuple(_row(each, each.outside) for each in judgements)
+        parts += [wrapped(cause), "", markdown_table(Table(_COLUMNS, rows)), ""]
     return "\n".join(parts)
 
 
@@ -136,30 +136,27 @@ def _undecided(fidelity: Fidelity) -> str:
     """The differences outside their bands whose intervals reach back, with their numbers of runs."""
     if not fidelity.undecided:
         return ""
-    lead = _wrapped(
+    lead = wrapped(
         "The means of these are outside their bands, but the intervals reach back into them: runs of "
         "one engine differ among each other as much as from those of the other engine."
     )
-    rows = [f"{_row(each, each.undecided)} {each.runs} |" for each in fidelity.undecided]
-    table = "\n".join(["| case | CCA | difference | runs |", "| -- | -- | -- | -- |", *rows])
+    rows = tuple((*_row(each, each.undecided), str(each.runs)) for each in fidelity.undecided)
+    table = markdown_table(Table((*_COLUMNS, Column("runs")), rows))
     return f"## Undecided\n\n{lead}\n\n{table}\n"
 
 
-def _row(judgement: Judgement, metrics: Sequence[str]) -> str:
+def _row(judgement: Judgement, metrics: Sequence[str]) -> tuple[str, ...]:
     differences = ", ".join(
         f"{name} {difference_text(judgement.differences[metric])}"
         for metric, name, _, _ in COLUMNS
         if metric in metrics
     )
-    return f"| {judgement.case} | {judgement.cca} | {differences} |"
+    return judgement.case, judgement.cca, differences
 
 
 def _counts(fidelity: Fidelity) -> str:
     """A row per group: how many differences are within their bands, and the largest ones."""
-    rows = [
-        "| group | within | undecided | largest difference of goodput | of mean RTT |",
-        "| -- | -- | -- | -- | -- |",
-    ]
+    rows = []
     for group, title in group_titles().items():
         mine = [judgement for judgement in fidelity.judgements if judgement.group == group]
         if not mine:
@@ -167,9 +164,11 @@ def _counts(fidelity: Fidelity) -> str:
         inside = sum(not each.outside and not each.undecided for each in mine)
         undecided = sum(bool(each.undecided) and not each.outside for each in mine)
         largest = (_largest(mine, metric) for metric in ("goodput_mbps", "rtt_mean_ms"))
-        rows.append(f"| {title} | {inside} of {len(mine)} | {undecided} | {' | '.join(largest)} |")
+        rows.append((title, f"{inside} of {len(mine)}", str(undecided), *largest))
+    headings = ("group", "within", "undecided", "largest difference of goodput", "of mean RTT")
+    table = markdown_table(Table(tuple(map(Column, headings)), tuple(rows)))
     where = "`celltcp fidelity --out DIR` writes every row to `DIR/fidelity.csv`."
-    return "\n".join([*rows, "", where, ""])
+    return f"{table}\n\n{where}\n"
 
 
 def _largest(judgements: Sequence[Judgement], metric: str) -> str:
@@ -178,10 +177,6 @@ def _largest(judgements: Sequence[Judgement], metric: str) -> str:
         return "undefined"
     worst = max(known, key=lambda each: abs(each.differences[metric].percent))
     return f"{difference_text(worst.differences[metric])} ({worst.cca}, {worst.case})"
-
-
-def _wrapped(text: str) -> str:
-    return textwrap.fill(" ".join(text.split()), _WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def _trajectories(fidelity: Fidelity, shown: Sequence[Judgement], folder: str) -> str:
@@ -199,4 +194,4 @@ def _trajectories(fidelity: Fidelity, shown: Sequence[Judgement], folder: str) -
 
 
 def _picture(path: str, text: str) -> str:
-    return f"![{text}]({path}.png)\n"
+    return f"{markdown_picture(text, f'{path}.png')}\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from celltcp.cli.fitted import print_table
-from celltcp.cli.means import percent_text
+from celltcp.report.means import percent_text
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -8,10 +8,10 @@ import click
 
 from celltcp.cli.console import wide_console
 from celltcp.cli.fitted import print_table
-from celltcp.cli.means import percent_text
 from celltcp.cli.options import case_options, option, takes_settings
 from celltcp.cli.outcome import check_json, tell
 from celltcp.cli.progress import progress_bar
+from celltcp.report.means import percent_text
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from celltcp.cli.console import wide_console
 from celltcp.cli.fitted import print_table
-from celltcp.cli.means import percent_text
 from celltcp.cli.select.baseline_tables import print_baselines
 from celltcp.cli.select.prices import print_prices
+from celltcp.report.means import percent_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

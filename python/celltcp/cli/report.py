@@ -1,0 +1,28 @@
+"""celltcp report."""
+
+from __future__ import annotations
+
+import click
+
+from celltcp.cli.verbosity import note
+
+
+@click.command()
+@click.argument("folders", metavar="DIR...", nargs=-1, required=True)
+@click.option(
+    "--out",
+    default="report.html",
+    show_default=True,
+    metavar="FILE",
+    help="File of the report.",
+)
+def report(folders: tuple[str, ...], out: str) -> None:
+    """Write results as one HTML file to read, send or print.
+
+    DIR is a folder that --out of compare, run, sweep, select evaluate, papers or pcap analyze wrote.
+    The file has the answer, tables, interactive pictures, the scenario, versions, seeds, and the
+    command that makes the results again. It needs no network.
+    """
+    from celltcp.report.write import write_report
+
+    note(f"report: {write_report(folders, out)}")

@@ -1,0 +1,41 @@
+"""Kept outcomes: experiments of publications from the runs that `celltcp papers --out` has left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from celltcp.ccas import chosen
+from celltcp.comparison import Comparison
+from celltcp.papers.measured import Measured
+from celltcp.papers.outcome import Outcome, outcome
+from celltcp.papers.published import Table, published_tables
+from celltcp.papers.replay import ccas_of, place_named, scenarios_of
+from celltcp.results import about_in, read_results
+
+
+def kept_outcomes(folder: Path) -> list[Outcome]:
+    """Returns what the experiments come to whose places a folder has; none without any.
+
+    Where pictures of experiments are there, only these experiments are returned. What needs further
+    runs, such as the best CCAs by phase one after another, is left out.
+    """
+    tables = published_tables()
+    drawn = [each for each in tables if (folder / f"{_picture(each)}.png").is_file()]
+    measured: dict[str, Measured] = {}
+    for name in scenarios_of(drawn or tables):
+        if about_in(folder / name) is not None:
+            measured[name] = _measured(folder / name, name)
+    found = [outcome(table, measured) for table in drawn or tables]
+    return [each for each in found if each.groups]
+
+
+def _picture(table: Table) -> str:
+    return f"{table.publication}-{table.experiment}"
+
+
+def _measured(folder: Path, name: str) -> Measured:
+    comparison = Comparison(read_results(folder))
+    place = place_named(name)
+    ran = {cca: chosen(place.lineup(cca), ())[0] for cca in ccas_of(name)}
+    there = {cca: text for cca, text in ran.items() if text in comparison.ccas}
+    return Measured(comparison, there).without_log()

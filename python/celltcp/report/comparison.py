@@ -1,0 +1,113 @@
+"""Comparison as a part of a report: answer, tables, pictures over time and by distribution."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from celltcp.labels import labels
+from celltcp.papers.beside import beside
+from celltcp.report.comparison_tables import means_table, shares_table
+from celltcp.report.findings import differences_table, findings_of
+from celltcp.report.means import runs_text
+from celltcp.report.origin import origin_sections
+from celltcp.report.outcome import outcome_sections
+from celltcp.report.pictures import distribution, over_time, start_up, trade_off
+from celltcp.report.section import Part, Section
+from celltcp.report.words import scenario_sections
+from celltcp.results.selectors import used_in
+
+if TYPE_CHECKING:
+    from celltcp.comparison import Comparison
+
+#: Distributions that are drawn, by the names of their metrics.
+_DISTRIBUTIONS = ("goodput", "rtt")
+
+#: Words for the pictures.
+_TRADE_OFF = (
+    "Each small point is a run, each large one the mean of a CCA, with 95 % intervals. The upper left "
+    "is best."
+)
+_START_UP = "Bytes delivered since the first data byte: mean over the runs, with 95 % intervals."
+_SPREAD = "Share of slots up to a value, with 95 % intervals from resampling whole runs."
+
+
+def comparison_part(result: Comparison, command: str) -> Part:
+    """Returns the part of a report on a comparison.
+
+    Args:
+        result: the comparison.
+        command: what makes its results again.
+    """
+    about = result.results.about
+    ccas = ", ".join(labels(result.ccas).values())
+    asked = (
+        f"Which of {ccas} is best on {about['name']}, in {runs_text(about['runs'])} of "
+        f"{about['duration_s']:g} s each over the same realisations of the channel?"
+    )
+    return Part(
+        title=str(about["name"]),
+        asked=asked,
+        findings=findings_of(result),
+        sections=(
+            *_tables(result),
+            *picture_sections(result),
+            *_published(result),
+            *scenario_sections(about),
+            *origin_sections(about, command),
+        ),
+        warnings=tuple(result.warnings),
+    )
+
+
+def _tables(result: Comparison) -> list[Section]:
+    sections = [Section("Means and 95 % intervals", means_table(result), text=_notes(result))]
+    if (differences := differences_table(result)) is not None:
+        told = (
+            "Differences of the means are paired: in run i all CCAs meet the same channel. Tied means "
+            "that the whole 95 % interval is within 5 % of the leader's mean, undecided that the "
+            "interval includes zero.",
+        )
+        sections.append(Section("How sure", differences, text=told))
+    if result.several_flows:
+        sections.append(Section("Shares of the flows", shares_table(result)))
+    return sections
+
+
+def _notes(result: Comparison) -> tuple[str, ...]:
+    names = labels(result.ccas)
+    notes = []
+    for used in used_in(result.results):
+        flow = f", {used.flow}" if "+" in used.lineup else ""
+        notes.append(f"{names[used.lineup]}{flow}: {used}")
+    if not result.randomness:
+        notes.append(
+            "This scenario has no randomness: runs differ only where a CCA draws random numbers, as "
+            "BBR does."
+        )
+    if result.several_flows:
+        notes.append("The table shows the first flow of each.")
+    return tuple(notes)
+
+
+def picture_sections(result: Comparison) -> list[Section]:
+    """Returns the pictures of a comparison."""
+    if not len(result.slots):
+        return []
+    seed = int(result.runs["seed"].min())
+    names = {"goodput": "Distribution of goodput", "rtt": "Distribution of RTT"}
+    return [
+        Section("Goodput against delay", figure=trade_off(result), text=(_TRADE_OFF,)),
+        Section(f"Over time, run with seed {seed}", figure=over_time(result, seed)),
+        Section("Start-up", figure=start_up(result), text=(_START_UP,)),
+        *(
+            Section(names[metric], figure=distribution(result, metric), text=(_SPREAD,))
+            for metric in _DISTRIBUTIONS
+        ),
+    ]
+
+
+def _published(result: Comparison) -> list[Section]:
+    published = beside(result)
+    if not published:
+        return []
+    return [section for each in published.outcomes for section in outcome_sections(each)]

@@ -1,0 +1,139 @@
+"""Tables of comparisons: means with intervals, and shares of flows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from celltcp.labels import labels
+from celltcp.report.means import mean_text, runs_text
+from celltcp.report.section import Column, Table
+from celltcp.requirements import REQUIREMENTS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pandas as pd
+
+    from celltcp.comparison import Comparison
+    from celltcp.parameter_sweep import Sweep
+    from celltcp.scenario_set import ScenarioSet
+    from celltcp.statistics import Verdict
+
+#: Columns of the table: metric, heading, digits.
+COLUMNS = (
+    ("goodput_mbps", "goodput\nMbit/s", 2),
+    ("rtt_mean_ms", "mean RTT\nms", 1),
+    ("rtt_p95_ms", "p95 RTT\nms", 1),
+    ("induced_delay_ms", "induced\ndelay ms", 1),
+    ("retransmissions", "retrans-\nmissions", 1),
+    ("pm_balanced", "PM\nbalanced", 3),
+    ("pm_delay", "PM\ndelay", 3),
+)
+
+#: Columns that a narrow terminal can do without, the least important first.
+DROPPABLE = ("induced_delay_ms", "retransmissions", "rtt_p95_ms", "pm_balanced", "pm_delay")
+
+_METRICS = tuple(Column(heading, is_number=True, name=metric) for metric, heading, _ in COLUMNS)
+
+
+def means_table(result: Comparison) -> Table:
+    """Returns mean and 95 % interval of each metric, a row per CCA."""
+    about = result.results.about
+    asked = [name for name in result.requirements if name not in REQUIREMENTS]
+    names = labels(result.ccas)
+    rows = []
+    for cca in result.ccas:
+        mine = result.runs[result.runs["cca"] == cca]
+        weighed = [mean_text(mine[result.requirements[name]], 3) for name in asked]
+        rows.append((names[cca], *_cells(mine), *weighed))
+    weights = (Column(f"PM\n{name}", is_number=True) for name in asked)
+    return Table(
+        columns=(Column("CCA", folds=True), *_METRICS, *weights),
+        rows=tuple(rows),
+        title=f"{about['name']}: mean and 95 % interval over {runs_text(about['runs'])}",
+        ccas={names[cca]: cca for cca in result.ccas},
+    )
+
+
+def sweep_table(result: Sweep) -> Table:
+    """Returns mean and 95 % interval of each metric, a row per value and CCA."""
+    about = next(iter(result.comparisons.values())).results.about
+    rows: list[tuple[str, ...]] = []
+    ends = set()
+    swatches: dict[str, str] = {}
+    for value, comparison in result.comparisons.items():
+        names = labels(comparison.ccas)
+        swatches |= {names[cca]: cca for cca in comparison.ccas}
+        for cca in comparison.ccas:
+            mine = comparison.runs[comparison.runs["cca"] == cca]
+            rows.append((value, names[cca], *_cells(mine)))
+        if len(comparison.ccas) > 1:
+            ends.add(len(rows) - 1)
+    return Table(
+        columns=(Column(result.field), Column("CCA"), *_METRICS),
+        rows=tuple(rows),
+        title=f"{about['name']}: mean and 95 % interval over {runs_text(about['runs'])}",
+        ends=frozenset(ends),
+        ccas=swatches,
+    )
+
+
+def set_table(result: ScenarioSet) -> Table:
+    """Returns mean and 95 % interval over the means of the scenarios, a row per CCA."""
+    means = result.means
+    count = len(result.comparisons)
+    names = labels(result.ccas)
+    counted = f"{count} {'scenario' if count == 1 else 'scenarios'}"
+    return Table(
+        columns=(Column("CCA", folds=True), *_METRICS),
+        rows=tuple((names[cca], *_cells(means[means["cca"] == cca])) for cca in result.ccas),
+        title=f"Mean and 95 % interval over the means of {counted}",
+        ccas={names[cca]: cca for cca in result.ccas},
+    )
+
+
+def shares_table(result: Comparison) -> Table:
+    """Returns the goodput of each flow and Jain's index, where flows share the path."""
+    shares = result.shares
+    names = labels(result.ccas)
+    flows_called = labels(shares["flow_cca"].unique())
+    rows = []
+    for cca in result.ccas:
+        flows = shares[shares["cca"] == cca].to_dict("records")
+        spelt = ", ".join(
+            f"{flows_called[flow['flow_cca']]} {flow['goodput_mbps']:.2f}" for flow in flows
+        )
+        mine = result.runs[result.runs["cca"] == cca]
+        total = f"{sum(flow['goodput_mbps'] for flow in flows):.2f}"
+        rows.append((names[cca], spelt, total, mean_text(mine["fairness"], 3)))
+    return Table(
+        columns=(
+            Column("CCA"),
+            Column("goodput of each flow, Mbit/s"),
+            Column("sum", is_number=True),
+            Column("Jain's index", is_number=True),
+        ),
+        rows=tuple(rows),
+        title="Shares of the path while all flows run, and Jain's index of them (1 is fair)",
+    )
+
+
+def verdict_text(found: Verdict, names: Mapping[str, str]) -> str:
+    """Returns a verdict in words."""
+    if found.leader is None:
+        return "undecided"
+    tied = ", ".join(names[cca] for cca in found.tied)
+    if not found.undecided:
+        return f"{names[found.leader]}{f' (tied with it: {tied})' if tied else ''}"
+    among = found.ranked
+    if len(among) > 6:
+        among_text = f"{', '.join(names[cca] for cca in among[:5])} and {len(among) - 5} others"
+    else:
+        among_text = ", ".join(names[cca] for cca in among)
+    more = f"; --runs {found.runs_needed} would likely tell" if found.runs_needed else ""
+    return f"undecided among {among_text}{more}"
+
+
+def _cells(runs: pd.DataFrame) -> list[str]:
+    """Returns the cells of all metrics for these runs."""
+    return [mean_text(runs[metric], digits) for metric, _, digits in COLUMNS]

@@ -1,0 +1,35 @@
+"""Drawing: a picture of matplotlib as SVG within a page."""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+#: Notes of matplotlib in a file, of which a page needs none.
+_WITHOUT = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+
+_STYLE = re.compile(r'style="[^"]*"')
+_COLOUR = re.compile(r"#([0-9a-fA-F]{6})\b")
+_NAMES = re.compile(r'( id="|url\(#|xlink:href="#)')
+_SIZE = re.compile(r' (width|height)="[\d.]+pt"')
+_METADATA = re.compile(r"<metadata>.*?</metadata>\s*", re.DOTALL)
+
+
+def svg_of(picture: Figure, name: str) -> str:
+    """Returns a picture as an element, its colours as variables, its names begun with `name`."""
+    file = io.StringIO()
+    picture.savefig(file, format="svg", metadata=_WITHOUT)
+    text = file.getvalue()
+    text = _METADATA.sub("", text[text.index("<svg") :])
+    head, _, rest = text.partition(">")
+    head = _SIZE.sub("", head).replace(' xmlns:xlink="http://www.w3.org/1999/xlink"', "")
+    text = _NAMES.sub(rf"\g<1>{name}-", f"{head}>{rest}")
+    return _STYLE.sub(lambda found: _COLOUR.sub(_variable, found[0]), text).strip()
+
+
+def _variable(found: re.Match[str]) -> str:
+    return f"var(--h{found[1].lower()})"

@@ -1,0 +1,123 @@
+"""Folders of results as parts of a report, whatever command has written them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from celltcp._core import CelltcpError
+from celltcp.comparison import Comparison
+from celltcp.papers.kept import kept_outcomes
+from celltcp.parameter_sweep import Sweep
+from celltcp.pcap.analysis import TABLES, CaptureAnalyses
+from celltcp.report.captures import captures_part
+from celltcp.report.comparison import comparison_part
+from celltcp.report.evaluation import evaluation_part
+from celltcp.report.origin import command_of
+from celltcp.report.papers import papers_part
+from celltcp.report.scenario_set import set_part
+from celltcp.report.section import Part
+from celltcp.report.single import single_part
+from celltcp.report.sweep import sweep_part
+from celltcp.results import about_in
+from celltcp.results.folder import KINDS, RUNS, UNFINISHED, kind_in
+from celltcp.scenario_set import ScenarioSet
+from celltcp.selection.evaluation import Evaluation
+from celltcp.selection.kept import finished_frames
+from celltcp.single import SingleRun
+from celltcp.stored import load
+
+#: Tables of an evaluation that its other tables come from.
+_EVALUATION = ("runs", "decisions", "histories", "costs")
+
+_ALLOWED = (
+    "allowed: a folder that --out of compare, run, sweep, select evaluate, papers or pcap analyze wrote"
+)
+
+#: A number at the begin of a value.
+_NUMBER = re.compile(r"-?\d+(\.\d+)?")
+
+
+def parts_of(folder: Path) -> list[Part]:
+    """Returns the parts of a report on a folder.
+
+    Raises:
+        CelltcpError: if it is no folder, or holds nothing that a report can be made of.
+    """
+    if not folder.is_dir():
+        raise CelltcpError(f"{folder}: there is no such folder; {_ALLOWED}")
+    kind = kind_in(folder)
+    if kind == RUNS:
+        return [_runs(load(folder))]
+    if kind == "evaluate":
+        return [evaluation_part(_evaluation(folder))]
+    if kind == UNFINISHED:
+        raise CelltcpError(f"{folder}: holds {KINDS[kind]}; let it end first")
+    if kind is not None:
+        raise CelltcpError(f"{folder}: holds {KINDS[kind]}, of which there is no report; {_ALLOWED}")
+    if (folder / "connections.parquet").is_file():
+        return [captures_part(_captures(folder))]
+    return _several(folder)
+
+
+def _runs(result: Comparison | SingleRun) -> Part:
+    if isinstance(result, SingleRun):
+        return single_part(result)
+    return comparison_part(result, command_of("compare", result.results.about))
+
+
+def _several(folder: Path) -> list[Part]:
+    """Returns the parts on folders within a folder."""
+    inside = [each for each in sorted(folder.iterdir()) if about_in(each) is not None]
+    fields = {each.name.partition("=")[0] for each in inside if "=" in each.name}
+    if inside and len(fields) == 1 and all("=" in each.name for each in inside):
+        return [sweep_part(_sweep(inside))]
+    if outcomes := kept_outcomes(folder):
+        return [papers_part(outcomes)]
+    found = [(load(each), each) for each in inside]
+    comparisons = {each.name: result for result, each in found if isinstance(result, Comparison)}
+    if not found:
+        raise CelltcpError(f"{folder}: holds no results; {_ALLOWED}")
+    common = [set_part(ScenarioSet(comparisons))] if len(comparisons) > 1 else []
+    return [*common, *(_runs(result) for result, _ in found)]
+
+
+def _sweep(folders: list[Path]) -> Sweep:
+    values: dict[str, Comparison] = {}
+    field = folders[0].name.partition("=")[0]
+    for each in sorted(folders, key=lambda each: _order(each.name.partition("=")[2])):
+        result = load(each)
+        if isinstance(result, SingleRun):
+            result = Comparison(result.results)
+        values[each.name.partition("=")[2]] = result
+    return Sweep(field, values)
+
+
+def _order(value: str) -> tuple[float, str]:
+    """Returns a key by which values are in order: numbers first, by what they are worth as written."""
+    found = _NUMBER.match(value)
+    return (float(found[0]) if found else float("inf"), value)
+
+
+def _evaluation(folder: Path) -> Evaluation:
+    about = about_in(folder) or {}
+    frames = finished_frames(folder, about, _EVALUATION)
+    if frames is None:
+        raise CelltcpError(f"{folder}: a table of the evaluation is damaged or cut short")
+    return Evaluation(frames, about)
+
+
+def _captures(folder: Path) -> CaptureAnalyses:
+    files = {name: folder / f"{name}.parquet" for name in TABLES if name != "segments"}
+    missing = [str(file) for file in files.values() if not file.is_file()]
+    if missing:
+        raise CelltcpError(f"{missing[0]}: missing; {folder} holds no finished analysis")
+    try:
+        tables = {name: pq.read_table(file) for name, file in files.items()}
+    except (OSError, ValueError) as error:
+        reason = str(error).splitlines()[0]
+        raise CelltcpError(f"{folder}: damaged or cut short: {reason}") from None
+    names = dict.fromkeys(str(each) for each in tables["connections"]["file"].to_pylist())
+    return CaptureAnalyses([{"file": name, "broken": None} for name in names], tables)

@@ -1,0 +1,35 @@
+"""Texts of published figures beside ours."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from celltcp.papers.outcome import Agreement, Row
+
+
+def place_text(row: Row) -> str:
+    """Returns scenario and part of a row."""
+    return ", ".join(each for each in (row.theirs.scenario, row.theirs.part) if each)
+
+
+def quantity_text(row: Row) -> str:
+    """Returns quantity and unit of a row."""
+    return ", ".join(each for each in (row.theirs.quantity, row.theirs.unit) if each)
+
+
+def value_text(value: float | None, half: float | None) -> str:
+    """Returns a value with half of its interval, where there is one; `-` without a value."""
+    if value is None or math.isnan(value):
+        return "-"
+    return f"{value:.2f}" + (f" ±{half:.2f}" if half is not None else "")
+
+
+def agreement_text(found: Agreement) -> str:
+    """Returns an agreement in words."""
+    judged = f"{found.inside} of {found.judged} in their intervals" if found.judged else "no intervals"
+    return (
+        f"{found.quantity}: mean rank correlation {found.rho:+.2f} (of {found.groups}, ties within "
+        f"2 %; p = {found.chance:.2g}), mean error {100 * found.error:.0f} %, {judged}"
+    )

@@ -1,0 +1,190 @@
+"""Single run as a part of a report: its connections, and what happened at every ACK."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from celltcp.labels import labels
+from celltcp.plots.palette import colour
+from celltcp.plots.series import draw_comparison_series, draw_run_series
+from celltcp.plots.style import CAPACITY, figure
+from celltcp.report.chart import Chart, Numbers, Panel, Series, numbers
+from celltcp.report.origin import command_of, origin_sections
+from celltcp.report.section import Column, Figure, Finding, Part, Section, Table
+from celltcp.report.words import scenario_sections
+from celltcp.results.limits import all_warnings
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Picture
+
+    from celltcp.single import SingleRun
+
+#: Columns of the table: name, heading, digits.
+_COLUMNS = (
+    ("goodput_mbps", "goodput Mbit/s", 2),
+    ("rtt_mean_ms", "mean RTT ms", 1),
+    ("rtt_p95_ms", "p95 RTT ms", 1),
+    ("rtt_min_ms", "least RTT ms", 1),
+    ("retransmissions", "retransmissions", 0),
+    ("timeouts", "time-outs", 0),
+    ("pm_balanced", "PM balanced", 3),
+    ("pm_delay", "PM delay", 3),
+)
+#: Value of ssthresh that stands for none.
+_NO_THRESHOLD = 2**31 - 1
+_GREY, _OLIVE = "#999999", "#999933"
+
+
+def single_part(result: SingleRun) -> Part:
+    """Returns the part of a report on one run."""
+    about = result.results.about
+    flows = result.flows
+    names = labels(flows["cca"].unique())
+    rows = tuple(
+        (str(flow["name"]), names[flow["cca"]], *(f"{flow[name]:.{n}f}" for name, _, n in _COLUMNS))
+        for flow in flows.to_dict("records")
+    )
+    columns = (
+        *(Column("flow"), Column("CCA")),
+        *(Column(heading, is_number=True) for _, heading, _ in _COLUMNS),
+    )
+    table = Table(columns, rows, ccas={name: cca for cca, name in names.items()})
+    cca = str(about["cca"][0])
+    return Part(
+        title=f"{about['name']}: {cca}, seed {about['seed']}",
+        asked=(
+            f"What does {cca} do on {about['name']} in one run of {about['duration_s']:g} s with seed "
+            f"{about['seed']}?"
+        ),
+        findings=_findings(result),
+        sections=(
+            Section("Connections", table),
+            *_pictures(result),
+            *_decisions(result),
+            *scenario_sections(about),
+            *origin_sections(about, command_of("run", about)),
+        ),
+        warnings=tuple(all_warnings(result.results)),
+    )
+
+
+def _findings(result: SingleRun) -> tuple[Finding, ...]:
+    if not len(result.flows):
+        return ()
+    flow = result.flows.iloc[0]
+    cca = str(flow["cca"])
+    name = labels([cca])[cca]
+    one = "one run decides nothing: compare tells which CCA is best"
+    return (
+        Finding(
+            "Goodput", f"{flow['goodput_mbps']:.2f} Mbit/s", f"of {name}", one, "open", colour(cca)
+        ),
+        Finding(
+            "RTT",
+            f"{flow['rtt_mean_ms']:.0f} ms on average",
+            f"95th percentile {flow['rtt_p95_ms']:.0f} ms, least {flow['rtt_min_ms']:.0f} ms",
+            state="open",
+        ),
+        Finding(
+            "Losses",
+            f"{flow['retransmissions']:.0f} segments sent again",
+            f"{flow['timeouts']:.0f} times after a timeout",
+            state="open",
+        ),
+    )
+
+
+def _pictures(result: SingleRun) -> list[Section]:
+    if not len(result.samples) or not len(result.slots):
+        return []
+    cca = str(result.flows["cca"].iloc[0])
+    decisions = result.decisions if "decisions" in result.results.tables else None
+
+    def draw() -> Picture:
+        picture = figure(8.5, 7)
+        axes = list(picture.subplots(3, 1, sharex=True))
+        draw_run_series(axes, cca, result.slots, result.samples, decisions)
+        return picture
+
+    def draw_slots() -> Picture:
+        picture = figure(8.5, 4.6)
+        upper, lower = picture.subplots(2, 1, sharex=True)
+        runs = result.flows[result.flows["flow"] == 0].assign(seed=result.results.about["seed"])
+        slots = result.slots.assign(cca=cca)
+        draw_comparison_series(upper, lower, runs.assign(cca=cca), slots, [cca], None)
+        lower.set_xlabel("time, s")
+        return picture
+
+    acks = Figure(draw, "Rates, RTT and windows over time", _acks(result, cca))
+    slots = Figure(draw_slots, "Goodput and RTT per slot", _slots(result, cca))
+    length = f"{result.results.about['slot_s']:g} s"
+    return [Section("Every ACK", figure=acks), Section(f"Slots of {length}", figure=slots)]
+
+
+def _acks(result: SingleRun, cca: str) -> Chart:
+    """Returns the state of the first connection at every ACK."""
+    samples = result.samples
+    samples = samples[samples["flow"] == 0]
+    times = numbers(samples["t_ns"]) * 1e-9
+    threshold = numbers(samples["ssthresh"])
+    shade = colour(cca)
+    rate = Series("pacing rate", shade, numbers(samples["pacing_rate_bps"]) * 1e-6)
+    delay = Series("smoothed RTT", shade, numbers(samples["srtt_us"]) * 1e-3)
+    windows = (
+        Series("cwnd", shade, numbers(samples["cwnd"])),
+        Series("in flight", _GREY, numbers(samples["inflight"])),
+        Series("ssthresh", _OLIVE, np.where(threshold < _NO_THRESHOLD, threshold, np.nan), dash=(2, 2)),
+    )
+    panels = (
+        Panel("pacing rate", "Mbit/s", (rate,), 2),
+        Panel("smoothed RTT", "ms", (delay,), 1),
+        Panel("windows", "segments", windows, 0, top=_top(windows[0].values)),
+    )
+    return Chart(times, "time", "s", panels, digits=4, group="time").thinned()
+
+
+def _slots(result: SingleRun, cca: str) -> Chart:
+    """Returns the slots of the first connection."""
+    slots = result.slots
+    slots = slots[slots["flow"] == 0]
+    shade = colour(cca)
+    capacity = numbers(slots["capacity_mbps"])
+    rates = (
+        Series("capacity", CAPACITY, capacity, look="area"),
+        Series("goodput", shade, numbers(slots["goodput_mbps"])),
+    )
+    panels = (
+        Panel("rates", "Mbit/s", rates, 2, top=_top(capacity)),
+        Panel("RTT on the path", "ms", (Series("RTT", shade, numbers(slots["rtt_mean_ms"])),), 1),
+        Panel(
+            "bottleneck queue",
+            "packets",
+            (Series("queue", _OLIVE, numbers(slots["queue_packets"])),),
+            0,
+        ),
+    )
+    return Chart(numbers(slots["t_s"]), "time", "s", panels, digits=2, group="time").thinned()
+
+
+def _top(values: Numbers) -> float | None:
+    most = float(np.nanmax(values)) if np.isfinite(values).any() else 0.0
+    return 1.25 * most if most > 0 else None
+
+
+def _decisions(result: SingleRun) -> list[Section]:
+    """Returns the decisions of selectors."""
+    if "decisions" not in result.results.tables:
+        return []
+    headings = ("from", "to", "cause", "why")
+    rows = tuple(
+        (f"{each['t_ns'] * 1e-9:.2f}", *(str(each[name]) for name in _DECISION))
+        for each in result.decisions.to_dict("records")
+    )
+    table = Table((Column("time, s", is_number=True), *map(Column, headings)), rows)
+    return [Section("Decisions", table)]
+
+
+#: Columns of a decision.
+_DECISION = ("from_cca", "to_cca", "cause", "reason")

@@ -1,0 +1,29 @@
+"""Reports as files."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from celltcp.export.text import must_be_writable, write_text
+from celltcp.report.folder import parts_of
+from celltcp.report.page import page_of
+
+
+def write_report(folders: Sequence[str | Path], out: str | Path = "report.html") -> Path:
+    """Writes one page on all folders of results.
+
+    Args:
+        folders: of any command that keeps results.
+        out: the file.
+
+    Raises:
+        CelltcpError: if a folder has no results, or the file cannot be written.
+    """
+    file = Path(out)
+    must_be_writable(file)
+    parts = [part for folder in folders for part in parts_of(Path(folder))]
+    title = parts[0].title if len(parts) == 1 else f"{parts[0].title} and {len(parts) - 1} more"
+    command = shlex.join(["celltcp", "report", *map(str, folders), "--out", file.name])
+    return write_text(file, page_of(parts, title, command))
