@@ -1,0 +1,89 @@
+//! BBA-0: the rate is a function of the buffer, from "A Buffer-Based Approach to Rate Adaptation" (2014), section 4.
+//!
+//! With the buffer of the paper, 240 s, the reservoir is 90 s and the highest rate is reached at 216 s; other buffers
+//! are divided in proportion.
+
+use super::{Abr, Choice, View};
+
+/// Part of the buffer in which the lowest rate is chosen.
+const RESERVOIR: f64 = 90.0 / 240.0;
+/// Part of the buffer from which on the highest rate is chosen.
+pub(crate) const UPPER: f64 = 216.0 / 240.0;
+
+/// The algorithm, whose only state is the previous quality.
+pub(crate) struct Bba0;
+
+/// Returns the rate for the level of the buffer, bit/s.
+fn map(view: &View) -> f64 {
+    let max = view.max_buffer.as_secs_f64();
+    let (low, high) = (
+        view.manifest.rate(0),
+        view.manifest.rate(view.manifest.top()),
+    );
+    let part = (view.level() - RESERVOIR * max) / ((UPPER - RESERVOIR) * max);
+    low + (high - low) * part.clamp(0.0, 1.0)
+}
+
+impl Abr for Bba0 {
+    /// Algorithm 1 of the paper: the rate changes once the map has reached the next higher or the next lower one.
+    fn choose(&mut self, view: &View) -> Choice {
+        let (manifest, top) = (view.manifest, view.manifest.top());
+        let last = view.last.unwrap_or(0);
+        let rate = map(view);
+        let level = view.level() / view.max_buffer.as_secs_f64();
+        let quality = if level <= RESERVOIR {
+            0
+        } else if level >= UPPER {
+            top
+        } else if rate >= manifest.rate((last + 1).min(top)) {
+            (0..=top)
+                .rev()
+                .find(|one| manifest.rate(*one) < rate)
+                .unwrap_or(0)
+        } else if rate <= manifest.rate(last.saturating_sub(1)) {
+            (0..=top)
+                .find(|one| manifest.rate(*one) > rate)
+                .unwrap_or(top)
+        } else {
+            last
+        };
+        Choice::now(quality)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::abr::samples;
+
+    /// Rates from 235 kbit/s to 5 Mbit/s, which the paper names.
+    const RATES: [u64; 9] = [235, 375, 560, 750, 1_050, 1_750, 2_350, 3_600, 5_000];
+
+    fn chosen(buffer: f64, last: usize) -> usize {
+        let manifest = samples::manifest(4, &RATES);
+        Bba0.choose(&samples::view(&manifest, buffer, 240.0, last))
+            .quality
+    }
+
+    #[test]
+    fn the_map_rises_from_90_to_216_seconds() {
+        let manifest = samples::manifest(4, &RATES);
+        let rate = |buffer| map(&samples::view(&manifest, buffer, 240.0, 0)).round();
+        assert_eq!(
+            [0.0, 90.0, 153.0, 216.0, 240.0].map(rate),
+            [235e3, 235e3, 2_617_500.0, 5e6, 5e6]
+        );
+    }
+
+    #[test]
+    fn the_rate_stays_until_the_map_reaches_its_neighbour() {
+        // The map passes 1.05 Mbit/s at 111.55 s, 1.75 at 130.1 s, 2.35 at 145.9 s and 3.6 at 179.0 s.
+        assert_eq!(chosen(80.0, 5), 0);
+        assert_eq!(chosen(144.0, 5), 5);
+        assert_eq!(chosen(147.0, 5), 6);
+        assert_eq!(chosen(112.0, 5), 5);
+        assert_eq!(chosen(111.0, 5), 4);
+        assert_eq!(chosen(180.0, 5), 7);
+        assert_eq!(chosen(217.0, 0), 8);
+    }
+}

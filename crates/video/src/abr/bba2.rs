@@ -1,0 +1,155 @@
+//! BBA-2: the size of the next segment is a function of the buffer, with a faster start; from "A Buffer-Based Approach
+//! to Rate Adaptation" (2014), sections 5 and 6.
+//!
+//! The reservoir is what the lowest rate needs on a link that carries just its mean. The paper's bounds of it, 8 s and
+//! 140 s, belong to a buffer of 240 s; other buffers are divided in proportion. The protection against outages, which
+//! moves the map to the right in the course of a session, is not built.
+
+use units::Duration;
+
+use super::bba0::UPPER;
+use super::{Abr, Choice, Fetched, View};
+
+/// Bounds of the reservoir, as parts of the buffer.
+const RESERVOIR: (f64, f64) = (8.0 / 240.0, 140.0 / 240.0);
+/// Video that the reservoir looks ahead, in buffers.
+const AHEAD: u64 = 2;
+/// Growth of the buffer by a segment, in its durations, that raises the quality at the start: with an empty buffer, and
+/// once the map has reached its end.
+const GROWTH: (f64, f64) = (0.875, 0.5);
+
+/// State of a session.
+#[derive(Default)]
+pub(crate) struct Bba2 {
+    /// Whether the fast start is over.
+    is_steady: bool,
+    /// Time that the latest segment took.
+    took: Option<Duration>,
+}
+
+/// Map from the buffer to the size of a segment.
+#[derive(Clone, Copy, Debug)]
+struct Map {
+    /// Levels at which it begins and ends to rise, s.
+    reservoir: f64,
+    upper: f64,
+    /// Mean sizes of the lowest and the highest quality, bytes.
+    low: f64,
+    high: f64,
+}
+
+impl Map {
+    fn new(view: &View) -> Self {
+        let max = view.max_buffer.as_secs_f64();
+        let (manifest, duration) = (view.manifest, view.segment_s());
+        let rate = manifest.mean_size(0) / duration;
+        let count =
+            (AHEAD * view.max_buffer.as_nanos()).div_ceil(manifest.segment().as_nanos()) as usize;
+        let ahead = view.segment..view.segments.min(view.segment + count);
+        let needs = |segment| manifest.size(segment, 0).get() as f64 / rate - duration;
+        let reservoir: f64 = ahead.map(needs).sum();
+        Self {
+            reservoir: reservoir.clamp(RESERVOIR.0 * max, RESERVOIR.1 * max),
+            upper: UPPER * max,
+            low: manifest.mean_size(0),
+            high: manifest.mean_size(manifest.top()),
+        }
+    }
+
+    /// Returns the part of the rise at a level.
+    fn part(&self, level: f64) -> f64 {
+        ((level - self.reservoir) / (self.upper - self.reservoir)).clamp(0.0, 1.0)
+    }
+
+    /// Chooses by the sizes of the next segment, as Algorithm 1 does by the rates.
+    fn choose(&self, view: &View) -> usize {
+        let top = view.manifest.top();
+        let last = view.last.unwrap_or(0);
+        let size = |quality| view.manifest.size(view.segment, quality).get() as f64;
+        let part = self.part(view.level());
+        let mapped = self.low + (self.high - self.low) * part;
+        if part == 0.0 {
+            0
+        } else if part == 1.0 {
+            top
+        } else if mapped >= size((last + 1).min(top)) {
+            (0..=top)
+                .rev()
+                .find(|one| size(*one) <= mapped)
+                .unwrap_or(0)
+        } else if mapped <= size(last.saturating_sub(1)) {
+            (0..=top).find(|one| size(*one) >= mapped).unwrap_or(top)
+        } else {
+            last
+        }
+    }
+}
+
+impl Abr for Bba2 {
+    fn choose(&mut self, view: &View) -> Choice {
+        let map = Map::new(view);
+        let mapped = map.choose(view);
+        let (Some(last), Some(took)) = (view.last, self.took) else {
+            return Choice::now(0);
+        };
+        if self.is_steady {
+            return Choice::now(mapped);
+        }
+        let growth = 1.0 - took.as_secs_f64() / view.segment_s();
+        let (empty, full) = GROWTH;
+        let enough = empty + (full - empty) * (view.level() / map.upper).min(1.0);
+        let raised = last + usize::from(growth > enough);
+        if mapped > raised || growth < 0.0 {
+            self.is_steady = true;
+            return Choice::now(mapped);
+        }
+        Choice::now(raised.min(view.manifest.top()))
+    }
+
+    fn downloaded(&mut self, _view: &View, fetched: &Fetched) {
+        self.took = Some(fetched.duration());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::abr::samples;
+
+    #[test]
+    fn the_start_raises_by_one_as_long_as_segments_take_an_eighth_of_their_duration() {
+        let manifest = samples::manifest(4, &[500, 1_000, 2_000, 4_000]);
+        let empty = samples::view(&manifest, 0.0, 240.0, 0);
+        let mut rule = Bba2::default();
+        assert_eq!(rule.choose(&empty), Choice::now(0));
+        rule.downloaded(&empty, &samples::fetched(&empty, 0, 4.1));
+        assert_eq!(rule.choose(&empty), Choice::now(1));
+        rule.downloaded(&empty, &samples::fetched(&empty, 1, 7.9));
+        let next = View {
+            last: Some(1),
+            ..empty
+        };
+        assert_eq!(rule.choose(&next), Choice::now(1));
+        rule.downloaded(&empty, &samples::fetched(&empty, 1, 0.9));
+        assert_eq!(rule.choose(&next), Choice::now(0));
+        assert!(rule.is_steady);
+    }
+
+    #[test]
+    fn the_reservoir_is_what_the_lowest_rate_needs_on_a_link_of_its_mean() {
+        let manifest = samples::manifest(4, &[500, 4_000]);
+        let rows =
+            (0..200).map(|index| vec![if index < 100 { 375_000 } else { 125_000 }, 2_000_000]);
+        let manifest = manifest.with_sizes(rows.collect()).unwrap();
+        let reservoir = |segment| {
+            let view = samples::view(&manifest, 0.0, 240.0, 0);
+            Map::new(&View { segment, ..view }).reservoir
+        };
+        // Each of the first hundred segments needs 2 s more than it has, each later one 2 s less, 120 are looked at.
+        assert_eq!(
+            [reservoir(0), reservoir(60), reservoir(100)].map(f64::round),
+            [140.0, 8.0, 8.0]
+        );
+        assert!((reservoir(20) - 80.0).abs() < 1e-6);
+    }
+}

@@ -1,0 +1,72 @@
+//! Estimate of the throughput: two exponential averages, of which the lower counts, as in dash.js.
+
+use crate::log::Fetched;
+
+/// Half-lives of the averages, s of weight.
+const HALF_LIVES: [f64; 2] = [3.0, 8.0];
+/// Weight of a second of download (`weightDownloadTimeMultiplicationFactor` is 0.0015 for a millisecond).
+const WEIGHT: f64 = 1.5;
+/// Part of the estimate that is taken as safe (`bandwidthSafetyFactor`).
+const SAFE: f64 = 0.9;
+
+/// Averages of the throughput, which begin at zero and are corrected for it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Estimate {
+    averages: [f64; 2],
+    weight: f64,
+}
+
+impl Estimate {
+    /// Takes in a segment.
+    pub(crate) fn add(&mut self, fetched: &Fetched) {
+        let Some(rate) = fetched.throughput() else {
+            return;
+        };
+        let weight = WEIGHT * (fetched.finished - fetched.first).as_secs_f64();
+        for (average, half_life) in self.averages.iter_mut().zip(HALF_LIVES) {
+            let kept = libm::exp2(-weight / half_life);
+            *average = (1.0 - kept) * rate + kept * *average;
+        }
+        self.weight += weight;
+    }
+
+    /// Returns the throughput in bit/s.
+    pub(crate) fn rate(&self) -> Option<f64> {
+        if self.weight == 0.0 {
+            return None;
+        }
+        let corrected = |(average, half_life): (f64, f64)| {
+            average / (1.0 - libm::exp2(-self.weight / half_life))
+        };
+        let rates = self.averages.into_iter().zip(HALF_LIVES).map(corrected);
+        rates.reduce(f64::min)
+    }
+
+    /// Returns the part of it that is safe.
+    pub(crate) fn safe(&self) -> Option<f64> {
+        self.rate().map(|rate| SAFE * rate)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::abr::samples;
+
+    #[test]
+    fn a_constant_rate_is_estimated_exactly_and_a_fall_is_believed_faster_than_a_rise() {
+        let manifest = samples::manifest(2, &[1_000]);
+        let view = samples::view(&manifest, 10.0, 30.0, 0);
+        let mut estimate = Estimate::default();
+        assert_eq!(estimate.safe(), None);
+        for _ in 0..5 {
+            estimate.add(&samples::fetched(&view, 0, 4.0));
+        }
+        assert!((estimate.rate().unwrap() - 4e6).abs() < 1.0);
+        let mut fallen = estimate;
+        fallen.add(&samples::fetched(&view, 0, 1.0));
+        estimate.add(&samples::fetched(&view, 0, 16.0));
+        let (rise, fall) = (estimate.rate().unwrap() / 4e6, 4e6 / fallen.rate().unwrap());
+        assert!(fall > rise, "{fall} {rise}");
+    }
+}

@@ -1,0 +1,50 @@
+//! Throughput rule, of dash.js: the highest rate within the safe estimate, limited by the rule against an insufficient
+//! buffer.
+
+use super::abandon::AbandonRule;
+use super::buffer_guard;
+use super::estimate::Estimate;
+use super::{Abr, Choice, Fetched, Progress, View};
+
+/// State of the rule.
+#[derive(Default)]
+pub(crate) struct Throughput {
+    estimate: Estimate,
+    abandon: AbandonRule,
+}
+
+impl Abr for Throughput {
+    fn choose(&mut self, view: &View) -> Choice {
+        let wanted = match self.estimate.safe() {
+            Some(rate) => view.manifest.highest_within(rate),
+            None => view.first(),
+        };
+        Choice::now(wanted.min(buffer_guard::highest(view, self.estimate.rate())))
+    }
+
+    fn downloaded(&mut self, _view: &View, fetched: &Fetched) {
+        self.estimate.add(fetched);
+    }
+
+    fn abandon(&mut self, view: &View, progress: &Progress) -> Option<usize> {
+        self.abandon.check(view, progress)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::abr::samples;
+
+    #[test]
+    fn nine_tenths_of_the_throughput_are_used() {
+        let manifest = samples::manifest(2, &[500, 900, 1_800, 2_700]);
+        let view = samples::view(&manifest, 20.0, 30.0, 0);
+        let mut rule = Throughput::default();
+        assert_eq!(rule.choose(&view), Choice::now(1));
+        rule.downloaded(&view, &samples::fetched(&view, 1, 2.01));
+        assert_eq!(rule.choose(&view), Choice::now(2));
+        rule.downloaded(&view, &samples::fetched(&view, 1, 1.5));
+        assert_eq!(rule.choose(&view), Choice::now(1));
+    }
+}

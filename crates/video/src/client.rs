@@ -1,0 +1,402 @@
+//! Client: requests segments, keeps the buffer and plays it, as a state machine in integer time.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use units::{Bytes, Duration, Instant};
+
+use crate::abr::{Abr, Progress, View};
+use crate::log::{Fetched, Log, Outcome};
+use crate::manifest::Manifest;
+use crate::playback::{Playback, Stage, Thresholds};
+use crate::settings::Player;
+
+/// Order of the client to whoever owns its connections.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Order {
+    /// Requests a segment over an open connection without a request; `bytes` are to arrive.
+    Request {
+        /// Number of the connection.
+        connection: usize,
+        /// Number of the segment.
+        segment: usize,
+        /// Quality of the segment.
+        quality: usize,
+        /// Bytes of the response.
+        bytes: Bytes,
+    },
+    /// Abandons the running request of a connection: closes it, opens another one in its place and reports
+    /// [`Client::opened`].
+    Abandon {
+        /// Number of the connection.
+        connection: usize,
+    },
+    /// Calls [`Client::wake`] at this time, instead of the time asked for before.
+    WakeAt(Instant),
+    /// Ends the session.
+    Done(Outcome),
+}
+
+/// Request that runs.
+#[derive(Clone, Copy, Debug)]
+struct Running {
+    segment: usize,
+    quality: usize,
+    bytes: u64,
+    arrived: u64,
+    requested: Instant,
+    /// Time of the first bytes and their number.
+    first: Option<(Instant, u64)>,
+}
+
+/// State of a connection.
+#[derive(Clone, Copy, Debug)]
+enum Connection {
+    Closed,
+    Idle,
+    Busy(Running),
+}
+
+/// Client of one session.
+///
+/// The client promises: the buffer never has more than its limit, every part of the video is played once and in order,
+/// and the time of a session is that of its start-up, its stalls and the played video.
+pub struct Client {
+    manifest: Arc<Manifest>,
+    player: Player,
+    abr: Box<dyn Abr>,
+    playback: Playback,
+    connections: Vec<Connection>,
+    segments: usize,
+    /// First segment that has not been requested yet.
+    next: usize,
+    /// Segments to be requested again, with their quality.
+    again: BTreeMap<usize, usize>,
+    /// Segments that have been abandoned once; they are not abandoned again.
+    once: Vec<usize>,
+    /// Segments that arrived before one of a lower number.
+    early: BTreeMap<usize, Fetched>,
+    /// Segments in the buffer or played.
+    fetched: Vec<Fetched>,
+    abandoned: u32,
+    wasted: u64,
+    /// Time up to which the session has been carried on.
+    until: Instant,
+    outcome: Option<Outcome>,
+    /// Quality of the latest request.
+    last: Option<usize>,
+    /// Time until which the adaptation pauses.
+    hold: Instant,
+    /// Time of the latest [`Order::WakeAt`].
+    wake: Instant,
+}
+
+impl Client {
+    /// Creates the client of a session; it begins with [`Client::start`].
+    ///
+    /// The settings have been checked for the manifest.
+    pub fn new(manifest: Arc<Manifest>, player: &Player) -> Self {
+        let segment = manifest.segment();
+        let segments = (player.length.as_nanos() / segment.as_nanos()).max(1);
+        let thresholds = Thresholds {
+            startup: player.startup,
+            resume: player.resume,
+            full: player.max_buffer.saturating_sub(segment) + Duration::from_nanos(1),
+        };
+        Self {
+            abr: player.abr.build(&manifest),
+            playback: Playback::new(segment * segments, thresholds),
+            connections: vec![Connection::Closed; player.connections as usize],
+            segments: segments as usize,
+            next: 0,
+            again: BTreeMap::new(),
+            once: Vec::new(),
+            early: BTreeMap::new(),
+            fetched: Vec::new(),
+            abandoned: 0,
+            wasted: 0,
+            until: Instant::ZERO,
+            outcome: None,
+            last: None,
+            hold: Instant::ZERO,
+            wake: Instant::NEVER,
+            player: player.clone(),
+            manifest,
+        }
+    }
+
+    /// Begins the session: the viewer opens the video. The connections are being opened.
+    pub fn start(&mut self, now: Instant, out: &mut Vec<Order>) {
+        self.playback.open(now);
+        self.settle(now, out);
+    }
+
+    /// Reports that a connection is open and has no request.
+    pub fn opened(&mut self, now: Instant, connection: usize, out: &mut Vec<Order>) {
+        self.playback.advance(now);
+        if matches!(self.connections[connection], Connection::Closed) {
+            self.connections[connection] = Connection::Idle;
+        }
+        self.settle(now, out);
+    }
+
+    /// Reports that a connection was closed from outside. Its request is made again.
+    pub fn closed(&mut self, now: Instant, connection: usize, out: &mut Vec<Order>) {
+        self.playback.advance(now);
+        if let Connection::Busy(running) = self.connections[connection] {
+            self.drop_request(running, running.quality);
+        }
+        self.connections[connection] = Connection::Closed;
+        self.settle(now, out);
+    }
+
+    /// Reports that `bytes` more of the running request of a connection have arrived.
+    pub fn arrived(&mut self, now: Instant, connection: usize, bytes: u64, out: &mut Vec<Order>) {
+        self.playback.advance(now);
+        if self.outcome.is_none()
+            && let Connection::Busy(mut running) = self.connections[connection]
+        {
+            let fresh = bytes.min(running.bytes - running.arrived);
+            running.arrived += fresh;
+            running.first = running.first.or(Some((now, fresh)));
+            self.connections[connection] = Connection::Busy(running);
+            if running.arrived == running.bytes {
+                self.connections[connection] = Connection::Idle;
+                self.complete(now, running);
+            } else if let Some(quality) = self.abandons(now, &running) {
+                self.drop_request(running, quality);
+                self.once.push(running.segment);
+                self.connections[connection] = Connection::Closed;
+                out.push(Order::Abandon { connection });
+            }
+        }
+        self.settle(now, out);
+    }
+
+    /// Tells the time that [`Order::WakeAt`] asked for.
+    pub fn wake(&mut self, now: Instant, out: &mut Vec<Order>) {
+        self.wake = Instant::NEVER;
+        self.playback.advance(now);
+        self.settle(now, out);
+    }
+
+    /// Ends the session from outside.
+    pub fn stop(&mut self, now: Instant, out: &mut Vec<Order>) {
+        self.playback.advance(now);
+        self.settle(now, out);
+        if self.outcome.is_none() {
+            self.end(now, Outcome::Stopped, out);
+        }
+    }
+
+    /// Returns the record of the session so far.
+    pub fn log(&self) -> Log {
+        let playback = &self.playback;
+        let opened = playback.opened();
+        let behind = |latency| {
+            (self.until.saturating_since(opened) + latency).saturating_sub(playback.played())
+        };
+        Log {
+            opened,
+            startup: playback.started().map(|started| started - opened),
+            until: self.until,
+            played: playback.played(),
+            stalls: playback.stalls().to_vec(),
+            segments: self.fetched.clone(),
+            abandoned: self.abandoned,
+            wasted: Bytes::new(self.wasted),
+            latency: self.player.latency.map(behind),
+            outcome: self.outcome,
+        }
+    }
+
+    /// Returns the video in the buffer.
+    pub fn buffer(&self) -> Duration {
+        self.playback.level()
+    }
+
+    /// Returns the state of the playback.
+    pub fn stage(&self) -> Stage {
+        self.playback.stage()
+    }
+
+    /// Takes note of a request that will not be completed.
+    fn drop_request(&mut self, running: Running, quality: usize) {
+        self.again.insert(running.segment, quality);
+        self.abandoned += 1;
+        self.wasted += running.arrived;
+    }
+
+    /// Adds a segment, and those after it that arrived before it, to the buffer.
+    fn complete(&mut self, now: Instant, running: Running) {
+        let (first, first_bytes) = running.first.unwrap_or((now, running.bytes));
+        let fetched = Fetched {
+            segment: running.segment,
+            quality: running.quality,
+            bytes: Bytes::new(running.bytes),
+            requested: running.requested,
+            first,
+            first_bytes: Bytes::new(first_bytes),
+            finished: now,
+            buffer: Duration::ZERO,
+        };
+        self.early.insert(running.segment, fetched);
+        while let Some(next) = self.early.remove(&self.fetched.len()) {
+            self.playback.append(self.manifest.segment());
+            let buffer = self.playback.level();
+            self.fetched.push(Fetched { buffer, ..next });
+        }
+        let manifest = Arc::clone(&self.manifest);
+        let view = self.view(&manifest, now, running.segment + 1);
+        self.abr.downloaded(&view, &fetched);
+    }
+
+    /// Returns the lower quality for which the adaptation abandons a request.
+    fn abandons(&mut self, now: Instant, running: &Running) -> Option<usize> {
+        let (first, _) = running.first?;
+        if !self.player.abandon || running.quality == 0 || self.once.contains(&running.segment) {
+            return None;
+        }
+        let progress = Progress {
+            quality: running.quality,
+            bytes: running.bytes,
+            arrived: running.arrived,
+            requested: running.requested,
+            first,
+        };
+        let manifest = Arc::clone(&self.manifest);
+        let view = self.view(&manifest, now, running.segment);
+        self.abr
+            .abandon(&view, &progress)
+            .filter(|quality| *quality < running.quality)
+    }
+
+    fn view<'a>(&self, manifest: &'a Manifest, now: Instant, segment: usize) -> View<'a> {
+        View {
+            manifest,
+            now,
+            segment,
+            segments: self.segments,
+            last: self.last,
+            buffer: self.playback.level(),
+            max_buffer: self.player.max_buffer,
+            stage: self.playback.stage(),
+            stalls: self.playback.stalls().len(),
+            initial: self.player.initial,
+        }
+    }
+
+    /// Ends the session if that is due; else makes the requests that are due and asks for the next call.
+    fn settle(&mut self, now: Instant, out: &mut Vec<Order>) {
+        if self.outcome.is_some() {
+            return;
+        }
+        self.until = now;
+        if let Some(ended) = self.playback.ended() {
+            return self.end(ended, Outcome::Watched, out);
+        }
+        let leaves = self
+            .playback
+            .waits_since()
+            .map(|since| since + self.player.patience);
+        if leaves.is_some_and(|leaves| leaves <= now) {
+            return self.end(now, self.reason_to_leave(), out);
+        }
+        let due = self.request(now, out);
+        let ends =
+            (self.playback.filled() == self.playback.total()).then(|| self.playback.empty_at());
+        let wake = [due, leaves, ends]
+            .into_iter()
+            .flatten()
+            .min()
+            .unwrap_or(Instant::NEVER);
+        if wake != self.wake && wake != Instant::NEVER {
+            self.wake = wake;
+            out.push(Order::WakeAt(wake));
+        }
+    }
+
+    fn reason_to_leave(&self) -> Outcome {
+        let has_bytes = |connection: &Connection| matches!(connection, Connection::Busy(running) if running.arrived > 0);
+        let is_silent = self.fetched.is_empty()
+            && self.early.is_empty()
+            && self.wasted == 0
+            && !self.connections.iter().any(has_bytes);
+        match self.playback.stage() {
+            Stage::Starting if is_silent => Outcome::NothingArrived,
+            Stage::Starting => Outcome::NeverStarted,
+            _ => Outcome::LeftInStall,
+        }
+    }
+
+    /// Makes all requests that are possible now; returns the time at which the next may be possible, if only time is
+    /// missing.
+    fn request(&mut self, now: Instant, out: &mut Vec<Order>) -> Option<Instant> {
+        while let Some(connection) = self
+            .connections
+            .iter()
+            .position(|one| matches!(one, Connection::Idle))
+        {
+            let (segment, quality) = match self.again.pop_first() {
+                Some(again) => again,
+                None if self.next == self.segments => return None,
+                None => {
+                    let due = self.due(now)?;
+                    if due > now {
+                        return Some(due);
+                    }
+                    let manifest = Arc::clone(&self.manifest);
+                    let choice = self.abr.choose(&self.view(&manifest, now, self.next));
+                    let pause = choice.pause.min(self.playback.level());
+                    if !pause.is_zero() && self.playback.stage() == Stage::Playing {
+                        self.hold = now + pause;
+                        continue;
+                    }
+                    self.next += 1;
+                    (self.next - 1, choice.quality.min(manifest.top()))
+                }
+            };
+            self.last = Some(quality);
+            let bytes = self.manifest.size(segment, quality);
+            self.connections[connection] = Connection::Busy(Running {
+                segment,
+                quality,
+                bytes: bytes.get(),
+                arrived: 0,
+                requested: now,
+                first: None,
+            });
+            out.push(Order::Request {
+                connection,
+                segment,
+                quality,
+                bytes,
+            });
+        }
+        None
+    }
+
+    /// Returns the time from which the next segment may be requested: the buffer has room for it, the server has it,
+    /// and the adaptation does not pause. Nothing if the buffer has no room and nothing is played.
+    fn due(&self, now: Instant) -> Option<Instant> {
+        let end = self.manifest.segment() * (self.next as u64 + 1);
+        let excess = (end - self.playback.played()).saturating_sub(self.player.max_buffer);
+        let room = match self.playback.stage() {
+            _ if excess.is_zero() => now,
+            // Playing stops at the end of the buffer; another segment that arrives before changes the answer.
+            Stage::Playing => now + excess.min(self.playback.level().max(Duration::from_nanos(1))),
+            _ => return None,
+        };
+        let available = match self.player.latency {
+            Some(latency) => self.playback.opened() + end.saturating_sub(latency),
+            None => now,
+        };
+        Some(room.max(available).max(self.hold))
+    }
+
+    fn end(&mut self, at: Instant, outcome: Outcome, out: &mut Vec<Order>) {
+        self.until = at;
+        self.outcome = Some(outcome);
+        out.push(Order::Done(outcome));
+    }
+}

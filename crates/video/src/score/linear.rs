@@ -1,0 +1,19 @@
+//! Linear QoE of "A Control-Theoretic Approach for Dynamic Adaptive Video Streaming over HTTP" (2015), equation 5.
+
+use crate::log::Log;
+use crate::manifest::Manifest;
+
+/// Returns the sum of the rates in Mbit/s of the played segments, less the changes between them, less the highest rate
+/// for each second of stalling and of the start-up: the balanced weights of the paper.
+pub fn linear_qoe(manifest: &Manifest, log: &Log) -> f64 {
+    let rate = |quality: usize| manifest.representations()[quality].rate.as_mbps();
+    let watched = log.watched(manifest.segment());
+    let quality: f64 = watched.iter().map(|one| rate(one.quality)).sum();
+    let changes: f64 = watched
+        .windows(2)
+        .map(|pair| (rate(pair[0].quality) - rate(pair[1].quality)).abs())
+        .sum();
+    let startup = log.startup.unwrap_or(log.until - log.opened);
+    let waited = (startup + log.stalled()).as_secs_f64();
+    quality - changes - rate(manifest.top()) * waited
+}

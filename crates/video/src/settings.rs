@@ -1,0 +1,106 @@
+//! Settings of the player, with their ranges.
+
+use config::{Wrong, count, positive, table, within, wrong};
+use units::{Duration, Rate};
+
+use crate::abr::Algorithm;
+use crate::manifest::Manifest;
+
+table! {
+    /// Player of a video.
+    pub struct Player {
+        /// Adaptation of the bitrate; default "bola-e".
+        pub abr: Algorithm,
+        /// Duration of the video, cut to whole segments; default 600s.
+        pub length: Duration = Duration::from_secs(600),
+        /// Video in the buffer at most; default 30s.
+        pub max_buffer: Duration = Duration::from_secs(30),
+        /// Video in the buffer at which the playback starts; default 1s, which is the first segment.
+        pub startup: Duration = Duration::from_secs(1),
+        /// Video in the buffer at which a stall ends; default 1s.
+        pub resume: Duration = Duration::from_secs(1),
+        /// Rate of the first segment at most, for algorithms that begin by throughput; default 1Mbit/s.
+        pub initial: Rate = Rate::from_bits_per_second(1_000_000),
+        /// Connections that carry requests at the same time; default 1.
+        pub connections: u32 = 1,
+        /// Whether requests may be abandoned for a lower quality; default true.
+        pub abandon: bool = true,
+        /// Time behind the live edge that the player aims at; unset: video on demand.
+        pub latency: Option<Duration>,
+        /// Time without a moving picture after which the viewer leaves; default 60s.
+        pub patience: Duration = Duration::from_secs(60),
+    }
+}
+
+impl Player {
+    /// Checks that all fields are in their ranges.
+    ///
+    /// # Errors
+    /// [`Wrong`] names the first that is not.
+    pub fn check(&self) -> Result<(), Wrong> {
+        positive("length", self.length)?;
+        positive("max_buffer", self.max_buffer)?;
+        positive("initial", self.initial)?;
+        positive("patience", self.patience)?;
+        within("startup", self.startup, Duration::ZERO, self.max_buffer)?;
+        within("resume", self.resume, Duration::ZERO, self.max_buffer)?;
+        count("connections", self.connections, 1, 8)
+    }
+
+    /// Checks the fields against the segments of a manifest.
+    ///
+    /// # Errors
+    /// [`Wrong`] names the first field into which no segment fits.
+    pub fn check_for(&self, manifest: &Manifest) -> Result<(), Wrong> {
+        let segment = manifest.segment();
+        let at_least = |field: &str, value: Duration| {
+            if value < segment {
+                return wrong(
+                    field,
+                    value,
+                    format!("{segment}, the duration of a segment, or more"),
+                );
+            }
+            Ok(())
+        };
+        at_least("length", self.length)?;
+        at_least("max_buffer", self.max_buffer)?;
+        self.latency
+            .map_or(Ok(()), |latency| at_least("latency", latency))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Ladder;
+
+    #[test]
+    fn a_buffer_without_room_for_a_segment_is_refused() {
+        let player = Player {
+            max_buffer: Duration::from_secs(2),
+            ..Player::default()
+        };
+        player.check().unwrap();
+        let message = player
+            .check_for(&Ladder::BigBuckBunny.manifest())
+            .unwrap_err()
+            .to_string();
+        assert_eq!(
+            message,
+            "max_buffer: 2s is out of range; allowed: 3s, the duration of a segment, or more"
+        );
+        Player::default()
+            .check_for(&Ladder::UltraHd.manifest())
+            .unwrap();
+    }
+
+    #[test]
+    fn a_threshold_above_the_buffer_is_refused() {
+        let player = Player {
+            resume: Duration::from_secs(40),
+            ..Player::default()
+        };
+        assert_eq!(player.check().unwrap_err().field, "resume");
+    }
+}
