@@ -57,7 +57,7 @@ def test_a_variant_changes_fields_and_the_name(celltcp) -> None:
     other = ct.load_scenario("mobility/forward-60-4g@ns3", duration="2s")
     assert other.name == "mobility/forward-60-4g@ns3"
     assert json.loads(other.to_json())["radio"]["rlc"]["buffer"] == "750packets"
-    assert json.loads(default.to_json())["radio"]["rlc"]["buffer"] == "80packets"
+    assert json.loads(default.to_json())["radio"]["rlc"]["buffer"] == "110packets"
     assert "NAME@ns3" in celltcp("scenarios", "mobility").stderr
     for name, allowed in (
         ("mobility/forward-60-4g@elsewhere", "mobility/forward-60-4g@ns3"),

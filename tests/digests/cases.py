@@ -35,6 +35,8 @@ _SWITCH = (
     '[{ at = "1s", to = "bbr", how = "kernel" }, { at = "2s", to = "vegas", how = "context" }, '
     '{ at = "3s", to = "cubic", how = "context" }]'
 )
+#: Buffer that the scenarios of the testbed had when their digests were taken.
+_MOBILITY = {"radio.rlc.buffer": "80packets"}
 
 NATIVE = (
     Case("steady-cubic", "steady-20-68", "cubic"),
@@ -78,11 +80,19 @@ NATIVE = (
     Case("startup-ledbat", "startup/operator-1", "ledbat"),
     Case("sequence-hybla", "steady-5-68", "hybla", {"flows.0.workload": _SEQUENCE}, duration="8s"),
     Case("on-off-scalable", "steady-20-68", "scalable", {"flows.0.workload": _ON_OFF}),
-    Case("mobility-default", "mobility/forward-60-4g", "auto", duration="6s", radio_log=True),
+    Case(
+        "mobility-default",
+        "mobility/forward-60-4g",
+        "auto",
+        _MOBILITY,
+        duration="6s",
+        radio_log=True,
+    ),
     Case(
         "mobility-thesis-establishment",
         "mobility/backward-120-low",
         "auto:policy=thesis-establishment,requirement=delay,hints=on",
+        _MOBILITY,
     ),
     Case(
         "highway-thesis-inflight",
@@ -113,6 +123,6 @@ KERNEL = (
         "bbr+cubic",
         {"path.queue": "fq-codel", "flows.1.start": "1s", "flows.0.workload": _ON_OFF},
     ),
-    Case("mobility-default", "mobility/forward-60-4g", "auto", duration="6s"),
+    Case("mobility-default", "mobility/forward-60-4g", "auto", _MOBILITY, duration="6s"),
     Case("drive-lossy-vegas", "drive", "vegas", {"path.loss": "0.005"}),
 )
