@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import celltcp as ct
+from celltcp.written import whole_file, write_text
 
 QUICK = ("--runs", "2", "--duration", "3s", "--cca", "cubic,bbr")
 CELLTCP = str(Path(sys.executable).with_name("celltcp"))
@@ -43,14 +45,56 @@ def test_endings_that_are_no_picture_are_refused(celltcp, tmp_path: Path) -> Non
         assert (tmp_path / "p.pdf").read_bytes().startswith(b"%PDF")
 
 
-def test_a_disk_that_is_full_is_told_in_one_line(tmp_path: Path) -> None:
-    command = [CELLTCP, "compare", "drive", *QUICK, "--out", "r"]
-    limited = ["bash", "-c", 'ulimit -f 8; exec "$@"', "bash", *command]
+#: Commands that write, and the place that each cannot write to when files may have 8 KiB only.
+WRITERS = {
+    "compare": (("compare", "drive", *QUICK, "--out", "o"), "o"),
+    "run": (("run", "drive", "--duration", "3s", "--out", "o"), "o"),
+    "sweep": (("sweep", "drive", *QUICK, "--vary", "path.rtt=20ms,40ms", "--out", "o"), "o"),
+    "show --plot": (("show", "r", "--plot", "ecdf", "--out", "p.png"), "p.png"),
+    "show --format": (("show", "r", "--format", "csv", "--out", "o"), "o/samples.csv"),
+    "pcap": (("pcap", "analyze", "a.pcap", "--segments", "--out", "o"), "o"),
+    "traces": (("traces", "generate", "t.down", "--duration", "60"), "t.down"),
+}
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with results and a capture."""
+    folder = tmp_path_factory.mktemp("full")
+    command = ("run", "drive", "--duration", "3s", "--out", "r", "--pcap", "a.pcap", "-q")
+    subprocess.run([CELLTCP, *command], cwd=folder, capture_output=True, check=True)
+    return folder
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_a_disk_that_is_full_is_told_in_one_line(results: Path, tmp_path: Path, writer: str) -> None:
+    command, place = WRITERS[writer]
+    for name in ("r", "a.pcap"):
+        (tmp_path / name).symlink_to(results / name)
+    limited = ["bash", "-c", 'ulimit -f 8; exec "$@"', "bash", CELLTCP, *command]
     done = subprocess.run(limited, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
-    assert done.stderr.splitlines()[-1].startswith("celltcp: ")
-    assert "too large" in done.stderr
+    last = done.stderr.splitlines()[-1]
+    assert last == f"celltcp: {place}: cannot be written: File too large"
+    assert not [file for file in tmp_path.rglob(".*") if file.name != ".celltcp-lock"]
+
+
+def test_a_file_is_there_whole_or_as_it_was(tmp_path: Path) -> None:
+    file = tmp_path / "policy.toml"
+    write_text(file, "before")
+
+    def fill_the_disk() -> None:
+        with whole_file(file) as partial:
+            partial.write_text("half of")
+            # As on a full disk: without the name of a file.
+            raise OSError(errno.ENOSPC, "Error writing bytes to file. Detail: [errno 28]")
+
+    with pytest.raises(ct.CelltcpError) as refused:
+        fill_the_disk()
+    assert str(refused.value) == f"{file}: cannot be written: No space left on device"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["policy.toml"]
+    assert file.read_text() == "before"
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
+
+from celltcp.results.growing import GrowingTable
 
 #: So many rows of each batch are kept in memory, for pictures.
 _KEPT = 80
@@ -19,10 +20,9 @@ class SampleFile:
 
     def __init__(self, folder: Path, cca: str, about: Mapping[str, Any]) -> None:
         self._file = folder / "samples.parquet"
-        self._partial = folder / ".samples.parquet.partial"
         self._cca = cca
         self._meta = {b"celltcp": json.dumps(about, sort_keys=True).encode()}
-        self._writer: pq.ParquetWriter | None = None
+        self._table: GrowingTable | None = None
         self._kept: list[pa.RecordBatch] = []
 
     def write(self, batch: pa.RecordBatch) -> None:
@@ -30,23 +30,20 @@ class SampleFile:
         step = max(1, len(batch) // _KEPT)
         self._kept.append(batch.take(pa.array(range(0, len(batch), step), pa.int64())))
         numbered = number_rows(pa.Table.from_batches([batch]), 0, self._cca)
-        if self._writer is None:
-            schema = numbered.schema.with_metadata(self._meta)
-            self._writer = pq.ParquetWriter(self._partial, schema, compression="zstd")
-        self._writer.write_table(numbered.replace_schema_metadata(self._meta))
+        if self._table is None:
+            self._table = GrowingTable(self._file, numbered.schema.with_metadata(self._meta))
+        self._table.write(numbered.replace_schema_metadata(self._meta))
 
     def close(self) -> pa.Table:
         """Completes the file; returns the rows that were kept in memory."""
-        if self._writer is not None:
-            self._writer.close()
-            self._partial.replace(self._file)
+        if self._table is not None:
+            self._table.close()
         return pa.Table.from_batches(self._kept)
 
     def abandon(self) -> None:
         """Leaves nothing behind."""
-        if self._writer is not None:
-            self._writer.close()
-        self._partial.unlink(missing_ok=True)
+        if self._table is not None:
+            self._table.abandon()
 
 
 def number_rows(table: pa.Table, run: int, cca: str) -> pa.Table:

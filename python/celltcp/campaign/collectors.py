@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from celltcp.results import OPTIONAL, TABLES, StoredTables, prepare_folder
 from celltcp.results.folder import META
+from celltcp.results.growing import GrowingTable
 
 
 class Collector(Protocol):
@@ -48,7 +47,7 @@ class InFolder:
         """Takes the folder, and the description of how the results were made."""
         self._folder = prepare_folder(folder)
         self._meta = {META: json.dumps(origin, sort_keys=True).encode()}
-        self._writers: dict[str, pq.ParquetWriter] = {}
+        self._growing: dict[str, GrowingTable] = {}
 
     def add(self, tables: Mapping[str, pa.Table]) -> None:
         """Appends the rows of some runs."""
@@ -58,28 +57,20 @@ class InFolder:
             table = tables[name]
             known = table.schema.metadata or {}
             table = table.replace_schema_metadata({**known, **self._meta})
-            if name not in self._writers:
-                partial = self._partial(name)
-                self._writers[name] = pq.ParquetWriter(partial, table.schema, compression="zstd")
-            self._writers[name].write_table(table)
+            if name not in self._growing:
+                self._growing[name] = GrowingTable(self._folder / f"{name}.parquet", table.schema)
+            self._growing[name].write(table)
 
     def finish(self) -> StoredTables:
         """Makes the files appear, and removes files of earlier results that are not among them."""
-        for name, writer in self._writers.items():
-            writer.close()
-            self._partial(name).replace(self._folder / f"{name}.parquet")
+        for growing in self._growing.values():
+            growing.close()
         for name in OPTIONAL:
-            if name not in self._writers:
+            if name not in self._growing:
                 (self._folder / f"{name}.parquet").unlink(missing_ok=True)
-        return StoredTables(self._folder, [name for name in TABLES if name in self._writers])
+        return StoredTables(self._folder, [name for name in TABLES if name in self._growing])
 
     def abandon(self) -> None:
         """Removes unfinished files."""
-        for name, writer in self._writers.items():
-            # A full disk fails again here, and is told already.
-            with suppress(OSError):
-                writer.close()
-            self._partial(name).unlink(missing_ok=True)
-
-    def _partial(self, name: str) -> Path:
-        return self._folder / f".{name}.parquet.partial"
+        for growing in self._growing.values():
+            growing.abandon()

@@ -58,11 +58,16 @@ class Shards:
         partial = self._folder / f".{digest}-{os.getpid()}"
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir()
-        for name, table in tables.items():
-            pq.write_table(table, partial / f"{name}.parquet", compression="zstd")
-        (partial / _INDEX).write_text(json.dumps(index), "utf-8")
-        shutil.rmtree(self._folder / digest, ignore_errors=True)
-        partial.rename(self._folder / digest)
+        try:
+            for name, table in tables.items():
+                pq.write_table(table, partial / f"{name}.parquet", compression="zstd")
+            (partial / _INDEX).write_text(json.dumps(index), "utf-8")
+            shutil.rmtree(self._folder / digest, ignore_errors=True)
+            partial.rename(self._folder / digest)
+        except OSError:
+            # On a full disk, half a shard would only take the room of whole ones.
+            shutil.rmtree(partial, ignore_errors=True)
+            raise
         self._places.update({job.key: (self._folder / digest, job.number) for job in jobs})
 
     def rows(self, jobs: Sequence[Job]) -> list[dict[str, pa.Table]]:

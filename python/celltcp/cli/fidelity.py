@@ -89,7 +89,6 @@ def fidelity(
     from dataclasses import replace
 
     from celltcp.engines import engine
-    from celltcp.export.text import must_be_writable, write_text
     from celltcp.fidelity import choose_cases, judge
     from celltcp.fidelity.campaign import Sides, judged_ccas
     from celltcp.fidelity.campaign import decide as judge_again
@@ -99,6 +98,7 @@ def fidelity(
     from celltcp.fidelity.rows import csv_text
     from celltcp.report.fidelity_page import write_page
     from celltcp.results import prepare_folder
+    from celltcp.written import must_be_writable, write_text
 
     ccas = judged_ccas(cca)
     if count and (scenario or page):

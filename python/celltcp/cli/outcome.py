@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def check_json(json_file: str | None) -> None:
     """Makes sure, before anything runs, that the file of `--json` can be written."""
-    from celltcp.export.text import must_be_writable
+    from celltcp.written import must_be_writable
 
     if json_file not in (None, "-"):
         must_be_writable(Path(str(json_file)))
@@ -46,7 +46,7 @@ def tell(
     """Prints the JSON if that was asked for, and else shows the table; writes the file of `--json`."""
     import json
 
-    from celltcp.export.text import write_text
+    from celltcp.written import write_text
 
     text = json.dumps(document, indent=1, allow_nan=False) + "\n"
     if json_file == "-":

@@ -26,8 +26,8 @@ def packetdrill(paths: tuple[str, ...], json_file: str | None) -> None:
     """
     import json
 
-    from celltcp.export.text import must_be_writable, write_text
     from celltcp.fidelity.packetdrill import FAILED, play_scripts
+    from celltcp.written import must_be_writable, write_text
 
     if json_file not in (None, "-"):
         must_be_writable(Path(str(json_file)))

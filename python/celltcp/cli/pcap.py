@@ -136,7 +136,7 @@ def plot(file: str, connection: int | None, out: str | None) -> None:
 
     Without --connection it is the one that waited longest.
     """
-    from celltcp.export.text import must_be_picture
+    from celltcp.export.pictures import must_be_picture
     from celltcp.pcap import analyse
     from celltcp.plots.captures import plot_connection
     from celltcp.plots.style import save

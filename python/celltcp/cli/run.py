@@ -66,11 +66,11 @@ def run(
     """
     from pathlib import Path
 
-    from celltcp.export.text import must_be_writable
     from celltcp.results import prepare_folder
     from celltcp.results.limits import all_warnings
     from celltcp.results.origin import ran_by
     from celltcp.single import run_with
+    from celltcp.written import must_be_writable
 
     check_json(json_file)
     loaded = settings.load(scenario)

@@ -129,7 +129,7 @@ def _comparison(result: Comparison | SingleRun) -> Comparison:
 
 def _view(results: list[Comparison], view: str, metric: str, file: Path) -> None:
     from celltcp.cli.radio_views import view_phases, view_positions, view_schemes
-    from celltcp.export.text import must_be_picture
+    from celltcp.export.pictures import must_be_picture
     from celltcp.plots.style import save
 
     must_be_picture(file)
@@ -155,7 +155,7 @@ def _show(
     from celltcp.cli.compare import print_comparison
     from celltcp.comparison import Comparison
     from celltcp.export import FORMATS
-    from celltcp.export.text import must_be_picture
+    from celltcp.export.pictures import must_be_picture
     from celltcp.plots.style import save
     from celltcp.results import prepare_folder
 

@@ -71,7 +71,7 @@ def convert(file: str, target: str, form: str | None, **told: str | None) -> Non
     The ending of TARGET decides its format: .csv for a table of seconds and Mbit/s, any other one for
     mahimahi.
     """
-    from celltcp.export.text import write_text
+    from celltcp.written import write_text
 
     trace = _read(file, form, **told)
     text = trace.to_csv() if target.endswith(".csv") else trace.to_mahimahi()
@@ -92,7 +92,7 @@ def convert(file: str, target: str, form: str | None, **told: str | None) -> Non
 @draws
 def plot(file: str, out: str | None, bin_s: float, form: str | None, **told: str | None) -> None:
     """Draw the capacity of FILE over time."""
-    from celltcp.export.text import must_be_picture
+    from celltcp.export.pictures import must_be_picture
     from celltcp.plots.capacity import draw_trace
     from celltcp.plots.style import save
 
@@ -161,7 +161,7 @@ def generate(
     correlation); outages come as a Poisson process and last an exponential time.
     """
     from celltcp._core import Trace
-    from celltcp.export.text import write_text
+    from celltcp.written import write_text
 
     trace = Trace.generate(
         mean, variability, correlation, outage_interval, outage_duration, duration, seed

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from celltcp.export.text import write_text
 from celltcp.results import Results
 from celltcp.results.frames import rows, spans
+from celltcp.written import write_text
 
 Row = dict[str, Any]
 

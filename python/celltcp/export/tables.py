@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.csv as pc
 
 from celltcp.results import Results
+from celltcp.written import whole_file
 
 
 def write_csv(results: Results, folder: Path) -> list[Path]:
@@ -15,9 +16,8 @@ def write_csv(results: Results, folder: Path) -> list[Path]:
     files = []
     for name, table in results.tables.items():
         file = folder / f"{name}.csv"
-        partial = folder / f".{name}.csv.partial"
-        pc.write_csv(_plain(table), partial)
-        partial.replace(file)
+        with whole_file(file) as partial:
+            pc.write_csv(_plain(table), partial)
         files.append(file)
     return files
 

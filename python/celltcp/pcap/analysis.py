@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from celltcp._core import CaptureAnalysis, CelltcpError, capture_tables
 from celltcp.pcap.notes import Note, tagged
+from celltcp.results import prepare_folder
+from celltcp.results.growing import GrowingTable
+from celltcp.written import writing_to
 
 #: Names of the tables, in their order.
 TABLES = tuple(table.name for table in capture_tables())
@@ -117,7 +120,7 @@ class _Keeper:
         self.names = [name for name in TABLES if segments or name != "segments"]
         self.batches: dict[str, list[pa.RecordBatch]] = {name: [] for name in self.names}
         self.schemas: dict[str, pa.Schema] = {}
-        self.writers: dict[str, pq.ParquetWriter] = {}
+        self.growing: dict[str, GrowingTable] = {}
 
     def keep(self, file: str, tables: dict[str, Any]) -> None:
         """Takes the rows of a piece of a capture."""
@@ -128,7 +131,7 @@ class _Keeper:
             if name != "segments" or self.out is None:
                 self.batches[name].append(batch)
             elif batch.num_rows:
-                self._writer(name, batch.schema).write_batch(batch)
+                self._table(name, batch.schema).write(batch)
 
     def close(self, notes: Sequence[Note] | None) -> dict[str, pa.Table]:
         """Ends the files and returns the tables that are in memory."""
@@ -142,16 +145,21 @@ class _Keeper:
             tables["connections"] = pa.Table.from_pandas(connections, preserve_index=False)
         for name, table in tables.items():
             if self.out is not None:
-                self._writer(name, table.schema).write_table(table)
-        for writer in self.writers.values():
-            writer.close()
+                self._table(name, table.schema).write(table)
+        for growing in self.growing.values():
+            growing.close()
         return tables
 
-    def _writer(self, name: str, schema: pa.Schema) -> pq.ParquetWriter:
-        if name not in self.writers:
+    def abandon(self) -> None:
+        """Leaves no files behind."""
+        for growing in self.growing.values():
+            growing.abandon()
+
+    def _table(self, name: str, schema: pa.Schema) -> GrowingTable:
+        if name not in self.growing:
             assert self.out is not None
-            self.writers[name] = pq.ParquetWriter(self.out / f"{name}.parquet", schema)
-        return self.writers[name]
+            self.growing[name] = GrowingTable(self.out / f"{name}.parquet", schema)
+        return self.growing[name]
 
 
 def analyse(
@@ -177,30 +185,24 @@ def analyse(
     names = [files] if isinstance(files, str | Path) else list(files)
     if not names:
         raise CelltcpError("no capture is named")
-    folder = _prepared(out)
+    folder = prepare_folder(out) if out is not None else None
     keeper = _Keeper(folder, segments)
     analyses = [(str(name), CaptureAnalysis(str(name), segments=segments)) for name in names]
     summaries = []
-    for file, analysis in analyses:
-        goes_on = True
-        while goes_on:
-            goes_on = analysis.advance(_PIECE)
-            keeper.keep(file, analysis.take_tables())
-            if progress:
-                progress(file, int(analysis.summary()["packets"]))
-        summaries.append({"file": file, **analysis.summary()})
-    return CaptureAnalyses(summaries, keeper.close(notes))
-
-
-def _prepared(out: str | Path | None) -> Path | None:
-    if out is None:
-        return None
-    folder = Path(out)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise CelltcpError(f"{folder}: cannot be made: {error.strerror}") from None
-    return folder
+    with writing_to(folder) if folder else nullcontext():
+        try:
+            for file, analysis in analyses:
+                goes_on = True
+                while goes_on:
+                    goes_on = analysis.advance(_PIECE)
+                    keeper.keep(file, analysis.take_tables())
+                    if progress:
+                        progress(file, int(analysis.summary()["packets"]))
+                summaries.append({"file": file, **analysis.summary()})
+            return CaptureAnalyses(summaries, keeper.close(notes))
+        except BaseException:
+            keeper.abandon()
+            raise
 
 
 def _with_file(batch: pa.RecordBatch, file: str) -> pa.RecordBatch:

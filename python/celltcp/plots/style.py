@@ -16,9 +16,10 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from celltcp._core import CelltcpError
-from celltcp.export.text import PICTURES
+from celltcp.export.pictures import PICTURES
 from celltcp.labels import labels
 from celltcp.plots.palette import colours, line, marker
+from celltcp.written import whole_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -219,7 +220,6 @@ def save(picture: Figure, file: Path) -> Path:
     """
     if file.suffix.lower() not in PICTURES:
         raise CelltcpError(f"{file}: is no picture by its ending; allowed: {', '.join(PICTURES)}")
-    partial = file.with_name(f".{file.name}.partial{file.suffix}")
-    picture.savefig(partial, dpi=160)
-    partial.replace(file)
+    with whole_file(file) as partial:
+        picture.savefig(partial, dpi=160, format=file.suffix.lower()[1:])
     return file

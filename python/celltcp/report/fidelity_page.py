@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from celltcp.export.text import write_text
 from celltcp.fidelity.cases import group_titles
 from celltcp.fidelity.causes import Cause, cause_of
 from celltcp.fidelity.data import read_text
@@ -17,6 +16,7 @@ from celltcp.plots.style import save
 from celltcp.report.markdown import markdown_picture, markdown_table, wrapped
 from celltcp.report.section import Column, Table
 from celltcp.results import prepare_folder
+from celltcp.written import write_text
 
 _MOST_TRAJECTORIES = 6
 #: Columns of tables of differences.

@@ -6,9 +6,9 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from celltcp.export.text import must_be_writable, write_text
 from celltcp.report.folder import parts_of
 from celltcp.report.page import page_of
+from celltcp.written import must_be_writable, write_text
 
 
 def write_report(folders: Sequence[str | Path], out: str | Path = "report.html") -> Path:

@@ -11,6 +11,7 @@ from typing import Any
 from celltcp._core import CelltcpError
 from celltcp.locks import LockTaken, locked
 from celltcp.results.folder import PARTS, about_in, prepare_folder
+from celltcp.written import writing_to
 
 #: Pictures that commands draw beside results, as patterns of names without endings.
 _PICTURES = (
@@ -40,6 +41,7 @@ def claimed(folder: str | Path) -> Iterator[Path]:
                 f"{folder}: another celltcp command{process} writes to this folder; wait for it, or "
                 "give another one"
             ) from None
+        held.enter_context(writing_to(target))
         yield target
 
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from celltcp._core import CelltcpError
+from celltcp.written import whole_file
 
 #: Key of the metadata of a table that say how it was made.
 META = b"celltcp"
@@ -104,6 +105,5 @@ def part_of_file_name(text: str) -> str:
 
 def write_atomically(table: pa.Table, folder: Path, name: str) -> None:
     """Writes a table so that it is there whole or not at all."""
-    partial = folder / f".{name}.parquet.partial"
-    pq.write_table(table, partial, compression="zstd")
-    partial.replace(folder / f"{name}.parquet")
+    with whole_file(folder / f"{name}.parquet") as partial:
+        pq.write_table(table, partial, compression="zstd")

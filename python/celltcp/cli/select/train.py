@@ -95,6 +95,7 @@ def train(
     from celltcp.cli.console import wide_console
     from celltcp.results import prepare_folder
     from celltcp.selection.training import train as train_policy
+    from celltcp.written import write_text
 
     file = Path(out)
     kept = Path(outcomes) if outcomes else file.with_suffix(".parquet")
@@ -120,9 +121,7 @@ def train(
             kept=kept,
             progress=progress,
         )
-    partial = file.with_name(f".{file.name}")
-    partial.write_text(training.text, encoding="utf-8")
-    partial.rename(file)
+    write_text(file, training.text)
     print_training(training, wide_console())
     note(f"policy: {file}")
     note(f"outcomes: {kept}")

@@ -16,6 +16,7 @@ from celltcp.selection.training.counterfactual import (
     Point,
 )
 from celltcp.selection.training.families import Network
+from celltcp.written import whole_file
 
 #: Version and horizons, which are the same for all outcomes of a table.
 _MEASURED = f"celltcp {__version__} over {HORIZON_S:g} s, flows of known size {SHORT_FLOW_S:g} s"
@@ -44,9 +45,8 @@ def write_outcomes(found: Outcomes, ccas: Sequence[str], file: Path) -> None:
         }
         for point, features, parts in zip(found.points, found.features, found.parts, strict=True)
     ]
-    partial = file.with_name(f".{file.name}")
-    pd.DataFrame(rows).to_parquet(partial, index=False)
-    partial.rename(file)
+    with whole_file(file) as partial:
+        pd.DataFrame(rows).to_parquet(partial, index=False)
 
 
 def read_outcomes(file: Path, ccas: Sequence[str]) -> Outcomes:
