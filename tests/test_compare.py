@@ -1,5 +1,6 @@
 """celltcp compare: what it prints, writes and recommends."""
 
+import gzip
 import json
 import math
 from pathlib import Path
@@ -80,6 +81,22 @@ def test_a_link_trace_is_a_scenario(celltcp, tmp_path: Path) -> None:
     assert document["scenario"] == "x"
     assert 1 < document["runs"][0]["goodput_mbps"] < 40
     assert (tmp_path / "x.down").read_text().splitlines()[0].isdigit()
+
+
+def test_a_packed_trace_has_the_name_of_the_plain_one(tmp_path: Path) -> None:
+    text = "time_s,rate_mbps\n0,8\n1,9\n2,8\n"
+    (tmp_path / "walk.csv").write_text(text)
+    (tmp_path / "packed").mkdir()
+    with gzip.open(tmp_path / "packed" / "walk.csv.gz", "wt") as packed:
+        packed.write(text)
+    plain, other = (ct.load_scenario(tmp_path / file) for file in ("walk.csv", "packed/walk.csv.gz"))
+    assert plain.name == other.name == "walk"
+
+
+@pytest.mark.parametrize(("field", "given"), [("runs", "3"), ("runs", 2.5), ("seed", "1")])
+def test_numbers_of_python_are_numbers(field: str, given: object) -> None:
+    with pytest.raises(ct.CelltcpError, match=f"{field}: {given!r} is not a number"):
+        ct.compare("drive", "cubic", **{field: given})
 
 
 def test_recorded_traces_run_with_their_uplink(celltcp) -> None:

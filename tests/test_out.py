@@ -107,6 +107,12 @@ def test_files_of_others_are_not_replaced(celltcp, tmp_path: Path, name: str) ->
     assert (folder / "notes.txt").read_text() == "mine, too"
 
 
+def test_what_is_kept_is_counted_in_words(tmp_path: Path) -> None:
+    ct.compare("drive", ["bbr"], 1, duration="2s", out=tmp_path)
+    with pytest.raises(ct.CelltcpError, match=r"\(bbr; 1 run from seed 1, native\)"):
+        ct.compare("drive", ["cubic"], 1, duration="2s", out=tmp_path)
+
+
 def test_pictures_of_earlier_results_go_when_these_come(celltcp, tmp_path: Path) -> None:
     folder = tmp_path / "out"
     command = ("compare", "drive", "--duration", "2s", "--cca", "bbr,cubic", "--out", "out")

@@ -209,11 +209,16 @@ def test_a_file_stands_in_one_table_with_built_in_ones(celltcp, tmp_path: Path) 
     assert done.returncode == 0, done.stderr
     assert "mine" in done.stdout
     assert "cubic" in done.stdout
+    described = celltcp("cca", "mine", "--own", "mine.py")
+    assert described.returncode == 0, described.stderr
+    assert "mine" in described.stdout
     (tmp_path / "broken.py").write_text("1 / 0\n")
+    (tmp_path / "gentle.rs").write_text("pub struct Gentle;\n")
     (tmp_path / "empty.py").write_text("")
     for file, part in (
         ("broken.py", "broken.py: ZeroDivisionError"),
         ("empty.py", "has no class"),
+        ("gentle.rs", "gentle.rs: is no Python file; allowed: one that ends in .py."),
         ("none.py", "no such file"),
     ):
         refused = celltcp(*command, "--own", file)

@@ -397,4 +397,6 @@ def test_sources_can_be_loaded_with_further_changes() -> None:
 
 def test_recordings_have_short_names() -> None:
     assert short_name("/traces/lte/drive.v2.down") == "lte/drive.v2"
+    for ending in ("csv", "csv.gz", "txt", "down.gz", "toml"):
+        assert short_name(f"/traces/lte/drive.v2.{ending}") == "lte/drive.v2"
     assert short_name("mobility/forward-60-4g") == "mobility/forward-60-4g"

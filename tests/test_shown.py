@@ -27,9 +27,32 @@ def test_results_and_pictures_show_themselves_in_a_notebook() -> None:
     assert repr(result).startswith("<Comparison drive: 2 runs of cubic, bbr; leading: ")
     assert "<table" in result._repr_html_()
     assert result.plot.ecdf()._repr_png_().startswith(b"\x89PNG")
+    assert repr(result.results).startswith("<Results drive; rows: runs 4, flows 4, ")
+    swept = ct.sweep("drive", "path.rtt=20ms,80ms", ["cubic", "bbr"], 2, duration="2s")
+    assert repr(swept) == "<Sweep drive, path.rtt = 20ms, 80ms: 2 runs of cubic, bbr>"
+    assert swept._repr_html_().count("80ms") == 1
     one = ct.run("drive", "bbr", duration="3s")
     assert repr(one).startswith("<SingleRun drive, bbr, seed 1: ")
     assert one.plot.time_series()._repr_png_().startswith(b"\x89PNG")
+
+
+def test_a_connection_is_a_line_where_no_terminal_breaks_it(celltcp) -> None:
+    done = celltcp("run", "drive", "--duration", "2s", "--cca", "cubic")
+    (line,) = done.stdout.splitlines()
+    assert line.startswith("flow-1 (cubic): ")
+    assert len(line) > 120
+    for word in ("retransmission", "time-out"):
+        assert f" 1 {word}s" not in line
+
+
+def test_one_congestion_control_is_not_called_the_best(celltcp) -> None:
+    command = ("compare", "drive", "--runs", "2", "--duration", "2s", "--json")
+    done = celltcp(*command, "one.json", "--cca", "cubic")
+    assert "cubic" in done.stdout
+    assert "best" not in done.stdout
+    both = json.loads(celltcp(*command, "-", "--cca", "cubic,bbr", "--runs", "1").stdout)
+    for verdict in both["verdicts"].values():
+        assert {verdict["leader"], *verdict["undecided"]} == {"cubic", "bbr"}
 
 
 def test_text_stays_text_in_svg_and_truetype_in_pdf(celltcp, tmp_path: Path) -> None:

@@ -20,6 +20,11 @@ def labels(ccas: Iterable[str]) -> dict[str, str]:
     return {cca: label if taken.count(label) == 1 else cca for cca, label in short.items()}
 
 
+def counted(number: int, word: str) -> str:
+    """Returns a number with its word, as `1 run` or `2 runs`."""
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
 def _label(cca: str) -> str:
     name, _, text = cca.partition(":")
     if name != "auto":

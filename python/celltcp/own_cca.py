@@ -93,6 +93,11 @@ def register_file(file: str | Path) -> None:
     path = Path(file)
     if not path.is_file():
         raise CelltcpError(f"{file}: there is no such file")
+    if path.suffix != ".py":
+        raise CelltcpError(
+            f"{file}: is no Python file; allowed: one that ends in .py. A congestion control in Rust "
+            "is compared by a program of its own, such as that of examples/own-cca"
+        )
     module = types.ModuleType(f"celltcp_own_{path.stem}")
     module.__file__ = str(path.resolve())
     # The source of a class is found by way of its module.

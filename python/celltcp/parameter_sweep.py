@@ -14,6 +14,7 @@ from celltcp._core import CelltcpError, Scenario
 from celltcp.attachments import Attachment
 from celltcp.campaign import Progress, run_campaigns
 from celltcp.comparison import Comparison
+from celltcp.labels import counted
 from celltcp.scenarios import override_texts
 from celltcp.settings import DEFAULT_CCAS, RunSettings
 
@@ -24,7 +25,7 @@ _MOST = 1000
 _RANGE = re.compile(r"(-?\d+)\.\.(-?\d+)")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Sweep:
     """A comparison for each value of a field, in the order in which they were given."""
 
@@ -44,6 +45,15 @@ class Sweep:
         """The field, and the result of each of its values."""
         outcomes = {value: each.to_json() for value, each in self.comparisons.items()}
         return {"field": self.field, "values": outcomes}
+
+    def __repr__(self) -> str:
+        first = next(iter(self.comparisons.values()))
+        what = f"{first.results.about['name']}, {self.field} = {', '.join(self.comparisons)}"
+        runs = counted(first.results.about["runs"], "run")
+        return f"<Sweep {what}: {runs} of {', '.join(first.ccas)}>"
+
+    def _repr_html_(self) -> str:
+        return str(self.summary.to_html(float_format="{:.3g}".format))
 
     def save(self, folder: str | Path) -> None:
         """Writes the tables of each value into a folder of its own, named `field=value`."""

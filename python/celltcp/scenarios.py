@@ -82,6 +82,9 @@ def load_scenario(
         is_told = direction is not None or any(each.startswith("path.up") for each in overrides)
         taken = uplink or (None if is_told else uplink_beside(name))
         up = str(Path(taken).resolve()) if taken else None
+        if name.endswith(".gz"):
+            # A packed trace is called as the plain one is.
+            overrides.insert(0, f"name={Path(name.removesuffix('.gz')).stem}")
         return Scenario.of_trace(str(Path(name).resolve()), up, overrides)
     if uplink is not None:
         overrides.append(f"path.up.trace={Path(uplink).resolve()}")

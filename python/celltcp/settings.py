@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral
 from pathlib import Path
 
 from celltcp._core import CelltcpError, Scenario
@@ -72,10 +73,10 @@ class RunSettings:
         Raises:
             CelltcpError: says what is allowed.
         """
-        if self.runs < 1:
-            raise CelltcpError(f"runs: {self.runs} is not a number from 1 on")
-        if not 0 <= self.seed <= MAX_SEED:
-            raise CelltcpError(f"seed: {self.seed} is not a number from 0 to {MAX_SEED}")
+        if not (isinstance(self.runs, Integral) and self.runs >= 1):
+            raise CelltcpError(f"runs: {self.runs!r} is not a number from 1 on")
+        if not (isinstance(self.seed, Integral) and 0 <= self.seed <= MAX_SEED):
+            raise CelltcpError(f"seed: {self.seed!r} is not a number from 0 to {MAX_SEED}")
 
     def find_engine(self) -> Engine:
         """Returns the engine.

@@ -118,8 +118,9 @@ def names_of(given: str | Sequence[str]) -> list[str]:
 def short_name(name: str) -> str:
     """Returns the short name of a source: the last two parts of its name, without the ending."""
     parts = name.rsplit("/", 2)[-2:]
-    ending = next((each for each in _ENDINGS if name.endswith(each)), "")
-    return "/".join(parts).removesuffix(ending)
+    plain = "/".join(parts).removesuffix(".gz")
+    ending = next((each for each in (".toml", *TRACE_ENDINGS) if plain.endswith(each)), "")
+    return plain.removesuffix(ending)
 
 
 def _meant(piece: str) -> list[tuple[str, bool]]:

@@ -114,7 +114,9 @@ def print_comparison(result: Comparison) -> None:
             "This scenario has no randomness: runs differ only where a CCA draws random numbers, as "
             "BBR does."
         )
-    for requirement, found in result.verdicts.items():
+    # A single one is best for everything, which says nothing.
+    verdicts = result.verdicts if len(result.ccas) > 1 else {}
+    for requirement, found in verdicts.items():
         if found.leader is not None or not result.several_flows:
             console.print(f"best for {requirement:>8}: {verdict_text(found, names)}")
     console.print(ran_by(result.results.about), style="dim")

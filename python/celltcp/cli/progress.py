@@ -60,17 +60,18 @@ def _bar() -> Iterator[Callable[[str, float], None]]:
         def told(stage: str, share: float) -> None:
             if stage not in tasks:
                 tasks[stage] = bar.add_task(stage, total=1.0, counted="")
-            bar.update(tasks[stage], completed=share, counted=counted(share))
+            bar.update(tasks[stage], completed=share, counted=done_text(share))
 
         yield told
 
 
-def counted(share: float) -> str:
+def done_text(share: float) -> str:
     """Returns how many runs are done of how many; the share where runs are not counted."""
     from celltcp.campaign import RunsDone
+    from celltcp.labels import counted
 
     if isinstance(share, RunsDone):
-        return f"{share.finished} of {share.total} {'run' if share.total == 1 else 'runs'}"
+        return f"{share.finished} of {counted(share.total, 'run')}"
     return f"{100 * share:.0f} %"
 
 
@@ -84,7 +85,7 @@ class _Lines:
 
     def told(self, stage: str, share: float) -> None:
         now = time.monotonic()
-        self._last = f"{stage}: {counted(share)}"
+        self._last = f"{stage}: {done_text(share)}"
         if now < self._next:
             return
         self._next = now + _BETWEEN_S

@@ -91,16 +91,21 @@ def run(
 
 def _print_run(result: SingleRun) -> None:
     """Prints a line per connection, and the decisions of selectors."""
-    from celltcp.labels import labels
+    from celltcp.cli.console import wide_console
+    from celltcp.labels import counted, labels
 
+    console = wide_console()
     names = labels(result.flows["cca"].unique())
     for flow in result.flows.to_dict("records"):
-        click.echo(
+        text = (
             f"{flow['name']} ({names[flow['cca']]}): {flow['goodput_mbps']:.2f} Mbit/s, RTT mean "
             f"{flow['rtt_mean_ms']:.1f} p95 {flow['rtt_p95_ms']:.1f} min {flow['rtt_min_ms']:.1f} ms, "
-            f"{flow['retransmissions']} retransmissions, {flow['timeouts']:.0f} time-outs, "
+            f"{counted(flow['retransmissions'], 'retransmission')}, "
+            f"{counted(int(flow['timeouts']), 'time-out')}, "
             f"PM balanced {flow['pm_balanced']:.3f} delay {flow['pm_delay']:.3f}"
         )
+        # A terminal breaks lines between words; files and pipes have a line per connection.
+        console.print(text, markup=False, soft_wrap=not console.is_terminal)
     if "decisions" in result.results.tables:
         _print_decisions(result)
 

@@ -15,6 +15,7 @@ from celltcp._core import CelltcpError
 from celltcp.attachments import Attachment
 from celltcp.ccas import middlebox_of
 from celltcp.comparison.runs import run_table, together
+from celltcp.labels import counted
 from celltcp.requirements import REQUIREMENTS, metric_of, required_in, weights_among
 from celltcp.results import Results
 from celltcp.results.frames import Recorded, frame, json_rows, json_value
@@ -208,6 +209,7 @@ class Comparison(Recorded):
             "verdicts": {
                 requirement: {
                     "best": found.best,
+                    "leader": found.leader,
                     "tied": list(found.tied),
                     "undecided": list(found.undecided),
                     "runs_needed": found.runs_needed,
@@ -240,7 +242,7 @@ class Comparison(Recorded):
         about = self.results.about
         ranked = {name: ccas[0] for name, ccas in self.recommendation.items() if ccas}
         best = ", ".join(f"{cca} for {name}" for name, cca in ranked.items())
-        runs = f"{about['runs']} {'run' if about['runs'] == 1 else 'runs'} of {', '.join(self.ccas)}"
+        runs = f"{counted(about['runs'], 'run')} of {', '.join(self.ccas)}"
         return f"<Comparison {about['name']}: {runs}{f'; leading: {best}' if best else ''}>"
 
     def _repr_html_(self) -> str:

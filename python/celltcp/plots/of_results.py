@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from celltcp._core import CelltcpError
 from celltcp.comparison import Comparison
-from celltcp.labels import labels
+from celltcp.labels import counted, labels
 from celltcp.parameter_sweep import Sweep
 from celltcp.plots.distribution import draw_ecdf
 from celltcp.plots.explanation import draw_explanation
@@ -164,7 +164,7 @@ def _legs(about: Mapping[str, Any], told: str, slots: pd.DataFrame, legs: pd.Dat
 
 
 def _runs(about: Mapping[str, Any]) -> str:
-    return f"{about['runs']} {'run' if about['runs'] == 1 else 'runs'}"
+    return counted(about["runs"], "run")
 
 
 def plot_sweep(sweep: Sweep) -> Figure:

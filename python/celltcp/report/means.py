@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from celltcp.labels import counted
+
 
 def mean_text(values: Iterable[float], digits: int) -> str:
     """Returns the mean and half the width of its 95 % interval as text; `-` without a value."""
@@ -19,7 +21,7 @@ def mean_text(values: Iterable[float], digits: int) -> str:
 
 def runs_text(runs: int) -> str:
     """Returns a number of runs in words."""
-    return f"{runs} {'run' if runs == 1 else 'runs'}"
+    return counted(runs, "run")
 
 
 def percent_text(value: float, half: float, digits: int = 1) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from celltcp._core import CelltcpError
+from celltcp.labels import counted
 from celltcp.locks import LockTaken, locked
 from celltcp.results.folder import PARTS, about_in, prepare_folder
 from celltcp.written import writing_to
@@ -70,8 +71,8 @@ def check_replaceable(
                 "continues; give another folder, or --overwrite to replace it"
             )
     elif not set(there.get("keys", [""])) <= set(planned["keys"]):
-        ccas, runs = ", ".join(there.get("cca", [])), there.get("runs")
-        kept = f"{ccas}; {runs} runs from seed {there.get('seed')}, {there.get('engine')}"
+        ccas, runs = ", ".join(there.get("cca", [])), counted(there.get("runs", 0), "run")
+        kept = f"{ccas}; {runs} from seed {there.get('seed')}, {there.get('engine')}"
         raise CelltcpError(
             f"{folder}: holds finished results of {there.get('name')} ({kept}), which this command "
             f"would replace: {_difference(there, planned)}; give another folder, or --overwrite to "
@@ -101,7 +102,7 @@ def _difference(there: Mapping[str, Any], planned: Mapping[str, Any]) -> str:
         return f"it is without {', '.join(missing)}"
     if there.get("seed", 0) < planned["seed"] or last[0] > last[1]:
         runs, seed = planned["runs"], planned["seed"]
-        return f"it has {runs} {'run' if runs == 1 else 'runs'} from seed {seed}"
+        return f"it has {counted(runs, 'run')} from seed {seed}"
     return "it has other runs"
 
 

@@ -41,7 +41,7 @@ class StoredTables(Mapping[str, pa.Table]):
         return len(self._names)
 
 
-@dataclass
+@dataclass(repr=False)
 class Results:
     """All tables of a campaign and how it was made."""
 
@@ -51,6 +51,10 @@ class Results:
     written: frozenset[str] = frozenset()
     #: Whether the folder had all of it already, and nothing was run.
     is_repeat: bool = False
+
+    def __repr__(self) -> str:
+        rows = ", ".join(f"{name} {len(table)}" for name, table in self.tables.items())
+        return f"<Results {self.about.get('name', 'of no known origin')}; rows: {rows}>"
 
     def save(self, folder: str | Path) -> Path:
         """Writes one Parquet file per table; each holds the scenario, versions and seeds."""

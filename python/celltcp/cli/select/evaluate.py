@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from celltcp.cli.options import case_options, draws, option, takes_settings
+from celltcp.cli.options import case_options, draws, option, own_option, takes_settings
 from celltcp.cli.outcome import check_json, draw, tell
 from celltcp.cli.progress import progress_bar
 from celltcp.cli.select.evaluation_tables import print_evaluation
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 @option("engine")
 @option("out")
 @option("overwrite")
+@own_option
 @case_options
 @draws
 @takes_settings
