@@ -211,7 +211,7 @@ def test_a_file_stands_in_one_table_with_built_in_ones(celltcp, tmp_path: Path) 
     assert "cubic" in done.stdout
     described = celltcp("cca", "mine", "--own", "mine.py")
     assert described.returncode == 0, described.stderr
-    assert "mine" in described.stdout
+    assert described.stdout.splitlines()[0] == "mine: mine, family user"
     (tmp_path / "broken.py").write_text("1 / 0\n")
     (tmp_path / "gentle.rs").write_text("pub struct Gentle;\n")
     (tmp_path / "empty.py").write_text("")

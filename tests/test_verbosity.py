@@ -12,7 +12,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.campaign import RunsDone
-from celltcp.cli.progress import counted
+from celltcp.cli.progress import done_text
 
 COMMAND = ("compare", "drive", "--cca", "cubic,bbr", "--runs", "3", "--duration", "3s")
 
@@ -23,8 +23,8 @@ def test_progress_counts_runs() -> None:
     last = told[-1]
     assert isinstance(last, RunsDone)
     assert (last, last.finished, last.total) == (1.0, 6, 6)
-    assert counted(last) == "6 of 6 runs"
-    assert counted(0.123) == "12 %"
+    assert done_text(last) == "6 of 6 runs"
+    assert done_text(0.123) == "12 %"
 
 
 def test_kept_runs_count_as_done(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from celltcp._core import CelltcpError, Run, Scenario, native_ccas
+from celltcp.lineups import lineup_of
 
 if TYPE_CHECKING:
     from celltcp.kernel import Kernel
@@ -58,7 +59,7 @@ class Engine:
         for cca in ccas:
             if cca not in there:
                 who = f"kernel {self.kernel.version}" if self.kernel else "the native engine"
-                selects = any(flow.partition(":")[0] == "auto" for flow in lineup.split("+"))
+                selects = lineup_of(lineup).selects
                 chosen = f"{lineup} has or may choose {cca!r}, but " if selects else ""
                 what = "it" if chosen else repr(cca)
                 allowed = ", ".join(there)

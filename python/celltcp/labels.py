@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import PurePath
 
+from celltcp.lineups import FlowCca, lineup_of
+
 #: Parameters of `auto` unless given.
 _DEFAULTS = {"policy": "default", "requirement": "balanced", "hints": "off"}
 
@@ -15,7 +17,7 @@ def labels(ccas: Iterable[str]) -> dict[str, str]:
     `auto:policy=rules,requirement=delay` is `auto rules delay`; files go by their names without folder
     and ending. Those that would be called the same keep their full text, as do all others.
     """
-    short = {cca: "+".join(_label(flow) for flow in cca.split("+")) for cca in ccas}
+    short = {cca: _lineup_label(cca) for cca in ccas}
     taken = list(short.values())
     return {cca: label if taken.count(label) == 1 else cca for cca, label in short.items()}
 
@@ -25,14 +27,19 @@ def counted(number: int, word: str) -> str:
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
-def _label(cca: str) -> str:
-    name, _, text = cca.partition(":")
-    if name != "auto":
-        return cca
-    given = dict(setting.split("=", 1) for setting in text.split(",") if "=" in setting)
+def _lineup_label(text: str) -> str:
+    lineup = lineup_of(text)
+    boxes = f"@{lineup.middleboxes}" if lineup.middleboxes else ""
+    return "+".join(_label(flow) for flow in lineup.flows) + boxes
+
+
+def _label(cca: FlowCca) -> str:
+    if not cca.is_selector:
+        return cca.text
+    given = cca.parameters
     settings = {**_DEFAULTS, **given}
     policy = PurePath(settings["policy"]).stem
-    words = [name, policy]
+    words = [cca.name, policy]
     if policy == "fixed":
         words.append(settings.get("cca", "cubic"))
     if policy != "fixed" or "requirement" in given:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -12,6 +11,7 @@ import pyarrow as pa
 
 from celltcp._core import CelltcpError
 from celltcp._core import weighted_pm as pm_of_parts
+from celltcp.lineups import lineup_of
 
 #: The metric by which each requirement ranks; more is better.
 REQUIREMENTS = {"goodput": "goodput_mbps", "balanced": "pm_balanced", "delay": "pm_delay"}
@@ -67,10 +67,10 @@ def weights_among(requirements: Iterable[str]) -> list[Weights]:
 def required_in(lineups: Iterable[str]) -> list[str]:
     """Returns the requirements of the selectors in these line-ups, each once."""
     given = [
-        match[1]
+        flow.parameters["requirement"]
         for lineup in lineups
-        for flow in lineup.split("+")
-        if flow.startswith("auto:") and (match := re.search(r"[:,]requirement=([^,]+)", flow))
+        for flow in lineup_of(lineup).flows
+        if flow.is_selector and "requirement" in flow.parameters
     ]
     return list(dict.fromkeys(requirement_of(each) for each in given))
 

@@ -40,6 +40,13 @@ class RunsDone(float):
         return made
 
 
+def part_of(progress: Progress | None, number: int, parts: int) -> Progress | None:
+    """Returns what to call with the share of one of several equally long parts that is done."""
+    if progress is None:
+        return None
+    return lambda share: progress((number + share) / parts)
+
+
 class Interrupted(KeyboardInterrupt):
     """Interrupt of a campaign, with the number of runs that are kept."""
 

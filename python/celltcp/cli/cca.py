@@ -52,7 +52,7 @@ def _print_catalogue(entries: list[CcaEntry]) -> None:
             entry["name"],
             entry["family"],
             "yes" if entry["linux"] else "no",
-            str(entry["year"]),
+            str(entry["year"] or ""),
             entry["reference"],
         )
     console = wide_console()
@@ -99,7 +99,9 @@ def _print_entry(entry: CcaEntry) -> None:
     from celltcp.cli.fitted import print_table
 
     console = wide_console()
-    console.print(f"{entry['name']}: {entry['title']}, family {entry['family']}, {entry['year']}")
+    # Classes of users need not tell a year.
+    year = f", {entry['year']}" if entry["year"] else ""
+    console.print(f"{entry['name']}: {entry['title']}, family {entry['family']}{year}")
     console.print(f"reference: {entry['reference']}")
     console.print(f"in Linux: {'yes' if entry['linux'] else 'no'}")
     if entry["aliases"]:

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import celltcp._core as _core
 from celltcp._core import CelltcpError
-from celltcp.campaign import Campaign, Progress, check_folders, run_campaigns
+from celltcp.campaign import Campaign, Progress, check_folders, part_of, run_campaigns
 from celltcp.ccas import catalogue, chosen
 from celltcp.engines import Engine
 from celltcp.fidelity.cases import Case
 from celltcp.fidelity.judgement import Fidelity, Judgement, judge_case
 from celltcp.fidelity.trajectory import SAMPLES
+from celltcp.lineups import lineup_of
 from celltcp.results import Results, claimed
 
 
@@ -27,7 +28,7 @@ def judged_ccas(names: str | Sequence[str]) -> list[str]:
     in_linux = [entry["name"] for entry in catalogue() if entry["linux"]]
     named = chosen(names, in_linux)
     for cca in named:
-        if cca.partition(":")[0] not in in_linux:
+        if any(flow.name not in in_linux for flow in lineup_of(cca).flows):
             raise CelltcpError(
                 f"cca: Linux does not have {cca!r}, so that there is nothing to hold it against; "
                 f"allowed: {', '.join(in_linux)}"
@@ -141,7 +142,7 @@ def _judged(
                     workers=sides.workers,
                     folder=sides.folder(case, engine),
                     overwrite=sides.overwrite,
-                    progress=_share(progress, 2 * number + place, 2 * len(wanted)),
+                    progress=part_of(progress, 2 * number + place, 2 * len(wanted)),
                 )
                 for place, engine in enumerate(engines)
             ]
@@ -189,9 +190,3 @@ def _plan(
     case: Case, ccas: Sequence[str], runs: int, seed: int, engine: Engine, folder: Path | None
 ) -> Campaign:
     return Campaign.of(case.scenario.with_samples(SAMPLES), ccas, runs, seed, engine, folder)
-
-
-def _share(progress: Progress | None, done: int, parts: int) -> Progress | None:
-    if progress is None:
-        return None
-    return lambda share: progress((done + share) / parts)

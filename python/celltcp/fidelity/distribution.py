@@ -12,6 +12,7 @@ import pandas as pd
 from celltcp._core import Scenario
 from celltcp.fidelity.cases import Case
 from celltcp.fidelity.judgement import Fidelity, Judgement
+from celltcp.quantities import in_unit
 
 #: Shares of the comparisons whose differences are given.
 QUANTILES = (0.5, 0.75, 0.9, 0.95)
@@ -174,13 +175,6 @@ def _kind(queue: str | dict[str, Any]) -> str:
 
 def _hop_is_slower(path: _Path) -> bool:
     """Whether a hop before the access link has a lower rate than that has on a wire."""
-    rates = [_mbps(hop["rate"]["rate"]) for hop in path["wired"] if "rate" in hop["rate"]]
-    access = _mbps(path["down"]["rate"]) if "rate" in path["down"] else None
-    return access is not None and any(rate < access for rate in rates)
-
-
-def _mbps(text: str) -> float:
-    for unit, factor in (("Gbit/s", 1e3), ("Mbit/s", 1.0), ("kbit/s", 1e-3), ("bit/s", 1e-6)):
-        if text.endswith(unit):
-            return float(text.removesuffix(unit)) * factor
-    raise ValueError(text)
+    access = in_unit(path["down"].get("rate"), "bit/s")
+    rates = [in_unit(hop["rate"].get("rate"), "bit/s") for hop in path["wired"]]
+    return access is not None and any(rate is not None and rate < access for rate in rates)

@@ -18,6 +18,7 @@ from celltcp.pcap.analysis import analyse
 from celltcp.pcap.estimate import PathEstimate, estimate_path
 from celltcp.pcap.others import counts_of_others
 from celltcp.pcap.truth import KINDS, true_losses
+from celltcp.quantities import in_unit
 from celltcp.scenarios import load_scenario
 from celltcp.single import run
 
@@ -219,15 +220,14 @@ def _buffer_error(path: PathEstimate, document: dict[str, Any]) -> float | None:
     """Returns the error of the buffer where it is given in packets or by a steady rate."""
     if not path.is_buffer_full or document.get("radio") is not None:
         return None
-    text = str(document["path"]["buffer"])
-    if text.endswith("packets"):
-        true = float(text.removesuffix("packets")) * 1500
-    elif text == "1bdp" and "rate" in document["path"]["down"]:
-        rate = float(document["path"]["down"]["rate"].removesuffix("Mbit/s")) * 1e6
-        true = rate / 8 * float(document["path"]["rtt"].removesuffix("ms")) / 1e3
-    else:
+    true = document["path"]
+    packets = in_unit(true["buffer"], "packets")
+    if packets is not None:
+        return _error(path.buffer_bytes, packets * 1500)
+    rate, rtt_s = in_unit(true["down"].get("rate"), "bit/s"), in_unit(true["rtt"], "s")
+    if true["buffer"] != "1bdp" or rate is None or rtt_s is None:
         return None
-    return _error(path.buffer_bytes, true)
+    return _error(path.buffer_bytes, rate / 8 * rtt_s)
 
 
 @dataclass(frozen=True)

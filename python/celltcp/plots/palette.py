@@ -13,6 +13,8 @@ from typing import Any
 
 from matplotlib.colors import to_hex, to_rgb
 
+from celltcp.lineups import lineup_of
+
 #: Members of the families: blue for loss, green for delay, yellow for both, red for models.
 _FAMILIES: tuple[dict[str, str], ...] = (
     {
@@ -89,7 +91,7 @@ def _place(cca: str) -> int:
 
 def _spare(cca: str) -> Iterator[str]:
     """Returns colours for one that has none of its own, in its own order."""
-    own = COLOURS.get(cca.partition(":")[0]) if "+" not in cca else None
+    own = COLOURS.get(lineup_of(cca).single or "")
     if own:
         # One with other parameters is near to that with the usual ones.
         for share in (0.45, 0.25, 0.6):

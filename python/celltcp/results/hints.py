@@ -5,6 +5,8 @@ from __future__ import annotations
 import tomllib
 from typing import TYPE_CHECKING
 
+from celltcp.lineups import flow_cca
+
 if TYPE_CHECKING:
     from celltcp.results import Results
 
@@ -21,5 +23,5 @@ def unheard(results: Results) -> list[str]:
 
 
 def _asks(cca: str) -> bool:
-    name, _, settings = cca.partition(":")
-    return name == "auto" and "hints=on" in settings.split(",")
+    given = flow_cca(cca)
+    return given.is_selector and given.parameters.get("hints") == "on"

@@ -45,6 +45,12 @@ class Used:
         }
 
 
+def measures_of(text: str) -> dict[str, float]:
+    """Returns the known features of a decision, which results hold as `name=value`."""
+    pairs = (piece.split("=", 1) for piece in text.split())
+    return {name: float(value) for name, value in pairs}
+
+
 def used_in(results: Results) -> list[Used]:
     """Returns one entry per line-up and flow with a selector, in the order of the runs."""
     if "decisions" not in results.tables:

@@ -10,6 +10,7 @@ from typing import Any
 
 from celltcp._core import CelltcpError, builtin_policies, describe_policy, policy_text
 from celltcp.ccas import chosen
+from celltcp.lineups import AUTO, lineup_of
 from celltcp.requirements import REQUIREMENTS, requirement_of
 
 #: Default of the operating system.
@@ -54,7 +55,7 @@ def fixed_ccas(given: str | Sequence[str], there: Sequence[str]) -> list[str]:
         CelltcpError: if there is no such congestion control, or it is no fixed one.
     """
     named = chosen(given, there)
-    other = next((each for each in named if "+" in each or each.startswith("auto")), None)
+    other = next((each for each in named if lineup_of(each).single in (None, AUTO)), None)
     if other is not None:
         raise CelltcpError(f"cca: {other!r} is no fixed CCA; allowed: single names, all")
     return named

@@ -11,13 +11,13 @@ from typing import Any
 import pandas as pd
 
 from celltcp._core import CelltcpError, __version__
-from celltcp.campaign import Progress
+from celltcp.campaign import Progress, part_of
 from celltcp.engines import ENGINES, engine
 from celltcp.requirements import REQUIREMENTS
 from celltcp.results.frames import json_rows
 from celltcp.selection.best_sets import differences_of, overlaps_of, standings_of, summary_of
 from celltcp.selection.candidates import check_requirements, fixed_ccas
-from celltcp.selection.kept import Kept, finished_frames, joined, own_folder, runs_there, save_frames
+from celltcp.selection.kept import Frames, Kept, continued, save_frames
 from celltcp.selection.on_scenario import Plan, on_sources
 from celltcp.settings import RunSettings
 from celltcp.sources import Source, names_of, sources_of
@@ -155,19 +155,14 @@ def check_engines_with(
         "runs": settings.runs,
         "seed": settings.seed,
     }
-    with own_folder(settings.out, "engines", told, overwrite=settings.overwrite) as folder:
-        there = finished_frames(folder, told, ("runs",))
-        runs = runs_there(folder, told) if there is not None else 0
-        if there is not None and runs == settings.runs:
-            return Overlap(there["runs"], told)
-        kept = Kept(folder)
-        plans = [replace(plan, there=runs) for plan in plans]
-        frames = {"runs": _both(plans, found.sources, kept, progress)}
-        overlap = Overlap((joined(there, frames) if there else frames)["runs"], told)
-        if folder is not None:
-            overlap.save(folder)
-            kept.clear()
-    return overlap
+
+    def run(there: int, kept: Kept) -> Frames:
+        missing = [replace(plan, there=there) for plan in plans]
+        return {"runs": _both(missing, found.sources, kept, progress)}
+
+    return continued(
+        settings, "engines", told, ("runs",), run, lambda frames: Overlap(frames["runs"], told)
+    )
 
 
 def _both(
@@ -176,12 +171,7 @@ def _both(
     """Runs the plan of each engine, and returns the runs with their `engine`."""
     sides = []
     for number, plan in enumerate(plans):
-
-        def reach(share: float, number: int = number) -> None:
-            if progress:
-                progress((number + share) / len(plans))
-
-        frames = on_sources(sources, plan, kept, reach)
+        frames = on_sources(sources, plan, kept, part_of(progress, number, len(plans)))
         measured = frames["runs"].drop(columns=["policy", "requirement", "switches", "returns"])
         measured.insert(0, "engine", ENGINES[number])
         sides.append(measured)

@@ -10,10 +10,11 @@ from typing import Any
 import pandas as pd
 
 from celltcp._core import CelltcpError
-from celltcp.campaign import Progress
+from celltcp.campaign import Progress, part_of
 from celltcp.ccas import chosen
 from celltcp.comparison import Comparison, compare
 from celltcp.engines import engine
+from celltcp.lineups import AUTO, flow_cca, lineup_of
 from celltcp.results import part_of_file_name
 from celltcp.results.frames import frame
 from celltcp.scenarios import scenario_names
@@ -114,11 +115,12 @@ def check_estimators(
         raise CelltcpError("scenarios: give one scenario at least")
     there = sources_of(scenarios)
     named = chosen(cca, engine().ccas)
-    if several := [name for name in named if "+" in name]:
+    if several := [name for name in named if lineup_of(name).single is None]:
         raise CelltcpError(
             f"cca: {several[0]!r} is several flows; allowed: one congestion control each"
         )
-    with_parameters = [name for name in named if ":" in name and not name.startswith("auto:")]
+    given = {name: flow_cca(name) for name in named}
+    with_parameters = [name for name, each in given.items() if each.parameters and not each.is_selector]
     if with_parameters:
         raise CelltcpError(
             f"cca: {with_parameters[0]!r} has parameters; allowed: plain names, and auto with its own"
@@ -134,7 +136,7 @@ def check_estimators(
             seed=seed,
             jobs=jobs,
             out=Path(out) / name if out else None,
-            progress=_part(progress, number, len(there.sources)),
+            progress=part_of(progress, number, len(there.sources)),
         )
         # Comparisons spell the words after auto in their own order.
         spelt = dict(zip(comparison.ccas, named, strict=True))
@@ -151,13 +153,7 @@ def check_estimators(
 
 def _watched(name: str) -> str:
     """Returns the CCA with estimators beside it."""
-    return name if name.startswith("auto") else f"auto:policy=fixed,cca={name}"
-
-
-def _part(progress: Progress | None, number: int, of: int) -> Progress | None:
-    if progress is None:
-        return None
-    return lambda share: progress((number + share) / of)
+    return name if flow_cca(name).is_selector else f"{AUTO}:policy=fixed,cca={name}"
 
 
 def _shares(answers: pd.DataFrame, by: list[str]) -> pd.DataFrame:

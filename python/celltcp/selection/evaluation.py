@@ -19,15 +19,7 @@ from celltcp.selection.baselines import baselines_of
 from celltcp.selection.best_for_all import best_for_all_of
 from celltcp.selection.candidates import AGAINST, DEFAULT, fixed_ccas, uses
 from celltcp.selection.cases import cases_of, checks_of, duels_of
-from celltcp.selection.kept import (
-    Frames,
-    Kept,
-    finished_frames,
-    joined,
-    own_folder,
-    runs_there,
-    save_frames,
-)
+from celltcp.selection.kept import Frames, Kept, continued, save_frames
 from celltcp.selection.on_scenario import Plan, on_sources
 from celltcp.selection.prices import Price, price_of
 from celltcp.selection.tally import PUBLISHED, RULE, tally_of
@@ -261,18 +253,12 @@ def evaluate_with(
         "runs": settings.runs,
         "seed": settings.seed,
     }
-    with own_folder(settings.out, "evaluate", told, overwrite=settings.overwrite) as folder:
-        there = finished_frames(folder, told, ("runs", "decisions", "histories", "costs"))
-        runs = runs_there(folder, told) if there is not None else 0
-        if there is not None and runs == settings.runs:
-            return Evaluation(there, told)
-        kept = Kept(folder)
-        frames = on_sources(found.sources, replace(plan, there=runs), kept, progress)
-        evaluation = Evaluation(joined(there, frames) if there else frames, told)
-        if folder is not None:
-            evaluation.save(folder)
-            kept.clear()
-    return evaluation
+
+    def run(there: int, kept: Kept) -> Frames:
+        return on_sources(found.sources, replace(plan, there=there), kept, progress)
+
+    names = ("runs", "decisions", "histories", "costs")
+    return continued(settings, "evaluate", told, names, run, lambda frames: Evaluation(frames, told))
 
 
 def _price(price: Price) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from celltcp.labels import labels
 from celltcp.requirements import required_in
 from celltcp.results import Results, read_results
 from celltcp.results.frames import json_rows
+from celltcp.results.selectors import measures_of
 from celltcp.selection.agreement import Agreement, agreements, beside
 from celltcp.selection.connections import Connection, main_one, selected_in
 from celltcp.selection.verdicts import verdicts_of
@@ -80,7 +81,7 @@ class Explanation:
         plain = mine[["from_cca", "to_cca", "cause", "reason"]].astype(str)
         plain.insert(0, "t_s", mine["t_ns"] * 1e-9)
         plain["verdict"] = verdicts_of(plain, self.slots, self._requirement)
-        measures = [_measures(text) for text in mine["measures"].astype(str)]
+        measures = [measures_of(text) for text in mine["measures"].astype(str)]
         both: pd.DataFrame = plain.join(pd.DataFrame(measures, index=plain.index))
         return both
 
@@ -237,12 +238,6 @@ def _meant(cca: str, names: list[str], place: str) -> str:
         return names[0]
     problem = "could be any of several" if spelt == "auto" else "was not selected"
     raise CelltcpError(f"cca: {cca!r} {problem} in {place}; allowed: {'; '.join(names)}")
-
-
-def _measures(text: str) -> dict[str, float]:
-    """Returns the known features of a decision, which results hold as `name=value`."""
-    pairs = (piece.split("=", 1) for piece in text.split())
-    return {name: float(value) for name, value in pairs}
 
 
 def _spans(numbers: list[int]) -> str:

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from celltcp.campaign import Job
 from celltcp.engines import Engine
+from celltcp.lineups import flow_cca
 from celltcp.results.frames import frame
 from celltcp.selection.candidates import HISTORY
 from celltcp.sources import Source
@@ -61,7 +62,7 @@ def earlier(tables: dict[str, pa.Table], jobs: Sequence[Job]) -> list[Earlier]:
     found = []
     for job in jobs:
         flow = flows[flows["run"] == job.number].iloc[0]
-        found.append(ended(job.cca.rpartition("=")[2], flow, slots, seen))
+        found.append(ended(flow_cca(job.cca).parameters["cca"], flow, slots, seen))
     return found
 
 

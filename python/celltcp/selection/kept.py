@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import pandas as pd
 import pyarrow as pa
@@ -23,6 +23,7 @@ from celltcp.results import (
     require_own,
     write_atomically,
 )
+from celltcp.settings import RunSettings
 
 #: Columns by which the runs of an evaluation are grouped.
 _GROUPS = ("engine", "scenario", "label", "policy", "requirement")
@@ -52,8 +53,8 @@ def own_folder(
     require_own(out, command)
     with claimed(out) as folder:
         there = about_in(folder)
-        continued = runs_there(folder, told) > 0
-        if there is not None and not continued and not overwrite:
+        goes_on = runs_there(folder, told) > 0
+        if there is not None and not goes_on and not overwrite:
             planned = _as_json(told)
             fields = [name for name in {**there, **planned} if there.get(name) != planned.get(name)]
             raise CelltcpError(
@@ -170,3 +171,45 @@ def save_frames(
         known = table.schema.metadata or {}
         write_atomically(table.replace_schema_metadata({**known, **meta}), target, name)
     return target
+
+
+class Outcome(Protocol):
+    """What an evaluation comes to, and keeps in a folder."""
+
+    def save(self, folder: str | Path) -> Path:
+        """Writes its tables into the folder."""
+
+
+Found = TypeVar("Found", bound=Outcome)
+
+
+def continued(
+    settings: RunSettings,
+    command: str,
+    told: Mapping[str, Any],
+    names: Iterable[str],
+    run: Callable[[int, Kept], Frames],
+    outcome: Callable[[Frames], Found],
+) -> Found:
+    """Returns the outcome of a command; runs that its folder has already are not done again.
+
+    Args:
+        settings: of the runs, with the folder.
+        command: `"evaluate"` or `"engines"`.
+        told: what the results say of how they were made.
+        names: of the frames that the folder keeps.
+        run: does the runs beyond those that are there, whose number it is given.
+        outcome: makes the outcome from the frames of all runs.
+    """
+    with own_folder(settings.out, command, told, overwrite=settings.overwrite) as folder:
+        there = finished_frames(folder, told, names)
+        runs = runs_there(folder, told) if there is not None else 0
+        if there is not None and runs == settings.runs:
+            return outcome(there)
+        kept = Kept(folder)
+        frames = run(runs, kept)
+        found = outcome(joined(there, frames) if there else frames)
+        if folder is not None:
+            found.save(folder)
+            kept.clear()
+    return found

@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from celltcp._core import CelltcpError, lineups, memory_text
+from celltcp.lineups import flow_cca
 from celltcp.results import Results, read_results
 from celltcp.results.frames import frame
 from celltcp.selection.history import Earlier, ended
@@ -34,7 +35,7 @@ def memory_of(
     seen = frame(read.estimates)
     flows = frame(read.tables["flows"])
     flows["cca"] = flows["cca"].astype(str)
-    selected = flows[flows["cca"].str.partition(":")[0] == "auto"]
+    selected = flows[[flow_cca(text).is_selector for text in flows["cca"]]]
     mine = selected[selected["cca"] == _chosen(list(selected["cca"].unique()), cca)]
     mine = mine.assign(end=mine["first_data_s"] + mine["duration_s"]).sort_values(["run", "end"])
     text = _text(known)

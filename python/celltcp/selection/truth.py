@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 
 import numpy as np
@@ -10,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from celltcp._core import CelltcpError
+from celltcp.quantities import in_unit
 from celltcp.radio.phases import phases_at
 from celltcp.radio.way import Way
 from celltcp.results import Results
@@ -22,8 +22,6 @@ LATENCY_BOUNDARY_MS = (18.0 * 68.0) ** 0.5
 
 #: The movement at a time is the change of the mean SINR over this time around it, s: a slot.
 _AROUND_S = 0.1
-
-_UNITS_MS = {"s": 1e3, "ms": 1.0, "us": 1e-3}
 
 
 class Truth:
@@ -72,27 +70,26 @@ class Truth:
     @property
     def speed(self) -> str | None:
         """Class of the speed of the fading, where the phone moves."""
-        given = re.fullmatch(r"([\d.]+)\s*km/h", str(self._radio("fading", "speed")))
-        if self.movement in ("static", None) or given is None:
+        kmh = in_unit(self._radio("fading", "speed"), "km/h")
+        if self.movement in ("static", None) or kmh is None:
             return None
-        ratio = np.abs(np.log(np.array(SPEEDS_KMH) / float(given[1])))
+        ratio = np.abs(np.log(np.array(SPEEDS_KMH) / kmh))
         return f"{SPEEDS_KMH[int(ratio.argmin())]:.0f}"
 
     @property
     def latency(self) -> str | None:
         """Class of the RTT of the wired part."""
-        given = re.fullmatch(r"([\d.]+)\s*(s|ms|us)", str(self._scenario.get("path", {}).get("rtt")))
-        if given is None:
+        rtt_ms = in_unit(self._scenario.get("path", {}).get("rtt"), "ms")
+        if rtt_ms is None:
             return None
-        return "low" if float(given[1]) * _UNITS_MS[given[2]] < LATENCY_BOUNDARY_MS else "4g"
+        return "low" if rtt_ms < LATENCY_BOUNDARY_MS else "4g"
 
     @property
     def buffer(self) -> float | None:
         """Size of the bottleneck's buffer, packets."""
         path = self._scenario.get("path", {})
         told = path.get("buffer") if self._way is None else self._radio("rlc", "buffer")
-        given = re.fullmatch(r"(\d+)\s*packets", str(told))
-        return float(given[1]) if given else None
+        return in_unit(told, "packets")
 
     def _radio(self, section: str, field: str) -> object:
         return self._scenario.get("radio", {}).get(section, {}).get(field)

@@ -15,6 +15,7 @@ from celltcp._core import Scenario
 from celltcp.campaign import Job, run_jobs
 from celltcp.engines import Engine
 from celltcp.results.frames import spans
+from celltcp.results.selectors import measures_of
 from celltcp.selection.training.families import Network
 
 #: Time over which the outcome is measured, s.
@@ -219,8 +220,7 @@ def _features(point: Point, decisions: Columns) -> dict[str, float] | None:
     if not len(rows):
         return None
     # Of the choices for a new connection the last one: it is made once there is an RTT.
-    pairs = (each.split("=") for each in str(decisions["measures"][rows[-1]]).split())
-    return {name: float(value) for name, value in pairs}
+    return measures_of(str(decisions["measures"][rows[-1]]))
 
 
 def _parts(point: Point, decisions: Columns, slots: Columns) -> tuple[float, float, float, float]:

@@ -1,0 +1,60 @@
+"""Line-ups: the congestion controls of flows that run together, and the middleboxes that they pass.
+
+Texts are read as the core prints them. What users write is read by the core alone. Results also name
+congestion controls that this process does not know, so that nothing is checked here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+#: Name of a selector in place of a congestion control.
+AUTO = "auto"
+
+
+@dataclass(frozen=True)
+class FlowCca:
+    """The congestion control of a flow: name and parameters."""
+
+    name: str
+    parameters: Mapping[str, str]
+    #: All of it, as in the line-up.
+    text: str
+
+    @property
+    def is_selector(self) -> bool:
+        """Whether a policy selects among congestion controls."""
+        return self.name == AUTO
+
+
+@dataclass(frozen=True)
+class Lineup:
+    """A line-up in its parts."""
+
+    flows: tuple[FlowCca, ...]
+    #: Middleboxes, joined by at signs, or `"none"`; empty where those of the scenario stay.
+    middleboxes: str
+
+    @property
+    def selects(self) -> bool:
+        """Whether a flow has a selector."""
+        return any(flow.is_selector for flow in self.flows)
+
+    @property
+    def single(self) -> str | None:
+        """Name of the congestion control of a single flow; None for several flows."""
+        return self.flows[0].name if len(self.flows) == 1 else None
+
+
+def lineup_of(text: str) -> Lineup:
+    """Returns the parts of a line-up, such as `cubic:beta=0.8,hystart=off+bbr@es`."""
+    flows, _, middleboxes = text.partition("@")
+    return Lineup(tuple(flow_cca(flow) for flow in flows.split("+")), middleboxes)
+
+
+def flow_cca(text: str) -> FlowCca:
+    """Returns the parts of the congestion control of one flow."""
+    name, _, given = text.partition(":")
+    pairs = (setting.partition("=") for setting in given.split(",") if setting)
+    return FlowCca(name, {parameter: value for parameter, _, value in pairs}, text)

@@ -1,0 +1,56 @@
+"""Texts of the core in their parts: line-ups with their flows, and quantities with their units."""
+
+from __future__ import annotations
+
+import pytest
+
+import celltcp as ct
+from celltcp._core import lineups
+from celltcp.labels import labels
+from celltcp.lineups import lineup_of
+from celltcp.quantities import in_unit
+from celltcp.requirements import required_in
+
+
+def test_a_line_up_is_read_as_the_core_prints_it() -> None:
+    (text,) = lineups("CUBIC:hystart=no,beta=0.80+westwood+ + auto:hints=on @ split:at=node-1@es")
+    found = lineup_of(text)
+    assert [flow.name for flow in found.flows] == ["cubic", "westwood", "auto"]
+    assert found.flows[0].parameters == {"beta": "0.8", "hystart": "off"}
+    assert found.flows[2].parameters == {"hints": "on"}
+    assert found.middleboxes == "split:at=node-1@es"
+    assert found.selects
+    assert found.single is None
+    assert lineup_of("bbr@none").single == "bbr"
+
+
+def test_a_requirement_is_found_before_middleboxes() -> None:
+    (text,) = lineups("auto:requirement=delay@es")
+    assert required_in([text, "auto:requirement=1/5/1+cubic"]) == ["delay", "1/5/1"]
+    assert labels([text]) == {text: "auto default delay@es"}
+
+
+def test_selectors_pass_middleboxes() -> None:
+    result = ct.compare(
+        "steady-20-68", "auto:requirement=delay,cubic", 1, duration="2s", middlebox="none,split"
+    )
+    assert [result.middlebox(cca) for cca in result.ccas] == ["none", "none", "split", "split"]
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "value"),
+    [
+        ("20Mbit/s", "Mbit/s", 20),
+        ("2Gbit/s", "Mbit/s", 2000),
+        ("500kbit/s", "bit/s", 5e5),
+        ("68ms", "s", 0.068),
+        ("1.5s", "ms", 1500),
+        ("60km/h", "km/h", 60),
+        ("750packets", "packets", 750),
+        ("2bdp", "packets", None),
+        ("68ms", "packets", None),
+        (None, "ms", None),
+    ],
+)
+def test_quantities_are_numbers_in_a_unit(text: object, unit: str, value: float | None) -> None:
+    assert in_unit(text, unit) == (None if value is None else pytest.approx(value))
