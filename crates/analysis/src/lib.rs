@@ -1,8 +1,8 @@
-//! Analysis of captures: what happened to the TCP connections in them.
+//! Analysis of captures: the history of the TCP connections in them.
 //!
-//! [`input`] reads pcap and pcapng files of any origin, packed or not. [`Analysis`] goes over a capture once, in bounded
-//! memory, and fills the tables of [`tables`]. How a connection is followed, and by which rules losses get their kind, is
-//! in the private module `connection`, which does no I/O.
+//! [`input`] reads pcap and pcapng files of any origin, packed or not. [`Analysis`] goes over a capture once, in
+//! bounded memory, and fills the tables of [`tables`]. How a connection is followed, and by which rules losses get
+//! their kind, is in the private module `connection`, which does no I/O.
 
 mod analysis;
 mod connection;

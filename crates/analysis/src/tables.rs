@@ -1,7 +1,7 @@
 //! Tables of a capture: connections, segments, losses, resets and intervals.
 //!
-//! Times called `t_s` count from the first packet of their connection. "up" is from the client to the server, "down" from
-//! the server to the client.
+//! Times called `t_s` count from the first packet of their connection. "up" is from the client to the server, "down"
+//! from the server to the client.
 
 record::tables! {
     /// One row per connection.

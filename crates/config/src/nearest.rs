@@ -16,7 +16,7 @@ pub fn suggestion<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>)
     nearest(word, candidates).map_or(String::new(), |near| format!("; did you mean {near:?}?"))
 }
 
-/// Levenshtein's distance, with the swap of neighbours as one edit (optimal string alignment).
+/// Returns Levenshtein's distance, with a swap of neighbours as one edit (optimal string alignment).
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut rows = vec![(0..=b.len()).collect::<Vec<_>>()];

@@ -1,4 +1,4 @@
-//! Hosts: a network namespace each, with one device.
+//! Hosts: network namespaces with one device each.
 
 use std::fs::File;
 use std::io;

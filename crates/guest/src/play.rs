@@ -28,7 +28,7 @@ use crate::flows::{self, Choice};
 use crate::host::Host;
 use crate::reader::Readers;
 
-/// Longest interval at which the states of senders are read; more often if samples are.
+/// Longest interval at which the states of senders are read. It is shorter if samples are more frequent.
 const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 
 /// The run on the guest's side.

@@ -11,7 +11,7 @@ use workload::End;
 
 use sockets::options::discard;
 
-/// Stack of a reader, which calls next to nothing.
+/// Stack size of a reader, whose calls are few and shallow.
 const STACK: usize = 64 * 1024;
 
 /// The report of a reader on one order.

@@ -4,10 +4,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use corosensei::stack::DefaultStack;
 
-/// Enough for reading any scenario.
+/// Size of the stack, which is enough for reading any scenario.
 const SIZE: usize = 4 << 20;
 
-/// A stack that is not the caller's.
+/// A stack beside that of the caller.
 pub(crate) struct OwnStack(DefaultStack);
 
 impl OwnStack {

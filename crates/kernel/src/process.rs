@@ -23,8 +23,8 @@ const REPORTS: &str = "reports";
 const CONSOLE: &str = "console";
 
 /// The kernel's command line, after the size of its memory. It is mixed into the kernel's entropy, so it is the same
-/// for every run of a scenario; differences go through the environment. The clock starts at a time when certificates and the like
-/// would be valid.
+/// for every run of a scenario; differences go through the environment. The clock starts at a time when certificates
+/// and the like would be valid.
 const COMMAND_LINE: [&str; 11] = [
     "initrd=initrd",
     "time-travel=inf-cpu",

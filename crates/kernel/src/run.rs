@@ -20,7 +20,7 @@ use crate::processors::Processor;
 
 /// Time without a report after which a kernel counts as hung; usual runs report several times a second.
 const PATIENCE: WallTime = WallTime::from_secs(120);
-/// Time to wait for a report before looking at the process, ms.
+/// Time to wait for a report before checking the process, ms.
 const LOOK: u16 = 200;
 
 /// Options of a run.

@@ -1,4 +1,4 @@
-//! Due times of connections: when the middlebox has something to do for which of them.
+//! Due times of connections: the deadlines at which a middlebox acts on each of them.
 
 use units::{Deadlines, Instant};
 

@@ -53,7 +53,7 @@ impl CrossSource {
         source
     }
 
-    /// Time at which the next packet is due.
+    /// Returns the time at which the next packet is due.
     pub(crate) fn next_at(&self) -> Instant {
         // From the start of the turn, so that rounding does not add up.
         let bytes = Bytes::new(self.sent_in_turn * u64::from(self.size));
@@ -64,7 +64,7 @@ impl CrossSource {
         }
     }
 
-    /// The packet that is due.
+    /// Returns the packet that is due.
     pub(crate) fn emit(&mut self) -> Packet {
         let packet = Packet {
             id: FIRST_ID | u64::from(self.number) << 40 | self.sent,

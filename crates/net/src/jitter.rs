@@ -50,12 +50,12 @@ impl Jitter {
         Ok(())
     }
 
-    /// Whether delays differ.
+    /// Returns whether delays differ.
     pub fn is_random(&self) -> bool {
         !(self.mean.is_zero() && self.sd.is_zero())
     }
 
-    /// The least additional delay of a packet.
+    /// Returns the least additional delay of a packet.
     pub(crate) fn least(&self) -> Duration {
         match self.distribution {
             JitterDistribution::Uniform => self.mean.saturating_sub(self.half_width()),
@@ -63,7 +63,7 @@ impl Jitter {
         }
     }
 
-    /// Half the width of a uniform distribution with this standard deviation.
+    /// Returns half the width of a uniform distribution with this standard deviation.
     fn half_width(&self) -> Duration {
         Duration::from_secs_f64(self.sd.as_secs_f64() * libm::sqrt(3.0))
     }

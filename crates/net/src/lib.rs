@@ -1,4 +1,4 @@
-//! The path between hosts: links with a capacity, a delay and a queue, joined to a tree by nodes.
+//! Network: links with a capacity, a delay and a queue, joined by nodes to a tree between hosts.
 //!
 //! [`Network`] is a state machine without I/O. Its driver owns the clock: it injects packets, asks for the time of the
 //! next event, and advances to it, which may deliver packets to hosts. An [`Observer`] is called for everything that

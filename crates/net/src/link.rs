@@ -26,7 +26,7 @@ enum Service {
     Opportunities(Opportunist),
 }
 
-/// The part of a link behind the transmitter.
+/// The part of a link behind the transmitter: loss, delay and jitter.
 struct Wire {
     delay: Duration,
     lottery: Lottery,

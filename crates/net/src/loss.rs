@@ -39,7 +39,7 @@ impl Loss {
         }
     }
 
-    /// Whether nothing is ever lost.
+    /// Returns whether nothing is ever lost.
     pub fn is_none(&self) -> bool {
         match self {
             Self::Random(probability) => *probability == 0.0,
@@ -162,7 +162,7 @@ impl Lottery {
         }
     }
 
-    /// Whether the next packet is lost.
+    /// Returns whether the next packet is lost.
     pub(crate) fn takes(&mut self) -> bool {
         match self.loss {
             Loss::Random(probability) => probability > 0.0 && self.draws.uniform() < probability,

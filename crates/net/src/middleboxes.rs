@@ -1,4 +1,4 @@
-//! Middleboxes of a network: which nodes have one, what waits there, and when each is to be called.
+//! Middleboxes of a network, by node, with the packets that wait there and the times of the next calls.
 
 use std::collections::{BTreeMap, VecDeque};
 

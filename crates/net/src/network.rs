@@ -252,8 +252,9 @@ impl Network {
         }
     }
 
-    /// Returns the bytes at the IP layer that `link` can carry after `from` and until `to`, whatever is sent. For a link
-    /// of the radio these are the bytes on all resource blocks that nobody else used, which is known up to now only.
+    /// Returns the bytes at the IP layer that `link` can carry after `from` and until `to`, whatever is sent. For a
+    /// link of the radio these are the bytes on all resource blocks that nobody else used, which is known up to now
+    /// only.
     pub fn capacity_bytes(&self, link: LinkId, from: Instant, to: Instant) -> Bytes {
         match (&self.links[link.0 as usize], &self.air) {
             (Medium::Radio(link), Some(air)) => {

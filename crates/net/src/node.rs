@@ -1,4 +1,4 @@
-//! Node: decides what happens to the packets that come to one place of the network.
+//! Node: a middlebox that decides on the packets that come to one node of the network.
 //!
 //! Without a [`Node`] of its own, a node of the topology is a router for packets that are addressed elsewhere, and a
 //! host for those addressed to it. A middlebox implements [`Node`] and is given to

@@ -1,4 +1,4 @@
-//! Observer: callbacks for what happens to packets and on the radio.
+//! Observer: callbacks for events of packets and of the radio.
 
 use radio::ran::{ConnectionEvent, TtiRecord, UserId};
 use units::Instant;

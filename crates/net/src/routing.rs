@@ -2,7 +2,7 @@
 
 use crate::{HostId, LinkId, Topology, TopologyError};
 
-/// For each pair of nodes the link that leads from one towards the other.
+/// Routes: for each pair of nodes, the link that leads from one towards the other.
 pub(crate) struct Routes {
     nodes: usize,
     next: Vec<LinkId>,

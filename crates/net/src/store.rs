@@ -17,7 +17,7 @@ struct Slot {
     since: Instant,
 }
 
-/// Slots for packets, which are used again, so that a run in its stride never allocates.
+/// Slots for packets, which are used again, so that a run stops allocating after a while.
 #[derive(Default)]
 pub(crate) struct Store {
     slots: Vec<Slot>,

@@ -51,7 +51,7 @@ pub struct LinkConfig {
 }
 
 impl LinkConfig {
-    /// The least time from the end of a transmission to the arrival.
+    /// Returns the least time from the end of a transmission to the arrival.
     pub(crate) fn least_delay(&self) -> Duration {
         let jitter = self.jitter.as_ref().map_or(Duration::ZERO, Jitter::least);
         self.delay + jitter
@@ -89,7 +89,7 @@ impl LinkConfig {
 pub struct QueueConfig {
     /// Limit of what may wait.
     pub limit: Limit,
-    /// Which packet goes next, and which are dropped.
+    /// Discipline: the order of packets, and the rule by which some are dropped.
     pub discipline: Queue,
 }
 

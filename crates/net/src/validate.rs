@@ -38,13 +38,13 @@ pub enum TopologyError {
     /// A link without another one back.
     #[error("link {0:?} has no link back")]
     OneWay(String),
-    /// There are two ways.
+    /// Two ways lead from one node to another.
     #[error("there are two ways from {node:?}: the links must form a tree")]
     Cycle {
         /// A node on the cycle.
         node: String,
     },
-    /// There is no way.
+    /// No way leads from one node to another.
     #[error("there is no way from {from:?} to {to:?}")]
     Unconnected {
         /// Node of a packet.

@@ -1,4 +1,4 @@
-//! Player of packetdrill scripts: system calls, packets and TCP_INFO of a script against the native TCP in virtual time.
+//! Player of packetdrill scripts: plays a script's calls and packets against the native TCP in virtual time.
 //!
 //! packetdrill is the tool that Linux's TCP is tested with. A script is a list of events with times: calls of an
 //! application, packets that the other end sends, packets that TCP must send. [`parse`] reads a script, [`play`] plays
@@ -41,7 +41,7 @@ pub struct Report {
     pub assertions: Vec<Assertion>,
 }
 
-/// End of a script.
+/// Verdict: the way in which a script ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// Every event happened as the script says.

@@ -1,11 +1,11 @@
-//! Files: the texts that a scenario names, read once, so that a scenario can go where its files are not.
+//! Files: the texts of files that a scenario names, read once, so that it can be run where the files are missing.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use config::Wrong;
 
-/// Texts by file, and the folder that relative files count from.
+/// Texts by file, and the folder to which relative file names refer.
 #[derive(Clone, Debug, Default)]
 pub struct Files {
     directory: PathBuf,
@@ -26,12 +26,12 @@ impl Files {
         }
     }
 
-    /// The folder that relative files count from.
+    /// Returns the folder to which relative file names refer.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// The texts that were read or given.
+    /// Returns the texts that were read or given.
     pub fn texts(&self) -> &BTreeMap<PathBuf, String> {
         &self.texts
     }

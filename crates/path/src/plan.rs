@@ -16,7 +16,7 @@ use crate::Traces;
 use crate::middleboxes::middleboxes;
 use crate::radio;
 
-/// Reason why a scenario makes no path.
+/// Reason why no path can be built from a scenario.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum PlanError {
     /// A generated trace has impossible parameters.
@@ -41,7 +41,7 @@ pub enum PlanError {
 }
 
 impl PlanError {
-    /// Message of the radio.
+    /// Makes an error of a message of the radio.
     pub(crate) fn radio(error: impl core::fmt::Display) -> Self {
         Self::Radio(error.to_string())
     }
@@ -52,9 +52,9 @@ impl PlanError {
 pub struct Access {
     /// The UE.
     pub ue: HostId,
-    /// Towards it.
+    /// Link towards the UE.
     pub down: LinkId,
-    /// From it.
+    /// Link from the UE.
     pub up: LinkId,
 }
 
@@ -91,7 +91,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The path of `scenario` in the run with `seed`.
+    /// Plans the path of `scenario` in the run with `seed`.
     ///
     /// # Errors
     /// [`PlanError`] says what makes no path.
@@ -126,7 +126,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The hosts of a flow: where its data come from, and where they go.
+    /// Returns the hosts of a flow: the sender of its data, and their receiver.
     ///
     /// # Errors
     /// If the path has no such node.
@@ -141,7 +141,7 @@ impl Plan {
         promises.min().unwrap_or(Promise::Bytes)
     }
 
-    /// The node called `name`, at which the flow `flow` begins or ends.
+    /// Returns the node called `name`, at which the flow `flow` begins or ends.
     ///
     /// # Errors
     /// If there is none.
@@ -162,7 +162,7 @@ fn position(topology: &Topology, name: &str) -> Option<HostId> {
         .map(|index| HostId(index as u32))
 }
 
-/// The parts of a link that the scenario has in the words of the network.
+/// Conversion of the parts of a link from the scenario's types to those of the network.
 struct Parts<'a> {
     buffer: Buffer,
     mtu: Bytes,
@@ -335,7 +335,7 @@ impl Builder<'_> {
         Ok(LinkId(self.topology.links.len() as u32 - 1))
     }
 
-    /// The capacity in this run, and its mean rate.
+    /// Returns the capacity in this run, and its mean rate.
     fn capacity(&self, capacity: &Capacity, up: bool) -> Result<(LinkCapacity, Rate), PlanError> {
         let of_trace = |trace: Arc<trace::Trace>, offset| {
             let mean = trace.mean_rate();

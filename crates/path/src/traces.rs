@@ -12,7 +12,7 @@ use units::Duration;
 use crate::Files;
 use crate::radio::RadioFiles;
 
-/// A file, what is said of it, and the direction of the link that it is for.
+/// A file, the given properties of it, and the direction of its link.
 type Key = (PathBuf, Reading, Direction);
 
 /// A trace that was read from a file.
@@ -74,17 +74,17 @@ impl Traces {
         Ok(traces)
     }
 
-    /// Those of the radio.
+    /// Returns the files of the radio.
     pub(crate) fn radio(&self) -> &RadioFiles {
         &self.radio
     }
 
-    /// The files that were read.
+    /// Returns the files that were read.
     pub fn files(&self) -> &Files {
         &self.files
     }
 
-    /// The longest period of them; zero without traces.
+    /// Returns the longest period of the traces; zero without traces.
     pub(crate) fn longest_period(&self) -> Duration {
         self.read
             .values()

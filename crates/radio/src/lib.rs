@@ -1,5 +1,6 @@
-//! The radio link of a mobile network as TCP meets it: capacity that changes with fading and distance,
-//! retransmissions, deep buffers, grants and handovers.
+//! Radio: the link of a mobile network, with the effects that TCP notices.
+//!
+//! These are a capacity that changes with fading and distance, retransmissions, deep buffers, grants and handovers.
 //!
 //! Everything is a function of time, or a state machine that is told the time; randomness comes from
 //! streams of [`units::random`]. What the channel does never depends on the traffic. One transmission

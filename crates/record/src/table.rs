@@ -95,8 +95,8 @@ value!(u32, U32);
 value!(f64, F64);
 value!(String, Text);
 
-/// Declares tables: of each a row type with a field per column and the table of such rows, and the struct `Tables`, which
-/// holds one of each.
+/// Declares tables: of each a row type with a field per column and the table of such rows, and the struct `Tables`,
+/// which holds one of each.
 #[macro_export]
 macro_rules! tables {
     ($($(#[doc = $doc:literal])+ $name:ident: $table:ident of $row:ident, $kept:ident {

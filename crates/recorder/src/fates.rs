@@ -1,4 +1,4 @@
-//! Fates: what became of each data segment, kept beside a capture so that its analysis can be judged.
+//! Fates: the fate of each data segment, kept beside a capture so that its analysis can be judged.
 
 use std::collections::HashMap;
 

@@ -3,7 +3,7 @@
 use record::Flows;
 use scenario::Promise;
 
-/// Connection whose sender was told of a delivery that had not happened.
+/// Broken promise: a connection whose sender got an ACK for data that had not arrived.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Broken {
     /// Bytes were acknowledged early.

@@ -18,7 +18,7 @@ pub use guest::{Answer, Message};
 pub use job::{GuestCca, GuestFlow, GuestJob, GuestSwitch, KernelSettings};
 pub use run::{Job, Report};
 
-/// Raised whenever a message changes, so that parties of different builds notice.
+/// Version of the messages. It is raised whenever a message changes, so that parties of different builds notice.
 pub const PROTOCOL: u32 = 4;
 
 /// Environment variable that names the shared object of the path.

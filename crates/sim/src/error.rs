@@ -4,7 +4,7 @@ use cca::SettingError;
 use recorder::ObservationError;
 use select::SelectionError;
 
-/// Error of a run that cannot be made or has failed.
+/// Error of a run that cannot start or has failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SimError {
     /// The scenario has settings of the kernel engine.

@@ -1,4 +1,4 @@
-//! Capacity: what one direction of a link carries over time, as files of a configuration write it.
+//! Capacity: the rate of one direction of a link over time, as files of a configuration write it.
 
 use std::path::{Path, PathBuf};
 

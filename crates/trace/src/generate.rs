@@ -37,7 +37,7 @@ table! {
     }
 }
 
-/// Reason why parameters make no trace.
+/// Reason why no trace can be generated from the parameters.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum GenerateError {
     /// A parameter is out of its range.
@@ -111,7 +111,7 @@ impl Generate {
         positive("outage_duration", self.outage_duration)
     }
 
-    /// The share of time in outage.
+    /// Returns the share of time in outage.
     fn outage_share(&self) -> f64 {
         if self.outage_interval.is_zero() {
             return 0.0;

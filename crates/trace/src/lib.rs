@@ -37,7 +37,7 @@ pub enum Trace {
 }
 
 impl Trace {
-    /// The time after which the trace begins again.
+    /// Returns the time after which the trace begins again.
     pub fn period(&self) -> Duration {
         match self {
             Self::Opportunities(opportunities) => opportunities.period(),

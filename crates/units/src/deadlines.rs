@@ -1,4 +1,4 @@
-//! Deadlines: the earliest of many, and whose it is.
+//! Deadlines: a queue of deadlines by entity, which finds the earliest one.
 
 use crate::Instant;
 
@@ -7,8 +7,8 @@ const GROUP: usize = 16;
 
 /// Tournament over a fixed number of entities, each with one deadline.
 ///
-/// A query costs nothing. A change costs a comparison, and more only if it moves the earliest deadline of its group. Ties
-/// go to the lower entity number, so the order of events never depends on the order of updates.
+/// A query costs nothing. A change costs a comparison, and more only if it moves the earliest deadline of its group.
+/// Ties go to the lower entity number, so the order of events never depends on the order of updates.
 #[derive(Clone, Debug)]
 pub struct Deadlines {
     /// Deadlines of all entities, then level by level the earliest ones of the groups of the level before, until there

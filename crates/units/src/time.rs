@@ -14,9 +14,9 @@ pub struct Duration(u64);
 pub struct Instant(u64);
 
 impl Duration {
-    /// No time at all.
+    /// A duration of zero.
     pub const ZERO: Self = Self(0);
-    /// Longer than any run.
+    /// The longest duration, longer than any run.
     pub const MAX: Self = Self(u64::MAX);
 
     /// A duration of `nanoseconds`.
@@ -64,7 +64,7 @@ impl Duration {
         self.0 as f64 * 1e-9
     }
 
-    /// Whether this is no time at all.
+    /// Returns whether the duration is zero.
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
@@ -83,7 +83,7 @@ impl Duration {
 impl Instant {
     /// The start of the run.
     pub const ZERO: Self = Self(0);
-    /// Later than anything that happens: "no deadline".
+    /// The latest instant, later than any event. It stands for "no deadline".
     pub const NEVER: Self = Self(u64::MAX);
 
     /// The instant `nanoseconds` after the start.

@@ -35,7 +35,7 @@ pub enum End {
 }
 
 impl End {
-    /// The end on the other side of the connection.
+    /// Returns the end on the other side of the connection.
     pub fn other(self) -> Self {
         match self {
             Self::Client => Self::Server,

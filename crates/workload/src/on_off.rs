@@ -7,7 +7,7 @@ use units::{Bytes, Duration, Instant, Rate};
 use crate::application::{Application, Command, ENDLESS, End};
 use crate::workload::{SECOND, Settings};
 
-/// A source that writes at a rate does so in pieces of this size.
+/// Size of the pieces in which a source writes at a rate.
 const PIECE: Bytes = Bytes::new(1448);
 
 table! {

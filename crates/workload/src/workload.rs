@@ -1,4 +1,4 @@
-//! Workload: the choice of a flow's application.
+//! Workload: the configuration that chooses a flow's application.
 
 use config::{Distribution, Wrong, or_word, word_or_table, wrong};
 use schemars::JsonSchema;

@@ -21,9 +21,9 @@ use super::silence::Silences;
 const GAPS: usize = 1_024;
 /// Losses that are kept until their kind is known.
 const LOSSES: usize = 1 << 16;
-/// Losses told last that are remembered.
+/// Number of decided losses that are remembered.
 const COMPANY: usize = 64;
-/// RTT of a path of which none is known, ns.
+/// RTT that is assumed for a path without a sample, ns.
 const USUAL_RTT_NS: u64 = 100_000_000;
 /// Time within which a segment fills a gap by reordering where timestamps do not tell, ns. Wireshark has the same.
 const REORDERING_NS: u64 = 3_000_000;
@@ -94,7 +94,7 @@ pub(super) struct Half {
     /// Losses that the other side has not acknowledged, and those it has.
     pub(super) open: VecDeque<Loss>,
     pub(super) settled: VecDeque<Loss>,
-    /// When the losses passed whose kind was told last.
+    /// Times of the latest losses whose kind is decided.
     lately: VecDeque<u64>,
     pub(super) reductions: Reductions,
     pub(super) interval: Interval,

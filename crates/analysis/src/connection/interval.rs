@@ -1,4 +1,4 @@
-//! Interval: what passed in one direction in 100 ms.
+//! Interval: counts of the segments that passed in one direction in 100 ms.
 
 use crate::tables::IntervalRow;
 

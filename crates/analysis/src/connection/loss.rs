@@ -1,10 +1,10 @@
-//! Loss: a segment that passed again, or that was overtaken, and the rules that tell its kind.
+//! Loss: a segment that passed again or was overtaken, and the rules that decide its kind.
 //!
 //! The rules are tried in this order; the first that holds decides.
 //!
 //! 1. *spurious*: the receiver reports the segment twice (D-SACK, RFC 2883), or the ACK for the first segment in flight
-//!    echoes a timestamp from before the retransmission (Eifel, RFC 3522), or the segment passed again after it had been
-//!    acknowledged.
+//!    echoes a timestamp from before the retransmission (Eifel, RFC 3522), or the segment passed again after it had
+//!    been acknowledged.
 //! 2. *reordering*: later segments were reported first, and the segment was acknowledged or came without passing again.
 //! 3. *outage*: the segment passed while nothing came back from the receiver for 200 ms and two RTTs, and what ended
 //!    that was not the answer to its repair, an RTT later.
@@ -67,14 +67,14 @@ impl Repair {
     }
 }
 
-/// RTT of the segments next to a loss, and the range in which it stands.
+/// RTT of the segments next to a loss, and the range of RTTs with which it is compared.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Queue {
     /// Highest RTT of the segments next to it, ns.
     pub(super) rtt_ns: Option<u64>,
     /// Lowest RTT of the connection, ns.
     pub(super) min_ns: u64,
-    /// Highest RTT of late, ns.
+    /// Highest recent RTT, ns.
     pub(super) peak_ns: u64,
 }
 
@@ -96,12 +96,12 @@ impl Queue {
     }
 }
 
-/// A loss and what has been learnt of it.
+/// A loss, with the observations by which its kind is decided.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Loss {
     pub(super) start: u64,
     pub(super) end: u64,
-    /// When the segment had passed, or when its gap showed.
+    /// Time at which the segment had passed, or at which its gap showed.
     pub(super) lost_ns: u64,
     pub(super) repaired_ns: u64,
     pub(super) repair: Repair,
@@ -111,7 +111,7 @@ pub(super) struct Loss {
     pub(super) queue: Queue,
     /// Timestamp of the retransmission.
     pub(super) timestamp: Option<u32>,
-    /// Reason to call it spurious.
+    /// Reason why the retransmission was spurious.
     pub(super) spurious: Option<&'static str>,
     pub(super) is_reordering: bool,
     pub(super) acked_ns: Option<u64>,
@@ -119,11 +119,11 @@ pub(super) struct Loss {
     pub(super) company: u32,
 }
 
-/// Least growth of the RTT over its minimum that tells of a queue.
+/// Smallest growth of the RTT over its minimum that shows a queue.
 const GROWN: f64 = 0.08;
-/// Least place of the RTT in its range that tells of a full queue.
+/// Smallest position of the RTT in its range that shows a full queue.
 const FULL: f64 = 0.6;
-/// Losses within an RTT that tell of a queue that overflowed.
+/// Number of losses within an RTT that shows a queue that overflowed.
 const BURST: u32 = 4;
 
 impl Loss {

@@ -30,13 +30,13 @@ use loss::Kind;
 
 /// Pause beyond which time counts as idle, ns.
 const PAUSE_NS: u64 = 1_000_000_000;
-/// Copies of a packet are looked for among so many packets before it.
+/// Number of earlier packets among which copies of a packet are searched.
 const COPIES: usize = 8;
 /// Copies follow within this time, ns.
 const COPY_NS: u64 = 1_000_000_000;
 /// Copies without an identification of IPv4 follow within this time, ns.
 const ANONYMOUS_COPY_NS: u64 = 100_000;
-/// Later losses that are looked at for company.
+/// Number of later losses that may count as lost together with a loss.
 const COMPANY: usize = 64;
 /// Jump of sequence numbers that no window allows (RFC 7323 §2.3: a window is less than 2^30).
 const JUMP: u32 = 1 << 30;

@@ -1,12 +1,12 @@
-//! Place: where on the path a capture was taken, from the RTTs of both its sides.
+//! Place: the position of a capture on the path, from the RTTs of both its sides.
 
 /// Share of the path's RTT up to which the capture counts as taken at an end.
 const AT_END: f64 = 0.1;
 /// RTT that is as short as within one machine, ns.
 const LOCAL_NS: u64 = 300_000;
 
-/// Returns the place of a capture and the confidence. `near_ns` and `far_ns` are the lowest RTTs between the capture and
-/// sender and receiver, `samples` their numbers.
+/// Returns the place of a capture and the confidence. `near_ns` and `far_ns` are the lowest RTTs between the capture
+/// and sender and receiver, `samples` their numbers.
 pub(super) fn infer(
     near_ns: Option<u64>,
     far_ns: Option<u64>,

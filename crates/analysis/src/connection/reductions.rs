@@ -1,4 +1,4 @@
-//! Reductions: how a sender changes its flight at a loss, from which its congestion control shows.
+//! Reductions: changes of a sender's flight at a loss, from which its congestion control is inferred.
 
 /// Recoveries that are kept.
 const KEPT: usize = 64;

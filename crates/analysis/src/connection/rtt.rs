@@ -9,7 +9,7 @@ const RECENT: usize = 256;
 /// Kept samples per smoothed RTT.
 const PER_RTT: u64 = 64;
 
-/// A sample: when the packet passed that it belongs to, and the time until its answer.
+/// Sample: the time at which a packet passed, and the time until its answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Sample {
     pub(super) at_ns: u64,
@@ -25,7 +25,7 @@ pub(super) struct Rtts {
     min_ns: Option<u64>,
     max_ns: u64,
     smoothed_ns: u64,
-    /// Highest RTT of late, and when it was updated.
+    /// Highest recent RTT, and the time at which it was updated.
     peak: (f64, u64),
     recent: VecDeque<Sample>,
 }
@@ -58,7 +58,7 @@ impl Rtts {
         }
     }
 
-    /// The peak falls towards the lowest RTT within half a minute.
+    /// Updates the peak, which falls towards the lowest RTT within half a minute.
     fn update_peak(&mut self, at_ns: u64, rtt: u64) {
         const FADING_NS: f64 = 30e9;
         let min = self.min_ns.unwrap_or(rtt) as f64;
@@ -67,7 +67,7 @@ impl Rtts {
         self.peak = (faded.max(rtt as f64), at_ns.max(self.peak.1));
     }
 
-    /// Returns the highest RTT of late.
+    /// Returns the highest recent RTT.
     pub(super) fn peak_ns(&self) -> u64 {
         self.peak.0 as u64
     }

@@ -29,7 +29,7 @@ mod ether_types {
 pub(super) enum Link<'a> {
     /// The packet from its IP header on.
     Ip(&'a [u8]),
-    /// Something else than IP.
+    /// A protocol other than IP.
     Other,
     /// The bytes end within the header of the link layer.
     Cut,

@@ -53,7 +53,7 @@ struct Interface {
 }
 
 impl Interface {
-    /// Interface of a pcap file.
+    /// Returns the interface of a pcap file.
     fn legacy(header: &PcapHeader) -> Self {
         let nanoseconds = header.is_nanosecond_precision();
         Self {
@@ -96,7 +96,7 @@ pub struct Records {
 /// Message of the source when it failed.
 type Failure = Arc<Mutex<Option<String>>>;
 
-/// Source that fills the room it is given, and keeps the words of its error.
+/// Source that fills a buffer completely, and keeps the message of its error.
 struct Filling {
     input: Bytes,
     failure: Failure,

@@ -15,8 +15,8 @@ const TIMESTAMPS: u8 = 8;
 const EXPERIMENTS: [u8; 2] = [253, 254];
 
 /// Appends the options of `segment`, each padded in front to 32-bit words. The order is: maximum segment size,
-/// timestamps (behind SACK-permitted or two NOPs), SACK-permitted if there are no timestamps, window scale, SACK blocks,
-/// far acknowledgement.
+/// timestamps (behind SACK-permitted or two NOPs), SACK-permitted if there are no timestamps, window scale, SACK
+/// blocks, far acknowledgement.
 pub(super) fn write(segment: &Segment, out: &mut Vec<u8>) {
     let syn = segment.flags.contains(Flags::SYN);
     let permitted = syn && segment.sack_permitted;

@@ -50,8 +50,8 @@ impl Es {
         }
     }
 
-    /// Returns whether the sender could send a full segment. If not, it is frozen as it is, and a window update will let
-    /// it go on.
+    /// Returns whether the sender could send a full segment. If not, it is frozen as it is, and a window update will
+    /// let it go on.
     fn has_window(&self, inbound: &Connection) -> bool {
         inbound.offered_window() >= self.full
     }

@@ -1,4 +1,4 @@
-//! Policies: when a split host acknowledges data that has not reached the far end.
+//! Policies: rules by which a split host acknowledges data that has not reached the far end.
 
 mod advanced;
 mod es;

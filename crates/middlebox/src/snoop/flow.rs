@@ -199,8 +199,8 @@ impl SnoopFlow {
         }
     }
 
-    /// Marks copies as lost that a later one has overtaken, and that were not sent again within the RTT. Returns whether
-    /// there are any.
+    /// Marks copies as lost that a later one has overtaken, and that were not sent again within the RTT. Returns
+    /// whether there are any.
     fn find_losses(&mut self, now: Instant) -> bool {
         let Some(last) = self.cache.iter().rposition(|copy| copy.arrived) else {
             return false;

@@ -14,7 +14,7 @@ use crate::Middlebox;
 use crate::due::DueTimes;
 use flow::{Answer, SnoopFlow};
 
-/// Middlebox that snoops.
+/// Middlebox that caches data towards phones and repairs its losses.
 pub struct Snoop {
     /// Bytes that the cache of a connection holds.
     cache: u64,

@@ -37,7 +37,7 @@ pub struct Environment {
 
 /// A connection as the split host knows it.
 enum Entry {
-    /// Nothing is known of it: its packets pass.
+    /// A connection that is not followed: its packets pass unchanged.
     Unknown,
     /// It passes unsplit, because there was no memory.
     Unsplit,

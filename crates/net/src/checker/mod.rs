@@ -163,7 +163,7 @@ impl Checker {
         })
     }
 
-    /// The packet ends its way at `node`.
+    /// Removes the packet from the account, because it ends its way at `node`.
     fn leave(&mut self, at: Instant, node: HostId, packet: &Packet) -> Result<(), Violation> {
         let result = self.arrive(at, node, packet);
         self.put(packet.id, Place::Gone);

@@ -4,7 +4,7 @@ use units::Instant;
 
 use crate::HostId;
 
-/// Something that cannot have happened.
+/// An impossible event, which the checker has found.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Violation {
     /// A link carried more than its capacity in some time up to `until`.

@@ -46,13 +46,13 @@ impl CodelControl {
         }
     }
 
-    /// RFC 8289 §5.6: drops come closer with the square root of their number.
+    /// Returns the time of the next drop. Drops come closer with the square root of their number (RFC 8289 §5.6).
     fn control_law(&self, from: Instant, count: u32) -> Instant {
         let interval = self.config.interval.as_nanos() as f64;
         from + Duration::from_nanos((interval / libm::sqrt(f64::from(count))) as u64)
     }
 
-    /// RFC 8289 §5.6: the head of the queue, and whether the delay has been too long for too long.
+    /// Returns the head of the queue, and whether its delay has been above target for an interval (RFC 8289 §5.6).
     fn head<O>(&self, lane: &mut Lane, scene: &Scene<'_, O>) -> Option<(Handle, bool)> {
         let Some(handle) = lane.list.pop(scene.store) else {
             lane.first_above_time = None;

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use units::{Bytes, Duration};
 
-/// Which packets a queue drops, and in which order it sends.
+/// Queue discipline: the order of packets, and the rule by which some are dropped.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[schemars(deny_unknown_fields, transform = or_word)]

@@ -60,7 +60,7 @@ impl FlowQueues {
         self.backlog
     }
 
-    /// RFC 8290 §4.1.1 and §4.1.2: classify, and schedule a queue that was not.
+    /// Puts a packet into the queue of its flow, and schedules that queue if it was not (RFC 8290 §4.1.1, §4.1.2).
     pub(super) fn push(&mut self, handle: Handle, now: Instant, store: &mut Store) {
         let packet = store.packet(handle);
         let index = hash(packet, self.key) % self.queues.len() as u64;
@@ -75,7 +75,7 @@ impl FlowQueues {
         }
     }
 
-    /// RFC 8290 §4.2: new queues first, then old ones, by deficit round robin.
+    /// Takes the next packet by deficit round robin, from new queues first (RFC 8290 §4.2).
     pub(super) fn take<O: Observer>(&mut self, scene: &mut Scene<'_, O>) -> Option<Handle> {
         loop {
             let is_new = !self.new.is_empty();
@@ -107,7 +107,7 @@ impl FlowQueues {
         }
     }
 
-    /// RFC 8290 §4.1: half of the queue with most bytes goes, from its head.
+    /// Drops half of the queue with most bytes, from its head (RFC 8290 §4.1).
     pub(super) fn cut_longest<O: Observer>(&mut self, scene: &mut Scene<'_, O>) {
         let bytes = |queue: &SubQueue| queue.lane.list.backlog().bytes;
         let Some(longest) = self.queues.iter_mut().max_by_key(|queue| bytes(queue)) else {

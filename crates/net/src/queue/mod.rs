@@ -1,4 +1,4 @@
-//! Queues: packets that wait for a link, and which of them are dropped.
+//! Queues: packets that wait for a link, and the disciplines that drop some of them.
 
 mod codel;
 mod discipline;
@@ -128,7 +128,7 @@ impl LinkQueue {
             .enqueued(now, scene.link, scene.store.packet(handle), backlog);
     }
 
-    /// The packet that goes next.
+    /// Takes the packet that is sent next out of the queue.
     pub(crate) fn take<O: Observer>(&mut self, scene: &mut Scene<'_, O>) -> Option<Handle> {
         match &mut self.discipline {
             Discipline::DropTail(list) | Discipline::Threshold(list, _) => list.pop(scene.store),

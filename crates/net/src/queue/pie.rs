@@ -42,7 +42,7 @@ impl PieControl {
         }
     }
 
-    /// Whether the packet may wait (RFC 8033 §4.1, §4.4 and §5.1). The draw belongs to the number
+    /// Returns whether the packet may wait (RFC 8033 §4.1, §4.4 and §5.1). The draw belongs to the number
     /// of the arrival, so that it does not depend on how often there was reason to draw.
     pub(super) fn admits<O: Observer>(
         &mut self,
@@ -91,7 +91,7 @@ impl PieControl {
             && self.burst_allowance == self.config.max_burst
     }
 
-    /// RFC 8033 §4.2, with the scaling that tunes itself, §4.4, and the cap of §5.5.
+    /// Updates the drop probability (RFC 8033 §4.2), with self-tuning scaling (§4.4) and the cap of §5.5.
     fn calculate(&mut self, delay: Duration) {
         let (target, half) = (self.config.target.as_secs_f64(), self.config.target / 2);
         self.old_delay = self.delay;

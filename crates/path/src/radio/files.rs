@@ -42,12 +42,12 @@ impl RadioFiles {
         Ok(files)
     }
 
-    /// The trace of the UEs with that name, if they have a file.
+    /// Returns the trace of the UEs with that name, if they have a file.
     pub(super) fn sinr(&self, ue: &str) -> Option<&SinrTrace> {
         self.sinr.get(ue)
     }
 
-    /// The ways of the vehicles in the file of `sumo`.
+    /// Returns the ways of the vehicles in the file of `sumo`.
     pub(super) fn ways(&self, sumo: &Sumo) -> &BTreeMap<String, Trajectory> {
         let file = located(sumo, &self.directory);
         self.ways

@@ -1,4 +1,4 @@
-//! The radio access network of a run: from the scenario's words to those of the radio.
+//! Radio access network of a run: conversion of the scenario's types to those of the radio.
 
 mod channel;
 mod files;
@@ -28,7 +28,7 @@ pub(crate) struct RadioPlan<'a> {
 /// A UE with the name of its node and, if it is a vehicle, its way.
 type Named<'a> = (String, &'a Ue, Option<&'a Trajectory>);
 
-/// The radio access network of `scenario` in the run with `seed`.
+/// Plans the radio access network of `scenario` in the run with `seed`.
 pub(crate) fn plan<'a>(
     scenario: &'a Scenario,
     radio: &'a Radio,
@@ -70,7 +70,7 @@ pub(crate) fn plan<'a>(
     Ok(RadioPlan { config, nodes })
 }
 
-/// All UEs by node, the phone first.
+/// Returns all UEs by node, the phone first.
 fn named<'a>(radio: &'a Radio, files: &'a RadioFiles) -> Vec<Named<'a>> {
     let named = radio.ues.iter().filter(|ue| !ue.is_every_vehicle());
     let taken: BTreeSet<_> = named
@@ -96,7 +96,7 @@ fn named<'a>(radio: &'a Radio, files: &'a RadioFiles) -> Vec<Named<'a>> {
     all
 }
 
-/// The way of a UE that has a place.
+/// Returns the movement of a UE that has a position.
 fn trajectory(
     radio: &Radio,
     ue: &Ue,
@@ -112,7 +112,7 @@ fn trajectory(
     })
 }
 
-/// A UE whose mean SINR is given.
+/// Returns the reception of a UE whose mean SINR is given.
 fn traced(
     ue: &Ue,
     files: &RadioFiles,

@@ -111,7 +111,7 @@ impl Deployment {
         }
     }
 
-    /// Mean power from `cell` at a place without fast fading, over the whole bandwidth, in dBm.
+    /// Returns the mean power from `cell` at a place without fast fading, over the whole bandwidth, in dBm.
     pub fn power_dbm(&self, cell: usize, place: &Position) -> f64 {
         let common = self
             .common_shadow
@@ -135,7 +135,7 @@ impl Deployment {
         site.power.dbm() + site.antenna.gain_dbi(position, place) - loss - shadow
     }
 
-    /// Mean powers of all cells at a place, in mW.
+    /// Writes the mean powers of all cells at a place, in mW, to `out`.
     pub(crate) fn powers_mw(&self, place: &Position, out: &mut [f64]) {
         let common = self
             .common_shadow
@@ -147,8 +147,7 @@ impl Deployment {
     }
 }
 
-/// Over how many metres line of sight is alike where nothing is said of shadowing: TR 38.901 table
-/// 7.6.3.1-2, UMa.
+/// Correlation distance of the line of sight where no shadowing is given, m: TR 38.901 table 7.6.3.1-2, UMa.
 const SIGHT_DISTANCE_M: f64 = 50.0;
 
 /// Returns the number of the site of each cell.

@@ -1,6 +1,6 @@
 //! Errors of a configuration of the physical layer.
 
-/// Error about a configuration that no specification knows.
+/// Error about a configuration that no specification defines.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ConfigError {
     /// No LTE carrier has that many resource blocks.

@@ -1,5 +1,4 @@
-//! The air interface of a carrier: its resource blocks, its transport formats, and when which direction
-//! may be used.
+//! Air interface of a carrier: its resource blocks, its transport formats, and the TTIs of each direction.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -52,10 +51,10 @@ pub enum Carrier {
 /// Reason why there is no such carrier.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum AirError {
-    /// Something that the physical layer does not know.
+    /// A configuration that the physical layer does not have.
     #[error(transparent)]
     Phy(#[from] ConfigError),
-    /// Something that makes no grid.
+    /// A width that makes no grid.
     #[error(transparent)]
     Grid(#[from] ParameterError),
     /// More or fewer layers than the technology has.
@@ -93,7 +92,7 @@ impl Formats {
         }
     }
 
-    /// The transport block of scheme `mcs` on `prbs` resource blocks, of which there is one at least.
+    /// Returns the transport block of scheme `mcs` on `prbs` resource blocks, at least one.
     pub(super) fn get(&self, mcs: u8, prbs: u32) -> &TransportFormat {
         &self.formats[(prbs as usize - 1) * self.schemes + usize::from(mcs)]
     }
@@ -102,7 +101,7 @@ impl Formats {
         self.schemes as u8
     }
 
-    /// The fewest resource blocks on which scheme `mcs` carries so many bytes, `most` at the most.
+    /// Returns the fewest resource blocks on which scheme `mcs` carries so many bytes, at most `most`.
     pub(super) fn prbs_for(&self, mcs: u8, bytes: u64, most: u32) -> u32 {
         let (mut low, mut high) = (1, most);
         while low < high {
@@ -117,7 +116,7 @@ impl Formats {
     }
 }
 
-/// A carrier with everything about it that never changes.
+/// Air interface: a carrier with its constant tables.
 #[derive(Debug)]
 pub struct AirInterface {
     /// One transmission time interval.
@@ -139,7 +138,7 @@ pub struct AirInterface {
 }
 
 impl AirInterface {
-    /// The interface of a carrier. The same carrier is computed once in a process.
+    /// Returns the interface of a carrier. Each carrier is computed once in a process.
     ///
     /// # Errors
     /// If 3GPP has no such carrier.
@@ -256,7 +255,7 @@ impl AirInterface {
         })
     }
 
-    /// Length of a transmission time interval.
+    /// Returns the length of a transmission time interval.
     pub fn tti(&self) -> Duration {
         self.tti
     }
@@ -266,12 +265,12 @@ impl AirInterface {
         &self.down.adaptation
     }
 
-    /// Modulation of each scheme of the downlink.
+    /// Returns the modulation of each scheme of the downlink.
     pub fn modulations(&self) -> impl Iterator<Item = Modulation> {
         (0..self.down.schemes()).map(|mcs| self.down.get(mcs, 1).modulation)
     }
 
-    /// The resource blocks and the groups in which the channel is looked at.
+    /// Returns the resource blocks, and the groups for which the channel is evaluated.
     pub fn grid(&self) -> Grid {
         self.grid
     }
@@ -288,17 +287,17 @@ impl AirInterface {
         }
     }
 
-    /// Whether `tti` begins with a control region.
+    /// Returns whether `tti` begins with a control region.
     pub(super) fn has_control(&self, tti: u64) -> bool {
         self.pattern.slot(tti).downlink_symbols > 0
     }
 
-    /// Whether `tti` is an uplink interval as a whole; fewer symbols are left to sounding and control.
+    /// Returns whether the whole of `tti` is for the uplink. Shorter uplink parts are left to sounding and control.
     pub(super) fn is_uplink(&self, tti: u64) -> bool {
         self.pattern.slot(tti).uplink_symbols == FULL_SLOT
     }
 
-    /// The largest uplink allocation of at most `prbs` resource blocks.
+    /// Returns the largest uplink allocation of at most `prbs` resource blocks.
     pub(super) fn uplink_allocation(&self, prbs: u32) -> u32 {
         if self.any_uplink_allocation {
             prbs
@@ -307,7 +306,7 @@ impl AirInterface {
         }
     }
 
-    /// Resource blocks of the carrier.
+    /// Returns the number of resource blocks of the carrier.
     pub(super) fn prbs(&self) -> u32 {
         self.grid.prbs() as u32
     }

@@ -105,7 +105,7 @@ enum Forwarded {
     Fresh { name: u64, bytes: u32 },
 }
 
-/// One direction above RLC: COUNT values and the caller's names of what is under way.
+/// One direction above RLC: COUNT values, and the caller's names of the packets under way.
 #[derive(Clone, Debug)]
 struct Numbering {
     sn: pdcp::SnLength,
@@ -125,7 +125,7 @@ impl Numbering {
         }
     }
 
-    /// PDUs come out of RLC: tells which packets have arrived, and which will not any more.
+    /// Takes PDUs out of RLC, and reports the packets that have arrived or never will.
     fn take(
         &mut self,
         direction: Direction,
@@ -153,7 +153,7 @@ impl Numbering {
         }
     }
 
-    /// A new connection: nothing of the old one arrives any more.
+    /// Restarts for a new connection. Packets of the old one no longer arrive.
     fn restart(&mut self, direction: Direction, fates: &mut Vec<Fate>) {
         fates.extend(self.under_way.drain(..).map(|(_, name)| Fate {
             direction,
@@ -201,7 +201,7 @@ impl Bearer {
         }
     }
 
-    /// The side that sends in a direction.
+    /// Returns the side that sends in a direction.
     fn sending(&mut self, direction: Direction) -> &mut Rlc {
         match direction {
             Direction::Down => &mut self.base,
@@ -246,7 +246,7 @@ impl Bearer {
         }
     }
 
-    /// Whether packets are on their way over X2, behind which others have to stay.
+    /// Returns whether packets are on their way over X2, behind which others have to stay.
     pub(super) fn is_forwarding(&self) -> bool {
         !self.forwarded.is_empty()
     }
@@ -289,7 +289,7 @@ impl Bearer {
         }
     }
 
-    /// Number of packets that have been taken and neither delivered nor lost.
+    /// Returns the number of packets that have been taken and neither delivered nor lost.
     pub(super) fn under_way(&self, direction: Direction) -> usize {
         match direction {
             Direction::Down => self.down.under_way.len() + self.fresh().count(),
@@ -315,7 +315,7 @@ impl Bearer {
         self.sending(direction).fill(now, bytes, block);
     }
 
-    /// The other side has decoded a block that was sent in `direction`.
+    /// Handles a block that was sent in `direction` and decoded by the other side.
     pub(super) fn receive(
         &mut self,
         direction: Direction,
@@ -374,7 +374,7 @@ impl Bearer {
         }
     }
 
-    /// The user leaves its cell: what is to go on reaches the next one over X2 at `due`.
+    /// Detaches the user from its cell. Packets that are forwarded reach the next cell over X2 at `due`.
     pub(super) fn detach(&mut self, forwarding: Forwarding, due: Instant, fates: &mut Vec<Fate>) {
         self.detached = true;
         let under_way = core::mem::take(&mut self.forwarded);
@@ -395,7 +395,7 @@ impl Bearer {
         self.pass_up(Direction::Up, true, fates);
     }
 
-    /// The user is in a cell again, with the context of before.
+    /// Attaches the user to a cell, with the context of before.
     pub(super) fn attach(&mut self) {
         self.detached = false;
         for pdu in self.kept_up.drain(..) {
@@ -403,7 +403,7 @@ impl Bearer {
         }
     }
 
-    /// A new connection starts with empty buffers.
+    /// Empties the buffers for a new connection.
     pub(super) fn restart(&mut self, fates: &mut Vec<Fate>) {
         self.down.restart(Direction::Down, fates);
         self.up.restart(Direction::Up, fates);
@@ -411,13 +411,13 @@ impl Bearer {
         *self = Self::new(self.settings, self.down.sn);
     }
 
-    /// Whether RLC has given up.
+    /// Returns whether RLC has given up.
     pub(super) fn has_failed(&self) -> bool {
         self.base.has_failed() || self.user.has_failed()
     }
 }
 
-/// A downlink packet that found no room, or that a new connection left behind.
+/// Returns the fate of a downlink packet that found no room, or that a new connection left behind.
 const fn lost(name: u64) -> Fate {
     Fate {
         direction: Direction::Down,

@@ -1,4 +1,4 @@
-//! One cell: its members and what it remembers between TTIs.
+//! Cell: the users of one cell, and its state between TTIs.
 
 use std::collections::VecDeque;
 
@@ -13,7 +13,7 @@ pub(super) struct CellState {
     pub(super) control: Pdcch,
     /// Resource blocks that are taken in uplink TTIs to come.
     pub(super) uplink_taken: VecDeque<(u64, u32)>,
-    /// Whose turn it is in the uplink.
+    /// User whose turn it is in the uplink.
     pub(super) uplink_turn: usize,
     pub(super) demands: Vec<Demand>,
     pub(super) rates: Vec<f32>,
@@ -53,7 +53,7 @@ impl CellState {
         }
     }
 
-    /// Resource blocks taken in uplink TTI `tti`.
+    /// Returns the resource blocks taken in uplink TTI `tti`.
     pub(super) fn uplink_taken(&self, tti: u64) -> u32 {
         let entry = self.uplink_taken.iter().find(|&&(at, _)| at == tti);
         entry.map_or(0, |&(_, prbs)| prbs)

@@ -59,7 +59,7 @@ fn is_due(now: Instant, period: Duration, config: &RanConfig) -> bool {
     now.as_nanos() % period.as_nanos() < config.air.tti.as_nanos()
 }
 
-/// RSRP and RSRQ of all cells.
+/// Measures RSRP and RSRQ of all cells.
 fn measure(
     user: &UserState,
     config: &RanConfig,
@@ -79,8 +79,8 @@ fn measure(
         .collect()
 }
 
-/// Whether a message between the user and each cell gets through: above the level at which the control
-/// channel is lost.
+/// Returns for each cell whether messages get through: its signal is above the level at which the control channel
+/// is lost.
 fn reachable(user: &UserState, config: &RanConfig, now: Instant) -> Vec<bool> {
     let cells = 0..config.cells() as CellId;
     let least = config.radio.link_failure.out_of_sync.get();
@@ -136,7 +136,7 @@ fn act(
     }
 }
 
-/// The user is no longer served; what it has decoded it keeps.
+/// Removes the user from its cell. It keeps the data that it has decoded.
 fn leave(
     user: &mut UserState,
     cells: &mut [CellState],

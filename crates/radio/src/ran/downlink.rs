@@ -1,4 +1,4 @@
-//! The downlink of one TTI: who is served with what, and what arrives.
+//! Downlink of one TTI: scheduling, transmission of blocks, and their reception.
 
 use units::Instant;
 
@@ -306,7 +306,7 @@ pub(super) fn combine(
     soft.bler()
 }
 
-/// Decoded data reaches RLC when it has been processed.
+/// Passes decoded data to RLC when its processing time has passed.
 pub(super) fn settle(
     user: &mut UserState,
     direction: Direction,

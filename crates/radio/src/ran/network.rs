@@ -21,7 +21,7 @@ pub struct Outcome {
     pub log: Vec<TtiRecord>,
 }
 
-/// Cells, users and what is between them.
+/// Radio access network: cells, users, and the links between them.
 ///
 /// Packets are named by numbers of the caller. One that waits at the base station or the user is sent
 /// in the TTIs to come; what became of it is told by [`tick`](Self::tick).
@@ -41,7 +41,7 @@ pub struct Ran {
 }
 
 impl Ran {
-    /// The network of `config` in the run with `seed`.
+    /// Makes the network of `config` in the run with `seed`.
     pub fn new(config: RanConfig, seed: u64) -> Self {
         let mut cells: Vec<_> = (0..config.cells())
             .map(|_| CellState::new(&config))

@@ -8,7 +8,7 @@ use crate::handover::{Cause, CellId};
 pub struct TtiRecord {
     /// Number of the TTI.
     pub tti: u64,
-    /// Whose it is.
+    /// User of the record.
     pub user: UserId,
     /// The cell that serves it.
     pub cell: CellId,

@@ -1,4 +1,4 @@
-//! The uplink of one TTI: requests, reports, grants and what is sent on them.
+//! Uplink of one TTI: requests, reports, grants, and transmission on the grants.
 
 use units::Instant;
 
@@ -16,7 +16,7 @@ use crate::settings::Access;
 /// (TS 36.213 gives both sides four subframes).
 const REQUEST_TO_GRANT: u64 = 4;
 
-/// Everything a cell and its members do for the uplink in `tti`; `told` hears of each block.
+/// Runs the uplink of a cell and its users in `tti`, and reports each block to `told`.
 pub(super) fn run(
     cell: &mut CellState,
     users: &mut [UserState],
@@ -121,7 +121,7 @@ fn grant_delay(config: &RanConfig) -> u64 {
     }
 }
 
-/// Scheduling requests and reports that need no grant.
+/// Sends scheduling requests, and reports that need no grant.
 fn ask(user: &mut UserState, config: &RanConfig, tti: u64, now: Instant) {
     let Some(reporting) = &mut user.reporting else {
         return;
@@ -175,7 +175,7 @@ fn next_granted(user: &mut UserState, tti: u64) -> Option<usize> {
     due.then(|| user.granted.pop_front().map(|granted| granted.process))?
 }
 
-/// Scheme and resource blocks for so many bytes.
+/// Returns scheme and resource blocks for so many bytes.
 fn allocation(
     user: &UserState,
     wanted: u64,

@@ -1,4 +1,4 @@
-//! One user at work: its channel, its processes, its bearer.
+//! User: the state of one user, with its channel, its HARQ processes and its bearer.
 
 use std::collections::VecDeque;
 
@@ -38,7 +38,7 @@ impl Payload {
         self.format.expect("a process that sends has been filled")
     }
 
-    /// Outcome of an attempt.
+    /// Returns the record of an attempt.
     pub(super) fn record(&self, attempt: u8, bler: f64, reception: Reception) -> BlockRecord {
         BlockRecord {
             mcs: self.mcs,
@@ -269,7 +269,7 @@ impl UserState {
         }
     }
 
-    /// MAC is reset (TS 36.321 clause 5.9): what is under way on air is gone.
+    /// Resets MAC (TS 36.321 clause 5.9). Blocks on air are lost.
     pub(super) fn reset_mac(&mut self, config: &RanConfig) {
         self.down.reset(|_| ());
         self.up.reset(|_| ());
@@ -289,7 +289,7 @@ impl UserState {
         self.reporter.restart();
     }
 
-    /// SINR without fast fading of the link to `cell`, in dB.
+    /// Returns the SINR of the link to `cell` without fast fading, in dB.
     pub(super) fn mean_db(&self, now: Instant, cell: u32) -> f64 {
         match &self.channel {
             Channel::Traced(source) => source.mean_db(now),
@@ -313,8 +313,7 @@ impl UserState {
         }
     }
 
-    /// Modulation and coding scheme for `prbs` resource blocks by the latest report on the whole
-    /// carrier.
+    /// Returns the scheme for `prbs` resource blocks by the latest report on the whole carrier.
     pub(super) fn scheme(&mut self, tti: u64, prbs: u32, config: &RanConfig) -> Option<(u8, u8)> {
         let cqi = self.reporter.latest(tti)?.wideband;
         let offset = self.outer_loop.map_or(0.0, |outer| outer.offset_db());
@@ -359,7 +358,7 @@ impl UserState {
         bytes
     }
 
-    /// The error rate of a first transmission over the whole carrier.
+    /// Returns the error rate of a first transmission over the whole carrier.
     pub(super) fn first_error_rate(&mut self, mcs: u8, air: &AirInterface) -> f64 {
         if let Some((known, rate)) = self.full_bler
             && known == mcs

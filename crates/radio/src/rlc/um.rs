@@ -34,7 +34,7 @@ impl SnLength {
         }
     }
 
-    /// UM_Window_Size (clause 7.2).
+    /// Returns UM_Window_Size (clause 7.2).
     const fn window(self) -> u64 {
         self.modulus() / 2
     }

@@ -1,4 +1,4 @@
-//! Columns of a table: which one has the times, which one the rates, and their units.
+//! Columns of a table: the search for the columns of times and rates, and for their units.
 
 use super::column_unit::{RATE_UNITS, RateUnit, TIME_UNITS, TimeUnit};
 use super::{Direction, Mistake, Reading};

@@ -2,7 +2,8 @@
 //!
 //! Each rate holds until the next line, the last one for as long as the one before it (1 s if there is no other). The
 //! first time counts as the start. The first line names the columns and their units; without names there are two
-//! columns, seconds and Mbit/s. Other columns are ignored. A [`Reading`](super::Reading) says what the file leaves open.
+//! columns, seconds and Mbit/s. Other columns are ignored. A [`Reading`](super::Reading) says what the file leaves
+//! open.
 
 use units::{Duration, Rate};
 

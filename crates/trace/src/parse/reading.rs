@@ -1,4 +1,4 @@
-//! Reading: what a user says of a trace file beside the file, and what came of reading it.
+//! Reading: the properties of a trace file that a user gives, and the result of reading it.
 
 use core::fmt;
 
@@ -23,7 +23,7 @@ pub struct Reading {
 pub struct Recording {
     /// The trace.
     pub trace: Trace,
-    /// Format, columns and units, for a person.
+    /// Format, columns and units, as text for the user.
     pub how: String,
 }
 

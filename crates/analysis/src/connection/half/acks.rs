@@ -1,4 +1,4 @@
-//! ACKs: what the other side tells of the segments of a direction.
+//! ACKs: the processing of the other side's acknowledgements of a direction's segments.
 
 use tcp::{Flags, Segment};
 

@@ -1,4 +1,4 @@
-//! Window: what a side offers to the other one (RFC 9293 §3.8.6, RFC 7323 §2).
+//! Window: the receive window that a side offers to the other one (RFC 9293 §3.8.6, RFC 7323 §2).
 
 use tcp::{Flags, Segment};
 

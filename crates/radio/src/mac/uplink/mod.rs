@@ -26,7 +26,7 @@ pub use crate::settings::GrantProtocol;
 /// Subframes from a grant to the transmission it allows (FDD, TS 36.213 clause 8).
 pub const GRANT_TO_TRANSMISSION: u64 = 4;
 
-/// No subframe: a timer that does not run.
+/// Stands for the expiry of a timer that does not run.
 const NEVER: u64 = u64::MAX;
 
 /// periodicBSR-Timer and retxBSR-Timer, in subframes (TS 36.331 clause 6.3.2, MAC-MainConfig).

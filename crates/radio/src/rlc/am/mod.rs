@@ -32,7 +32,7 @@ impl Rlc {
 }
 
 impl SnLength {
-    /// One more than the greatest sequence number.
+    /// Returns one more than the greatest sequence number.
     pub(crate) const fn modulus(self) -> u64 {
         match self {
             Self::Bits10 => 1 << 10,
@@ -40,7 +40,7 @@ impl SnLength {
         }
     }
 
-    /// AM_Window_Size (clause 7.2).
+    /// Returns AM_Window_Size (clause 7.2).
     pub const fn window(self) -> u64 {
         self.modulus() / 2
     }
@@ -56,7 +56,7 @@ impl SnLength {
         }
     }
 
-    /// One more than the greatest segment offset (clause 6.2.2.7).
+    /// Returns one more than the greatest segment offset (clause 6.2.2.7).
     const fn longest_data(self) -> u32 {
         match self {
             Self::Bits10 => 1 << 15,
