@@ -110,6 +110,7 @@ impl Sender {
         let prior_lost = self.congestion.window.lost;
         let delivered_before = self.rate.delivered;
         self.echo_ms = input.echo_ms;
+        self.heard_at = now;
         self.congestion.window.timestamps = input.timestamps;
 
         let mut effects = AckEffects {

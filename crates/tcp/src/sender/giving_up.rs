@@ -32,6 +32,25 @@ impl Sender {
         self.retransmits > 0 && now.saturating_since(self.timing_out_since) >= limit
     }
 
+    /// Returns whether an other end that has withdrawn its window has been silent for too long while segments were
+    /// repeated (the kernel's `tcp_rtx_probe0_timed_out`). As long as it answers, the connection lasts.
+    pub(super) fn is_withdrawn_window_hopeless(&self, now: Instant) -> bool {
+        let since_ms = self.retransmission_stamp.unwrap_or_else(|| {
+            let head = self.board.head();
+            head.map_or(0, |head| head.sent_at.since_start().as_millis())
+        });
+        let repeating =
+            Duration::from_millis(now.since_start().as_millis().saturating_sub(since_ms));
+        let mut limit = self.config.max_rto * 2;
+        if let Some(user) = self.config.user_timeout {
+            if repeating > user {
+                return true;
+            }
+            limit = limit.min(user);
+        }
+        now.saturating_since(self.heard_at) > limit && repeating > limit
+    }
+
     /// Shortens a time-out so that it ends with the time-out of the application (the kernel's
     /// `tcp_clamp_rto_to_user_timeout`).
     pub(super) fn clamp_to_user_timeout(&self, now: Instant, wait: Duration) -> Duration {

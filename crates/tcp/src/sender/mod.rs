@@ -126,6 +126,8 @@ pub(crate) struct Sender {
     /// Whether the other end has yet to be told that the window was reduced.
     cwr_queued: bool,
     echo_ms: Option<u64>,
+    /// Time of the last ACK.
+    heard_at: Instant,
     last_sent: Instant,
     pub(crate) counts: Counts,
     pub(crate) latest_rate: units::Rate,
@@ -188,6 +190,7 @@ impl Sender {
             f_rto: false,
             cwr_queued: false,
             echo_ms: None,
+            heard_at: Instant::ZERO,
             last_sent: Instant::ZERO,
             counts: Counts::default(),
             latest_rate: units::Rate::ZERO,

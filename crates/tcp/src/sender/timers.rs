@@ -151,17 +151,29 @@ impl Sender {
         if self.board.packets_out() == 0 {
             return;
         }
-        if self.is_retransmission_hopeless(now) {
+        // Where the receiver has withdrawn its window, the repetition is a probe of the window, not a time-out (the
+        // kernel's `tcp_retransmit_timer`).
+        let withdrawn = self.snd_wnd == 0;
+        let hopeless = if withdrawn {
+            self.is_withdrawn_window_hopeless(now)
+        } else {
+            self.is_retransmission_hopeless(now)
+        };
+        if hopeless {
             self.given_up = true;
             return;
         }
-        if self.retransmits == 0 {
-            self.timing_out_since = now;
-        }
-        self.counts.timeouts += 1;
         self.refresh_window();
-        self.enter_loss(now);
-        self.retransmits += 1;
+        if withdrawn {
+            self.enter_loss(now);
+        } else {
+            if self.retransmits == 0 {
+                self.timing_out_since = now;
+            }
+            self.counts.timeouts += 1;
+            self.enter_loss(now);
+            self.retransmits += 1;
+        }
         let first = self.board.ordinals().start;
         self.retransmit(now, first, 1);
         // RFC 6298 §5.5: back off.
@@ -238,3 +250,6 @@ impl Sender {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

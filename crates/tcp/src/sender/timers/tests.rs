@@ -1,0 +1,110 @@
+//! Tests of time-outs of an other end that has withdrawn its window.
+
+use units::random::{Purpose, Stream};
+use units::{Duration, Instant};
+
+use crate::config::TcpConfig;
+use crate::sender::{AckInput, Ending, Sender};
+use cca::{CaState, Congestion, Window, cca_by_name};
+
+const FIRST: u64 = 1_000;
+const RTT: Duration = Duration::from_millis(50);
+
+/// Returns a sender with ten segments out whose other end has withdrawn its window, and the time.
+fn withdrawn(config: TcpConfig) -> (Sender, Instant) {
+    let draws = Stream::new(1, Purpose::CongestionControl, 0);
+    let window = Window::new(config.mss, 10, draws);
+    let reno = cca_by_name("reno").expect("a CCA of ours");
+    let mut sender = Sender::new(config, Congestion::new(window, reno), FIRST);
+    let start = Instant::ZERO + RTT;
+    sender.establish(start, Some(RTT), 1 << 20);
+    sender.write(start, 1 << 20, Ending::Message);
+    assert_eq!(sender.in_flight(), 10);
+    let now = start + RTT;
+    closed_window(&mut sender, now, FIRST + 1);
+    sender.out.clear();
+    (sender, now)
+}
+
+/// Handles an ACK of one byte more than the last one that leaves no window.
+fn closed_window(sender: &mut Sender, now: Instant, ack: u64) {
+    let input = AckInput {
+        ack,
+        seq: ack,
+        window: 0,
+        sack: &[],
+        echo_ms: None,
+        timestamps: None,
+        has_data: false,
+        ecn_echo: false,
+    };
+    sender.on_ack(now, &input);
+}
+
+/// Passes deadlines until the sender has repeated its first segment `times` times. Returns the times.
+fn repetitions(sender: &mut Sender, times: usize) -> Vec<Instant> {
+    let mut seen = Vec::new();
+    while seen.len() < times && !sender.has_given_up() {
+        let now = sender.deadline();
+        sender.on_deadline(now);
+        let head = |sent: &crate::sender::Outgoing| sent.again && sent.seq <= FIRST + 1;
+        if sender.out.drain(..).any(|sent| head(&sent)) {
+            seen.push(now);
+        }
+    }
+    seen
+}
+
+/// Linux `tcp_retransmit_timer`: the repetition of data for which the window has gone is a probe of the window. It
+/// backs off, but is no time-out.
+#[test]
+fn a_repetition_into_a_withdrawn_window_is_no_time_out() {
+    let (mut sender, _) = withdrawn(TcpConfig::default());
+    let seen = repetitions(&mut sender, 4);
+    let waits: Vec<_> = seen.windows(2).map(|two| two[1] - two[0]).collect();
+    assert_eq!(waits[1], waits[0] * 2);
+    assert_eq!(waits[2], waits[1] * 2);
+    assert_eq!(sender.counts.timeouts, 0);
+    assert_eq!(sender.retransmits, 0);
+    assert_eq!(sender.congestion.window.state, CaState::Loss);
+}
+
+/// Linux `tcp_rtx_probe0_timed_out`: such a connection ends after twice the longest time-out of silence, and not while
+/// the other end answers.
+#[test]
+fn a_withdrawn_window_is_given_up_after_silence_alone() {
+    let config = TcpConfig::default();
+    let longest = config.max_rto;
+    let (mut silent, heard) = withdrawn(config.clone());
+    let seen = repetitions(&mut silent, usize::MAX);
+    let last = *seen.last().expect("it was repeated");
+    assert!(silent.has_given_up());
+    assert!(last > heard + longest, "{last:?}");
+
+    let (mut answered, heard) = withdrawn(config);
+    let mut now = heard;
+    while now < heard + longest * 5 {
+        now = *repetitions(&mut answered, 1).last().expect("it goes on");
+        closed_window(&mut answered, now + RTT, FIRST + 1);
+    }
+    assert!(!answered.has_given_up());
+}
+
+/// The time-out of the application (`TCP_USER_TIMEOUT`) holds even while the other end answers.
+#[test]
+fn a_withdrawn_window_is_given_up_at_the_time_out_of_the_application() {
+    let limit = Duration::from_secs(5);
+    let config = TcpConfig {
+        user_timeout: Some(limit),
+        ..TcpConfig::default()
+    };
+    let (mut sender, heard) = withdrawn(config);
+    let mut now = heard;
+    while let [at] = repetitions(&mut sender, 1)[..] {
+        now = at;
+        closed_window(&mut sender, now + RTT, FIRST + 1);
+        assert!(now < heard + limit * 2);
+    }
+    assert!(sender.has_given_up());
+    assert!(now > heard + limit / 2, "{now:?}");
+}
