@@ -71,8 +71,9 @@ pub struct Lp {
     /// Time after a reduction in which the window does not change.
     inference: u32,
     within_inference: bool,
-    /// Whether a loss has shown how long a full queue is.
+    /// Whether a loss has shown how long a full queue is, and whether one had before the last reduction.
     lost_before: bool,
+    lost_earlier: bool,
 }
 
 /// Clock of the other end: its ticks per second, estimated from the steps of both clocks.
@@ -120,6 +121,7 @@ impl Lp {
             inference: 0,
             within_inference: false,
             lost_before: false,
+            lost_earlier: false,
         }
     }
 
@@ -206,8 +208,15 @@ impl CongestionControl for Lp {
     }
 
     fn ssthresh(&mut self, window: &mut Window) -> u32 {
+        self.lost_earlier = self.lost_before;
         self.lost_before = true;
         (window.cwnd / 2).max(2)
+    }
+
+    /// Forgets a loss that was none: reordered packets do not show how long a full queue is.
+    fn undo_cwnd(&mut self, window: &mut Window) -> u32 {
+        self.lost_before = self.lost_earlier;
+        window.cwnd.max(window.prior_cwnd)
     }
 
     /// Halves the window at early congestion; a second time within the inference time it leaves one segment

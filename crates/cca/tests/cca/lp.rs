@@ -67,6 +67,35 @@ fn lp_reduces_before_a_loss() {
     assert_eq!(w.cwnd, 1);
 }
 
+/// The length of a full queue is known from a loss. A reduction that is undone was none: reordered packets. LP takes no
+/// delay for congestion before a loss that stands.
+#[test]
+fn lp_does_not_learn_from_a_loss_that_was_none() {
+    let spurious = |times: usize, real: bool| {
+        let (mut lp, mut w) = lp(Version::Paper, 80);
+        for one_way in [50, 60, 60] {
+            w.now += MS;
+            ack(&mut lp, &mut w, BASE * 2, MS * one_way);
+        }
+        if real {
+            lp.ssthresh(&mut w);
+        }
+        for _ in 0..times {
+            w.prior_cwnd = w.cwnd;
+            lp.ssthresh(&mut w);
+            assert_eq!(lp.undo_cwnd(&mut w), w.prior_cwnd);
+        }
+        w.now += Duration::from_secs(2);
+        for _ in 0..8 {
+            w.now += MS * 10;
+            ack(&mut lp, &mut w, BASE * 2, MS * 60);
+        }
+        w.cwnd
+    };
+    assert!(spurious(1, false) >= 80 && spurious(3, false) >= 80);
+    assert!(spurious(0, true) < 80 && spurious(3, true) < 80);
+}
+
 /// §III.C: if the delay is low again, Reno continues after the inference phase of three round trips.
 #[test]
 fn lp_grows_again_after_the_inference_phase() {
