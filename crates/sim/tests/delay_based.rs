@@ -74,6 +74,23 @@ fn copa_competes_where_it_must() {
     assert!(meek < own / 2.0, "{meek}, CUBIC {cubic}");
 }
 
+/// The same §2.2: alone on a link whose buffer is large, Copa sees the queue nearly empty and stays in its default
+/// mode. Neither the short packets of the handshake nor its own bursts of two hide that.
+#[test]
+fn copa_alone_does_not_compete() {
+    for (name, segment_ms) in [("steady-5-68", 2.4), ("steady-20-18", 0.6)] {
+        let row = run(
+            &scenario(
+                name,
+                &["duration=30s", "path.buffer=4bdp", "flows.0.cca='copa'"],
+            ),
+            1,
+        );
+        let queue = row.flows.induced_delay_ms[0] / segment_ms;
+        assert!(queue < 6.0, "{name}: {queue} segments");
+    }
+}
+
 /// The same §2.1 and §3: alone on a link about 1/δ segments wait, 0.6 ms each at 20 Mbit/s.
 #[test]
 fn copa_keeps_a_queue_by_its_delta() {

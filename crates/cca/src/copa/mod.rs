@@ -28,6 +28,9 @@ parameters! {
         empty_share: f64 = 0.1, in 0.0..=1.0, "", "Arun and Balakrishnan 2018 §2.2";
         /// Round trips without a nearly empty queue that show a flow that fills buffers.
         empty_rounds: u32 = 5, in 1..=1_000, "round trips", "Arun and Balakrishnan 2018 §2.2";
+        /// Queue of the flow's own burst, which leaves in one piece and is acknowledged by one delayed ACK: a queue
+        /// no longer than this is nearly empty. The flow of the paper sends and acknowledges single packets (0).
+        own_burst: f64 = 1.5, in 0.0..=100.0, "segments", "";
         /// Pacing rate, in windows per standing RTT.
         pacing_gain: f64 = 2.0, in 1.0..=10.0, "", "Arun and Balakrishnan 2018 §2.1";
     }
@@ -113,7 +116,9 @@ impl Copa {
         let queueing = self.rtts.queueing().as_micros() as f64;
         let swing = self.rtts.swing().as_micros() as f64;
         let patience = w.srtt * u64::from(self.config.empty_rounds);
-        let empty = queueing <= self.config.empty_share * swing;
+        let segment = self.rtts.standing().as_micros() as f64 / f64::from(w.cwnd.max(1));
+        let own = self.config.own_burst * segment;
+        let empty = queueing <= (self.config.empty_share * swing).max(own);
         self.competition.observe(w.now, empty, patience);
     }
 
@@ -128,9 +133,11 @@ impl Copa {
         self.fraction = cwnd - libm::floor(cwnd);
     }
 
-    /// Sets the pacing rate to 2 cwnd / RTTstanding, so that bursts do not build queues (§2.1).
+    /// Sets the pacing rate to 2 cwnd / RTTstanding, so that bursts do not build queues (§2.1). Before the first ACK
+    /// of data the RTT is that of the handshake, whose short packets do not count as RTT samples.
     fn pace(&self, w: &mut Window) {
-        let standing = self.rtts.standing();
+        let measured = self.rtts.standing();
+        let standing = if measured.is_zero() { w.srtt } else { measured };
         if standing.is_zero() {
             return;
         }
@@ -147,14 +154,6 @@ impl CongestionControl for Copa {
         self.velocity.restart(f64::from(window.cwnd));
         self.competition.restart(window.now);
         window.paced = true;
-        if !window.srtt.is_zero() {
-            self.rtts.sample(
-                window.now,
-                window.srtt,
-                window.srtt,
-                self.config.min_rtt_window,
-            );
-        }
         self.pace(window);
     }
 
