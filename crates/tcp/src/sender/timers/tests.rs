@@ -35,7 +35,7 @@ fn closed_window(sender: &mut Sender, now: Instant, ack: u64) {
         sack: &[],
         echo_ms: None,
         timestamps: None,
-        has_data: false,
+        is_news: false,
         ecn_echo: false,
     };
     sender.on_ack(now, &input);
