@@ -77,7 +77,7 @@ def looks_asked() -> bool:
 
 def draw(figure: Figure, folder: Path, name: str) -> None:
     """Saves a picture as PNG and SVG, and says where."""
-    from celltcp.plots.style import save
+    from celltcp.plots.style import save_all
 
-    for ending in ("png", "svg"):
-        note(f"picture: {save(figure, folder / f'{name}.{ending}')}")
+    for file in save_all(figure, [folder / f"{name}.{ending}" for ending in ("png", "svg")]):
+        note(f"picture: {file}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import textwrap
 from collections.abc import Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,12 +70,28 @@ class Picture(Figure):
 
     def savefig(self, *where: Any, **how: Any) -> None:
         """Writes the figure, as matplotlib does, with labels that are no longer than their axes."""
-        with mpl.rc_context(_FONTS):
-            self._wrap_labels()
+        with mpl.rc_context(_FONTS), self.laid_out():
             super().savefig(*where, **how)
 
-    def _wrap_labels(self) -> None:
+    @contextmanager
+    def laid_out(self) -> Iterator[None]:
+        """Places the axes and wraps their labels once, for all files that are written within."""
+        engine = self.get_layout_engine()
+        if engine is None:
+            yield
+            return
         self.draw_without_rendering()
+        if self._wrap_labels():
+            self.draw_without_rendering()
+        self.set_layout_engine(None)
+        try:
+            yield
+        finally:
+            self.set_layout_engine(engine)
+
+    def _wrap_labels(self) -> bool:
+        """Wraps labels that are longer than their axes, and returns whether there are any."""
+        wrapped = False
         for axes in self.axes:
             panel = axes.get_window_extent()
             across, along = axes.xaxis.label, axes.yaxis.label
@@ -86,12 +102,14 @@ class Picture(Figure):
                 text = label.get_text()
                 # A little beyond the axes is in the margin of the panel.
                 if length > 1.15 * room and "\n" not in text:
+                    wrapped = True
                     letters = int(len(text) * 1.15 * room / length)
                     label.set_text(
                         textwrap.fill(
                             text, max(letters, 8), break_long_words=False, break_on_hyphens=False
                         )
                     )
+        return wrapped
 
     def _repr_png_(self) -> bytes:
         file = io.BytesIO()
@@ -210,6 +228,13 @@ def shade_capacity(axes: Axes, times: ArrayLike, capacity: ArrayLike) -> None:
         whole = len(t) // step * step
         t, y = t[:whole:step], y[:whole].reshape(-1, step).mean(axis=1)
     axes.fill_between(t, y, step="post", color=CAPACITY, lw=0, label="capacity")
+
+
+def save_all(picture: Figure, files: Sequence[Path]) -> list[Path]:
+    """Writes a picture to several files as `save` does, laid out once for all of them."""
+    once = picture.laid_out() if isinstance(picture, Picture) else nullcontext()
+    with mpl.rc_context(_FONTS), once:
+        return [save(picture, file) for file in files]
 
 
 def save(picture: Figure, file: Path) -> Path:

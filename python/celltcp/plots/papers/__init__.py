@@ -46,6 +46,8 @@ def draw_outcomes(found: Sequence[Outcome]) -> Figure:
         make, beside, height = _FORMS[each.table.form]
         panels = make(each)
         beside = min(_beside(each, beside), max(len(panels), 1))
+        if beside == 3 and len(panels) == 4:
+            beside = 2
         for start in range(0, len(panels), beside):
             line = panels[start : start + beside]
             lines.append((line[0].height or height, beside, line))

@@ -64,7 +64,7 @@ def _draw(name: str, rows: Sequence[Row], legend: bool, axes: Axes) -> None:
             np.concatenate([[0.0], shares[kept]]),
             where="post",
             color=shades[label],
-            ls=line(label),
+            ls="-" if of_places else line(label),
             lw=1.0,
             label=label,
         )

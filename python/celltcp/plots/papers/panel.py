@@ -14,6 +14,26 @@ if TYPE_CHECKING:
 
     from celltcp.papers.outcome import Outcome, Row
 
+#: Names of quantities on axes, where they are not those of tables in other letters.
+_NAMES = {
+    "rtt": "RTT",
+    "rtt_max": "largest RTT",
+    "rtt_increment": "RTT increment",
+    "rtt_increment_max": "largest RTT increment",
+    "owd": "one-way delay",
+    "cwnd": "window",
+    "duplicate_acks": "duplicate ACKs",
+    "duplicate_acks_each": "duplicate ACKs per retransmission",
+    "pm_balanced": "PM, balanced",
+    "pm_delay": "PM, delay",
+    "mcs_mean": "MCS",
+    "mcs_sd": "deviation of the MCS",
+    "cqi_mean": "CQI",
+    "cqi_sd": "deviation of the CQI",
+    "cqi_change": "change of the CQI",
+    "wasted": "wasted opportunities",
+}
+
 
 @dataclass(frozen=True)
 class Panel:
@@ -30,9 +50,14 @@ def shades_of(rows: Sequence[Row]) -> dict[str, str]:
     return colours(row.theirs.cca for row in rows)
 
 
+def name_of(quantity: str) -> str:
+    """Returns the name of a quantity on an axis."""
+    return _NAMES.get(quantity, quantity.replace("_", " "))
+
+
 def axis_of(row: Row) -> str:
     """Returns the label of an axis: the quantity of a row and its unit."""
-    name = row.theirs.quantity.replace("_", " ")
+    name = name_of(row.theirs.quantity)
     return f"{name}, {row.theirs.unit}" if row.theirs.unit else name
 
 

@@ -6,7 +6,7 @@ import functools
 import math
 from typing import TYPE_CHECKING
 
-from celltcp.plots.papers.panel import Panel, shades_of
+from celltcp.plots.papers.panel import Panel, name_of, shades_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,9 +35,15 @@ def _draw(name: str, groups: Sequence[Group], legend: bool, axes: Axes) -> None:
         cca = rows[0].theirs.cca
         axes.plot([*angles, angles[0]], [*shares, shares[0]], color=shades[cca], label=cca)
     ends = zip(groups, largest, strict=True)
-    axes.set_xticks(angles, [f"{each.quantity}\n{most:.3g} {each.unit}" for each, most in ends])
+    labels = [f"{name_of(each.quantity)}\n{most:.3g} {each.unit}".rstrip() for each, most in ends]
+    axes.set_xticks(angles, labels, fontsize=8)
+    # A label begins or ends beside the circle, so that it covers no line.
+    for angle, label in zip(angles, axes.get_xticklabels(), strict=True):
+        side = math.cos(angle)
+        label.set_horizontalalignment("left" if side > 0.1 else "right" if side < -0.1 else "center")
+    axes.tick_params(axis="x", pad=2)
     axes.set_ylim(0, 1)
     axes.set_yticks([0.5, 1.0], ["", ""])
-    axes.set_title(f"{groups[0].scenario}\n{name}")
+    axes.set_title(f"{groups[0].scenario}\n{name}", fontsize=9)
     if legend:
         axes.legend(loc="upper left", bbox_to_anchor=(-0.35, 1.15), fontsize="x-small")
