@@ -219,3 +219,15 @@ def test_a_sweep_over_what_is_not_published_prints_the_agreement_of_each_value(c
     assert done.returncode == 0, done.stderr
     for words in ("buffer of the channel emulator", "70 to 110 packets", "750packets", "55ms"):
         assert words in done.stdout
+
+
+def test_fields_of_all_places_can_be_overridden(celltcp) -> None:
+    asked = ("papers", "atxutegi2017", "table-1", "--scenario", "mobility/forward-300-4g")
+    done = celltcp(*asked, "--runs", "1", "--set", "duration=1s", "--json", "-")
+    assert done.returncode == 0, done.stderr
+    shorter = json.loads(done.stdout)
+    done = celltcp(*asked, "--runs", "1", "--set", "duration=nonsense")
+    assert done.returncode == 2
+    assert "nonsense" in done.stderr
+    # The first second is slow start; the whole way has some ten times as much.
+    assert all(0 < row["here"] < 12 for row in shorter)

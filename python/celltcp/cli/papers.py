@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     help="Vary the conditions that the publication does not give; print the agreement for each value.",
 )
 @options("runs", "seed", "jobs")
+@option("changes", help="Override a field of all scenarios of the experiments; may be repeated.")
 @option("out")
 @option("json_file", help="Write a row per published figure as JSON to this file; with -, print them.")
 @draws
@@ -48,6 +49,7 @@ def papers(
     runs: int,
     seed: int,
     jobs: int | None,
+    changes: tuple[str, ...],
     out: str | None,
     json_file: str | None,
 ) -> None:
@@ -75,7 +77,7 @@ def papers(
     rows = []
     kept: dict[str, dict[str, Measured]] = {}
     for each in chosen:
-        replay = Replay(runs, seed, jobs, each.era if era else None, (), folder)
+        replay = Replay(runs, seed, jobs, each.era if era else None, changes, folder)
         if sweep:
             _sweep(each, tables[each.name], scenario, replay)
             continue
@@ -175,7 +177,11 @@ def _sweep(each: Publication, tables: Sequence[Table], scenario: str | None, rep
             continue
         scenarios = _wanted(each, concerned, scenario)
         found = {
-            value: _run(concerned, scenarios, replace(replay, changes=(f"{condition.field}={value}",)))
+            value: _run(
+                concerned,
+                scenarios,
+                replace(replay, changes=(*replay.changes, f"{condition.field}={value}")),
+            )
             for value in condition.values
         }
         console.print(f"not published: {condition.condition}; plausible: {condition.plausible}")
