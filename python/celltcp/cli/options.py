@@ -96,7 +96,11 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "help": "Replace what the folder of --out holds, even if it is of another experiment.",
     },
     "size": {"metavar": "WxH", "help": "Width and height of the picture in inches, such as 8x5."},
-    "style": {"metavar": "STYLE", "help": "Matplotlib style of the picture: a name or a style file."},
+    "style": {
+        "metavar": "STYLE",
+        "help": "Style of the picture: paper (column width, serifs, hatches), or one of matplotlib by "
+        "its name or file.",
+    },
     "title": {"metavar": "TEXT", "help": "Title of the picture."},
     "json_file": {
         "name": "--json",

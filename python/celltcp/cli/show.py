@@ -19,7 +19,12 @@ if TYPE_CHECKING:
     from celltcp.comparison import Comparison
     from celltcp.single import SingleRun
 
-PLOTS = ("overview", "throughput-delay", "ecdf", "time-series", "startup", "legs")
+PLOTS = (
+    *("overview", "throughput-delay", "ecdf", "ecdf-grid", "spider", "time-series", "startup"),
+    "legs",
+)
+#: Those of several folders.
+_OF_SEVERAL = ("ecdf-grid", "spider")
 
 
 @click.command()
@@ -58,7 +63,7 @@ PLOTS = ("overview", "throughput-delay", "ecdf", "time-series", "startup", "legs
 @option(
     "out",
     metavar="PLACE",
-    help="Folder for the export, or file for the picture (.png, .svg or .pdf).",
+    help="Folder for the export, or file for the picture (.png, .svg, .pdf, or .pgf for LaTeX).",
 )
 @option(
     "json_file", help="Write the outcome as JSON to this file, as compare and run do; with -, print it."
@@ -100,8 +105,13 @@ def show(
         file = Path(out) if out else Path(folders[0]) / f"by-{view}.png"
         _view(comparisons, view, metric, file)
         return
+    if len(folders) > 1 and plot in _OF_SEVERAL and not form:
+        _show_several([_comparison(load(folder)) for folder in folders], folders[0], plot, cca, out)
+        return
     if len(folders) > 1:
-        raise click.UsageError("several DIR go with --by-position, --by-mcs and --by-phase only")
+        raise click.UsageError(
+            "several DIR go with --by-position, --by-mcs, --by-phase, and --plot ecdf-grid or spider"
+        )
     if out and not chosen:
         raise click.UsageError(
             "--out goes with --format, --plot, --by-position, --by-mcs or --by-phase"
@@ -125,6 +135,25 @@ def _comparison(result: Comparison | SingleRun) -> Comparison:
     from celltcp.comparison import Comparison
 
     return result if isinstance(result, Comparison) else Comparison(result.results)
+
+
+def _show_several(
+    comparisons: list[Comparison], folder: str, plot: str, cca: str | None, out: str | None
+) -> None:
+    """Draws a picture of several comparisons."""
+    from pathlib import Path
+
+    from celltcp.ccas import chosen as chosen_ccas
+    from celltcp.export.pictures import must_be_picture
+    from celltcp.plots.grids import draw_ecdf_grid, draw_spiders
+    from celltcp.plots.style import save
+
+    file = Path(out or Path(folder) / f"{plot}.png")
+    must_be_picture(file)
+    if cca:
+        comparisons = [each.only(chosen_ccas(cca, each.ccas)) for each in comparisons]
+    draw = {"ecdf-grid": draw_ecdf_grid, "spider": draw_spiders}
+    click.echo(f"picture: {save(draw[plot](comparisons), file)}")
 
 
 def _view(results: list[Comparison], view: str, metric: str, file: Path) -> None:
@@ -172,6 +201,8 @@ def _show(
                 "overview": plots.overview,
                 "throughput-delay": plots.throughput_delay,
                 "ecdf": partial(plots.ecdf, metric),
+                "ecdf-grid": plots.ecdf_grid,
+                "spider": plots.spider,
                 "time-series": plots.time_series,
                 "startup": plots.startup,
                 "legs": plots.legs,

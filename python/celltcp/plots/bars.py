@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from celltcp.labels import labels
 from celltcp.plots.palette import colours
+from celltcp.plots.style import hatches
 from celltcp.statistics import estimate
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def draw_bars(
     """
     ccas = list(dict.fromkeys(found["cca"].astype(str)))
     width = 0.84 / len(ccas)
-    names, shades = labels(ccas), colours(ccas)
+    names, shades, hatched = labels(ccas), colours(ccas), hatches(ccas)
     for number, cca in enumerate(ccas):
         mine = found[found["cca"] == cca]
         for place, name in enumerate(groups):
@@ -42,6 +43,8 @@ def draw_bars(
                 0.94 * width,
                 yerr=each.ci95,
                 color=shades[cca],
+                hatch=hatched[cca],
+                edgecolor="white" if hatched[cca] else None,
                 error_kw={"lw": 0.8},
                 label=names[cca] if place == 0 else None,
             )

@@ -15,6 +15,7 @@ from celltcp.labels import counted, labels
 from celltcp.parameter_sweep import Sweep
 from celltcp.plots.distribution import draw_ecdf
 from celltcp.plots.explanation import draw_explanation
+from celltcp.plots.grids import draw_ecdf_grid, draw_spiders
 from celltcp.plots.legs import draw_legs
 from celltcp.plots.selection import draw_cases
 from celltcp.plots.series import draw_comparison_series, draw_run_series
@@ -49,6 +50,14 @@ class ComparisonPlots:
         picture = figure(5.5, 4.4)
         self._ecdf(picture.add_subplot(), metric)
         return self._finished(picture)
+
+    def ecdf_grid(self) -> Figure:
+        """Draws the distributions of goodput, RTT and one-way delay."""
+        return draw_ecdf_grid([self._comparison])
+
+    def spider(self) -> Figure:
+        """Draws the means of all metrics on axes that end at the largest mean."""
+        return draw_spiders([self._comparison])
 
     def time_series(self, seed: int | None = None) -> Figure:
         """Draws goodput and RTT over time in the run with `seed` (the first unless given)."""

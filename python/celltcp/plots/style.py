@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import contextmanager, nullcontext
+from itertools import combinations, cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from celltcp._core import CelltcpError
-from celltcp.export.pictures import PICTURES
+from celltcp.export.pictures import PICTURES, latex_for
 from celltcp.labels import labels
 from celltcp.plots.palette import colours, line, marker
 from celltcp.written import whole_file
@@ -50,6 +51,10 @@ _FONTS: dict[Any, Any] = {
     "ps.fonttype": 42,
 }
 
+#: Hatches of bars.
+_STROKES = ("///", "\\\\\\", "...", "---", "|||", "ooo", "***")
+_HATCHES = ("", *_STROKES, *(one + other for one, other in combinations(_STROKES, 2)))
+
 #: Lengths of dashes and gaps of the named line styles, as matplotlib has them.
 _DASHES: dict[str, tuple[float, ...]] = {
     "-": (),
@@ -62,7 +67,25 @@ _DASHES: dict[str, tuple[float, ...]] = {
 MOST_BANDS = 8
 
 #: Size and style that `styled` asks for.
-_ASKED: dict[str, Any] = {"size": None, "title": None}
+_ASKED: dict[str, Any] = {"size": None, "title": None, "paper": False}
+
+#: Style for publications: no title and no footnote, which are for the caption, and hatches.
+PAPER = "paper"
+_PAPER: dict[str, Any] = {
+    "axes.linewidth": 0.6,
+    "axes.titlesize": 8,
+    "font.family": "serif",
+    "font.size": 8,
+    "hatch.linewidth": 0.5,
+    "legend.fontsize": 7,
+    "lines.linewidth": 1.0,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+}
+#: Widths of one column and of both of a page of IEEE and ACM, inches.
+_COLUMN, _PAGE = 3.5, 7.16
+#: Width of a picture, inches, from which on it takes both columns.
+_WIDE = 8.0
 
 
 class Picture(Figure):
@@ -121,7 +144,9 @@ class Picture(Figure):
 def styled(
     size: str | None = None, style: str | None = None, title: str | None = None
 ) -> Iterator[None]:
-    """Draws the pictures within in a size such as `8x5` (inches), a style of matplotlib, with a title.
+    """Draws the pictures within in a size such as `8x5` (inches), a style, with a title.
+
+    The style is one of matplotlib, or `"paper"`: the width of a column or of a page, serifs, hatches.
 
     Raises:
         CelltcpError: if the size is none, or there is no such style.
@@ -136,16 +161,19 @@ def styled(
         if not (1 <= width <= 100 and 1 <= height <= 100):
             raise CelltcpError(f"size: {size!r} is none; allowed: inches from 1 to 100, such as 8x5")
         wanted = (width, height)
-    if style is not None:
+    is_paper = style == PAPER
+    if style is not None and not is_paper:
         from matplotlib import style as styles
 
         if style not in styles.available and not Path(style).is_file():
             allowed = ", ".join(each for each in styles.available if not each.startswith("_"))
-            raise CelltcpError(f"style: {style!r} is none; allowed: a file, or one of {allowed}")
+            raise CelltcpError(
+                f"style: {style!r} is none; allowed: a file, or one of {PAPER}, {allowed}"
+            )
     before = dict(_ASKED)
-    _ASKED.update(size=wanted, title=title)
+    _ASKED.update(size=wanted, title=title, paper=is_paper)
     with mpl.rc_context():
-        if style is not None:
+        if style is not None and not is_paper:
             from matplotlib import style as styles
 
             styles.use(style)
@@ -158,7 +186,13 @@ def styled(
 def figure(width: float, height: float) -> Figure:
     """Returns an empty figure of that size in inches, unless `styled` asks for another."""
     mpl.rcParams.update(_SETTINGS)  # type: ignore[arg-type]
-    picture = Picture(figsize=_ASKED["size"] or (width, height), layout="constrained")
+    size = (width, height)
+    if _ASKED["paper"]:
+        mpl.rcParams.update(_PAPER)  # type: ignore[arg-type]
+        # Texts stay as large where the picture shrinks, so it is a little higher than in proportion.
+        across = _COLUMN if width < _WIDE else _PAGE
+        size = (across, height * min(1.2 * across / width, 1.0))
+    picture = Picture(figsize=_ASKED["size"] or size, layout="constrained")
     if _ASKED["title"] is not None:
         picture.suptitle(_ASKED["title"])
     return picture
@@ -166,12 +200,14 @@ def figure(width: float, height: float) -> Figure:
 
 def titled(picture: Figure, title: str) -> None:
     """Names what a picture shows, unless `styled` asks for another title."""
-    if _ASKED["title"] is None:
+    if _ASKED["title"] is None and not _ASKED["paper"]:
         picture.suptitle(title)
 
 
 def footnote(picture: Figure, lines: Sequence[str]) -> None:
     """Writes small lines below a picture: what ran, and what to know before it is believed."""
+    if _ASKED["paper"]:
+        return
     width = int(picture.get_size_inches()[0] * 17)
     text = "\n".join(textwrap.fill(each, width, subsequent_indent="   ") for each in lines)
     picture.supxlabel(text, x=0.01, ha="left", fontsize=7, color="#555555")
@@ -186,7 +222,19 @@ def legend_beside(picture: Figure, ccas: Sequence[str]) -> None:
     ]
     if any("capacity" in axes.get_legend_handles_labels()[1] for axes in picture.axes):
         handles.append(Patch(color=CAPACITY, label="capacity"))
+    if _ASKED["paper"]:
+        count = int(picture.get_size_inches()[0] / 0.85)
+        picture.legend(handles=handles, loc="outside upper center", ncols=min(count, len(handles)))
+        return
     picture.legend(handles=handles, loc="outside right upper", fontsize=8, handlelength=3)
+
+
+def hatches(ccas: Iterable[str]) -> dict[str, str]:
+    """Returns a hatch for the bars of each CCA; none unless the style is that for paper."""
+    named = list(dict.fromkeys(ccas))
+    if not _ASKED["paper"]:
+        return dict.fromkeys(named, "")
+    return dict(zip(named, cycle(_HATCHES), strict=False))
 
 
 def dashes(cca: str) -> tuple[float, ...]:
@@ -245,6 +293,8 @@ def save(picture: Figure, file: Path) -> Path:
     """
     if file.suffix.lower() not in PICTURES:
         raise CelltcpError(f"{file}: is no picture by its ending; allowed: {', '.join(PICTURES)}")
+    if file.suffix.lower() == ".pgf":
+        mpl.rcParams["pgf.texsystem"] = latex_for(file)
     with whole_file(file) as partial:
         picture.savefig(partial, dpi=160, format=file.suffix.lower()[1:])
     return file

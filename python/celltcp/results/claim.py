@@ -16,7 +16,8 @@ from celltcp.written import writing_to
 
 #: Pictures that commands draw beside results, as patterns of names without endings.
 _PICTURES = (
-    *("overview", "throughput-delay", "ecdf", "time-series", "startup", "run", "sweep", "cases"),
+    *("overview", "throughput-delay", "ecdf", "ecdf-grid", "spider", "time-series", "startup"),
+    *("run", "sweep", "cases"),
     *("by-position", "by-mcs", "by-phase", "explain", "explain-[0-9]*"),
 )
 _ENDINGS = ("png", "svg", "pdf")

@@ -1,0 +1,91 @@
+"""Pictures for publications: style, hatches, spider plots and grids of distributions."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import matplotlib as mpl
+import pandas as pd
+import pytest
+
+import celltcp as ct
+from celltcp.plots.bars import draw_bars
+from celltcp.plots.style import figure, hatches, styled
+from reports import compared
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with two comparisons, `a` and `b`."""
+    top = tmp_path_factory.mktemp("grids")
+    compared(top / "a")
+    compared(top / "b", scenario="fall")
+    return top
+
+
+def test_pictures_on_paper_are_as_wide_as_a_column_or_a_page() -> None:
+    before = mpl.rcParams["font.family"]
+    with styled(style="paper"):
+        assert figure(5.5, 4.4).get_size_inches()[0] == 3.5
+        assert figure(11, 8).get_size_inches()[0] == 7.16
+        assert mpl.rcParams["font.family"] == ["serif"]
+    assert mpl.rcParams["font.family"] == before
+    assert figure(5.5, 4.4).get_size_inches()[0] == 5.5
+    with styled(size="4x2", style="paper"):
+        assert tuple(figure(11, 8).get_size_inches()) == (4, 2)
+
+
+def test_bars_on_paper_have_a_hatch_for_each_cca() -> None:
+    ccas = [f"cca-{number}" for number in range(21)]
+    with styled(style="paper"):
+        assert len(set(hatches(ccas).values())) == len(ccas)
+        found = pd.DataFrame(
+            [{"cca": cca, "run": 0, "value": 1.0, "group": "g"} for cca in ("cubic", "bbr")]
+        )
+        axes = figure(5, 3).add_subplot()
+        draw_bars(axes, found, "group", ["g"])
+        assert len({bar.get_hatch() for bar in axes.patches}) == 2
+    assert set(hatches(ccas).values()) == {""}
+
+
+def test_several_folders_are_drawn_in_one_picture(celltcp, folders: Path) -> None:
+    names = [str(folders / name) for name in ("a", "b")]
+    for plot in ("spider", "ecdf-grid"):
+        file = folders / f"{plot}.svg"
+        done = celltcp("show", *names, "--plot", plot, "--style", "paper", "--out", str(file))
+        assert done.returncode == 0, done.stderr
+        text = file.read_text()
+        assert ">drive</text>" in text
+        assert ">fall</text>" in text
+        assert "serif" in text
+    done = celltcp("show", *names, "--plot", "ecdf")
+    assert done.returncode == 2
+    assert "--plot ecdf-grid or spider" in done.stderr
+    done = celltcp("show", names[0], "--plot", "spider", "--style", "papers")
+    assert "allowed: a file, or one of paper, " in done.stderr
+
+
+def test_one_comparison_has_them_too(folders: Path) -> None:
+    result = ct.load(folders / "a")
+    assert len(result.plot.spider().axes) == 1
+    assert len(result.plot.ecdf_grid().axes) == 3
+
+
+def test_pictures_for_latex_need_latex(
+    folders: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from celltcp.export.pictures import must_be_picture
+
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ct.CelltcpError, match=r"p\.pgf: needs LaTeX, .* apt install texlive"):
+        must_be_picture(folders / "p.pgf")
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="LaTeX is not installed")
+def test_pictures_for_latex_are_drawn(celltcp, folders: Path) -> None:
+    file = folders / "p.pgf"
+    done = celltcp("show", str(folders / "a"), "--plot", "ecdf", "--style", "paper", "--out", str(file))
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"\\begin\{pgfpicture\}", file.read_text())
