@@ -106,6 +106,7 @@ def test_paper_has_the_drawings_on_white(browser: Browser, report: Path) -> None
     enliven(page)
     page.evaluate("document.documentElement.dataset.theme = 'dark'")
     page.call("Emulation.setEmulatedMedia", media="print", features=[])
+    assert page.evaluate("document.documentElement.scrollWidth") == 1200
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert page.evaluate("[...document.querySelectorAll('.live')].every(each => !each.offsetHeight)")
     assert page.evaluate(

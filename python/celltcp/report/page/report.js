@@ -388,7 +388,7 @@ async function enliven(figure) {
   }
   chart.isPoints = chart.panels.every(panel => panel.columns.every(each => each.series.look === "points")) && !chart.names.length;
   chart.place = element("div", {class: "live"});
-  const bar = element("div", {class: "bar"}, ...legendOf(chart), element("span", {class: "gap"}), ...toolsOf(chart));
+  const bar = element("div", {class: "bar"}, ...legendOf(chart), element("span", {class: "tools"}, ...toolsOf(chart)));
   const hint = element("div", {class: "hint"}, "Drag to zoom, double-click to show everything.");
   chart.place.append(bar, ...chart.panels.flatMap(panel => [panel.told, panel.place]), hint);
   figure.append(chart.place);
