@@ -8,7 +8,7 @@ use units::Instant;
 use super::Sender;
 use super::chronograph::Phase;
 use super::hold::Ending;
-use super::pacing::GSO_MAX_SIZE;
+use super::pacing::{GSO_MAX_SIZE, PACING_SHIFT};
 use super::transmit::Push;
 use crate::segment::TIMESTAMPS_OPTION;
 
@@ -22,6 +22,8 @@ const BUFFER_HEADER: u64 = 256;
 const BUFFER_OVERHEAD: u64 = BUFFER_HEADER + 576;
 /// Least number of segments that the limit is made for (`TCP_INIT_CWND`).
 const LEAST_SEGMENTS: u32 = 10;
+/// Most memory that the device has of one connection (`tcp_limit_output_bytes`), bytes.
+const DEVICE_LIMIT: u64 = 4 << 20;
 /// Offered window up to which a buffer may take all of it (`TCP_MSS_DEFAULT`), bytes.
 const TINY_WINDOW: u64 = 536;
 
@@ -210,10 +212,13 @@ impl Sender {
             if left == 0 || taken < room {
                 break;
             }
+            let ready = !self.device_is_full(now);
             if self.write_end > self.buffer.pushed + self.max_wnd / 2 {
                 self.buffer.push();
-                self.transmit_as(now, Push::All);
-            } else if self.buffer.head_is_last() {
+                if ready {
+                    self.transmit_as(now, Push::All);
+                }
+            } else if ready && self.buffer.head_is_last() {
                 self.transmit_as(now, Push::One);
             }
         }
@@ -253,6 +258,26 @@ impl Sender {
     fn memory(&self) -> u64 {
         let buffers = self.board.bursts_out() + self.buffer.unsent.len() as u64;
         self.write_end.saturating_sub(self.kept()) + buffers * BUFFER_OVERHEAD
+    }
+
+    /// Notes a burst of `bytes` that the device gets.
+    pub(super) fn fill_device(&mut self, now: Instant, bytes: u64) {
+        let before = self.device.filter(|(at, _)| *at == now);
+        let memory = before.map_or(0, |(_, memory)| memory);
+        self.device = Some((now, memory + bytes + BUFFER_OVERHEAD));
+    }
+
+    /// Returns whether the device has so much of this instant's data that more has to wait (the kernel's
+    /// `tcp_small_queue_check`). While an application writes, data then stays in the buffer, and counts as its memory.
+    /// The device sends it before anything else happens, so nothing is late.
+    fn device_is_full(&self, now: Instant) -> bool {
+        let Some((_, memory)) = self.device.filter(|(at, _)| *at == now) else {
+            return false;
+        };
+        let burst = u64::from(self.burst_segments()) * u64::from(self.config.mss) + BUFFER_OVERHEAD;
+        let paced = (self.congestion.window.pacing_rate.bits_per_second() / 8) >> PACING_SHIFT;
+        let limit = paced.max(2 * burst).min(DEVICE_LIMIT);
+        memory > limit && self.board.bursts_out() > 1
     }
 
     /// Raises the limit to the windows of data that the congestion control wants (the kernel's `tcp_sndbuf_expand`).

@@ -83,6 +83,8 @@ pub(crate) struct Sender {
     timer: Timer,
     pacer: Pacer,
     buffer: SendBuffer,
+    /// Memory that the device got in one instant, the latest in which it got any, bytes.
+    device: Option<(Instant, u64)>,
     usage: WindowUsage,
     limits: Limits,
     chronograph: Chronograph,
@@ -160,6 +162,7 @@ impl Sender {
             probe: LossProbe::default(),
             timer: Timer::default(),
             pacer: Pacer::default(),
+            device: None,
             buffer: SendBuffer::new(first, config.send_buffer_initial),
             usage: WindowUsage::new(first),
             limits: Limits::new(Limit::Start),

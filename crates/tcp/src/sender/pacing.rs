@@ -9,7 +9,7 @@ use cca::CaState;
 /// Largest burst to a device (`sk_gso_max_size`: 64 KiB less room for the headers), bytes.
 pub(super) const GSO_MAX_SIZE: u64 = 65_536 - 1 - 320;
 /// Duration of a burst as a shift of the pacing rate, about a millisecond (`sk_pacing_shift`).
-const PACING_SHIFT: u32 = 10;
+pub(super) const PACING_SHIFT: u32 = 10;
 /// Shift of the RTT by which shorter RTTs allow larger bursts: one doubling per 512 µs (`tcp_tso_rtt_log`).
 const TSO_RTT_LOG: u32 = 9;
 /// Segments that a connection sends before it is paced.

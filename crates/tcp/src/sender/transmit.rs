@@ -192,6 +192,7 @@ impl Sender {
         }
         self.board.end_burst(marked);
         self.pace(now, bytes);
+        self.fill_device(now, bytes);
         self.check_space(now);
     }
 

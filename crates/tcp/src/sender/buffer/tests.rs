@@ -15,6 +15,8 @@ const MSS: u64 = 1_448;
 const RTT: Duration = Duration::from_millis(50);
 /// Segments of a buffer while the other end offers much.
 const FULL: u64 = 45;
+/// Segments that the device takes during a write, in three bursts.
+const DEVICE: u64 = 6;
 
 fn start() -> Instant {
     Instant::ZERO + RTT
@@ -87,21 +89,21 @@ fn a_host_may_allow_less_than_the_first_limit() {
     });
     let mut sender = opened("reno", config, 1 << 20);
     assert_eq!(sender.buffer.limit, 8_192);
-    // A buffer that was begun is filled: the one that leaves ten segments, twice, and what stays.
+    // A buffer that was begun is filled: what the device takes at once is replaced.
     assert_eq!(
         sender.write(start(), 1 << 20, Ending::Message),
-        (10 + FULL) * MSS
+        (DEVICE + FULL) * MSS
     );
 }
 
 /// Linux `tcp_sendmsg_locked`: memory is asked for at each new buffer. While the first buffer is being sent, the rest
-/// of it takes more data.
+/// of it takes more data. The device takes three bursts at once (`tcp_small_queue_check`), the others after the write.
 #[test]
 fn the_last_buffer_is_filled_to_its_end() {
     let mut sender = opened("reno", TcpConfig::default(), 1 << 20);
     assert_eq!(
         sender.write(start(), 1 << 20, Ending::Message),
-        (10 + FULL) * MSS
+        (DEVICE + FULL) * MSS
     );
     assert!(sender.writer_waits());
     let out = sent(&mut sender);
@@ -113,8 +115,12 @@ fn the_last_buffer_is_filled_to_its_end() {
         "two segments at a time"
     );
     // Five bursts and the buffer that waits.
-    assert_eq!(sender.memory(), (10 + FULL) * MSS + 6 * 832);
-    assert_eq!(sender.write(start(), 1, Ending::Message), 0);
+    assert_eq!(sender.memory(), (DEVICE + FULL) * MSS + 6 * 832);
+    // The buffer that waits has lost what was sent after the write.
+    assert_eq!(
+        sender.write(start(), 1 << 20, Ending::Message),
+        (10 - DEVICE) * MSS
+    );
 }
 
 /// Linux `tcp_xmit_size_goal`: a buffer is at most half of the largest window offered, in whole segments.
@@ -293,4 +299,20 @@ fn half_a_window_of_data_is_pushed() {
     sender.write(start(), 3 << 20, Ending::Message);
     let marked = sender.buffer.pushed - FIRST;
     assert!(marked > 1 << 19, "{marked}");
+}
+
+/// Linux `tcp_small_queue_check`: an application that finds room writes no more than the limit and one buffer, however
+/// wide the window is. Without a bound on what the device takes, each burst would make room for the next one.
+#[test]
+fn a_wide_window_does_not_widen_the_buffer() {
+    let config = TcpConfig::from(Tcp {
+        send_buffer_max: Bytes::new(92_000),
+        ..Tcp::default()
+    });
+    let mut sender = opened("reno", config, 1 << 20);
+    sender.congestion.window.cwnd = 500;
+    sender.expand_buffer();
+    let taken = sender.write(start(), 1 << 20, Ending::Message);
+    assert!(taken <= 92_000 + (FULL + DEVICE) * MSS, "{taken}");
+    assert!(sender.writer_waits());
 }
