@@ -33,7 +33,8 @@ pub(crate) fn of(scenario: &Scenario, memory: u64) -> Result<KernelSettings, Str
 /// Returns the sysctls of every host by their names.
 fn sysctls(scenario: &Scenario, memory: u64) -> Result<BTreeMap<String, String>, String> {
     let tcp = &scenario.tcp;
-    let automatic = WindowScale::Automatic.shift(tcp.receive_buffer_max);
+    let largest = tcp.receive_window_max.unwrap_or(tcp.receive_buffer_max);
+    let automatic = WindowScale::Automatic.shift(largest.min(tcp.receive_buffer_max));
     match tcp.window_scale {
         WindowScale::Fixed(shift) if Some(shift) != automatic => {
             return Err(format!(
@@ -48,11 +49,7 @@ fn sysctls(scenario: &Scenario, memory: u64) -> Result<BTreeMap<String, String>,
     // is sized for these hosts alone.
     let pages = memory / 2 / PAGE;
     let (receive, send) = (tcp.receive_buffer_max.get(), tcp.send_buffer_max.get());
-    // Growth of the buffer would lift the cap of the window, so a buffer under a capped window has its size at once.
-    let begin = match tcp.receive_window_max {
-        Some(_) => receive,
-        None => TcpConfig::RECEIVE_BUFFER.min(receive),
-    };
+    let begin = TcpConfig::first_receive_buffer(tcp);
     let flag = |on: bool| u8::from(on).to_string();
     let mut all = BTreeMap::from([
         ("tcp_timestamps", flag(tcp.timestamps)),

@@ -52,6 +52,16 @@ impl TcpConfig {
     /// Memory of the send buffer when a connection begins, unless its upper bound is less, bytes.
     pub const SEND_BUFFER: u64 = 16 << 10;
 
+    /// Returns the memory of the receive buffer when a connection begins. Growth of the buffer would lift the cap of the
+    /// window in Linux, so a buffer under a capped window has its size at once (as with `SO_RCVBUF`).
+    pub fn first_receive_buffer(settings: &Tcp) -> u64 {
+        let most = settings.receive_buffer_max.get();
+        match settings.receive_window_max {
+            Some(_) => most,
+            None => Self::RECEIVE_BUFFER.min(most),
+        }
+    }
+
     /// Creates the configuration of hosts with `settings` on a path of that MTU.
     pub fn new(settings: Tcp, path_mtu: Bytes) -> Self {
         Self {
@@ -59,7 +69,7 @@ impl TcpConfig {
             initial_rto: Duration::from_secs(1),
             max_rto: Duration::from_secs(120),
             delayed_ack_timeout: Duration::from_millis(40),
-            receive_buffer_initial: Self::RECEIVE_BUFFER.min(settings.receive_buffer_max.get()),
+            receive_buffer_initial: Self::first_receive_buffer(&settings),
             send_buffer_initial: Self::SEND_BUFFER.min(settings.send_buffer_max.get()),
             far_ack_kind: None,
             max_pacing_rate: Rate::from_bits_per_second(u64::MAX),

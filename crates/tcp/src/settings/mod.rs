@@ -32,7 +32,8 @@ table! {
         /// Upper limit of the automatic tuning of the receive buffer (`tcp_rmem`); default 6MiB.
         pub receive_buffer_max: Bytes = Bytes::new(6 << 20),
         /// Cap of the announced receive window; unset: the share of the receive buffer that Linux announces, which
-        /// leaves room for the overhead of packets (two thirds for full packets).
+        /// leaves room for the overhead of packets (two thirds for full packets). Under a cap, the buffer has its largest
+        /// size from the start.
         pub receive_window_max: Option<Bytes>,
         /// Largest send buffer (`tcp_wmem`); default 4MiB.
         pub send_buffer_max: Bytes = Bytes::new(4 << 20),
@@ -94,7 +95,8 @@ impl Tcp {
 
     /// Returns the window scale that the connection offers; `None` leaves the option out.
     pub(crate) fn window_shift(&self) -> Option<u8> {
-        self.window_scale.shift(self.receive_buffer_max)
+        let most = self.receive_buffer_max.get().min(self.window_cap());
+        self.window_scale.shift(Bytes::new(most))
     }
 
     /// Returns the upper bound of the receive window, bytes.
