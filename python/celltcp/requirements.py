@@ -16,6 +16,9 @@ from celltcp.lineups import lineup_of
 #: The metric by which each requirement ranks; more is better.
 REQUIREMENTS = {"goodput": "goodput_mbps", "balanced": "pm_balanced", "delay": "pm_delay"}
 
+#: Requirement of results with video, and its metric: the mean opinion score.
+QOE = "qoe"
+
 
 class Weights(NamedTuple):
     """Weights of the parts of PM (atxutegi2018 §6, eq. 6.1): use of the capacity, delay, losses."""

@@ -365,6 +365,8 @@ impl<'a> Play<'a> {
     }
 
     fn finish(mut self) -> io::Result<()> {
+        self.sessions.stop(self.end);
+        self.carry_out()?;
         self.look_at_senders(false)?;
         self.tell_estimates(self.end)?;
         let mut memory_pressures = 0;

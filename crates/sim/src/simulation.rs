@@ -141,7 +141,9 @@ impl Simulation {
     ///
     /// # Errors
     /// If the checker has found the path at fault, or the capture could not be written.
-    pub fn finish(self) -> Result<Tables, SimError> {
+    pub fn finish(mut self) -> Result<Tables, SimError> {
+        self.sessions.stop(self.now);
+        self.carry_out();
         let endpoints = &self.endpoints;
         Ok(self
             .path

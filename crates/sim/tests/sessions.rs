@@ -14,6 +14,13 @@ fn response_times(tables: &Tables) -> Vec<f64> {
         .collect()
 }
 
+/// Returns the latest figure of a kind.
+fn figure(tables: &Tables, kind: &str) -> Option<f64> {
+    let events = (0..tables.events.len()).map(|index| tables.events.row(index));
+    let found = events.filter(|event| event.kind == kind).last()?;
+    Some(found.detail.parse().expect("a number"))
+}
+
 const REQUESTS: &str = "{ kind = 'request-response', request = '2kB', response = '50kB', think = '30ms', \
                         gap = '200ms', count = 5 }";
 
@@ -111,4 +118,45 @@ fn either_end_can_open_the_connection() {
     assert_eq!((asked.bytes, unasked.bytes), (1_000_000, 1_000_000));
     let saved = asked.completion_s - unasked.completion_s;
     assert!((saved - 0.034).abs() < 0.002, "{saved}");
+}
+
+#[test]
+fn a_video_is_played_at_the_quality_of_the_link_until_the_end_of_the_run() {
+    let watch = |rate: &str, abr: &str, duration: &str| {
+        let workload = format!("flows.0.workload={{ kind = 'video', abr = '{abr}' }}");
+        let rate = format!("path.down={rate}");
+        let duration = format!("duration={duration}");
+        run(&scenario("steady-20-68", &[&workload, &rate, &duration]), 1)
+    };
+    for abr in ["bola-e", "robust-mpc", "bba-2"] {
+        let tables = watch("'20Mbit/s'", abr, "60s");
+        let [startup, stalls, watched] =
+            ["startup_s", "stalls", "watched_s"].map(|kind| figure(&tables, kind).unwrap());
+        assert_eq!(stalls, 0.0, "{abr}");
+        assert!(
+            (startup + watched - 60.0).abs() < 1e-6,
+            "{abr}: {startup} {watched}"
+        );
+        assert!(startup > 0.136 + 0.010 && startup < 1.0, "{abr}: {startup}");
+        let (good, bad) = (figure(&tables, "qoe").unwrap(), {
+            let slow = watch("'600kbit/s'", abr, "60s");
+            figure(&slow, "qoe").unwrap()
+        });
+        assert!(good > 3.5 && bad < good - 1.0, "{abr}: {good} {bad}");
+    }
+}
+
+#[test]
+fn a_viewer_who_sees_nothing_leaves() {
+    let workload = "flows.0.workload={ kind = 'video', patience = '5s' }";
+    let tables = run(
+        &scenario(
+            "steady-20-68",
+            &[workload, "path.down='2kbit/s'", "duration=20s"],
+        ),
+        1,
+    );
+    assert_eq!(figure(&tables, "qoe"), Some(1.0));
+    assert_eq!(figure(&tables, "watched_s"), Some(0.0));
+    assert_eq!(figure(&tables, "startup_s"), None);
 }

@@ -210,6 +210,11 @@ impl Client {
         }
     }
 
+    /// Returns whether the session has ended.
+    pub fn is_over(&self) -> bool {
+        self.outcome.is_some()
+    }
+
     /// Returns the video in the buffer.
     pub fn buffer(&self) -> Duration {
         self.playback.level()

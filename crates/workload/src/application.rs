@@ -80,9 +80,20 @@ pub trait Application: Send {
     /// Called at the start of the flow, and at the time of the latest [`Command::WakeAt`].
     fn wake(&mut self, now: Instant, out: &mut Vec<Command>);
 
+    /// Returns whether [`Application::progressed`] is to be called.
+    fn follows(&self) -> bool {
+        false
+    }
+
+    /// Called when `bytes` more have arrived at `end`, before [`Application::received`].
+    fn progressed(&mut self, _now: Instant, _end: End, _bytes: u64, _out: &mut Vec<Command>) {}
+
     /// Called when all messages that the other end has sent so far have arrived at `end`: `bytes` since the last call.
     fn received(&mut self, _now: Instant, _end: End, _bytes: u64, _out: &mut Vec<Command>) {}
 
     /// Called when the connection was closed, after all bytes of both ends had arrived.
     fn completed(&mut self, _now: Instant, _out: &mut Vec<Command>) {}
+
+    /// Called at the end of the run; only figures may be recorded.
+    fn stopped(&mut self, _now: Instant, _out: &mut Vec<Command>) {}
 }

@@ -11,6 +11,7 @@ mod on_off;
 mod request_response;
 mod sequence;
 mod sessions;
+mod streaming;
 mod switches;
 mod workload;
 
@@ -20,5 +21,6 @@ pub use on_off::OnOff;
 pub use request_response::RequestResponse;
 pub use sequence::Sequence;
 pub use sessions::{Action, FlowPlan, Sessions};
+pub use streaming::Video;
 pub use switches::{Due, Switches};
 pub use workload::Workload;

@@ -90,6 +90,8 @@ pub struct FlowPlan<'a> {
 /// An application and its connection.
 struct Session {
     application: Box<dyn Application>,
+    /// Whether it is told of each arrival.
+    follows: bool,
     /// Number of its flow in the scenario.
     flow: usize,
     /// The end that opens its connections.
@@ -133,6 +135,7 @@ impl Sessions {
         application: Box<dyn Application>,
     ) {
         self.sessions.push(Session {
+            follows: application.follows(),
             application,
             flow,
             opens,
@@ -194,9 +197,15 @@ impl Sessions {
     /// Notes that `total` bytes have arrived in order at `end` so far; returns how many of them are new.
     pub fn received(&mut self, now: Instant, connection: u32, end: End, total: u64) -> u64 {
         let exchange = &mut self.exchanges[connection as usize];
+        let session = exchange.session;
         let fresh = exchange.arrive(end, total);
         // Most segments at the sender bring no data.
         if fresh > 0 {
+            if self.sessions[session].follows {
+                self.tell(now, session, |application, out| {
+                    application.progressed(now, end, fresh, out);
+                });
+            }
             self.tell_arrival(now, connection, end);
         }
         fresh
@@ -208,6 +217,13 @@ impl Sessions {
         self.tell_arrival(now, connection, end);
         if self.exchange(connection).is_completed() {
             self.actions.push_back(Action::Close { connection, end });
+        }
+    }
+
+    /// Notes the end of the run: applications record their last figures.
+    pub fn stop(&mut self, now: Instant) {
+        for index in 0..self.sessions.len() {
+            self.tell(now, index, |application, out| application.stopped(now, out));
         }
     }
 

@@ -16,7 +16,7 @@ from celltcp.attachments import Attachment
 from celltcp.ccas import middlebox_of
 from celltcp.comparison.runs import run_table, together
 from celltcp.labels import counted
-from celltcp.requirements import REQUIREMENTS, metric_of, required_in, weights_among
+from celltcp.requirements import QOE, REQUIREMENTS, metric_of, required_in, weights_among
 from celltcp.results import Results
 from celltcp.results.frames import Recorded, frame, json_rows, json_value
 from celltcp.results.limits import all_warnings
@@ -52,6 +52,9 @@ class Comparison(Recorded):
         #: Metrics that are compared, in the order of the table.
         self.metrics = (*METRICS, *(each.metric for each in weights))
         self.runs = run_table(results, weights)
+        if QOE in self.runs:
+            self.requirements[QOE] = QOE
+            self.metrics = (*self.metrics, QOE)
 
     @property
     def ccas(self) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from celltcp.labels import labels
 from celltcp.report.means import mean_text, runs_text
 from celltcp.report.section import Column, Table
-from celltcp.requirements import REQUIREMENTS
+from celltcp.requirements import QOE, REQUIREMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,9 +46,10 @@ def means_table(result: Comparison) -> Table:
         mine = result.runs[result.runs["cca"] == cca]
         weighed = [mean_text(mine[result.requirements[name]], 3) for name in asked]
         rows.append((names[cca], *_cells(mine), *weighed))
-    weights = (Column(f"PM\n{name}", is_number=True) for name in asked)
+    headings = ("QoE\nMOS" if name == QOE else f"PM\n{name}" for name in asked)
+    others = (Column(heading, is_number=True) for heading in headings)
     return Table(
-        columns=(Column("CCA", folds=True), *_METRICS, *weights),
+        columns=(Column("CCA", folds=True), *_METRICS, *others),
         rows=tuple(rows),
         title=f"{about['name']}: mean and 95 % interval over {runs_text(about['runs'])}",
         ccas={names[cca]: cca for cca in result.ccas},

@@ -9,6 +9,7 @@ from celltcp.labels import labels
 from celltcp.plots.palette import colours
 from celltcp.report.means import mean_text, runs_text
 from celltcp.report.section import Column, Finding, Table
+from celltcp.requirements import QOE
 from celltcp.statistics import estimate, paired_difference
 
 if TYPE_CHECKING:
@@ -83,9 +84,10 @@ def _worth(result: Comparison, cca: str, metric: str) -> str:
     goodput = mean_text(values_of(result, cca, _GOODPUT), 2)
     rtt = mean_text(values_of(result, cca, "rtt_mean_ms"), 0)
     plain = f"{goodput} Mbit/s at a mean RTT of {rtt} ms"
-    return (
-        plain if metric == _GOODPUT else f"PM {mean_text(values_of(result, cca, metric), 3)}, {plain}"
-    )
+    if metric == _GOODPUT:
+        return plain
+    name = "QoE" if metric == QOE else "PM"
+    return f"{name} {mean_text(values_of(result, cca, metric), 3)}, {plain}"
 
 
 def _ahead(best: Sequence[float], other: Sequence[float]) -> str:

@@ -70,7 +70,7 @@ def _findings(result: Sweep) -> tuple[Finding, ...]:
     found = []
     first = next(iter(result.comparisons.values()))
     names, shades = labels(first.ccas), colours(first.ccas)
-    for requirement in first.requirements:
+    for requirement in _requirements(result):
         leading: dict[str, list[str]] = {}
         undecided = []
         for value, comparison in result.comparisons.items():
@@ -95,10 +95,15 @@ def _findings(result: Sweep) -> tuple[Finding, ...]:
     return tuple(found)
 
 
+def _requirements(result: Sweep) -> list[str]:
+    """Returns the requirements that the comparisons of all values have."""
+    first, *others = result.comparisons.values()
+    return [each for each in first.requirements if all(each in other.requirements for other in others)]
+
+
 def _verdicts(result: Sweep) -> Table:
     """Returns the verdict of each value and requirement."""
-    first = next(iter(result.comparisons.values()))
-    requirements = list(first.requirements)
+    requirements = _requirements(result)
     rows = []
     for value, comparison in result.comparisons.items():
         names = labels(comparison.ccas)

@@ -1,0 +1,316 @@
+//! Video: the client plays a video by adaptive streaming, and the server sends its segments on one connection.
+
+use std::sync::Arc;
+
+use config::{At, Wrong, table};
+use units::random::Stream;
+use units::{Bytes, Duration, Instant, Rate};
+use video::abr::Algorithm;
+use video::score::{Screen, figures};
+use video::{Client, Ladder, Manifest, Order, Player};
+
+use crate::application::{Application, Command, End};
+use crate::workload::Settings;
+
+table! {
+    /// Video that the receiving node plays by adaptive streaming: it requests segments on one connection, and the
+    /// sending node sends them. Requests are not abandoned. At the end of the session, or of the run, events have its
+    /// figures: "qoe" (ITU-T P.1203.3 without its random forest, from 1 to 5; 1 if less than a second was played), "linear_qoe", "startup_s", "stalls",
+    /// "stalled_s", "bitrate_mbps", "switches" and "watched_s".
+    pub struct Video {
+        /// Representations of the video and the sizes of its segments: "bbb", "1080p" or "4k"; default "bbb".
+        pub ladder: Ladder,
+        /// Adaptation of the bitrate; default "bola-e".
+        pub abr: Algorithm,
+        /// Duration of the video, cut to whole segments; default 600s.
+        pub length: Duration = Duration::from_secs(600),
+        /// Video in the buffer at most; default 30s.
+        pub max_buffer: Duration = Duration::from_secs(30),
+        /// Video in the buffer at which the playback starts; default 1s, which is the first segment.
+        pub startup: Duration = Duration::from_secs(1),
+        /// Video in the buffer at which a stall ends; default 1s.
+        pub resume: Duration = Duration::from_secs(1),
+        /// Rate of the first segment at most, for algorithms that begin by throughput; default 1Mbit/s.
+        pub initial: Rate = Rate::from_bits_per_second(1_000_000),
+        /// Time behind the live edge that the player aims at; unset: video on demand.
+        pub latency: Option<Duration>,
+        /// Time without a moving picture after which the viewer leaves; default 60s.
+        pub patience: Duration = Duration::from_secs(60),
+        /// Payload of each request; default 500B.
+        pub request: Bytes = Bytes::new(500),
+        /// Time from the last byte of a request at the sending node to the first byte of the segment; default 10ms.
+        pub think: Duration = Duration::from_millis(10),
+        /// Screen of the viewer.
+        pub screen: Screen,
+    }
+}
+
+/// Score of a session that has shown nothing.
+const WORST: f64 = 1.0;
+
+impl Video {
+    fn player(&self) -> Player {
+        Player {
+            abr: self.abr,
+            length: self.length,
+            max_buffer: self.max_buffer,
+            startup: self.startup,
+            resume: self.resume,
+            initial: self.initial,
+            connections: 1,
+            abandon: false,
+            latency: self.latency,
+            patience: self.patience,
+        }
+    }
+}
+
+impl Settings for Video {
+    fn check(&self) -> Result<(), Wrong> {
+        let player = self.player();
+        player.check()?;
+        player.check_for(&self.ladder.manifest())?;
+        self.screen.check().at("screen")
+    }
+
+    fn is_random(&self) -> bool {
+        false
+    }
+
+    fn application(&self, _: Stream) -> Box<dyn Application> {
+        Box::new(Streaming::new(self.clone()))
+    }
+}
+
+/// Application of a flow that carries a video. The client has its connection from the start: bytes that are written
+/// before the handshake is complete wait for it.
+pub(crate) struct Streaming {
+    manifest: Arc<Manifest>,
+    client: Client,
+    config: Video,
+    is_open: bool,
+    /// Bytes of the response to the running request.
+    response: u64,
+    /// Time at which the server answers.
+    answer_at: Instant,
+    /// Time at which the client is to be called.
+    client_at: Instant,
+    /// Time of the latest [`Command::WakeAt`].
+    wake_at: Instant,
+    orders: Vec<Order>,
+}
+
+impl Streaming {
+    pub(crate) fn new(config: Video) -> Self {
+        let manifest = Arc::new(config.ladder.manifest());
+        Self {
+            client: Client::new(Arc::clone(&manifest), &config.player()),
+            manifest,
+            config,
+            is_open: false,
+            response: 0,
+            answer_at: Instant::NEVER,
+            client_at: Instant::NEVER,
+            wake_at: Instant::NEVER,
+            orders: Vec::new(),
+        }
+    }
+
+    fn answer(&mut self, out: &mut Vec<Command>) {
+        self.answer_at = Instant::NEVER;
+        out.push(Command::Send(End::Server, self.response));
+    }
+
+    /// Carries out the orders of the client, and asks for the next call.
+    fn settle(&mut self, out: &mut Vec<Command>) {
+        let mut orders = core::mem::take(&mut self.orders);
+        for order in orders.drain(..) {
+            match order {
+                Order::Request { bytes, .. } => {
+                    self.response = bytes.get();
+                    let request = self.config.request.get().max(1);
+                    out.push(Command::Send(End::Client, request));
+                }
+                Order::WakeAt(at) => self.client_at = at,
+                Order::Done(_) => {
+                    self.report(out);
+                    self.answer_at = Instant::NEVER;
+                    out.push(Command::Withdraw(End::Server));
+                    out.push(Command::Close(End::Client));
+                }
+                Order::Abandon { .. } => unreachable!("the player does not abandon requests"),
+            }
+        }
+        self.orders = orders;
+        let next = self.answer_at.min(self.client_at);
+        if next != self.wake_at && next != Instant::NEVER {
+            self.wake_at = next;
+            out.push(Command::WakeAt(next));
+        }
+    }
+
+    /// Records the figures of the session.
+    fn report(&self, out: &mut Vec<Command>) {
+        let log = self.client.log();
+        let found = figures(&self.manifest, &log, &self.config.screen, None);
+        let known = [
+            ("qoe", Some(found.mos.map_or(WORST, |mos| mos.o46))),
+            ("linear_qoe", Some(found.linear)),
+            ("startup_s", found.startup_s),
+            ("stalls", Some(found.stalls as f64)),
+            ("stalled_s", Some(found.stalled_s)),
+            ("bitrate_mbps", found.bitrate_mbps),
+            ("switches", Some(found.switches as f64)),
+            ("watched_s", Some(log.played.as_secs_f64())),
+        ];
+        let record =
+            |(name, value): (&'static str, Option<f64>)| Some(Command::Record(name, value?));
+        out.extend(known.into_iter().filter_map(record));
+    }
+}
+
+impl Application for Streaming {
+    fn follows(&self) -> bool {
+        true
+    }
+
+    fn wake(&mut self, now: Instant, out: &mut Vec<Command>) {
+        self.wake_at = Instant::NEVER;
+        if !self.is_open {
+            self.is_open = true;
+            out.push(Command::Open);
+            self.client.start(now, &mut self.orders);
+            self.client.opened(now, 0, &mut self.orders);
+        }
+        if self.answer_at <= now {
+            self.answer(out);
+        }
+        if self.client_at <= now {
+            self.client_at = Instant::NEVER;
+            self.client.wake(now, &mut self.orders);
+        }
+        self.settle(out);
+    }
+
+    fn progressed(&mut self, now: Instant, end: End, bytes: u64, out: &mut Vec<Command>) {
+        if end == End::Client {
+            self.client.arrived(now, 0, bytes, &mut self.orders);
+            self.settle(out);
+        }
+    }
+
+    fn received(&mut self, now: Instant, end: End, _: u64, out: &mut Vec<Command>) {
+        if end == End::Client || self.client.is_over() {
+            return;
+        }
+        if self.config.think.is_zero() {
+            self.answer(out);
+        } else {
+            self.answer_at = now + self.config.think;
+        }
+        self.settle(out);
+    }
+
+    fn stopped(&mut self, now: Instant, out: &mut Vec<Command>) {
+        if self.is_open && !self.client.is_over() {
+            self.client.stop(now, &mut self.orders);
+            self.orders.clear();
+            self.report(out);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    fn bytes_of(command: &Command) -> Option<(End, u64)> {
+        match command {
+            Command::Send(end, bytes) => Some((*end, *bytes)),
+            _ => None,
+        }
+    }
+
+    fn recorded(out: &[Command], wanted: &str) -> Option<f64> {
+        out.iter().find_map(|command| match command {
+            Command::Record(name, value) if *name == wanted => Some(*value),
+            _ => None,
+        })
+    }
+
+    /// Plays a video of two segments, each of which takes a second; returns the commands from the last byte on.
+    fn play(app: &mut Streaming) -> Vec<Command> {
+        let mut out = Vec::new();
+        app.wake(at(0), &mut out);
+        assert_eq!(out[0], Command::Open);
+        for (segment, asked) in [(0, 0), (1, 1_070)] {
+            assert_eq!(out.iter().find_map(bytes_of), Some((End::Client, 500)));
+            out.clear();
+            app.received(at(asked + 60), End::Server, 500, &mut out);
+            assert_eq!(out, [Command::WakeAt(at(asked + 70))]);
+            out.clear();
+            app.wake(at(asked + 70), &mut out);
+            let size = app.manifest.size(segment, 3).get();
+            assert_eq!(
+                out.iter().find_map(bytes_of).map(|(end, _)| end),
+                Some(End::Server)
+            );
+            let sent = out.iter().find_map(bytes_of).unwrap().1;
+            assert!(segment > 0 || sent == size);
+            out.clear();
+            app.progressed(at(asked + 100), End::Client, sent / 2, &mut out);
+            app.progressed(at(asked + 1_070), End::Client, sent - sent / 2, &mut out);
+        }
+        out
+    }
+
+    #[test]
+    fn the_server_answers_each_request_and_the_session_ends_with_its_figures() {
+        let config = Video {
+            length: Duration::from_secs(6),
+            ..Video::default()
+        };
+        config.check().unwrap();
+        let mut app = Streaming::new(config);
+        let mut out = play(&mut app);
+        // The first segment has arrived at 1.07 s; the video ends 6 s later.
+        assert!(out.contains(&Command::WakeAt(at(7_070))), "{out:?}");
+        out.clear();
+        app.wake(at(7_070), &mut out);
+        let figures = ["startup_s", "stalls", "stalled_s", "watched_s"]
+            .map(|name| recorded(&out, name).unwrap());
+        assert_eq!(figures, [1.07, 0.0, 0.0, 6.0]);
+        assert!(recorded(&out, "qoe").is_some_and(|qoe| (1.0..5.0).contains(&qoe)));
+        assert_eq!(out.last(), Some(&Command::Close(End::Client)));
+    }
+
+    #[test]
+    fn the_end_of_a_run_records_what_was_watched() {
+        let mut app = Streaming::new(Video::default());
+        let mut out = play(&mut app);
+        out.clear();
+        app.stopped(at(4_070), &mut out);
+        assert_eq!(recorded(&out, "watched_s"), Some(3.0));
+        assert!(
+            out.iter()
+                .all(|command| matches!(command, Command::Record(..)))
+        );
+        out.clear();
+        app.stopped(at(4_070), &mut out);
+        assert_eq!(out, []);
+    }
+
+    #[test]
+    fn a_buffer_without_room_for_a_segment_is_refused() {
+        let config = Video {
+            ladder: Ladder::FullHd,
+            max_buffer: Duration::from_secs(3),
+            ..Video::default()
+        };
+        assert_eq!(config.check().unwrap_err().field, "max_buffer");
+    }
+}
