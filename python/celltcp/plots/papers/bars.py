@@ -1,4 +1,4 @@
-"""Bars: published figures, hatched, beside ours, with a panel per place, phase and quantity."""
+"""Bars: figures by CCA, a panel per place, phase and quantity; those published are hatched."""
 
 from __future__ import annotations
 
@@ -9,20 +9,56 @@ from typing import TYPE_CHECKING
 from celltcp.plots.papers.panel import Panel, axis_of, shades_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
 
-    from celltcp.papers.outcome import Group, Outcome
+    from celltcp.papers.outcome import Group, Outcome, Row
 
 
 def bar_panels(found: Outcome) -> list[Panel]:
-    """Returns a panel per group of rows."""
+    """Returns a panel per group of rows, or per quantity where all places have the same one CCA."""
+    if len(found.groups) > 1 and len({row.theirs.cca for row in found.rows}) == 1:
+        by_quantity: dict[str, list[Group]] = {}
+        for group in found.groups:
+            by_quantity.setdefault(group.quantity, []).append(group)
+        return [
+            Panel(functools.partial(_draw_places, found.table.figure, groups))
+            for groups in by_quantity.values()
+        ]
     return [Panel(functools.partial(_draw, found.table.figure, group)) for group in found.groups]
 
 
 def _draw(name: str, group: Group, axes: Axes) -> None:
-    shades = shades_of(group.rows)
-    published = any(row.theirs.value is not None for row in group.rows)
-    for place, row in enumerate(group.rows):
+    published = _draw_rows(group.rows, axes)
+    names = [row.theirs.cca.replace(":", ":\n").replace(",", ",\n") for row in group.rows]
+    long = any("\n" in each for each in names) or len(names) > 6
+    axes.set_xticks(range(len(names)), names, fontsize=7 if long else None)
+    rho = f"; rank correlation {group.ranks.rho:+.2f}" if group.ranks else ""
+    hatched = "; hatched: published" if published else ""
+    axes.set_title(f"{group.title}\n{name}{rho}{hatched}", fontsize=9)
+
+
+def _draw_places(name: str, groups: Sequence[Group], axes: Axes) -> None:
+    """Draws the places of one CCA beside each other, without what their names have in common."""
+    rows = [row for group in groups for row in group.rows]
+    published = _draw_rows(rows, axes)
+    names = [row.theirs.scenario for row in rows]
+    words = [each.split() for each in names]
+    common = {word for word in words[0] if all(word in each for each in words)}
+    short = [" ".join(word for word in each if word not in common) for each in words]
+    axes.set_xticks(range(len(rows)), short if all(short) else names, fontsize=8)
+    if common and all(short):
+        axes.set_xlabel(" ".join(word for word in words[0] if word in common))
+    hatched = "; hatched: published" if published else ""
+    axes.set_title(f"{rows[0].theirs.cca}\n{name}{hatched}", fontsize=9)
+
+
+def _draw_rows(rows: Sequence[Row], axes: Axes) -> bool:
+    """Draws a bar per row, beside the published one; returns whether there are published ones."""
+    shades = shades_of(rows)
+    published = any(row.theirs.value is not None for row in rows)
+    for place, row in enumerate(rows):
         shade = shades[row.theirs.cca]
         ours = (0.2 if published else 0.0, shade, row.here.mean, row.here.ci95)
         theirs = (-0.2, "white", row.theirs.value, row.theirs.ci95)
@@ -37,13 +73,11 @@ def _draw(name: str, group: Group, axes: Axes) -> None:
                 hatch="" if fill == shade else "////",
                 error_kw={"lw": 0.8},
             )
-    names = [row.theirs.cca.replace(":", ":\n").replace(",", ",\n") for row in group.rows]
-    long = any("\n" in each for each in names) or len(names) > 6
-    axes.set_xticks(range(len(names)), names, fontsize=7 if long else None)
-    if all(not row.here.mean < 0 for row in group.rows):
+    # A few bars are no wider than many.
+    spare = max(0.0, (4 - len(rows)) / 2)
+    axes.set_xlim(-0.6 - spare, len(rows) - 0.4 + spare)
+    if all(not row.here.mean < 0 for row in rows):
         axes.set_ylim(bottom=0)
     axes.grid(axis="x", visible=False)
-    axes.set_ylabel(axis_of(group.rows[0]))
-    rho = f"; rank correlation {group.ranks.rho:+.2f}" if group.ranks else ""
-    hatched = "; hatched: published" if published else ""
-    axes.set_title(f"{group.title}\n{name}{rho}{hatched}", fontsize=9)
+    axes.set_ylabel(axis_of(rows[0]))
+    return published

@@ -30,10 +30,13 @@ _MOST_POINTS, _STEPS = 120, 40
 def time_panels(found: Outcome) -> list[Panel]:
     """Returns a panel per place and quantity: means over the runs."""
     groups = [each for each in by_scenario(found) if QUANTITIES[each[1]].column]
-    return [
-        Panel(functools.partial(_draw_time, found.table.figure, rows, place == 0))
-        for place, (_, _, rows) in enumerate(groups)
-    ]
+    panels, known = [], set[str]()
+    for _, _, rows in groups:
+        # A legend stands where a CCA is drawn for the first time.
+        legend = not {row.theirs.cca for row in rows} <= known
+        known.update(row.theirs.cca for row in rows)
+        panels.append(Panel(functools.partial(_draw_time, found.table.figure, rows, legend)))
+    return panels
 
 
 def _draw_time(name: str, rows: Sequence[Row], legend: bool, axes: Axes) -> None:
@@ -57,7 +60,7 @@ def _draw_time(name: str, rows: Sequence[Row], legend: bool, axes: Axes) -> None
     axes.set_ylim(bottom=0)
     axes.set_title(f"{first.scenario}\n{name}", fontsize=9)
     if legend:
-        axes.legend(fontsize="x-small")
+        axes.legend(fontsize="x-small", frameon=True, framealpha=0.8, edgecolor="none", borderpad=0.2)
 
 
 def position_panels(found: Outcome) -> list[Panel]:

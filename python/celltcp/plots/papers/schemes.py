@@ -53,11 +53,18 @@ def _draw_zones(name: str, groups: Sequence[Group], axes: Axes) -> None:
             error_kw={"lw": 0.8},
         )
     axes.set_xticks(range(len(groups)), [group.part or "all" for group in groups], fontsize=8)
+    # A few bars are no wider than many.
+    spare = max(0.0, 2 - len(groups) * len(shades) / 4)
+    axes.set_xlim(-0.5 - spare, len(groups) - 0.5 + spare)
     axes.grid(axis="x", visible=False)
     first = groups[0]
     axes.set_ylabel(axis_of(first.rows[0]))
+    means = [row.here.mean for group in groups for row in group.rows if not math.isnan(row.here.mean)]
+    if means and min(means) >= 0:
+        # Intervals of few runs reach far beyond what there is.
+        axes.set_ylim(0, max(1.6 * max(means), 1e-9))
     axes.set_title(f"{first.scenario}\n{name}", fontsize=9)
-    axes.legend(fontsize="x-small")
+    axes.legend(fontsize="x-small", ncols=2)
 
 
 def transition_panels(found: Outcome) -> list[Panel]:
