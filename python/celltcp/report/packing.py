@@ -55,4 +55,4 @@ def _packed(steps: NDArray[np.int64], width: int) -> str:
     """Returns differences of whole numbers, modulo their width in bytes, as a text."""
     changes = np.diff(steps, prepend=0) % (1 << 8 * width)
     planes = changes.astype(f"<u{width}").view(np.uint8).reshape(-1, width).T
-    return base64.b64encode(zlib.compress(planes.tobytes(), 9)).decode("ascii")
+    return base64.b64encode(zlib.compress(planes.tobytes(), 6)).decode("ascii")
