@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 #: Panels of each form, how many stand beside each other, and their height in inches.
 _FORMS: dict[str, tuple[Callable[[Outcome], list[Panel]], int, float]] = {
     "bars": (bar_panels, 2, 2.8),
-    "spider": (spider_panels, 3, 3.6),
+    "spider": (spider_panels, 3, 2.9),
     "time": (time_panels, 3, 2.5),
     "position": (position_panels, 3, 2.7),
     "ecdf": (ecdf_panels, 3, 2.7),
