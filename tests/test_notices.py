@@ -1,4 +1,4 @@
-"""Notices of linked crates in the wheel."""
+"""Notices of linked crates and of uPlot in the wheel."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def test_every_linked_crate_has_its_licence(tmp_path: Path) -> None:
     subprocess.run([sys.executable, TOP / "crates/python/notices.py", file], check=True)
     _, *parts = re.split(r"^={80}\n", file.read_text("utf-8"), flags=re.MULTILINE)
     names = [part.split()[0] for part in parts]
-    assert {"pyo3", "arrow-array", "serde", "libm", "postcard"} <= set(names)
+    assert {"pyo3", "arrow-array", "serde", "libm", "postcard", "uPlot"} <= set(names)
     assert not {name for name in names if name.startswith("celltcp")} | (
         {"proptest", "criterion"} & set(names)
     )

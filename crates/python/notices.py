@@ -1,4 +1,7 @@
-"""Notices of the crates that are linked into the wheel, written into one file: `python3 notices.py FILE`."""
+"""Notices of what the wheel has of others, written into one file: `python3 notices.py FILE`.
+
+That is linked crates, and uPlot, which reports have inside.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from typing import Any
 _ROOTS = ("celltcp-python", "celltcp-guest", "celltcp-kernel-path")
 _NAMES = ("LICENSE", "LICENCE", "COPYING", "NOTICE", "UNLICENSE", "COPYRIGHT")
 _TOP = Path(__file__).parents[2]
+_UPLOT = _TOP / "python/celltcp/report/page/uplot"
 
 
 def linked(metadata: dict[str, Any]) -> list[dict[str, Any]]:
@@ -58,11 +62,14 @@ def main(target: str) -> None:
     command = ["cargo", "metadata", "--format-version", "1", "--locked"]
     command += ["--filter-platform", "x86_64-unknown-linux-gnu"]
     told = subprocess.run(command, cwd=_TOP, check=True, capture_output=True, text=True).stdout
-    parts = ["Third-party software that is compiled into celltcp, with its licences."]
+    parts = ["Third-party software that is compiled into celltcp or goes with it, with its licences."]
     for package in linked(json.loads(told)):
         where = package["repository"] or "https://crates.io/crates/" + package["name"]
         parts.append(f"{'=' * 80}\n{package['name']} {package['version']}\n{package['license']}\n{where}")
         parts += texts(package)
+    version = (_UPLOT / "uPlot.iife.min.js").read_text("utf-8").partition("(v")[2].partition(")")[0]
+    parts.append(f"{'=' * 80}\nuPlot {version}\nMIT\nhttps://github.com/leeoniya/uPlot")
+    parts.append((_UPLOT / "LICENSE").read_text("utf-8").strip())
     Path(target).write_text("\n\n".join(parts) + "\n", "utf-8")
 
 
