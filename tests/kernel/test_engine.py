@@ -11,7 +11,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.campaign import jobs_for, run_jobs
-from celltcp.engines import Engine
+from celltcp.engines import Engine, engine
 from celltcp.scenarios import load_scenario
 
 CCAS = [
@@ -152,6 +152,17 @@ def test_short_flows_complete(linux: Engine) -> None:
     assert [row["bytes"] for row in rows] == [100_000] * 3
     # A handshake of two RTTs less a half, three round trips of slow start, and the link's own time.
     assert all(0.2 < row["completion_s"] < 0.6 for row in rows)
+
+
+def test_a_video_is_watched_as_on_the_native_engine(linux: Engine) -> None:
+    video = {"flows.0.workload.kind": "video", "duration": "30s"}
+
+    def figures(which: Engine) -> dict[str, float]:
+        events = run(which, "cubic", video)["events"].to_pylist()
+        return {each["kind"]: float(each["detail"]) for each in events if each["kind"] in wanted}
+
+    wanted = {"qoe", "startup_s", "stalls", "bitrate_mbps", "switches", "watched_s"}
+    assert figures(linux) == pytest.approx(figures(engine()), rel=0.02)
 
 
 def test_a_server_answers_requests(linux: Engine) -> None:

@@ -54,15 +54,15 @@ pub struct Fetched {
 }
 
 impl Fetched {
-    /// Returns the rate between the first and the last bytes, bit/s; if all bytes arrived at once, the rate since the
-    /// request. Nothing if that took no time either.
-    pub fn throughput(&self) -> Option<f64> {
+    /// Returns the rate in bit/s after the first bytes, and the time that this took, s; if all bytes arrived at once,
+    /// those since the request. Nothing if that took no time either.
+    pub fn throughput(&self) -> Option<(f64, f64)> {
         let rate = |bytes: u64, time: Duration| {
-            (!time.is_zero()).then(|| bytes as f64 * 8.0 / time.as_secs_f64())
+            let seconds = time.as_secs_f64();
+            (bytes > 0 && seconds > 0.0).then(|| (bytes as f64 * 8.0 / seconds, seconds))
         };
         let rest = self.bytes.get() - self.first_bytes.get();
         rate(rest, self.finished - self.first)
-            .filter(|_| rest > 0)
             .or_else(|| rate(self.bytes.get(), self.finished - self.requested))
     }
 

@@ -45,6 +45,9 @@ table! {
     }
 }
 
+/// Bytes that the server writes before the rest of a segment.
+const HEAD: u64 = 500;
+
 /// Score of a session that has shown nothing.
 const WORST: f64 = 1.0;
 
@@ -118,7 +121,12 @@ impl Streaming {
 
     fn answer(&mut self, out: &mut Vec<Command>) {
         self.answer_at = Instant::NEVER;
-        out.push(Command::Send(End::Server, self.response));
+        // The engine reports each message, so that the client learns when the first bytes have arrived.
+        let head = HEAD.min(self.response);
+        out.push(Command::Send(End::Server, head));
+        if self.response > head {
+            out.push(Command::Send(End::Server, self.response - head));
+        }
     }
 
     /// Carries out the orders of the client, and asks for the next call.
@@ -259,7 +267,11 @@ mod tests {
                 out.iter().find_map(bytes_of).map(|(end, _)| end),
                 Some(End::Server)
             );
-            let sent = out.iter().find_map(bytes_of).unwrap().1;
+            let sent: u64 = out
+                .iter()
+                .filter_map(bytes_of)
+                .map(|(_, bytes)| bytes)
+                .sum();
             assert!(segment > 0 || sent == size);
             out.clear();
             app.progressed(at(asked + 100), End::Client, sent / 2, &mut out);

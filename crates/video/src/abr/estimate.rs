@@ -19,10 +19,10 @@ pub(crate) struct Estimate {
 impl Estimate {
     /// Takes in a segment.
     pub(crate) fn add(&mut self, fetched: &Fetched) {
-        let Some(rate) = fetched.throughput() else {
+        let Some((rate, seconds)) = fetched.throughput() else {
             return;
         };
-        let weight = WEIGHT * (fetched.finished - fetched.first).as_secs_f64();
+        let weight = WEIGHT * seconds;
         for (average, half_life) in self.averages.iter_mut().zip(HALF_LIVES) {
             let kept = libm::exp2(-weight / half_life);
             *average = (1.0 - kept) * rate + kept * *average;
@@ -68,5 +68,20 @@ mod tests {
         estimate.add(&samples::fetched(&view, 0, 16.0));
         let (rise, fall) = (estimate.rate().unwrap() / 4e6, 4e6 / fallen.rate().unwrap());
         assert!(fall > rise, "{fall} {rise}");
+    }
+
+    #[test]
+    fn a_segment_that_arrives_at_once_counts_from_its_request() {
+        let manifest = samples::manifest(2, &[1_000]);
+        let view = samples::view(&manifest, 10.0, 30.0, 0);
+        let fetched = samples::fetched(&view, 0, 4.0);
+        let at_once = Fetched {
+            first: fetched.finished,
+            first_bytes: fetched.bytes,
+            ..fetched
+        };
+        let mut estimate = Estimate::default();
+        estimate.add(&at_once);
+        assert!((estimate.rate().unwrap() - 4e6).abs() < 1.0);
     }
 }
