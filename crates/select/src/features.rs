@@ -137,8 +137,8 @@ pub static FEATURES: [Feature; 20] = [
     Feature {
         name: "competition",
         meaning: "how far the rate follows the window while a queue stands: 0 alone, up to 1 beside others; unknown \
-                  before the window has changed",
-        of: |view| estimated(view.competition.value, view.competition.confidence),
+                  while its confidence is below 0.5",
+        of: View::sure_competition,
     },
     Feature {
         name: "sinr",

@@ -76,6 +76,8 @@ struct Trial {
     since: Instant,
     until: Instant,
     length: Duration,
+    /// Whether other flows shared the bottleneck at the change.
+    shared: bool,
     /// Measures before the change and in that interval.
     before: Measure,
     after: Measure,
@@ -280,6 +282,7 @@ impl Selector {
             since: now + length / 2,
             until: now + length + length / 2,
             length,
+            shared: self.watch.view().shared(),
             before: self.outcome.lately(),
             after: Measure::default(),
         });
@@ -320,10 +323,11 @@ impl Selector {
             return None;
         }
         let requirement = self.auto.requirement;
-        let shared = self.watch.view().shared();
-        let lost = loss(requirement, &trial.before, &trial.after, shared);
+        // Beside others the queue is theirs, so that only the share of the rate is due to the CCA.
+        let shared = trial.shared || self.watch.view().shared();
         let starved = starved(requirement, &trial.before, &trial.after).filter(|_| shared);
-        if lost <= tuning.tolerance && starved.is_none() {
+        let lost = loss(requirement, &trial.before, &trial.after);
+        if starved.is_none() && (shared || lost <= tuning.tolerance) {
             return None;
         }
         let from = core::mem::replace(&mut self.present, trial.from);

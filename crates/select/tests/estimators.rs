@@ -303,14 +303,14 @@ fn competition_is_seen_where_the_rate_follows_the_window() {
             cwnd: 260.0,
             ..Flow::default()
         };
-        seen(&flow.samples(60.0, mbps)).competition
+        seen(&flow.samples(120.0, mbps)).competition
     };
     let alone = beside(0.0, |_| 20.0);
     assert!(alone.value < 0.1 && alone.confidence > 0.6, "{alone:?}");
     let shared = beside(300.0, |_| 20.0);
     assert!(shared.value > 0.4 && shared.confidence > 0.5, "{shared:?}");
     // A capacity that falls is no competition.
-    let falling = beside(0.0, |t| 40.0 - t / 2.0);
+    let falling = beside(0.0, |t| 40.0 - t / 4.0);
     assert!(falling.value < 0.3, "{falling:?}");
 }
 

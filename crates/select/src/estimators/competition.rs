@@ -2,7 +2,9 @@
 //!
 //! While a queue stands, the rate of a flow alone is the capacity, however large its window is: a smaller window drains
 //! the queue. Beside others, a smaller window leaves the queue to them, and the rate falls with it. The elasticity of
-//! the rate to the window is therefore 0 alone, and the share of the others beside them.
+//! the rate to the window is therefore 0 alone, and the share of the others beside them. A rate that changes more than
+//! the window does follows the capacity, and makes the estimate uncertain. Only windows that get smaller count, because
+//! the windows of several flows often grow side by side.
 
 use units::{Duration, Instant};
 
@@ -17,11 +19,11 @@ const ROUNDS: u32 = 4;
 /// Share of the RTT without a queue that packets wait at least while a queue stands.
 const STANDING: f64 = 0.3;
 /// Least mean number of segments in flight. With fewer, windows that keep a queue of some segments follow the capacity.
-const LEAST_INFLIGHT: f64 = 8.0;
-/// Difference of ln(window) between blocks from which on it tells something: half of what CUBIC backs off.
+const LEAST_INFLIGHT: f64 = 6.0;
+/// Fall of ln(window) between blocks from which on it tells something: half of what CUBIC backs off.
 const CHANGED: f64 = 0.15;
-/// Standard deviation of the difference of ln(rate) between blocks of a flow alone.
-const NOISE: f64 = 0.1;
+/// Least standard deviation of the difference of ln(rate) between blocks of a flow alone.
+const NOISE: f64 = 0.2;
 /// Time after which what was seen counts half.
 const HALF_LIFE: f64 = 30.0;
 /// Elasticity from which on others count as present: the share of one that is half as large as the flow.
@@ -35,7 +37,7 @@ struct Block {
     delivered: u64,
     inflight: f64,
     samples: f64,
-    /// Whether the application or an outage held back what was sent.
+    /// Whether the application or an outage held back what was sent, or slow start had not found the capacity yet.
     disturbed: bool,
 }
 
@@ -70,7 +72,7 @@ impl CompetitionEstimator {
         let block = self.block.get_or_insert(fresh);
         block.inflight += f64::from(sender.inflight);
         block.samples += 1.0;
-        block.disturbed |= outage || sender.awaits_application();
+        block.disturbed |= outage || sender.slow_start || sender.awaits_application();
         let length = sample.at.saturating_since(block.begun);
         if length < BLOCK || round < block.round + ROUNDS {
             return;
@@ -96,7 +98,7 @@ impl CompetitionEstimator {
     }
 
     fn pair(&mut self, window: f64, rate: f64) {
-        if window.abs() < CHANGED {
+        if window > -CHANGED {
             return;
         }
         let new = [window * window, window * rate, rate * rate, 1.0];
@@ -111,10 +113,10 @@ impl CompetitionEstimator {
         if windows < CHANGED * CHANGED {
             return Estimate::default();
         }
-        let slope = products / windows;
-        let rest = (rates - products * slope).max(0.0) / pairs.max(1.0);
+        let slope = (products / windows).clamp(0.0, 1.0);
+        let rest = (rates - 2.0 * products * slope + windows * slope * slope) / pairs.max(1.0);
         let error = (rest.max(NOISE * NOISE) / windows).sqrt();
         let certain = 2.0 * normal((slope - SHARED).abs() / error) - 1.0;
-        Estimate::new(slope.clamp(0.0, 1.0), certain)
+        Estimate::new(slope, certain)
     }
 }

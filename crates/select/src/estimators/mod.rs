@@ -110,9 +110,15 @@ impl View {
         bits * self.base_rtt.value.as_secs_f64() / 8.0 / f64::from(self.mss.max(1))
     }
 
+    /// Returns the estimate of the competition once it is sure.
+    pub(crate) fn sure_competition(&self) -> Option<Estimate<f64>> {
+        Some(self.competition).filter(|each| each.confidence >= SURE)
+    }
+
     /// Returns whether other flows surely share the bottleneck.
     pub(crate) fn shared(&self) -> bool {
-        self.competition.value >= SHARED && self.competition.confidence >= SURE
+        self.sure_competition()
+            .is_some_and(|each| each.value >= SHARED)
     }
 
     /// Returns -1 for forward and 1 for backward, times the confidence.
