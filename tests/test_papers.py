@@ -231,3 +231,11 @@ def test_fields_of_all_places_can_be_overridden(celltcp) -> None:
     assert "nonsense" in done.stderr
     # The first second is slow start; the whole way has some ten times as much.
     assert all(0 < row["here"] < 12 for row in shorter)
+
+
+def test_ranks_of_unequal_numbers_of_values() -> None:
+    published = {"a": (1.0, 0.0), "b": (2.0, 0.0), "c": (3.0, 0.0), "none": (4.0, 0.0)}
+    ours = {"a": [1.0, 1.1, 1.2], "b": [2.0, 2.1], "c": [3.0, 3.1, 3.3, 3.2], "none": []}
+    found = rank_correlation(ours, published)
+    assert found is not None
+    assert (found.rho, found.low, found.high, found.count) == (1.0, 1.0, 1.0, 3)

@@ -24,9 +24,9 @@ class RankCorrelation:
     """Spearman's rank correlation of our means with the published ones.
 
     Values within 2 % of each other share a rank. `low` and `high` are the ends of the 95 % bootstrap
-    interval: runs are drawn with replacement, with the same seeds for all, and the published means
-    normally within their own intervals. `chance` is the p-value of the permutation test: the share
-    of all orders that agree as well.
+    interval: runs are drawn with replacement, with the same seeds for all if they have as many, and the
+    published means normally within their own intervals. `chance` is the p-value of the permutation
+    test: the share of all orders that agree as well.
     """
 
     rho: float
@@ -49,22 +49,37 @@ def rank_correlation(
         ours: values of the runs by name, in the order of the seeds.
         published: mean and half width of its 95 % interval by name.
     """
-    names = [name for name in ours if name in published]
+    names = [name for name in ours if name in published and len(ours[name])]
     if len(names) < 3:
         return None
-    values = np.array([ours[name] for name in names], dtype=float)
+    values = [np.asarray(ours[name], dtype=float) for name in names]
     means, widths = np.array([published[name] for name in names], dtype=float).T
-    mine = _ranks(values.mean(axis=1)[None, :])
+    mine = _ranks(np.array([[each.mean() for each in values]]))
     theirs = _ranks(means[None, :])
     rho = float(_correlated(mine, theirs)[0])
     random = np.random.default_rng(1)
-    again = random.integers(values.shape[1], size=(_DRAWS, values.shape[1]))
-    drawn = _ranks(values[:, again].mean(axis=2).T)
+    drawn = _ranks(_drawn_means(values, random))
     scattered = _ranks(random.normal(means, widths / _HALF_WIDTH, size=(_DRAWS, len(names))))
     rhos = _correlated(drawn, scattered)
     known = rhos[~np.isnan(rhos)]
     low, high = np.quantile(known, [0.025, 0.975]) if known.size else (math.nan, math.nan)
     return RankCorrelation(rho, float(low), float(high), _chance(rho, mine, theirs), len(names))
+
+
+def _drawn_means(
+    values: Sequence[NDArray[np.float64]], random: np.random.Generator
+) -> NDArray[np.float64]:
+    """Returns means of values drawn with replacement, a row per draw.
+
+    The same places are drawn for all, so that seeds stay together, unless some have more values than
+    others, as downloads can.
+    """
+    count = len(values[0])
+    if all(len(each) == count for each in values):
+        again = random.integers(count, size=(_DRAWS, count))
+        return np.array([each[again].mean(axis=1) for each in values]).T
+    draws = ((each, random.integers(len(each), size=(_DRAWS, len(each)))) for each in values)
+    return np.array([each[again].mean(axis=1) for each, again in draws]).T
 
 
 def joint_chance(orders: Sequence[tuple[Sequence[float], Sequence[float]]]) -> float:
