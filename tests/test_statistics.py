@@ -2,7 +2,7 @@
 
 import math
 
-from celltcp.statistics import best_and_ties, estimate, paired_difference
+from celltcp.statistics import best_and_ties, estimate, paired_difference, verdict
 
 
 def test_the_interval_is_students() -> None:
@@ -28,3 +28,9 @@ def test_ties_come_from_paired_differences_not_from_overlapping_intervals() -> N
     assert not paired_difference(good, worse).includes_zero
     noise = [10.5, 49.0, 91.0, 29.4]
     assert best_and_ties({"good": good, "noise": noise}) == ["good", "noise"]
+
+
+def test_a_difference_that_is_sure_and_negligible_is_a_tie() -> None:
+    values = {"a": [18.88] * 3, "b": [18.80] * 3, "c": [18.60, 18.61, 18.60]}
+    found = verdict(values)
+    assert (found.best, found.tied, found.undecided) == ("a", ("b",), ())

@@ -88,6 +88,8 @@ def best_and_ties(values: Mapping[str, Sequence[float]]) -> list[str]:
 
 #: Difference below which two are as good as each other, as a share of the best mean.
 MARGIN = 0.05
+#: Difference that matters to nobody, however sure it is, as a share of the best mean.
+NEGLIGIBLE = 0.01
 #: Most runs that are recommended.
 _MOST_RUNS = 1000
 
@@ -98,7 +100,8 @@ class Verdict:
 
     #: Name with the highest mean; None where nobody got anything.
     leader: str | None
-    #: Names that are as good: the whole interval of the difference is within the margin.
+    #: Names that are as good: the interval of the difference includes zero and is within the margin, or
+    #: all of it is negligible.
     tied: tuple[str, ...] = ()
     #: Names that may be as good: the interval includes zero, and more than the margin.
     undecided: tuple[str, ...] = ()
@@ -130,7 +133,8 @@ def verdict(values: Mapping[str, Sequence[float]], *, random: bool = True) -> Ve
     runs = len(values[leader])
     if random and runs < 2:
         return Verdict(leader, (), tuple(name for name in values if name != leader))
-    within = MARGIN * abs(estimate(values[leader]).mean)
+    most = abs(estimate(values[leader]).mean)
+    within = MARGIN * most
     tied, undecided, needed = [], [], 0.0
     for name in others:
         found = paired_difference(values[leader], values[name])
@@ -142,6 +146,10 @@ def verdict(values: Mapping[str, Sequence[float]], *, random: bool = True) -> Ve
         # The half width shrinks with the root of the number of runs.
         needed = max(needed, runs * (half / max(abs(found.mean), within)) ** 2)
     enough = math.ceil(needed) + 1
+    for name in sorted(values, key=lambda each: -estimate(values[each]).mean):
+        found = paired_difference(values[leader], values[name])
+        if name not in ranked and abs(found.mean) + (found.ci95 or 0.0) <= NEGLIGIBLE * most:
+            tied.append(name)
     return Verdict(
         leader, tuple(tied), tuple(undecided), enough if undecided and enough <= _MOST_RUNS else None
     )
