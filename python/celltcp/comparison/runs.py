@@ -86,6 +86,9 @@ def _video(results: Results, tested: pd.DataFrame, runs: pd.Series) -> dict[str,
 
     Without video there are none.
     """
+    if "events" not in results.tables:
+        # An evaluation keeps none.
+        return {}
     events = results.tables["events"].select(["run", "flow", "kind", "detail"])
     found = frame(events.filter(pc.is_in(events["kind"].cast(pa.string()), value_set=pa.array(_VIDEO))))
     if found.empty:

@@ -64,8 +64,8 @@ def _tables(result: Comparison) -> list[Section]:
     if (differences := differences_table(result)) is not None:
         told = (
             "Differences of the means are paired: in run i all CCAs meet the same channel. Tied means "
-            "that the 95 % interval includes zero and is within 5 % of the leader's mean, or that all of "
-            "it is within 1 % of that mean. Undecided means that it includes zero and is wider.",
+            "that the 95 % interval includes zero and is within 5 % of the leader's mean, or that all "
+            "of it is within 1 % of that mean. Undecided means that it includes zero and is wider.",
         )
         sections.append(Section("How sure", differences, text=told))
     if result.several_flows:
