@@ -123,3 +123,10 @@ def test_cca_chooses_in_every_picture_and_table(celltcp, tmp_path: Path) -> None
         assert celltcp("show", "r", "--plot", plot, "--out", "all.svg").returncode == 0
         assert celltcp("show", "r", "--plot", plot, "--cca", "bbr", "--out", "one.svg").returncode == 0
         assert (tmp_path / "one.svg").stat().st_size < (tmp_path / "all.svg").stat().st_size
+
+
+def test_a_full_disk_names_the_capture(celltcp) -> None:
+    done = celltcp("run", "steady-5-18", "--duration", "2s", "--pcap", "/dev/full")
+    assert done.returncode == 2
+    assert "/dev/full: No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr

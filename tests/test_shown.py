@@ -221,3 +221,12 @@ def test_a_colour_is_the_same_in_every_picture(name: str) -> None:
     from celltcp.plots.palette import colours
 
     assert colours(["auto:policy=rules", "cubic:hystart=off", name])[name] == colour(name)
+
+
+def test_a_scenario_shows_itself() -> None:
+    scenario = ct.load_scenario("steady-5-18", changes={"description": "a < b & c"})
+    assert repr(scenario).startswith("<Scenario steady-5-18: 60s, cubic, hash ")
+    page = scenario._repr_html_()
+    assert "a &lt; b &amp; c" in page
+    assert "<pre>" in page
+    assert "[path]" in page

@@ -3,13 +3,14 @@
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufWriter};
+use std::path::Path;
 
 use capture::addressing;
 use capture::wire::{self, Datagram};
 use cca::SenderView;
 use net::{CREATED_FROM, Delivery, HostId, Kind, Packet};
 use path::Plan;
-use recorder::{Capture, Engine, Introduction, ObservedPath, Options};
+use recorder::{Capture, CaptureFile, Engine, Introduction, ObservedPath, Options};
 use scenario::Scenario;
 use sidechannel::{Answer, Job, Message, PROTOCOL, Report, write_frame};
 use tcp::{Flags, Unwrapper};
@@ -414,10 +415,8 @@ impl Session {
             )));
         }
         let pcap = self.job.pcap.as_ref().map(|file| {
-            let created = File::create(file);
-            created
-                .map(|out| Box::new(BufWriter::new(out)) as Capture)
-                .map_err(|error| io::Error::other(format!("{file}: {error}")))
+            let created = CaptureFile::create(Path::new(file));
+            created.map(|out| Box::new(out) as Capture)
         });
         let options = Options {
             check: self.job.check,

@@ -1,7 +1,5 @@
 //! Run: one run of a scenario by the native engine or on a Linux kernel.
 
-use std::fs::File;
-use std::io::BufWriter;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
@@ -11,7 +9,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use record::{Samples, Tables};
-use recorder::{Capture, Options};
+use recorder::{Capture, CaptureFile, Options};
 use sim::Simulation;
 use units::{Duration, Instant};
 
@@ -53,9 +51,10 @@ impl Engine {
         let pcap = watch
             .pcap
             .map(|file| {
-                let open = File::create(&file);
-                open.map(|out| Box::new(BufWriter::new(out)) as Capture)
-                    .map_err(|error| refuse(format!("{}: {error}", file.display())))
+                let created = CaptureFile::create(&file);
+                created
+                    .map(|out| Box::new(out) as Capture)
+                    .map_err(|error| refuse(error.to_string()))
             })
             .transpose()?;
         let options = Options {

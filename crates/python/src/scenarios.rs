@@ -236,8 +236,44 @@ impl Scenario {
     }
 
     fn __repr__(&self) -> String {
-        format!("<Scenario {} {}>", self.inner.name, self.inner.hash())
+        let inner = &self.inner;
+        let ccas: Vec<_> = inner
+            .flows
+            .iter()
+            .map(|flow| flow.cca.to_string())
+            .collect();
+        format!(
+            "<Scenario {}: {}, {}, hash {}>",
+            inner.name,
+            inner.duration,
+            ccas.join(" + "),
+            inner.hash()
+        )
     }
+
+    /// Returns the scenario for a notebook: what it is, and its settings to unfold.
+    fn _repr_html_(&self) -> String {
+        let inner = &self.inner;
+        let ccas: Vec<_> = inner
+            .flows
+            .iter()
+            .map(|flow| flow.cca.to_string())
+            .collect();
+        format!(
+            "<p><b>{}</b>: {}<br>{}, {}</p><details><summary>Settings</summary><pre>{}</pre></details>",
+            escaped(&inner.name),
+            escaped(&inner.description),
+            inner.duration,
+            escaped(&ccas.join(" + ")),
+            escaped(&inner.to_toml())
+        )
+    }
+}
+
+/// Returns the text as HTML shows it.
+fn escaped(text: &str) -> String {
+    let text = text.replace('&', "&amp;");
+    text.replace('<', "&lt;").replace('>', "&gt;")
 }
 
 /// The JSON schema of scenario files.
