@@ -30,7 +30,7 @@ parameters! {
         empty_rounds: u32 = 5, in 1..=1_000, "round trips", "Arun and Balakrishnan 2018 §2.2";
         /// Queue of the flow's own burst, which leaves in one piece and is acknowledged by one delayed ACK: a queue
         /// no longer than this is nearly empty. The flow of the paper sends and acknowledges single packets (0).
-        own_burst: f64 = 1.5, in 0.0..=100.0, "segments", "";
+        own_burst: f64 = 1.5, in 0.0..=100.0, "segments", "Of celltcp; 0 is Arun and Balakrishnan 2018 §2.2";
         /// Pacing rate, in windows per standing RTT.
         pacing_gain: f64 = 2.0, in 1.0..=10.0, "", "Arun and Balakrishnan 2018 §2.1";
     }
