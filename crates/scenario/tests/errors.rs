@@ -67,7 +67,7 @@ fn middleboxes_need_a_node_of_their_own_between_the_hosts() {
         ),
         (
             "{ kind = 'split', reserve = 3 }",
-            "path.middleboxes.0.reserve: 3 is set, but this is only for \"es\"; leave it out",
+            "path.middleboxes.0.reserve: 3 is set, but this is only for \"es\" and \"as\"; leave it out",
         ),
         (
             "{ kind = 'es', reserve = 1 }",
