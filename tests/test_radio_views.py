@@ -127,7 +127,7 @@ def test_show_prints_and_draws_every_view(celltcp, tmp_path: Path, forward, back
         (("f", "f", "--by-position"), "moves forward"),
         (("f", "--by-position"), "needs two results"),
         (("b", "--by-mcs"), "no log of the radio"),
-        (("f", "b"), "--by-phase only"),
+        (("f", "b"), "several DIR go with --by-position, --by-mcs, --by-phase"),
         (("f", "--by-phase", "--cca", "vegas"), "'vegas' is not in"),
     ],
 )

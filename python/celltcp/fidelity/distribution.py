@@ -66,7 +66,6 @@ TRAITS: dict[str, Callable[[_Path], bool]] = {
     "workload on-off": _flow(lambda flow: flow["workload"]["kind"] == "on-off"),
     "workload sequence": _flow(lambda flow: flow["workload"]["kind"] == "sequence"),
     "workload request-response": _flow(lambda flow: flow["workload"]["kind"] == "request-response"),
-    "workload video": _flow(lambda flow: flow["workload"]["kind"] == "video"),
     "several flows": lambda scenario: sum(flow["count"] for flow in scenario["flows"]) > 1,
 }
 

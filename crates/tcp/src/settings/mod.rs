@@ -50,8 +50,8 @@ table! {
         pub ecn: bool,
         /// Whether the window shrinks while the connection is idle; default true (RFC 2861).
         pub slow_start_after_idle: bool = true,
-        /// Whether servers understand the TCP option of the middlebox "as" (AS-TCP), where there is one; default true.
-        pub far_acks: bool = true,
+        /// Whether servers understand the TCP option of the middlebox "as" (AS-TCP), where there is one; unset: they do.
+        pub far_acks: Option<bool>,
     }
 }
 
