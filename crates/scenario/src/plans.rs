@@ -19,7 +19,9 @@ impl Scenario {
     /// Returns the kind of the TCP option by which servers hear what their far ends have (AS-TCP); `None` if they do not.
     pub fn far_ack_kind(&self) -> Option<u8> {
         let mut kinds = self.path.middleboxes.iter().map(Middlebox::far_ack_kind);
-        kinds.find_map(|kind| kind).filter(|_| self.tcp.far_acks != Some(false))
+        kinds
+            .find_map(|kind| kind)
+            .filter(|_| self.tcp.far_acks != Some(false))
     }
 
     /// Returns the congestion controls of the flows and their changes.
