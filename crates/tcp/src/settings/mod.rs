@@ -51,6 +51,7 @@ table! {
         /// Whether the window shrinks while the connection is idle; default true (RFC 2861).
         pub slow_start_after_idle: bool = true,
         /// Whether servers understand the TCP option of the middlebox "as" (AS-TCP), where there is one; unset: they do.
+        #[serde(skip_serializing_if = "Option::is_none")]
         pub far_acks: Option<bool>,
     }
 }
