@@ -16,8 +16,8 @@ fn response_times(tables: &Tables) -> Vec<f64> {
 
 /// Returns the latest figure of a kind.
 fn figure(tables: &Tables, kind: &str) -> Option<f64> {
-    let events = (0..tables.events.len()).map(|index| tables.events.row(index));
-    let found = events.filter(|event| event.kind == kind).next_back()?;
+    let mut events = (0..tables.events.len()).map(|index| tables.events.row(index));
+    let found = events.rfind(|event| event.kind == kind)?;
     Some(found.detail.parse().expect("a number"))
 }
 
