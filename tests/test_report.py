@@ -216,7 +216,7 @@ def _part(section: Section):
 
 
 def unpacked(packed, width: int) -> np.ndarray:
-    """What the script of a report makes of packed numbers."""
+    """Packed numbers, as the script of a report unpacks them."""
     count = packed["count"]
     planes = np.frombuffer(zlib.decompress(base64.b64decode(packed["data"])), np.uint8)
     changes = sum(

@@ -237,16 +237,11 @@ impl Scenario {
 
     fn __repr__(&self) -> String {
         let inner = &self.inner;
-        let ccas: Vec<_> = inner
-            .flows
-            .iter()
-            .map(|flow| flow.cca.to_string())
-            .collect();
         format!(
             "<Scenario {}: {}, {}, hash {}>",
             inner.name,
             inner.duration,
-            ccas.join(" + "),
+            self.lineup(),
             inner.hash()
         )
     }
@@ -254,17 +249,12 @@ impl Scenario {
     /// Returns the scenario for a notebook: what it is, and its settings to unfold.
     fn _repr_html_(&self) -> String {
         let inner = &self.inner;
-        let ccas: Vec<_> = inner
-            .flows
-            .iter()
-            .map(|flow| flow.cca.to_string())
-            .collect();
         format!(
             "<p><b>{}</b>: {}<br>{}, {}</p><details><summary>Settings</summary><pre>{}</pre></details>",
             escaped(&inner.name),
             escaped(&inner.description),
             inner.duration,
-            escaped(&ccas.join(" + ")),
+            escaped(&self.lineup()),
             escaped(&inner.to_toml())
         )
     }

@@ -79,7 +79,7 @@ fn sparse_channel_estimates_make_speed_costly() {
     assert!(fast.0 > rails.0 + 5.0, "{fast:?}, {rails:?}");
 }
 
-/// What the scattered waves disturb does not fade with the signal. Where that limits the SINR, the flat tap of a train
+/// The noise of scattered waves does not fade with the signal. Where it limits the SINR, the flat tap of a train
 /// still fades, and more than EVA, whose other PRBs make up for a fade.
 #[test]
 fn the_noise_of_speed_does_not_fade_with_the_signal() {

@@ -1,4 +1,4 @@
-//! What the client promises, whatever the network does.
+//! Promises of the client, which hold whatever the network does.
 
 mod fluid;
 

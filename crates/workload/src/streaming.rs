@@ -15,8 +15,8 @@ use crate::workload::Settings;
 table! {
     /// Video that the receiving node plays by adaptive streaming: it requests segments on one connection, and the
     /// sending node sends them. Requests are not abandoned. At the end of the session, or of the run, events have its
-    /// figures: "qoe" (ITU-T P.1203.3 without its random forest, from 1 to 5; 1 if less than a second was played), "linear_qoe", "startup_s", "stalls",
-    /// "stalled_s", "bitrate_mbps", "switches" and "watched_s".
+    /// figures: "qoe" (ITU-T P.1203.3 without its random forest, from 1 to 5; 1 if less than a second was played),
+    /// "linear_qoe", "startup_s", "stalls", "stalled_s", "bitrate_mbps", "switches" and "watched_s".
     pub struct Video {
         /// Representations of the video and the sizes of its segments: "bbb", "1080p" or "4k"; default "bbb".
         pub ladder: Ladder,

@@ -20,7 +20,7 @@ from celltcp.report.section import Figure
 from celltcp.statistics import estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import pandas as pd
     from matplotlib.axes import Axes
@@ -177,19 +177,13 @@ def start_up(result: Comparison) -> Figure:
     """Returns the bytes delivered since the first data byte."""
     slot_s = float(result.results.about["slot_s"])
     slots, flows, ccas = result.slots, result.flows, result.ccas
-    names, shades = labels(ccas), colours(ccas)
     steps, curves = startup_curves(slots, flows, ccas, slot_s=slot_s, seconds=_SECONDS)
-    is_banded = len(result.ccas) <= MOST_BANDS
-    series = tuple(
-        Series(
-            names[cca],
-            shades[cca],
-            mean,
-            dash=dashes(cca),
-            low=mean - spread if is_banded and spread is not None else None,
-            high=mean + spread if is_banded and spread is not None else None,
-        )
-        for cca, (mean, spread) in curves.items()
+    series = _banded(
+        ccas,
+        {
+            cca: (mean, None if spread is None else (mean - spread, mean + spread))
+            for cca, (mean, spread) in curves.items()
+        },
     )
     label = "time since the first data byte"
     chart = Chart(steps, label, "s", (Panel("delivered", "MB", series),), digits=2)
@@ -199,23 +193,25 @@ def start_up(result: Comparison) -> Figure:
     return Figure(functools.partial(alone, result.ccas, draw), "Bytes delivered at the start", chart)
 
 
+def _banded(
+    ccas: Sequence[str], curves: Mapping[str, tuple[Numbers, tuple[Numbers, Numbers] | None]]
+) -> tuple[Series, ...]:
+    """Returns a series per CCA from its mean and its band, which many CCAs go without."""
+    names, shades = labels(ccas), colours(ccas)
+    is_banded = len(ccas) <= MOST_BANDS
+
+    def series(cca: str, mean: Numbers, band: tuple[Numbers, Numbers] | None) -> Series:
+        low, high = band if is_banded and band is not None else (None, None)
+        return Series(names[cca], shades[cca], mean, dash=dashes(cca), low=low, high=high)
+
+    return tuple(series(cca, mean, band) for cca, (mean, band) in curves.items())
+
+
 def distribution(result: Comparison, metric: str) -> Figure:
     """Returns the distribution of a metric over slots."""
     slots = result.slots
-    names, shades = labels(result.ccas), colours(result.ccas)
     grid, curves = ecdf_curves(slots, result.ccas, metric, _POINTS)
-    is_banded = len(result.ccas) <= MOST_BANDS
-    series = tuple(
-        Series(
-            names[cca],
-            shades[cca],
-            mean,
-            dash=dashes(cca),
-            low=band[0] if band is not None and is_banded else None,
-            high=band[1] if band is not None and is_banded else None,
-        )
-        for cca, (mean, band) in curves.items()
-    )
+    series = _banded(result.ccas, curves)
     label, _, unit = column_of(metric)[1].partition(", ")
     panel = Panel("share of slots", "", series, digits=3, top=1.0, bottom=0.0)
     chart = Chart(grid, label, unit, (panel,), digits=2)

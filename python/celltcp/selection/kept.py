@@ -174,7 +174,7 @@ def save_frames(
 
 
 class Outcome(Protocol):
-    """What an evaluation comes to, and keeps in a folder."""
+    """Result of an evaluation, which it keeps in a folder."""
 
     def save(self, folder: str | Path) -> Path:
         """Writes its tables into the folder."""

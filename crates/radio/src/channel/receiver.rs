@@ -13,8 +13,8 @@
 //!   linearly. For a tone that turns by φ = 2πfT meanwhile, the mean squared error is
 //!   5/3 + cos(φ)/3 - 4(1 - cos φ)/φ², about φ⁴/120.
 //!
-//! What scattered waves leak and what is wrong about them does not fade with the signal. Both follow the change of the
-//! channel, and a Gaussian channel and its derivative at the same time are independent (Jakes, "Microwave mobile
+//! The leakage of scattered waves, and the error of their estimate, do not fade with the signal. Both follow the change
+//! of the channel, and a Gaussian channel and its derivative at the same time are independent (Jakes, "Microwave mobile
 //! communications", 1974, section 1.4). A receiver with an imperfect estimate therefore has a noise whose power is that
 //! of the error on average, also in a fade (Hassibi, Hochwald, "How much training is needed in multiple-antenna
 //! wireless links?", IEEE Trans. Inf. Theory 49(4), 2003). The noise of several antennas is independent, so that

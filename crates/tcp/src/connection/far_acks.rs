@@ -173,6 +173,9 @@ impl Connection {
 
     /// Plans a question for the rest, if the other end has everything and the far end may not.
     pub(super) fn plan_question(&mut self, now: Instant) {
+        if self.far_acks.is_none() {
+            return;
+        }
         let rto = self.sender.rto();
         let waits = self.sender.all_acked() && self.delivered() < self.acknowledged();
         let longest = self.config.max_rto;
