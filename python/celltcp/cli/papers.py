@@ -95,16 +95,20 @@ def papers(
 
 def _print_list(known: Sequence[Publication], runs: int) -> None:
     """Prints publications with their experiments, and what each costs here."""
+    from celltcp.labels import counted
     from celltcp.papers.replay import scenarios_of, simulated_s, speed
 
     rate = speed()
     for each in known:
         click.echo(f"{each.name}  {each.about}")
+        width = max((len(table.experiment) for table in each.tables), default=0)
         for table in each.tables:
             seconds = simulated_s([table], runs)
             click.echo(
-                f"  {table.experiment:<12}{table.title}: {len(scenarios_of([table]))} scenarios, "
-                f"{len(table.entries)} figures; {runs} runs some {_time_text(seconds / rate)}"
+                f"  {table.experiment:<{width}}  {table.title}: "
+                f"{counted(len(scenarios_of([table])), 'scenario')}, "
+                f"{counted(len(table.entries), 'figure')}; {counted(runs, 'run')} some "
+                f"{_time_text(seconds / rate)}"
             )
         for condition in each.unpublished:
             click.echo(f"  not published: {condition.condition}; plausible: {condition.plausible}")
@@ -149,9 +153,13 @@ def _draw(found: Sequence[Outcome], folder: Path, name: str) -> None:
 
     if numbered := [each for each in found if each.agreements] or list(found):
         draw(draw_outcomes(numbered), folder, name)
+    pictures: dict[str, list[Outcome]] = {}
     for each in found:
         if each.groups:
-            draw(draw_outcomes([each]), folder, f"{each.table.publication}-{each.table.experiment}")
+            picture = f"{each.table.publication}-{each.table.experiment}"
+            pictures.setdefault(picture, []).append(each)
+    for picture, outcomes in pictures.items():
+        draw(draw_outcomes(outcomes), folder, picture)
 
 
 def _print(found: Sequence[Outcome]) -> None:

@@ -42,7 +42,8 @@ def print_outcome(found: Outcome, console: Console) -> None:
     known = publications()
     name = found.table.publication
     source = known[name].source if name in known else name
-    console.print(f"published: {source}, {found.table.figure}. {found.table.note}")
+    note = f". {found.table.note}" if found.table.note else ""
+    console.print(f"published: {source}, {found.table.figure}{note}")
 
 
 def _print_numbers(title: str, rows: Sequence[Row], console: Console) -> None:
@@ -139,9 +140,9 @@ def print_sweep(field: str, found: Sequence[tuple[str, Outcome]], console: Conso
             table.add_row(
                 value,
                 each.quantity,
-                f"{each.rho:+.2f}",
-                f"{each.chance:.2g}",
-                f"{100 * each.error:.0f} %",
+                "-" if math.isnan(each.rho) else f"{each.rho:+.2f}",
+                "-" if math.isnan(each.chance) else f"{each.chance:.2g}",
+                "-" if math.isnan(each.error) else f"{100 * each.error:.0f} %",
                 f"{each.inside} of {each.judged}",
             )
     print_table(console, table)

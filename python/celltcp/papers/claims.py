@@ -23,12 +23,13 @@ _ORDERS = ("best", "not best", "worst", "tied")
 #: Share of the reference by which "about" may differ.
 _ABOUT = 0.1
 
+_NUMBER = r"-?[0-9]+(?:\.[0-9]+)?"
 _RELATION = re.compile(
     r"(?P<sign><=|>=|<|>|about)\s*"
-    r"(?:(?P<factor>-?[0-9.]+(?:e-?[0-9]+)?)\s*(?:\*\s*|$|(?=@)))?"
+    rf"(?:(?P<factor>{_NUMBER}(?:e-?[0-9]+)?)\s*(?:\*\s*|$|(?=@)))?"
     r"(?P<cca>[a-z][^@]*?)?\s*(?:@\s*(?P<place>.+))?"
 )
-_RANGE = re.compile(r"(-?[0-9.]+)\.\.(-?[0-9.]+)")
+_RANGE = re.compile(rf"({_NUMBER})\.\.({_NUMBER})")
 
 #: Values of a CCA at a place; None stands for those of the row itself.
 Values = Callable[[str | None, str | None], Sequence[float]]
@@ -110,5 +111,8 @@ def claim(text: str, place: str) -> Claim:
             f"{place}: claim: {text!r}: allowed: {', '.join(_ORDERS)}, a range such as 3..8, or a "
             "relation such as > 0.95, < 0.5 * reno, about cubic @ static/mid-cell"
         )
-    cca = chosen(found["cca"], ())[0] if found["cca"] else None
+    try:
+        cca = chosen(found["cca"], ())[0] if found["cca"] else None
+    except CelltcpError as error:
+        raise CelltcpError(f"{place}: claim: {text!r}: {error}") from None
     return Claim(text, found["sign"], float(found["factor"] or 1.0), cca, found["place"])

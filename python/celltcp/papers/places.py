@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from celltcp._core import CelltcpError, Scenario
 from celltcp.scenarios import load_scenario
 
 
@@ -18,23 +19,38 @@ class Place:
     #: Overrides as `field=value`.
     changes: tuple[str, ...] = ()
 
+    #: File that has it, for errors.
+    origin: str = field(default="", compare=False)
+
+    @functools.cached_property
+    def loaded(self) -> Scenario:
+        """The scenario with the changes.
+
+        Raises:
+            CelltcpError: names the file of the place, and what is not allowed.
+        """
+        try:
+            return load_scenario(self.scenario).with_changes(list(self.changes))
+        except CelltcpError as error:
+            where = f"{self.origin}: place {self.name}: " if self.origin else ""
+            raise CelltcpError(f"{where}{error}") from None
+
     @property
     def duration_s(self) -> float:
         """Length of a run, s."""
-        return load_scenario(self.scenario).with_changes(list(self.changes)).duration_s
+        return self.loaded.duration_s
 
     @functools.cached_property
     def flows(self) -> int:
         """Number of flows that the scenario has, each with a CCA."""
-        scenario = load_scenario(self.scenario).with_changes(list(self.changes))
-        return len(tomllib.loads(scenario.to_toml())["flows"])
+        return len(tomllib.loads(self.loaded.to_toml())["flows"])
 
     def lineup(self, cca: str) -> str:
         """Returns the CCAs of all flows where each has this one."""
         return "+".join([cca] * self.flows)
 
 
-def place_of(name: str, text: str) -> Place:
+def place_of(name: str, text: str, origin: str = "") -> Place:
     """Returns the place that a header describes: a scenario, and changes behind semicolons."""
     scenario, *changes = (part.strip() for part in text.split(";"))
-    return Place(name, scenario, tuple(changes))
+    return Place(name, scenario, tuple(changes), origin)

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import functools
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from celltcp._core import CelltcpError
+from celltcp.ccas import chosen
 from celltcp.papers.published import Table, published_tables
+
+#: Words for types of values.
+_KINDS = {"str": "a text", "list": "a list", "dict": "a table"}
 
 _PUBLICATIONS = Path(__file__).parent / "publications"
 
@@ -52,7 +57,7 @@ class Publication:
         """
         names = [each.experiment for each in self.tables]
         if unknown := [each for each in experiments if each not in names]:
-            allowed = ", ".join(names)
+            allowed = ", ".join(dict.fromkeys(names))
             raise CelltcpError(f"experiment {unknown[0]!r}: {self.name} has {allowed or 'no tables'}")
         return [each for each in self.tables if not experiments or each.experiment in experiments]
 
@@ -76,7 +81,20 @@ def publication(name: str) -> Publication:
 
 
 def _read(file: Path) -> Publication:
-    found = tomllib.loads(file.read_text("utf-8"))
+    try:
+        found = tomllib.loads(file.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise CelltcpError(f"{file}: {error}") from None
+    _check(found, {"source": str, "about": str}, {"era": dict, "unpublished": list}, f"{file}")
+    for cca, of_then in found.get("era", {}).items():
+        try:
+            chosen([cca, of_then], ())
+        except CelltcpError as error:
+            raise CelltcpError(f"{file}: era: {error}") from None
+    conditions = found.get("unpublished", [])
+    for number, each in enumerate(conditions, 1):
+        needed = {"condition": str, "field": str, "plausible": str, "experiments": list}
+        _check(each, needed, {"values": list}, f"{file}: unpublished condition {number}")
     return Publication(
         file.stem,
         found["source"],
@@ -87,9 +105,23 @@ def _read(file: Path) -> Publication:
                 each["condition"],
                 each["field"],
                 each["plausible"],
-                tuple(each.get("values", ())),
+                tuple(map(str, each.get("values", ()))),
                 tuple(each["experiments"]),
             )
-            for each in found.get("unpublished", [])
+            for each in conditions
         ),
     )
+
+
+def _check(
+    found: Mapping[str, Any], needed: Mapping[str, type], possible: Mapping[str, type], where: str
+) -> None:
+    """Raises an error unless there are all keys that are needed, and no others than those possible."""
+    types = {**needed, **possible}
+    if missing := [key for key in needed if key not in found]:
+        raise CelltcpError(f"{where}: {missing[0]} is missing; needed: {', '.join(needed)}")
+    for key, value in found.items():
+        if key not in types:
+            raise CelltcpError(f"{where}: {key}: allowed: {', '.join(types)}")
+        if not isinstance(value, types[key]):
+            raise CelltcpError(f"{where}: {key}: {value!r}: allowed: {_KINDS[types[key].__name__]}")

@@ -11,7 +11,6 @@ celltcp uses.
 
 from __future__ import annotations
 
-import csv
 import functools
 import math
 import re
@@ -24,6 +23,8 @@ from celltcp.ccas import chosen
 from celltcp.papers.claims import Claim, claim
 from celltcp.papers.places import Place, place_of
 from celltcp.papers.quantities import QUANTITIES
+from celltcp.papers.table_file import PLACE, check_scenario, header_of, read_lines, rows_of
+from celltcp.papers.units import measured_unit
 from celltcp.radio.phases import PHASES
 
 #: Kinds of intervals.
@@ -44,8 +45,6 @@ SELECTION = "selection"
 _KINDS = {"table": 0, "figure": 1}
 
 _TABLES = Path(__file__).parent / "tables"
-_REQUIRED = ("scenario", "cca", "quantity", "unit", "published")
-_HEADER = ("publication", "experiment", "figure", "title")
 
 
 @dataclass(frozen=True)
@@ -170,27 +169,22 @@ def published_phases(scenario: str) -> dict[tuple[str, str], float]:
 
 
 def _read(file: Path) -> Table:
-    lines = file.read_text("utf-8").splitlines()
-    comments = [line.removeprefix("#").strip() for line in lines if line.startswith("#")]
-    header = {key: value.strip() for key, _, value in (line.partition(":") for line in comments)}
-    if missing := [key for key in _HEADER if not header.get(key)]:
-        raise CelltcpError(f"{file}: {missing[0]} is missing; the header needs {', '.join(_HEADER)}")
+    lines = read_lines(file)
+    header = header_of(file, lines)
     interval = _word(file, header, "interval", INTERVALS)
     form = _word(file, header, "form", FORMS)
     named = tuple(
-        place_of(key.removeprefix("place ").strip(), value)
+        place_of(key.removeprefix(PLACE).strip(), value, str(file))
         for key, value in header.items()
-        if key.startswith("place ")
+        if key.startswith(PLACE)
     )
-    rows = [(number, line) for number, line in enumerate(lines, 1) if line and line[0] != "#"]
-    found = csv.DictReader(line for _, line in rows)
-    if missing := [name for name in _REQUIRED if name not in (found.fieldnames or ())]:
-        raise CelltcpError(
-            f"{file}: the column {missing[0]} is missing; needed: {', '.join(_REQUIRED)}"
-        )
-    entries = tuple(
-        _entry(row, f"{file}, line {number}") for (number, _), row in zip(rows[1:], found, strict=True)
-    )
+    rows = list(rows_of(file, lines))
+    names = {each.name: each for each in named}
+    for where, row in rows:
+        check_scenario(row["scenario"], names, where)
+    entries = tuple(_entry(row, where) for where, row in rows)
+    if not entries:
+        raise CelltcpError(f"{file}: no row follows the names of the columns")
     return Table(
         header["publication"],
         header["experiment"],
@@ -221,21 +215,37 @@ def _entry(row: Mapping[str, str | None], place: str) -> Published:
         raise CelltcpError(f"{place}: phase: {phase!r}: allowed: {', '.join(phases)}, or none")
     value = row["published"]
     width = row.get("published_ci95")
+    unit, factor = measured_unit(quantity, row["unit"] or "", place, numbered=bool(value or width))
     said = row.get("claim")
-    cca = row["cca"] or ""
+    half = _number(width, "published_ci95", place) * factor if width else None
+    if half is not None and half < 0:
+        raise CelltcpError(f"{place}: published_ci95: {width!r}: allowed: 0 or more")
     return Published(
         row["scenario"] or "",
-        cca if cca == SELECTION else chosen(cca, ())[0],
+        _cca(row["cca"] or "", place),
         quantity,
-        row["unit"] or "",
+        unit,
         phase,
-        _number(value, "published", place) if value else None,
-        _number(width, "published_ci95", place) if width else None,
+        _number(value, "published", place) * factor if value else None,
+        half,
         row.get("note") or "",
         _range(row.get("window"), "window", place),
         _range(row.get("zone"), "zone", place),
         claim(said, place) if said else None,
     )
+
+
+def _cca(name: str, place: str) -> str:
+    """Returns the name that celltcp uses."""
+    if name == SELECTION:
+        return name
+    try:
+        found = chosen(name, ())
+    except CelltcpError as error:
+        raise CelltcpError(f"{place}: cca: {error}") from None
+    if len(found) != 1:
+        raise CelltcpError(f"{place}: cca: {name!r}: a row has one")
+    return found[0]
 
 
 def _range(text: str | None, field: str, place: str) -> tuple[float, float] | None:
@@ -245,14 +255,20 @@ def _range(text: str | None, field: str, place: str) -> tuple[float, float] | No
     low, dots, high = text.partition("..")
     if not dots:
         raise CelltcpError(f"{place}: {field}: {text!r} is no range such as 14..18, 20.. or ..5")
-    return (
+    ends = (
         _number(low, field, place) if low else -math.inf,
         _number(high, field, place) if high else math.inf,
     )
+    if ends[0] > ends[1]:
+        raise CelltcpError(f"{place}: {field}: {text!r} ends before it begins")
+    return ends
 
 
 def _number(text: str | None, field: str, place: str) -> float:
     try:
-        return float(text or "")
+        found = float(text or "")
     except ValueError:
-        raise CelltcpError(f"{place}: {field}: {text!r} is no number") from None
+        found = math.nan
+    if not math.isfinite(found):
+        raise CelltcpError(f"{place}: {field}: {text!r} is no number")
+    return found

@@ -27,9 +27,14 @@ def value_text(value: float | None, half: float | None) -> str:
 
 
 def agreement_text(found: Agreement) -> str:
-    """Returns an agreement in words."""
+    """Returns an agreement in words, without what there is none of."""
+    texts = []
+    if not math.isnan(found.rho):
+        texts.append(
+            f"mean rank correlation {found.rho:+.2f} (of {found.groups}, ties within 2 %; "
+            f"p = {found.chance:.2g})"
+        )
+    if not math.isnan(found.error):
+        texts.append(f"mean error {100 * found.error:.0f} %")
     judged = f"{found.inside} of {found.judged} in their intervals" if found.judged else "no intervals"
-    return (
-        f"{found.quantity}: mean rank correlation {found.rho:+.2f} (of {found.groups}, ties within "
-        f"2 %; p = {found.chance:.2g}), mean error {100 * found.error:.0f} %, {judged}"
-    )
+    return f"{found.quantity}: {', '.join([*texts, judged])}"

@@ -1,0 +1,92 @@
+"""Table files of publications: what is refused and named, units, several files of an experiment."""
+
+from __future__ import annotations
+
+import pytest
+
+import celltcp as ct
+from celltcp.papers.published import published_tables
+
+HEADER = "# publication: atxutegi2017\n# experiment: table-9\n# figure: table 9\n# title: made up\n"
+COLUMNS = "scenario,cca,quantity,unit,published,published_ci95\n"
+WITH_CLAIM = "scenario,cca,quantity,unit,published,claim\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (HEADER + "# fom: bars\n" + COLUMNS, "line 5: 'fom': allowed: "),
+        (HEADER + "# title: again\n" + COLUMNS, "line 5: title is there twice"),
+        (HEADER.replace("table-9", "table 9") + COLUMNS, "experiment: 'table 9': allowed: letters"),
+        (
+            HEADER.replace("2017", "2099") + COLUMNS,
+            "publication: 'atxutegi2099': allowed:",
+        ),
+        (HEADER + COLUMNS, "no row follows"),
+        (HEADER + COLUMNS.replace("unit", "unti"), "the column unit is missing"),
+        (HEADER + COLUMNS.replace("_ci95", "_ci59"), "the column 'published_ci59' is not known"),
+        (HEADER + COLUMNS.replace("_ci95", ""), "the column published is there twice"),
+        (HEADER + COLUMNS + "drive,reno,goodput\n", "line 6: 3 fields: needed are scenario, cca"),
+        (HEADER + COLUMNS + 'drive,reno,goodput,"Mbit/s,1,\n', "line 6: unexpected end of data"),
+        (HEADER + COLUMNS + "drve,reno,goodput,Mbit/s,1,\n", "line 6: scenario 'drve': allowed: "),
+        (HEADER + COLUMNS + "drve*,reno,goodput,Mbit/s,1,\n", "line 6: scenario 'drve*': allowed: "),
+        (HEADER + COLUMNS + "drive,rno,goodput,Mbit/s,1,\n", 'line 6: cca: "rno" is not'),
+        (HEADER + COLUMNS + "drive,all,goodput,Mbit/s,1,\n", "line 6: cca: "),
+        (HEADER + COLUMNS + "drive,reno,goodput,ms,1,\n", "line 6: unit: 'ms': goodput has bit/s"),
+        (
+            HEADER + COLUMNS + "drive,reno,goodput,Mbit/s,nan,\n",
+            "line 6: published: 'nan' is",
+        ),
+        (
+            HEADER + COLUMNS + "drive,reno,goodput,Mbit/s,1,-1\n",
+            "line 6: published_ci95: '-1'",
+        ),
+        (HEADER + WITH_CLAIM + "drive,reno,goodput,Mbit/s,,1..2.3.4\n", "line 6: claim: '1..2.3.4'"),
+        (HEADER + WITH_CLAIM + "drive,reno,goodput,Mbit/s,,> rno\n", "line 6: claim: '> rno': \"rno\""),
+    ],
+)
+def test_a_fault_is_named_with_file_line_and_field(tmp_path, text: str, words: str) -> None:
+    (tmp_path / "more.csv").write_text(text)
+    with pytest.raises(ct.CelltcpError) as refused:
+        published_tables(tmp_path)
+    assert "more.csv" in str(refused.value)
+    assert words in str(refused.value)
+
+
+def test_published_figures_are_converted_to_the_unit_of_the_quantity(tmp_path) -> None:
+    lines = [
+        "drive,reno,goodput,kbit/s,2500,500",
+        "drive,reno,rtt,s,0.068,",
+        "drive,reno,completion_total,ms,1500,",
+        "drive,reno,bler,%,10,",
+        "drive,reno,goodput,,2.5,",
+        "drive,reno,cwnd,packets,100,",
+    ]
+    (tmp_path / "more.csv").write_text(HEADER + COLUMNS + "\n".join(lines) + "\n")
+    (table,) = published_tables(tmp_path)
+    found = [(each.quantity, each.unit, each.value, each.ci95) for each in table.entries]
+    assert found == [
+        ("goodput", "Mbit/s", pytest.approx(2.5), pytest.approx(0.5)),
+        ("rtt", "ms", pytest.approx(68), None),
+        ("completion_total", "s", pytest.approx(1.5), None),
+        ("bler", "of blocks", pytest.approx(0.1), None),
+        ("goodput", "Mbit/s", 2.5, None),
+        # The number of a window has no unit that could be another.
+        ("cwnd", "packets", 100, None),
+    ]
+
+
+def test_the_units_of_all_built_in_tables_are_those_measured() -> None:
+    units: dict[str, set[str]] = {}
+    for table in published_tables():
+        for each in table.entries:
+            units.setdefault(each.quantity, set()).add(each.unit)
+    assert all(len(there) == 1 for there in units.values()), units
+
+
+def test_a_place_that_cannot_be_is_named_with_its_file(tmp_path) -> None:
+    text = HEADER + "# place x: drive; path.rttt=10ms\n" + COLUMNS + "x,reno,goodput,Mbit/s,1,\n"
+    (tmp_path / "more.csv").write_text(text)
+    (table,) = published_tables(tmp_path)
+    with pytest.raises(ct.CelltcpError, match=r"more\.csv: place x: .*path\.rttt"):
+        _ = table.place("x").duration_s
