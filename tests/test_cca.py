@@ -11,7 +11,7 @@ import pytest
 import celltcp as ct
 from celltcp.ccas import catalogue, chosen
 
-#: What `sysctl net.ipv4.tcp_available_congestion_control` has with all modules loaded.
+#: Output of `sysctl net.ipv4.tcp_available_congestion_control` with all modules loaded.
 IN_LINUX = (
     "reno cubic bic westwood highspeed hybla htcp vegas nv scalable lp veno yeah illinois dctcp cdg bbr"
 )

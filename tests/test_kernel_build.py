@@ -104,7 +104,7 @@ class Steps(list[str]):
             raise KeyboardInterrupt
 
 
-# What is opened
+# Sources that are opened
 
 
 @needs_debian
@@ -207,7 +207,7 @@ def test_congestion_controls_are_named_as_the_kernel_registers_them(side: Path, 
     assert built_in_ccas(tmp_path, side / "config") == ["bbr", "highspeed", "reno"]
 
 
-# What a machine needs
+# Tools that a machine needs
 
 
 def test_missing_tools_are_named_with_their_packages(tmp_path: Path) -> None:
@@ -357,7 +357,7 @@ def test_two_builds_do_not_collide(source: Path) -> None:
     assert build(source=source).version == "9.8.7"
 
 
-# What is there
+# Kernels that are there
 
 
 def kernel_of(version: str) -> None:

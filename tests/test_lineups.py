@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 import celltcp as ct
-from celltcp._core import lineups
+from celltcp._core import in_unit, lineups
 from celltcp.labels import labels
 from celltcp.lineups import lineup_of
-from celltcp.quantities import in_unit
 from celltcp.requirements import required_in
 
 

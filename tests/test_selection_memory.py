@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 #: CUBIC until it is known what it costs.
 CHEAPEST = """
 name = "cheapest"
-description = "Who has cost least, from the second connection on."
+description = "Chooses the CCA with the lowest cost, from the second connection on."
 [method.cost]
 candidates = ["bbr", "cubic"]
 min_connections = 2

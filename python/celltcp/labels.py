@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import PurePath
 
+from celltcp._core import auto_parameters
 from celltcp.lineups import FlowCca, lineup_of
 
 #: Parameters of `auto` unless given.
-_DEFAULTS = {"policy": "default", "requirement": "balanced", "hints": "off"}
+_DEFAULTS = {name: default for name, _, default in auto_parameters()}
 
 
 def labels(ccas: Iterable[str]) -> dict[str, str]:
@@ -41,7 +42,7 @@ def _label(cca: FlowCca) -> str:
     policy = PurePath(settings["policy"]).stem
     words = [cca.name, policy]
     if policy == "fixed":
-        words.append(settings.get("cca", "cubic"))
+        words.append(settings["cca"])
     if policy != "fixed" or "requirement" in given:
         words.append(settings["requirement"])
     if settings["hints"] == "on":

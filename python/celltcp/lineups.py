@@ -1,13 +1,14 @@
 """Line-ups: the congestion controls of flows that run together, and the middleboxes that they pass.
 
-Texts are read as the core prints them. What users write is read by the core alone. Results also name
-congestion controls that this process does not know, so that nothing is checked here.
+Results also name congestion controls that this process does not know, so that no name is checked here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+
+from celltcp._core import lineup_parts
 
 #: Name of a selector in place of a congestion control.
 AUTO = "auto"
@@ -19,7 +20,7 @@ class FlowCca:
 
     name: str
     parameters: Mapping[str, str]
-    #: All of it, as in the line-up.
+    #: Name and parameters as they stand in the line-up.
     text: str
 
     @property
@@ -49,12 +50,11 @@ class Lineup:
 
 def lineup_of(text: str) -> Lineup:
     """Returns the parts of a line-up, such as `cubic:beta=0.8,hystart=off+bbr@es`."""
-    flows, _, middleboxes = text.partition("@")
-    return Lineup(tuple(flow_cca(flow) for flow in flows.split("+")), middleboxes)
+    flows, middleboxes = lineup_parts(text)
+    ccas = tuple(FlowCca(name, dict(settings), flow) for flow, name, settings in flows)
+    return Lineup(ccas, middleboxes or "")
 
 
 def flow_cca(text: str) -> FlowCca:
     """Returns the parts of the congestion control of one flow."""
-    name, _, given = text.partition(":")
-    pairs = (setting.partition("=") for setting in given.split(",") if setting)
-    return FlowCca(name, {parameter: value for parameter, _, value in pairs}, text)
+    return lineup_of(text).flows[0]

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import ClassVar, TypeVar
 
 from celltcp._core import CelltcpError, Report, register_cca
-from celltcp.ccas import ALL, OWN
 
 
 @dataclass(frozen=True)
@@ -77,8 +76,6 @@ def register(cca: Class) -> Class:
     name = getattr(cca, "name", None)
     if not isinstance(name, str):
         raise CelltcpError(f"{cca.__name__}: has no name; give it as a class attribute")
-    if name in (ALL, OWN):
-        raise CelltcpError(f"name: {name!r} has a meaning in lists of congestion controls")
     register_cca(name, cca.title or name, cca.year, cca, cca.interval, _parameters(cca))
     _SOURCES[name] = _source(cca)
     return cca

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
 import pandas as pd
 import pyarrow as pa
 
-from celltcp._core import CelltcpError
+from celltcp._core import parse_requirement
 from celltcp._core import weighted_pm as pm_of_parts
 from celltcp.lineups import lineup_of
 
@@ -28,7 +27,7 @@ class Weights(NamedTuple):
     gamma: float
 
     def __str__(self) -> str:
-        return "/".join(str(int(each)) if each.is_integer() else str(each) for each in self)
+        return parse_requirement("/".join(map(str, self)))[0]
 
     @property
     def metric(self) -> str:
@@ -42,18 +41,7 @@ def requirement_of(text: str) -> str:
     Raises:
         CelltcpError: if it is neither a named one nor three weights.
     """
-    if text in REQUIREMENTS:
-        return text
-    try:
-        weights = Weights(*map(float, text.split("/")))
-    except (TypeError, ValueError):
-        weights = Weights(math.nan, math.nan, math.nan)
-    if not all(0 <= each < math.inf for each in weights) or not any(weights):
-        raise CelltcpError(
-            f"requirement: {text!r} is none; allowed: {', '.join(REQUIREMENTS)}, "
-            "or weights of use/delay/losses such as 1/5/1"
-        )
-    return str(weights)
+    return parse_requirement(text)[0]
 
 
 def metric_of(requirement: str) -> str:
@@ -64,7 +52,7 @@ def metric_of(requirement: str) -> str:
 def weights_among(requirements: Iterable[str]) -> list[Weights]:
     """Returns the weights among these requirements, each once."""
     found = (each for each in requirements if each not in REQUIREMENTS)
-    return [Weights(*map(float, each.split("/"))) for each in dict.fromkeys(found)]
+    return [Weights(*parse_requirement(each)[1]) for each in dict.fromkeys(found)]
 
 
 def required_in(lineups: Iterable[str]) -> list[str]:

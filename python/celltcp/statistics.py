@@ -74,7 +74,7 @@ def best_and_ties(values: Mapping[str, Sequence[float]]) -> list[str]:
     """
     means = {name: estimate(series).mean for name, series in values.items()}
     known = [name for name in values if not math.isnan(means[name])]
-    # Where nobody got anything, nobody is the best.
+    # Without any delivery there is no best one.
     if not any(means[name] for name in known):
         return []
     best = max(known, key=lambda name: means[name])

@@ -42,7 +42,7 @@ GREEDY = Table(("cca", "rlc"), ("prbs",), ("goodput_mbps", "rtt_mean_ms", "retra
 
 
 def kind(path: Path, header: list[str]) -> Table:
-    """Which table has these columns."""
+    """Returns the table that has these columns."""
     for table in (SATURATED, GREEDY):
         if set(table.columns) <= set(header):
             return table

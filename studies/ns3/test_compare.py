@@ -31,7 +31,7 @@ def test_rows_are_matched_by_set_up_whatever_their_order(tmp_path: Path) -> None
 
 
 def test_a_second_row_for_a_set_up_is_refused(tmp_path: Path) -> None:
-    """Which one would be meant?"""
+    """Two rows for one set-up are ambiguous."""
     with pytest.raises(
         compare.InputError, match=r"a\.csv:5: a second row for rlc=am prbs=25 sinr_db=15"
     ):

@@ -148,7 +148,7 @@ impl KernelRun {
             if self.read_reports()? {
                 self.heard = WallInstant::now();
             } else if let Some(status) = self.process.ended()? {
-                // What it wrote last may have come after we looked.
+                // Its last output may have come after we looked.
                 if !self.read_reports()? {
                     return Err(KernelError::Crashed {
                         status: status.to_string(),

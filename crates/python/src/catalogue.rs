@@ -3,7 +3,7 @@
 use cca::registry;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use scenario::Lineup;
+use scenario::{FlowText, Lineup, LineupText};
 
 use crate::refuse;
 
@@ -13,11 +13,52 @@ pub(crate) fn native_ccas() -> Vec<&'static str> {
     registry::all().iter().map(|cca| cca.name).collect()
 }
 
-/// Returns the congestion controls of a list such as `cubic:hystart=off,bbr,cubic+reno`, as they are printed.
+/// Returns the line-ups of a list such as `cubic:hystart=off,bbr,cubic+reno`, as they are printed, each once. `all`
+/// and `own` are what these words stand for in the list.
 #[pyfunction]
-pub(crate) fn lineups(text: &str) -> PyResult<Vec<String>> {
-    let all = Lineup::list(text).map_err(refuse)?;
-    Ok(all.iter().map(Lineup::to_string).collect())
+#[pyo3(signature = (text, all=None, own=None))]
+pub(crate) fn lineups(
+    text: &str,
+    all: Option<Vec<String>>,
+    own: Option<&str>,
+) -> PyResult<Vec<String>> {
+    let read = Lineup::list_with(text, &all.unwrap_or_default(), own);
+    Ok(printed(read.map_err(refuse)?))
+}
+
+/// Returns each of these line-ups through each choice of middleboxes in a list such as `none,es:reserve=4,split@es`;
+/// unchanged without any.
+#[pyfunction]
+pub(crate) fn lineups_through(lineups: Vec<String>, middleboxes: &str) -> PyResult<Vec<String>> {
+    let read = lineups.iter().map(|text| text.parse());
+    let read = read.collect::<Result<Vec<Lineup>, String>>();
+    let through = Lineup::through(read.map_err(refuse)?, middleboxes);
+    Ok(printed(through.map_err(refuse)?))
+}
+
+/// Returns the line-ups as texts, each once.
+fn printed(lineups: Vec<Lineup>) -> Vec<String> {
+    let mut texts: Vec<String> = Vec::new();
+    for text in lineups.iter().map(Lineup::to_string) {
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    texts
+}
+
+/// CCA of a flow: its text, its name, and its parameters with their values.
+type Flow = (String, String, Vec<(String, String)>);
+
+/// Returns the flows of a line-up, and its middleboxes as text, `None` where it names none. Names need not be known.
+#[pyfunction]
+pub(crate) fn lineup_parts(text: &str) -> PyResult<(Vec<Flow>, Option<&str>)> {
+    let parts = LineupText::of(text);
+    let flows = parts.flows.iter().map(|flow| {
+        let flow = FlowText::of(flow).map_err(refuse)?;
+        Ok((flow.text, flow.name, flow.settings))
+    });
+    Ok((flows.collect::<PyResult<_>>()?, parts.middleboxes))
 }
 
 /// Returns the entry of the congestion control called `name`.

@@ -9,6 +9,7 @@ mod columns;
 mod own_cca;
 mod own_parameters;
 mod packetdrill;
+mod quantities;
 mod radio;
 mod results;
 mod run;
@@ -45,6 +46,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scenarios::scenario_schema, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::native_ccas, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::lineups, module)?)?;
+    module.add_function(wrap_pyfunction!(catalogue::lineups_through, module)?)?;
+    module.add_function(wrap_pyfunction!(catalogue::lineup_parts, module)?)?;
+    module.add_function(wrap_pyfunction!(quantities::in_unit, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::describe_cca, module)?)?;
     module.add_function(wrap_pyfunction!(own_cca::register_cca, module)?)?;
     module.add_class::<captures::CaptureAnalysis>()?;
@@ -60,6 +64,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(selection::memory_text, module)?)?;
     module.add_function(wrap_pyfunction!(selection::selection_features, module)?)?;
     module.add_function(wrap_pyfunction!(selection::auto_parameters, module)?)?;
+    module.add_function(wrap_pyfunction!(selection::parse_requirement, module)?)?;
     module.add_function(wrap_pyfunction!(packetdrill::play_packetdrill, module)?)?;
     module.add_function(wrap_pyfunction!(radio::link_adaptation, module)?)?;
     module.add_function(wrap_pyfunction!(radio::mean_sinr, module)?)?;

@@ -6,6 +6,8 @@ use cca::reported::{Decide, Decision, Report, Reported, SHORTEST_INTERVAL};
 use cca::{Cca, Family, registry};
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyDict};
+use scenario::{ALL, OWN};
+use select::Auto;
 use units::{Duration, Rate};
 
 use crate::own_parameters::{Kind, declared};
@@ -194,6 +196,11 @@ pub(crate) fn register_cca(
     if name.is_empty() || !name.chars().all(plain) {
         return Err(refuse(format!(
             "name: {name:?} is none; allowed: lower-case letters, digits, -, _ and ."
+        )));
+    }
+    if [ALL, OWN, Auto::NAME].contains(&name) {
+        return Err(refuse(format!(
+            "name: {name:?} has a meaning in lists of congestion controls"
         )));
     }
     let interval = interval

@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use select::policy::{BUILT_IN, Policy, builtin, builtin_text};
-use select::{Auto, Ending, FEATURES, Memory};
+use select::{Auto, Ending, FEATURES, Memory, Requirement};
 
 use crate::refuse;
 
@@ -95,8 +95,22 @@ pub(crate) fn selection_features(py: Python<'_>) -> PyResult<Bound<'_, PyList>> 
     )
 }
 
-/// Returns name and meaning of the parameters of `auto`.
+/// Returns name, meaning and default of the parameters of `auto`.
 #[pyfunction]
 pub(crate) fn auto_parameters(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     PyList::new(py, Auto::PARAMETERS)
+}
+
+/// Returns a requirement in the form in which it is printed (`"delay"`, `"1/5/1"`), and its weights of use, delay and
+/// losses.
+#[pyfunction]
+pub(crate) fn parse_requirement(text: &str) -> PyResult<(String, (f64, f64, f64))> {
+    let read: Requirement = text
+        .parse()
+        .map_err(|error| refuse(format!("requirement: {error}")))?;
+    let weights = read.weights();
+    Ok((
+        read.to_string(),
+        (weights.alpha, weights.beta, weights.gamma),
+    ))
 }

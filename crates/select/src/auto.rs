@@ -66,32 +66,38 @@ impl Auto {
     pub const NAME: &str = "auto";
     /// Policy used when none is named.
     pub(crate) const DEFAULT_POLICY: &str = "default";
-    /// Names and meanings of the parameters.
-    pub const PARAMETERS: [(&str, &str); 7] = [
+    /// Names, meanings and defaults of the parameters.
+    pub const PARAMETERS: [(&str, &str, &str); 7] = [
         (
             "policy",
-            "built-in policy, or file of one; default \"default\"",
+            "built-in policy, or file of one",
+            Self::DEFAULT_POLICY,
         ),
         (
             "requirement",
-            "goodput, balanced, delay, or weights of use/delay/losses such as 1/5/1; default balanced",
+            "goodput, balanced, delay, or weights of use/delay/losses such as 1/5/1",
+            "balanced",
         ),
         (
             "flow_size",
-            "size of what the application will send, such as 20MB, if it knows; default unknown",
+            "size of the data that the application will send, such as 20MB",
+            "unknown",
         ),
         (
             "hints",
-            "whether the radio is asked: on or off; default off",
+            "whether the radio gives hints to the selector: on or off",
+            "off",
         ),
         (
             "prefer",
-            "whom the operator prefers among equals, such as bbr/cubic, for policies that have any; default nobody",
+            "CCAs that the operator prefers among equals, such as bbr/cubic; used by policies with a preference",
+            "none",
         ),
-        ("cca", "what the policy fixed is fixed to; default cubic"),
+        ("cca", "CCA of the policy fixed", "cubic"),
         (
             "memory",
-            "file of what is known of destinations; default nothing",
+            "file with results of earlier connections, per destination",
+            "none",
         ),
     ];
 
@@ -264,7 +270,7 @@ because = "test"
             error.contains("300kB") && error.contains("units: B, kB"),
             "{error}"
         );
-        let (_, meaning) = Auto::PARAMETERS[2];
+        let (_, meaning, _) = Auto::PARAMETERS[2];
         assert!(meaning.starts_with("size") && meaning.contains("20MB"));
     }
 

@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(lost(Requirement::Goodput, &before, &after), 0.0);
     }
 
-    /// What looks like a fallen capacity can be a share that others took.
+    /// A rate that falls with the capacity can also fall because others take a share.
     #[test]
     fn a_rate_below_the_floor_is_starvation() {
         let before = measure(12.0, (12.0, 1.0), 200);

@@ -11,7 +11,7 @@ use units::{Duration, Instant};
 
 const CHEAPEST: &str = r#"
 name = "cheapest"
-description = "Who has cost least, from the first connection on."
+description = "Chooses the CCA with the lowest cost, from the first connection on."
 [method.cost]
 candidates = ["cubic", "vegas"]
 min_connections = 1

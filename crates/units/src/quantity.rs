@@ -18,7 +18,7 @@ pub(crate) fn read(text: &str, units: &Units) -> Option<f64> {
 fn write(value: f64, units: &Units) -> String {
     let texts = units.iter().flat_map(|(unit, size)| {
         let exact = value / size;
-        // What was divided by a power of ten or by 3.6 shows its decimals again.
+        // Rounding restores the decimals of numbers that were divided by a power of ten or by 3.6.
         let rounded: f64 = format!("{exact:.11e}").parse().unwrap_or(exact);
         [rounded, exact].map(|number| (number.abs() < 1.0, format!("{number}{unit}")))
     });

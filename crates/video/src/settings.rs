@@ -1,34 +1,74 @@
 //! Settings of the player, with their ranges.
 
-use config::{Wrong, count, positive, table, within, wrong};
-use units::{Duration, Rate};
+use config::{Wrong, count, positive, within, wrong};
+use units::Duration;
 
-use crate::abr::Algorithm;
 use crate::manifest::Manifest;
 
-table! {
+/// Declares a table of a configuration that has the settings of a player in the place of `..player`. Its method
+/// `player` returns a player with these settings.
+#[macro_export]
+macro_rules! player_table {
+    (
+        $(#[$meta:meta])*
+        pub struct $name:ident {
+            $($(#[$about:meta])* pub $field:ident: $type:ty $(= $default:expr)?,)*
+            ..player,
+            $($rest:tt)*
+        }
+    ) => {
+        config::table! {
+            $(#[$meta])*
+            pub struct $name {
+                $($(#[$about])* pub $field: $type $(= $default)?,)*
+                /// Adaptation of the bitrate; default "bola-e".
+                pub abr: $crate::abr::Algorithm,
+                /// Duration of the video, cut to whole segments; default 600s.
+                pub length: units::Duration = units::Duration::from_secs(600),
+                /// Video in the buffer at most; default 30s.
+                pub max_buffer: units::Duration = units::Duration::from_secs(30),
+                /// Video in the buffer at which the playback starts; default 1s, which is the first segment.
+                pub startup: units::Duration = units::Duration::from_secs(1),
+                /// Video in the buffer at which a stall ends; default 1s.
+                pub resume: units::Duration = units::Duration::from_secs(1),
+                /// Rate of the first segment at most, for algorithms that begin by throughput; default 1Mbit/s.
+                pub initial: units::Rate = units::Rate::from_bits_per_second(1_000_000),
+                /// Time behind the live edge that the player aims at; unset: video on demand.
+                pub latency: Option<units::Duration>,
+                /// Time without a moving picture after which the viewer leaves; default 60s.
+                pub patience: units::Duration = units::Duration::from_secs(60),
+                $($rest)*
+            }
+        }
+
+        impl $name {
+            /// Returns a player with these settings and this number of connections, which may abandon requests or not.
+            pub fn player(&self, connections: u32, abandon: bool) -> $crate::Player {
+                $crate::Player {
+                    abr: self.abr,
+                    length: self.length,
+                    max_buffer: self.max_buffer,
+                    startup: self.startup,
+                    resume: self.resume,
+                    initial: self.initial,
+                    latency: self.latency,
+                    patience: self.patience,
+                    connections,
+                    abandon,
+                }
+            }
+        }
+    };
+}
+
+player_table! {
     /// Player of a video.
     pub struct Player {
-        /// Adaptation of the bitrate; default "bola-e".
-        pub abr: Algorithm,
-        /// Duration of the video, cut to whole segments; default 600s.
-        pub length: Duration = Duration::from_secs(600),
-        /// Video in the buffer at most; default 30s.
-        pub max_buffer: Duration = Duration::from_secs(30),
-        /// Video in the buffer at which the playback starts; default 1s, which is the first segment.
-        pub startup: Duration = Duration::from_secs(1),
-        /// Video in the buffer at which a stall ends; default 1s.
-        pub resume: Duration = Duration::from_secs(1),
-        /// Rate of the first segment at most, for algorithms that begin by throughput; default 1Mbit/s.
-        pub initial: Rate = Rate::from_bits_per_second(1_000_000),
+        ..player,
         /// Connections that carry requests at the same time; default 1.
         pub connections: u32 = 1,
         /// Whether requests may be abandoned for a lower quality; default true.
         pub abandon: bool = true,
-        /// Time behind the live edge that the player aims at; unset: video on demand.
-        pub latency: Option<Duration>,
-        /// Time without a moving picture after which the viewer leaves; default 60s.
-        pub patience: Duration = Duration::from_secs(60),
     }
 }
 

@@ -2,17 +2,16 @@
 
 use std::sync::Arc;
 
-use config::{At, Wrong, table};
+use config::{At, Wrong};
 use units::random::Stream;
-use units::{Bytes, Duration, Instant, Rate};
-use video::abr::Algorithm;
+use units::{Bytes, Duration, Instant};
 use video::score::{Screen, figures};
-use video::{Client, Ladder, Manifest, Order, Player};
+use video::{Client, Ladder, Manifest, Order, player_table};
 
 use crate::application::{Application, Command, End};
 use crate::workload::Settings;
 
-table! {
+player_table! {
     /// Video that the receiving node plays by adaptive streaming: it requests segments on one connection, and the
     /// sending node sends them. Requests are not abandoned. At the end of the session, or of the run, events have its
     /// figures: "qoe" (ITU-T P.1203.3 without its random forest, from 1 to 5; 1 if less than a second was played),
@@ -20,22 +19,7 @@ table! {
     pub struct Video {
         /// Representations of the video and the sizes of its segments: "bbb", "1080p" or "4k"; default "bbb".
         pub ladder: Ladder,
-        /// Adaptation of the bitrate; default "bola-e".
-        pub abr: Algorithm,
-        /// Duration of the video, cut to whole segments; default 600s.
-        pub length: Duration = Duration::from_secs(600),
-        /// Video in the buffer at most; default 30s.
-        pub max_buffer: Duration = Duration::from_secs(30),
-        /// Video in the buffer at which the playback starts; default 1s, which is the first segment.
-        pub startup: Duration = Duration::from_secs(1),
-        /// Video in the buffer at which a stall ends; default 1s.
-        pub resume: Duration = Duration::from_secs(1),
-        /// Rate of the first segment at most, for algorithms that begin by throughput; default 1Mbit/s.
-        pub initial: Rate = Rate::from_bits_per_second(1_000_000),
-        /// Time behind the live edge that the player aims at; unset: video on demand.
-        pub latency: Option<Duration>,
-        /// Time without a moving picture after which the viewer leaves; default 60s.
-        pub patience: Duration = Duration::from_secs(60),
+        ..player,
         /// Payload of each request; default 500B.
         pub request: Bytes = Bytes::new(500),
         /// Time from the last byte of a request at the sending node to the first byte of the segment; default 10ms.
@@ -51,26 +35,9 @@ const HEAD: u64 = 500;
 /// Score of a session that has shown nothing.
 const WORST: f64 = 1.0;
 
-impl Video {
-    fn player(&self) -> Player {
-        Player {
-            abr: self.abr,
-            length: self.length,
-            max_buffer: self.max_buffer,
-            startup: self.startup,
-            resume: self.resume,
-            initial: self.initial,
-            connections: 1,
-            abandon: false,
-            latency: self.latency,
-            patience: self.patience,
-        }
-    }
-}
-
 impl Settings for Video {
     fn check(&self) -> Result<(), Wrong> {
-        let player = self.player();
+        let player = self.player(1, false);
         player.check()?;
         player.check_for(&self.ladder.manifest())?;
         self.screen.check().at("screen")
@@ -107,7 +74,7 @@ impl Streaming {
     pub(crate) fn new(config: Video) -> Self {
         let manifest = Arc::new(config.ladder.manifest());
         Self {
-            client: Client::new(Arc::clone(&manifest), &config.player()),
+            client: Client::new(Arc::clone(&manifest), &config.player(1, false)),
             manifest,
             config,
             is_open: false,

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from celltcp.campaign.jobs import Job
 from celltcp.results import OPTIONAL, TABLES, about_in
 
-#: Which runs a shard has: the number in its tables by the key of the job.
+#: Index of a shard: the number of each run in its tables, by the key of the job.
 _INDEX = "index.json"
 
 

@@ -74,7 +74,10 @@ def _print_auto(as_json: bool) -> None:
     from celltcp.cli.fitted import print_table
 
     if as_json:
-        parameters = [{"name": name, "meaning": meaning} for name, meaning in auto_parameters()]
+        parameters = [
+            {"name": name, "meaning": meaning, "default": default}
+            for name, meaning, default in auto_parameters()
+        ]
         told = {"name": "auto", "policies": builtin_policies(), "parameters": parameters}
         click.echo(json.dumps(told, indent=1))
         return
@@ -86,9 +89,10 @@ def _print_auto(as_json: bool) -> None:
     console.print(f"policies: {', '.join(builtin_policies())}, or a file")
     table = Table()
     table.add_column("parameter", no_wrap=True)
+    table.add_column("default", no_wrap=True)
     table.add_column("meaning", overflow="fold")
-    for parameter, meaning in auto_parameters():
-        table.add_row(parameter, meaning)
+    for parameter, meaning, default in auto_parameters():
+        table.add_row(parameter, default, meaning)
     print_table(console, table)
 
 

@@ -98,6 +98,7 @@ def fidelity(
     from celltcp.fidelity.rows import csv_text
     from celltcp.report.fidelity_page import write_page
     from celltcp.results import prepare_folder
+    from celltcp.sources import names_of
     from celltcp.written import must_be_writable, write_text
 
     ccas = judged_ccas(cca)
@@ -107,8 +108,7 @@ def fidelity(
     if count:
         cases = random_cases(count, seed, duration)
     else:
-        names = [name.strip() for name in scenario.split(",")] if scenario else ()
-        cases = choose_cases(names, duration)
+        cases = choose_cases(names_of(scenario or ""), duration)
     native, linux = engine(), engine("kernel", kernel)
     for case in cases:
         for each in (native, linux):

@@ -123,11 +123,12 @@ def _wanted(each: Publication, tables: Sequence[Table], scenario: str | None) ->
     """Returns the scenarios of these tables that were asked for."""
     from celltcp._core import CelltcpError
     from celltcp.papers.replay import scenarios_of
+    from celltcp.sources import names_of
 
     there = scenarios_of(tables)
     if scenario is None:
         return there
-    chosen = [name.strip() for name in scenario.split(",")]
+    chosen = names_of(scenario)
     if unknown := [name for name in chosen if name not in there]:
         raise CelltcpError(
             f"scenario {unknown[0]!r}: {each.name} has figures of {', '.join(there)} only"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-#: What is measured, its spellings, and an example.
+#: Quantities, their units, and an example of each.
 _UNITS = (
     ("times", "ns, us (or \u00b5s), ms, s, min, h", 'path.rtt = "68ms"'),
     ("rates", "bit/s, kbit/s, Mbit/s, Gbit/s; bps, kbps, Mbps, Gbps", 'path.down.rate = "20Mbit/s"'),

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from celltcp.fidelity.data import read_table
 
 #: Stands in reports for a cause that is not known.
-NOT_FOUND = "cause not found yet"
+NOT_FOUND = "The cause of these differences is unknown."
 
 
 @dataclass(frozen=True)

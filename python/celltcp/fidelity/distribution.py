@@ -9,10 +9,9 @@ from typing import Any
 
 import pandas as pd
 
-from celltcp._core import Scenario
+from celltcp._core import Scenario, in_unit
 from celltcp.fidelity.cases import Case
 from celltcp.fidelity.judgement import Fidelity, Judgement
-from celltcp.quantities import in_unit
 
 #: Shares of the comparisons whose differences are given.
 QUANTILES = (0.5, 0.75, 0.9, 0.95)
@@ -35,7 +34,7 @@ def _tcp(name: str, usual: object) -> Callable[[_Path], bool]:
     return lambda scenario: scenario["tcp"].get(name, usual) != usual
 
 
-#: What a case can have that the simplest path has not, and how it is recognised in a scenario.
+#: Traits: features of a case beyond the simplest path, each with its test on a scenario.
 TRAITS: dict[str, Callable[[_Path], bool]] = {
     "NR": lambda scenario: (scenario.get("radio") or {}).get("technology") == "nr",
     "LTE": lambda scenario: (scenario.get("radio") or {}).get("technology") == "lte",

@@ -11,7 +11,7 @@ from typing import Any
 from celltcp._core import CelltcpError, play_packetdrill
 from celltcp.fidelity.assertions import first_difference
 
-#: What can become of a script.
+#: Outcomes of a script.
 PASSED, FAILED, NOT_APPLICABLE = "passed", "failed", "not applicable"
 
 

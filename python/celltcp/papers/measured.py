@@ -19,7 +19,7 @@ from celltcp.radio.way import Way
 from celltcp.results import Results
 from celltcp.statistics import student_quantile
 
-#: How the columns of slots of parallel connections become one.
+#: Functions that join the columns of slots of parallel connections.
 _JOINED = {
     **dict.fromkeys(("delivered_bytes", "goodput_mbps", "cwnd", "inflight"), "sum"),
     **dict.fromkeys(("retransmissions", "duplicate_acks"), "sum"),
@@ -31,12 +31,12 @@ _JOINED = {
 
 @dataclass(frozen=True)
 class Measured:
-    """Outcome of a scenario, as a table asks for it."""
+    """Outcome of a scenario, with the quantities that tables need."""
 
     comparison: Comparison
-    #: What ran for each CCA of a table: the same, or as the kernel of the experiments had it.
+    #: CCA run for each CCA of a table: the same, or the variant of the kernel in the experiments.
     ran: dict[str, str]
-    #: Values of quantities that are no measure of runs, such as what a selection gains.
+    #: Values of quantities that are not measured in runs, such as the gain of a selection.
     known: dict[str, float] = field(default_factory=dict)
 
     def values(self, asked: Published) -> list[float]:

@@ -20,12 +20,12 @@ class Row:
 
     table: Table
     theirs: Published
-    #: What ran: the CCA of the table, or as the kernel of the experiments had it.
+    #: CCA that was run: that of the table, or the variant in the kernel of the experiments.
     ran: str
     values: list[float]
     #: Mean, with an interval of the kind that the table has.
     here: Estimate
-    #: Runs that it is from, for pictures.
+    #: Values of the runs behind the mean, for pictures.
     source: Measured = field(repr=False)
     #: Whether the claim holds; None without one.
     holds: bool | None = None

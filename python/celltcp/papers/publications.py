@@ -38,7 +38,7 @@ class Publication:
 
     name: str
     source: str
-    #: What was done, in a few words.
+    #: Subject of the experiments, in a few words.
     about: str
     #: CCAs as the kernel of the experiments had them, by today's names.
     era: dict[str, str]

@@ -63,9 +63,9 @@ class Published:
     note: str = ""
     #: Seconds of the run; None for all.
     window: tuple[float, float] | None = None
-    #: Range of what the quantity is by; None for all.
+    #: Range of the zone (MCS or SINR) that the figure is about; None for all.
     zone: tuple[float, float] | None = None
-    #: What the publication says in words, as a relation.
+    #: Statement of the publication in words, as a relation.
     claim: Claim | None = None
 
     @property

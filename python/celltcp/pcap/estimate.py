@@ -47,7 +47,7 @@ class PathEstimate:
     #: Start of each 100 ms since the first packet, s, and the capacity in it at the IP layer, Mbit/s.
     times_s: NDArray[np.float64]
     capacity_mbps: NDArray[np.float64]
-    #: Where the sender filled the path; elsewhere the capacity is taken from before and after.
+    #: Whether the sender filled the path; elsewhere the capacity is taken from before and after.
     is_measured: NDArray[np.bool_]
     buffer_bytes: float
     #: Whether losses of an overflow tell the buffer; else it is what the queue has needed.

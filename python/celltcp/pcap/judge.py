@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from celltcp._core import Scenario
+from celltcp._core import Scenario, in_unit
 from celltcp.pcap.analysis import analyse
 from celltcp.pcap.estimate import PathEstimate, estimate_path
 from celltcp.pcap.others import counts_of_others
 from celltcp.pcap.truth import KINDS, true_losses
-from celltcp.quantities import in_unit
 from celltcp.scenarios import load_scenario
 from celltcp.single import run
 
@@ -42,7 +41,7 @@ class Case:
         return load_scenario(self.scenario, duration=self.duration, changes=self.set)
 
 
-#: What each case is there for stands in its name.
+#: Cases; the name of each tells its purpose.
 CASES = (
     Case("overflow of a long buffer", "steady-20-68", "cubic"),
     Case("overflow of a short buffer", "steady-20-68", "reno", ("path.buffer=40packets",)),
@@ -103,10 +102,10 @@ class Judged:
     buffer_error: float | None
     packets: int
     seconds: float
-    #: What other tools count in the same capture, by tool and name.
+    #: Counts of other tools in the same capture, by tool and name.
     others: dict[str, dict[str, int]]
     counts: dict[str, int]
-    #: What the sender was taken for, and the confidence.
+    #: CCA that the analysis found for the sender, and its confidence.
     guess: tuple[str, float]
     place: tuple[str, float]
 
@@ -176,7 +175,7 @@ def _matched(truth: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
     for seq, t_ns, kind in zip(truth["seq"], truth["t_ns"], truth["kind"], strict=True):
         candidates = rest.get(int(seq), [])
         near = [index for index in candidates if abs(int(found["t_ns"][index]) - int(t_ns)) <= _SAME_NS]
-        # What was found upstream has another time; the order tells which one is meant.
+        # A loss that was found upstream has another time; the order tells which one is meant.
         chosen = near or [index for index in candidates if found["is_upstream"][index]]
         if chosen:
             candidates.remove(chosen[0])

@@ -49,7 +49,7 @@ _LINES: tuple[Any, ...] = (
 )
 _PLACES = {cca: place for family in _FAMILIES for place, cca in enumerate(family)}
 
-#: Of those without a colour of their own: Tol's muted ones, as far as no family has them.
+#: Colours of CCAs that have none of their own: Tol's muted scheme without the colours of families.
 _SPARE_COLOURS = ("#AA4499", "#332288", "#882255", "#999933", "#CC6677", "#777777", "#661100")
 #: Distance of further hues: the golden ratio leaves them far apart.
 _GOLDEN = 0.618

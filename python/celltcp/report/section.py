@@ -100,7 +100,7 @@ class Part:
     """The part of a report that is about one folder of results."""
 
     title: str
-    #: What was asked, in a sentence.
+    #: Question that the results answer, in a sentence.
     asked: str
     findings: tuple[Finding, ...]
     sections: tuple[Section, ...]

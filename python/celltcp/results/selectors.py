@@ -34,7 +34,7 @@ class Used:
         return f"{told}; time under {under}" if under else told
 
     def to_json(self) -> dict[str, Any]:
-        """All of it, as `celltcp compare --json` has it."""
+        """Returns all fields, as `celltcp compare --json` prints them."""
         return {
             "cca": self.lineup,
             "flow": self.flow,

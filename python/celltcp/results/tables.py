@@ -16,9 +16,9 @@ from celltcp.results.folder import KINDS, META, RUNS, kind_in, prepare_folder, w
 
 #: Tables of a campaign, each a Parquet file.
 TABLES = tuple(table.name for table in result_tables())
-#: Those that are there only if something wrote rows.
+#: Tables that exist only if something wrote rows to them.
 OPTIONAL = tuple(table.name for table in result_tables() if table.optional)
-#: Those that a folder of results need not have.
+#: Tables that a folder of results may lack.
 _DISPENSABLE = ("samples", *OPTIONAL)
 
 

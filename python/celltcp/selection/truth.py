@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from celltcp._core import CelltcpError
-from celltcp.quantities import in_unit
+from celltcp._core import CelltcpError, in_unit
 from celltcp.radio.phases import phases_at
 from celltcp.radio.way import Way
 from celltcp.results import Results

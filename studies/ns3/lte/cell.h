@@ -27,7 +27,7 @@ struct CellConfig
     double distanceM = 600.0;
     /// "am" or "um" (3GPP TS 36.322).
     std::string rlc = "am";
-    /// What chooses CQI and MCS: "mi" (mutual information, BLER 10 %) or "piro" (a bound on the BER).
+    /// Method that chooses CQI and MCS: "mi" (mutual information, BLER 10 %) or "piro" (a bound on the BER).
     std::string amc = "mi";
     /// Of the RLC entity that sends downlink, in bytes.
     uint32_t rlcBufferBytes = 0;

@@ -14,7 +14,7 @@ pub(crate) struct Advanced {
     /// Time that a far acknowledgement waits for another ACK to go with.
     piggyback: Duration,
     tells_at: Instant,
-    /// What the sender had been told when the wait began.
+    /// Acknowledgement number that the sender had when the wait began.
     told: u64,
     fallback: Es,
     falls_back: bool,

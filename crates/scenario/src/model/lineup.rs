@@ -2,6 +2,7 @@
 
 use core::str::FromStr;
 
+use super::lineup_text::{LineupText, items, meant};
 use super::{CcaChoice, Middlebox, Scenario};
 
 /// Word for a path without middleboxes.
@@ -23,20 +24,17 @@ impl Lineup {
     /// # Errors
     /// If a name or a parameter is unknown, or a value not allowed.
     pub fn list(text: &str) -> Result<Vec<Self>, String> {
-        let mut items: Vec<String> = Vec::new();
-        for piece in text
-            .split(',')
-            .map(str::trim)
-            .filter(|piece| !piece.is_empty())
-        {
-            let goes_on = piece
-                .find('=')
-                .is_some_and(|sign| !piece[..sign].contains(':'));
-            match items.last_mut() {
-                Some(last) if goes_on => *last = format!("{last},{piece}"),
-                _ => items.push(piece.to_owned()),
-            }
-        }
+        Self::list_with(text, &[], None)
+    }
+
+    /// Parses a list as [`Lineup::list`] does. In it the flow `all` stands for each of the CCAs `all` in turn, and the
+    /// item `own` for the line-up `own`.
+    ///
+    /// # Errors
+    /// If a name or a parameter is unknown, or a value not allowed.
+    pub fn list_with(text: &str, all: &[String], own: Option<&str>) -> Result<Vec<Self>, String> {
+        let items = items(text).into_iter();
+        let items: Vec<String> = items.flat_map(|item| meant(item, all, own)).collect();
         let mut lineups = Vec::new();
         for (number, item) in items.iter().enumerate() {
             let before = number.checked_sub(1).map(|number| items[number].as_str());
@@ -44,6 +42,33 @@ impl Lineup {
             lineups.push(read.map_err(|error| torn(before, error))?);
         }
         Ok(lineups)
+    }
+
+    /// Returns each line-up through each choice of middleboxes in a list such as `none,es:reserve=4,split@es`, middlebox
+    /// by middlebox; unchanged without any.
+    ///
+    /// # Errors
+    /// If a middlebox is unknown, or a line-up names its middleboxes already.
+    pub fn through(lineups: Vec<Self>, list: &str) -> Result<Vec<Self>, String> {
+        let choices = items(list);
+        if choices.is_empty() {
+            return Ok(lineups);
+        }
+        if let Some(lineup) = lineups.iter().find(|lineup| lineup.middleboxes.is_some()) {
+            return Err(format!(
+                "middlebox: {:?} names a middlebox already; leave it out there, or --middlebox",
+                lineup.to_string()
+            ));
+        }
+        let mut found = Vec::new();
+        for choice in &choices {
+            let middleboxes = Some(middleboxes(choice)?);
+            found.extend(lineups.iter().map(|lineup| Self {
+                flows: lineup.flows.clone(),
+                middleboxes: middleboxes.clone(),
+            }));
+        }
+        Ok(found)
     }
 
     /// Gives each of the first flows its CCA, and the path its middleboxes. If there are fewer flows than CCAs, copies of
@@ -85,18 +110,11 @@ impl FromStr for Lineup {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (text, boxes) = text
-            .split_once('@')
-            .map_or((text, None), |(text, boxes)| (text, Some(boxes)));
+        let LineupText {
+            flows: parts,
+            middleboxes: boxes,
+        } = LineupText::of(text);
         let middleboxes = boxes.map(middleboxes).transpose()?;
-        // A plus sign at the end belongs to the name (Westwood+).
-        let mut parts: Vec<String> = Vec::new();
-        for part in text.split('+') {
-            match parts.last_mut() {
-                Some(last) if part.trim().is_empty() => last.push('+'),
-                _ => parts.push(part.to_owned()),
-            }
-        }
         let mut choices = Vec::new();
         for (number, part) in parts.iter().enumerate() {
             let before = number.checked_sub(1).map(|number| parts[number].as_str());
@@ -227,6 +245,27 @@ mod tests {
         assert_eq!(scenario.path.middleboxes.len(), 0);
         let error = Lineup::list("cubic@ess").unwrap_err();
         assert!(error.contains("unknown variant `ess`"), "{error}");
+    }
+
+    #[test]
+    fn words_of_a_list_stand_for_several() {
+        let all = ["reno".to_owned(), "bbr".to_owned()];
+        let written = |text: &str| -> Vec<String> {
+            let lineups = Lineup::list_with(text, &all, Some("cubic:beta=0.8,hystart=off"));
+            let lineups = lineups.expect("it can be read");
+            lineups.iter().map(Lineup::to_string).collect()
+        };
+        assert_eq!(
+            written("own,all@es:reserve=4,at=node-1,cubic+all"),
+            [
+                "cubic:beta=0.8,hystart=off",
+                "reno@es:at=node-1,reserve=4",
+                "bbr@es:at=node-1,reserve=4",
+                "cubic+reno",
+                "cubic+bbr"
+            ]
+        );
+        assert!(Lineup::list("all").is_err() && Lineup::list("own").is_err());
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod cca;
 mod flow;
 mod kernel;
 mod lineup;
+mod lineup_text;
 mod path;
 mod scenario;
 mod switch;
@@ -15,6 +16,7 @@ pub use config::{Buffer, Cross};
 pub use flow::Flow;
 pub use kernel::{Kernel, kernel_text};
 pub use lineup::Lineup;
+pub use lineup_text::{ALL, FlowText, LineupText, OWN};
 pub use middlebox::{Middlebox, Promise};
 pub use net::{
     Codel, FqCodel, GilbertElliott, Jitter, JitterDistribution, Loss, Pie, Queue, Threshold,

@@ -62,7 +62,7 @@ impl Table {
                 if name != ANY {
                     named(field, name)?;
                 } else if self.equals.is_empty() {
-                    let reason = "\"*\" stands for nobody, as method.table.equals is empty; allowed: \
+                    let reason = "\"*\" stands for no CCA, as method.table.equals is empty; allowed: \
                                   a congestion control";
                     return Err((field, reason.to_owned()));
                 }

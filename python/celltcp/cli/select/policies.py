@@ -37,5 +37,5 @@ def policies(name: str | None, schema: bool, features: bool) -> None:
         for each in builtin_policies():
             click.echo(f"{each:<22}{describe_policy(each)['description']}")
         click.echo("\nParameters of auto, as in --cca auto:policy=rules,requirement=delay:")
-        for parameter, meaning in auto_parameters():
-            click.echo(f"  {parameter:<14}{meaning}")
+        for parameter, meaning, default in auto_parameters():
+            click.echo(f"  {parameter:<14}{meaning}; default {default}")

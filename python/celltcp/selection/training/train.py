@@ -30,9 +30,7 @@ from celltcp.selection.training.whole_runs import fixed, regret, selecting, whol
 #: Features of the radio, which only some senders are told.
 LEFT_OUT = ("sinr", "speed")
 
-_DESCRIPTION = (
-    "Trees that have learnt from networks drawn at random who does best from what a sender sees."
-)
+_DESCRIPTION = "Decision trees, trained on networks drawn at random, predict the best CCA."
 
 #: Name of the policy among fixed CCAs.
 POLICY = "policy"
