@@ -165,6 +165,27 @@ def test_a_video_is_watched_as_on_the_native_engine(linux: Engine) -> None:
     assert figures(linux) == pytest.approx(figures(engine()), rel=0.02)
 
 
+@pytest.mark.parametrize(
+    ("workload", "wanted"),
+    [
+        ("{ kind = 'page', count = 3, gap = '500ms' }", ("page_load_s",)),
+        ("{ kind = 'page', count = 3, gap = '500ms', multiplexed = true }", ("page_load_s",)),
+        ("{ kind = 'frames' }", ("frames", "late_share", "frame_delay_ms")),
+    ],
+)
+def test_pages_and_frames_take_as_long_as_on_the_native_engine(
+    linux: Engine, workload: str, wanted: tuple[str, ...]
+) -> None:
+    def figures(which: Engine) -> list[float]:
+        changes = {"flows.0.workload": workload, "duration": "20s"}
+        events = run(which, "cubic", changes)["events"].to_pylist()
+        return [float(each["detail"]) for each in events if each["kind"] in wanted]
+
+    found = figures(linux)
+    assert found
+    assert found == pytest.approx(figures(engine()), rel=0.05)
+
+
 def test_a_server_answers_requests(linux: Engine) -> None:
     requests = (
         '{ kind = "request-response", request = "2kB", response = "50kB", think = "30ms", '

@@ -29,6 +29,8 @@ _OTHERS = (
     'path.jitter = { distribution = "normal", mean = "3ms", sd = "1ms" }',
     'flows.0.workload = { kind = "on-off", on = "1s", off = { kind = "exponential", mean = "1s" } }',
     'flows.0.workload = { kind = "request-response", response = "30kB", gap = "100ms" }',
+    'flows.0.workload = { kind = "page", object = "5kB", depth = 2, multiplexed = true }',
+    'flows.0.workload = { kind = "frames", size = "4kB", interval = "20ms", deadline = "100ms" }',
     'flows.0.workload = { kind = "sequence", size = { kind = "pareto", shape = 1.2, scale = "4kB" } }',
     'flows.0.switch = [{ at = "1s", to = "bbr", how = "context" }]',
 )

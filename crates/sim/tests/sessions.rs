@@ -160,3 +160,48 @@ fn a_viewer_who_sees_nothing_leaves() {
     assert_eq!(figure(&tables, "watched_s"), Some(0.0));
     assert_eq!(figure(&tables, "startup_s"), None);
 }
+
+/// Loads one page over HTTP/1.1 or HTTP/2; returns its time, and the number of connections.
+fn page_load(multiplexed: bool, rtt: &str) -> (f64, usize) {
+    let page = format!(
+        "flows.0.workload={{ kind = 'page', object = '5kB', objects = 24, depth = 1, count = 1, \
+         multiplexed = {multiplexed} }}"
+    );
+    let rtt = format!("path.rtt={rtt}");
+    let tables = run(&scenario("steady-20-68", &[&page, &rtt, "duration=20s"]), 1);
+    let load = figure(&tables, "page_load_s").expect("the page was loaded");
+    (load, tables.flows.len())
+}
+
+#[test]
+fn a_page_over_one_multiplexed_connection_needs_fewer_round_trips() {
+    let ((one, single), (six, several)) = (page_load(true, "'200ms'"), page_load(false, "'200ms'"));
+    assert_eq!((single, several), (1, 6));
+    // Handshake and document take three round trips. Five more connections need another one to open, then each carries
+    // an object per round trip. Over one connection the objects follow the document at once.
+    assert!(six > 7.0 * 0.2 && six < 9.0 * 0.2, "{six}");
+    assert!(one > 3.0 * 0.2 && one < 6.0 * 0.2, "{one}");
+}
+
+#[test]
+fn frames_are_late_when_the_link_is_slower_than_the_camera() {
+    let call = |rate: &str| {
+        let rate = format!("path.down={rate}");
+        let workload = "flows.0.workload={ kind = 'frames' }";
+        run(
+            &scenario("steady-20-68", &[workload, &rate, "duration=20s"]),
+            1,
+        )
+    };
+    let fast = call("'20Mbit/s'");
+    // Only the first frame is late, which waits for the handshake.
+    let late = figure(&fast, "late_share").unwrap() * figure(&fast, "frames").unwrap();
+    assert!((late - 1.0).abs() < 1e-6, "{late}");
+    // Half of the round trip, and 10 kB at 20 Mbit/s; the window is smaller than a few frames at first.
+    let delay = figure(&fast, "frame_delay_ms").unwrap();
+    assert!(delay > 38.0 && delay < 70.0, "{delay}");
+    // 2.4 Mbit/s into 2 Mbit/s.
+    let slow = call("'2Mbit/s'");
+    assert!(figure(&slow, "late_share").unwrap() > 0.5);
+    assert!(figure(&slow, "frames").unwrap() > 590.0);
+}

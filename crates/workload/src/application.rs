@@ -52,11 +52,16 @@ impl End {
 /// Number of bytes that stands for as many as the connection takes.
 pub const ENDLESS: u64 = u64::MAX;
 
-/// Command of an application. All but [`Command::Open`] and [`Command::WakeAt`] concern the connection that it opened
-/// last, and do nothing once that has been completed.
+/// Command of an application.
+///
+/// An application with several connections at a time keeps each in a slot of its own; others use slot 0 only. All
+/// commands but [`Command::WakeAt`] concern one slot: that of the call, or that of the latest [`Command::Turn`] in it.
+/// They do nothing once the connection there has been completed.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Command {
-    /// Opens a connection. Bytes that are written before its handshake is complete wait for it.
+    /// Turns to the connection in another slot, for the rest of the commands of this call.
+    Turn(usize),
+    /// Opens a connection in the slot. Bytes that are written before its handshake is complete wait for it.
     Open,
     /// Writes a message of this many bytes at an end; [`Application::received`] reports when the other end has all of
     /// them.
@@ -84,6 +89,9 @@ pub trait Application: Send {
     fn follows(&self) -> bool {
         false
     }
+
+    /// Called before each other call with the slot of the connection that it is about; 0 if it is about none.
+    fn turn(&mut self, _slot: usize) {}
 
     /// Called when `bytes` more have arrived at `end`, before [`Application::received`].
     fn progressed(&mut self, _now: Instant, _end: End, _bytes: u64, _out: &mut Vec<Command>) {}

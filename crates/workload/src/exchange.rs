@@ -37,6 +37,8 @@ impl Direction {
 pub(crate) struct Exchange {
     /// Number of the session that opened it.
     pub(crate) session: usize,
+    /// Its slot there.
+    pub(crate) slot: usize,
     stage: Stage,
     stands: bool,
     /// Both directions, by the end that writes.
@@ -44,9 +46,10 @@ pub(crate) struct Exchange {
 }
 
 impl Exchange {
-    pub(crate) fn new(session: usize) -> Self {
+    pub(crate) fn new(session: usize, slot: usize) -> Self {
         Self {
             session,
+            slot,
             stage: Stage::Open,
             stands: false,
             directions: [Direction::default(); 2],

@@ -7,7 +7,9 @@
 mod application;
 mod bulk;
 mod exchange;
+mod frames;
 mod on_off;
+mod page;
 mod request_response;
 mod sequence;
 mod sessions;
@@ -17,7 +19,9 @@ mod workload;
 
 pub use application::{Application, Command, ENDLESS, End, Opens};
 pub use bulk::Bulk;
+pub use frames::Frames;
 pub use on_off::OnOff;
+pub use page::Page;
 pub use request_response::RequestResponse;
 pub use sequence::Sequence;
 pub use sessions::{Action, FlowPlan, Sessions};

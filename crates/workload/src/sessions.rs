@@ -97,8 +97,23 @@ struct Session {
     /// The end that opens its connections.
     opens: End,
     next_at: Instant,
-    /// The connection that it opened last, until that is completed.
-    present: Option<u32>,
+    /// Its connections by slot, each until it is completed.
+    present: Vec<Option<u32>>,
+}
+
+impl Session {
+    /// Returns the connection of a slot.
+    fn connection(&self, slot: usize) -> Option<u32> {
+        self.present.get(slot).copied().flatten()
+    }
+
+    /// Notes the connection of a slot.
+    fn set(&mut self, slot: usize, connection: Option<u32>) {
+        if slot >= self.present.len() {
+            self.present.resize(slot + 1, None);
+        }
+        self.present[slot] = connection;
+    }
 }
 
 /// The sessions of a run, in the order of their flows, and all of their connections.
@@ -140,7 +155,7 @@ impl Sessions {
             flow,
             opens,
             next_at: start,
-            present: None,
+            present: Vec::new(),
         });
         self.find_due();
     }
@@ -155,7 +170,7 @@ impl Sessions {
         let (at, index) = self.due;
         if at <= now && at < Instant::NEVER {
             self.sessions[index].next_at = Instant::NEVER;
-            self.tell(now, index, |application, out| application.wake(now, out));
+            self.tell(now, index, 0, |application, out| application.wake(now, out));
             self.find_due();
         }
     }
@@ -173,7 +188,7 @@ impl Sessions {
     /// Returns the connections of a flow that are open, in the order of its sessions.
     pub fn open_connections(&self, flow: usize) -> impl Iterator<Item = u32> {
         let of_flow = self.sessions.iter().filter(move |each| each.flow == flow);
-        of_flow.filter_map(|session| session.present)
+        of_flow.flat_map(|session| session.present.iter().copied().flatten())
     }
 
     /// Returns how many bytes are to be written at an end, [`ENDLESS`](crate::ENDLESS) for as many as the
@@ -197,12 +212,12 @@ impl Sessions {
     /// Notes that `total` bytes have arrived in order at `end` so far; returns how many of them are new.
     pub fn received(&mut self, now: Instant, connection: u32, end: End, total: u64) -> u64 {
         let exchange = &mut self.exchanges[connection as usize];
-        let session = exchange.session;
+        let (session, slot) = (exchange.session, exchange.slot);
         let fresh = exchange.arrive(end, total);
         // Most segments at the sender bring no data.
         if fresh > 0 {
             if self.sessions[session].follows {
-                self.tell(now, session, |application, out| {
+                self.tell(now, session, slot, |application, out| {
                     application.progressed(now, end, fresh, out);
                 });
             }
@@ -223,7 +238,9 @@ impl Sessions {
     /// Notes the end of the run: applications record their last figures.
     pub fn stop(&mut self, now: Instant) {
         for index in 0..self.sessions.len() {
-            self.tell(now, index, |application, out| application.stopped(now, out));
+            self.tell(now, index, 0, |application, out| {
+                application.stopped(now, out)
+            });
         }
     }
 
@@ -233,31 +250,37 @@ impl Sessions {
 
     fn tell_arrival(&mut self, now: Instant, connection: u32, end: End) {
         let exchange = &mut self.exchanges[connection as usize];
-        let session = exchange.session;
+        let (session, slot) = (exchange.session, exchange.slot);
         if let Some(bytes) = exchange.take_news(end) {
-            self.tell(now, session, |application, out| {
+            self.tell(now, session, slot, |application, out| {
                 application.received(now, end, bytes, out);
             });
         }
         self.settle(now, connection);
     }
 
-    /// Calls the application of a session, and executes its commands.
+    /// Calls the application of a session for its connection in `slot`, and executes its commands.
     fn tell(
         &mut self,
         now: Instant,
         index: usize,
+        mut slot: usize,
         what: impl FnOnce(&mut dyn Application, &mut Vec<Command>),
     ) {
         let mut commands = core::mem::take(&mut self.commands);
-        what(&mut *self.sessions[index].application, &mut commands);
+        let application = &mut *self.sessions[index].application;
+        application.turn(slot);
+        what(application, &mut commands);
         for command in commands.drain(..) {
-            self.obey(now, index, command);
+            match command {
+                Command::Turn(to) => slot = to,
+                _ => self.obey(now, index, slot, command),
+            }
         }
         self.commands = commands;
     }
 
-    fn obey(&mut self, now: Instant, index: usize, command: Command) {
+    fn obey(&mut self, now: Instant, index: usize, slot: usize, command: Command) {
         match command {
             Command::WakeAt(at) => {
                 self.sessions[index].next_at = at;
@@ -265,9 +288,9 @@ impl Sessions {
             }
             Command::Open => {
                 let connection = self.exchanges.len() as u32;
-                self.exchanges.push(Exchange::new(index));
+                self.exchanges.push(Exchange::new(index, slot));
                 let session = &mut self.sessions[index];
-                session.present = Some(connection);
+                session.set(slot, Some(connection));
                 return self.actions.push_back(Action::Open {
                     connection,
                     flow: session.flow,
@@ -277,7 +300,7 @@ impl Sessions {
             }
             _ => {}
         }
-        let Some(connection) = self.sessions[index].present else {
+        let Some(connection) = self.sessions[index].connection(slot) else {
             return;
         };
         let exchange = &mut self.exchanges[connection as usize];
@@ -318,7 +341,7 @@ impl Sessions {
                 self.settle(now, connection);
                 return self.finish(connection);
             }
-            Command::Open | Command::WakeAt(_) => return,
+            Command::Open | Command::WakeAt(_) | Command::Turn(_) => return,
         };
         self.actions.push_back(Action::Write { connection, end });
     }
@@ -336,14 +359,14 @@ impl Sessions {
         let Some(end) = exchange.take_completion() else {
             return;
         };
-        let index = exchange.session;
+        let (index, slot) = (exchange.session, exchange.slot);
         let steps = [
             Action::Complete { connection },
             Action::Close { connection, end },
         ];
         self.actions.extend(steps);
-        self.sessions[index].present = None;
-        self.tell(now, index, |application, out| {
+        self.sessions[index].set(slot, None);
+        self.tell(now, index, slot, |application, out| {
             application.completed(now, out);
         });
     }

@@ -7,7 +7,7 @@ use units::Duration;
 use units::random::Stream;
 
 use crate::application::Application;
-use crate::{Bulk, OnOff, RequestResponse, Sequence, Video};
+use crate::{Bulk, Frames, OnOff, Page, RequestResponse, Sequence, Video};
 
 /// Distribution of times with a mean of a second.
 pub(crate) const SECOND: Distribution<Duration> = Distribution::Exponential {
@@ -62,6 +62,10 @@ kinds! {
     OnOff(OnOff) = "on-off",
     /// The receiving node asks and the sending node answers, again and again on one connection.
     RequestResponse(RequestResponse) = "request-response",
+    /// The receiving node loads pages: a document and the objects that it refers to.
+    Page(Page) = "page",
+    /// The sending node sends a frame at regular times.
+    Frames(Frames) = "frames",
     /// The receiving node plays a video by adaptive streaming.
     Video(Video) = "video",
 }

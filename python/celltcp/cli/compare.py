@@ -93,7 +93,12 @@ def print_comparison(result: Comparison) -> None:
     from celltcp.cli.published import print_outcome
     from celltcp.labels import labels
     from celltcp.papers.beside import beside
-    from celltcp.report.comparison_tables import means_table, shares_table, verdict_text
+    from celltcp.report.comparison_tables import (
+        figures_table,
+        means_table,
+        shares_table,
+        verdict_text,
+    )
     from celltcp.report.terminal import terminal_table
     from celltcp.results.origin import ran_by
     from celltcp.results.selectors import used_in
@@ -101,6 +106,8 @@ def print_comparison(result: Comparison) -> None:
     names = labels(result.ccas)
     console = wide_console()
     print_fitting(console, means_table(result))
+    if result.figures:
+        print_fitting(console, figures_table(result))
     for warning in result.warnings:
         console.print(f"warning: {warning}", style="yellow", highlight=False)
     if result.several_flows:

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from celltcp._core import CelltcpError
 from celltcp.attachments import Attachment
 from celltcp.ccas import middlebox_of
+from celltcp.comparison.figures import FIGURES
 from celltcp.comparison.runs import run_table, together
 from celltcp.labels import counted
 from celltcp.requirements import QOE, REQUIREMENTS, metric_of, required_in, weights_among
@@ -54,7 +55,9 @@ class Comparison(Recorded):
         self.runs = run_table(results, weights)
         if QOE in self.runs:
             self.requirements[QOE] = QOE
-            self.metrics = (*self.metrics, QOE)
+        #: Figures of the applications, such as the score of a video.
+        self.figures = tuple(name for name in FIGURES if name in self.runs)
+        self.metrics = (*self.metrics, *self.figures)
 
     @property
     def ccas(self) -> list[str]:

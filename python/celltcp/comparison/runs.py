@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from celltcp._core import jain
+from celltcp.comparison.figures import application_figures
 from celltcp.requirements import Weights, weighted_pm
 from celltcp.results import Results
 from celltcp.results.frames import frame, spans
@@ -25,9 +24,6 @@ _FLOW_COLUMNS = [
 
 #: Columns of early acknowledgements, which results of earlier versions do not have.
 _EARLY = ("acked_early_bytes", "acked_early_ends")
-
-#: Figures of video sessions, which their events have.
-_VIDEO = ("qoe", "startup_s", "stalls", "stalled_s", "bitrate_mbps", "switches")
 
 
 def run_table(results: Results, weights: Sequence[Weights]) -> pd.DataFrame:
@@ -74,35 +70,11 @@ def run_table(results: Results, weights: Sequence[Weights]) -> pd.DataFrame:
             "pm_delay": weighted("pm_delay"),
             **{each.metric: weighted(each.metric) for each in weights},
             **{name: each_run(name, sum) for name in early},
-            **_video(results, tested, runs["run"]),
+            **application_figures(results, tested, runs["run"]),
             "fairness": [jain(sharing.get(run, [])) for run in runs["run"]],
             "duration_s": runs["duration_s"],
         }
     )
-
-
-def _video(results: Results, tested: pd.DataFrame, runs: pd.Series) -> dict[str, NDArray[np.float64]]:
-    """Returns the figures of the video sessions of the flow under test, as means of each run.
-
-    Without video there are none.
-    """
-    if "events" not in results.tables:
-        # An evaluation keeps none.
-        return {}
-    events = results.tables["events"].select(["run", "flow", "kind", "detail"])
-    found = frame(events.filter(pc.is_in(events["kind"].cast(pa.string()), value_set=pa.array(_VIDEO))))
-    if found.empty:
-        return {}
-    found = found.merge(tested[["run", "flow"]], on=["run", "flow"])
-    found["value"] = found["detail"].astype(float)
-    means = found.groupby(["kind", "run"], observed=True)["value"].mean()
-    known = set(found["kind"])
-    return {
-        kind: means[kind].reindex(runs).to_numpy(np.float64)
-        if kind in known
-        else np.full(len(runs), math.nan)
-        for kind in _VIDEO
-    }
 
 
 def _first_names(flows: pd.DataFrame) -> pd.Series:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from celltcp.labels import labels
 from celltcp.papers.beside import beside
-from celltcp.report.comparison_tables import means_table, shares_table
+from celltcp.report.comparison_tables import figures_table, means_table, shares_table
 from celltcp.report.findings import differences_table, findings_of
 from celltcp.report.means import runs_text
 from celltcp.report.origin import origin_sections
@@ -68,6 +68,8 @@ def _tables(result: Comparison) -> list[Section]:
             "of it is within 1 % of that mean. Undecided means that it includes zero and is wider.",
         )
         sections.append(Section("How sure", differences, text=told))
+    if result.figures:
+        sections.append(Section("What the application got", figures_table(result)))
     if result.several_flows:
         sections.append(Section("Shares of the flows", shares_table(result)))
     return sections

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from celltcp.comparison.figures import FIGURES
 from celltcp.labels import labels
 from celltcp.report.means import mean_text, runs_text
 from celltcp.report.section import Column, Table
@@ -39,19 +40,36 @@ _METRICS = tuple(Column(heading, is_number=True, name=metric) for metric, headin
 def means_table(result: Comparison) -> Table:
     """Returns mean and 95 % interval of each metric, a row per CCA."""
     about = result.results.about
-    asked = [name for name in result.requirements if name not in REQUIREMENTS]
+    asked = [name for name in result.requirements if name not in (*REQUIREMENTS, QOE)]
     names = labels(result.ccas)
     rows = []
     for cca in result.ccas:
         mine = result.runs[result.runs["cca"] == cca]
         weighed = [mean_text(mine[result.requirements[name]], 3) for name in asked]
         rows.append((names[cca], *_cells(mine), *weighed))
-    headings = ("QoE\nMOS" if name == QOE else f"PM\n{name}" for name in asked)
-    others = (Column(heading, is_number=True) for heading in headings)
+    others = (Column(f"PM\n{name}", is_number=True) for name in asked)
     return Table(
         columns=(Column("CCA", folds=True), *_METRICS, *others),
         rows=tuple(rows),
         title=f"{about['name']}: mean and 95 % interval over {runs_text(about['runs'])}",
+        ccas={names[cca]: cca for cca in result.ccas},
+    )
+
+
+def figures_table(result: Comparison) -> Table:
+    """Returns mean and 95 % interval of the figures of the applications, a row per CCA."""
+    about = result.results.about
+    names = labels(result.ccas)
+    shown = [(name, FIGURES[name]) for name in result.figures]
+    rows = []
+    for cca in result.ccas:
+        mine = result.runs[result.runs["cca"] == cca]
+        rows.append((names[cca], *(mean_text(mine[name], figure.digits) for name, figure in shown)))
+    columns = (Column(figure.heading, is_number=True, name=name) for name, figure in shown)
+    return Table(
+        columns=(Column("CCA", folds=True), *columns),
+        rows=tuple(rows),
+        title=f"What the application got: mean and 95 % interval over {runs_text(about['runs'])}",
         ccas={names[cca]: cca for cca in result.ccas},
     )
 

@@ -1,0 +1,207 @@
+//! Real-time frames: the server sends a frame at regular times, as in a video call, on one connection.
+
+use std::collections::VecDeque;
+
+use config::{At, Distribution, Wrong, positive, table};
+use units::random::Stream;
+use units::{Bytes, Duration, Instant};
+
+use crate::application::{Application, Command, End};
+use crate::workload::Settings;
+
+table! {
+    /// Frames in real time. No frame is left out: what the connection does not take yet waits at the sending node. At
+    /// the end of the run, events have "frames" (frames that were sent), "late_share" (share of them that arrived after
+    /// the deadline, or not at all), and the mean and the highest "frame_delay_ms" and "frame_delay_max_ms" of those
+    /// that arrived. Frames whose deadline is after the end of the run count only if they have arrived.
+    pub struct Frames {
+        /// Payload of each frame; default 10kB, which is 2.4 Mbit/s.
+        pub size: Distribution<Bytes> = Distribution::Constant {
+            value: Bytes::new(10_000),
+        },
+        /// Time from a frame to the next; default 33ms.
+        pub interval: Duration = Duration::from_millis(33),
+        /// Time from the sending of a frame until all of it has to be there; default 150ms (ITU-T G.114).
+        pub deadline: Duration = Duration::from_millis(150),
+    }
+}
+
+impl Settings for Frames {
+    fn check(&self) -> Result<(), Wrong> {
+        self.size.check(false).at("size")?;
+        positive("interval", self.interval)?;
+        positive("deadline", self.deadline)
+    }
+
+    fn is_random(&self) -> bool {
+        self.size.is_random()
+    }
+
+    fn application(&self, draws: Stream) -> Box<dyn Application> {
+        Box::new(Camera::new(self.clone(), draws))
+    }
+}
+
+/// Frame on its way.
+#[derive(Clone, Copy, Debug)]
+struct OnTheWay {
+    sent: Instant,
+    /// Bytes of the connection up to its end.
+    end: u64,
+}
+
+/// Sender of the frames of a flow.
+pub(crate) struct Camera {
+    config: Frames,
+    draws: Stream,
+    is_open: bool,
+    on_the_way: VecDeque<OnTheWay>,
+    sent_bytes: u64,
+    arrived_bytes: u64,
+    arrived: u64,
+    late: u64,
+    delays: Duration,
+    longest: Duration,
+}
+
+impl Camera {
+    pub(crate) fn new(config: Frames, draws: Stream) -> Self {
+        Self {
+            config,
+            draws,
+            is_open: false,
+            on_the_way: VecDeque::new(),
+            sent_bytes: 0,
+            arrived_bytes: 0,
+            arrived: 0,
+            late: 0,
+            delays: Duration::ZERO,
+            longest: Duration::ZERO,
+        }
+    }
+
+    fn has_missed(&self, frame: &OnTheWay, now: Instant) -> bool {
+        now.saturating_since(frame.sent) > self.config.deadline
+    }
+}
+
+impl Application for Camera {
+    fn follows(&self) -> bool {
+        true
+    }
+
+    fn wake(&mut self, now: Instant, out: &mut Vec<Command>) {
+        if !self.is_open {
+            self.is_open = true;
+            out.push(Command::Open);
+        }
+        let bytes = self.config.size.draw(&mut self.draws).get().max(1);
+        self.sent_bytes += bytes;
+        self.on_the_way.push_back(OnTheWay {
+            sent: now,
+            end: self.sent_bytes,
+        });
+        out.extend([
+            Command::Send(End::Server, bytes),
+            Command::WakeAt(now + self.config.interval),
+        ]);
+    }
+
+    fn progressed(&mut self, now: Instant, _: End, bytes: u64, _: &mut Vec<Command>) {
+        self.arrived_bytes += bytes;
+        while let Some(frame) = self.on_the_way.front().copied()
+            && frame.end <= self.arrived_bytes
+        {
+            self.on_the_way.pop_front();
+            let delay = now.saturating_since(frame.sent);
+            self.arrived += 1;
+            self.late += u64::from(self.has_missed(&frame, now));
+            self.delays += delay;
+            self.longest = self.longest.max(delay);
+        }
+    }
+
+    fn stopped(&mut self, now: Instant, out: &mut Vec<Command>) {
+        let missing = self
+            .on_the_way
+            .iter()
+            .filter(|frame| self.has_missed(frame, now))
+            .count() as u64;
+        let sent = self.arrived + missing;
+        if sent == 0 {
+            return;
+        }
+        out.push(Command::Record("frames", sent as f64));
+        out.push(Command::Record(
+            "late_share",
+            (self.late + missing) as f64 / sent as f64,
+        ));
+        if self.arrived > 0 {
+            let milliseconds = |delay: Duration| delay.as_nanos() as f64 / 1e6;
+            let mean = milliseconds(self.delays) / self.arrived as f64;
+            out.push(Command::Record("frame_delay_ms", mean));
+            let longest = milliseconds(self.longest);
+            out.push(Command::Record("frame_delay_max_ms", longest));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::random::Purpose;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    /// Sends three frames of 1000 bytes every 33 ms.
+    fn camera() -> Camera {
+        let config = Frames {
+            size: Distribution::Constant {
+                value: Bytes::new(1_000),
+            },
+            ..Frames::default()
+        };
+        config.check().unwrap();
+        let mut camera = Camera::new(config, Stream::new(1, Purpose::Workload, 0));
+        let mut out = Vec::new();
+        for frame in 0..3 {
+            camera.wake(at(33 * frame), &mut out);
+        }
+        assert_eq!(out[0], Command::Open);
+        assert_eq!(out.last(), Some(&Command::WakeAt(at(99))));
+        camera
+    }
+
+    #[test]
+    fn a_frame_is_late_when_its_last_byte_comes_after_the_deadline() {
+        let mut camera = camera();
+        let mut out = Vec::new();
+        camera.progressed(at(150), End::Client, 1_000, &mut out);
+        // The second frame has 183 ms, and the last byte comes a millisecond later.
+        camera.progressed(at(183), End::Client, 999, &mut out);
+        camera.progressed(at(184), End::Client, 1, &mut out);
+        // The third frame has not arrived, and its deadline is later than the end of the run.
+        camera.stopped(at(200), &mut out);
+        let expected = [
+            Command::Record("frames", 2.0),
+            Command::Record("late_share", 0.5),
+            Command::Record("frame_delay_ms", 150.5),
+            Command::Record("frame_delay_max_ms", 151.0),
+        ];
+        assert_eq!(out, expected);
+    }
+
+    #[test]
+    fn frames_that_never_arrive_are_late() {
+        let mut camera = camera();
+        let mut out = Vec::new();
+        camera.stopped(at(1_000), &mut out);
+        let expected = [
+            Command::Record("frames", 3.0),
+            Command::Record("late_share", 1.0),
+        ];
+        assert_eq!(out, expected);
+    }
+}

@@ -1,0 +1,330 @@
+//! Pages: the client loads a document and the objects that it refers to, over several connections or over one.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use config::{At, Distribution, Wrong, count, table};
+use units::random::Stream;
+use units::{Bytes, Duration, Instant};
+
+use crate::application::{Application, Command, End};
+use crate::workload::{SECOND, Settings, at_least_one};
+
+/// Most connections of a page load.
+const MOST_CONNECTIONS: u32 = 32;
+
+table! {
+    /// Pages that the receiving node loads, one after another. A page is a document and objects. An object is requested
+    /// when the one that names it has arrived and was parsed; the document names those of the first level. At the end
+    /// of each page, events have "page_load_s", the time from the opening of the first connection to the last byte.
+    /// Connections are closed after each page.
+    pub struct Page {
+        /// Payload of the document; default 30kB.
+        pub document: Distribution<Bytes> = Distribution::Constant {
+            value: Bytes::new(30_000),
+        },
+        /// Number of objects; default 70.
+        pub objects: u32 = 70,
+        /// Payload of each object; default log-normal with a median of 10kB and a sigma of 1.4.
+        pub object: Distribution<Bytes> = Distribution::Lognormal {
+            median: Bytes::new(10_000),
+            sigma: 1.4,
+        },
+        /// Levels of objects: each object of a level is named by one of the level before; default 3.
+        pub depth: u32 = 3,
+        /// Time from the arrival of a document or object to the requests for what it names; default 10ms.
+        pub parse: Distribution<Duration> = Distribution::Constant {
+            value: Duration::from_millis(10),
+        },
+        /// Connections at the same time, each with one request at a time as in HTTP/1.1; default 6.
+        pub connections: u32 = 6,
+        /// Whether all requests go over one connection at once, and the responses follow each other, as in HTTP/2;
+        /// default false. `connections` means nothing then.
+        pub multiplexed: bool,
+        /// Payload of each request; default 500B.
+        pub request: Bytes = Bytes::new(500),
+        /// Time from the last byte of a request at the sending node to the first byte of the response; default 10ms.
+        pub think: Distribution<Duration> = Distribution::Constant {
+            value: Duration::from_millis(10),
+        },
+        /// Time from the end of a page to the next; default exponential with a mean of 1s.
+        pub gap: Distribution<Duration> = SECOND,
+        /// Number of pages; unset: as many as fit into the run.
+        pub count: Option<u32>,
+    }
+}
+
+impl Settings for Page {
+    fn check(&self) -> Result<(), Wrong> {
+        self.document.check(false).at("document")?;
+        self.object.check(false).at("object")?;
+        count("depth", self.depth, 1, 100)?;
+        self.parse.check(true).at("parse")?;
+        count("objects", self.objects, 0, 10_000)?;
+        count("connections", self.connections, 1, MOST_CONNECTIONS)?;
+        self.think.check(true).at("think")?;
+        self.gap.check(true).at("gap")?;
+        at_least_one("count", self.count, "1 page or more")
+    }
+
+    fn is_random(&self) -> bool {
+        // The objects that name others are drawn.
+        true
+    }
+
+    fn application(&self, draws: Stream) -> Box<dyn Application> {
+        Box::new(Browser::new(self.clone(), draws))
+    }
+}
+
+/// Document or object of a page.
+#[derive(Clone, Debug, Default)]
+struct Object {
+    bytes: u64,
+    /// The objects that it names.
+    names: Vec<usize>,
+}
+
+/// Connection of a page load.
+#[derive(Clone, Debug, Default)]
+struct Line {
+    is_open: bool,
+    /// Objects whose requests are on their way.
+    asked: VecDeque<usize>,
+    /// Request bytes at the server that belong to no complete request yet.
+    partial: u64,
+    /// Objects whose responses are on their way, with the bytes of each that have not arrived.
+    answers: VecDeque<(usize, u64)>,
+    /// Time before which no response begins: they leave in the order of the requests.
+    busy_until: Instant,
+}
+
+impl Line {
+    fn is_idle(&self) -> bool {
+        self.asked.is_empty() && self.answers.is_empty()
+    }
+}
+
+/// What is due at a time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Due {
+    /// The client has parsed an object.
+    Parsed(usize),
+    /// The server answers the oldest request on a connection.
+    Answer(usize),
+    /// The next page begins.
+    Page,
+}
+
+/// Browser of a flow, and its server.
+pub(crate) struct Browser {
+    config: Page,
+    draws: Stream,
+    objects: Vec<Object>,
+    lines: Vec<Line>,
+    /// Objects that are to be requested.
+    waiting: VecDeque<usize>,
+    /// Objects that have not arrived.
+    missing: usize,
+    /// Connections that are still being closed.
+    closing: usize,
+    begun: Instant,
+    pages: u32,
+    /// What is due, by time and order.
+    due: BTreeMap<(Instant, u64), Due>,
+    order: u64,
+    /// Time of the latest [`Command::WakeAt`].
+    wake_at: Instant,
+    /// The connection that the call is about.
+    slot: usize,
+}
+
+impl Browser {
+    pub(crate) fn new(config: Page, draws: Stream) -> Self {
+        let lines = if config.multiplexed {
+            1
+        } else {
+            config.connections
+        };
+        Self {
+            lines: vec![Line::default(); lines as usize],
+            config,
+            draws,
+            objects: Vec::new(),
+            waiting: VecDeque::new(),
+            missing: 0,
+            closing: 0,
+            begun: Instant::ZERO,
+            pages: 0,
+            due: BTreeMap::new(),
+            order: 0,
+            wake_at: Instant::NEVER,
+            slot: 0,
+        }
+    }
+
+    /// Draws a page: the document is object 0.
+    fn draw(&mut self) {
+        let draws = &mut self.draws;
+        let document = self.config.document.draw(draws).get().max(1);
+        let count = self.config.objects as usize;
+        let mut objects = vec![Object::default(); count + 1];
+        objects[0].bytes = document;
+        // Levels are as large as each other; the first ones take the rest.
+        let depth = (self.config.depth as usize).min(count.max(1));
+        let mut above = 0..1;
+        let mut next = 1;
+        for level in 0..depth {
+            let size = count / depth + usize::from(level < count % depth);
+            for index in next..next + size {
+                objects[index].bytes = self.config.object.draw(draws).get().max(1);
+                let by = above.start + draws.below(above.len() as u64) as usize;
+                objects[by].names.push(index);
+            }
+            above = next..next + size;
+            next += size;
+        }
+        self.missing = objects.len();
+        self.objects = objects;
+    }
+
+    fn plan(&mut self, at: Instant, what: Due) {
+        self.due.insert((at, self.order), what);
+        self.order += 1;
+    }
+
+    fn begin(&mut self, now: Instant) {
+        self.draw();
+        self.begun = now;
+        self.lines.fill(Line::default());
+        self.waiting.push_back(0);
+    }
+
+    /// Sends the requests for which there is a connection; opens connections that are needed.
+    fn request(&mut self, out: &mut Vec<Command>) {
+        while let Some(&object) = self.waiting.front() {
+            let any = self.config.multiplexed;
+            let Some(slot) = self.lines.iter().position(|line| any || line.is_idle()) else {
+                return;
+            };
+            self.waiting.pop_front();
+            let line = &mut self.lines[slot];
+            line.asked.push_back(object);
+            out.push(Command::Turn(slot));
+            if !core::mem::replace(&mut line.is_open, true) {
+                out.push(Command::Open);
+            }
+            out.push(Command::Send(End::Client, self.config.request.get().max(1)));
+        }
+    }
+
+    fn answer(&mut self, slot: usize, out: &mut Vec<Command>) {
+        let line = &mut self.lines[slot];
+        if let Some(object) = line.asked.pop_front() {
+            let bytes = self.objects[object].bytes;
+            line.answers.push_back((object, bytes));
+            out.extend([Command::Turn(slot), Command::Send(End::Server, bytes)]);
+        }
+    }
+
+    fn arrived(&mut self, now: Instant, object: usize, out: &mut Vec<Command>) {
+        self.missing -= 1;
+        if !self.objects[object].names.is_empty() {
+            let parse = self.config.parse.draw(&mut self.draws);
+            self.plan(now + parse, Due::Parsed(object));
+        }
+        if self.missing == 0 {
+            let waited = now.saturating_since(self.begun);
+            out.push(Command::Record("page_load_s", waited.as_secs_f64()));
+            self.pages += 1;
+            for (slot, line) in self.lines.iter().enumerate() {
+                if line.is_open {
+                    self.closing += 1;
+                    out.extend([Command::Turn(slot), Command::Close(End::Client)]);
+                }
+            }
+        }
+    }
+
+    /// Sends what can be sent, and asks for the next call.
+    fn settle(&mut self, out: &mut Vec<Command>) {
+        self.request(out);
+        let next = self.due.keys().next().map_or(Instant::NEVER, |key| key.0);
+        if next != self.wake_at && next != Instant::NEVER {
+            self.wake_at = next;
+            out.push(Command::WakeAt(next));
+        }
+    }
+}
+
+impl Application for Browser {
+    fn follows(&self) -> bool {
+        true
+    }
+
+    fn turn(&mut self, slot: usize) {
+        self.slot = slot;
+    }
+
+    fn wake(&mut self, now: Instant, out: &mut Vec<Command>) {
+        self.wake_at = Instant::NEVER;
+        if self.objects.is_empty() {
+            self.begin(now);
+        }
+        while let Some(entry) = self.due.first_entry()
+            && entry.key().0 <= now
+        {
+            match entry.remove() {
+                Due::Parsed(object) => {
+                    let names = core::mem::take(&mut self.objects[object].names);
+                    self.waiting.extend(names);
+                }
+                Due::Answer(slot) => self.answer(slot, out),
+                Due::Page => self.begin(now),
+            }
+        }
+        self.settle(out);
+    }
+
+    fn progressed(&mut self, now: Instant, end: End, bytes: u64, out: &mut Vec<Command>) {
+        let slot = self.slot;
+        if end == End::Server {
+            let request = self.config.request.get().max(1);
+            let have = self.lines[slot].partial + bytes;
+            self.lines[slot].partial = have % request;
+            for _ in 0..have / request {
+                let think = self.config.think.draw(&mut self.draws);
+                let line = &mut self.lines[slot];
+                line.busy_until = line.busy_until.max(now + think);
+                let at = line.busy_until;
+                self.plan(at, Due::Answer(slot));
+            }
+        } else {
+            let mut left = bytes;
+            while left > 0
+                && let Some((object, missing)) = self.lines[slot].answers.front_mut()
+            {
+                let part = left.min(*missing);
+                *missing -= part;
+                left -= part;
+                if *missing == 0 {
+                    let object = *object;
+                    self.lines[slot].answers.pop_front();
+                    self.arrived(now, object, out);
+                }
+            }
+        }
+        self.settle(out);
+    }
+
+    fn completed(&mut self, now: Instant, out: &mut Vec<Command>) {
+        self.closing -= 1;
+        if self.closing == 0 && self.config.count.is_none_or(|count| self.pages < count) {
+            let gap = self.config.gap.draw(&mut self.draws);
+            self.plan(now + gap, Due::Page);
+        }
+        self.settle(out);
+    }
+}
+
+#[cfg(test)]
+mod tests;
