@@ -140,6 +140,19 @@ impl SendBuffer {
         self.unsent.front().map(|head| (head.end, head.push))
     }
 
+    /// Divides the first buffer at `end`.
+    fn split(&mut self, end: u64) {
+        if let Some(head) = self.unsent.front()
+            && end < head.end
+        {
+            self.unsent.push_front(Piece {
+                end,
+                push: false,
+                record: false,
+            });
+        }
+    }
+
     /// Removes buffers whose data was sent up to `next`.
     pub(super) fn sent(&mut self, next: u64) {
         while self.unsent.front().is_some_and(|head| head.end <= next) {
@@ -212,13 +225,10 @@ impl Sender {
             if left == 0 || taken < room {
                 break;
             }
-            let ready = !self.device_is_full(now);
             if self.write_end > self.buffer.pushed + self.max_wnd / 2 {
                 self.buffer.push();
-                if ready {
-                    self.transmit_as(now, Push::All);
-                }
-            } else if ready && self.buffer.head_is_last() {
+                self.transmit_as(now, Push::Full);
+            } else if self.buffer.head_is_last() {
                 self.transmit_as(now, Push::One);
             }
         }
@@ -267,17 +277,21 @@ impl Sender {
         self.device = Some((now, memory + bytes + BUFFER_OVERHEAD));
     }
 
-    /// Returns whether the device has so much of this instant's data that more has to wait (the kernel's
-    /// `tcp_small_queue_check`). While an application writes, data then stays in the buffer, and counts as its memory.
-    /// The device sends it before anything else happens, so nothing is late.
-    fn device_is_full(&self, now: Instant) -> bool {
+    /// Returns whether the device has so much of this instant's data that a burst of `bytes` has to wait (the kernel's
+    /// `tcp_small_queue_check`, whose count begins at one). While an application writes, data then stays in the buffer,
+    /// and counts as its memory. The device sends it before anything else happens, so nothing is late.
+    pub(super) fn device_is_full(&self, now: Instant, bytes: u64) -> bool {
         let Some((_, memory)) = self.device.filter(|(at, _)| *at == now) else {
             return false;
         };
-        let burst = u64::from(self.burst_segments()) * u64::from(self.config.mss) + BUFFER_OVERHEAD;
         let paced = (self.congestion.window.pacing_rate.bits_per_second() / 8) >> PACING_SHIFT;
-        let limit = paced.max(2 * burst).min(DEVICE_LIMIT);
-        memory > limit && self.board.bursts_out() > 1
+        let limit = paced.max(2 * (bytes + BUFFER_OVERHEAD)).min(DEVICE_LIMIT);
+        memory >= limit && self.board.bursts_out() > 1
+    }
+
+    /// Makes a buffer of its own of a burst that ends at `end` and has to wait (the kernel's `tso_fragment`).
+    pub(super) fn set_apart(&mut self, end: u64) {
+        self.buffer.split(end);
     }
 
     /// Raises the limit to the windows of data that the congestion control wants (the kernel's `tcp_sndbuf_expand`).

@@ -62,7 +62,7 @@ impl Sender {
 
     /// Returns whether a short last segment waits (the kernel's `tcp_nagle_check`).
     pub(super) fn holds_short(&self, push: Push) -> bool {
-        push != Push::All
+        push.may_hold()
             && (self.hold.cork || self.hold.more || self.hold.nagle && self.short_is_outstanding())
     }
 }

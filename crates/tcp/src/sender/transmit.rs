@@ -15,8 +15,22 @@ pub(super) enum Push {
     Pending,
     /// Also short segments: more data cannot join them for now.
     All,
+    /// Whatever the device takes while the application writes.
+    Full,
     /// One burst while the application writes.
     One,
+}
+
+impl Push {
+    /// Returns whether short segments may wait (Nagle's algorithm).
+    pub(super) fn may_hold(self) -> bool {
+        matches!(self, Self::Pending)
+    }
+
+    /// Returns whether the application goes on to write.
+    fn is_within_write(self) -> bool {
+        matches!(self, Self::Full | Self::One)
+    }
 }
 
 impl Sender {
@@ -91,6 +105,10 @@ impl Sender {
                 closed = !self.first_fits(burst);
                 break;
             };
+            if push.is_within_write() && self.device_is_full(now, end - self.snd_nxt) {
+                self.set_apart(end);
+                break;
+            }
             self.send_burst(now, burst, end);
             if push == Push::One {
                 break;

@@ -316,3 +316,17 @@ fn a_wide_window_does_not_widen_the_buffer() {
     assert!(taken <= 92_000 + (FULL + DEVICE) * MSS, "{taken}");
     assert!(sender.writer_waits());
 }
+
+/// Linux `tcp_mss_split_point`: the last burst takes along what the window has room for, also if that is short.
+#[test]
+fn the_rest_of_the_window_leaves_with_the_last_burst() {
+    let mss = 8_948;
+    let config = TcpConfig {
+        mss: mss as u32,
+        ..TcpConfig::default()
+    };
+    let mut sender = opened("reno", config, 7 * mss + 84);
+    sender.write(start(), 487_000, Ending::Message);
+    let lens: Vec<u32> = sent(&mut sender).iter().map(|out| out.len).collect();
+    assert_eq!(lens, [8_948, 8_948, 8_948, 8_948, 8_948, 8_948, 8_948, 84]);
+}
