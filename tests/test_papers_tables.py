@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 
 import celltcp as ct
+from celltcp.papers.places import place_of
 from celltcp.papers.published import published_tables
+from celltcp.papers.replay import place_named
+from celltcp.plots.papers.panel import cca_name, number_text
 
 HEADER = "# publication: atxutegi2017\n# experiment: table-9\n# figure: table 9\n# title: made up\n"
 COLUMNS = "scenario,cca,quantity,unit,published,published_ci95\n"
@@ -90,3 +93,19 @@ def test_a_place_that_cannot_be_is_named_with_its_file(tmp_path) -> None:
     (table,) = published_tables(tmp_path)
     with pytest.raises(ct.CelltcpError, match=r"more\.csv: place x: .*path\.rttt"):
         _ = table.place("x").duration_s
+
+
+def test_the_name_of_a_place_is_one_folder() -> None:
+    assert place_of("forward at 60 km/h", "drive; path.rtt=10ms").folder == "forward at 60 km-h"
+    assert place_named("mobility/forward-60-4g").folder == "mobility/forward-60-4g"
+
+
+def test_pictures_name_quantities_and_kernels_in_words() -> None:
+    assert cca_name("cubic:kernel=linux-3.19,slow_start=linux-3.19") == "cubic (Linux 3.19)"
+    assert cca_name("cubic:slow_start=linux-4.8") == "cubic (Linux 4.8)"
+    assert (
+        cca_name("cubic:hystart=off,slow_start=linux-4.8") == "cubic:hystart=off,slow_start=linux-4.8"
+    )
+    assert cca_name("bbr:extra_acked_gain=0") == "bbr:extra_acked_gain=0"
+    assert number_text(1304.2) == "1304"
+    assert number_text(0.66123) == "0.661"

@@ -23,8 +23,9 @@ def kept_outcomes(folder: Path) -> list[Outcome]:
     drawn = [each for each in tables if (folder / f"{_picture(each)}.png").is_file()]
     measured: dict[str, Measured] = {}
     for name in scenarios_of(drawn or tables):
-        if about_in(folder / name) is not None:
-            measured[name] = _measured(folder / name, name)
+        runs = folder / place_named(name).folder
+        if about_in(runs) is not None:
+            measured[name] = _measured(runs, name)
     found = [outcome(table, measured) for table in drawn or tables]
     return [each for each in found if each.groups]
 

@@ -36,6 +36,11 @@ class Place:
             raise CelltcpError(f"{where}{error}") from None
 
     @property
+    def folder(self) -> str:
+        """Folder of its runs: that of the scenario, or its name without slashes."""
+        return self.name if self.name == self.scenario else self.name.replace("/", "-")
+
+    @property
     def duration_s(self) -> float:
         """Length of a run, s."""
         return self.loaded.duration_s

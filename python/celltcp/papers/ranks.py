@@ -36,6 +36,8 @@ class RankCorrelation:
     count: int
 
     def __str__(self) -> str:
+        if math.isnan(self.rho):
+            return "none, as all are tied"
         chance = "" if math.isnan(self.chance) else f"; p = {self.chance:.2g}"
         return f"{self.rho:+.2f} (bootstrap 95 % interval {self.low:+.2f} to {self.high:+.2f}{chance})"
 

@@ -52,7 +52,7 @@ class Replay:
             jobs=self.jobs,
             set=[*place.changes, *self.changes],
             radio_log=needs_log(name),
-            out=self.folder(name),
+            out=self.folder(place.folder),
             progress=progress,
         )
         return Measured(comparison, ran).without_log()

@@ -72,7 +72,7 @@ def combination(replay: Replay, place: Place, quantity: str, here: Measured) -> 
             f'flows.0.cca="{here.ran[first]}"',
             f"flows.0.switch=[{switches}]",
         ],
-        out=replay.folder(f"{place.name}-{quantity}-{'-'.join(best.values())}"),
+        out=replay.folder(f"{place.folder}-{quantity}-{'-'.join(best.values())}"),
     )
     return replace(found, measured=Measured(comparison, {SELECTION: comparison.ccas[0]}))
 

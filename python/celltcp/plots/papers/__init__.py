@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from celltcp.papers.quantities import QUANTITIES
@@ -12,7 +14,7 @@ from celltcp.plots.papers.points import scatter_panels
 from celltcp.plots.papers.schemes import transition_panels, zone_panels
 from celltcp.plots.papers.spiders import spider_panels
 from celltcp.plots.papers.verdicts import verdict_panels
-from celltcp.plots.style import figure
+from celltcp.plots.style import figure, titled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -35,12 +37,21 @@ _FORMS: dict[str, tuple[Callable[[Outcome], list[Panel]], int, float]] = {
     "verdicts": (verdict_panels, 1, 3.0),
 }
 
+#: Most letters of a line of the title.
+_TITLE_LETTERS = 90
+
 #: Columns of the grid that all forms divide.
 _COLUMNS = 12
 
 
 def draw_outcomes(found: Sequence[Outcome]) -> Figure:
-    """Draws outcomes in the forms that their tables have, one under the other."""
+    """Draws outcomes in the forms that their tables have, one under the other.
+
+    A picture of one experiment has its name and title above, one of several has the name at each panel.
+    """
+    single = found[0].table if len({each.table.experiment for each in found}) == 1 else None
+    if single:
+        found = [replace(each, table=replace(each.table, figure="")) for each in found]
     lines: list[tuple[float, int, list[Panel]]] = []
     for each in found:
         make, beside, height = _FORMS[each.table.form]
@@ -52,9 +63,12 @@ def draw_outcomes(found: Sequence[Outcome]) -> Figure:
             line = panels[start : start + beside]
             lines.append((line[0].height or height, beside, line))
     heights = [height for height, _, _ in lines]
-    picture = figure(9.2, max(sum(heights), 1.0))
+    picture = figure(9.2, max(sum(heights), 1.0) + (0.3 if single else 0.0))
     if not lines:
         return picture
+    if single:
+        title = f"{single.publication}, {single.figure}: {single.title}"
+        titled(picture, textwrap.fill(title, _TITLE_LETTERS))
     grid = picture.add_gridspec(len(lines), _COLUMNS, height_ratios=heights)
     for row, (_, beside, panels) in enumerate(lines):
         width = _COLUMNS // beside

@@ -6,7 +6,7 @@ import functools
 import math
 from typing import TYPE_CHECKING
 
-from celltcp.plots.papers.panel import Panel, axis_of, shades_of
+from celltcp.plots.papers.panel import Panel, axis_of, cca_name, heading, shades_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,12 +31,21 @@ def bar_panels(found: Outcome) -> list[Panel]:
 
 def _draw(name: str, group: Group, axes: Axes) -> None:
     published = _draw_rows(group.rows, axes)
-    names = [row.theirs.cca.replace(":", ":\n").replace(",", ",\n") for row in group.rows]
+    names = [_broken(cca_name(row.theirs.cca)) for row in group.rows]
     long = any("\n" in each for each in names) or len(names) > 6
     axes.set_xticks(range(len(names)), names, fontsize=7 if long else None)
-    rho = f"; rank correlation {group.ranks.rho:+.2f}" if group.ranks else ""
-    hatched = "; hatched: published" if published else ""
-    axes.set_title(f"{group.title}\n{name}{rho}{hatched}", fontsize=9)
+    known = group.ranks is not None and not math.isnan(group.ranks.rho)
+    rho = f"rank correlation {group.ranks.rho:+.2f}" if group.ranks and known else ""
+    axes.set_title(heading(group.title, _remarks(name, rho, published)), fontsize=9)
+
+
+def _broken(name: str) -> str:
+    """Returns the name of a CCA with its parameters in lines of their own."""
+    return name.replace(" (", "\n(").replace(":", ":\n").replace(",", ",\n")
+
+
+def _remarks(name: str, rho: str, published: bool) -> str:
+    return "; ".join(each for each in (name, rho, "hatched: published" if published else "") if each)
 
 
 def _draw_places(name: str, groups: Sequence[Group], axes: Axes) -> None:
@@ -50,8 +59,7 @@ def _draw_places(name: str, groups: Sequence[Group], axes: Axes) -> None:
     axes.set_xticks(range(len(rows)), short if all(short) else names, fontsize=8)
     if common and all(short):
         axes.set_xlabel(" ".join(word for word in words[0] if word in common))
-    hatched = "; hatched: published" if published else ""
-    axes.set_title(f"{rows[0].theirs.cca}\n{name}{hatched}", fontsize=9)
+    axes.set_title(heading(cca_name(rows[0].theirs.cca), _remarks(name, "", published)), fontsize=9)
 
 
 def _draw_rows(rows: Sequence[Row], axes: Axes) -> bool:
@@ -62,6 +70,8 @@ def _draw_rows(rows: Sequence[Row], axes: Axes) -> bool:
         shade = shades[row.theirs.cca]
         ours = (0.2 if published else 0.0, shade, row.here.mean, row.here.ci95)
         theirs = (-0.2, "white", row.theirs.value, row.theirs.ci95)
+        if row.here.mean == 0:
+            axes.annotate("0", (place + ours[0], 0), (0, 2), textcoords="offset points", ha="center")
         for side, fill, mean, half in (theirs, ours):
             axes.bar(
                 place + side,
@@ -79,5 +89,6 @@ def _draw_rows(rows: Sequence[Row], axes: Axes) -> bool:
     if all(not row.here.mean < 0 for row in rows):
         axes.set_ylim(bottom=0)
     axes.grid(axis="x", visible=False)
+    axes.set_axisbelow(True)
     axes.set_ylabel(axis_of(rows[0]))
     return published

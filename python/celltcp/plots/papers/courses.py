@@ -10,7 +10,7 @@ import numpy as np
 
 from celltcp.papers.quantities import QUANTITIES
 from celltcp.plots.palette import line
-from celltcp.plots.papers.panel import Panel, axis_of, by_scenario, shades_of
+from celltcp.plots.papers.panel import Panel, axis_of, by_scenario, cca_name, heading, shades_of
 from celltcp.plots.style import shade_capacity
 
 if TYPE_CHECKING:
@@ -53,12 +53,12 @@ def _draw_time(name: str, rows: Sequence[Row], legend: bool, axes: Axes) -> None
             capacity = slots.groupby(places)["capacity_mbps"].mean()
             shade_capacity(axes, times, capacity.to_numpy())
         cca = row.theirs.cca
-        axes.plot(times, means.to_numpy(), color=shades[cca], ls=line(cca), lw=1.0, label=cca)
+        axes.plot(times, means.to_numpy(), color=shades[cca], ls=line(cca), lw=1.0, label=cca_name(cca))
     first = rows[0].theirs
     axes.set_xlabel("time, s")
     axes.set_ylabel(axis_of(rows[0]))
     axes.set_ylim(bottom=0)
-    axes.set_title(f"{first.scenario}\n{name}", fontsize=9)
+    axes.set_title(heading(first.scenario, name), fontsize=9)
     if legend:
         axes.legend(fontsize="x-small", frameon=True, framealpha=0.8, edgecolor="none", borderpad=0.2)
 
@@ -93,13 +93,13 @@ def _draw_position(name: str, where: str, rows: Sequence[Row], axes: Axes) -> No
             color=shades[cca],
             ls="-" if way.movement == "forward" else "--",
             lw=1.0,
-            label=f"{cca}, {way.movement}",
+            label=f"{cca_name(cca)}, {way.movement}",
         )
     axes.invert_xaxis()
     axes.set_xlabel("mean SINR, dB (the place)")
     axes.set_ylabel(f"median {axis_of(rows[0])}")
     axes.set_ylim(bottom=0)
-    axes.set_title(f"{where}\n{name}", fontsize=9)
+    axes.set_title(heading(where, name), fontsize=9)
     axes.legend(fontsize="x-small")
 
 

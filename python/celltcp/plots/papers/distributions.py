@@ -9,7 +9,7 @@ import numpy as np
 
 from celltcp.papers.quantities import QUANTITIES
 from celltcp.plots.palette import colours, line
-from celltcp.plots.papers.panel import Panel, axis_of, by_scenario
+from celltcp.plots.papers.panel import Panel, axis_of, by_scenario, cca_name, heading
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,13 +25,13 @@ _POINTS = 200
 def ecdf_panels(found: Outcome) -> list[Panel]:
     """Returns a panel per place and quantity, or per quantity where the places have one CCA.
 
-    What is only there for a claim or a number is left out.
+    What is only there for a claim or a number is left out where there is more.
     """
     curves = {
         row.theirs.quantity
         for row in found.rows
         if row.theirs.claim is None and row.theirs.value is None
-    }
+    } or {row.theirs.quantity for row in found.rows}
     groups = [
         rows
         for _, quantity, rows in by_scenario(found)
@@ -48,11 +48,20 @@ def ecdf_panels(found: Outcome) -> list[Panel]:
     ]
 
 
+def _place_shades(names: Sequence[str]) -> dict[str, str]:
+    """Returns colours that tell places apart, in pairs of one hue where there are many."""
+    from matplotlib import colormaps
+    from matplotlib.colors import to_hex
+
+    shades = colormaps["tab10" if len(names) <= 10 else "tab20"]
+    return {name: to_hex(shades(place % shades.N)) for place, name in enumerate(names)}
+
+
 def _draw(name: str, rows: Sequence[Row], legend: bool, axes: Axes) -> None:
     scenarios = list(dict.fromkeys(row.theirs.scenario for row in rows))
     of_places = len(scenarios) > 1
     names = [row.theirs.scenario if of_places else row.theirs.cca for row in rows]
-    shades = colours(names)
+    shades = _place_shades(names) if of_places else colours(names)
     for label, row in zip(names, rows, strict=True):
         values = np.sort(row.source.spread(row.theirs))
         if not len(values):
@@ -66,11 +75,11 @@ def _draw(name: str, rows: Sequence[Row], legend: bool, axes: Axes) -> None:
             color=shades[label],
             ls="-" if of_places else line(label),
             lw=1.0,
-            label=label,
+            label=label if of_places else cca_name(label),
         )
     axes.set_xlabel(axis_of(rows[0]))
     axes.set_ylabel("ECDF")
     axes.set_ylim(0, 1)
-    axes.set_title(name if of_places else f"{scenarios[0]}\n{name}", fontsize=9)
+    axes.set_title(heading("" if of_places else scenarios[0], name), fontsize=9)
     if legend or of_places:
         axes.legend(fontsize="x-small")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,14 +22,15 @@ _NAMES = {
     "rtt_increment": "RTT increment",
     "rtt_increment_max": "largest RTT increment",
     "rtt_long": "RTT of the long flow",
-    "rtt_competing": "RTT of those beside it",
+    "rtt_competing": "RTT of competing flows",
     "owd": "one-way delay",
     "cwnd": "window",
+    "inflight": "in flight",
     "duplicate_acks": "duplicate ACKs",
     "duplicate_acks_each": "duplicate ACKs",
     "duplicate_acks_of_each": "duplicate ACKs",
     "completion_long": "completion of the long flow",
-    "completion_competing": "completion of those beside it",
+    "completion_competing": "completion of competing flows",
     "completion_short": "completion of short flows",
     "completion_total": "completion of all",
     "mcs_stays_1": "same MCS, next",
@@ -42,7 +44,52 @@ _NAMES = {
     "cqi_sd": "deviation of the CQI",
     "cqi_change": "change of the CQI",
     "wasted": "wasted opportunities",
+    "queue_min": "shortest queue",
+    "queue_max": "longest queue",
+    "rtt_min": "lowest RTT",
+    "rtt_jump": "largest rise of the RTT",
+    "empty_queue": "empty queue",
+    "goodput_variation": "deviation of the goodput",
+    "goodput_sum": "goodput of all",
+    "slow_start_exit": "exit window",
+    "slow_start_exit_s": "end of slow start",
+    "slow_start_bytes": "data sent in slow start",
+    "ramp_90": "time until 90 % of the capacity",
+    "download_rate": "throughput",
+    "download_rate_sd": "deviation of the throughput",
+    "download_rate_median": "median throughput",
+    "download_rate_by_handovers": "throughput",
+    "download_rtt": "RTT",
+    "download_rto": "RTO",
+    "download_inflight": "data in flight",
+    "download_ramp": "ramp",
+    "download_retransmissions": "retransmissions",
+    "download_dupacks": "duplicate ACKs",
+    "download_sinr": "mean SINR",
+    "download_failed": "failed",
+    "handovers_1": "with a handover",
+    "handovers_3": "with three handovers or more",
+    "exchange_rtt": "RTT of short exchanges",
+    "seconds": "seconds",
+    "blocks_qpsk": "QPSK",
+    "blocks_16qam": "16QAM",
+    "blocks_64qam": "64QAM",
+    "bler": "BLER",
+    "blocks_first_decoded": "decoded at the first attempt",
+    "blocks_again_1": "second attempts",
+    "blocks_again_2": "third attempts",
+    "blocks_again_3": "fourth attempts and later",
+    "gain_goodput": "gain in goodput",
+    "gain_pm_balanced": "gain in PM, balanced",
+    "gain_pm_delay": "gain in PM, delay",
+    "cases_unswitched": "without a switch",
+    "cases_over_5": "gain over 5 %",
+    "cases_up_to_5": "gain up to 5 %",
+    "cases_lost": "loss",
 }
+
+#: Values of the parameters that stand for a kernel of Linux.
+_KERNEL = re.compile(r"=linux-([0-9.]+)(?=,|$)")
 
 
 @dataclass(frozen=True)
@@ -63,6 +110,26 @@ def shades_of(rows: Sequence[Row]) -> dict[str, str]:
 def name_of(quantity: str) -> str:
     """Returns the name of a quantity on an axis."""
     return _NAMES.get(quantity, quantity.replace("_", " "))
+
+
+def cca_name(cca: str) -> str:
+    """Returns the name of a CCA in pictures: that of a kernel of Linux in place of its parameters."""
+    name, _, parameters = cca.partition(":")
+    kernels = set(_KERNEL.findall(parameters))
+    all_told = len(kernels) == 1 and not _KERNEL.sub("", parameters).strip(
+        "abcdefghijklmnopqrstuvwxyz_,"
+    )
+    return f"{name} (Linux {kernels.pop()})" if all_told else cca
+
+
+def number_text(value: float) -> str:
+    """Returns a number with three digits, or all before the point."""
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def heading(*lines: str) -> str:
+    """Returns the title of a panel: the lines that say something."""
+    return "\n".join(line for line in lines if line)
 
 
 def axis_of(row: Row) -> str:

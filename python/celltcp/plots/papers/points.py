@@ -6,7 +6,7 @@ import functools
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from celltcp.plots.papers.panel import Panel, axis_of, by_scenario, shades_of
+from celltcp.plots.papers.panel import Panel, axis_of, by_scenario, cca_name, heading, shades_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,11 +38,11 @@ def _draw(name: str, across: Sequence[Row], up: Sequence[Row], axes: Axes) -> No
         if other is None:
             continue
         marker = _MARKERS[scenarios.index(row.theirs.scenario) % len(_MARKERS)]
-        label = row.theirs.cca if row.theirs.scenario == scenarios[0] else None
+        label = cca_name(row.theirs.cca) if row.theirs.scenario == scenarios[0] else None
         axes.plot(row.here.mean, other.here.mean, marker, color=shades[row.theirs.cca], label=label)
     axes.set_xlabel(axis_of(across[0]))
     axes.set_ylabel(axis_of(up[0]))
-    axes.set_title(name if len(scenarios) > 1 else f"{scenarios[0]}\n{name}", fontsize=9)
+    axes.set_title(heading(scenarios[0] if len(scenarios) == 1 else "", name), fontsize=9)
     if len(scenarios) > 1:
         for scenario, marker in zip(scenarios, _MARKERS, strict=False):
             axes.plot([], [], marker, color="#777777", label=scenario)

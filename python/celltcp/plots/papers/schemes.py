@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from celltcp.papers.digest import STEPS
-from celltcp.plots.papers.panel import Panel, axis_of, shades_of
+from celltcp.plots.papers.panel import Panel, axis_of, cca_name, heading, shades_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from celltcp.papers.outcome import Group, Outcome, Row
+
+#: Quantities by what their zones are of; those of others are of the SINR.
+_BY_HANDOVERS = "download_rate_by_handovers"
+_BY_SCHEME = ("wasted", "mcs_stays_1", "mcs_stays_2", "mcs_stays_3")
 
 
 def zone_panels(found: Outcome) -> list[Panel]:
@@ -49,10 +53,11 @@ def _draw_zones(name: str, groups: Sequence[Group], axes: Axes) -> None:
             width,
             yerr=[(each[0].here.ci95 or 0.0) if each else 0.0 for each in rows],
             color=shades[cca],
-            label=cca,
+            label=cca_name(cca),
             error_kw={"lw": 0.8},
         )
-    axes.set_xticks(range(len(groups)), [group.part or "all" for group in groups], fontsize=8)
+    axes.set_xticks(range(len(groups)), [_zone_text(group) for group in groups], fontsize=8)
+    axes.set_xlabel(_zones_of(groups))
     # A few bars are no wider than many.
     spare = max(0.0, 2 - len(groups) * len(shades) / 4)
     axes.set_xlim(-0.5 - spare, len(groups) - 0.5 + spare)
@@ -62,9 +67,31 @@ def _draw_zones(name: str, groups: Sequence[Group], axes: Axes) -> None:
     means = [row.here.mean for group in groups for row in group.rows if not math.isnan(row.here.mean)]
     if means and min(means) >= 0:
         # Intervals of few runs reach far beyond what there is.
-        axes.set_ylim(0, max(1.6 * max(means), 1e-9))
-    axes.set_title(f"{first.scenario}\n{name}", fontsize=9)
-    axes.legend(fontsize="x-small", ncols=2)
+        top = max(1.6 * max(means), 1e-9)
+        is_share = first.unit.startswith("of ") and max(means) <= 1
+        axes.set_ylim(0, min(top, 1.05) if is_share else top)
+    axes.set_axisbelow(True)
+    axes.set_title(heading(first.scenario, name), fontsize=9)
+    axes.legend(fontsize="x-small", ncols=2, frameon=True, framealpha=0.8, edgecolor="none")
+
+
+def _zones_of(groups: Sequence[Group]) -> str:
+    """Returns the quantity whose zones the groups have; empty where they have none."""
+    rows = [row for group in groups for row in group.rows]
+    if all(row.theirs.zone is None for row in rows):
+        return ""
+    quantity = rows[0].theirs.quantity
+    if quantity == _BY_HANDOVERS:
+        return "handovers during the download"
+    return "MCS" if quantity in _BY_SCHEME else "mean SINR, dB"
+
+
+def _zone_text(group: Group) -> str:
+    """Returns the zone of a group: a number of handovers, or what the part is called."""
+    asked = group.rows[0].theirs
+    if asked.quantity == _BY_HANDOVERS and asked.zone and asked.zone[1] == asked.zone[0] + 1:
+        return f"{asked.zone[0]:g}"
+    return group.part or "all"
 
 
 def transition_panels(found: Outcome) -> list[Panel]:
@@ -91,4 +118,4 @@ def _draw_transitions(name: str, row: Row, step: int, axes: Axes) -> None:
     axes.set_xlabel("MCS of block n")
     axes.set_ylabel(f"MCS of block n+{step}")
     axes.grid(visible=False)
-    axes.set_title(f"{row.theirs.scenario}\n{name}", fontsize=9)
+    axes.set_title(heading(row.theirs.scenario, name), fontsize=9)

@@ -6,7 +6,7 @@ import functools
 import math
 from typing import TYPE_CHECKING
 
-from celltcp.plots.papers.panel import Panel, name_of, shades_of
+from celltcp.plots.papers.panel import Panel, cca_name, heading, name_of, number_text, shades_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,9 +33,11 @@ def _draw(name: str, groups: Sequence[Group], legend: bool, axes: Axes) -> None:
     for rows in zip(*(group.rows for group in groups), strict=True):
         shares = [row.here.mean / most for row, most in zip(rows, largest, strict=True)]
         cca = rows[0].theirs.cca
-        axes.plot([*angles, angles[0]], [*shares, shares[0]], color=shades[cca], label=cca)
+        axes.plot([*angles, angles[0]], [*shares, shares[0]], color=shades[cca], label=cca_name(cca))
     ends = zip(groups, largest, strict=True)
-    labels = [f"{name_of(each.quantity)}\n{most:.3g} {each.unit}".rstrip() for each, most in ends]
+    labels = [
+        f"{name_of(each.quantity)}\n{number_text(most)} {each.unit}".rstrip() for each, most in ends
+    ]
     axes.set_xticks(angles, labels, fontsize=8)
     # A label begins or ends beside the circle, so that it covers no line.
     for angle, label in zip(angles, axes.get_xticklabels(), strict=True):
@@ -44,6 +46,6 @@ def _draw(name: str, groups: Sequence[Group], legend: bool, axes: Axes) -> None:
     axes.tick_params(axis="x", pad=2)
     axes.set_ylim(0, 1)
     axes.set_yticks([0.5, 1.0], ["", ""])
-    axes.set_title(f"{groups[0].scenario}\n{name}", fontsize=9)
+    axes.set_title(heading(groups[0].scenario, name), fontsize=9)
     if legend:
         axes.legend(loc="upper left", bbox_to_anchor=(0.92, 0.36), fontsize="x-small")
