@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import celltcp as ct
-from celltcp.ccas import middlebox_of, through
+from celltcp.ccas import MIDDLEBOXES, middlebox_of, through
+from celltcp.cli.options import complete_middlebox
 
 PATH = {
     "path.rtt": "80ms",
@@ -51,6 +52,19 @@ def test_lists_of_middleboxes_are_crossed_with_congestion_controls() -> None:
             "path.middleboxes.1.option_kind: 254 differs from that of the one before; allowed: 253",
         ),
         ("snoop:cca=bbr", "cubic", "cca: bbr is set, but this is only for split hosts"),
+        (
+            "freeze:at=node-1",
+            "cubic",
+            '"node-1" is not before the access link, with which "freeze" works',
+        ),
+        (
+            "mtcp:warning=1s",
+            "cubic",
+            'warning: 1s is set, but this is only for "mtcp-plus" and "freeze"',
+        ),
+        ("pam:reserve=4", "cubic", 'reserve: 4 is set, but this is only for "es" and "as"'),
+        ("freeze:warning=1min", "cubic", "warning: 60s is out of range; allowed: 0s to 10s"),
+        ("eln:buffer=1kB", "cubic", "buffer: 1kB is out of range"),
     ],
 )
 def test_a_wrong_middlebox_is_refused(middlebox: str, cca: str, part: str) -> None:
@@ -127,3 +141,75 @@ def test_a_capture_shows_the_option_of_as_tcp(tmp_path: Path) -> None:
     ct.run("steady-20-68", "reno@as:at=node-1", duration="5s", set=PATH, pcap=capture)
     options = bytes([1, 1, 253, 6])
     assert capture.read_bytes().count(options) > 20
+
+
+def test_help_and_completion_know_all_kinds(celltcp) -> None:
+    words = "".join(celltcp("compare", "--help").stdout.split())
+    assert all(kind in words for kind in MIDDLEBOXES)
+    assert {"none", "mtcp-plus", "ack-regulator"} <= set(MIDDLEBOXES)
+    begun = [item.value for item in complete_middlebox(None, None, "none,split@s")]
+    assert begun == ["none,split@split", "none,split@snoop"]
+
+
+#: A link over which nothing passes for three seconds.
+OUTAGE = {
+    "path.rtt": "80ms",
+    "path.down": "{ steps = [{ at = '0s', rate = '20Mbit/s' }, { at = '4s', rate = '0bit/s' }, "
+    "{ at = '7s', rate = '20Mbit/s' }] }",
+    "flows.0.workload": "{ kind = 'bulk', bytes = '20MB' }",
+    "tcp.receive_window_max": "200kB",
+}
+
+
+def through_box(box: str, of: dict[str, str], **other: object) -> ct.Run:
+    """The run of a transfer through a middlebox."""
+    return ct.run("steady-20-68", f"reno@{box}", duration="20s", set=of, **other)
+
+
+@pytest.mark.parametrize("kind", ["mtcp-plus", "freeze", "as"])
+def test_an_interruption_that_is_known_costs_no_more_than_its_time(kind: str) -> None:
+    plain, boxed = (through_box(box, OUTAGE).flows.iloc[0] for box in ("none", kind))
+    assert boxed["bytes"] == plain["bytes"] == 20_000_000
+    assert boxed["completion_s"] < 1.05 * plain["completion_s"]
+    assert (plain["timeouts"], boxed["timeouts"], boxed["acked_early_bytes"]) == (3, 0, 0)
+
+
+def test_mtcp_freezes_a_sender_that_reduces_its_window_all_the_same() -> None:
+    """The data that is outstanding when the window closes is sent again, as Linux does."""
+    row = through_box("mtcp", OUTAGE).flows.iloc[0]
+    assert (row["bytes"], row["timeouts"], row["acked_early_bytes"]) == (20_000_000, 0, 0)
+    assert row["retransmissions"] > 0
+
+
+def test_pam_acknowledges_early_only_while_the_phone_is_silent() -> None:
+    calm = {name: value for name, value in OUTAGE.items() if name != "path.down"}
+    assert through_box("pam", calm).flows["acked_early_bytes"].sum() == 0
+    assert through_box("pam", OUTAGE).flows["acked_early_bytes"].sum() > 0
+
+
+def test_explicit_loss_notification_keeps_the_window() -> None:
+    lossy = {**PATH, "path.loss": "0.01", "flows.0.workload": "{ kind = 'bulk', bytes = '3MB' }"}
+    plain, told, deaf = (
+        through_box(box, {**lossy, **more}).flows.iloc[0]
+        for box, more in (("none", {}), ("eln", {}), ("eln", {"tcp.loss_notices": "false"}))
+    )
+    assert told["completion_s"] < 0.6 * plain["completion_s"]
+    assert deaf["completion_s"] == plain["completion_s"]
+    assert told["acked_early_bytes"] == 0
+    # A queue that overflows is congestion.
+    full = {**PATH, "path.loss": "0", "path.buffer": "20kB"}
+    plain, told = (through_box(box, full).flows.iloc[0] for box in ("none", "eln"))
+    assert told["completion_s"] == plain["completion_s"]
+
+
+def test_the_ack_regulator_keeps_the_queue_from_overflowing() -> None:
+    varying = {
+        "path.rtt": "200ms",
+        "path.buffer": "60kB",
+        "path.down": "{ steps = [{ at = '0s', rate = '8Mbit/s' }, { at = '6s', rate = '1Mbit/s' }, "
+        "{ at = '8s', rate = '8Mbit/s' }, { at = '14s', rate = '1Mbit/s' }] }",
+        "flows.0.workload": "{ kind = 'bulk' }",
+    }
+    plain, held = (through_box(box, varying).flows.iloc[0] for box in ("none", "ack-regulator"))
+    assert held["retransmissions"] < plain["retransmissions"]
+    assert held["acked_early_bytes"] == 0

@@ -5,11 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypedDict
 
-from celltcp._core import CelltcpError, describe_cca, lineups, lineups_through, native_ccas
+from celltcp._core import (
+    CelltcpError,
+    describe_cca,
+    lineups,
+    lineups_through,
+    middlebox_kinds,
+    native_ccas,
+)
 from celltcp.lineups import lineup_of
 
 #: Word of a list for the line-up of the scenario itself.
 OWN = "own"
+
+#: In a list of middleboxes: a path without any.
+NONE = "none"
+
+#: Words of a list of middleboxes: all kinds, and none.
+MIDDLEBOXES = (NONE, *middlebox_kinds())
 
 
 class CcaParameter(TypedDict):
@@ -83,4 +96,4 @@ def middlebox_of(lineup: str, own: Sequence[str] = ()) -> str:
         lineup: text of a line-up.
         own: middleboxes of the scenario, which a line-up that names none passes.
     """
-    return lineup_of(lineup).middleboxes or "@".join(own) or "none"
+    return lineup_of(lineup).middleboxes or "@".join(own) or NONE

@@ -72,6 +72,16 @@ fn refuse_far_acks(scenario: &Scenario) -> Result<(), KernelError> {
     Err(KernelError::Failed(reason.to_owned()))
 }
 
+/// Refuses explicit loss notifications for servers that are to understand them, as Linux does not.
+fn refuse_loss_notices(scenario: &Scenario) -> Result<(), KernelError> {
+    if !scenario.loss_notices() {
+        return Ok(());
+    }
+    let reason = "path.middleboxes: \"eln\" needs servers that understand its notifications, and Linux does not; allowed \
+                  on the kernel engine: \"snoop\", or tcp.loss_notices = false, with which they have no effect";
+    Err(KernelError::Failed(reason.to_owned()))
+}
+
 /// A run of a scenario on a Linux kernel.
 #[derive(Debug)]
 pub struct KernelRun {
@@ -100,6 +110,7 @@ impl KernelRun {
         options: &Options,
     ) -> Result<Self, KernelError> {
         refuse_far_acks(scenario)?;
+        refuse_loss_notices(scenario)?;
         let here = std::env::current_dir().map_err(KernelError::Start)?;
         let absolute = |file: &Path| here.join(file).to_string_lossy().into_owned();
         let processor = Processor::take();

@@ -2,18 +2,26 @@
 //!
 //! A split host has two connections of our TCP for each connection that passes, back to back. It answers in the names
 //! of both ends, with their sequence numbers. A policy decides when it acknowledges data that has not reached the far
-//! end yet. A snooping middlebox leaves the connection whole, and repairs losses of the wireless link. The settings of
-//! middleboxes in scenarios are [`Middlebox`].
+//! end yet. The other middleboxes leave the connection whole: they repair losses of the wireless link, or change or
+//! delay ACKs. The settings of middleboxes in scenarios are [`Middlebox`].
 
+mod ack_regulator;
 mod choice;
 mod due;
+mod eln;
+mod freeze;
+mod outlet;
 mod policies;
 mod settings;
 mod snoop;
 mod split;
 mod text;
 
+pub use ack_regulator::AckRegulator;
 pub use choice::CcaText;
+pub use eln::Eln;
+pub use freeze::Freeze;
+pub use outlet::Outlet;
 pub use settings::{Kind, Middlebox, Promise};
 pub use snoop::Snoop;
 pub use split::{Environment, SplitHost};

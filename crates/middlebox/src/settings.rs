@@ -1,6 +1,9 @@
 //! Settings of middleboxes in scenarios: the entries of `path.middleboxes`.
 
+use core::fmt::Display;
+
 use config::{Wrong, count, only_for, positive, refuse, table, within};
+use net::Watch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration};
@@ -18,8 +21,20 @@ pub enum Kind {
     Es,
     /// AS-TCP: split TCP that tells the sender by a TCP option what the receiver has.
     As,
+    /// M-TCP: split TCP that acknowledges what the receiver has, and freezes the sender when the receiver is silent.
+    Mtcp,
+    /// M-TCP+: M-TCP that is told of interruptions of the link.
+    MtcpPlus,
+    /// PAM: split TCP that acknowledges in advance while the receiver is silent.
+    Pam,
     /// Snoop: a cache that repairs losses behind it, without splitting.
     Snoop,
+    /// ELN: tells the sender which losses were on the radio.
+    Eln,
+    /// Freeze-TCP: withdraws the receiver's window before the link is interrupted.
+    Freeze,
+    /// ACK Regulator: holds ACKs back where their data would overflow the queue of the link.
+    AckRegulator,
 }
 
 /// Semantics of acknowledgements that a middlebox leaves to the sender.
@@ -34,31 +49,81 @@ pub enum Promise {
 }
 
 impl Kind {
+    /// All kinds.
+    pub const ALL: [Self; 10] = [
+        Self::Split,
+        Self::Es,
+        Self::As,
+        Self::Mtcp,
+        Self::MtcpPlus,
+        Self::Pam,
+        Self::Snoop,
+        Self::Eln,
+        Self::Freeze,
+        Self::AckRegulator,
+    ];
+    /// Split hosts.
+    const SPLIT: [Self; 6] = [
+        Self::Split,
+        Self::Es,
+        Self::As,
+        Self::Mtcp,
+        Self::MtcpPlus,
+        Self::Pam,
+    ];
+
     /// Returns the name in scenarios and results.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Split => "split",
             Self::Es => "es",
             Self::As => "as",
+            Self::Mtcp => "mtcp",
+            Self::MtcpPlus => "mtcp-plus",
+            Self::Pam => "pam",
             Self::Snoop => "snoop",
+            Self::Eln => "eln",
+            Self::Freeze => "freeze",
+            Self::AckRegulator => "ack-regulator",
         }
     }
 
     /// Returns what the sender may conclude from acknowledgements.
     pub const fn promise(self) -> Promise {
         match self {
-            Self::Split => Promise::Nothing,
+            Self::Split | Self::Pam => Promise::Nothing,
             Self::Es => Promise::Session,
-            Self::As | Self::Snoop => Promise::Bytes,
+            Self::As
+            | Self::Mtcp
+            | Self::MtcpPlus
+            | Self::Snoop
+            | Self::Eln
+            | Self::Freeze
+            | Self::AckRegulator => Promise::Bytes,
         }
+    }
+
+    /// Returns whether it has two connections for each that passes.
+    pub fn splits(self) -> bool {
+        Self::SPLIT.contains(&self)
+    }
+
+    /// Returns whether it works with the access link, and so has to be before it.
+    pub fn needs_access_link(self) -> bool {
+        matches!(
+            self,
+            Self::MtcpPlus | Self::Eln | Self::Freeze | Self::AckRegulator
+        )
     }
 }
 
 table! {
     /// Middlebox at a node of the path.
     pub struct Middlebox {
-        /// Kind: "split" (split TCP that acknowledges at once), "es" (ES-TCP), "as" (AS-TCP) or "snoop" (a cache
-        /// that repairs losses); default "split".
+        /// Kind: "split" (split TCP that acknowledges at once), "es" (ES-TCP), "as" (AS-TCP), "mtcp" (M-TCP), "mtcp-plus"
+        /// (M-TCP+), "pam" (split TCP that acknowledges in advance while the phone is silent), "snoop" (a cache that
+        /// repairs losses), "eln" (explicit loss notification), "freeze" (Freeze-TCP) or "ack-regulator"; default
+        /// "split".
         pub kind: Kind = Kind::Split,
         /// Node: "gateway" (or "base-station") before the access link; "node-1" behind the first of several wired hops,
         /// and so on; default "gateway".
@@ -72,16 +137,26 @@ table! {
         pub memory: Bytes = Bytes::new(256_000_000),
         /// Time without a packet after which a split host resets a connection; default 7440s (RFC 5382).
         pub idle_timeout: Duration = Duration::from_secs(7_440),
-        /// Of "es", and of "as" towards a sender without its option: bytes at the end of the data that are acknowledged only after the receiver has everything, 2 to
-        /// 1000; unset: 2.
+        /// Of "es", and of "as" towards a sender without its option: bytes at the end of the data that are acknowledged
+        /// only after the receiver has everything, 2 to 1000; unset: 2.
         pub reserve: Option<u32>,
-        /// Of "es", and of "as" likewise: time without new data after which the sender is frozen, less than its shortest retransmission
-        /// time-out; unset: 150ms.
+        /// Of "es", and of "as" likewise: time without new data after which the sender is frozen, less than its shortest
+        /// retransmission time-out. Of "mtcp", "mtcp-plus" and "pam": time by which the silence of the receiver exceeds
+        /// its RTT before the sender is frozen, or data is acknowledged in advance. Unset: 150ms.
         pub freeze_after: Option<Duration>,
         /// Of "as": time that a far acknowledgement waits for another ACK to go with; unset: 10ms.
         pub piggyback: Option<Duration>,
         /// Of "as": kind of the TCP option, 253 or 254 (RFC 4727); unset: 253.
         pub option_kind: Option<u8>,
+        /// Of "mtcp-plus" and "freeze": time before an interruption of the access link at which the sender is frozen;
+        /// unset: 100ms. Interruptions of links with a rate or a trace are foreseen; with `radio`, the handover command
+        /// is the warning.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub warning: Option<Duration>,
+        /// Of "as", "mtcp-plus" and "freeze": shortest time without capacity of the access link that counts as an
+        /// interruption; unset: 100ms. With `radio`, each handover and each failure counts.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub interruption: Option<Duration>,
     }
 }
 
@@ -96,6 +171,11 @@ impl Middlebox {
     /// Time that AS-TCP's far acknowledgements wait unless `piggyback` says otherwise: a quarter of Linux' shortest
     /// delayed ACK, so that many ACKs share one and none is late by much.
     const PIGGYBACK: Duration = Duration::from_millis(10);
+    /// Time between warning and interruption unless `warning` says otherwise: about an RTT, as Freeze-TCP advises.
+    const WARNING: Duration = Duration::from_millis(100);
+    /// Shortest interruption unless `interruption` says otherwise: half of Linux' shortest time-out, so that an
+    /// interruption that brings a time-out about is one.
+    const INTERRUPTION: Duration = Duration::from_millis(100);
     /// Option kinds that nobody else has (RFC 4727 §2.2).
     const OPTION_KINDS: [u8; 2] = [253, 254];
 
@@ -120,54 +200,64 @@ impl Middlebox {
         )?;
         within("memory", self.memory, self.buffer, Bytes::new(1 << 40))?;
         positive("idle_timeout", self.idle_timeout)?;
+        let splits = self.kind.splits();
         if let Some(cca) = &self.cca {
-            only_for("cca", self.kind == Kind::Snoop, cca, "split hosts")?;
+            only_for("cca", !splits, cca, "split hosts")?;
         }
-        let others = !matches!(self.kind, Kind::Es | Kind::As);
-        let reserve = self.reserve.unwrap_or_default();
-        only_for(
-            "reserve",
-            others && self.reserve.is_some(),
-            reserve,
-            "\"es\" and \"as\"",
-        )?;
-        let after = self.freeze_after.unwrap_or_default();
-        only_for(
-            "freeze_after",
-            others && self.freeze_after.is_some(),
-            after,
-            "\"es\" and \"as\"",
-        )?;
-        self.check_option()?;
-        if self.reserve.is_some() {
+        self.check_fields_of_kinds()
+    }
+
+    /// Checks the fields that only some kinds have.
+    fn check_fields_of_kinds(&self) -> Result<(), Wrong> {
+        if let Some(reserve) = self.of("reserve", self.reserve, &[Kind::Es, Kind::As])? {
             count("reserve", reserve, 2, 1_000)?;
         }
-        if self.freeze_after.is_some() {
+        let timed = [Kind::Es, Kind::As, Kind::Mtcp, Kind::MtcpPlus, Kind::Pam];
+        if let Some(after) = self.of("freeze_after", self.freeze_after, &timed)? {
             positive("freeze_after", after)?;
+        }
+        let second = Duration::from_secs(1);
+        if let Some(piggyback) = self.of("piggyback", self.piggyback, &[Kind::As])? {
+            within("piggyback", piggyback, Duration::ZERO, second)?;
+        }
+        if let Some(kind) = self.of("option_kind", self.option_kind, &[Kind::As])?
+            && !Self::OPTION_KINDS.contains(&kind)
+        {
+            let message = format!("{kind} is taken or reserved; allowed: 253, 254");
+            return refuse("option_kind", message);
+        }
+        let warned = [Kind::MtcpPlus, Kind::Freeze];
+        if let Some(warning) = self.of("warning", self.warning, &warned)? {
+            within("warning", warning, Duration::ZERO, second * 10)?;
+        }
+        let watching = [Kind::As, Kind::MtcpPlus, Kind::Freeze];
+        if let Some(least) = self.of("interruption", self.interruption, &watching)? {
+            positive("interruption", least)?;
         }
         Ok(())
     }
 
-    /// Checks the fields that only AS-TCP has.
-    fn check_option(&self) -> Result<(), Wrong> {
-        let others = self.kind != Kind::As;
-        if let Some(piggyback) = self.piggyback {
-            only_for("piggyback", others, piggyback, "\"as\"")?;
-            within(
-                "piggyback",
-                piggyback,
-                Duration::ZERO,
-                Duration::from_secs(1),
-            )?;
+    /// Returns the value of a field, which only these kinds may have.
+    fn of<T: Copy + Display>(
+        &self,
+        field: &str,
+        value: Option<T>,
+        kinds: &[Kind],
+    ) -> Result<Option<T>, Wrong> {
+        if let Some(value) = value {
+            let names: Vec<_> = kinds
+                .iter()
+                .map(|kind| format!("{:?}", kind.name()))
+                .collect();
+            let what = match names.as_slice() {
+                [others @ .., last] if !others.is_empty() => {
+                    format!("{} and {last}", others.join(", "))
+                }
+                _ => names.concat(),
+            };
+            only_for(field, !kinds.contains(&self.kind), value, what)?;
         }
-        if let Some(kind) = self.option_kind {
-            only_for("option_kind", others, kind, "\"as\"")?;
-            if !Self::OPTION_KINDS.contains(&kind) {
-                let message = format!("{kind} is taken or reserved; allowed: 253, 254");
-                return refuse("option_kind", message);
-            }
-        }
-        Ok(())
+        Ok(value)
     }
 
     /// Returns the kind of the TCP option that connections of this middlebox tell far acknowledgements by, if they do.
@@ -192,6 +282,17 @@ impl Middlebox {
     /// Returns the bytes that ES-TCP keeps back.
     pub(crate) fn reserve(&self) -> u64 {
         u64::from(self.reserve.unwrap_or(Self::RESERVE))
+    }
+
+    /// Returns the interruptions that the middlebox wants to hear of.
+    pub(crate) fn watch(&self) -> Option<Watch> {
+        let warning = match self.kind {
+            Kind::As => Duration::ZERO,
+            Kind::MtcpPlus | Kind::Freeze => self.warning.unwrap_or(Self::WARNING),
+            _ => return None,
+        };
+        let least = self.interruption.unwrap_or(Self::INTERRUPTION);
+        Some(Watch { warning, least })
     }
 
     /// Returns the time after which ES-TCP freezes the sender.

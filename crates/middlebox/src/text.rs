@@ -66,7 +66,8 @@ mod tests {
         for (text, part) in [
             (
                 "ess",
-                "unknown variant `ess`, expected one of `split`, `es`, `as`, `snoop`",
+                "unknown variant `ess`, expected one of `split`, `es`, `as`, `mtcp`, `mtcp-plus`, `pam`, `snoop`, `eln`, \
+                 `freeze`, `ack-regulator`",
             ),
             (
                 "es:reserve",

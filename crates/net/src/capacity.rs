@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use radio::ran::{Direction, UserId};
-use trace::{OPPORTUNITY, Opportunities, Steps, StepsError, Trace, WORK_PER_BYTE};
+use trace::{OPPORTUNITY, Opportunities, Outage, Steps, StepsError, Trace, WORK_PER_BYTE};
 use units::{Bytes, Duration, Instant, Rate};
 
 /// Capacity of a link. It is a function of time alone, never of the traffic, except on the radio, where users share a
@@ -57,6 +57,14 @@ impl LinkCapacity {
             Self::Radio { .. } => Bytes::new(u64::MAX),
             Self::Constant(rate) => rate.bytes_in(to.saturating_since(from)),
             Self::Trace { trace, offset } => trace.bytes_between(from, to, *offset),
+        }
+    }
+
+    /// Returns the first outage of at least `least` after `from`. Those of the radio are not known in advance.
+    pub(crate) fn next_outage(&self, from: Instant, least: Duration) -> Option<Outage> {
+        match self {
+            Self::Constant(_) | Self::Radio { .. } => None,
+            Self::Trace { trace, offset } => trace.next_outage(from, least, *offset),
         }
     }
 

@@ -11,6 +11,7 @@ use crate::store::Handle;
 use crate::{Backlog, DropReason, HostId, Kind, LinkCapacity, LinkConfig, LinkId, Observer};
 
 pub(crate) struct Link {
+    pub(crate) from: HostId,
     pub(crate) to: HostId,
     mtu: u32,
     queue: LinkQueue,
@@ -18,7 +19,7 @@ pub(crate) struct Link {
     /// Time at which the queue is to be served; [`Instant::NEVER`] while it is empty.
     wake: Instant,
     wire: Wire,
-    capacity: LinkCapacity,
+    pub(crate) capacity: LinkCapacity,
 }
 
 enum Service {
@@ -44,6 +45,7 @@ impl Link {
             None => Service::Rate(Transmitter::new(capacity.clone())),
         };
         Self {
+            from: config.from,
             to: config.to,
             mtu: config.mtu,
             queue: LinkQueue::new(&config.queue, config.mtu, seed, id),
@@ -69,7 +71,7 @@ impl Link {
         self.queue.backlog()
     }
 
-    pub(crate) fn capacity(&self, from: Instant, to: Instant) -> Bytes {
+    pub(crate) fn bytes_between(&self, from: Instant, to: Instant) -> Bytes {
         self.capacity.bytes_between(from, to)
     }
 

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, VecDeque};
 
 use units::Instant;
 
-use crate::node::{Actions, Contents, Node, Passage};
+use crate::network::Outlets;
+use crate::node::{Actions, Contents, LinkChange, Node, Passage};
+use crate::outages::OutageWatch;
 use crate::store::Handle;
 use crate::{CREATED_FROM, HostId, Packet};
 
@@ -24,6 +26,8 @@ pub(crate) enum Call {
     Packet(Packet, Handle),
     /// The time that it asked for has come.
     Time,
+    /// The link to a neighbour has changed.
+    Link(HostId, LinkChange),
 }
 
 /// All middleboxes, by node; empty for a network without any.
@@ -42,17 +46,26 @@ struct Seat {
     /// Packets of the host at this node that the middlebox has not seen yet.
     inbox: VecDeque<(Instant, Handle)>,
     call_at: Instant,
+    /// Wires behind the middlebox whose outages it wants to hear of.
+    outages: Vec<OutageWatch>,
 }
 
 impl Middleboxes {
-    /// Puts a middlebox at `at`, one of `nodes` nodes.
-    pub(crate) fn place(&mut self, at: HostId, nodes: usize, node: Box<dyn Node>) {
+    /// Puts a middlebox at `at`, one of `nodes` nodes, with the wires behind it that it watches.
+    pub(crate) fn place(
+        &mut self,
+        at: HostId,
+        nodes: usize,
+        node: Box<dyn Node>,
+        outages: Vec<OutageWatch>,
+    ) {
         self.seats.resize_with(nodes, || None);
         self.seats[at.0 as usize] = Some(Seat {
             node,
             held: Held::new(),
             inbox: VecDeque::new(),
             call_at: Instant::NEVER,
+            outages,
         });
     }
 
@@ -86,21 +99,47 @@ impl Middleboxes {
         let seat = self.seats.get(node.0 as usize).and_then(Option::as_ref);
         seat.map_or(Instant::NEVER, |seat| {
             let first = seat.inbox.front().map_or(Instant::NEVER, |(at, _)| *at);
-            first.min(seat.call_at)
+            let outages = seat.outages.iter().map(OutageWatch::next_at);
+            outages.fold(first.min(seat.call_at), Instant::min)
         })
     }
 
+    /// Returns whether the middlebox at `node` wants to hear of interruptions.
+    pub(crate) fn watches(&self, node: HostId) -> bool {
+        let seat = self.seats.get(node.0 as usize).and_then(Option::as_ref);
+        seat.is_some_and(|seat| seat.node.watch().is_some())
+    }
+
+    /// Takes the next change of a wire behind `node` that is due at `now`, with the neighbour at its other end.
+    pub(crate) fn take_change(
+        &mut self,
+        now: Instant,
+        node: HostId,
+    ) -> Option<(HostId, LinkChange)> {
+        let seat = self.seats.get_mut(node.0 as usize)?.as_mut()?;
+        let mut changes = seat.outages.iter_mut();
+        changes.find_map(|link| Some((link.to, link.take(now)?)))
+    }
+
     /// Calls the middlebox at `node` and returns its orders, to be given back to [`Middleboxes::recycle`].
-    pub(crate) fn call(&mut self, now: Instant, node: HostId, call: Call) -> Vec<Order> {
+    pub(crate) fn call(
+        &mut self,
+        now: Instant,
+        node: HostId,
+        call: Call,
+        outlets: Outlets<'_>,
+    ) -> Vec<Order> {
         let mut orders = core::mem::take(&mut self.orders);
         let Some(Some(seat)) = self.seats.get_mut(node.0 as usize) else {
             return orders;
         };
         let mut next_id = CREATED_FROM + self.created;
-        if let Call::Packet(packet, handle) = &call {
-            seat.held.insert(packet.id, *handle);
-        } else {
-            seat.call_at = Instant::NEVER;
+        match &call {
+            Call::Packet(packet, handle) => {
+                seat.held.insert(packet.id, *handle);
+            }
+            Call::Time => seat.call_at = Instant::NEVER,
+            Call::Link(..) => {}
         }
         let mut actions = Actions {
             now,
@@ -110,10 +149,12 @@ impl Middleboxes {
             next_id: &mut next_id,
             call_at: &mut seat.call_at,
             contents: self.contents.as_deref_mut(),
+            outlets,
         };
         match &call {
             Call::Packet(packet, _) => seat.node.on_packet(packet, &mut actions),
             Call::Time => seat.node.on_call(&mut actions),
+            Call::Link(to, change) => seat.node.on_link(*to, *change, &mut actions),
         }
         self.created = next_id - CREATED_FROM;
         orders

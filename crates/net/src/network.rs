@@ -1,19 +1,20 @@
 //! Network: links and nodes at work.
 
-use radio::ran::{Direction, RadioHints, Ran};
+use radio::ran::{ConnectionEvent, Direction, RadioHints, Ran};
 use units::{Bytes, Deadlines, Instant};
 
 use crate::cross::CrossSource;
 use crate::link::Link;
 use crate::middleboxes::{Call, Middleboxes, Order};
+use crate::outages::OutageWatch;
 use crate::queue::Scene;
 use crate::radio_link::{Air, RadioLink};
 use crate::routing::Routes;
 use crate::store::{Handle, Store};
 use crate::validate::validate;
 use crate::{
-    Backlog, CREATED_FROM, Contents, DropReason, HostId, Kind, LinkCapacity, LinkId, Node,
-    Observer, Packet, Passage, Topology, TopologyError,
+    Backlog, CREATED_FROM, Contents, DropReason, HostId, Kind, LinkCapacity, LinkChange, LinkId,
+    Node, Observer, Packet, Passage, Topology, TopologyError,
 };
 
 /// A packet at its destination.
@@ -46,12 +47,14 @@ pub struct Network {
     store: Store,
     /// Packets that have come out of the radio access network in this moment.
     arrived: Vec<(LinkId, Handle)>,
+    /// Changes of links of the radio in this moment, with the nodes at their ends, for middleboxes that watch them.
+    changes: Vec<([HostId; 2], LinkChange)>,
     /// Links first, then sources of cross-traffic, then the radio access network, then nodes if there are middleboxes.
     deadlines: Deadlines,
 }
 
 /// Implementation of a link.
-enum Medium {
+pub(crate) enum Medium {
     Wire(Box<Link>),
     Radio(RadioLink),
 }
@@ -130,6 +133,7 @@ impl Network {
             sources,
             store: Store::default(),
             arrived: Vec::new(),
+            changes: Vec::new(),
             deadlines,
         })
     }
@@ -143,7 +147,15 @@ impl Network {
             name: name.to_owned(),
             nodes: self.nodes.join(", "),
         })?;
-        self.middleboxes.place(at, self.nodes.len(), node);
+        let mut outages = Vec::new();
+        if let Some(watch) = node.watch() {
+            let wires = self.links.iter().filter_map(|link| match link {
+                Medium::Wire(link) if link.from == at => Some(link),
+                _ => None,
+            });
+            outages.extend(wires.map(|link| OutageWatch::new(link.to, &link.capacity, watch)));
+        }
+        self.middleboxes.place(at, self.nodes.len(), node, outages);
         let before = self.first_node();
         let mut deadlines = Deadlines::new(before + self.nodes.len());
         for entity in 0..before {
@@ -241,15 +253,7 @@ impl Network {
 
     /// Returns the packets that wait at `link`, without the one in transmission.
     pub fn queue(&self, link: LinkId) -> Backlog {
-        match (&self.links[link.0 as usize], &self.air) {
-            (Medium::Radio(link), Some(air)) => {
-                let (packets, bytes) = air.ran.queued(link.user, link.direction);
-                let packets = packets as u64;
-                Backlog { bytes, packets }
-            }
-            (Medium::Radio(link), None) => link.under_way,
-            (Medium::Wire(link), _) => link.backlog(),
-        }
+        self.outlets().backlog(link)
     }
 
     /// Returns the bytes at the IP layer that `link` can carry after `from` and until `to`, whatever is sent. For a
@@ -261,7 +265,7 @@ impl Network {
                 air.ran.capacity(link.user, link.direction, from, to)
             }
             (Medium::Radio(_), None) => Bytes::new(0),
-            (Medium::Wire(link), _) => link.capacity(from, to),
+            (Medium::Wire(link), _) => link.bytes_between(from, to),
         }
     }
 
@@ -348,9 +352,18 @@ impl Network {
             return;
         };
         air.ran.tick(&mut air.outcome);
-        for (user, event) in air.outcome.events.drain(..) {
+        let mut changes = core::mem::take(&mut self.changes);
+        let mut events = core::mem::take(&mut air.outcome.events);
+        for (user, event) in events.drain(..) {
             observer.connection(now, user, &event);
+            if let Medium::Radio(link) = &self.links[air.link(user, Direction::Down)]
+                && self.middleboxes.watches(link.from)
+            {
+                let of_event = changes_of(&event).iter();
+                changes.extend(of_event.map(|change| ([link.from, link.to], *change)));
+            }
         }
+        air.outcome.events = events;
         for record in air.outcome.log.drain(..) {
             observer.radio(now, &record);
         }
@@ -377,6 +390,11 @@ impl Network {
         self.deadlines
             .set(self.links.len() + self.sources.len(), next);
         self.air = Some(air);
+        for ([node, to], change) in changes.drain(..) {
+            let call = Call::Link(to, change);
+            self.call(now, node, call, observer, deliveries);
+        }
+        self.changes = changes;
         for (id, handle) in arrived.drain(..) {
             if self.store.packet(handle).kind == Kind::Cross {
                 self.store.remove(handle);
@@ -446,7 +464,11 @@ impl Network {
     ) {
         match self.middleboxes.take_inbox(now, node) {
             Some(handle) => self.show(now, node, handle, observer, deliveries),
-            None => self.call(now, node, Call::Time, observer, deliveries),
+            None => {
+                let change = self.middleboxes.take_change(now, node);
+                let call = change.map_or(Call::Time, |(to, change)| Call::Link(to, change));
+                self.call(now, node, call, observer, deliveries);
+            }
         }
     }
 
@@ -475,7 +497,12 @@ impl Network {
         observer: &mut impl Observer,
         deliveries: &mut Vec<Delivery>,
     ) {
-        let mut orders = self.middleboxes.call(now, node, call);
+        let outlets = Outlets {
+            routes: &self.routes,
+            links: &self.links,
+            air: self.air.as_deref(),
+        };
+        let mut orders = self.middleboxes.call(now, node, call, outlets);
         for order in orders.drain(..) {
             let handle = match order {
                 Order::Forward(handle) => handle,
@@ -493,6 +520,14 @@ impl Network {
         }
         self.middleboxes.recycle(orders);
         self.plan_call(node);
+    }
+
+    fn outlets(&self) -> Outlets<'_> {
+        Outlets {
+            routes: &self.routes,
+            links: &self.links,
+            air: self.air.as_deref(),
+        }
     }
 
     /// Sets the deadline of the middlebox at `node`.
@@ -521,6 +556,44 @@ impl Network {
             }
             (Medium::Radio(link), Some(air)) => link.enter(handle, &mut air.ran, &mut scene),
             (Medium::Radio(_), None) => scene.discard(handle, DropReason::Radio),
+        }
+    }
+}
+
+/// Queues of the links, as a middlebox sees those that leave its node.
+#[derive(Clone, Copy)]
+pub(crate) struct Outlets<'a> {
+    routes: &'a Routes,
+    links: &'a [Medium],
+    air: Option<&'a Air>,
+}
+
+impl Outlets<'_> {
+    /// Returns what waits at `node` for the link towards `host`, which is another node.
+    pub(crate) fn queued(&self, node: HostId, host: HostId) -> Backlog {
+        self.backlog(self.routes.next(node, host))
+    }
+
+    fn backlog(&self, link: LinkId) -> Backlog {
+        match (&self.links[link.0 as usize], self.air) {
+            (Medium::Radio(link), Some(air)) => {
+                let (packets, bytes) = air.ran.queued(link.user, link.direction);
+                let packets = packets as u64;
+                Backlog { bytes, packets }
+            }
+            (Medium::Radio(link), None) => link.under_way,
+            (Medium::Wire(link), _) => link.backlog(),
+        }
+    }
+}
+
+/// Returns the changes of a user's link that an event of its connection means.
+fn changes_of(event: &ConnectionEvent) -> &'static [LinkChange] {
+    match event {
+        ConnectionEvent::HandoverBegins { .. } => &[LinkChange::Expected, LinkChange::Interrupted],
+        ConnectionEvent::Failure { .. } => &[LinkChange::Interrupted],
+        ConnectionEvent::HandoverEnds { .. } | ConnectionEvent::Recovered { .. } => {
+            &[LinkChange::Restored]
         }
     }
 }

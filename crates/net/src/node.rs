@@ -5,10 +5,11 @@
 //! [`Network::place`](crate::Network::place).
 
 use cca::SenderView;
-use units::Instant;
+use units::{Duration, Instant};
 
 use crate::middleboxes::{Held, Order};
-use crate::{HostId, Packet};
+use crate::network::Outlets;
+use crate::{Backlog, HostId, Packet};
 
 /// A middlebox: a state machine without a clock that decides about each packet at its node.
 ///
@@ -23,10 +24,41 @@ pub trait Node: Send {
         let _ = actions;
     }
 
+    /// Returns the interruptions of links that the middlebox wants to hear of; `None` for none.
+    fn watch(&self) -> Option<Watch> {
+        None
+    }
+
+    /// Handles a change of the link from this node to the neighbour `to`.
+    fn on_link(&mut self, to: HostId, change: LinkChange, actions: &mut Actions<'_>) {
+        let _ = (to, change, actions);
+    }
+
     /// Shows the state of each connection that passes, if the middlebox has any.
     fn passages(&self, show: &mut dyn FnMut(&Passage)) {
         let _ = show;
     }
+}
+
+/// Interest of a middlebox in interruptions of the links that leave its node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Watch {
+    /// Time before an interruption at which it wants to be warned, if the interruption can be foreseen; zero for no
+    /// warning.
+    pub warning: Duration,
+    /// Shortest interruption of a wire that counts. On the radio each handover and each failure counts.
+    pub least: Duration,
+}
+
+/// Change of a link that leaves the node of a middlebox.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LinkChange {
+    /// It will be interrupted soon. On the radio this comes with the handover command, and before no failure.
+    Expected,
+    /// Nothing passes from now on.
+    Interrupted,
+    /// Packets pass again.
+    Restored,
 }
 
 /// State of one connection at a middlebox.
@@ -60,6 +92,7 @@ pub struct Actions<'a> {
     pub(crate) next_id: &'a mut u64,
     pub(crate) call_at: &'a mut Instant,
     pub(crate) contents: Option<&'a mut (dyn Contents + 'static)>,
+    pub(crate) outlets: Outlets<'a>,
 }
 
 impl Actions<'_> {
@@ -71,6 +104,12 @@ impl Actions<'_> {
     /// Returns the node of the topology at which the middlebox is.
     pub fn node(&self) -> HostId {
         self.node
+    }
+
+    /// Returns what waits for the link from this node towards `host`, without the packet in transmission. Packets that
+    /// leave in this call do not count yet.
+    pub fn queued_towards(&self, host: HostId) -> Backlog {
+        self.outlets.queued(self.node, host)
     }
 
     /// Sends the packet with this identity on towards its destination, or delivers it if it is there. Returns false

@@ -9,6 +9,7 @@ use crate::{Backlog, DropReason, HostId, LinkConfig, Observer};
 
 /// One direction of one user.
 pub(crate) struct RadioLink {
+    pub(crate) from: HostId,
     pub(crate) to: HostId,
     mtu: u32,
     pub(crate) user: UserId,
@@ -20,6 +21,7 @@ pub(crate) struct RadioLink {
 impl RadioLink {
     pub(crate) fn new(config: &LinkConfig, user: UserId, direction: Direction) -> Self {
         Self {
+            from: config.from,
             to: config.to,
             mtu: config.mtu,
             user,

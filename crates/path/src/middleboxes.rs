@@ -3,10 +3,14 @@
 use std::sync::Arc;
 
 use cca::BuiltCca;
-use middlebox::{CcaText, Environment, Kind, Middlebox as Settings, Promise, Snoop, SplitHost};
-use net::HostId;
+use middlebox::{
+    AckRegulator, CcaText, Eln, Environment, Freeze, Kind, Middlebox as Settings, Outlet, Promise,
+    Snoop, SplitHost,
+};
+use net::{HostId, Limit};
 use scenario::Scenario;
 use tcp::TcpConfig;
+use units::Rate;
 
 use crate::plan::{Middlebox, Plan, PlanError};
 
@@ -41,19 +45,40 @@ pub(crate) fn middleboxes(
             cca: Arc::new(move |one, other| build(own.as_ref(), &of_flows, (one, other))),
         };
         let settings = settings.clone();
-        let mobiles: Vec<HostId> = plan.access.iter().map(|access| access.ue).collect();
+        let outlets = outlets(scenario, plan);
+        let mobiles: Vec<HostId> = outlets.iter().map(|outlet| outlet.host).collect();
         Middlebox {
             node: settings.node().to_owned(),
             promise: promise(scenario, &settings),
             build: Arc::new(move || match settings.kind {
-                Kind::Split | Kind::Es | Kind::As => {
+                Kind::Snoop => Box::new(Snoop::new(&settings, mobiles.clone())),
+                Kind::Eln => Box::new(Eln::new(outlets.clone())),
+                Kind::Freeze => Box::new(Freeze::new(&settings, mobiles.clone())),
+                Kind::AckRegulator => Box::new(AckRegulator::new(outlets.clone())),
+                Kind::Split | Kind::Es | Kind::As | Kind::Mtcp | Kind::MtcpPlus | Kind::Pam => {
                     Box::new(SplitHost::new(&settings, environment.clone()))
                 }
-                Kind::Snoop => Box::new(Snoop::new(&settings, mobiles.clone())),
             }),
         }
     });
     Ok(boxes.collect())
+}
+
+/// Returns the hosts behind the wireless link, with the limits of the queues towards them.
+fn outlets(scenario: &Scenario, plan: &Plan) -> Vec<Outlet> {
+    let access = plan.access.iter();
+    let outlets = access.map(|access| {
+        let limit = match &scenario.radio {
+            Some(radio) => {
+                let (buffer, mtu) = (radio.rlc.buffer, scenario.path.mtu);
+                Limit::of(buffer, Rate::ZERO, mtu, scenario.path.rtt)
+            }
+            None => plan.topology.links[access.down.0 as usize].queue.limit,
+        };
+        let host = access.ue;
+        Outlet { host, limit }
+    });
+    outlets.collect()
 }
 
 /// Returns what the server may conclude from acknowledgements: AS-TCP falls back to ES-TCP for servers without its option.

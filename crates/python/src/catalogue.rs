@@ -3,7 +3,7 @@
 use cca::registry;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use scenario::{FlowText, Lineup, LineupText};
+use scenario::{FlowText, Lineup, LineupText, MiddleboxKind};
 
 use crate::refuse;
 
@@ -11,6 +11,12 @@ use crate::refuse;
 #[pyfunction]
 pub(crate) fn native_ccas() -> Vec<&'static str> {
     registry::all().iter().map(|cca| cca.name).collect()
+}
+
+/// Returns the names of all kinds of middleboxes.
+#[pyfunction]
+pub(crate) fn middlebox_kinds() -> Vec<&'static str> {
+    MiddleboxKind::ALL.iter().map(|kind| kind.name()).collect()
 }
 
 /// Returns the line-ups of a list such as `cubic:hystart=off,bbr,cubic+reno`, as they are printed, each once. `all`

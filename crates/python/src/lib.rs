@@ -45,6 +45,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<own_cca::PyReport>()?;
     module.add_function(wrap_pyfunction!(scenarios::scenario_schema, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::native_ccas, module)?)?;
+    module.add_function(wrap_pyfunction!(catalogue::middlebox_kinds, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::lineups, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::lineups_through, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::lineup_parts, module)?)?;

@@ -24,6 +24,12 @@ impl Scenario {
             .filter(|_| self.tcp.far_acks != Some(false))
     }
 
+    /// Returns whether servers understand explicit loss notifications, and there are any.
+    pub fn loss_notices(&self) -> bool {
+        let mut kinds = self.path.middleboxes.iter().map(|middlebox| middlebox.kind);
+        kinds.any(|kind| kind == middlebox::Kind::Eln) && self.tcp.loss_notices != Some(false)
+    }
+
     /// Returns the congestion controls of the flows and their changes.
     pub fn switches(&self) -> Switches<CcaChoice> {
         let of_flows = self.flows.iter().enumerate();

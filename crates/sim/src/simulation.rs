@@ -78,6 +78,7 @@ impl Simulation {
             },
             config: TcpConfig {
                 far_ack_kind: scenario.far_ack_kind(),
+                loss_notices: scenario.loss_notices(),
                 ..TcpConfig::new(scenario.tcp.clone(), scenario.path.path_mtu())
             },
             seed,

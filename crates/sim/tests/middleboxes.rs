@@ -106,3 +106,22 @@ fn each_leg_has_its_cca() {
     assert_ne!(of_flow.legs.cwnd, bbr.legs.cwnd);
     assert!(first(&bbr.flows).completion_s < first(&of_flow.flows).completion_s);
 }
+
+/// Every kind keeps its promise on a lossy path with an interruption, and all data arrives.
+#[test]
+fn every_kind_delivers_across_an_interruption() {
+    for kind in scenario::MiddleboxKind::ALL {
+        let interrupted = [
+            "path.loss=0.002",
+            "path.down={ steps = [{ at = '0s', rate = '10Mbit/s' }, { at = '700ms', rate = '0bit/s' }, \
+             { at = '2s', rate = '10Mbit/s' }] }",
+        ];
+        let tables = halves(&format!("{{ kind = '{}' }}", kind.name()), &interrupted);
+        let row = first(&tables.flows);
+        assert_eq!(row.bytes, 2_000_000, "{}", kind.name());
+        let promise = kind.promise();
+        let early = (row.acked_early_bytes > 0, row.acked_early_ends > 0);
+        println!("{}: {} s, {early:?}", kind.name(), row.completion_s);
+        assert!(promise < scenario::Promise::Bytes || early == (false, false));
+    }
+}

@@ -145,6 +145,28 @@ fn a_drive_hands_over_and_goes_on() {
     assert!(cells.len() >= 3, "{cells:?}");
 }
 
+/// The radio tells middleboxes of its handovers: senders rest meanwhile, no byte is acknowledged early, and all data
+/// arrives.
+#[test]
+fn middleboxes_are_told_of_handovers() {
+    for kind in ["as", "mtcp-plus", "freeze"] {
+        let middlebox = format!("path.middleboxes=[{{ kind = '{kind}' }}]");
+        let changes = [
+            "flows.0.workload={ kind = 'bulk', bytes = '10MB' }",
+            &middlebox,
+        ];
+        let tables = with(ROAD, "cubic", &changes, 2);
+        let row = first(&tables.flows);
+        println!("{kind}: {} s, {} time-outs", row.completion_s, row.timeouts);
+        assert!(tables.events.kind.iter().any(|kind| *kind == "handover"));
+        assert_eq!(
+            (row.bytes, row.acked_early_bytes),
+            (10_000_000, 0),
+            "{kind}"
+        );
+    }
+}
+
 /// Two phones with a congestion control each share the cell; each is shown what the other leaves.
 #[test]
 fn two_phones_share_a_cell() {

@@ -24,6 +24,8 @@ pub struct TcpConfig {
     /// Kind of the option by which a host in the middle may tell what the far end has (AS-TCP); `None` if this host does
     /// not understand it.
     pub far_ack_kind: Option<u8>,
+    /// Whether this host understands explicit loss notifications.
+    pub loss_notices: bool,
     /// Upper bound of the pacing rate (`SO_MAX_PACING_RATE`).
     pub max_pacing_rate: Rate,
     /// Nagle's algorithm (RFC 9293 §3.7.4); not so with `TCP_NODELAY`.
@@ -72,6 +74,7 @@ impl TcpConfig {
             receive_buffer_initial: Self::first_receive_buffer(&settings),
             send_buffer_initial: Self::SEND_BUFFER.min(settings.send_buffer_max.get()),
             far_ack_kind: None,
+            loss_notices: false,
             max_pacing_rate: Rate::from_bits_per_second(u64::MAX),
             nagle: true,
             sack: true,

@@ -365,6 +365,7 @@ impl Connection {
             // An ACK repeats another one only if the far acknowledgement does too (Kim 2016, section 5.5.1).
             is_news: segment.len > 0 || far_news,
             ecn_echo: self.ecn && segment.flags.contains(Flags::ECE),
+            radio_loss: segment.radio_loss && self.config.loss_notices,
         };
         self.sender.on_ack(now, &input);
         self.plan_question(now);

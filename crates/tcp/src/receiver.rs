@@ -353,7 +353,11 @@ impl Receiver {
             self.window.close(self.rcv_nxt);
             return 0;
         }
-        self.window.field(self.rcv_nxt, held)
+        let field = self.window.field(self.rcv_nxt, held);
+        match self.kept_in_window() {
+            0 => field,
+            kept => self.window.extended(field, kept),
+        }
     }
 
     /// Handles the end of the handshake, which took `rtt` if no part of it was repeated.

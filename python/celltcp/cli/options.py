@@ -10,12 +10,23 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from celltcp.ccas import MIDDLEBOXES
 from celltcp.engines import ENGINES
 
 #: Seeds that a run can have.
 SEEDS = click.IntRange(0, 2**53 - 2**20)
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def complete_middlebox(
+    _context: click.Context, _parameter: click.Parameter, begun: str
+) -> list[CompletionItem]:
+    """Returns completions for the shell of the last kind in a list of middleboxes."""
+    cut = max(begun.rfind(","), begun.rfind("@")) + 1
+    known, kind = begun[:cut], begun[cut:]
+    return [CompletionItem(known + name) for name in MIDDLEBOXES if name.startswith(kind)]
+
 
 #: Options by the name of the setting or parameter that they become.
 _OPTIONS: dict[str, dict[str, Any]] = {
@@ -71,8 +82,10 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     },
     "middlebox": {
         "metavar": "LIST",
-        "help": "Middleboxes on the path, each congestion control through each: none, split, es, with "
-        "parameters (es:at=node-1), chains (split:at=node-1@es).  [default: those of the scenario]",
+        "help": "Middleboxes on the path, each congestion control through each: "
+        f"{', '.join(MIDDLEBOXES)}; with parameters (es:at=node-1), chains (split:at=node-1@es).  "
+        "[default: those of the scenario]",
+        "shell_complete": complete_middlebox,
     },
     "runs": {
         "default": 10,

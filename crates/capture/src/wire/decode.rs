@@ -42,6 +42,7 @@ pub fn parse(packet: &[u8]) -> Result<Datagram, WireError> {
         ack: long(ip_len + 8).ok_or(truncated)?,
         len: (total - headers) as u32,
         flags: Flags::from_bits(packet[ip_len + 13]),
+        radio_loss: packet[ip_len + 12] & 0b1000 != 0,
         window: word(ip_len + 14).ok_or(truncated)?,
         ecn: match ip[1] & 0b11 {
             0b00 => Ecn::NotEct,

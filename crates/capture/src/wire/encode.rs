@@ -49,8 +49,9 @@ pub fn encode(datagram: &Datagram, snaplen: usize, out: &mut Vec<u8>) -> Result<
     out.extend(datagram.destination.port().to_be_bytes());
     out.extend(segment.seq.to_be_bytes());
     out.extend(segment.ack.to_be_bytes());
-    // The data offset counts 32-bit words, in the upper half of its octet.
-    out.extend([(header_len / 4 * 16) as u8, segment.flags.bits()]);
+    // The data offset counts 32-bit words, in the upper half of its octet. Below it is the first reserved bit.
+    let reserved = u8::from(segment.radio_loss) << 3;
+    out.extend([(header_len / 4 * 16) as u8 | reserved, segment.flags.bits()]);
     out.extend(segment.window.to_be_bytes());
     out.extend([0; 4]);
     options::write(segment, out);

@@ -3,11 +3,12 @@
 //!
 //! The sender has to understand the option. If it does not, ES-TCP takes this policy's place.
 
+use net::LinkChange;
 use tcp::{Connection, Segment};
 use units::{Duration, Instant};
 
-use super::Policy;
 use super::es::Es;
+use super::{Policy, pause_with_link};
 
 /// Policy of AS-TCP.
 pub(crate) struct Advanced {
@@ -68,6 +69,16 @@ impl Policy for Advanced {
             self.tells_at = now + self.piggyback;
             self.told = inbound.far_told();
         }
+    }
+
+    fn on_link(
+        &mut self,
+        now: Instant,
+        _: &mut Connection,
+        outbound: &mut Connection,
+        change: LinkChange,
+    ) {
+        pause_with_link(now, outbound, change);
     }
 
     fn deadline(&self) -> Instant {

@@ -2,18 +2,36 @@
 
 mod advanced;
 mod es;
+mod mtcp;
+mod mtcp_plus;
+mod pam;
 mod split;
 
+use net::LinkChange;
 use tcp::{Connection, Segment};
-use units::Instant;
+use units::{Duration, Instant};
 
 use crate::{Kind, Middlebox};
 use advanced::Advanced;
 use es::Es;
+use mtcp::MTcp;
+use mtcp_plus::MTcpPlus;
+use pam::Pam;
 use split::Split;
 
+/// Progress of the far end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Progress {
+    /// Payload that it has confirmed, bytes.
+    pub(crate) confirmed: u64,
+    /// Whether this is all that has come.
+    pub(crate) everything: bool,
+    /// Smoothed RTT between the split host and the far end.
+    pub(crate) rtt: Duration,
+}
+
 /// Policy of one direction of a connection. It steers the acknowledgements of `inbound`, the split host's end of the
-/// leg on which the data comes.
+/// leg on which the data comes. `outbound` is its end of the other leg.
 pub(crate) trait Policy: Send {
     /// Returns the bytes at the end of the data that ACKs keep back.
     fn reserve(&self) -> u64;
@@ -33,8 +51,24 @@ pub(crate) trait Policy: Send {
         let _ = (now, inbound);
     }
 
+    /// Returns how many bytes ACKs may cover after this progress of the far end.
+    fn acknowledges(&mut self, progress: &Progress) -> u64 {
+        progress.confirmed
+    }
+
     /// Handles progress of the far end, which has confirmed more data; all that has come, if `everything`.
     fn on_confirmed(&mut self, now: Instant, inbound: &mut Connection, everything: bool);
+
+    /// Handles a change of the link to the far end.
+    fn on_link(
+        &mut self,
+        now: Instant,
+        inbound: &mut Connection,
+        outbound: &mut Connection,
+        change: LinkChange,
+    ) {
+        let _ = (now, inbound, outbound, change);
+    }
 
     /// Returns the time of the next call of [`Policy::on_deadline`]; [`Instant::NEVER`] for none.
     fn deadline(&self) -> Instant {
@@ -47,12 +81,27 @@ pub(crate) trait Policy: Send {
     }
 }
 
+/// Lets a sender pause as long as its link is interrupted, with its state as it is.
+fn pause_with_link(now: Instant, outbound: &mut Connection, change: LinkChange) {
+    match change {
+        LinkChange::Expected => {}
+        LinkChange::Interrupted => outbound.suspend(now),
+        LinkChange::Restored => outbound.resume(now),
+    }
+}
+
 /// Returns the policy of one direction through a split host with these settings.
 pub(crate) fn policy(settings: &Middlebox) -> Box<dyn Policy> {
     let es = || Es::new(settings.reserve(), settings.freeze_after());
+    let mtcp = || MTcp::new(settings.freeze_after());
     match settings.kind {
         Kind::Es => Box::new(es()),
         Kind::As => Box::new(Advanced::new(settings.piggyback(), es())),
-        Kind::Split | Kind::Snoop => Box::new(Split),
+        Kind::Mtcp => Box::new(mtcp()),
+        Kind::MtcpPlus => Box::new(MTcpPlus::new(mtcp())),
+        Kind::Pam => Box::new(Pam::new(settings.freeze_after())),
+        Kind::Split | Kind::Snoop | Kind::Eln | Kind::Freeze | Kind::AckRegulator => {
+            Box::new(Split)
+        }
     }
 }

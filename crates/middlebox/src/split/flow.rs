@@ -1,6 +1,6 @@
 //! Flow: one connection through a split host, as its two legs.
 
-use net::HostId;
+use net::{HostId, LinkChange};
 use tcp::{Connection, Failure, Segment, State, reset_reply};
 use units::{Duration, Instant};
 
@@ -187,6 +187,21 @@ impl Flow {
                 self.give_up();
             }
             return;
+        }
+        self.settle(now);
+    }
+
+    /// Handles a change of the link to the host `to`, which is one of the ends.
+    pub(crate) fn on_link(&mut self, now: Instant, to: HostId, change: LinkChange) {
+        if self.awaits_answer() {
+            return;
+        }
+        let [opener, acceptor] = &mut self.legs;
+        let [from_opener, from_acceptor] = &mut self.streams;
+        if self.hosts[OPENER] == to {
+            from_acceptor.policy.on_link(now, acceptor, opener, change);
+        } else {
+            from_opener.policy.on_link(now, opener, acceptor, change);
         }
         self.settle(now);
     }

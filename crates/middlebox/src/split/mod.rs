@@ -10,7 +10,7 @@ mod stream;
 use std::sync::Arc;
 
 use cca::{BuiltCca, Congestion, SenderView, Window};
-use net::{Actions, HostId, Kind, Node, Packet, Passage};
+use net::{Actions, HostId, Kind, LinkChange, Node, Packet, Passage, Watch};
 use tcp::{Connection, Flags, Segment, TcpConfig};
 use units::Instant;
 use units::random::{Purpose, Stream as Draws};
@@ -259,6 +259,27 @@ impl Node for SplitHost {
                 flow.on_deadline(actions.now());
                 self.flush(number, &mut flow, actions);
                 self.put_back(number, flow);
+            }
+        }
+        actions.call_at(self.due.earliest().0);
+    }
+
+    fn watch(&self) -> Option<Watch> {
+        self.settings.watch()
+    }
+
+    fn on_link(&mut self, to: HostId, change: LinkChange, actions: &mut Actions<'_>) {
+        for number in 0..self.entries.len() {
+            let ends_there =
+                matches!(&self.entries[number], Entry::Split(flow) if flow.hosts.contains(&to));
+            if !ends_there {
+                continue;
+            }
+            let entry = core::mem::replace(&mut self.entries[number], Entry::Unknown);
+            if let Entry::Split(mut flow) = entry {
+                flow.on_link(actions.now(), to, change);
+                self.flush(number as u32, &mut flow, actions);
+                self.put_back(number as u32, flow);
             }
         }
         actions.call_at(self.due.earliest().0);

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use tcp::{Connection, Segment};
 use units::Instant;
 
-use crate::policies::Policy;
+use crate::policies::{Policy, Progress};
 
 /// Data of one direction between the two legs.
 pub(crate) struct Stream {
@@ -115,7 +115,12 @@ impl Stream {
         let progress = confirmed > self.confirmed;
         if progress {
             self.confirm(confirmed);
-            inbound.confirm(confirmed);
+            let progress = Progress {
+                confirmed,
+                everything: confirmed == received,
+                rtt: outbound.srtt(),
+            };
+            inbound.confirm(self.policy.acknowledges(&progress));
             inbound.set_room(confirmed + self.buffer);
         }
         if fresh {

@@ -1,7 +1,9 @@
-//! Packet flows of split hosts, step by step.
+//! Packet flows of middleboxes, step by step.
 
 mod advanced;
 mod bytes;
 mod contents;
 mod es;
+mod mtcp;
 mod script;
+mod whole;

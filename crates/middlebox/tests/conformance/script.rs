@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use cca::{Settings, reno};
 use middlebox::{Environment, Middlebox, SplitHost};
-use net::{Delivery, HostId, LinkCapacity, LinkConfig, Network, Packet, Topology};
-use tcp::{FarAck, Flags, Segment, Tcp, TcpConfig, WindowScale};
+use net::{Delivery, HostId, LinkCapacity, LinkConfig, Network, Node, Packet, Topology};
+use tcp::{Ecn, FarAck, Flags, SackBlocks, Segment, Tcp, TcpConfig, WindowScale};
 use units::{Bytes, Duration, Instant, Rate};
 
 use crate::contents::Contents;
@@ -20,6 +20,51 @@ pub const MOBILE: HostId = HostId(2);
 /// Initial sequence numbers of the two.
 const FAR_ISS: u32 = 70_000;
 const MOBILE_ISS: u32 = 5_000;
+
+/// Request of the mobile host.
+const SYN: Segment = Segment {
+    seq: MOBILE_ISS,
+    ack: 0,
+    len: 0,
+    window: 60_000,
+    flags: Flags::SYN,
+    mss: Some(1_000),
+    window_scale: None,
+    sack_permitted: false,
+    timestamps: None,
+    sack: SackBlocks::EMPTY,
+    far_ack: None,
+    radio_loss: false,
+    ecn: Ecn::NotEct,
+    continues: false,
+};
+
+/// Returns a split host with these settings.
+fn split_host(settings: &Middlebox) -> Box<dyn Node> {
+    let environment = Environment {
+        tcp: TcpConfig::from(Tcp {
+            mss: Some(Bytes::new(1_000)),
+            timestamps: false,
+            window_scale: WindowScale::Off,
+            delayed_ack: false,
+            ..Tcp::default()
+        }),
+        cca: Arc::new(|_, _| reno::ABOUT.build(&Settings::new()).unwrap()),
+        seed: 1,
+    };
+    Box::new(SplitHost::new(settings, environment))
+}
+
+/// Returns a fast link with outages between these times, milliseconds.
+fn capacity(outages: &[(u64, u64)]) -> LinkCapacity {
+    let fast = Rate::from_mbps(1e5);
+    let mut steps = vec![(Duration::ZERO, fast)];
+    for &(start, end) in outages {
+        steps.push((Duration::from_millis(start), Rate::ZERO));
+        steps.push((Duration::from_millis(end), fast));
+    }
+    LinkCapacity::steps(&steps).unwrap()
+}
 
 /// The three nodes, and what has come to the hosts.
 pub struct Script {
@@ -38,51 +83,63 @@ impl Script {
 
     /// Opens the connection; the far host may understand far acknowledgements.
     pub fn open_to(settings: &Middlebox, understands: bool) -> Self {
+        let mut script = Self::new(split_host(settings), &[]);
+        script.shake_hands(understands);
+        script
+    }
+
+    /// Opens the connection through a split host whose link to the mobile host is interrupted between these times,
+    /// milliseconds.
+    pub fn open_interrupted(settings: &Middlebox, outage: (u64, u64), understands: bool) -> Self {
+        let mut script = Self::new(split_host(settings), &[outage]);
+        script.shake_hands(understands);
+        script
+    }
+
+    /// Opens the connection through a middlebox that does not split it.
+    pub fn open_through(node: Box<dyn Node>, outages: &[(u64, u64)]) -> Self {
+        let mut script = Self::new(node, outages);
+        script.put(MOBILE, SYN);
+        assert_eq!(script.take(FAR).len(), 1);
+        let answer = Segment {
+            seq: FAR_ISS,
+            ack: MOBILE_ISS + 1,
+            flags: Flags::SYN | Flags::ACK,
+            ..SYN
+        };
+        script.put(FAR, answer);
+        assert_eq!(script.take(MOBILE).len(), 1);
+        script.mobile_acks(0);
+        assert_eq!(script.acks(), [(0, true)]);
+        script
+    }
+
+    /// Puts a middlebox between the hosts.
+    fn new(node: Box<dyn Node>, outages: &[(u64, u64)]) -> Self {
         let mut topology = Topology::default();
         let nodes = ["server", "gateway", "phone"].map(|name| topology.node(name));
         for (from, to) in [(0, 1), (1, 2), (2, 1), (1, 0)] {
-            let capacity = LinkCapacity::Constant(Rate::from_mbps(1e5));
+            let capacity = capacity(if to == 2 { outages } else { &[] });
             let name = format!("{from}-{to}");
             let delay = Duration::from_millis(1);
             let link = LinkConfig::new(&name, nodes[from], nodes[to], capacity, delay);
             topology.links.push(link);
         }
         let mut network = Network::new(&topology, 1).unwrap();
-        let environment = Environment {
-            tcp: TcpConfig::from(Tcp {
-                mss: Some(Bytes::new(1_000)),
-                timestamps: false,
-                window_scale: WindowScale::Off,
-                delayed_ack: false,
-                ..Tcp::default()
-            }),
-            cca: Arc::new(|_, _| reno::ABOUT.build(&Settings::new()).unwrap()),
-            seed: 1,
-        };
-        let host = SplitHost::new(settings, environment);
-        network.place("gateway", Box::new(host)).unwrap();
+        network.place("gateway", node).unwrap();
         let contents = Contents::default();
         network.set_contents(Box::new(contents.clone()));
-        let mut script = Self {
+        Self {
             network,
             now: Instant::ZERO,
             next_id: 0,
             arrived: Vec::new(),
             contents,
-        };
-        script.shake_hands(understands);
-        script
+        }
     }
 
     fn shake_hands(&mut self, understands: bool) {
-        let syn = Segment {
-            seq: MOBILE_ISS,
-            flags: Flags::SYN,
-            mss: Some(1_000),
-            window: 60_000,
-            ..Segment::default()
-        };
-        self.put(MOBILE, syn);
+        self.put(MOBILE, SYN);
         let request = self.take(FAR);
         assert_eq!(request.len(), 1);
         assert_eq!((request[0].flags, request[0].seq), (Flags::SYN, MOBILE_ISS));
@@ -98,7 +155,7 @@ impl Script {
                 .far_ack
                 .filter(|_| understands)
                 .map(|offer| FarAck { number: 0, ..offer }),
-            ..syn
+            ..SYN
         };
         self.put(FAR, answer);
         assert_eq!(self.take(FAR).len(), 1, "the ACK of the SYN-ACK");
@@ -122,6 +179,12 @@ impl Script {
         self.contents.add(&packet);
         self.network.inject(self.now, packet, &mut ());
         self.wait(3);
+    }
+
+    /// Lets time pass until this many milliseconds after the start.
+    pub fn wait_until(&mut self, milliseconds: u64) {
+        self.now = Instant::ZERO + Duration::from_millis(milliseconds);
+        self.wait(0);
     }
 
     /// Returns the data segments that the split host has created.

@@ -1,7 +1,7 @@
 //! Hazards: nodes that lose, repeat and delay packets, and a split host that is killed.
 
 use middlebox::SplitHost;
-use net::{Actions, Node, Packet};
+use net::{Actions, HostId, LinkChange, Node, Packet, Watch};
 use units::random::{Purpose, Stream};
 use units::{Duration, Instant};
 
@@ -87,6 +87,16 @@ impl Node for Mortal {
     fn on_call(&mut self, actions: &mut Actions<'_>) {
         if actions.now() < self.dies_at {
             self.host.on_call(actions);
+        }
+    }
+
+    fn watch(&self) -> Option<Watch> {
+        self.host.watch()
+    }
+
+    fn on_link(&mut self, to: HostId, change: LinkChange, actions: &mut Actions<'_>) {
+        if actions.now() < self.dies_at {
+            self.host.on_link(to, change, actions);
         }
     }
 }

@@ -50,6 +50,23 @@ fn as_never_tells_of_a_byte_early() {
     assert!(complete > runs / 4);
 }
 
+/// M-TCP and M-TCP+: ACKs of the receiver decide, so no byte is acknowledged before it has arrived.
+#[test]
+fn mtcp_never_acknowledges_a_byte_early() {
+    for kind in [Kind::Mtcp, Kind::MtcpPlus] {
+        let mut complete = 0;
+        for seed in seeds() {
+            let outcome = World::new(kind, seed, true).run();
+            let held = outcome.early_bytes == [false; 2] && outcome.early_ends == 0;
+            assert!(held, "{} seed {seed}: {outcome:?}", kind.name());
+            complete += u64::from(outcome.complete);
+        }
+        let runs = seeds().end;
+        println!("{}: {runs} runs, {complete} complete", kind.name());
+        assert!(complete > runs / 4);
+    }
+}
+
 /// I-TCP does so all the time.
 #[test]
 fn split_acknowledges_early() {
@@ -63,7 +80,8 @@ fn split_acknowledges_early() {
 /// Without a reset or a crash, everything arrives, and both ends close.
 #[test]
 fn everything_arrives_in_the_end() {
-    for kind in [Kind::Split, Kind::Es, Kind::As] {
+    let mtcp = [Kind::Mtcp, Kind::MtcpPlus, Kind::Pam];
+    for kind in [Kind::Split, Kind::Es, Kind::As].into_iter().chain(mtcp) {
         for seed in seeds() {
             let outcome: Outcome = World::new(kind, seed, false).run();
             assert!(outcome.complete, "{} seed {seed}: {outcome:?}", kind.name());

@@ -71,6 +71,28 @@ impl Dice {
     }
 }
 
+/// Lets the link behind the split host be interrupted in half of the worlds of kinds that are told of it.
+fn interrupt(topology: &mut Topology, kind: Kind, seed: u64) {
+    let mut dice = Dice(Stream::new(seed, Purpose::GeneratedOutage, 0), 0);
+    let link = topology.links.iter_mut().find(|link| link.name == "2-3");
+    let told = matches!(kind, Kind::As | Kind::MtcpPlus);
+    let (Some(link), true) = (link, told && dice.below(2) == 0) else {
+        return;
+    };
+    let LinkCapacity::Constant(rate) = link.capacity else {
+        return;
+    };
+    let mut at = Duration::from_millis(dice.below(2_000));
+    let mut steps = vec![(Duration::ZERO, rate)];
+    for _ in 0..=dice.below(3) {
+        at += Duration::from_millis(1 + dice.below(1_000));
+        steps.push((at, Rate::ZERO));
+        at += Duration::from_millis(1 + dice.below(3_000));
+        steps.push((at, rate));
+    }
+    link.capacity = LinkCapacity::steps(&steps).unwrap();
+}
+
 impl World {
     /// Creates the world of a seed. Only with `fatal` may ends be reset and the split host be killed.
     pub fn new(kind: Kind, seed: u64, fatal: bool) -> Self {
@@ -88,6 +110,7 @@ impl World {
                 topology.links.push(link);
             }
         }
+        interrupt(&mut topology, kind, seed);
         let mut network = Network::new(&topology, seed).unwrap();
         for (number, name) in [(0, "left"), (1, "right")] {
             let shares = [40, 20, 60].map(|most| dice.below(most));

@@ -17,7 +17,7 @@ pub use flow::Flow;
 pub use kernel::{Kernel, kernel_text};
 pub use lineup::Lineup;
 pub use lineup_text::{ALL, FlowText, LineupText, OWN};
-pub use middlebox::{Middlebox, Promise};
+pub use middlebox::{Kind as MiddleboxKind, Middlebox, Promise};
 pub use net::{
     Codel, FqCodel, GilbertElliott, Jitter, JitterDistribution, Loss, Pie, Queue, Threshold,
 };

@@ -18,6 +18,13 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Wrong> {
             );
             return refuse(field, message);
         }
+        if middlebox.kind.needs_access_link() && at != "gateway" {
+            let message = format!(
+                "{at:?} is not before the access link, with which {:?} works; allowed: gateway",
+                middlebox.kind.name()
+            );
+            return refuse(field, message);
+        }
         if let Some(flow) = scenario
             .flows
             .iter()

@@ -1,6 +1,6 @@
 //! Relay: a connection of a host in the middle, which passes its data on and decides what is acknowledged.
 
-use units::Instant;
+use units::{Duration, Instant};
 
 use super::Connection;
 use crate::receiver::Receiver;
@@ -8,6 +8,9 @@ use crate::segment::Segment;
 use crate::sequence::unwrap;
 
 impl Connection {
+    /// Reserve of a connection whose ACKs cover only what is [confirmed](Self::confirm). Its window counts from there.
+    pub const KEEPS_ALL: u64 = u64::MAX;
+
     /// Makes the connection one that relays: ACKs keep `reserve` bytes at the end of the data back until they are
     /// [confirmed](Self::confirm) or [released](Self::release).
     pub fn relay(&mut self, reserve: u64) {
@@ -49,6 +52,25 @@ impl Connection {
         }
     }
 
+    /// Sends no data while the link to the other end is interrupted. The congestion state stays, and timers of the sender
+    /// stand still.
+    pub fn suspend(&mut self, now: Instant) {
+        self.sender.suspend(now);
+    }
+
+    /// Goes on sending after [`Connection::suspend`].
+    pub fn resume(&mut self, now: Instant) {
+        self.sender.resume(now);
+        if self.is_synchronised() {
+            self.flush(now);
+        }
+    }
+
+    /// Returns the smoothed RTT to the other end; zero before the first sample.
+    pub fn srtt(&self) -> Duration {
+        self.sender.srtt()
+    }
+
     /// Bounds the windows of further ACKs to the first `bytes` of the payload.
     pub fn set_room(&mut self, bytes: u64) {
         if let Some(receiver) = &mut self.receiver {
@@ -70,6 +92,11 @@ impl Connection {
     /// Returns the sequence space that has arrived in order and that no ACK has covered.
     pub fn withheld(&self) -> u64 {
         self.receiver.as_ref().map_or(0, Receiver::withheld)
+    }
+
+    /// Returns whether an ACK that left now would cover more than all before.
+    pub fn could_acknowledge_more(&self) -> bool {
+        self.receiver.as_ref().is_some_and(Receiver::has_ack_news)
     }
 
     /// Returns whether a segment repeats data that is here already and kept back.

@@ -54,7 +54,7 @@ impl Receiver {
 
     /// Lets ACKs cover `bytes` more of what is kept back.
     pub(crate) fn release(&mut self, bytes: u64) {
-        let number = (self.ack_number() + bytes).min(self.rcv_nxt);
+        let number = self.ack_number().saturating_add(bytes).min(self.rcv_nxt);
         if let Some(relay) = &mut self.relay {
             relay.floor = relay.floor.max(number);
         }
@@ -102,9 +102,23 @@ impl Receiver {
         Some((from, to.min(number))).filter(|(from, to)| from < to)
     }
 
+    /// Returns the bytes by which the window field counts from an earlier number than the next expected one.
+    pub(super) fn kept_in_window(&self) -> u64 {
+        match &self.relay {
+            Some(relay) if relay.reserve == u64::MAX => self.rcv_nxt - self.ack_number(),
+            _ => 0,
+        }
+    }
+
     /// Returns the bytes in order, the FIN included, that ACKs have not covered.
     pub(crate) fn withheld(&self) -> u64 {
         self.rcv_nxt - self.relay.map_or(self.acked, |relay| relay.floor)
+    }
+
+    /// Returns whether the number of an ACK that left now would be higher than all before.
+    pub(crate) fn has_ack_news(&self) -> bool {
+        let acked = self.relay.map_or(self.acked, |relay| relay.floor);
+        self.ack_number() > acked
     }
 
     /// Returns whether nothing that has arrived in order may be acknowledged yet.

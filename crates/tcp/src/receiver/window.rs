@@ -366,6 +366,16 @@ impl WindowTuning {
         }
         (self.window, self.from) = (window, next);
         self.edge = self.edge.max(next + window);
+        self.in_header(window)
+    }
+
+    /// Returns the window field of a segment that acknowledges `kept` bytes less than the next expected number, whose
+    /// window field would be `field`.
+    pub(super) fn extended(&self, field: u16, kept: u64) -> u16 {
+        self.in_header((u64::from(field) << self.scale) + kept)
+    }
+
+    fn in_header(&self, window: u64) -> u16 {
         (window >> self.scale).min(u64::from(u16::MAX)) as u16
     }
 

@@ -23,6 +23,8 @@ pub(crate) struct AckInput<'a> {
     /// Whether the segment has payload or other news, and so is no duplicate ACK.
     pub(crate) is_news: bool,
     pub(crate) ecn_echo: bool,
+    /// Whether a middlebox says that the losses which the segment reports were on the radio.
+    pub(crate) radio_loss: bool,
 }
 
 /// Effects of an ACK, collected while it is processed (the kernel's `FLAG_*`).
@@ -65,6 +67,7 @@ impl Sender {
     /// Handles the acknowledging part of a segment, and sends what it allows.
     pub(crate) fn on_ack(&mut self, now: Instant, input: &AckInput<'_>) {
         self.set_now(now);
+        self.radio_loss = input.radio_loss;
         if input.ack > self.snd_nxt {
             // For data never sent (RFC 9293 §3.10.7.4).
             return;
@@ -364,6 +367,7 @@ mod tests {
             timestamps: None,
             is_news: false,
             ecn_echo: false,
+            radio_loss: false,
         }
     }
 

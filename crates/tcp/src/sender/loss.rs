@@ -56,8 +56,12 @@ impl Sender {
                 if self.undo_by_dsack() {
                     self.try_to_open(effects.ecn_echo);
                 }
+                let lost = self.congestion.window.lost;
                 self.detect_loss(now, effects);
                 if self.congestion.window.state == CaState::Recovery {
+                    if self.is_spared() && !self.radio_loss && self.congestion.window.lost > lost {
+                        self.reduce_after_all();
+                    }
                     return Resend::Lost;
                 }
                 if self.board.lost_out() == 0 {
@@ -131,7 +135,11 @@ impl Sender {
             if !ecn_echo {
                 self.undo.remember_ssthresh(&self.congestion.window);
             }
-            self.start_reduction();
+            if self.radio_loss {
+                self.start_spared_recovery();
+            } else {
+                self.start_reduction();
+            }
         }
         self.counts.fast_recoveries += 1;
         self.set_state(CaState::Recovery);
@@ -181,6 +189,7 @@ impl Sender {
             w.cwnd = w.ssthresh;
             self.usage.touch(w.now);
         }
+        self.end_sparing();
         self.congestion.cwnd_event(Event::CompleteCwr);
     }
 
@@ -190,7 +199,10 @@ impl Sender {
         self.mark_all_lost(now);
         let state = self.congestion.window.state;
         let new_recovery = !matches!(state, CaState::Recovery | CaState::Loss);
-        if state <= CaState::Disorder
+        let spared = self.is_spared();
+        self.end_sparing();
+        if spared
+            || state <= CaState::Disorder
             || self.high_seq <= self.snd_una
             || (state == CaState::Loss && self.retransmits == 0)
         {

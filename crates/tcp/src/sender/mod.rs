@@ -11,6 +11,7 @@ mod giving_up;
 mod hold;
 mod limits;
 mod loss;
+mod notices;
 mod pacing;
 mod phase_times;
 mod prr;
@@ -20,6 +21,7 @@ mod reno;
 mod rtt;
 mod sack;
 mod scoreboard;
+mod suspension;
 mod timers;
 mod tlp;
 mod transmit;
@@ -131,6 +133,12 @@ pub(crate) struct Sender {
     /// Time of the last ACK.
     heard_at: Instant,
     last_sent: Instant,
+    /// Time since which nothing is sent, because the link is interrupted.
+    suspended_since: Option<Instant>,
+    /// Whether the latest report of a loss said that it was on the radio.
+    radio_loss: bool,
+    /// Threshold from before the present recovery, if that reduces nothing.
+    spared: Option<u32>,
     pub(crate) counts: Counts,
     pub(crate) latest_rate: units::Rate,
     out: VecDeque<Outgoing>,
@@ -195,6 +203,9 @@ impl Sender {
             echo_ms: None,
             heard_at: Instant::ZERO,
             last_sent: Instant::ZERO,
+            suspended_since: None,
+            radio_loss: false,
+            spared: None,
             counts: Counts::default(),
             latest_rate: units::Rate::ZERO,
             out: VecDeque::with_capacity(64),

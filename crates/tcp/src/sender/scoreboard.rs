@@ -126,6 +126,11 @@ impl Scoreboard {
         &self.queue[(ordinal - self.base) as usize]
     }
 
+    /// Returns all segments, oldest first.
+    pub(super) fn all_mut(&mut self) -> impl Iterator<Item = &mut Sent> {
+        self.queue.iter_mut()
+    }
+
     fn get_mut(&mut self, ordinal: u64) -> &mut Sent {
         &mut self.queue[(ordinal - self.base) as usize]
     }

@@ -61,6 +61,9 @@ impl Timer {
 impl Sender {
     /// Returns the time at which the sender wants to be called again.
     pub(crate) fn deadline(&self) -> Instant {
+        if self.is_suspended() {
+            return Instant::NEVER;
+        }
         self.timer.at.min(self.pacer.deadline())
     }
 
@@ -113,6 +116,11 @@ impl Sender {
             _ => self.rto(),
         };
         self.wait_for_retransmission(now, wait + self.pacing_delay(now));
+    }
+
+    /// Stops the timer.
+    pub(super) fn stop_timer(&mut self) {
+        self.timer.clear();
     }
 
     /// Starts the retransmission timer for a whole time-out.

@@ -75,7 +75,7 @@ impl Sender {
     /// Sends new data like [`Sender::transmit`], for the reason `push`.
     pub(super) fn transmit_as(&mut self, now: Instant, push: Push) {
         self.set_now(now);
-        if self.has_unsent() {
+        if self.has_unsent() && !self.is_suspended() {
             self.send_new_data(now, push);
         }
         self.note_limit(now);
@@ -281,6 +281,9 @@ impl Sender {
 
     /// Retransmits lost segments as far as the window allows (the kernel's `tcp_xmit_retransmit_queue`).
     pub(super) fn retransmit_lost(&mut self, now: Instant) {
+        if self.is_suspended() {
+            return;
+        }
         let largest = self.burst_segments();
         let start = self.board.ordinals().start;
         let mut head = false;

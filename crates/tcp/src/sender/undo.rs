@@ -81,6 +81,7 @@ impl Sender {
         if forget_losses {
             self.board.forget_losses();
         }
+        self.end_sparing();
         if let Some(prior) = self.undo.prior_ssthresh {
             self.refresh_window();
             self.congestion.undo(true, prior);

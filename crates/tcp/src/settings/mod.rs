@@ -53,6 +53,9 @@ table! {
         /// Whether servers understand the TCP option of the middlebox "as" (AS-TCP), where there is one; unset: they do.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub far_acks: Option<bool>,
+        /// Whether servers understand the notifications of the middlebox "eln", where there is one; unset: they do.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub loss_notices: Option<bool>,
     }
 }
 

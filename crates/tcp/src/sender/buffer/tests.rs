@@ -47,6 +47,7 @@ fn ack(sender: &mut Sender, ms: u64, segments: u64) {
         timestamps: None,
         is_news: false,
         ecn_echo: false,
+        radio_loss: false,
     };
     sender.on_ack(start() + RTT + Duration::from_millis(ms), &input);
 }

@@ -75,6 +75,7 @@ fn ack(sender: &mut Sender, ms: u64, segments: u64, sack: &[(u64, u64)]) {
         timestamps: None,
         is_news: false,
         ecn_echo: false,
+        radio_loss: false,
     };
     sender.on_ack(Instant::ZERO + RTT * 2 + Duration::from_millis(ms), &input);
 }

@@ -37,6 +37,7 @@ fn closed_window(sender: &mut Sender, now: Instant, ack: u64) {
         timestamps: None,
         is_news: false,
         ecn_echo: false,
+        radio_loss: false,
     };
     sender.on_ack(now, &input);
 }

@@ -42,6 +42,7 @@ fn sack(sender: &mut Sender, now: Instant, from: u64, to: u64) {
         timestamps: None,
         is_news: false,
         ecn_echo: false,
+        radio_loss: false,
     };
     sender.on_ack(now, &input);
 }

@@ -1,0 +1,46 @@
+//! Suspension: a sender whose link is interrupted sends nothing, and keeps its state as it is.
+
+use units::{Duration, Instant};
+
+use super::Sender;
+
+impl Sender {
+    /// Sends nothing from now on. Timers stand still.
+    pub(crate) fn suspend(&mut self, now: Instant) {
+        self.suspended_since.get_or_insert(now);
+    }
+
+    /// Returns whether the sender is suspended.
+    pub(super) fn is_suspended(&self) -> bool {
+        self.suspended_since.is_some()
+    }
+
+    /// Goes on as if no time had passed: outstanding segments count as sent later by the length of the pause, and their
+    /// time-out starts anew.
+    pub(crate) fn resume(&mut self, now: Instant) {
+        let Some(since) = self.suspended_since.take() else {
+            return;
+        };
+        self.set_now(now);
+        self.board.postpone(now.saturating_since(since));
+        self.last_sent = self.last_sent.max(now);
+        if self.board.packets_out() > 0 {
+            self.restart_retransmission(now);
+        } else {
+            self.stop_timer();
+        }
+        self.retransmit_lost(now);
+        self.transmit(now);
+    }
+}
+
+impl super::Scoreboard {
+    /// Moves the transmissions of all outstanding segments forward in time.
+    fn postpone(&mut self, pause: Duration) {
+        for sent in self.all_mut() {
+            sent.sent_at += pause;
+            sent.first_tx += pause;
+            sent.delivered_at += pause;
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Outage: a time in which a capacity process lets nothing pass.
+
+use units::{Duration, Instant};
+
+use crate::{Opportunities, Steps, Trace};
+
+/// A time without capacity, from `start` to `end`; [`Instant::NEVER`] if it does not end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Outage {
+    /// First moment.
+    pub start: Instant,
+    /// Moment at which something can pass again.
+    pub end: Instant,
+}
+
+impl Outage {
+    fn lasts(self, least: Duration) -> bool {
+        self.end == Instant::NEVER || self.end.saturating_since(self.start) >= least
+    }
+}
+
+impl Trace {
+    /// Returns the first outage that lasts for at least `least` and ends after `from`, where the run started `offset`
+    /// into the trace. Of an outage that has begun before, the rest counts.
+    pub fn next_outage(&self, from: Instant, least: Duration, offset: Duration) -> Option<Outage> {
+        let found = match self {
+            Self::Opportunities(opportunities) => opportunities.next_gap(from + offset, least),
+            Self::Steps(steps) => steps.next_silence(from + offset, least),
+        }?;
+        let of_run = |at: Instant| match at {
+            Instant::NEVER => at,
+            at => Instant::ZERO + at.since_start().saturating_sub(offset),
+        };
+        Some(Outage {
+            start: of_run(found.start),
+            end: of_run(found.end),
+        })
+    }
+}
+
+impl Opportunities {
+    /// Returns the first time of `least` without an opportunity after `from`.
+    fn next_gap(&self, from: Instant, least: Duration) -> Option<Outage> {
+        let first = self.count_until(from);
+        let mut start = from;
+        // One whole period, and the part of a gap at either end of it.
+        for index in first..first + self.as_millis().len() as u64 + 2 {
+            let end = self.time_of(index);
+            let gap = Outage { start, end };
+            if gap.lasts(least) {
+                return Some(gap);
+            }
+            start = end;
+        }
+        None
+    }
+}
+
+impl Steps {
+    /// Returns the first time of `least` with a rate of zero after `from`.
+    fn next_silence(&self, from: Instant, least: Duration) -> Option<Outage> {
+        let endless = self.period() == Duration::MAX;
+        let laps = if endless {
+            0
+        } else {
+            from.as_nanos() / self.period().as_nanos()
+        };
+        let mut silence: Option<Outage> = None;
+        // Up to the end of the second lap, since an outage may last from one lap into the next.
+        for lap in laps..laps + if endless { 1 } else { 3 } {
+            let lap_start = if endless {
+                Instant::ZERO
+            } else {
+                Instant::ZERO + self.period() * lap
+            };
+            for (start, end, rate) in self.iter() {
+                let start = (lap_start + start).max(from);
+                let end = if end == Duration::MAX {
+                    Instant::NEVER
+                } else {
+                    lap_start + end
+                };
+                if end <= from {
+                    continue;
+                }
+                if rate.bits_per_second() == 0 {
+                    silence.get_or_insert(Outage { start, end }).end = end;
+                } else if let Some(found) = silence.take()
+                    && found.lasts(least)
+                {
+                    return Some(found);
+                }
+            }
+        }
+        silence.filter(|found| found.lasts(least))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use units::{Duration, Instant, Rate};
+
+    use super::Outage;
+    use crate::{Opportunities, Steps, Trace};
+
+    fn ms(at: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(at)
+    }
+
+    fn outage(start: u64, end: u64) -> Option<Outage> {
+        let (start, end) = (ms(start), ms(end));
+        Some(Outage { start, end })
+    }
+
+    const LEAST: Duration = Duration::from_millis(50);
+
+    #[test]
+    fn a_gap_between_opportunities_counts_from_its_length_on() {
+        let trace = Trace::from(Opportunities::new(vec![10, 20, 120, 130]).unwrap());
+        let next = |from, offset| trace.next_outage(ms(from), LEAST, Duration::from_millis(offset));
+        assert_eq!(next(0, 0), outage(20, 120));
+        assert_eq!(next(30, 0), outage(30, 120), "the rest of it");
+        assert_eq!(next(100, 0), outage(150, 250), "in the next period");
+        assert_eq!(next(0, 15), outage(5, 105));
+        let dense = Trace::from(Opportunities::new(vec![10, 20, 30]).unwrap());
+        assert_eq!(dense.next_outage(ms(0), LEAST, Duration::ZERO), None);
+    }
+
+    #[test]
+    fn a_rate_of_zero_is_an_outage_also_across_the_end_of_the_period() {
+        let steps = |list: &[(u64, u64)], period| {
+            let rates: Vec<_> = list
+                .iter()
+                .map(|&(at, rate)| (Duration::from_millis(at), Rate::from_bits_per_second(rate)))
+                .collect();
+            Trace::from(Steps::new(&rates, period).unwrap())
+        };
+        let laps = steps(
+            &[(0, 0), (30, 8), (100, 0), (110, 8), (170, 0)],
+            Duration::from_millis(200),
+        );
+        let next = |from| laps.next_outage(ms(from), LEAST, Duration::ZERO);
+        assert_eq!(next(0), outage(170, 230), "the first ones are too short");
+        assert_eq!(next(200), outage(370, 430), "the rest is too short");
+        let last = steps(&[(0, 8), (100, 0)], Duration::MAX);
+        let found = last.next_outage(ms(0), LEAST, Duration::ZERO).unwrap();
+        assert_eq!((found.start, found.end), (ms(100), Instant::NEVER));
+        let never = steps(&[(0, 8)], Duration::MAX);
+        assert_eq!(never.next_outage(ms(0), LEAST, Duration::ZERO), None);
+    }
+}
