@@ -205,3 +205,25 @@ fn frames_are_late_when_the_link_is_slower_than_the_camera() {
     assert!(figure(&slow, "late_share").unwrap() > 0.5);
     assert!(figure(&slow, "frames").unwrap() > 590.0);
 }
+
+#[test]
+fn every_segment_and_stall_of_a_video_is_recorded_over_any_number_of_connections() {
+    for connections in [1, 3] {
+        let workload = format!(
+            "flows.0.workload={{ kind = 'video', length = '60s', connections = {connections} }}"
+        );
+        let link = "path.down='1Mbit/s'";
+        let tables = run(
+            &scenario("steady-20-68", &[&workload, link, "duration=120s"]),
+            1,
+        );
+        let rows = || (0..tables.events.len()).map(|index| tables.events.row(index));
+        let count = |kind: &str| rows().filter(|event| event.kind == kind).count();
+        // Twenty segments of three seconds.
+        let segments = ["segment_mbps", "fetch_s", "buffer_s"].map(count);
+        assert_eq!(segments, [20; 3], "{connections}");
+        assert_eq!(count("stall_s") as f64, figure(&tables, "stalls").unwrap());
+        assert!((figure(&tables, "watched_s").unwrap() - 60.0).abs() < 1e-6);
+        assert_eq!(tables.flows.len(), connections);
+    }
+}

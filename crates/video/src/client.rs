@@ -8,7 +8,7 @@ use units::{Bytes, Duration, Instant};
 use crate::abr::{Abr, Progress, View};
 use crate::log::{Fetched, Log, Outcome};
 use crate::manifest::Manifest;
-use crate::playback::{Playback, Stage, Thresholds};
+use crate::playback::{Playback, Stage, Stall, Thresholds};
 use crate::settings::Player;
 
 /// Order of the client to whoever owns its connections.
@@ -207,6 +207,20 @@ impl Client {
             wasted: Bytes::new(self.wasted),
             latency: self.player.latency.map(behind),
             outcome: self.outcome,
+        }
+    }
+
+    /// Returns the segments that are in the buffer or were played, in the order of their numbers.
+    pub fn fetched(&self) -> &[Fetched] {
+        &self.fetched
+    }
+
+    /// Returns the stalls that are over, in the order of time; all of them once the session has ended.
+    pub fn stalls(&self) -> &[Stall] {
+        if self.is_over() {
+            self.playback.stalls()
+        } else {
+            self.playback.past_stalls()
         }
     }
 

@@ -183,6 +183,12 @@ impl Playback {
     pub(crate) fn stalls(&self) -> &[Stall] {
         &self.stalls
     }
+
+    /// Returns the stalls without the present one.
+    pub(crate) fn past_stalls(&self) -> &[Stall] {
+        let present = usize::from(self.stage == Stage::Stalled);
+        &self.stalls[..self.stalls.len() - present]
+    }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Video: the client plays a video by adaptive streaming, and the server sends its segments on one connection.
+//! Video: the client plays a video by adaptive streaming, and the server sends its segments.
 
 use std::sync::Arc;
 
@@ -12,14 +12,18 @@ use crate::application::{Application, Command, End};
 use crate::workload::Settings;
 
 player_table! {
-    /// Video that the receiving node plays by adaptive streaming: it requests segments on one connection, and the
-    /// sending node sends them. Requests are not abandoned. At the end of the session, or of the run, events have its
-    /// figures: "qoe" (ITU-T P.1203.3 without its random forest, from 1 to 5; 1 if less than a second was played),
-    /// "linear_qoe", "startup_s", "stalls", "stalled_s", "bitrate_mbps", "switches" and "watched_s".
+    /// Video that the receiving node plays by adaptive streaming: it requests segments, and the sending node sends them.
+    /// Requests are not abandoned. Events have "segment_mbps", "fetch_s" and "buffer_s" of each segment when it has
+    /// arrived (rate of its representation, time from the request to the last byte, video in the buffer then), and
+    /// "stall_s" of each stall at its end. At the end of the session, or of the run, they have its figures: "qoe" (ITU-T
+    /// P.1203.3 without its random forest, from 1 to 5; 1 if less than a second was played), "linear_qoe", "startup_s",
+    /// "stalls", "stalled_s", "bitrate_mbps", "switches" and "watched_s".
     pub struct Video {
         /// Representations of the video and the sizes of its segments: "bbb", "1080p" or "4k"; default "bbb".
         pub ladder: Ladder,
         ..player,
+        /// Connections that carry requests at the same time; default 1.
+        pub connections: u32 = 1,
         /// Payload of each request; default 500B.
         pub request: Bytes = Bytes::new(500),
         /// Time from the last byte of a request at the sending node to the first byte of the segment; default 10ms.
@@ -37,7 +41,7 @@ const WORST: f64 = 1.0;
 
 impl Settings for Video {
     fn check(&self) -> Result<(), Wrong> {
-        let player = self.player(1, false);
+        let player = self.player(self.connections, false);
         player.check()?;
         player.check_for(&self.ladder.manifest())?;
         self.screen.check().at("screen")
@@ -52,17 +56,33 @@ impl Settings for Video {
     }
 }
 
-/// Application of a flow that carries a video. The client has its connection from the start: bytes that are written
+/// A connection of a session.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    /// Bytes of the response to the running request.
+    response: u64,
+    /// Time at which the server answers.
+    answer_at: Instant,
+}
+
+/// Connection without a request.
+const NO_REQUEST: Line = Line {
+    response: 0,
+    answer_at: Instant::NEVER,
+};
+
+/// Application of a flow that carries a video. The client has its connections from the start: bytes that are written
 /// before the handshake is complete wait for it.
 pub(crate) struct Streaming {
     manifest: Arc<Manifest>,
     client: Client,
     config: Video,
     is_open: bool,
-    /// Bytes of the response to the running request.
-    response: u64,
-    /// Time at which the server answers.
-    answer_at: Instant,
+    lines: Vec<Line>,
+    /// The connection that the call is about.
+    slot: usize,
+    /// Segments and stalls that have been recorded.
+    recorded: (usize, usize),
     /// Time at which the client is to be called.
     client_at: Instant,
     /// Time of the latest [`Command::WakeAt`].
@@ -73,55 +93,89 @@ pub(crate) struct Streaming {
 impl Streaming {
     pub(crate) fn new(config: Video) -> Self {
         let manifest = Arc::new(config.ladder.manifest());
+        let player = config.player(config.connections, false);
+        let connections = config.connections as usize;
         Self {
-            client: Client::new(Arc::clone(&manifest), &config.player(1, false)),
+            client: Client::new(Arc::clone(&manifest), &player),
             manifest,
             config,
             is_open: false,
-            response: 0,
-            answer_at: Instant::NEVER,
+            lines: vec![NO_REQUEST; connections],
+            slot: 0,
+            recorded: (0, 0),
             client_at: Instant::NEVER,
             wake_at: Instant::NEVER,
             orders: Vec::new(),
         }
     }
 
-    fn answer(&mut self, out: &mut Vec<Command>) {
-        self.answer_at = Instant::NEVER;
+    fn answer(&mut self, slot: usize, out: &mut Vec<Command>) {
+        let line = &mut self.lines[slot];
+        line.answer_at = Instant::NEVER;
         // The engine reports each message, so that the client learns when the first bytes have arrived.
-        let head = HEAD.min(self.response);
-        out.push(Command::Send(End::Server, head));
-        if self.response > head {
-            out.push(Command::Send(End::Server, self.response - head));
+        let head = HEAD.min(line.response);
+        out.extend([Command::Turn(slot), Command::Send(End::Server, head)]);
+        if line.response > head {
+            out.push(Command::Send(End::Server, line.response - head));
         }
     }
 
     /// Carries out the orders of the client, and asks for the next call.
     fn settle(&mut self, out: &mut Vec<Command>) {
+        self.follow(out);
         let mut orders = core::mem::take(&mut self.orders);
         for order in orders.drain(..) {
             match order {
-                Order::Request { bytes, .. } => {
-                    self.response = bytes.get();
+                Order::Request {
+                    connection, bytes, ..
+                } => {
+                    self.lines[connection].response = bytes.get();
                     let request = self.config.request.get().max(1);
-                    out.push(Command::Send(End::Client, request));
+                    out.extend([
+                        Command::Turn(connection),
+                        Command::Send(End::Client, request),
+                    ]);
                 }
                 Order::WakeAt(at) => self.client_at = at,
                 Order::Done(_) => {
                     self.report(out);
-                    self.answer_at = Instant::NEVER;
-                    out.push(Command::Withdraw(End::Server));
-                    out.push(Command::Close(End::Client));
+                    for (slot, line) in self.lines.iter_mut().enumerate() {
+                        line.answer_at = Instant::NEVER;
+                        out.extend([
+                            Command::Turn(slot),
+                            Command::Withdraw(End::Server),
+                            Command::Close(End::Client),
+                        ]);
+                    }
                 }
                 Order::Abandon { .. } => unreachable!("the player does not abandon requests"),
             }
         }
         self.orders = orders;
-        let next = self.answer_at.min(self.client_at);
+        let answers = self.lines.iter().map(|line| line.answer_at);
+        let next = answers.fold(self.client_at, Instant::min);
         if next != self.wake_at && next != Instant::NEVER {
             self.wake_at = next;
             out.push(Command::WakeAt(next));
         }
+    }
+
+    /// Records the segments that have arrived since the last call, and the stalls that are over.
+    fn follow(&mut self, out: &mut Vec<Command>) {
+        let (segments, stalls) = self.recorded;
+        let (fetched, over) = (self.client.fetched(), self.client.stalls());
+        for segment in &fetched[segments..] {
+            let rate = self.manifest.representations()[segment.quality].rate;
+            out.extend([
+                Command::Record("segment_mbps", rate.as_mbps()),
+                Command::Record("fetch_s", segment.duration().as_secs_f64()),
+                Command::Record("buffer_s", segment.buffer.as_secs_f64()),
+            ]);
+        }
+        for stall in &over[stalls..] {
+            out.push(Command::Record("stall_s", stall.length.as_secs_f64()));
+        }
+        self.recorded = (fetched.len(), over.len());
     }
 
     /// Records the figures of the session.
@@ -149,16 +203,24 @@ impl Application for Streaming {
         true
     }
 
+    fn turn(&mut self, slot: usize) {
+        self.slot = slot;
+    }
+
     fn wake(&mut self, now: Instant, out: &mut Vec<Command>) {
         self.wake_at = Instant::NEVER;
         if !self.is_open {
             self.is_open = true;
-            out.push(Command::Open);
             self.client.start(now, &mut self.orders);
-            self.client.opened(now, 0, &mut self.orders);
+            for slot in 0..self.lines.len() {
+                out.extend([Command::Turn(slot), Command::Open]);
+                self.client.opened(now, slot, &mut self.orders);
+            }
         }
-        if self.answer_at <= now {
-            self.answer(out);
+        for slot in 0..self.lines.len() {
+            if self.lines[slot].answer_at <= now {
+                self.answer(slot, out);
+            }
         }
         if self.client_at <= now {
             self.client_at = Instant::NEVER;
@@ -169,7 +231,7 @@ impl Application for Streaming {
 
     fn progressed(&mut self, now: Instant, end: End, bytes: u64, out: &mut Vec<Command>) {
         if end == End::Client {
-            self.client.arrived(now, 0, bytes, &mut self.orders);
+            self.client.arrived(now, self.slot, bytes, &mut self.orders);
             self.settle(out);
         }
     }
@@ -179,9 +241,9 @@ impl Application for Streaming {
             return;
         }
         if self.config.think.is_zero() {
-            self.answer(out);
+            self.answer(self.slot, out);
         } else {
-            self.answer_at = now + self.config.think;
+            self.lines[self.slot].answer_at = now + self.config.think;
         }
         self.settle(out);
     }
@@ -190,6 +252,7 @@ impl Application for Streaming {
         if self.is_open && !self.client.is_over() {
             self.client.stop(now, &mut self.orders);
             self.orders.clear();
+            self.follow(out);
             self.report(out);
         }
     }
@@ -221,7 +284,7 @@ mod tests {
     fn play(app: &mut Streaming) -> Vec<Command> {
         let mut out = Vec::new();
         app.wake(at(0), &mut out);
-        assert_eq!(out[0], Command::Open);
+        assert_eq!(out[..2], [Command::Turn(0), Command::Open]);
         for (segment, asked) in [(0, 0), (1, 1_070)] {
             assert_eq!(out.iter().find_map(bytes_of), Some((End::Client, 500)));
             out.clear();
