@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 import celltcp as ct
 from celltcp.report.sweep import sweep_part
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import Celltcp
 
 VIDEO = {"flows.0.workload": "{ kind = 'video', abr = 'throughput' }"}
 FIGURES = {"qoe", "startup_s", "stalls", "stalled_s", "bitrate_mbps", "switches"}
@@ -67,3 +74,59 @@ def test_a_report_ranks_by_qoe_where_every_value_of_a_sweep_has_video(vary: str,
     assert best.table is not None
     headings = [column.heading for column in best.table.columns]
     assert ("best for qoe" in headings) == ranks
+
+
+def test_a_table_has_the_scores_of_each_scenario_adaptation_and_cca(tmp_path: Path) -> None:
+    """The same command again runs nothing; one more run adds to what is there."""
+    scenarios, abrs = ["steady-5-18", "drive"], ["throughput", "bba-2"]
+    found = ct.watch(scenarios, abrs, "cubic,vegas", 2, duration="20s", out=tmp_path)
+    table = found.table
+    assert len(table) == 2 * 2 * 2
+    assert list(found.comparisons) == [(one, abr) for one in scenarios for abr in abrs]
+    assert table["qoe"].between(1, 5).all()
+    for (scenario, abr), mine in table.groupby(["scenario", "abr"]):
+        leader = found.verdict(str(scenario), str(abr)).leader
+        assert mine.loc[mine["cca"] == leader, "behind"].isna().all()
+        others = mine[mine["cca"] != leader]
+        best = mine.loc[mine["cca"] == leader, "qoe"].iloc[0]
+        assert np.allclose(others["behind"], others["qoe"] - best)
+    again = ct.watch(scenarios, ",".join(abrs), "cubic,vegas", 2, duration="20s", out=tmp_path)
+    assert all(each.results.is_repeat for each in again.comparisons.values())
+    assert again.to_json() == found.to_json()
+    json.dumps(found.to_json(), allow_nan=False)
+
+
+def test_the_command_prints_scores_and_draws_them(celltcp: Celltcp, tmp_path: Path) -> None:
+    done = celltcp(
+        *("video", "steady-5-18", "--abr", "bola-e,throughput", "--cca", "cubic,vegas", "--runs", "1"),
+        *("--duration", "20s", "--out", str(tmp_path / "out")),
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Mean opinion score" in done.stdout
+    assert (tmp_path / "out" / "video.png").is_file()
+    folder = str(tmp_path / "out" / "steady-5-18-bola-e")
+    shown = celltcp("show", folder, "--plot", "video", "--out", str(tmp_path / "sessions.svg"))
+    assert shown.returncode == 0, shown.stderr
+    assert "stalls" in (tmp_path / "sessions.svg").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (("--abr", "mpc"), "robust-mpc"),
+        (("--abr", "bola,bola"), "abr: 'bola, bola' is wrong; allowed: names, each once"),
+        (("--ladder", "8k"), "allowed: bbb, 1080p, 4k"),
+    ],
+)
+def test_the_command_refuses_wrong_names(
+    celltcp: Celltcp, arguments: tuple[str, ...], part: str
+) -> None:
+    done = celltcp("video", "steady-5-18", "--cca", "cubic", "--runs", "1", *arguments)
+    assert done.returncode == 2
+    assert part in done.stderr
+
+
+def test_a_picture_of_sessions_needs_a_video() -> None:
+    plain = ct.compare("steady-20-68", "cubic", 1, duration="2s")
+    with pytest.raises(ct.CelltcpError, match="no video was played"):
+        plain.plot.video()

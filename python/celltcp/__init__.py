@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from celltcp.scenarios import load_scenario, scenario_names
     from celltcp.single import SingleRun, run
     from celltcp.stored import load
+    from celltcp.video import Viewing, watch
 
 _HOMES = {
     "CelltcpError": "celltcp._core",
@@ -45,6 +46,8 @@ _HOMES = {
     "Sweep": "celltcp.parameter_sweep",
     "run": "celltcp.single",
     "sweep": "celltcp.parameter_sweep",
+    "Viewing": "celltcp.video",
+    "watch": "celltcp.video",
 }
 
 __all__ = [
@@ -59,6 +62,7 @@ __all__ = [
     "SingleRun",
     "Sweep",
     "Trace",
+    "Viewing",
     "__version__",
     "compare",
     "compare_all",
@@ -68,6 +72,7 @@ __all__ = [
     "run",
     "scenario_names",
     "sweep",
+    "watch",
 ]
 
 
@@ -93,5 +98,6 @@ def _plots(name: str, result: Any) -> Any:
 provide("Comparison.plot", lambda result: _plots("ComparisonPlots", result))
 provide("SingleRun.plot", lambda result: _plots("RunPlots", result))
 provide("Sweep.plot", lambda result: lambda: _plots("plot_sweep", result))
+provide("Viewing.plot", lambda result: lambda: _plots("plot_viewing", result))
 provide("Evaluation.plot", lambda result: lambda: _plots("plot_evaluation", result))
 provide("Explanation.plot", lambda result: lambda: _plots("plot_explanation", result))

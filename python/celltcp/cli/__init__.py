@@ -26,6 +26,7 @@ from celltcp.cli.sweep import sweep
 from celltcp.cli.traces import traces
 from celltcp.cli.units import units
 from celltcp.cli.verbosity import add_verbosity
+from celltcp.cli.video import video
 
 
 def _version(context: click.Context, _parameter: click.Parameter, asked: bool) -> None:
@@ -66,7 +67,7 @@ def celltcp() -> None:
 
 
 for command in (
-    *(compare, sweep, run, cca, scenarios, traces, units, show, report),
+    *(compare, sweep, video, run, cca, scenarios, traces, units, show, report),
     *(select, papers, pcap, radio, fidelity, kernel, bench),
 ):
     add_verbosity(command)

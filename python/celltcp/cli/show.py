@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 PLOTS = (
     *("overview", "throughput-delay", "ecdf", "ecdf-grid", "spider", "time-series", "startup"),
-    "legs",
+    *("legs", "video"),
 )
 #: Those of several folders.
 _OF_SEVERAL = ("ecdf-grid", "spider")
@@ -206,10 +206,12 @@ def _show(
                 "time-series": plots.time_series,
                 "startup": plots.startup,
                 "legs": plots.legs,
+                "video": plots.video,
             }
             drawn = draw[plot]()
         else:
-            drawn = result.plot.legs() if plot == "legs" else result.plot.time_series()
+            own = {"legs": result.plot.legs, "video": result.plot.video}
+            drawn = own.get(plot, result.plot.time_series)()
         click.echo(f"picture: {save(drawn, file)}")
     if not (form or plot):
         print_comparison(_comparison(result))

@@ -23,16 +23,19 @@ class Figure(NamedTuple):
     digits: int
 
 
+#: Figures of a video.
+VIDEO = {
+    "qoe": Figure("QoE\nMOS", 3),
+    "startup_s": Figure("start-up\ns", 2),
+    "stalls": Figure("stalls", 2),
+    "stalled_s": Figure("stalled\ns", 2),
+    "bitrate_mbps": Figure("bitrate\nMbit/s", 2),
+    "switches": Figure("switches", 1),
+}
+
 #: The applications, and the figures that are given for them together, by the kinds of their events.
 APPLICATIONS: tuple[dict[str, Figure], ...] = (
-    {
-        "qoe": Figure("QoE\nMOS", 3),
-        "startup_s": Figure("start-up\ns", 2),
-        "stalls": Figure("stalls", 2),
-        "stalled_s": Figure("stalled\ns", 2),
-        "bitrate_mbps": Figure("bitrate\nMbit/s", 2),
-        "switches": Figure("switches", 1),
-    },
+    VIDEO,
     {"response_s": Figure("response\ns", 3)},
     {"page_load_s": Figure("page load\ns", 3)},
     {

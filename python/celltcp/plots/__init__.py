@@ -9,5 +9,13 @@ from celltcp.plots.of_results import (
     plot_explanation,
     plot_sweep,
 )
+from celltcp.plots.video import plot_viewing
 
-__all__ = ["ComparisonPlots", "RunPlots", "plot_evaluation", "plot_explanation", "plot_sweep"]
+__all__ = [
+    "ComparisonPlots",
+    "RunPlots",
+    "plot_evaluation",
+    "plot_explanation",
+    "plot_sweep",
+    "plot_viewing",
+]

@@ -23,6 +23,8 @@ from celltcp.plots.startup import draw_startup
 from celltcp.plots.style import figure, footnote, legend_beside, titled
 from celltcp.plots.sweep import draw_sweep
 from celltcp.plots.tradeoff import draw_throughput_delay
+from celltcp.plots.video import draw_sessions, sessions_picture
+from celltcp.results.frames import frame
 from celltcp.results.limits import all_warnings
 from celltcp.results.origin import ran_by
 from celltcp.selection.evaluation import Evaluation
@@ -83,6 +85,16 @@ class ComparisonPlots:
         number, cca = int(run["run"].iloc[0]), str(run["cca"].iloc[0])
         of_run = [table[table["run"] == number] for table in (each.slots, each.legs)]
         return _legs(each.results.about, f"{cca}, seed {int(run['seed'].iloc[0])}", *of_run)
+
+    def video(self, seed: int | None = None) -> Figure:
+        """Draws the video sessions of all CCAs in the run with `seed` (the first unless given)."""
+        each = self._comparison
+        seed = int(each.runs["seed"].min()) if seed is None else seed
+        title = f"{each.results.about['name']}: video, seed {seed}"
+        picture, axes = sessions_picture(each.results.about, title, each.warnings, each.ccas)
+        of_seed = each.runs[each.runs["seed"] == seed]
+        draw_sessions(axes, each.slots, frame(each.results.tables["events"]), of_seed, each.ccas)
+        return picture
 
     def overview(self) -> Figure:
         """Draws all of them on one sheet."""
@@ -153,6 +165,10 @@ class RunPlots:
         warnings = all_warnings(single.results)
         footnote(picture, [ran_by(about), *(f"! {each}" for each in warnings)])
         return picture
+
+    def video(self) -> Figure:
+        """Draws the video session."""
+        return ComparisonPlots(Comparison(self._single.results)).video()
 
     def legs(self) -> Figure:
         """Draws both sides of split hosts."""

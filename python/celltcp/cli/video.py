@@ -1,0 +1,80 @@
+"""celltcp video."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from celltcp.cli.compare import print_fitting
+from celltcp.cli.console import wide_console
+from celltcp.cli.options import complete_scenario, draws, option, options, own_option, takes_settings
+from celltcp.cli.outcome import check_json, draw, is_drawn, tell, tell_traces
+from celltcp.cli.progress import progress_bar
+
+if TYPE_CHECKING:
+    from celltcp.settings import RunSettings
+    from celltcp.video import Viewing
+
+
+@click.command()
+@click.argument("scenarios", metavar="[SCENARIO...]", nargs=-1, shell_complete=complete_scenario)
+@click.option(
+    "--abr",
+    default="throughput,bola-e,robust-mpc",
+    show_default=True,
+    metavar="LIST",
+    help="Adaptations of the bitrate: throughput, bola, bola-finite, bola-e, bba-0, bba-2, robust-mpc.",
+)
+@click.option(
+    "--ladder",
+    default="bbb",
+    show_default=True,
+    help="Representations of the video: bbb, 1080p or 4k.",
+)
+@options("cca", "duration", "changes")
+@option("runs", default=5)
+@options("seed", "engine", "kernel", "jobs", "out", "overwrite", "json_file")
+@own_option
+@draws
+@takes_settings
+def video(
+    scenarios: tuple[str, ...], abr: str, ladder: str, settings: RunSettings, json_file: str | None
+) -> None:
+    """Compare congestion controls by what the viewer of a video gets.
+
+    A video is played on each SCENARIO, in the place of the workload of its first flow, with each
+    adaptation of the bitrate. The table has mean opinion scores (ITU-T P.1203, from 1 to 5).
+    SCENARIO is as for celltcp compare; without any: a radio cell, a highway, the motorway, and NR.
+    """
+    from celltcp.results import prepare_folder
+    from celltcp.video import DEFAULT_SCENARIOS, load_viewings, watch_loaded
+
+    check_json(json_file)
+    loaded = load_viewings(scenarios or DEFAULT_SCENARIOS, abr, ladder, settings)
+    first = next(iter(loaded.values()))
+    for scenario in first.scenarios.values():
+        tell_traces(scenario)
+    for reason in first.left_out:
+        click.echo(f"warning: left out: {reason}", err=True)
+    folder = prepare_folder(settings.out) if settings.out else None
+    with progress_bar("playing videos") as progress:
+        result = watch_loaded(loaded, settings, progress)
+    tell(result.to_json(), json_file, lambda: _print(result))
+    repeats = [each.results for each in result.comparisons.values()]
+    is_repeat = all(each.is_repeat for each in repeats)
+    if folder and not (is_repeat and is_drawn(repeats[0], folder, "video")):
+        draw(result.plot(), folder, "video")
+
+
+def _print(result: Viewing) -> None:
+    """Prints the scores, a row per scenario and adaptation."""
+    from celltcp.report.video import scores_table
+    from celltcp.results.origin import ran_by
+
+    about = next(iter(result.comparisons.values())).results.about
+    console = wide_console()
+    print_fitting(console, scores_table(result))
+    for warning in result.warnings:
+        console.print(f"warning: {warning}", style="yellow", highlight=False, markup=False)
+    console.print(ran_by(about), style="dim")
