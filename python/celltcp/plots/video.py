@@ -94,6 +94,7 @@ def draw_sessions(
     qualities.set_ylabel("segments,\nMbit/s")
     qualities.set_ylim(bottom=0)
     buffers.set_ylabel("buffer, s\n(bars: stalls)")
+    buffers.set_ylim(bottom=min(0.0, buffers.get_ylim()[0]))
     buffers.set_xlabel("time, s")
 
 
