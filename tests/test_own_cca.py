@@ -1,7 +1,12 @@
-"""Congestion controls that are Python classes."""
+"""Congestion controls of users: Python classes, and libraries in Rust."""
 
 from __future__ import annotations
 
+import json
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -222,6 +227,61 @@ def test_a_file_stands_in_one_table_with_built_in_ones(celltcp, tmp_path: Path) 
         ("none.py", "no such file"),
     ):
         refused = celltcp(*command, "--own", file)
+        assert refused.returncode == 2
+        assert part in refused.stderr
+        assert "Traceback" not in refused.stderr
+
+
+@pytest.fixture(scope="module")
+def library() -> Path:
+    """The library of the example, built as a user would."""
+    top = Path(__file__).parents[1]
+    target = Path(os.environ.get("CARGO_TARGET_DIR", top / "target"))
+    example = top / "examples/own-cca/Cargo.toml"
+    if shutil.which("cargo") is None:
+        pytest.skip("needs cargo")
+    build = (
+        "cargo",
+        "build",
+        "--quiet",
+        "--locked",
+        "--manifest-path",
+        example,
+        "--target-dir",
+        target,
+    )
+    subprocess.run(build, check=True)
+    return target / "debug" / f"libown_cca.{'dylib' if sys.platform == 'darwin' else 'so'}"
+
+
+def test_a_library_in_rust_stands_in_one_table_with_the_others(
+    celltcp, tmp_path: Path, library: Path
+) -> None:
+    (tmp_path / "mine.py").write_text(
+        "import celltcp as ct\n"
+        "class Mine(ct.CongestionControl):\n"
+        "    name = 'mine'\n"
+        "    def report(self, report):\n"
+        "        return ct.Decision(cwnd=20)\n"
+    )
+    own = ("--own", str(library), "--own", "mine.py")
+    ccas = "gentle,gentle:keep=0.5,mine,cubic"
+    command = ("compare", "steady-20-68", "--runs", "1", "--duration", "10s", *own, "--json", "-")
+    done = celltcp(*command, "--cca", ccas)
+    assert done.returncode == 0, done.stderr
+    outcome = json.loads(done.stdout)
+    assert [each["cca"] for each in outcome["summary"]] == ccas.split(",")
+    described = json.loads(celltcp("cca", "gentle", "--json", "--own", str(library)).stdout)
+    assert described["title"] == "NewReno that gives up less"
+    keep = described["parameters"][0]
+    assert (keep["default"], keep["allowed"]) == ("0.8", "numbers from 0.1 to 0.9")
+    (tmp_path / "text.so").write_text("no library")
+    for own, cca, part in (
+        (str(library), "gentle:hold=1", 'no parameter "hold"; allowed: keep'),
+        (str(library), "gentle:keep=2", "allowed: numbers from 0.1 to 0.9"),
+        ("text.so", "gentle", "text.so: cannot be opened as a library: "),
+    ):
+        refused = celltcp(*command[:6], "--own", own, "--cca", cca)
         assert refused.returncode == 2
         assert part in refused.stderr
         assert "Traceback" not in refused.stderr

@@ -1,4 +1,4 @@
-"""Own congestion controls, written as Python classes."""
+"""Own congestion controls: classes in Python, and libraries in Rust."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, TypeVar
 
-from celltcp._core import CelltcpError, Report, register_cca
+from celltcp._core import CelltcpError, Report, register_cca, register_library
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,10 @@ class CongestionControl(ABC):
         """Answers a report; the first one has the cause `"start"`."""
 
 
-#: Source of each class that was registered, by its name: kept runs of another source are others.
+#: Endings of shared libraries.
+_LIBRARIES = (".so", ".dylib")
+
+#: Source of each class, or digest of its library, by its name: kept runs of another source are others.
 _SOURCES: dict[str, str] = {}
 
 Class = TypeVar("Class", bound=type[CongestionControl])
@@ -82,19 +85,28 @@ def register(cca: Class) -> Class:
 
 
 def register_file(file: str | Path) -> None:
-    """Runs a Python file, and adds the classes of congestion controls in it to the catalogue.
+    """Adds the congestion controls of a file to the catalogue: classes in Python, or a library in Rust.
 
     Raises:
-        CelltcpError: if there is no such file, it has no such class, or it cannot be run.
+        CelltcpError: if there is no such file, it has no congestion control, or it cannot be run.
     """
     path = Path(file)
     if not path.is_file():
         raise CelltcpError(f"{file}: there is no such file")
-    if path.suffix != ".py":
+    if path.suffix in _LIBRARIES:
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        _SOURCES.update(dict.fromkeys(register_library(path), digest))
+    elif path.suffix == ".py":
+        _register_module(file, path)
+    else:
         raise CelltcpError(
             f"{file}: is no Python file; allowed: one that ends in .py. A congestion control in Rust "
-            "is compared by a program of its own, such as that of examples/own-cca"
+            f"is given as the library that it is built into ({', '.join(_LIBRARIES)})"
         )
+
+
+def _register_module(file: str | Path, path: Path) -> None:
+    """Runs a Python file, and adds the classes of congestion controls in it to the catalogue."""
     module = types.ModuleType(f"celltcp_own_{path.stem}")
     module.__file__ = str(path.resolve())
     # The source of a class is found by way of its module.

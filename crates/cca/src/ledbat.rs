@@ -100,7 +100,7 @@ impl CongestionControl for Ledbat {
 
     /// Takes the lowest RTT as the base delay if there are no timestamps.
     fn seed(&mut self, window: &mut Window, context: &Context) {
-        if window.timestamps.is_none() && context.min_rtt < Duration::MAX {
+        if window.timestamps.get().is_none() && context.min_rtt < Duration::MAX {
             self.delays.seed(window.now, context.min_rtt);
         }
     }
@@ -113,7 +113,7 @@ impl CongestionControl for Ledbat {
     }
 
     fn pkts_acked(&mut self, window: &mut Window, sample: &AckSample) {
-        if let Some(timestamps) = window.timestamps {
+        if let Some(timestamps) = window.timestamps.get() {
             if sample.acked > 0 {
                 self.delays.one_way(window.now, timestamps);
             }

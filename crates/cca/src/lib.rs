@@ -48,7 +48,7 @@ pub use registry::{UnknownCca, cca_by_name};
 pub use sender_view::SenderView;
 pub use slow_start::SlowStart;
 pub use takeover::{Context, Takeover, modelled_window, used_window};
-pub use window::{CaState, INFINITE_SSTHRESH, RateSample, Window};
+pub use window::{CaState, INFINITE_SSTHRESH, RateSample, Timestamps, Window};
 
 use units::Duration;
 
@@ -87,6 +87,7 @@ pub struct AckSample {
 
 /// Kind of processing that an ACK needed (the kernel's `enum tcp_ca_ack_event_flags`).
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
 pub struct AckKind {
     /// Whether it took the slow path: it carries SACK, ECN-Echo or a new window, or acknowledges nothing new.
     pub slow_path: bool,
@@ -96,6 +97,7 @@ pub struct AckKind {
 
 /// Segment that was just marked lost (draft-ietf-ccwg-bbr-06 §5.5.10.2).
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
 pub struct Lost {
     /// First byte of the stream that the segment carries.
     pub seq: u64,
@@ -111,6 +113,7 @@ pub struct Lost {
 
 /// Event other than an ACK.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
 pub enum Event {
     /// First transmission while nothing is in flight.
     TxStart,

@@ -222,7 +222,7 @@ impl CongestionControl for Lp {
     /// Halves the window at early congestion; a second time within the inference time it leaves one segment
     /// (§III.C). Without timestamps LP is Reno.
     fn pkts_acked(&mut self, window: &mut Window, sample: &AckSample) {
-        let Some(timestamps) = window.timestamps else {
+        let Some(timestamps) = window.timestamps.get() else {
             return;
         };
         let by_paper = self.config.version == Version::Paper;

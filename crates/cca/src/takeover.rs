@@ -24,6 +24,7 @@ pub enum Takeover {
 /// Transport protocol context: the state of a connection that a takeover passes to the new congestion
 /// control (atxutegi2018 §6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
 pub struct Context {
     /// Congestion window, segments.
     pub cwnd: u32,

@@ -80,8 +80,42 @@ impl RateSample {
     }
 }
 
-/// State of a connection that its congestion control reads and writes.
+/// Timestamps option of an ACK (RFC 7323; the kernel's `rcv_tsval` and `rcv_tsecr`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(u8)]
+pub enum Timestamps {
+    /// The ACK has none.
+    #[default]
+    None,
+    /// Clocks, ms.
+    Of {
+        /// Clock of the other end when the ACK left, with an unknown origin.
+        value: u32,
+        /// Echo of our clock when the acknowledged segment left, as [`Window::clock_ms`] counts.
+        echo: u32,
+    },
+}
+
+impl Timestamps {
+    /// Returns value and echo, if there are any.
+    pub const fn get(self) -> Option<(u32, u32)> {
+        match self {
+            Self::None => None,
+            Self::Of { value, echo } => Some((value, echo)),
+        }
+    }
+}
+
+impl From<Option<(u32, u32)>> for Timestamps {
+    fn from(given: Option<(u32, u32)>) -> Self {
+        given.map_or(Self::None, |(value, echo)| Self::Of { value, echo })
+    }
+}
+
+/// State of a connection that its congestion control reads and writes. Its layout is that of C, because it crosses the
+/// border to libraries with CCAs.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Window {
     /// Time of the event that is being handled.
     pub now: Instant,
@@ -145,10 +179,8 @@ pub struct Window {
     pub snd_una: u64,
     /// Next byte of the stream to be sent.
     pub snd_nxt: u64,
-    /// Timestamps option of the present ACK, in milliseconds: the clock of the other end when the ACK left,
-    /// with an unknown origin, and the echo of our clock when the acknowledged segment left, as
-    /// [`Window::clock_ms`] counts (RFC 7323; the kernel's `rcv_tsval` and `rcv_tsecr`).
-    pub timestamps: Option<(u32, u32)>,
+    /// Timestamps option of the present ACK.
+    pub timestamps: Timestamps,
     /// Random draws for randomised CCAs.
     pub random: Stream,
 }
@@ -186,7 +218,7 @@ impl Window {
             wants_reduction: false,
             snd_una: 0,
             snd_nxt: 0,
-            timestamps: None,
+            timestamps: Timestamps::None,
             random,
         }
     }

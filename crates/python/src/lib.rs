@@ -52,6 +52,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(quantities::in_unit, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::describe_cca, module)?)?;
     module.add_function(wrap_pyfunction!(own_cca::register_cca, module)?)?;
+    module.add_function(wrap_pyfunction!(own_cca::register_library, module)?)?;
     module.add_class::<captures::CaptureAnalysis>()?;
     module.add_function(wrap_pyfunction!(captures::capture_tables, module)?)?;
     module.add_class::<results::ResultTable>()?;

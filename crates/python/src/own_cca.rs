@@ -1,6 +1,7 @@
 //! Own CCA: congestion controls that are Python classes.
 
 use core::cell::RefCell;
+use std::path::PathBuf;
 
 use cca::reported::{Decide, Decision, Report, Reported, SHORTEST_INTERVAL};
 use cca::{Cca, Family, registry};
@@ -178,6 +179,35 @@ impl Decide for Object {
     }
 }
 
+/// Checks the name of a user's congestion control.
+fn check_name(name: &str) -> PyResult<()> {
+    let plain =
+        |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.');
+    if name.is_empty() || !name.chars().all(plain) {
+        return Err(refuse(format!(
+            "name: {name:?} is none; allowed: lower-case letters, digits, -, _ and ."
+        )));
+    }
+    if [ALL, OWN, Auto::NAME].contains(&name) {
+        return Err(refuse(format!(
+            "name: {name:?} has a meaning in lists of congestion controls"
+        )));
+    }
+    Ok(())
+}
+
+/// Adds the congestion controls of a shared library to the catalogue, and returns their names.
+#[pyfunction]
+pub(crate) fn register_library(file: PathBuf) -> PyResult<Vec<&'static str>> {
+    let ccas = plugin::load(&file, |message| raise(refuse(message))).map_err(refuse)?;
+    ccas.iter().try_for_each(|cca| check_name(cca.name))?;
+    let added = ccas.into_iter().map(|cca| {
+        registry::add(cca).map_err(refuse)?;
+        Ok(cca.name)
+    });
+    added.collect()
+}
+
 /// Adds a class to the catalogue under `name`. It is called with the parameters that were set, as keyword
 /// arguments, for every connection that sends; its method `report` then about every `interval` (an RTT if none
 /// is given). `parameters` are names, types (`bool`, `int`, `float`, `str`) and defaults as text.
@@ -191,18 +221,7 @@ pub(crate) fn register_cca(
     interval: Option<&str>,
     parameters: Vec<(String, String, String)>,
 ) -> PyResult<()> {
-    let plain =
-        |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.');
-    if name.is_empty() || !name.chars().all(plain) {
-        return Err(refuse(format!(
-            "name: {name:?} is none; allowed: lower-case letters, digits, -, _ and ."
-        )));
-    }
-    if [ALL, OWN, Auto::NAME].contains(&name) {
-        return Err(refuse(format!(
-            "name: {name:?} has a meaning in lists of congestion controls"
-        )));
-    }
+    check_name(name)?;
     let interval = interval
         .map(|text| text.parse::<Duration>())
         .transpose()

@@ -53,6 +53,7 @@ pub enum Purpose {
 
 /// Stream of draws for one purpose of one entity in one run.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Stream {
     key: [u32; 2],
     purpose: u32,

@@ -6,6 +6,7 @@ use crate::{Bytes, Duration};
 
 /// Data rate in bits per second, counted at the IP layer unless said otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
+#[repr(transparent)]
 pub struct Rate(u64);
 
 const NANOS_PER_SECOND: u128 = 1_000_000_000;

@@ -7,10 +7,12 @@ use serde::{Deserialize, Serialize};
 
 /// A length of simulated time, in nanoseconds. Never negative.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[repr(transparent)]
 pub struct Duration(u64);
 
 /// A point in simulated time: nanoseconds since the start of the run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[repr(transparent)]
 pub struct Instant(u64);
 
 impl Duration {

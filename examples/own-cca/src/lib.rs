@@ -1,11 +1,11 @@
-//! Example of a CCA outside of celltcp: it implements celltcp's trait, describes itself, and adds itself to the
-//! catalogue, so that scenarios know it by its name.
+//! Example of a CCA outside of celltcp: it implements celltcp's trait, describes itself, and is exported from a shared
+//! library, which `celltcp compare --own` loads.
 //!
 //! `Gentle` is NewReno with a smaller reduction after a loss, by a factor that scenarios can set. It is made to be
 //! read, not to be used.
 
 use cca::slow_start::Method;
-use cca::{Cca, CongestionControl, Family, Parameter, Window, registry};
+use cca::{Cca, CongestionControl, Family, Parameter, Window};
 
 /// Parameters that scenarios can set.
 const PARAMETERS: &[Parameter] = &[Parameter {
@@ -40,13 +40,7 @@ pub const ABOUT: Cca = Cca {
     },
 };
 
-/// Adds the CCA to the catalogue.
-///
-/// # Errors
-/// If celltcp itself has a CCA of that name.
-pub fn register() -> Result<(), registry::NameTaken> {
-    registry::add(ABOUT)
-}
+plugin::export!(ABOUT);
 
 /// State of one connection.
 #[derive(Clone, Copy, Debug)]

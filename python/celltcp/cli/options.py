@@ -222,8 +222,8 @@ own_option = click.option(
     expose_value=False,
     callback=_register_files,
     metavar="FILE",
-    help="Python file with a congestion control of your own, which --cca then knows by its name; may "
-    "be repeated.",
+    help="Python file, or library in Rust (.so), with a congestion control of your own, which --cca "
+    "then knows by its name; may be repeated.",
 )
 
 #: Options of the looks of pictures.

@@ -85,7 +85,9 @@ fn ledbat_measures_one_way_delays_with_timestamps() {
         for rtt in [100, 100, 100, 100, 250, 250, 250, 250] {
             let now = w.clock_ms();
             // 50 ms on the forward path, the rest on the return path.
-            w.timestamps = timestamps.then(|| (now - rtt + 50 + 7_777, now - rtt));
+            w.timestamps = timestamps
+                .then(|| (now - rtt + 50 + 7_777, now - rtt))
+                .into();
             let sample = AckSample {
                 acked: 1,
                 rtt: Some(MS * u64::from(rtt)),

@@ -141,7 +141,7 @@ fn lp_of_linux_depends_on_the_offset_of_the_clocks() {
             w.now += MS * 10;
             w.snd_una += 1_448;
             let sent = w.clock_ms() - 100;
-            w.timestamps = Some((sent + one_way + apart, sent));
+            w.timestamps = Some((sent + one_way + apart, sent)).into();
             let sample = cca::AckSample {
                 acked: 1,
                 rtt: Some(BASE),
@@ -170,7 +170,7 @@ fn lp_of_linux_depends_on_the_offset_of_the_clocks() {
 #[test]
 fn lp_without_timestamps_is_reno() {
     let (mut lp, mut w) = lp(Version::Linux, 40);
-    w.timestamps = None;
+    w.timestamps = None.into();
     for _ in 0..200 {
         w.now += MS * 5;
         let sample = cca::AckSample {

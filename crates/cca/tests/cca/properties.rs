@@ -215,7 +215,7 @@ impl Lab {
         w.lost += u64::from(lost);
         w.cwnd_limited = limited;
         w.app_limited = odd && !limited;
-        w.timestamps = timestamps;
+        w.timestamps = timestamps.into();
         if let Some(rtt) = rtt {
             w.srtt = if w.srtt.is_zero() {
                 rtt

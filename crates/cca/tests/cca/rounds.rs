@@ -43,7 +43,7 @@ fn ack_of(
     let now = w.clock_ms();
     let sent = now.wrapping_sub(rtt.as_millis() as u32);
     let arrived = sent.wrapping_add(one_way.as_millis() as u32);
-    w.timestamps = Some((arrived.wrapping_add(CLOCKS_APART), sent));
+    w.timestamps = Some((arrived.wrapping_add(CLOCKS_APART), sent)).into();
     let sample = AckSample {
         acked: segments,
         rtt: Some(rtt),

@@ -114,7 +114,7 @@ impl Sender {
         let delivered_before = self.rate.delivered;
         self.echo_ms = input.echo_ms;
         self.heard_at = now;
-        self.congestion.window.timestamps = input.timestamps;
+        self.congestion.window.timestamps = input.timestamps.into();
 
         let mut effects = AckEffects {
             una_advanced: input.ack > prior_una,

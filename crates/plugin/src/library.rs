@@ -1,0 +1,178 @@
+//! Side of the library: the functions by which celltcp describes, creates and calls its CCAs.
+#![allow(unsafe_code)]
+
+use core::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use cca::parameters::Setting;
+use cca::{Cca, CongestionControl, Settings, Window};
+
+use crate::border::{Answer, Call, LAYOUT, Library, Question, Sink, Text, VERSION};
+use crate::host::{About, ParameterAbout};
+
+/// CCA of one connection, as a library keeps it.
+#[derive(Debug)]
+pub struct Instance {
+    cca: Box<dyn CongestionControl>,
+    /// Message of a panic.
+    failure: String,
+}
+
+/// Returns the table of a library with these catalogue entries; [`crate::export!`] exports it.
+pub const fn library(ccas: &'static [Cca]) -> Library {
+    Library {
+        version: VERSION,
+        layout: LAYOUT,
+        count: ccas.len(),
+        entries: ccas.as_ptr(),
+        about,
+        canonical,
+        build,
+        call,
+        ask,
+        failure,
+        free,
+    }
+}
+
+/// Writes an [`About`] as JSON.
+///
+/// # Safety
+/// `cca` is one of the entries of the library, which are constants.
+unsafe extern "C" fn about(cca: *const Cca, mut sink: Sink<'_>) {
+    // SAFETY: as the function requires.
+    let cca = unsafe { &*cca };
+    let parameters = cca.parameters.iter().map(|parameter| ParameterAbout {
+        name: parameter.name.to_owned(),
+        meaning: parameter.meaning.to_owned(),
+        unit: parameter.unit.to_owned(),
+        source: parameter.source.to_owned(),
+        default: (parameter.default)(),
+        allowed: (parameter.allowed)(),
+    });
+    let about = About {
+        name: cca.name.to_owned(),
+        title: cca.title.to_owned(),
+        reference: cca.reference.to_owned(),
+        year: cca.year,
+        slow_start: cca.slow_start.map(|method| method.show()),
+        parameters: parameters.collect(),
+    };
+    sink.write(&serde_json::to_string(&about).unwrap_or_default());
+}
+
+/// Writes the printed form of a value.
+///
+/// # Safety
+/// `cca` is one of the entries of the library, which are constants.
+unsafe extern "C" fn canonical(
+    cca: *const Cca,
+    parameter: Text<'_>,
+    value: Text<'_>,
+    mut sink: Sink<'_>,
+) -> bool {
+    // SAFETY: as the function requires.
+    let cca = unsafe { &*cca };
+    let mut own = cca.parameters.iter();
+    let found = own.find(|each| each.name == parameter.as_str());
+    let text = found.and_then(|found| (found.canonical)(value.as_str()));
+    if let Some(text) = &text {
+        sink.write(text);
+    }
+    text.is_some()
+}
+
+/// Creates a CCA; null if that panics.
+///
+/// # Safety
+/// `cca` is one of the entries of the library, which are constants.
+unsafe extern "C" fn build(cca: *const Cca, settings: Text<'_>) -> *mut Instance {
+    // SAFETY: as the function requires.
+    let cca = unsafe { &*cca };
+    let settings: Settings = serde_json::from_str(settings.as_str()).unwrap_or_default();
+    let built = catch_unwind(AssertUnwindSafe(|| (cca.build)(&settings)));
+    built.map_or(core::ptr::null_mut(), |cca| {
+        let failure = String::new();
+        Box::into_raw(Box::new(Instance { cca, failure }))
+    })
+}
+
+/// Calls a method of a CCA.
+///
+/// # Safety
+/// `instance` is of [`build`], is not freed, and is used by this call alone.
+unsafe extern "C" fn call(instance: *mut Instance, window: &mut Window, call: Call<'_>) -> Answer {
+    // SAFETY: as the function requires.
+    let Instance { cca, failure } = unsafe { &mut *instance };
+    let done = catch_unwind(AssertUnwindSafe(|| {
+        match call {
+            Call::Init => cca.init(window),
+            Call::Seed(context) => cca.seed(window, context),
+            Call::Ssthresh => return cca.ssthresh(window),
+            Call::PktsAcked(sample) => cca.pkts_acked(window, &sample.into()),
+            Call::InAckEvent(kind) => cca.in_ack_event(window, kind),
+            Call::OnLost(lost) => cca.on_lost(window, lost),
+            Call::Grow(mut slow_start, acked) => cca.grow(window, &mut slow_start, acked),
+            Call::CongAvoid(acked) => cca.cong_avoid(window, acked),
+            Call::CongControl(ack) => cca.cong_control(window, &ack.into()),
+            Call::SetState(state) => cca.set_state(window, state),
+            Call::CwndEvent(event) => cca.cwnd_event(window, event),
+            Call::UndoCwnd => return cca.undo_cwnd(window),
+        }
+        0
+    }));
+    match done {
+        Ok(value) => Answer {
+            value,
+            has_panicked: false,
+        },
+        Err(panic) => {
+            *failure = message(&*panic);
+            Answer {
+                value: 0,
+                has_panicked: true,
+            }
+        }
+    }
+}
+
+/// Returns the message of a panic.
+fn message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().cloned();
+    let text = text.or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned()));
+    text.unwrap_or_else(|| "a panic without a message".to_owned())
+}
+
+/// Calls a method of a CCA that changes nothing; 0 if that panics.
+///
+/// # Safety
+/// `instance` is of [`build`], and is not freed.
+unsafe extern "C" fn ask(instance: *const Instance, question: Question<'_>) -> u32 {
+    // SAFETY: as the function requires.
+    let cca = unsafe { &(*instance).cca };
+    let asked = catch_unwind(AssertUnwindSafe(|| match question {
+        Question::OwnsWindow => u32::from(cca.owns_window()),
+        Question::MinTsoSegs(window) => cca.min_tso_segs(window),
+        Question::NeedsEcn => u32::from(cca.needs_ecn()),
+        Question::SndbufExpand => cca.sndbuf_expand(),
+    }));
+    asked.unwrap_or(0)
+}
+
+/// Writes the message of the last panic.
+///
+/// # Safety
+/// `instance` is of [`build`], and is not freed.
+unsafe extern "C" fn failure(instance: *const Instance, mut sink: Sink<'_>) {
+    // SAFETY: as the function requires.
+    sink.write(unsafe { &(*instance).failure });
+}
+
+/// Destroys a CCA.
+///
+/// # Safety
+/// `instance` is of [`build`], and is not used again.
+unsafe extern "C" fn free(instance: *mut Instance) {
+    // SAFETY: as the function requires.
+    drop(unsafe { Box::from_raw(instance) });
+}
