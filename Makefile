@@ -9,7 +9,7 @@ ENGINE := python/celltcp/engine
 EXAMPLE := --manifest-path examples/own-cca/Cargo.toml --target-dir target
 RUST := $(shell find crates -name '*.rs' -o -name '*.toml') Cargo.toml Cargo.lock
 
-.PHONY: demo test test-kernel lint mutants bench wheel setup lock clean
+.PHONY: demo test test-kernel lint mutants bench wheel man docs setup lock clean
 
 demo: setup
 	$(BIN)/celltcp compare mobility/forward-60-4g --out demo
@@ -51,6 +51,18 @@ wheel: setup
 	$(BIN)/python crates/python/notices.py $(ENGINE)/THIRD-PARTY
 	$(BIN)/maturin build --release --locked; status=$$?; rm -rf $(ENGINE)/kernel; exit $$status
 
+# Man pages of all commands, made from their options.
+man: setup
+	rm -rf target/man
+	$(BIN)/python docs/man.py target/man
+
+# The site of the documentation, in target/docs; its tools have an environment of their own.
+docs:
+	$(PYTHON) -m venv $(VENV)/docs
+	$(VENV)/docs/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes \
+		-r docs/requirements.lock
+	$(VENV)/docs/bin/mkdocs build --quiet --strict
+
 setup: $(VENV)/built
 
 $(VENV)/installed: requirements.lock
@@ -66,12 +78,13 @@ $(VENV)/built: $(VENV)/installed pyproject.toml $(RUST)
 	cp $(TARGET)/celltcp-guest $(TARGET)/libkernel_path.so $(ENGINE)/
 	touch $@
 
-# Renews requirements.lock from requirements.in.
+# Renews the lock files of the package and of the docs site.
 lock: $(VENV)/installed
 	$(PYTHON) -m venv $(VENV)/lock
 	$(VENV)/lock/bin/python -m pip install --quiet pip-tools
-	$(VENV)/lock/bin/pip-compile --quiet --generate-hashes --strip-extras --no-header \
-		--no-emit-index-url --no-emit-trusted-host --output-file requirements.lock requirements.in
+	for name in requirements docs/requirements; do $(VENV)/lock/bin/pip-compile --quiet --generate-hashes \
+		--strip-extras --no-header --no-emit-index-url --no-emit-trusted-host \
+		--output-file $$name.lock $$name.in || exit 1; done
 
 clean:
 	rm -rf $(VENV) target

@@ -13,7 +13,11 @@ from typing import ParamSpec, TypeVar
 import pyarrow as pa
 
 from celltcp._core import Run, Scenario
+from celltcp.campaign import Cluster, Job, Needed, Workers, jobs_for, run_jobs
+from celltcp.campaign.remote import chunks_task, unpacked
+from celltcp.campaign.run import MOST_TOGETHER, chunks_of
 from celltcp.comparison import compare
+from celltcp.engines import engine
 from celltcp.scenarios import load_scenario
 
 _Given = ParamSpec("_Given")
@@ -21,6 +25,10 @@ _Answer = TypeVar("_Answer")
 
 #: Runs of the campaign that is measured: many short ones, so that their cost beside the engine shows.
 CAMPAIGN_RUNS = 3000
+#: Runs of the campaign that is measured on a cluster, of a minute each.
+CLUSTER_RUNS = 120
+#: Tasks with a tiny run by which the cost of a task is measured.
+_TINY_TASKS = 300
 _CAMPAIGN = ("steady-5-18", "cubic", ("duration=1s",))
 
 
@@ -71,6 +79,55 @@ def measure_campaign(runs: int = CAMPAIGN_RUNS) -> dict[str, float]:
     tables.
     """
     return alone(_campaign, runs)
+
+
+def measure_cluster(address: str, runs: int = CLUSTER_RUNS) -> dict[str, float]:
+    """Returns the cost of a campaign on a cluster, and on as many threads of this process.
+
+    `wall_efficiency` is the quotient of the times. It means something where the workers are on this
+    machine and it does nothing else. `cpu_efficiency` depends less on that: it is the share of the
+    engine in the CPU time of a task of a large campaign. The rest is what scheduler, worker and this
+    process spend on a task with a tiny run.
+    """
+    cluster = Cluster(address)
+    threads = cluster.threads()
+    jobs = jobs_for(load_scenario("drive"), ["cubic"], runs, 1, engine())
+    tasks = sum(1 for _ in chunks_of(jobs)) / MOST_TOGETHER
+    # What is imported at the first use is no cost of a campaign.
+    for workers in (1, cluster):
+        run_jobs(jobs[:threads], workers=workers)
+    overhead_s = _overhead_s(cluster)
+    here_s, here_cpu_s = _taken_s(jobs, threads)
+    there_s, _ = _taken_s(jobs, cluster)
+    engine_s = here_cpu_s / tasks
+    return {
+        "threads": threads,
+        "runs": runs,
+        "here_s": here_s,
+        "cluster_s": there_s,
+        "wall_efficiency": here_s / there_s,
+        "engine_cpu_ms_per_task": 1e3 * engine_s,
+        "other_cpu_ms_per_task": 1e3 * overhead_s,
+        "cpu_efficiency": engine_s / (engine_s + overhead_s),
+    }
+
+
+def _overhead_s(cluster: Cluster) -> float:
+    """Returns the CPU time of scheduler, workers and this process for a task with a tiny run, s."""
+    scenario = load_scenario("steady-5-18", duration="100ms")
+    jobs = jobs_for(scenario, ["cubic"], _TINY_TASKS, 1, engine())
+    needed = [Needed.of(jobs[0].engine)]
+    before_s, own_s = cluster.cpu_s(), time.process_time()
+    for _, (packed,) in cluster.results((chunks_task([[job]]) for job in jobs), needed):
+        unpacked(packed)
+    return (cluster.cpu_s() - before_s + time.process_time() - own_s) / len(jobs)
+
+
+def _taken_s(jobs: Sequence[Job], workers: Workers) -> tuple[float, float]:
+    """Returns wall time and CPU time of this process for some jobs, s."""
+    begun, cpu = time.perf_counter(), time.process_time()
+    run_jobs(jobs, workers=workers)
+    return time.perf_counter() - begun, time.process_time() - cpu
 
 
 def peak_memory_mb() -> float:

@@ -35,7 +35,7 @@ class Engine:
         """Key that differs between engines whose results may differ."""
         return f"kernel-{self.kernel.version}" if self.kernel else self.name
 
-    @property
+    @functools.cached_property
     def build(self) -> str:
         """Digest of the programs that it consists of: another build may come to other results."""
         programs = [Path(inspect.getfile(Scenario))]

@@ -70,6 +70,7 @@ def sweep(
     duration: str | None = None,
     jobs: int | None = None,
     *,
+    cluster: str | None = None,
     engine: str = "native",
     kernel: str | None = None,
     uplink: str | Path | None = None,
@@ -89,6 +90,7 @@ def sweep(
         seed: of the first run.
         duration: length of a run, such as `"60s"`.
         jobs: runs at a time; all cores unless given.
+        cluster: address of a Dask scheduler whose workers do the runs, such as `"tcp://host:8786"`.
         engine: `"native"` or `"kernel"`, a real Linux kernel in virtual time.
         kernel: version of the kernel; the newest that is built unless given.
         uplink: link trace of the uplink.
@@ -106,6 +108,7 @@ def sweep(
         seed=seed,
         duration=duration,
         jobs=jobs,
+        cluster=cluster,
         engine=engine,
         kernel=kernel,
         uplink=uplink,
@@ -136,9 +139,10 @@ def sweep_with(
         planned.append(settings.plan(loaded, engine, place))
     found = run_campaigns(
         planned,
-        workers=settings.jobs,
+        workers=settings.workers,
         folder=folder,
         overwrite=settings.overwrite,
+        dry_run=settings.dry_run,
         progress=progress,
     )
     comparisons = [Comparison(results) for results in found]

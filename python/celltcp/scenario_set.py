@@ -103,6 +103,7 @@ def compare_all(
     duration: str | None = None,
     jobs: int | None = None,
     *,
+    cluster: str | None = None,
     engine: str = "native",
     kernel: str | None = None,
     set: Mapping[str, object] | Sequence[str] = (),  # noqa: A002 - as on the command line
@@ -120,6 +121,7 @@ def compare_all(
         seed: of the first run.
         duration: length of a run, such as `"60s"`.
         jobs: runs at a time; all cores unless given.
+        cluster: address of a Dask scheduler whose workers do the runs, such as `"tcp://host:8786"`.
         engine: `"native"` or `"kernel"`, a real Linux kernel in virtual time.
         kernel: version of the kernel; the newest that is built unless given.
         set: scenario fields to override in all of them.
@@ -136,6 +138,7 @@ def compare_all(
         seed=seed,
         duration=duration,
         jobs=jobs,
+        cluster=cluster,
         engine=engine,
         kernel=kernel,
         changes=set,
@@ -183,9 +186,10 @@ def compare_loaded(
     ]
     found = run_campaigns(
         planned,
-        workers=settings.jobs,
+        workers=settings.workers,
         folder=folder,
         overwrite=settings.overwrite,
+        dry_run=settings.dry_run,
         progress=progress,
     )
     comparisons = [Comparison(results) for results in found]

@@ -8,7 +8,7 @@ from numbers import Integral
 from pathlib import Path
 
 from celltcp._core import CelltcpError, Scenario
-from celltcp.campaign import Campaign
+from celltcp.campaign import Campaign, Cluster, Workers
 from celltcp.ccas import OWN, through
 from celltcp.ccas import chosen as chosen_ccas
 from celltcp.engines import Engine, engine
@@ -24,6 +24,22 @@ MAX_SEED = 2**53 - 2**20
 DEFAULT_CCAS = ("cubic", "bbr", "reno")
 
 
+def workers_of(jobs: int | None, cluster: str | None) -> Workers:
+    """Returns where runs are done: number of threads of this machine, or the cluster of an address.
+
+    Raises:
+        CelltcpError: if both are given.
+    """
+    if cluster is None:
+        return jobs
+    if jobs is not None:
+        raise CelltcpError(
+            f"jobs: {jobs} is given beside the cluster {cluster}, whose workers decide how many run at "
+            "a time; give one of them"
+        )
+    return Cluster(cluster)
+
+
 @dataclass(frozen=True)
 class RunSettings:
     """Settings that runs of all commands share.
@@ -36,6 +52,9 @@ class RunSettings:
         seed: of the first run.
         duration: length of a run, such as `"60s"`; that of the scenario unless given.
         jobs: runs at a time; all cores unless given.
+        cluster: address of the Dask scheduler whose workers do the runs, such as
+            `"tcp://host:8786"`; this machine does them unless given.
+        dry_run: whether to plan the runs only, and raise what they would take.
         engine: `"native"` or `"kernel"`.
         kernel: version of the kernel, such as `"7.3"`; the newest that is built unless given.
         uplink: link trace of the uplink.
@@ -55,6 +74,8 @@ class RunSettings:
     seed: int = 1
     duration: str | None = None
     jobs: int | None = None
+    cluster: str | None = None
+    dry_run: bool = False
     engine: str = "native"
     kernel: str | None = None
     uplink: str | Path | None = None
@@ -77,6 +98,11 @@ class RunSettings:
             raise CelltcpError(f"runs: {self.runs!r} is not a number from 1 on")
         if not (isinstance(self.seed, Integral) and 0 <= self.seed <= MAX_SEED):
             raise CelltcpError(f"seed: {self.seed!r} is not a number from 0 to {MAX_SEED}")
+
+    @property
+    def workers(self) -> Workers:
+        """Where the runs are done: number of threads of this machine, or a cluster."""
+        return workers_of(self.jobs, self.cluster)
 
     def find_engine(self) -> Engine:
         """Returns the engine.

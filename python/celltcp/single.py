@@ -171,7 +171,7 @@ def run_with(
     if len(names) > 1:
         raise CelltcpError(f"cca: {settings.cca!r} are several; run takes one, compare takes more")
     (job,) = jobs_for(loaded.with_samples(settings.samples), names, 1, settings.seed, chosen)
-    origin = {**origin_of(loaded, names, 1, settings.seed, chosen), "keys": [job.key]}
+    origin = {**origin_of(loaded, names, 1, settings.seed, chosen), "keys": job.keys.to_json()}
     capture = (str(pcap) if pcap is not None else None, pcap_at)
     if settings.out is None:
         return SingleRun(Results(_run(job, capture, None, progress), origin))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import overload
 from urllib.parse import quote
 
 from celltcp._core import Scenario, __version__
 from celltcp.engines import Described, Engine
 from celltcp.own_cca import sources_of
 from celltcp.results import part_of_file_name
+from celltcp.results.keys import KeyRange, Keys
 
 
 @dataclass(frozen=True)
@@ -23,17 +25,68 @@ class Job:
     engine: Engine
 
     @property
-    def key(self) -> str:
-        """Name that two jobs share only if they are the same run."""
+    def keys(self) -> Keys:
+        """Key of this run alone."""
         # Words of `auto` name files, whose paths have slashes.
         cca = part_of_file_name(quote(self.cca, safe=":,=+"))
         engine = f"{self.engine.key}-{__version__}-{self.engine.build}"
-        return f"{cca}-{self.seed}-{self.scenario.hash}-{engine}{sources_of(self.scenario.ccas)}"
+        after = f"{self.scenario.hash}-{engine}{sources_of(self.scenario.ccas)}"
+        return Keys([KeyRange(cca, self.seed, 1, after)])
+
+    @property
+    def key(self) -> str:
+        """Name that two jobs share only if they are the same run."""
+        (key,) = self.keys
+        return key
 
     @property
     def described(self) -> Described:
         """Job in the form that `celltcp._core.run_batch` takes."""
         return self.engine.describe(self.number, self.cca, self.scenario, self.seed)
+
+
+class Jobs(Sequence[Job]):
+    """Runs of a campaign, CCA by CCA; each is made when it is asked for, so that a plan is small."""
+
+    def __init__(
+        self, lineups: Sequence[tuple[str, Scenario]], runs: int, seed: int, engine: Engine
+    ) -> None:
+        """Takes labels with their scenarios, and the runs of each; run i has seed + i."""
+        self._lineups = list(lineups)
+        self._runs = runs
+        self._seed = seed
+        self._engine = engine
+
+    def __len__(self) -> int:
+        return len(self._lineups) * self._runs
+
+    @overload
+    def __getitem__(self, place: int) -> Job: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Job]: ...
+    def __getitem__(self, place: int | slice) -> Job | list[Job]:
+        if isinstance(place, slice):
+            return [self._job(number) for number in range(len(self))[place]]
+        return self._job(range(len(self))[place])
+
+    def __iter__(self) -> Iterator[Job]:
+        return map(self._job, range(len(self)))
+
+    def _job(self, number: int) -> Job:
+        lineup, run = divmod(number, self._runs)
+        label, scenario = self._lineups[lineup]
+        return Job(number, label, self._seed + run, scenario, self._engine)
+
+    @property
+    def lineups(self) -> list[Jobs]:
+        """Runs of each label, numbered from 0."""
+        return [Jobs([each], self._runs, self._seed, self._engine) for each in self._lineups]
+
+    @property
+    def keys(self) -> Keys:
+        """Keys of all runs."""
+        ranges = (lineup[0].keys.ranges[0] for lineup in self.lineups)
+        return Keys(KeyRange(each.before, each.first, self._runs, each.after) for each in ranges)
 
 
 def jobs_for(
@@ -42,11 +95,11 @@ def jobs_for(
     runs: int,
     seed: int,
     engine: Engine,
-) -> list[Job]:
+) -> Jobs:
     """Returns the runs of a campaign, CCA by CCA; run i has seed + i."""
-    jobs: list[Job] = []
+    lineups = []
     for cca in ccas:
         changed = scenario.with_cca(cca)
         engine.require(sorted(set(changed.ccas)), cca)
-        jobs += [Job(len(jobs) + run, cca, seed + run, changed, engine) for run in range(runs)]
-    return jobs
+        lineups.append((cca, changed))
+    return Jobs(lineups, runs, seed, engine)

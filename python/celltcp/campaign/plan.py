@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from celltcp._core import CelltcpError, Scenario
+from celltcp.campaign.cluster import Workers
 from celltcp.campaign.collectors import InFolder, InMemory
-from celltcp.campaign.jobs import Job, jobs_for
+from celltcp.campaign.jobs import Jobs, jobs_for
+from celltcp.campaign.outline import OnlyPlanned, outline
 from celltcp.campaign.run import Progress, run_groups
 from celltcp.engines import Engine
 from celltcp.results import (
@@ -34,7 +36,7 @@ _FILES = tuple(f"{name}.parquet" for name in TABLES)
 class Campaign:
     """Runs that make up one set of results."""
 
-    jobs: list[Job]
+    jobs: Jobs
     #: Origin that the results keep: scenario, engine, seeds.
     origin: dict[str, Any]
     #: Folder that the tables are written to while the campaign runs; without one they stay in memory.
@@ -53,7 +55,7 @@ class Campaign:
         """Plans this many runs of each CCA; run i has seed + i."""
         jobs = jobs_for(scenario, ccas, runs, seed, engine)
         origin = origin_of(scenario, ccas, runs, seed, engine)
-        return cls(jobs, {**origin, "keys": [job.key for job in jobs]}, folder)
+        return cls(jobs, {**origin, "keys": jobs.keys.to_json()}, folder)
 
     def finished(self) -> Results | None:
         """Returns the very results that the folder has already."""
@@ -69,9 +71,10 @@ class Campaign:
 def run_campaigns(
     campaigns: Sequence[Campaign],
     *,
-    workers: int | None = None,
+    workers: Workers = None,
     folder: Path | None = None,
     overwrite: bool = False,
+    dry_run: bool = False,
     progress: Progress | None = None,
 ) -> list[Results]:
     """Runs the campaigns together and returns the results of each.
@@ -80,14 +83,18 @@ def run_campaigns(
 
     Args:
         campaigns: what to run.
-        workers: runs at a time; all cores unless given.
+        workers: runs at a time, all cores unless given; or a cluster.
         folder: where finished runs are kept until all are done.
         overwrite: whether other results in the folders may be replaced.
+        dry_run: whether to run nothing and raise what it would take.
         progress: called with the share that is done.
 
     Raises:
         CelltcpError: if a folder holds other results, or another command writes to it.
+        OnlyPlanned: if nothing is to run; says what it would take.
     """
+    if dry_run:
+        raise OnlyPlanned(outline(each.jobs for each in campaigns))
     if folder is None:
         return _run(campaigns, workers, None, progress)
     with claimed(folder):
@@ -122,7 +129,7 @@ def _continues(campaign: Campaign) -> bool:
 
 def _run(
     campaigns: Sequence[Campaign],
-    workers: int | None,
+    workers: Workers,
     folder: Path | None,
     progress: Progress | None,
 ) -> list[Results]:

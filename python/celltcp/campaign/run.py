@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from celltcp._core import CelltcpError, run_batch
+from celltcp.campaign.cluster import Cluster, ClusterLostError, Workers
 from celltcp.campaign.collectors import Collector, InMemory
 from celltcp.campaign.jobs import Job
+from celltcp.campaign.remote import Needed, Task, chunks_task, unpacked
 from celltcp.campaign.shards import Shards
 from celltcp.results import PARTS, TABLES, prepare_folder
 
@@ -24,6 +28,13 @@ Progress = Callable[[float], None]
 #: Most runs and most simulated seconds of a chunk, whose tables are in memory at a time.
 _CHUNK_RUNS = 256
 _CHUNK_S = 300.0
+
+#: Most chunks of a task of a cluster, and fewest tasks of a thread unless it has single chunks.
+MOST_TOGETHER = 8
+_TASKS_PER_THREAD = 4
+
+#: Fewest runs that the engine is handed at a time: it takes no memory for a million, and seldom pauses.
+_BATCH_RUNS = 8192
 
 
 class RunsDone(float):
@@ -61,7 +72,7 @@ class Interrupted(KeyboardInterrupt):
 def run_jobs(
     jobs: Sequence[Job],
     *,
-    workers: int | None = None,
+    workers: Workers = None,
     folder: str | Path | None = None,
     progress: Progress | None = None,
     tables: Sequence[str] = TABLES,
@@ -70,7 +81,7 @@ def run_jobs(
 
     Args:
         jobs: what to run, numbered in their order.
-        workers: runs at a time; all cores unless given.
+        workers: runs at a time, all cores unless given; or a cluster.
         folder: where finished runs are kept until all are done, so that an interrupted campaign goes on
             where it stopped.
         progress: called with the share that is done.
@@ -86,7 +97,7 @@ def run_jobs(
 def run_groups(
     groups: Sequence[tuple[Sequence[Job], Collector]],
     *,
-    workers: int | None = None,
+    workers: Workers = None,
     folder: str | Path | None = None,
     finished: Sequence[Path] = (),
     progress: Progress | None = None,
@@ -95,52 +106,177 @@ def run_groups(
 
     Args:
         groups: jobs, and what takes their tables.
-        workers: runs at a time; all cores unless given.
+        workers: runs at a time, all cores unless given; or a cluster.
         folder: where finished runs are kept; they stay there until the caller removes them.
         finished: folders with results, whose runs are not run again.
         progress: called with the share that is done.
     """
-    workers = workers or os.cpu_count() or 1
-    if workers < 1:
+    if isinstance(workers, int) and workers < 1:
         raise CelltcpError(f"jobs: {workers} is not a number from 1 on")
     shards = Shards(prepare_folder(Path(folder) / PARTS), finished) if folder else None
-    chunks = [
-        _Chunk(chunk, [job for job in chunk if shards is None or job not in shards], collector)
-        for jobs, collector in groups
-        for chunk in _chunks(jobs)
-    ]
-    waiting = [chunk for chunk in chunks if chunk.missing]
-    missing = [job for chunk in waiting for job in chunk.missing]
-    total = sum(len(chunk.jobs) for chunk in chunks)
-    # Chunks are collected in their order: those without a missing run as soon as it is their turn.
-    turns = iter(chunks)
-
-    def deliver(places: list[int], batches: Mapping[str, Any], complete: bool) -> None:
-        tables = {name: pa.Table.from_batches([pa.record_batch(b)]) for name, b in batches.items()}
-        if shards is not None:
-            shards.write([missing[place] for place in places], tables)
-        if complete:
-            for chunk in turns:
-                chunk.collect(shards, tables if chunk.missing else None)
-                if chunk.missing:
-                    break
-
-    def told(share: float, finished: int) -> None:
-        if progress:
-            kept = total - len(missing)
-            progress(RunsDone(1.0 - (1.0 - share) * len(missing) / total, kept + finished, total))
-
-    described = [[job.described for job in chunk.missing] for chunk in waiting]
+    going = _Going(groups, shards, progress)
     try:
-        run_batch(described, workers, deliver, told if progress else None)
+        if isinstance(workers, Cluster):
+            _on_cluster(going, workers)
+        else:
+            _here(going, workers or os.cpu_count() or 1)
     except KeyboardInterrupt:
-        kept = 0 if shards is None else sum(job in shards for jobs, _ in groups for job in jobs)
-        raise Interrupted(kept, sum(len(jobs) for jobs, _ in groups), folder) from None
-    for chunk in turns:
-        chunk.collect(shards, None)
+        raise Interrupted(going.kept, going.total, folder) from None
+    except ClusterLostError as lost:
+        kept = (
+            f"; {going.kept} of {going.total} runs are kept in {folder}, and the same command goes on"
+        )
+        raise ClusterLostError(f"{lost}{kept if going.kept else ''}") from None
+    going.finish()
 
 
-@dataclass(frozen=True)
+def _here(going: _Going, threads: int) -> None:
+    """Does the missing runs on threads of this process, some chunks after the others."""
+    chunks = going.waiting()
+    while some := _some(chunks):
+        missing = [job for chunk in some for job in chunk.missing]
+        turns = iter(some)
+
+        def deliver(
+            places: list[int],
+            batches: Mapping[str, Any],
+            complete: bool,
+            missing: list[Job] = missing,
+            turns: Iterator[_Chunk] = turns,
+        ) -> None:
+            tables = {name: pa.Table.from_batches([pa.record_batch(b)]) for name, b in batches.items()}
+            going.keep([missing[place] for place in places], tables)
+            if complete:
+                going.done(next(turns), tables)
+
+        def told(share: float, finished: int, runs: int = len(missing)) -> None:
+            going.tell(share * runs, finished)
+
+        described = [[job.described for job in chunk.missing] for chunk in some]
+        run_batch(described, threads, deliver, told if going.is_watched else None)
+        going.finished += len(missing)
+
+
+def _some(chunks: Iterator[_Chunk]) -> list[_Chunk]:
+    """Returns the next chunks, which are handed to the engine together."""
+    taken: list[_Chunk] = []
+    runs = 0
+    for chunk in chunks:
+        taken.append(chunk)
+        runs += len(chunk.missing)
+        if runs >= _BATCH_RUNS:
+            break
+    return taken
+
+
+def _on_cluster(going: _Going, cluster: Cluster) -> None:
+    """Does the missing runs on a cluster, one or some chunks per task."""
+    sent: dict[int, list[_Chunk]] = {}
+    together = _together(going, cluster.threads())
+
+    def tasks() -> Iterator[Task]:
+        chunks = going.waiting()
+        for number in itertools.count():
+            some = list(itertools.islice(chunks, together))
+            if not some:
+                return
+            sent[number] = some
+            yield chunks_task([chunk.missing for chunk in some])
+
+    engines = {job.engine for jobs, _ in going.groups for job in jobs[:1]}
+    for number, done in cluster.results(tasks(), [Needed.of(each) for each in engines]):
+        for chunk, packed in zip(sent.pop(number), done, strict=True):
+            tables = unpacked(packed)
+            going.keep(chunk.missing, tables)
+            going.finished += len(chunk.missing)
+            going.done(chunk, tables)
+        going.tell(0.0, 0)
+
+
+def _together(going: _Going, threads: int) -> int:
+    """Returns the chunks of a task: many make it cheap, and each thread is to get some tasks."""
+    chunks = 0.0
+    for jobs, _ in going.groups:
+        length_s = jobs[0].scenario.duration_s if jobs else 0.0
+        chunks += max(len(jobs) / _CHUNK_RUNS, len(jobs) * length_s / _CHUNK_S)
+    return min(max(int(chunks / (_TASKS_PER_THREAD * max(threads, 1))), 1), MOST_TOGETHER)
+
+
+class _Going:
+    """State of a campaign that is going on: its chunks, and how many of its runs are done."""
+
+    def __init__(
+        self,
+        groups: Sequence[tuple[Sequence[Job], Collector]],
+        shards: Shards | None,
+        progress: Progress | None,
+    ) -> None:
+        self.groups = groups
+        self.total = sum(len(jobs) for jobs, _ in groups)
+        #: Runs that are kept in a folder.
+        self.kept = 0
+        if shards:
+            self.kept = sum(job in shards for jobs, _ in groups for job in jobs)
+        #: Runs of earlier batches that are done.
+        self.finished = 0
+        self._begun_with = self.kept
+        self._shards = shards
+        self._progress = progress
+        #: Chunks that are not collected yet, in their order.
+        self._turns: deque[_Chunk] = deque()
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether progress is asked for."""
+        return self._progress is not None
+
+    def waiting(self) -> Iterator[_Chunk]:
+        """Yields the chunks of which runs are missing, which then wait to be collected."""
+        for jobs, collector in self.groups:
+            for chunk in chunks_of(jobs):
+                has = self._shards
+                missing = [job for job in chunk if job not in has] if has else chunk
+                made = _Chunk(chunk, missing, collector)
+                self._turns.append(made)
+                if missing:
+                    yield made
+                else:
+                    self._collect()
+
+    def keep(self, jobs: Sequence[Job], tables: Mapping[str, pa.Table]) -> None:
+        """Writes finished runs to the folder, if there is one."""
+        if self._shards is not None:
+            self._shards.write(jobs, tables)
+            self.kept += len(jobs)
+
+    def done(self, chunk: _Chunk, tables: dict[str, pa.Table]) -> None:
+        """Takes the tables of the missing runs of a chunk."""
+        chunk.fresh = tables
+        self._collect()
+
+    def tell(self, runs: float, finished: int) -> None:
+        """Calls for progress.
+
+        Args:
+            runs: of those that are going on, the number that is done, which counts begun parts.
+            finished: those of them that are finished.
+        """
+        if self._progress:
+            done = self._begun_with + self.finished
+            share = (done + runs) / self.total
+            self._progress(RunsDone(share, done + finished, self.total))
+
+    def finish(self) -> None:
+        """Hands over what is left."""
+        self._collect()
+
+    def _collect(self) -> None:
+        """Hands over chunks in their order, as far as they are done."""
+        while self._turns and not (self._turns[0].missing and self._turns[0].fresh is None):
+            self._turns.popleft().collect(self._shards)
+
+
+@dataclass
 class _Chunk:
     """Consecutive jobs of a group, whose tables are collected together."""
 
@@ -148,12 +284,14 @@ class _Chunk:
     #: Those that are not among the shards.
     missing: Sequence[Job]
     collector: Collector
+    #: Tables of these, once they are done.
+    fresh: dict[str, pa.Table] | None = None
 
-    def collect(self, shards: Shards | None, fresh: dict[str, pa.Table] | None) -> None:
+    def collect(self, shards: Shards | None) -> None:
         """Hands over the tables that were just made, and those of finished runs from the shards."""
         fresh_numbers = {job.number for job in self.missing}
         kept = [job for job in self.jobs if job.number not in fresh_numbers]
-        parts = [fresh] if fresh else []
+        parts = [self.fresh] if self.fresh else []
         if shards is not None and kept:
             parts += shards.rows(kept)
         # Tables without rows have lost their labels in a shard.
@@ -161,7 +299,7 @@ class _Chunk:
         self.collector.add(_merged(parts, labels) if kept else parts[0])
 
 
-def _chunks(jobs: Sequence[Job]) -> Iterator[list[Job]]:
+def chunks_of(jobs: Sequence[Job]) -> Iterator[list[Job]]:
     """Cuts jobs into chunks, in the same way each time."""
     chunk: list[Job] = []
     seconds = 0.0

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from celltcp.campaign.jobs import Job
 from celltcp.results import OPTIONAL, TABLES, about_in
+from celltcp.results.keys import Keys
 
 #: Index of a shard: the number of each run in its tables, by the key of the job.
 _INDEX = "index.json"
@@ -45,8 +46,11 @@ class Shards:
         about = about_in(folder)
         if about is None or not _is_whole(folder):
             return
-        keys = about.get("keys", [])
+        keys = Keys.told_by(about) or ()
         self._places.update({key: (folder, number) for number, key in enumerate(keys)})
+
+    def __len__(self) -> int:
+        return len(self._places)
 
     def __contains__(self, job: Job) -> bool:
         return job.key in self._places

@@ -13,6 +13,7 @@ from celltcp.cli.cca import cca
 from celltcp.cli.compare import compare
 from celltcp.cli.console import spell_what_terminals_lack
 from celltcp.cli.fidelity import fidelity
+from celltcp.cli.json_schema import add_schemas
 from celltcp.cli.kernel import kernel
 from celltcp.cli.papers import papers
 from celltcp.cli.pcap import pcap
@@ -72,10 +73,11 @@ for command in (
 ):
     add_verbosity(command)
     celltcp.add_command(command)
+add_schemas(celltcp)
 
 
 def main() -> None:
-    """Runs the command: bad input is one line and exit code 2, an interrupt is exit code 130."""
+    """Runs the command, and ends with its exit code, as docs/exit-codes.md lists them."""
     # Arrow's own allocator keeps what it once had; long runs stay small with that of the system.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     spell_what_terminals_lack()
@@ -90,7 +92,7 @@ def main() -> None:
         sys.exit(2)
     except CelltcpError as error:
         click.echo(f"celltcp: {error}", err=True)
-        sys.exit(2)
+        sys.exit(getattr(error, "exit_code", 2))
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)

@@ -13,20 +13,21 @@ from celltcp.cli.outcome import check_json, tell
 
 
 @click.command()
-@click.argument("what", type=click.Choice(["tcp", "radio"]), default="tcp")
+@click.argument("what", type=click.Choice(["tcp", "radio", "cluster"]), default="tcp")
 @option("runs", default=5, help="Number of runs for the approximations of the radio.")
+@option("cluster", help="Dask scheduler of the cluster that is measured, such as tcp://host:8786.")
 @option("json_file")
-def bench(what: str, runs: int, json_file: str | None) -> None:
+def bench(what: str, runs: int, cluster: str | None, json_file: str | None) -> None:
     """Measure speed and memory of the native engine.
 
     tcp: simulated seconds and data packets per CPU second, and the cost of a run of a campaign beside
     the engine. radio: the cost of cells and UEs in time and memory, and what the radio's approximations
-    change.
+    change. cluster: the time of a campaign on a cluster, and on as many threads of this machine.
     """
     check_json(json_file)
     # Lines appear as things are measured; they make room for JSON on the standard output.
     with redirect_stdout(sys.stderr) if json_file == "-" else nullcontext():
-        figures = _tcp() if what == "tcp" else _radio(runs)
+        figures = _tcp() if what == "tcp" else _radio(runs) if what == "radio" else _cluster(cluster)
     tell(figures, json_file, lambda: None)
 
 
@@ -48,6 +49,23 @@ def _tcp() -> dict[str, Any]:
         f"{kilobytes:>10.1f} kB of memory per run beside its rows"
     )
     click.echo(f"peak memory of this process: {peak_memory_mb():.0f} MB")
+    return figures
+
+
+def _cluster(address: str | None) -> dict[str, Any]:
+    from celltcp.bench import measure_cluster
+
+    if address is None:
+        raise click.UsageError("cluster: give the address of its scheduler with --cluster")
+    figures = measure_cluster(address)
+    click.echo(
+        f"{figures['runs']} runs on {figures['threads']} threads\n"
+        f"wall time: {figures['here_s']:.1f} s here, {figures['cluster_s']:.1f} s on the cluster, "
+        f"efficiency {figures['wall_efficiency']:.1%}\n"
+        f"CPU time of a task: {figures['engine_cpu_ms_per_task']:.0f} ms engine, "
+        f"{figures['other_cpu_ms_per_task']:.0f} ms everything else, efficiency "
+        f"{figures['cpu_efficiency']:.1%}"
+    )
     return figures
 
 

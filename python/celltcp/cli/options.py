@@ -99,6 +99,16 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "metavar": "N",
         "help": "Number of runs at the same time.  [default: all cores]",
     },
+    "cluster": {
+        "metavar": "ADDRESS",
+        "help": "Dask scheduler whose workers do the runs, such as tcp://host:8786.  [default: this "
+        "machine does them]",
+    },
+    "dry_run": {
+        "is_flag": True,
+        "help": "Run nothing: print the number of runs, their CPU time and the size of their tables, "
+        "estimated from a short part of a few.",
+    },
     "out": {
         "metavar": "DIR",
         "help": "Keep the results in this folder: tables and pictures. Runs that are there already are "
@@ -171,7 +181,15 @@ def takes_settings(command: Callable[..., Any]) -> Callable[..., Any]:
 
         names = {field.name for field in dataclasses.fields(RunSettings)}
         settings = RunSettings(**{name: given.pop(name) for name in names & given.keys()})
-        return command(settings=settings, **given)
+        if not settings.dry_run:
+            return command(settings=settings, **given)
+        from celltcp.campaign import OnlyPlanned
+
+        try:
+            # What is only planned leaves nothing in a folder.
+            return command(settings=dataclasses.replace(settings, out=None), **given)
+        except OnlyPlanned as planned:
+            return click.echo(planned)
 
     return call
 
@@ -246,11 +264,11 @@ def draws(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 #: Adds what is compared, how often, and where it goes.
-campaign_options = options("cca", "runs", "jobs", "out", "overwrite", "json_file")
+campaign_options = options("cca", "runs", "jobs", "cluster", "dry_run", "out", "overwrite", "json_file")
 
 
 def case_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds cases to run: --scenarios, --requirement, --seed, --jobs, --kernel, --set, --json."""
+    """Adds cases to run, where, and --kernel, --set and --json."""
     for_all = "Override a field in all scenarios, such as path.buffer=2bdp; may be repeated."
     command = option("changes", help=for_all)(option("json_file")(command))
-    return options("scenarios", "requirement", "seed", "jobs", "kernel")(command)
+    return options("scenarios", "requirement", "seed", "jobs", "cluster", "kernel")(command)

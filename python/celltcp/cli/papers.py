@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Vary the conditions that the publication does not give; print the agreement for each value.",
 )
-@options("runs", "seed", "jobs")
+@options("runs", "seed", "jobs", "cluster")
 @option("changes", help="Override a field of all scenarios of the experiments; may be repeated.")
 @option("out")
 @option("json_file", help="Write a row per published figure as JSON to this file; with -, print them.")
@@ -49,6 +49,7 @@ def papers(
     runs: int,
     seed: int,
     jobs: int | None,
+    cluster: str | None,
     changes: tuple[str, ...],
     out: str | None,
     json_file: str | None,
@@ -77,7 +78,7 @@ def papers(
     rows = []
     kept: dict[str, dict[str, Measured]] = {}
     for each in chosen:
-        replay = Replay(runs, seed, jobs, each.era if era else None, changes, folder)
+        replay = Replay(runs, seed, jobs, cluster, each.era if era else None, changes, folder)
         if sweep:
             _sweep(each, tables[each.name], scenario, replay)
             continue

@@ -183,8 +183,9 @@ def trace(file: str, connection: int | None, out: str | None) -> None:
 
 @pcap.command("judge")
 @option("json_file")
+@option("cluster")
 @click.option("--cases", metavar="TEXT", help="Run only the cases whose name contains TEXT.")
-def judge_command(json_file: str | None, cases: str | None) -> None:
+def judge_command(json_file: str | None, cluster: str | None, cases: str | None) -> None:
     """Judge the analysis by runs whose truth is known.
 
     It compares kinds of loss, RTT, buffer and capacity.
@@ -201,7 +202,7 @@ def judge_command(json_file: str | None, cases: str | None) -> None:
         names = "; ".join(case.name for case in CASES)
         raise click.ClickException(f"--cases: {cases!r} is in no name; allowed: {names}")
     with progress_bar("judging") as progress:
-        judged = judge(chosen, progress=progress)
+        judged = judge(chosen, cluster=cluster, progress=progress)
     outcome = document(judged)
     tell(outcome, json_file, lambda: print_judgement(outcome))
 

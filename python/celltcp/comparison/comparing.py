@@ -20,6 +20,7 @@ def compare(
     duration: str | None = None,
     jobs: int | None = None,
     *,
+    cluster: str | None = None,
     middlebox: Sequence[str] | str = (),
     engine: str = "native",
     kernel: str | None = None,
@@ -43,6 +44,7 @@ def compare(
         seed: of the first run.
         duration: length of a run, such as `"60s"`.
         jobs: runs at a time; all cores unless given.
+        cluster: address of a Dask scheduler whose workers do the runs, such as `"tcp://host:8786"`.
         engine: `"native"` or `"kernel"`, a real Linux kernel in virtual time.
         kernel: version of the kernel, such as `"7.3"`; the newest that is built unless given.
         uplink: link trace of the uplink.
@@ -62,6 +64,7 @@ def compare(
         seed=seed,
         duration=duration,
         jobs=jobs,
+        cluster=cluster,
         engine=engine,
         kernel=kernel,
         uplink=uplink,
@@ -85,9 +88,10 @@ def compare_with(
     campaign = settings.plan(settings.load(scenario), engine, folder)
     (results,) = run_campaigns(
         [campaign],
-        workers=settings.jobs,
+        workers=settings.workers,
         folder=folder,
         overwrite=settings.overwrite,
+        dry_run=settings.dry_run,
         progress=progress,
     )
     return Comparison(results)

@@ -30,6 +30,7 @@ class Replay:
     runs: int = 10
     seed: int = 1
     jobs: int | None = None
+    cluster: str | None = None
     #: CCAs as the kernel of the experiments had them, by today's names.
     era: Mapping[str, str] | None = None
     #: Overrides of all places, as `field=value`.
@@ -50,6 +51,7 @@ class Replay:
             runs=self.runs,
             seed=self.seed,
             jobs=self.jobs,
+            cluster=self.cluster,
             set=[*place.changes, *self.changes],
             radio_log=needs_log(name),
             out=self.folder(place.folder),

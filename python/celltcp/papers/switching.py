@@ -66,6 +66,7 @@ def combination(replay: Replay, place: Place, quantity: str, here: Measured) -> 
         runs=replay.runs,
         seed=replay.seed,
         jobs=replay.jobs,
+        cluster=replay.cluster,
         set=[
             *place.changes,
             *replay.changes,

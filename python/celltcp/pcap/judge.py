@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,8 @@ import numpy as np
 import pandas as pd
 
 from celltcp._core import Scenario, in_unit
+from celltcp.campaign import Cluster, Needed, Task
+from celltcp.engines import engine
 from celltcp.pcap.analysis import analyse
 from celltcp.pcap.estimate import PathEstimate, estimate_path
 from celltcp.pcap.others import counts_of_others
@@ -111,16 +113,45 @@ class Judged:
 
 
 def judge(
-    cases: Sequence[Case] = CASES, *, progress: Callable[[float], None] | None = None
+    cases: Sequence[Case] = CASES,
+    *,
+    cluster: str | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> list[Judged]:
-    """Runs the cases and analyses their captures, which were taken at the sender."""
-    judged = []
-    for number, case in enumerate(cases):
-        with tempfile.TemporaryDirectory(prefix="celltcp-judge-") as folder:
-            judged.append(_judge(case, Path(folder) / "capture.pcap"))
+    """Runs the cases and analyses their captures, which were taken at the sender.
+
+    Args:
+        cases: what is run.
+        cluster: address of a Dask scheduler whose workers do the cases; this process unless given.
+        progress: called with the share that is done.
+    """
+    done: dict[int, Judged] = {}
+    for number, judged in _each(cases, cluster):
+        done[number] = judged
         if progress:
-            progress((number + 1) / len(cases))
-    return judged
+            progress(len(done) / len(cases))
+    return [done[number] for number in range(len(cases))]
+
+
+def _each(cases: Sequence[Case], cluster: str | None) -> Iterator[tuple[int, Judged]]:
+    """Yields the numbers of cases with their results, as they come."""
+    if cluster is None:
+        yield from enumerate(map(_judged, cases))
+        return
+    needed = Needed.of(engine())
+    tasks = (Task(_judged_there, (case, needed)) for case in cases)
+    yield from Cluster(cluster).results(tasks, [needed])
+
+
+def _judged_there(case: Case, needed: Needed) -> Judged:
+    """Returns the result of a case on a worker of a cluster."""
+    needed.found()
+    return _judged(case)
+
+
+def _judged(case: Case) -> Judged:
+    with tempfile.TemporaryDirectory(prefix="celltcp-judge-") as folder:
+        return _judge(case, Path(folder) / "capture.pcap")
 
 
 def _judge(case: Case, capture: Path) -> Judged:

@@ -12,6 +12,7 @@ from celltcp._core import CelltcpError
 from celltcp.labels import counted
 from celltcp.locks import LockTaken, locked
 from celltcp.results.folder import PARTS, about_in, prepare_folder
+from celltcp.results.keys import Keys
 from celltcp.written import writing_to
 
 #: Pictures that commands draw beside results, as patterns of names without endings.
@@ -64,6 +65,7 @@ def check_replaceable(
     if overwrite:
         return
     there = about_in(folder)
+    keys = Keys.told_by(planned) or Keys(())
     if there is None:
         foreign = [name for name in (*files, *_names_of_pictures(folder)) if (folder / name).exists()]
         if foreign:
@@ -71,7 +73,7 @@ def check_replaceable(
                 f"{folder / foreign[0]}: is there, and no result of celltcp that this command "
                 "continues; give another folder, or --overwrite to replace it"
             )
-    elif not set(there.get("keys", [""])) <= set(planned["keys"]):
+    elif (kept_keys := Keys.told_by(there)) is None or not keys.has(kept_keys):
         ccas, runs = ", ".join(there.get("cca", [])), counted(there.get("runs", 0), "run")
         kept = f"{ccas}; {runs} from seed {there.get('seed')}, {there.get('engine')}"
         raise CelltcpError(
@@ -79,8 +81,8 @@ def check_replaceable(
             f"would replace: {_difference(there, planned)}; give another folder, or --overwrite to "
             "replace them"
         )
-    begun = _keys_of_parts(folder)
-    if not begun <= set(planned["keys"]):
+    begun = keys_of_parts(folder)
+    if not all(key in keys for key in begun):
         raise CelltcpError(
             f"{folder / PARTS}: holds finished runs of another command that was interrupted; repeat "
             "that one, give another folder, or --overwrite to remove them"
@@ -107,7 +109,7 @@ def _difference(there: Mapping[str, Any], planned: Mapping[str, Any]) -> str:
     return "it has other runs"
 
 
-def _keys_of_parts(folder: Path) -> set[str]:
+def keys_of_parts(folder: Path) -> set[str]:
     """Returns the keys of the runs that an interrupted command has left in a folder."""
     keys: set[str] = set()
     for index in (folder / PARTS).glob("*/index.json"):

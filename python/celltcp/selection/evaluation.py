@@ -12,7 +12,7 @@ import pandas as pd
 
 from celltcp._core import CelltcpError, __version__
 from celltcp.attachments import Attachment
-from celltcp.campaign import Progress
+from celltcp.campaign import OnlyPlanned, Progress, outline
 from celltcp.requirements import REQUIREMENTS
 from celltcp.results.frames import json_rows, json_value
 from celltcp.selection.baselines import baselines_of
@@ -152,6 +152,7 @@ def evaluate(
     switches: bool = False,
     seed: int = 1,
     jobs: int | None = None,
+    cluster: str | None = None,
     engine: str = "native",
     kernel: str | None = None,
     set: Mapping[str, object] | Sequence[str] = (),  # noqa: A002 - as on the command line
@@ -175,6 +176,7 @@ def evaluate(
         switches: whether to measure the cost of changes, which takes one more run for every change.
         seed: of the first run.
         jobs: runs at a time; all cores unless given.
+        cluster: address of a Dask scheduler whose workers do the runs, such as `"tcp://host:8786"`.
         engine: `"native"` or `"kernel"`.
         kernel: version of the kernel.
         set: scenario fields to override in all scenarios.
@@ -191,6 +193,7 @@ def evaluate(
         runs=runs,
         seed=seed,
         jobs=jobs,
+        cluster=cluster,
         engine=engine,
         kernel=kernel,
         changes=set,
@@ -236,6 +239,8 @@ def evaluate_with(
     plan = Plan(fixed, tuple(wanted), settings, engine, history, policies.switches)
     # Whatever cannot be run is told before anything is.
     digests = {source.name: plan.check(source) for source in found.sources}
+    if settings.dry_run:
+        raise OnlyPlanned(outline(jobs for each in found.sources for jobs in plan.outlined(each)))
     told = {
         "version": __version__,
         "build": engine.build,

@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 
 from celltcp._core import memory_text
-from celltcp.campaign import Job, Progress, run_jobs
+from celltcp.campaign import Job, Jobs, Progress, jobs_for, run_jobs
 from celltcp.comparison import Comparison
 from celltcp.engines import Engine
 from celltcp.results import Results
@@ -67,6 +67,17 @@ class Plan:
         jobs += _jobs(forgetful, [use.cca for use in self.uses], self)
         first = [job.key for job in jobs if job.seed == self.settings.seed + self.there]
         return hashlib.sha256("\n".join(first).encode()).hexdigest()[:16]
+
+    def outlined(self, source: Source) -> list[Jobs]:
+        """Returns the runs on a scenario, without memories of policies and replays of changes."""
+        settings = self.settings
+        labels = [*self.fixed, *(use.cca for use in self.uses)]
+        forgetful = remembering(source, "").scenario
+        runs = [jobs_for(forgetful, labels, settings.runs, settings.seed, self.engine)]
+        for learns in {use.learns for use in self.uses if use.learns}:
+            first = earlier_jobs(source, learns, 1, settings.seed, self.engine)[0]
+            runs.append(Jobs([(first.cca, first.scenario)], self.history, settings.seed, self.engine))
+        return runs
 
 
 def on_scenario(source: Source, plan: Plan, kept: Kept, progress: Progress | None) -> Frames:
@@ -132,7 +143,7 @@ def _jobs(source: Source, labels: Iterable[str], plan: Plan, first: int = 0) -> 
 
 def _memory(source: Source, candidates: Sequence[str], plan: Plan) -> str:
     jobs = earlier_jobs(source, candidates, plan.history, plan.settings.seed, plan.engine)
-    tables = run_jobs(jobs, workers=plan.settings.jobs)
+    tables = run_jobs(jobs, workers=plan.settings.workers)
     return memory_text(destination_of(source), earlier(tables, jobs))
 
 
@@ -150,7 +161,7 @@ def _run(
             progress(scale + (1 - scale) * share)
 
     tables = run_jobs(
-        jobs, workers=plan.settings.jobs, folder=kept.place("runs"), progress=first, tables=_TABLES
+        jobs, workers=plan.settings.workers, folder=kept.place("runs"), progress=first, tables=_TABLES
     )
     frames = {"runs": _summary(source, plan, tables), "decisions": _decisions(plan, tables)}
     if plan.switches:
@@ -161,7 +172,7 @@ def _run(
         if replays:
             place = kept.place("replays")
             replayed = run_jobs(
-                replays, workers=plan.settings.jobs, folder=place, progress=second, tables=_TABLES
+                replays, workers=plan.settings.workers, folder=place, progress=second, tables=_TABLES
             )
         frames["costs"] = _named(costs_of(changes, replayed, replays), plan, "label")
     return frames

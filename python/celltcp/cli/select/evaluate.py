@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     help="Measure the cost of each change of the congestion control, by one more run without it.",
 )
 @option("engine")
+@option("dry_run")
 @option("out")
 @option("overwrite")
 @own_option

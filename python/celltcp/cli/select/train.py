@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     metavar="N",
     help="Smallest number of moments in a leaf.",
 )
-@options("seed", "jobs")
+@options("seed", "jobs", "cluster")
 @click.option(
     "--outcomes",
     metavar="FILE",
@@ -81,6 +81,7 @@ def train(
     least: int,
     seed: int,
     jobs: int | None,
+    cluster: str | None,
     outcomes: str | None,
     out: str,
 ) -> None:
@@ -118,6 +119,7 @@ def train(
             least=least,
             seed=seed,
             jobs=jobs,
+            cluster=cluster,
             kept=kept,
             progress=progress,
         )

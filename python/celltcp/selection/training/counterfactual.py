@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from celltcp._core import Scenario
-from celltcp.campaign import Job, run_jobs
+from celltcp.campaign import Cluster, Job, Workers, run_jobs
 from celltcp.engines import Engine
 from celltcp.results.frames import spans
 from celltcp.results.selectors import measures_of
@@ -30,8 +30,9 @@ MEASURED = ("a", "b", "c", "capacity_mbps", "goodput_mbps")
 #: Columns of one run by their names.
 Columns = Mapping[str, NDArray[Any]]
 
-#: Runs whose tables are in memory at a time.
+#: Runs whose tables are in memory at a time, on this machine and with a cluster.
 _AT_ONCE = 96
+_AT_ONCE_ON_CLUSTER = 1536
 
 #: Tuning with which a change takes effect at once and is never taken back.
 _OBEDIENT = """
@@ -174,11 +175,11 @@ def outcomes(
     engine: Engine,
     *,
     successor: Successor | None = None,
-    workers: int | None = None,
+    workers: Workers = None,
     progress: Callable[[float], None] | None = None,
 ) -> Iterator[Outcomes]:
     """Runs every CCA from every moment on, a number of moments at a time."""
-    per_batch = max(1, _AT_ONCE // len(ccas))
+    per_batch = max(1, at_once(workers) // len(ccas))
     for first in range(0, len(points), per_batch):
         batch = points[first : first + per_batch]
         jobs = [
@@ -189,6 +190,11 @@ def outcomes(
         yield _measured(batch, ccas, run_jobs(jobs, workers=workers, tables=("slots", "decisions")))
         if progress:
             progress(min(1.0, (first + per_batch) / len(points)))
+
+
+def at_once(workers: Workers) -> int:
+    """Returns the number of runs whose tables are in memory at a time: enough for all workers."""
+    return _AT_ONCE_ON_CLUSTER if isinstance(workers, Cluster) else _AT_ONCE
 
 
 def _measured(batch: Sequence[Point], ccas: Sequence[str], tables: dict[str, pa.Table]) -> Outcomes:

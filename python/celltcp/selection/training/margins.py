@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from celltcp.campaign import Workers
 from celltcp.engines import Engine
 from celltcp.selection.candidates import DEFAULT
 from celltcp.selection.training.families import Network
@@ -27,7 +28,7 @@ class Bench:
 
     networks: Sequence[Network]
     engine: Engine
-    workers: int | None = None
+    workers: Workers = None
     progress: Callable[[float], None] | None = None
 
 

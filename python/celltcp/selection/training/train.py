@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from celltcp._core import CelltcpError, describe_cca, describe_policy, native_ccas, selection_features
+from celltcp.campaign import Workers
 from celltcp.ccas import chosen
 from celltcp.engines import Engine, engine
 from celltcp.requirements import REQUIREMENTS
@@ -26,6 +27,7 @@ from celltcp.selection.training.margins import Bench, with_margins
 from celltcp.selection.training.policy_file import policy_text
 from celltcp.selection.training.table import read_outcomes, write_outcomes
 from celltcp.selection.training.whole_runs import fixed, regret, selecting, whole_runs
+from celltcp.settings import workers_of
 
 #: Features of the radio, which only some senders are told.
 LEFT_OUT = ("sinr", "speed")
@@ -129,6 +131,7 @@ def train(
     least: int = 20,
     seed: int = 1,
     jobs: int | None = None,
+    cluster: str | None = None,
     kept: Path | None = None,
     progress: Progress | None = None,
 ) -> Training:
@@ -152,6 +155,7 @@ def train(
         least: fewest moments in a leaf.
         seed: of the draws.
         jobs: runs at a time; all cores unless given.
+        cluster: address of a Dask scheduler whose workers do the runs, such as `"tcp://host:8786"`.
         kept: table of outcomes; what is in it is not run again, and what is measured is added.
         progress: called with what is being done and the share of it that is done.
 
@@ -175,14 +179,14 @@ def train(
     plan = Plan(families, requirements, ccas, each, moments_each, whole_each, leaves, least, seed)
     drawn = list(networks(families, each, seed))
     plan.check()
-    return _Trainer(plan, native, jobs, kept, progress).train(name, drawn)
+    return _Trainer(plan, native, workers_of(jobs, cluster), kept, progress).train(name, drawn)
 
 
 @dataclass
 class _Trainer:
     plan: Plan
     engine: Engine
-    jobs: int | None
+    workers: Workers
     kept: Path | None
     progress: Progress | None
     known: Outcomes = field(default_factory=Outcomes)
@@ -205,7 +209,7 @@ class _Trainer:
             begun = self._outcomes(f"{requirement}, start", points, successor)
             cases += len(begun.points)
             start = self._grow(begun, requirement, "start")
-            bench = Bench(tried, self.engine, self.jobs, self._told(f"{requirement}, margins"))
+            bench = Bench(tried, self.engine, self.workers, self._told(f"{requirement}, margins"))
             trees += with_margins(start, flight, self._candidate, bench)
         losses = self._losses(trees)
         remarks = {requirement: _remark(lost) for requirement, lost in losses.items()}
@@ -219,7 +223,7 @@ class _Trainer:
         missing = [point for point in points if point not in known]
         ccas, told = self.plan.ccas, self._told(doing)
         batches = outcomes(
-            missing, ccas, self.engine, successor=successor, workers=self.jobs, progress=told
+            missing, ccas, self.engine, successor=successor, workers=self.workers, progress=told
         )
         for batch in batches:
             self.known.extend(batch)
@@ -251,7 +255,7 @@ class _Trainer:
             | {cca: fixed(cca) for cca in single},
             plan.requirements,
             self.engine,
-            workers=self.jobs,
+            workers=self.workers,
             progress=told,
         )
         losses = {}

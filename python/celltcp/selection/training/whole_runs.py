@@ -7,16 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from celltcp.campaign import Job, run_jobs
+from celltcp.campaign import Job, Workers, run_jobs
 from celltcp.engines import Engine
-from celltcp.selection.training.counterfactual import MEASURED, by_run, measured_parts
+from celltcp.selection.training.counterfactual import MEASURED, at_once, by_run, measured_parts
 from celltcp.selection.training.families import Network
 from celltcp.selection.training.fit import score_of
 
 #: Length of a run, s.
 RUN_S = 30.0
-#: Runs whose tables are in memory at a time.
-_AT_ONCE = 96
 
 
 def selecting(policy: str, requirement: str) -> str:
@@ -40,14 +38,15 @@ def whole_runs(
     requirements: Sequence[str],
     engine: Engine,
     *,
-    workers: int | None = None,
+    workers: Workers = None,
     progress: Callable[[float], None] | None = None,
 ) -> dict[str, pd.DataFrame]:
     """Returns the measure of each requirement by network (rows: family, number) and label (columns)."""
     cases = [(network, label) for network in networks for label in flows]
     rows = []
-    for first in range(0, len(cases), _AT_ONCE):
-        batch = cases[first : first + _AT_ONCE]
+    step = at_once(workers)
+    for first in range(0, len(cases), step):
+        batch = cases[first : first + step]
         jobs = [
             Job(run, label, network.seed, network.scenario(flows[label], RUN_S), engine)
             for run, (network, label) in enumerate(batch)

@@ -1,0 +1,95 @@
+"""Outline of a campaign: its runs, and the time and room that they will take."""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from celltcp.campaign.jobs import Job, Jobs
+
+#: Most runs that are begun for an estimate.
+_PILOTS = 8
+
+#: Time after which such a run is stopped, s.
+_PILOT_S = 0.4
+
+#: Simulated time between two looks at the clock, s.
+_PIECE_S = 0.25
+
+
+@dataclass(frozen=True)
+class Outline:
+    """What a campaign will take, estimated from the first part of a few of its runs."""
+
+    runs: int
+    #: Simulated time of all runs, h.
+    simulated_h: float
+    #: CPU time of all runs, h.
+    cpu_h: float
+    #: Size of the tables, GB.
+    size_gb: float
+
+    def __add__(self, other: Outline) -> Outline:
+        return Outline(
+            self.runs + other.runs,
+            self.simulated_h + other.simulated_h,
+            self.cpu_h + other.cpu_h,
+            self.size_gb + other.size_gb,
+        )
+
+    def __str__(self) -> str:
+        return (
+            f"{self.runs} runs, {self.simulated_h:.3g} h simulated, some {self.cpu_h:.2g} h of CPU "
+            f"time and {self.size_gb:.2g} GB of tables"
+        )
+
+
+class OnlyPlanned(BaseException):
+    """End of a command that plans a campaign only, as SystemExit is."""
+
+    def __init__(self, outline: Outline) -> None:
+        """Takes what the campaign would take."""
+        super().__init__(str(outline))
+        self.outline = outline
+
+
+def outline(groups: Iterable[Jobs]) -> Outline:
+    """Returns what the jobs of these groups will take, by short trials of some of them."""
+    lineups = [lineup for jobs in groups for lineup in jobs.lineups]
+    runs = sum(len(lineup) for lineup in lineups)
+    simulated_s = sum(len(lineup) * lineup[0].scenario.duration_s for lineup in lineups)
+    step = max(1, len(lineups) // _PILOTS)
+    trials = [_trial(lineup[0]) for lineup in lineups[::step][:_PILOTS]]
+    cpu = sum(taken for taken, _ in trials) / len(trials)
+    size = sum(written for _, written in trials) / len(trials)
+    return Outline(runs, simulated_s / 3600, cpu * simulated_s / 3600, size * simulated_s / 1e9)
+
+
+def _trial(job: Job) -> tuple[float, float]:
+    """Returns seconds of CPU time and bytes of tables per simulated second, of a run that is begun."""
+    run = job.engine.start(job.scenario, job.seed)
+    begun = time.perf_counter()
+    reached = 0.0
+    while reached < job.scenario.duration_s and time.perf_counter() - begun < _PILOT_S:
+        reached = min(job.scenario.duration_s, reached + _PIECE_S)
+        while not run.advance(reached):
+            pass
+    taken = time.perf_counter() - begun
+    tables = [pa.Table.from_batches([pa.record_batch(batch)]) for batch in run.finish().values()]
+    return taken / reached, sum(map(_written, tables)) / reached
+
+
+def _written(table: pa.Table) -> int:
+    """Returns the size of a table as a file, without what each file has once."""
+    return _file_size(table) - _file_size(table.slice(0, 0))
+
+
+def _file_size(table: pa.Table) -> int:
+    file = io.BytesIO()
+    pq.write_table(table, file, compression="zstd")
+    return file.tell()

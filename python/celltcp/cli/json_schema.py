@@ -1,0 +1,79 @@
+"""Option --json-schema: the JSON Schema of what a command writes with --json."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+#: Schemas by command; where there are several, the output has the form of one of them.
+SCHEMAS: dict[str, tuple[str, ...]] = {
+    "compare": ("comparison", "scenario-set"),
+    "sweep": ("sweep",),
+    "run": ("run",),
+    "show": ("comparison", "run"),
+    "cca": ("cca",),
+    "select estimators": ("select-estimators",),
+    "select engines": ("select-engines",),
+    "select evaluate": ("select-evaluate",),
+    "select explain": ("select-explain",),
+    "papers": ("papers",),
+    "pcap analyze": ("pcap-analyze",),
+    "pcap judge": ("pcap-judge",),
+    "pcap compare": ("pcap-compare",),
+    "fidelity": ("fidelity",),
+    "fidelity packetdrill": ("packetdrill",),
+    "kernel status": ("kernel-status",),
+    "bench": ("bench",),
+}
+
+#: The schema that others refer to.
+_REFERRED = "comparison"
+
+
+def schema_of(command: str) -> dict[str, Any]:
+    """Returns the schema of a command, such as `select evaluate`."""
+    names = SCHEMAS[command]
+    definitions = {name: _read(name) for name in names}
+    if f"#/$defs/{_REFERRED}" in json.dumps(definitions):
+        definitions[_REFERRED] = _read(_REFERRED)
+    refers = [{"$ref": f"#/$defs/{name}"} for name in names]
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"celltcp {command} --json",
+        **(refers[0] if len(refers) == 1 else {"anyOf": refers}),
+        "$defs": definitions,
+    }
+
+
+def add_schemas(command: click.Command, path: tuple[str, ...] = ()) -> None:
+    """Adds --json-schema to a command that has --json, and to all below it."""
+    if any("--json" in each.opts for each in command.params):
+        name = " ".join(path)
+
+        def show(context: click.Context, _: click.Parameter, asked: bool) -> None:
+            if asked and not context.resilient_parsing:
+                click.echo(json.dumps(schema_of(name), indent=1))
+                context.exit()
+
+        command.params.append(
+            click.Option(
+                ["--json-schema"],
+                is_flag=True,
+                is_eager=True,
+                expose_value=False,
+                callback=show,
+                help="Print the JSON Schema of what --json writes, and exit.",
+            )
+        )
+    if isinstance(command, click.Group):
+        for each, below in command.commands.items():
+            add_schemas(below, (*path, each))
+
+
+def _read(name: str) -> dict[str, Any]:
+    file = Path(__file__).parent.parent / "schemas" / f"{name}.json"
+    found: dict[str, Any] = json.loads(file.read_text("utf-8"))
+    return {key: value for key, value in found.items() if key != "$schema"}

@@ -1,0 +1,72 @@
+"""Keys: names of runs that two runs share only if they are the same, kept as ranges of seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class KeyRange:
+    """Keys that differ in the seed only, for consecutive seeds."""
+
+    #: Text before the seed.
+    before: str
+    #: The first seed.
+    first: int
+    #: Number of seeds.
+    count: int
+    #: Text behind the seed.
+    after: str
+
+    def __contains__(self, key: str) -> bool:
+        if not (key.startswith(f"{self.before}-") and key.endswith(f"-{self.after}")):
+            return False
+        seed = key[len(self.before) + 1 : len(key) - len(self.after) - 1]
+        return seed.isdecimal() and self.first <= int(seed) < self.first + self.count
+
+    def __iter__(self) -> Iterator[str]:
+        return (f"{self.before}-{self.first + each}-{self.after}" for each in range(self.count))
+
+    def has(self, other: KeyRange) -> bool:
+        """Returns whether all keys of another range are in this one."""
+        same = (self.before, self.after) == (other.before, other.after)
+        last, other_last = self.first + self.count, other.first + other.count
+        return same and self.first <= other.first and other_last <= last
+
+
+class Keys:
+    """Keys of the runs of some results, in the order of the runs."""
+
+    def __init__(self, ranges: Iterable[KeyRange]) -> None:
+        """Takes the ranges of the keys."""
+        self.ranges = tuple(ranges)
+
+    @classmethod
+    def told_by(cls, about: Mapping[str, Any]) -> Keys | None:
+        """Returns the keys that the origin of results has; None where it has none in this form."""
+        try:
+            return cls(
+                KeyRange(str(before), int(first), int(count), str(after))
+                for before, first, count, after in about["keys"]
+            )
+        except (KeyError, TypeError, ValueError):
+            return None
+
+    def __len__(self) -> int:
+        return sum(each.count for each in self.ranges)
+
+    def __contains__(self, key: str) -> bool:
+        return any(key in each for each in self.ranges)
+
+    def __iter__(self) -> Iterator[str]:
+        return (key for each in self.ranges for key in each)
+
+    def has(self, other: Keys) -> bool:
+        """Returns whether all keys of another set are among these."""
+        return all(any(mine.has(each) for mine in self.ranges) for each in other.ranges)
+
+    def to_json(self) -> list[list[Any]]:
+        """Returns the ranges as JSON: text before the seed, first seed, number, text behind."""
+        return [[each.before, each.first, each.count, each.after] for each in self.ranges]

@@ -1,0 +1,187 @@
+"""Campaigns on a Dask cluster of real processes: lost workers, a lost scheduler, other builds."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import celltcp as ct
+from celltcp.campaign import Cluster, ClusterLostError, RunsDone, jobs_for, run_jobs
+from celltcp.campaign import cluster as on_cluster
+from celltcp.campaign import run as campaign
+from celltcp.engines import engine
+from celltcp.pcap.judge import CASES, judge
+
+
+class Processes:
+    """A scheduler, two workers, and a third one with another build of celltcp."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._told = folder / "scheduler.json"
+        package = Path(ct.__file__).parent
+        self.scheduler = self._start("scheduler", package.parent, "--port", "0", "--host", "127.0.0.1")
+        _until(self._told.is_file)
+        self.address = json.loads(self._told.read_text())["address"]
+        other = folder / "other" / "celltcp"
+        shutil.copytree(package, other, ignore=shutil.ignore_patterns("engine", "__pycache__"))
+        with (other / "_core.abi3.so").open("ab") as core:
+            core.write(b"another build")
+        self.workers = {
+            name: self._start("worker", path, "--nthreads", "1", "--no-nanny", "--name", name)
+            for name, path in (("a", package.parent), ("b", package.parent), ("other", other.parent))
+        }
+        from distributed import Client
+
+        with Client(self.address, set_as_default=False) as client:
+            client.wait_for_workers(3, timeout=60)
+
+    def _start(self, what: str, path: Path, *options: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "dask", what, "--scheduler-file", str(self._told)]
+        return subprocess.Popen(
+            [*command, "--no-dashboard", *options],
+            cwd=self.folder,
+            env={**os.environ, "PYTHONPATH": str(path)},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def busy(self, name: str) -> bool:
+        """Returns whether a worker is doing something just now."""
+        from distributed import Client
+
+        with Client(self.address, set_as_default=False) as client:
+            told = client.scheduler_info(n_workers=-1)["workers"]
+            (address,) = (place for place, worker in told.items() if worker["name"] == name)
+            return bool(client.processing()[address])
+
+    def end(self) -> None:
+        for each in (*self.workers.values(), self.scheduler):
+            each.kill()
+            each.wait()
+
+
+def _until(reached: Callable[[], bool]) -> None:
+    for _ in range(600):
+        if reached():
+            return
+        time.sleep(0.05)
+    raise AssertionError("it does not come")
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Processes]:
+    pytest.importorskip("distributed", reason="Dask is not installed")
+    processes = Processes(tmp_path_factory.mktemp("cluster"))
+    yield processes
+    processes.end()
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in sorted(folder.glob("*.parquet"))}
+
+
+#: Cases of captures that take a second each.
+_CASES = [replace(case, duration="3s") for case in CASES[:2]]
+
+_SETTINGS = {"scenario": "drive", "cca": "cubic,bbr,auto:policy=rules", "runs": 4, "duration": "30s"}
+
+
+def test_cases_of_captures_are_judged_by_workers(cluster: Processes) -> None:
+    there = judge(_CASES, cluster=cluster.address)
+    here = judge(_CASES[:1])
+    assert [each.case for each in there] == list(_CASES)
+    assert here[0].matched.equals(there[0].matched)
+
+
+def test_a_worker_that_is_killed_costs_nothing_and_one_of_another_build_does_nothing(
+    cluster: Processes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(campaign, "_CHUNK_RUNS", 1)
+    ct.compare(**_SETTINGS, jobs=1, out=tmp_path / "here")
+    assert not cluster.busy("other")
+
+    def kills_a_worker(share: float) -> None:
+        assert not cluster.busy("other")
+        if cluster.workers["a"].poll() is None and share < 1:
+            assert cluster.busy("a")
+            cluster.workers["a"].send_signal(signal.SIGKILL)
+            cluster.workers["a"].wait()
+
+    ct.compare(**_SETTINGS, cluster=cluster.address, out=tmp_path / "there", progress=kills_a_worker)
+    assert cluster.workers["a"].poll() is not None
+    assert _files(tmp_path / "there") == _files(tmp_path / "here")
+
+
+def test_classes_of_this_process_are_refused(cluster: Processes) -> None:
+    @ct.register
+    class Known(ct.CongestionControl):
+        name = "known-here"
+
+        def report(self, report: ct.Report) -> ct.Decision:
+            assert report
+            return ct.Decision(cwnd=10)
+
+    with pytest.raises(ct.CelltcpError, match="known to this process alone"):
+        ct.compare("drive", cca="known-here", runs=1, duration="1s", cluster=cluster.address)
+
+
+def test_with_a_lost_scheduler_the_same_command_goes_on(
+    cluster: Processes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(campaign, "_CHUNK_RUNS", 1)
+    ct.compare(**_SETTINGS, jobs=1, out=tmp_path / "here")
+    done = []
+
+    def kills_the_scheduler(share: RunsDone) -> None:
+        done.append(share.finished)
+        if share.finished == 3:
+            cluster.scheduler.send_signal(signal.SIGKILL)
+            cluster.scheduler.wait()
+
+    there = tmp_path / "there"
+    with pytest.raises(ClusterLostError, match="the same command goes on"):
+        ct.compare(**_SETTINGS, cluster=cluster.address, out=there, progress=kills_the_scheduler)
+    again = []
+    real = campaign.run_batch
+    monkeypatch.setattr(
+        campaign, "run_batch", lambda chunks, *rest: again.extend(chunks) or real(chunks, *rest)
+    )
+    ct.compare(**_SETTINGS, jobs=1, out=there)
+    assert len(again) == 12 - done[-1]
+    assert _files(there) == _files(tmp_path / "here")
+
+
+def test_a_cluster_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(on_cluster, "_CONNECT_S", 0.3)
+    for address in ("tcp://127.0.0.1:9", "nonsense://x"):
+        with pytest.raises(ct.CelltcpError, match=r"is not reached.*tcp://host:8786"):
+            run_jobs([], workers=Cluster(address))
+    with pytest.raises(ct.CelltcpError, match="give one of them"):
+        ct.compare("drive", jobs=2, cluster="tcp://127.0.0.1:9")
+
+
+def test_a_million_runs_are_planned_at_once(celltcp) -> None:
+    command = ("compare", "drive", "--cca", "cubic,bbr,reno,vegas", "--runs", "250000", "--dry-run")
+    told = celltcp(*command, "--out", "out")
+    assert told.stdout.startswith("1000000 runs, 1.67e+04 h simulated")
+    assert told.returncode == 0
+    planned = jobs_for(ct.load_scenario("drive"), ["cubic", "bbr"], 500_000, 1, engine())
+    assert len(planned) == len(planned.keys) == 1_000_000
+    assert planned[999_999].key in planned.keys
+    assert len(json.dumps(planned.keys.to_json())) < 1000
+
+
+def test_an_evaluation_is_planned_too(celltcp) -> None:
+    told = celltcp("select", "evaluate", "--dry-run", "--runs", "3", "--scenarios", "drive")
+    assert told.stdout.split(" runs, ")[0].isdecimal()

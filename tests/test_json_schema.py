@@ -1,0 +1,95 @@
+"""Schemas of the JSON that commands write: real output fits them, and they name units."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner
+from jsonschema import Draft202012Validator
+
+from celltcp.cli import celltcp as commands
+from celltcp.cli.json_schema import SCHEMAS, schema_of
+from celltcp.fidelity.packetdrill import PASSED, Outcome
+from celltcp.pcap.judge import CASES, document, judge
+
+_UNITS = {"_ms": "ms", "_s": "s", "_ns": "ns", "_mbps": "Mbit/s", "_bytes": "bytes", "_percent": "%"}
+
+
+def _with_json(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[str]:
+    if any("--json" in each.opts for each in command.params):
+        yield " ".join(path)
+    if isinstance(command, click.Group):
+        for name, below in command.commands.items():
+            yield from _with_json(below, (*path, name))
+
+
+def _call(*arguments: str) -> Any:
+    result = CliRunner().invoke(commands, arguments, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def _fits(command: str, found: Any) -> None:
+    faults = sorted(Draft202012Validator(schema_of(command)).iter_errors(found), key=str)
+    assert not faults, [(fault.json_path, fault.message[:200]) for fault in faults[:5]]
+
+
+def test_every_command_with_json_has_a_valid_schema() -> None:
+    assert set(_with_json(commands)) == SCHEMAS.keys()
+    for name in SCHEMAS:
+        schema = _call(*name.split(), "--json-schema")
+        Draft202012Validator.check_schema(schema)
+        assert schema == schema_of(name)
+
+
+def _properties(schema: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    if isinstance(schema, dict):
+        for name, below in schema.get("properties", {}).items():
+            yield name, below
+        for below in schema.values():
+            yield from _properties(below)
+    elif isinstance(schema, list):
+        for below in schema:
+            yield from _properties(below)
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_descriptions_of_quantities_name_their_units(name: str) -> None:
+    for field, schema in _properties(schema_of(name)):
+        for ending, unit in _UNITS.items():
+            text = schema.get("description", "")
+            if field.endswith(ending) and text:
+                assert unit in text, (field, text)
+
+
+def test_output_of_campaigns_fits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    short = ("--duration", "2s", "--runs", "2", "-q", "--json", "-")
+    one = _call("compare", "drive", "--cca", "cubic,bbr", "--middlebox", "none,split", *short)
+    _fits("compare", one)
+    _fits("compare", _call("compare", "drive", "steady-5-18", "--cca", "cubic,auto", *short))
+    _fits("sweep", _call("sweep", "drive", "--vary", "path.rtt=20ms,80ms", "--cca", "cubic", *short))
+    run = ("run", "drive", "--cca", "auto:policy=rules", "--duration", "2s", "-q", "--json", "-")
+    _fits("run", _call(*run, "--out", "one", "--pcap", "c.pcap"))
+    _fits("show", _call("show", "one", "--json", "-"))
+    _fits("select explain", _call("select", "explain", "one", "-q", "--json", "-"))
+    _fits("pcap analyze", _call("pcap", "analyze", "c.pcap", "--json", "-"))
+    _fits("pcap compare", _call("pcap", "compare", "c.pcap", "c.pcap", "--json", "-"))
+    settings = ("--scenarios", "steady-5-18", "--set", "duration=2s", "--cca", "cubic", "--runs", "2")
+    _fits("select evaluate", _call("select", "evaluate", *settings, "-q", "--json", "-"))
+    broken = {**one, "runs": [{**one["runs"][0], "goodput_mbps": "much"}]}
+    assert not Draft202012Validator(schema_of("compare")).is_valid(broken)
+
+
+def test_output_of_other_commands_fits() -> None:
+    for names in ((), ("bbr",), ("auto",)):
+        _fits("cca", _call("cca", *names, "--json"))
+    _fits("kernel status", _call("kernel", "status", "--json"))
+    _fits("fidelity packetdrill", [Outcome("a.pkt", PASSED).to_json()])
+    _fits("pcap judge", document(judge([replace(CASES[0], duration="2s")])))
