@@ -423,3 +423,40 @@ fn data_beyond_the_window_is_dropped() {
     arrives_unread(&mut receiver, now, edge - 9, 9, Flags::ACK);
     assert_eq!(receiver.out_of_order.len(), 1);
 }
+
+/// RFC 1122 §4.2.3.2 for an application that reads at once: a single segment without the end of a message waits, the
+/// end of the stream does not.
+#[test]
+fn the_end_of_the_stream_is_acknowledged_at_once_and_one_segment_is_not() {
+    let (mut receiver, next, now) = settled();
+    assert!(!arrives_unread(&mut receiver, now, next, MSS, Flags::ACK));
+    assert!(
+        arrives(&mut receiver, now, next + MSS, MSS, Flags::ACK),
+        "the second"
+    );
+    let end = Flags::ACK | Flags::FIN;
+    assert!(arrives_unread(&mut receiver, now, next + 2 * MSS, 0, end));
+}
+
+/// RFC 2883 §4: a duplicate is reported as far as the ACK covers it, wholly if it lies beyond a hole.
+#[test]
+fn a_duplicate_is_reported_up_to_the_acknowledged_data() {
+    let (mut receiver, next, _) = settled();
+    receiver.duplicate = Some((next - 2 * MSS, next - MSS));
+    assert_eq!(
+        receiver.take_duplicate(next),
+        Some((next - 2 * MSS, next - MSS))
+    );
+    receiver.duplicate = Some((next - 2 * MSS, next));
+    assert_eq!(
+        receiver.take_duplicate(next - MSS),
+        Some((next - 2 * MSS, next - MSS))
+    );
+    receiver.duplicate = Some((next - MSS, next));
+    assert_eq!(receiver.take_duplicate(next - MSS), None);
+    receiver.duplicate = Some((next + MSS, next + 2 * MSS));
+    assert_eq!(
+        receiver.take_duplicate(next - MSS),
+        Some((next + MSS, next + 2 * MSS))
+    );
+}

@@ -25,6 +25,9 @@ impl Sender {
             // A mark is no error that could be undone.
             self.undo.forget_threshold();
         }
+        if self.suspects_reneging(now, effects) {
+            return Resend::Nothing;
+        }
         if state == CaState::Open {
             self.retransmission_stamp = None;
         } else if self.snd_una >= self.high_seq {

@@ -17,6 +17,7 @@ mod phase_times;
 mod prr;
 mod rack;
 mod rate;
+mod reneging;
 mod reno;
 mod rtt;
 mod sack;

@@ -187,4 +187,17 @@ mod tests {
         rack.adapt(Some(50), 60);
         assert_eq!(rack.window_steps, 1);
     }
+
+    /// A recovery that was needless, as D-SACK shows, does not count against the widened window.
+    #[test]
+    fn an_undone_recovery_prolongs_the_widened_window() {
+        let mut rack = Rack::default();
+        rack.recovery_undone();
+        assert_eq!(rack.persistence, 1);
+        rack.recovery_ended();
+        assert_eq!(rack.persistence, 0);
+        rack.persistence = PERSISTENCE;
+        rack.recovery_undone();
+        assert_eq!(rack.persistence, PERSISTENCE, "at most");
+    }
 }

@@ -135,6 +135,11 @@ impl Sender {
         };
     }
 
+    /// Has the retransmission time-out come after `wait`.
+    pub(super) fn hasten_time_out(&mut self, now: Instant, wait: Duration) {
+        self.wait_for_retransmission(now, wait);
+    }
+
     /// Restarts the timer after an ACK of new data (RFC 6298 §5.3), as a probe if possible.
     pub(super) fn rearm_after_ack(&mut self, now: Instant) {
         if !self.schedule_loss_probe(now, true) {

@@ -29,6 +29,12 @@ impl WindowUsage {
         }
     }
 
+    /// Sets what was observed: whether the window was the limit, and the most segments outstanding.
+    #[cfg(test)]
+    pub(super) fn observe(&mut self, limited: bool, max_packets_out: u32) {
+        (self.limited, self.max_packets_out) = (limited, max_packets_out);
+    }
+
     /// Restarts the time of validity at `now`, because the window was set for a reason.
     pub(super) fn touch(&mut self, now: Instant) {
         self.stamp = now;

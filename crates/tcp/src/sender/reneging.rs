@@ -1,0 +1,165 @@
+//! Reneging: a receiver that drops data which it has reported by SACK (RFC 2018 §8).
+
+use units::{Duration, Instant};
+
+use super::Sender;
+use super::ack::AckEffects;
+
+/// Least time for the report to come true.
+const LEAST_WAIT: Duration = Duration::from_millis(10);
+
+impl Sender {
+    /// Returns whether an ACK of new data ends just before data that was reported: the receiver has probably dropped it.
+    /// The time-out, which forgets all reports, then comes after half an RTT (the kernel's `tcp_check_sack_reneging`).
+    pub(super) fn suspects_reneging(&mut self, now: Instant, effects: &mut AckEffects) -> bool {
+        let suspect = effects.una_advanced && self.board.head().is_some_and(|head| head.sacked);
+        if suspect {
+            // Linux's timer counts whole milliseconds.
+            let half = (self.rtt.srtt() / 2).as_micros().div_ceil(1_000);
+            self.hasten_time_out(now, Duration::from_millis(half).max(LEAST_WAIT));
+            effects.timer_is_due = false;
+        }
+        suspect
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::TcpConfig;
+    use crate::sender::{AckInput, Ending};
+    use cca::{CaState, Congestion, Window, cca_by_name};
+    use units::random::{Purpose, Stream};
+
+    const FIRST: u64 = 1_000;
+    const MSS: u64 = 1_448;
+
+    /// Returns a sender with ten segments out over a path with that RTT.
+    fn ten_out(rtt: Duration) -> (Sender, Instant) {
+        let config = TcpConfig::default();
+        let draws = Stream::new(1, Purpose::CongestionControl, 0);
+        let window = Window::new(config.mss, 10, draws);
+        let reno = cca_by_name("reno").expect("a CCA of ours");
+        let mut sender = Sender::new(config, Congestion::new(window, reno), FIRST);
+        let start = Instant::ZERO + rtt;
+        sender.establish(start, Some(rtt), 1 << 20);
+        sender.write(start, 10 * MSS, Ending::Message);
+        assert_eq!(sender.in_flight(), 10);
+        sender.out.clear();
+        (sender, start + rtt)
+    }
+
+    fn ack(sender: &mut Sender, now: Instant, segments: u64, blocks: &[(u64, u64)]) {
+        let of = |number: u64| FIRST + number * MSS;
+        let sack: Vec<_> = blocks.iter().map(|&(l, r)| (of(l), of(r))).collect();
+        let input = AckInput {
+            ack: of(segments),
+            seq: 0,
+            window: 1 << 20,
+            sack: &sack,
+            echo_ms: None,
+            timestamps: None,
+            is_news: false,
+            ecn_echo: false,
+            radio_loss: false,
+        };
+        sender.on_ack(now, &input);
+    }
+
+    /// Linux `tcp_timeout_mark_lost`: of a receiver that has reneged no report counts, and all segments are lost.
+    #[test]
+    fn a_dropped_report_hastens_the_time_out_which_forgets_all_reports() {
+        let (mut sender, now) = ten_out(Duration::from_millis(50));
+        ack(&mut sender, now, 0, &[(2, 4), (6, 8)]);
+        assert_eq!(sender.board.sacked_out(), 4);
+        ack(&mut sender, now, 2, &[(6, 8)]);
+        assert_eq!(sender.deadline(), now + Duration::from_millis(25));
+        sender.out.clear();
+        let late = sender.deadline();
+        sender.on_deadline(late);
+        assert_eq!(sender.congestion.window.state, CaState::Loss);
+        assert_eq!(sender.counts.timeouts, 1);
+        assert_eq!(sender.board.sacked_out(), 0);
+        assert_eq!(sender.board.lost_out(), 8);
+        let again: Vec<_> = sender.out.iter().map(|out| (out.seq, out.again)).collect();
+        assert_eq!(again, [(FIRST + 2 * MSS, true)]);
+    }
+
+    #[test]
+    fn the_wait_is_ten_milliseconds_at_least() {
+        let (mut sender, now) = ten_out(Duration::from_millis(6));
+        ack(&mut sender, now, 0, &[(2, 4)]);
+        ack(&mut sender, now, 2, &[]);
+        assert_eq!(sender.deadline(), now + Duration::from_millis(10));
+    }
+
+    /// Reports are kept as long as the oldest segment was not among them (RFC 2018 §8).
+    #[test]
+    fn a_time_out_keeps_the_reports_of_a_receiver_that_keeps_its_data() {
+        let (mut sender, now) = ten_out(Duration::from_millis(50));
+        ack(&mut sender, now, 0, &[(8, 9)]);
+        while sender.counts.timeouts == 0 {
+            let at = sender.deadline();
+            sender.on_deadline(at);
+        }
+        assert_eq!(sender.board.sacked_out(), 1);
+        assert_eq!(sender.congestion.window.state, CaState::Loss);
+    }
+
+    /// RFC 5682 §3.1 step 1: F-RTO is also for repeated time-outs of the same segment.
+    #[test]
+    fn a_repeated_time_out_may_be_spurious_too() {
+        let (mut sender, _) = ten_out(Duration::from_millis(50));
+        while sender.counts.timeouts < 2 {
+            let at = sender.deadline();
+            sender.on_deadline(at);
+        }
+        assert!(sender.f_rto);
+        assert_eq!(sender.in_flight(), 1);
+        assert!(sender.any_retransmission_out());
+    }
+
+    /// RFC 6937 §3.1: below the threshold a reduction sends what fills it up, here two segments for one delivered.
+    #[test]
+    fn a_reduction_fills_the_window_up_to_the_threshold() {
+        let (mut sender, now) = ten_out(Duration::from_millis(50));
+        ack(&mut sender, now, 0, &[(4, 9)]);
+        assert_eq!(sender.congestion.window.state, CaState::Recovery);
+        let in_flight = sender.in_flight();
+        let w = &mut sender.congestion.window;
+        (w.prior_cwnd, w.ssthresh) = (10, in_flight + 1);
+        sender.prr.start();
+        sender.prr.out = 1;
+        sender.reduce_window(5, 0, true);
+        assert_eq!(sender.congestion.window.cwnd, in_flight + 1);
+    }
+
+    /// Linux `tcp_rate_check_app_limited`: samples of data that was sent without a backlog are limited by the application.
+    #[test]
+    fn a_write_without_a_backlog_is_limited_by_the_application() {
+        let (mut sender, now) = ten_out(Duration::from_millis(50));
+        assert!(
+            sender.rate.is_app_limited(),
+            "ten segments of a larger window"
+        );
+        for segments in 1..=10 {
+            ack(&mut sender, now, segments, &[]);
+        }
+        sender.write(now, 1 << 20, Ending::Message);
+        sender.write(now, 1 << 20, Ending::Message);
+        assert!(sender.congestion.window.cwnd > 10);
+        ack(&mut sender, now + Duration::from_millis(50), 30, &[]);
+        assert!(!sender.rate.is_app_limited(), "a backlog waits");
+    }
+
+    /// Linux `tcp_is_cwnd_limited`: in slow start, a window of which more than half was used may grow.
+    #[test]
+    fn half_a_window_in_use_lets_slow_start_go_on() {
+        let (mut sender, _) = ten_out(Duration::from_millis(50));
+        for (cwnd, limited) in [(19, true), (20, false), (21, false)] {
+            sender.congestion.window.cwnd = cwnd;
+            sender.usage.observe(false, 10);
+            assert_eq!(sender.is_cwnd_limited(), limited, "{cwnd}");
+        }
+    }
+}

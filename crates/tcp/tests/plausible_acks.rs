@@ -1,0 +1,76 @@
+//! Acknowledgements that cannot be ours: what an open connection does with segments that carry them.
+
+use cca::{Congestion, Window, cca_by_name};
+use tcp::{Connection, Flags, Segment, State, TcpConfig};
+use units::Instant;
+use units::random::{Purpose, Stream};
+
+const OWN: u32 = 5_000;
+const OTHER: u32 = 1_000;
+
+fn segment(ack: u32, len: u32, flags: Flags) -> Segment {
+    Segment {
+        seq: OTHER + 1,
+        ack,
+        len,
+        flags,
+        window: 65_535,
+        ..Segment::default()
+    }
+}
+
+/// Returns the listening end of an open connection.
+fn open() -> Connection {
+    let draws = Stream::new(1, Purpose::CongestionControl, 0);
+    let cca = cca_by_name("reno").expect("a CCA of ours");
+    let congestion = Congestion::new(Window::new(1_460, 10, draws), cca);
+    let mut socket = Connection::new(TcpConfig::default(), congestion, OWN, 0);
+    socket.listen();
+    let request = Segment {
+        seq: OTHER,
+        flags: Flags::SYN,
+        window: 65_535,
+        mss: Some(1_460),
+        ..Segment::default()
+    };
+    socket.on_segment(Instant::ZERO, &request);
+    socket.on_segment(Instant::ZERO, &segment(OWN + 1, 0, Flags::ACK));
+    assert_eq!(socket.state(), State::Established);
+    while socket.poll_transmit().is_some() {}
+    socket
+}
+
+/// RFC 5961 §5.2: an ACK of data that was never sent, or far older than any window, is challenged, and the data with
+/// it is dropped.
+#[test]
+fn data_with_an_impossible_ack_is_dropped_and_challenged() {
+    for ack in [OWN + 2, OWN.wrapping_sub(70_000)] {
+        let mut socket = open();
+        socket.on_segment(Instant::ZERO, &segment(ack, 100, Flags::ACK));
+        assert_eq!(socket.received(), 0, "{ack}");
+        let answer = socket.poll_transmit().expect("a challenge");
+        assert_eq!(
+            (answer.flags, answer.ack, answer.len),
+            (Flags::ACK, OTHER + 1, 0)
+        );
+    }
+}
+
+#[test]
+fn data_with_an_old_ack_is_taken() {
+    let mut socket = open();
+    socket.on_segment(
+        Instant::ZERO,
+        &segment(OWN.wrapping_sub(60_000), 100, Flags::ACK),
+    );
+    assert_eq!(socket.received(), 100);
+}
+
+/// RFC 9293 §3.10.7.4: a segment without the ACK flag is dropped.
+#[test]
+fn data_without_an_ack_is_dropped() {
+    let mut socket = open();
+    socket.on_segment(Instant::ZERO, &segment(0, 100, Flags::PSH));
+    assert_eq!(socket.received(), 0);
+    assert!(socket.poll_transmit().is_none());
+}
