@@ -83,6 +83,8 @@ def test_output_of_campaigns_fits(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     _fits("pcap compare", _call("pcap", "compare", "c.pcap", "c.pcap", "--json", "-"))
     settings = ("--scenarios", "steady-5-18", "--set", "duration=2s", "--cca", "cubic", "--runs", "2")
     _fits("select evaluate", _call("select", "evaluate", *settings, "-q", "--json", "-"))
+    video = ("--abr", "bola", "--cca", "cubic", "--duration", "4s", "--runs", "2", "-q", "--json", "-")
+    _fits("video", _call("video", "steady-5-18", *video))
     broken = {**one, "runs": [{**one["runs"][0], "goodput_mbps": "much"}]}
     assert not Draft202012Validator(schema_of("compare")).is_valid(broken)
 

@@ -216,9 +216,10 @@ def watch_loaded(
     ]
     found = run_campaigns(
         planned,
-        workers=settings.jobs,
+        workers=settings.workers,
         folder=folder,
         overwrite=settings.overwrite,
+        dry_run=settings.dry_run,
         progress=progress,
     )
     comparisons = {key: Comparison(results) for key, results in zip(keys, found, strict=True)}

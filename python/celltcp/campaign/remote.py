@@ -103,7 +103,7 @@ def chunks_task(chunks: Sequence[Sequence[Job]]) -> Task:
     for job in itertools.chain(*chunks):
         if sources_of(job.scenario.ccas):
             raise CelltcpError(
-                f"cca: {job.cca!r} is written in Python and known to this process alone; allowed with "
+                f"cca: {job.cca!r} is no CCA of celltcp and known to this process alone; allowed with "
                 "--cluster: those of celltcp itself"
             )
         places.setdefault(job.scenario, len(places))

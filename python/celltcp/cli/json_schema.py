@@ -15,6 +15,7 @@ SCHEMAS: dict[str, tuple[str, ...]] = {
     "run": ("run",),
     "show": ("comparison", "run"),
     "cca": ("cca",),
+    "video": ("video",),
     "select estimators": ("select-estimators",),
     "select engines": ("select-engines",),
     "select evaluate": ("select-evaluate",),

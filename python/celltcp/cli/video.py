@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 )
 @options("cca", "duration", "changes")
 @option("runs", default=5)
-@options("seed", "engine", "kernel", "jobs", "out", "overwrite", "json_file")
+@options("seed", "engine", "kernel", "jobs", "cluster", "dry_run", "out", "overwrite", "json_file")
 @own_option
 @draws
 @takes_settings
