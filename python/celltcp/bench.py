@@ -45,10 +45,21 @@ class Case:
 CASES = (
     Case("wired_50mbit", "steady-20-68", "cubic", ("path.down.rate=50Mbit/s", "duration=600s")),
     Case("wired_samples", "steady-20-68", "bbr", ("path.down.rate=50Mbit/s", "duration=600s")),
+    Case("split_host", "steady-20-68", "cubic@es", ("path.down.rate=50Mbit/s", "duration=600s")),
     Case("drive", "drive", "cubic", ("duration=600s",)),
     Case("four_flows", "steady-100-18", "cubic", ("flows.0.count=4", "duration=120s")),
     Case("random_loss", "steady-20-68", "reno", ("path.loss=0.001", "duration=600s")),
 )
+
+
+#: What a run with a split host may cost at most, as a multiple of one without.
+SPLIT_COST_AT_MOST = 2.2
+
+
+def split_cost(figures: dict[str, dict[str, float]]) -> float:
+    """Returns the cost of a run with a split host as a multiple of the same run without."""
+    without, split = (figures[name]["sim_s_per_cpu_s"] for name in ("wired_50mbit", "split_host"))
+    return without / split
 
 
 def measure(case: Case) -> dict[str, float]:

@@ -32,7 +32,14 @@ def bench(what: str, runs: int, cluster: str | None, json_file: str | None) -> N
 
 
 def _tcp() -> dict[str, Any]:
-    from celltcp.bench import CASES, measure, measure_campaign, peak_memory_mb
+    from celltcp.bench import (
+        CASES,
+        SPLIT_COST_AT_MOST,
+        measure,
+        measure_campaign,
+        peak_memory_mb,
+        split_cost,
+    )
 
     figures: dict[str, Any] = {}
     for case in CASES:
@@ -41,6 +48,11 @@ def _tcp() -> dict[str, Any]:
             f"{case.name:<14} {figures[case.name]['sim_s_per_cpu_s']:>8.0f} simulated s per CPU s, "
             f"{figures[case.name]['data_packets_per_cpu_s']:>10.0f} data packets per CPU s"
         )
+    figures["split_host"]["cost"] = split_cost(figures)
+    click.echo(
+        f"{'split host':<14} {figures['split_host']['cost']:>8.2f} times the cost of a run without; "
+        f"at most {SPLIT_COST_AT_MOST:g} is wanted"
+    )
     figures["campaign"] = measure_campaign()
     overhead = figures["campaign"]["campaign_overhead_ms_per_run"]
     kilobytes = figures["campaign"]["campaign_kb_per_run"]

@@ -26,9 +26,17 @@ def print_outcome(found: Outcome, console: Console) -> None:
         [row for row in rows if row.theirs.value is not None],
         console,
     )
-    _print_claims(f"{title}: claims", [row for row in rows if row.theirs.claim is not None], console)
+    if found.table.form == "capabilities":
+        _print_capabilities(title, found, console)
+    else:
+        claims = [row for row in rows if row.theirs.claim is not None]
+        _print_claims(f"{title}: claims", claims, console)
     others = [row for row in rows if row.theirs.value is None and row.theirs.claim is None]
-    _print_means(f"{title}: ours", others, console)
+    if found.table.form != "choices":
+        _print_means(f"{title}: ours", others, console)
+    _print_losing(found, console)
+    if found.table.form == "choices":
+        _print_choices(title, found, console)
     for group in found.groups:
         if group.ranks:
             console.print(
@@ -94,6 +102,76 @@ def _print_claims(title: str, rows: Sequence[Row], console: Console) -> None:
             place_text(row), row.theirs.cca, row.theirs.note, quantity_text(row), claim, here, holds
         )
     print_table(console, table, ("quantity", "claim"))
+
+
+def _print_capabilities(title: str, found: Outcome, console: Console) -> None:
+    """Prints a table of words as measured, with the published word and the reason where it differs."""
+    from rich.table import Table
+
+    from celltcp.cli.fitted import print_table
+    from celltcp.papers.capabilities import capabilities
+
+    known = capabilities(found)
+    table = Table(title=f"{title}; in brackets the publication where it differs")
+    table.add_column("capability")
+    for column in known.columns:
+        table.add_column(column)
+    for line in known.lines:
+        words = [known.words[line, column] for column in known.columns]
+        table.add_row(
+            line, *(f"{each.here} ({each.cell.said})" if each.differs else each.here for each in words)
+        )
+    print_table(console, table)
+    for each in known.differing:
+        row = each.row
+        if row is not None and row.theirs.claim is not None:
+            mean = value_text(row.here.mean, row.here.ci95)
+            console.print(
+                f"{each.cell.column}, {each.cell.line}: {row.theirs.quantity} is {mean}, not "
+                f"{row.theirs.claim.text}. {each.cell.why}".rstrip()
+            )
+
+
+def _print_choices(title: str, found: Outcome, console: Console) -> None:
+    """Prints gain and cost of each split over the best CCA without one, and whether it pays."""
+    from rich.table import Table
+
+    from celltcp.cli.fitted import print_table
+    from celltcp.papers.choices import choices
+
+    table = Table(title=f"{title}: gain and cost over the best CCA without a split")
+    for heading in ("scenario", "without split", "split"):
+        table.add_column(heading, no_wrap=True)
+    for heading in ("gain, %", "delay added, ms", "buffered, kB"):
+        table.add_column(heading, justify="right")
+    table.add_column("verdict")
+    for choice in choices(found):
+        for option in choice.options:
+            first = option is choice.options[0]
+            table.add_row(
+                choice.place if first else "",
+                choice.plain if first else "",
+                option.cca,
+                value_text(option.gain.mean, option.gain.ci95),
+                value_text(option.delay.mean, option.delay.ci95),
+                value_text(option.buffered.mean, option.buffered.ci95),
+                choice.verdict if first else "",
+            )
+    print_table(console, table)
+
+
+def _print_losing(found: Outcome, console: Console) -> None:
+    """Prints where a split loses, and why."""
+    from celltcp.papers.losing import LOSS, gains, losing
+
+    counted = len(gains(found))
+    if not counted:
+        return
+    lost = losing(found)
+    console.print(f"points where the split loses more than {LOSS:g} %: {len(lost)} of {counted}")
+    for each in lost:
+        gain = value_text(each.row.here.mean, each.row.here.ci95)
+        console.print(f"{place_text(each.row)}, {each.row.theirs.cca}: {gain} %. {each.reason}")
 
 
 def _print_means(title: str, rows: Sequence[Row], console: Console) -> None:

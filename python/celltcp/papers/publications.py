@@ -50,7 +50,7 @@ class Publication:
         return [each for each in published_tables() if each.publication == self.name]
 
     def chosen_tables(self, experiments: Sequence[str]) -> list[Table]:
-        """Returns the tables of these experiments, of all if none are named.
+        """Returns the tables of these experiments; if none are named, all but those that have to be.
 
         Raises:
             CelltcpError: if there is no such experiment.
@@ -59,7 +59,9 @@ class Publication:
         if unknown := [each for each in experiments if each not in names]:
             allowed = ", ".join(dict.fromkeys(names))
             raise CelltcpError(f"experiment {unknown[0]!r}: {self.name} has {allowed or 'no tables'}")
-        return [each for each in self.tables if not experiments or each.experiment in experiments]
+        if not experiments:
+            return [each for each in self.tables if not each.named_only]
+        return [each for each in self.tables if each.experiment in experiments]
 
 
 @functools.cache

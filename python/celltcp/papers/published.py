@@ -1,5 +1,7 @@
 """Published tables: files in `tables`, each with a header, found by a scan of that folder.
 
+Files in `grids` have tables over combinations of values (see the module of that name).
+
 Lines that begin with # are the header, `key: value`: `publication`, `experiment` (a word for the
 command line), `figure` (as printed), `title`, `interval` ("runs", of the means of the runs, by
 default; "slots", of each slot over the runs, averaged over the run), `form` of the picture ("bars"
@@ -21,6 +23,7 @@ from pathlib import Path
 from celltcp._core import CelltcpError
 from celltcp.ccas import chosen
 from celltcp.papers.claims import Claim, claim
+from celltcp.papers.grids import Grid, GridTable, read_grid
 from celltcp.papers.places import Place, place_of
 from celltcp.papers.quantities import QUANTITIES
 from celltcp.papers.table_file import PLACE, check_scenario, header_of, read_lines, rows_of
@@ -32,10 +35,11 @@ INTERVALS = ("runs", "slots")
 
 #: Forms of pictures: bars beside those published, spider plots of all quantities, quantities over time,
 #: over the place on the way, distributions of slots or of connections, values by zone, changes of the
-#: MCS from block to block, points of one quantity against another, or a list of claims.
+#: MCS from block to block, points of one quantity against another, a list of claims, lines over an
+#: axis of a grid, legs of split connections over time, a table of words, or gain and cost of splits.
 FORMS = (
     *("bars", "spider", "time", "position", "ecdf", "zones", "transitions", "scatter"),
-    "verdicts",
+    *("verdicts", "gains", "legs", "capabilities", "choices"),
 )
 
 #: In the column `cca`: the best CCA of each phase by the quantity, one after another (see `switching`).
@@ -45,6 +49,19 @@ SELECTION = "selection"
 _KINDS = {"table": 0, "figure": 1}
 
 _TABLES = Path(__file__).parent / "tables"
+_GRIDS = Path(__file__).parent / "grids"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Cell of a printed table whose entries are words, such as a capability of a scheme."""
+
+    line: str
+    column: str
+    #: What the publication has there.
+    said: str
+    #: Why it is different here; empty where it is not.
+    why: str = ""
 
 
 @dataclass(frozen=True)
@@ -67,6 +84,8 @@ class Published:
     zone: tuple[float, float] | None = None
     #: Statement of the publication in words, as a relation.
     claim: Claim | None = None
+    #: Its cell in a table of words.
+    cell: Cell | None = None
 
     @property
     def criterion(self) -> str:
@@ -116,6 +135,12 @@ class Table:
     entries: tuple[Published, ...]
     #: Scenarios with changes, by the names that the entries have for them.
     named: tuple[Place, ...] = ()
+    #: Its places by the values of axes; None where it has no axes.
+    grid: Grid | None = None
+    #: Whether it runs only if its name is given.
+    named_only: bool = False
+    #: Cells of a table of words, also those about middleboxes that this build does not have.
+    cells: tuple[Cell, ...] = ()
 
     def place(self, name: str) -> Place:
         """Returns the place of a name: one of the table's own, or a scenario."""
@@ -136,7 +161,11 @@ def published_tables(folder: Path = _TABLES) -> tuple[Table, ...]:
     Raises:
         CelltcpError: names the file, the line, the field and what is allowed.
     """
-    return tuple(sorted((_read(file) for file in sorted(folder.glob("*.csv"))), key=_order))
+    found = [_read(file) for file in sorted(folder.glob("*.csv"))]
+    if folder == _TABLES:
+        for file in sorted(_GRIDS.glob("*.toml")):
+            found += [_of_grid(each, str(file)) for each in read_grid(file)]
+    return tuple(sorted(found, key=_order))
 
 
 def _order(table: Table) -> tuple[str, int, list[int], str]:
@@ -168,6 +197,23 @@ def published_phases(scenario: str) -> dict[tuple[str, str], float]:
     }
 
 
+def _of_grid(found: GridTable, file: str) -> Table:
+    header = found.header
+    return Table(
+        header["publication"],
+        header["experiment"],
+        header["figure"],
+        header["title"],
+        INTERVALS[0],
+        header["form"],
+        header.get("note", ""),
+        tuple(_entry(row, f"{file}, {header['experiment']}") for row in found.rows),
+        found.places,
+        found.grid,
+        found.named_only,
+    )
+
+
 def _read(file: Path) -> Table:
     lines = read_lines(file)
     header = header_of(file, lines)
@@ -182,8 +228,10 @@ def _read(file: Path) -> Table:
     names = {each.name: each for each in named}
     for where, row in rows:
         check_scenario(row["scenario"], names, where)
-    entries = tuple(_entry(row, where) for where, row in rows)
-    if not entries:
+    entries = tuple(
+        _entry(row, where) for where, row in rows if not row.get("line") or _can_run(row["cca"])
+    )
+    if not rows:
         raise CelltcpError(f"{file}: no row follows the names of the columns")
     return Table(
         header["publication"],
@@ -195,7 +243,21 @@ def _read(file: Path) -> Table:
         header.get("note", ""),
         entries,
         named,
+        cells=tuple(_cell(row) for _, row in rows if row.get("line")),
     )
+
+
+def _can_run(cca: str) -> bool:
+    """Returns whether this build has the CCA and the middleboxes that it passes."""
+    try:
+        chosen(cca, ())
+    except CelltcpError:
+        return False
+    return True
+
+
+def _cell(row: Mapping[str, str | None]) -> Cell:
+    return Cell(*(row.get(key) or "" for key in ("line", "column", "said", "why")))
 
 
 def _word(file: Path, header: Mapping[str, str], key: str, allowed: tuple[str, ...]) -> str:
@@ -232,6 +294,7 @@ def _entry(row: Mapping[str, str | None], place: str) -> Published:
         _range(row.get("window"), "window", place),
         _range(row.get("zone"), "zone", place),
         claim(said, place) if said else None,
+        _cell(row) if row.get("line") else None,
     )
 
 

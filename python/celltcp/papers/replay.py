@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import functools
 import os
 import time
 from collections.abc import Mapping, Sequence
@@ -67,9 +68,36 @@ class Replay:
         return self.out.joinpath(*parts)
 
 
-def _entries(name: str) -> list[Published]:
-    """Returns what all tables have on a place."""
-    return [each for table in published_tables() for each in table.entries if each.scenario == name]
+@functools.cache
+def _entries() -> dict[str, list[Published]]:
+    """Returns what all tables have, by place."""
+    found: dict[str, list[Published]] = {}
+    for table in published_tables():
+        for each in table.entries:
+            found.setdefault(each.scenario, []).append(each)
+    return found
+
+
+@functools.cache
+def _named() -> dict[str, set[Place]]:
+    """Returns the places that tables name."""
+    found: dict[str, set[Place]] = {}
+    for table in published_tables():
+        for each in table.named:
+            found.setdefault(each.name, set()).add(each)
+    return found
+
+
+@functools.cache
+def _referred() -> dict[str, list[str]]:
+    """Returns the CCAs that claims refer to, by place."""
+    found: dict[str, list[str]] = {}
+    for table in published_tables():
+        for each in table.entries:
+            if each.claim and each.claim.refers:
+                there = each.claim.place or each.scenario
+                found.setdefault(there, []).append(each.claim.cca or each.cca)
+    return found
 
 
 def place_named(name: str) -> Place:
@@ -78,25 +106,28 @@ def place_named(name: str) -> Place:
     Raises:
         CelltcpError: if two tables have different places of that name.
     """
-    named = {each for table in published_tables() for each in table.named if each.name == name}
+    named = _named().get(name, set())
     if len(named) > 1:
         raise CelltcpError(f"place {name!r}: two tables have different ones")
-    return named.pop() if named else Place(name, name)
+    return next(iter(named)) if named else Place(name, name)
 
 
 def ccas_of(name: str) -> list[str]:
-    """Returns the CCAs of which some table has a figure on a place, or that a claim compares there."""
-    found = {each.cca: None for each in _entries(name) if each.cca != SELECTION}
-    for table in published_tables():
-        for each in table.entries:
-            if each.claim and each.claim.refers and (each.claim.place or each.scenario) == name:
-                found[each.claim.cca or each.cca] = None
-    return list(found)
+    """Returns the CCAs that run on a place.
+
+    These are those of which some table has a figure there, those that a claim compares there, and those
+    that a quantity of another CCA is relative to.
+    """
+    mine = _entries().get(name, [])
+    found = {each.cca: None for each in mine if each.cca != SELECTION}
+    bases = [QUANTITIES[each.quantity].base for each in mine]
+    found |= {base(each.cca): None for base, each in zip(bases, mine, strict=True) if base}
+    return list(found | dict.fromkeys(_referred().get(name, [])))
 
 
 def needs_log(name: str) -> bool:
     """Returns whether some table asks for what only the log of the radio has."""
-    return any(QUANTITIES[each.quantity].log for each in _entries(name))
+    return any(QUANTITIES[each.quantity].log for each in _entries().get(name, []))
 
 
 def scenarios_of(tables: Sequence[Table]) -> list[str]:
@@ -114,9 +145,11 @@ def group(pattern: str) -> list[str]:
 
 def simulated_s(tables: Sequence[Table], runs: int) -> float:
     """Returns the simulated time of the runs of these tables, s."""
-    return sum(
-        place_named(name).duration_s * len(ccas_of(name)) * runs for name in scenarios_of(tables)
-    )
+    typical = {
+        name: table.grid.typical_s for table in tables if table.grid for name in table.grid.cells
+    }
+    lengths = {name: typical.get(name) or place_named(name).duration_s for name in scenarios_of(tables)}
+    return sum(length * len(ccas_of(name)) * runs for name, length in lengths.items())
 
 
 def speed() -> float:

@@ -35,9 +35,9 @@ def run_tables(
         kept: places that have run in the same way; those that run now are added.
     """
     known = {} if kept is None else kept
-    for name in scenarios:
+    for number, name in enumerate(scenarios, 1):
         if name not in known:
-            with shown(name) as progress:
+            with shown(f"{name} ({number} of {len(scenarios)})") as progress:
                 known[name] = replay.measure(name, progress)
     measured = {name: known[name] for name in scenarios}
     selections = {

@@ -23,7 +23,10 @@ _WORD = re.compile(r"[A-Za-z0-9.-]+")
 _NEEDED = ("publication", "experiment", "figure", "title")
 _POSSIBLE = ("interval", "form", "note")
 _COLUMNS = ("scenario", "cca", "quantity", "unit", "published")
-_FURTHER = ("phase", "published_ci95", "claim", "window", "zone", "note")
+_FURTHER = (
+    *("phase", "published_ci95", "claim", "window", "zone", "note"),
+    *("line", "column", "said", "why"),
+)
 
 
 def read_lines(file: Path) -> list[str]:

@@ -35,7 +35,10 @@ _MEASURED = {
         *("ramp_90", "slow_start_exit_s", "download_ramp", "completion_long", "completion_total"),
         *("completion_competing", "completion_short"),
     ),
-    "kB": ("slow_start_bytes", "download_inflight"),
+    "kB": (
+        *("slow_start_bytes", "download_inflight", "server_inflight", "phone_leg_inflight"),
+        *("split_buffer", "prefetched", "acked_early"),
+    ),
 }
 _SHARES = {
     "of the capacity": ("utilisation",),

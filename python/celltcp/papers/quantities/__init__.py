@@ -6,6 +6,7 @@ from celltcp.papers.quantities.downloads import OF_DOWNLOADS
 from celltcp.papers.quantities.quantity import Quantity
 from celltcp.papers.quantities.selections import OF_SELECTIONS
 from celltcp.papers.quantities.slots import OF_SLOTS
+from celltcp.papers.quantities.splits import OF_SPLITS
 
 #: All quantities by name.
 QUANTITIES: dict[str, Quantity] = {
@@ -14,6 +15,7 @@ QUANTITIES: dict[str, Quantity] = {
     **OF_BLOCKS,
     **OF_DOWNLOADS,
     **OF_SELECTIONS,
+    **OF_SPLITS,
 }
 
 __all__ = ["QUANTITIES", "Quantity"]

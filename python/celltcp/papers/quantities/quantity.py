@@ -23,3 +23,5 @@ class Quantity:
     log: bool = False
     #: Column of slots that has it over time.
     column: str | None = None
+    #: Returns the CCA that those of a CCA are relative to; None where they are relative to nothing.
+    base: Callable[[str], str] | None = None

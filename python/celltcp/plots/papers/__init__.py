@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING
 
 from celltcp.papers.quantities import QUANTITIES
 from celltcp.plots.papers.bars import bar_panels
+from celltcp.plots.papers.capabilities import capability_panels
+from celltcp.plots.papers.choices import choice_panels
 from celltcp.plots.papers.courses import position_panels, time_panels
 from celltcp.plots.papers.distributions import ecdf_panels
+from celltcp.plots.papers.gains import gain_panels
 from celltcp.plots.papers.points import scatter_panels
 from celltcp.plots.papers.schemes import transition_panels, zone_panels
 from celltcp.plots.papers.spiders import spider_panels
+from celltcp.plots.papers.split_legs import leg_panels
 from celltcp.plots.papers.verdicts import verdict_panels
 from celltcp.plots.style import figure, titled
 
@@ -35,6 +39,10 @@ _FORMS: dict[str, tuple[Callable[[Outcome], list[Panel]], int, float]] = {
     "transitions": (transition_panels, 3, 3.0),
     "scatter": (scatter_panels, 2, 3.2),
     "verdicts": (verdict_panels, 1, 3.0),
+    "gains": (gain_panels, 3, 3.0),
+    "legs": (leg_panels, 2, 2.6),
+    "choices": (choice_panels, 1, 3.2),
+    "capabilities": (capability_panels, 1, 3.6),
 }
 
 #: Most letters of a line of the title.

@@ -86,6 +86,7 @@ _NAMES = {
     "cases_over_5": "gain over 5 %",
     "cases_up_to_5": "gain up to 5 %",
     "cases_lost": "loss",
+    "split_gain": "gain of the split",
 }
 
 #: Values of the parameters that stand for a kernel of Linux.
