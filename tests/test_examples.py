@@ -1,0 +1,24 @@
+"""Examples: each program of the gallery runs and draws its picture."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+_EXAMPLES = sorted((Path(__file__).parent.parent / "docs" / "examples").glob("*.py"))
+
+
+@pytest.mark.parametrize("program", _EXAMPLES, ids=lambda each: each.stem)
+def test_a_program_of_the_gallery_draws_its_picture(program: Path, tmp_path: Path) -> None:
+    subprocess.run([sys.executable, program, tmp_path], check=True, capture_output=True)
+    with Image.open(tmp_path / f"{program.stem}.png") as picture:
+        assert min(picture.size) > 200
+        assert len(picture.convert("L").getcolors()) > 20
+
+
+def test_the_gallery_shows_all_of_them() -> None:
+    page = (Path(__file__).parent.parent / "docs" / "gallery.md").read_text()
+    assert len(_EXAMPLES) == 6
+    assert all(f"images/gallery/{program.stem}.png" in page for program in _EXAMPLES)
