@@ -145,25 +145,21 @@ fn a_drive_hands_over_and_goes_on() {
     assert!(cells.len() >= 3, "{cells:?}");
 }
 
-/// The radio tells middleboxes of its handovers: senders rest meanwhile, no byte is acknowledged early, and all data
-/// arrives.
+/// The radio tells middleboxes of its handovers: the transfer goes on, and no byte is acknowledged early.
 #[test]
 fn middleboxes_are_told_of_handovers() {
     for kind in ["as", "mtcp-plus", "freeze"] {
         let middlebox = format!("path.middleboxes=[{{ kind = '{kind}' }}]");
-        let changes = [
-            "flows.0.workload={ kind = 'bulk', bytes = '10MB' }",
-            &middlebox,
-        ];
-        let tables = with(ROAD, "cubic", &changes, 2);
+        let tables = with(ROAD, "cubic", &["duration=15s", &middlebox], 2);
         let row = first(&tables.flows);
-        println!("{kind}: {} s, {} time-outs", row.completion_s, row.timeouts);
-        assert!(tables.events.kind.iter().any(|kind| *kind == "handover"));
-        assert_eq!(
-            (row.bytes, row.acked_early_bytes),
-            (10_000_000, 0),
-            "{kind}"
+        println!(
+            "{kind}: {:.1} Mbit/s, {} time-outs",
+            row.goodput_mbps, row.timeouts
         );
+        let handovers = |found: &&String| *found == "handover";
+        assert!(tables.events.kind.iter().filter(handovers).count() >= 1);
+        assert!(row.goodput_mbps > 2.0, "{kind}: {}", row.goodput_mbps);
+        assert_eq!(row.acked_early_bytes, 0, "{kind}");
     }
 }
 
