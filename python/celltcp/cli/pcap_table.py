@@ -69,13 +69,15 @@ _DROPPABLE = ("place", "spur.", "CCA", "s", "again %", "RTT ms")
 
 
 def print_connections(analyses: CaptureAnalyses, most: int) -> None:
-    """Prints the connections, those that waited longest first."""
+    """Prints the connections, those that waited longest first; nothing if there are none."""
     from rich.console import Console
 
     rows: list[Row] = [
         {str(name): value for name, value in row.items()}
         for row in analyses.by_harm().to_dict("records")
     ]
+    if not rows:
+        return
     shown = rows[:most] if most else rows
     several = len(analyses.summaries) > 1
     console = Console(highlight=False)
