@@ -68,7 +68,7 @@ def _draw(name: str, grid: Grid, key: tuple[str, ...], rows: Sequence[Row], axes
     axes.set_xlabel({"size": "file size", "loss": "loss towards the phone"}.get(grid.across, ""))
     axes.set_ylabel(axis_of(rows[0]))
     words = [_named(axis, value) for axis, value in zip(grid.panels, key[1:], strict=True)]
-    axes.set_title("; ".join((f"{name}: {key[0]}", *words)), fontsize=9)
+    axes.set_title("\n".join((f"{name}: {key[0]}", "; ".join(words))).strip(), fontsize=9)
     axes.legend(fontsize="x-small", ncols=2)
 
 
