@@ -263,21 +263,39 @@ impl<'a> Play<'a> {
                     name: name.to_owned(),
                     value,
                 })?,
+                Action::Take {
+                    connection,
+                    end,
+                    bytes,
+                } => {
+                    let number = connection as usize;
+                    let socket = self.connections[number].end(end);
+                    socket.read(&self.readers, number, end, Some(bytes))?;
+                }
+                Action::Abandon { connection, end } => {
+                    self.look_at_senders(false)?;
+                    self.device.tell(&Message::Complete { connection })?;
+                    self.selectors.close(connection);
+                    self.close(connection, end)?;
+                }
                 Action::Complete { connection } => {
                     self.look_at_senders(false)?;
                     self.device.tell(&Message::Complete { connection })?;
                     self.selectors.close(connection);
                 }
-                Action::Close { connection, end } => {
-                    let (number, other) = (connection as usize, end.other());
-                    let ends = &mut self.connections[number];
-                    ends.end(end).close()?;
-                    ends.end(other)
-                        .close_after_the_other(&self.readers, number, other)?;
-                }
+                Action::Close { connection, end } => self.close(connection, end)?,
             }
         }
         Ok(())
+    }
+
+    /// Closes an end, and the other one as soon as the stream towards it ends.
+    fn close(&mut self, connection: u32, end: End) -> io::Result<()> {
+        let (number, other) = (connection as usize, end.other());
+        let ends = &mut self.connections[number];
+        ends.end(end).close()?;
+        ends.end(other)
+            .close_after_the_other(&self.readers, number, other)
     }
 
     /// Writes the bytes that the session wants written and the connection takes.

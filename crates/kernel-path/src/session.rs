@@ -433,13 +433,19 @@ impl Session {
             path.set_contents(Box::new(contents.clone()));
         }
         self.path = Some(path);
-        let job = guest_job(&self.scenario, &self.plan, self.job.seed, self.job.memory)?;
+        let job = guest_job(
+            &self.scenario.spread(),
+            &self.plan,
+            self.job.seed,
+            self.job.memory,
+        )?;
         self.answer = Some(Answer::Job(Box::new(job)));
         Ok(())
     }
 
     fn open(&mut self, now: Instant, number: usize, cca: String) -> io::Result<()> {
-        let flow = self.scenario.flows.get(number).ok_or_else(no_run)?;
+        let spread = self.scenario.spread();
+        let flow = spread.flows.get(number).ok_or_else(no_run)?;
         let hosts = self.plan.ends(flow).map_err(io::Error::other)?;
         let opener = match flow.opens.end() {
             End::Client => hosts.1,

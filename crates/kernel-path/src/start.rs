@@ -39,7 +39,7 @@ impl Start {
             Scenario::from_toml(&job.scenario, "scenario", &[]).map_err(io::Error::other)?;
         let files = Files::with_texts(Path::new(&job.directory), job.files.clone());
         let traces = Traces::from_files(&scenario, files).map_err(io::Error::other)?;
-        let plan = Plan::new(&scenario, &traces, job.seed).map_err(io::Error::other)?;
+        let plan = Plan::new(&scenario.spread(), &traces, job.seed).map_err(io::Error::other)?;
         Ok(Self {
             job,
             scenario,

@@ -17,11 +17,8 @@ const LEAST: u64 = 512 * MIB;
 pub(crate) fn size(scenario: &Scenario) -> u64 {
     let tcp = &scenario.tcp;
     let connection = tcp.send_buffer_max.get() + 3 * tcp.receive_buffer_max.get();
-    let connections: u64 = scenario
-        .flows
-        .iter()
-        .map(|flow| u64::from(flow.count))
-        .sum();
+    let flows = &scenario.spread().flows;
+    let connections: u64 = flows.iter().map(|flow| u64::from(flow.count)).sum();
     let wanted = BASE.saturating_add(connections.saturating_mul(2 * connection));
     wanted
         .min(memory_of_host() / 2)

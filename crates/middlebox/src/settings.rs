@@ -35,6 +35,8 @@ pub enum Kind {
     Freeze,
     /// ACK Regulator: holds ACKs back where their data would overflow the queue of the link.
     AckRegulator,
+    /// Reset tracker: discards data of connections that the phone has reset.
+    ResetTracker,
 }
 
 /// Semantics of acknowledgements that a middlebox leaves to the sender.
@@ -85,6 +87,7 @@ impl Kind {
             Self::Eln => "eln",
             Self::Freeze => "freeze",
             Self::AckRegulator => "ack-regulator",
+            Self::ResetTracker => "reset-tracker",
         }
     }
 
@@ -99,7 +102,8 @@ impl Kind {
             | Self::Snoop
             | Self::Eln
             | Self::Freeze
-            | Self::AckRegulator => Promise::Bytes,
+            | Self::AckRegulator
+            | Self::ResetTracker => Promise::Bytes,
         }
     }
 
@@ -122,7 +126,8 @@ table! {
     pub struct Middlebox {
         /// Kind: "split" (split TCP that acknowledges at once), "es" (ES-TCP), "as" (AS-TCP), "mtcp" (M-TCP), "mtcp-plus"
         /// (M-TCP+), "pam" (split TCP that acknowledges in advance while the phone is silent), "snoop" (a cache that
-        /// repairs losses), "eln" (explicit loss notification), "freeze" (Freeze-TCP) or "ack-regulator"; default
+        /// repairs losses), "eln" (explicit loss notification), "freeze" (Freeze-TCP), "ack-regulator" or "reset-tracker"
+        /// (discards data of connections that the phone has reset); default
         /// "split".
         pub kind: Kind = Kind::Split,
         /// Node: "gateway" (or "base-station") before the access link; "node-1" behind the first of several wired hops,
@@ -157,6 +162,9 @@ table! {
         /// interruption; unset: 100ms. With `radio`, each handover and each failure counts.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub interruption: Option<Duration>,
+        /// Of "reset-tracker": time after a RST of the phone in which data of its connection is discarded; unset: 5s.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub hold: Option<Duration>,
     }
 }
 
@@ -176,6 +184,8 @@ impl Middlebox {
     /// Shortest interruption unless `interruption` says otherwise: half of Linux' shortest time-out, so that an
     /// interruption that brings a time-out about is one.
     const INTERRUPTION: Duration = Duration::from_millis(100);
+    /// Time that a reset tracker discards data unless `hold` says otherwise: "a few seconds" (Kim 2016, section 4.5).
+    const HOLD: Duration = Duration::from_secs(5);
     /// Option kinds that nobody else has (RFC 4727 §2.2).
     const OPTION_KINDS: [u8; 2] = [253, 254];
 
@@ -209,6 +219,9 @@ impl Middlebox {
 
     /// Checks the fields that only some kinds have.
     fn check_fields_of_kinds(&self) -> Result<(), Wrong> {
+        if let Some(hold) = self.of("hold", self.hold, &[Kind::ResetTracker])? {
+            positive("hold", hold)?;
+        }
         if let Some(reserve) = self.of("reserve", self.reserve, &[Kind::Es, Kind::As])? {
             count("reserve", reserve, 2, 1_000)?;
         }
@@ -277,6 +290,11 @@ impl Middlebox {
             "base-station" => "gateway",
             name => name,
         }
+    }
+
+    /// Returns the time that a reset tracker discards data.
+    pub(crate) fn hold(&self) -> Duration {
+        self.hold.unwrap_or(Self::HOLD)
     }
 
     /// Returns the bytes that ES-TCP keeps back.

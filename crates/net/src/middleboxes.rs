@@ -18,12 +18,16 @@ pub(crate) enum Order {
     Forward(Handle),
     Absorb(Handle),
     Create(Packet),
+    /// Discards what waits for a host on a connection.
+    Purge(u32, HostId),
 }
 
 /// The reason for calling a middlebox.
 pub(crate) enum Call {
     /// A packet has come to its node.
     Packet(Packet, Handle),
+    /// The headers of a packet have come to the base station at its node.
+    Head(Packet),
     /// The time that it asked for has come.
     Time,
     /// The link to a neighbour has changed.
@@ -139,7 +143,7 @@ impl Middleboxes {
                 seat.held.insert(packet.id, *handle);
             }
             Call::Time => seat.call_at = Instant::NEVER,
-            Call::Link(..) => {}
+            Call::Head(_) | Call::Link(..) => {}
         }
         let mut actions = Actions {
             now,
@@ -153,6 +157,7 @@ impl Middleboxes {
         };
         match &call {
             Call::Packet(packet, _) => seat.node.on_packet(packet, &mut actions),
+            Call::Head(packet) => seat.node.on_head(packet, &mut actions),
             Call::Time => seat.node.on_call(&mut actions),
             Call::Link(to, change) => seat.node.on_link(*to, *change, &mut actions),
         }

@@ -147,6 +147,9 @@ impl Network {
             name: name.to_owned(),
             nodes: self.nodes.join(", "),
         })?;
+        if let Some(air) = self.air.as_mut().filter(|_| node.reads_heads()) {
+            air.ran.tell_heads();
+        }
         let mut outages = Vec::new();
         if let Some(watch) = node.watch() {
             let wires = self.links.iter().filter_map(|link| match link {
@@ -367,6 +370,10 @@ impl Network {
         for record in air.outcome.log.drain(..) {
             observer.radio(now, &record);
         }
+        for record in air.outcome.control.drain(..) {
+            observer.control(now, &record);
+        }
+        let heads = self.heads_of(&mut air);
         let mut fates = core::mem::take(&mut air.outcome.fates);
         let mut arrived = core::mem::take(&mut self.arrived);
         for (user, fate) in fates.drain(..) {
@@ -395,6 +402,9 @@ impl Network {
             self.call(now, node, call, observer, deliveries);
         }
         self.changes = changes;
+        for (node, packet) in heads {
+            self.call(now, node, Call::Head(packet), observer, deliveries);
+        }
         for (id, handle) in arrived.drain(..) {
             if self.store.packet(handle).kind == Kind::Cross {
                 self.store.remove(handle);
@@ -403,6 +413,51 @@ impl Network {
             }
         }
         self.arrived = arrived;
+    }
+
+    /// Takes the packets whose headers have come to base stations with a middlebox.
+    fn heads_of(&self, air: &mut Air) -> Vec<(HostId, Packet)> {
+        let mut heads = core::mem::take(&mut air.outcome.heads);
+        let mut told = Vec::new();
+        for (user, name) in heads.drain(..) {
+            let node = self.links[air.link(user, Direction::Up)].to();
+            let packet = *self.store.packet(name as Handle);
+            if packet.kind == Kind::Tcp && self.middleboxes.are_at(node) {
+                told.push((node, packet));
+            }
+        }
+        air.outcome.heads = heads;
+        told
+    }
+
+    /// Discards what waits at base stations for `host` on connection `flow`.
+    fn purge(&mut self, now: Instant, flow: u32, host: HostId, observer: &mut impl Observer) {
+        let Some(air) = &mut self.air else {
+            return;
+        };
+        for (index, medium) in self.links.iter_mut().enumerate() {
+            let Medium::Radio(link) = medium else {
+                continue;
+            };
+            if link.direction != Direction::Down || link.to != host {
+                continue;
+            }
+            let store = &self.store;
+            let gone = |name: u64| {
+                let packet = store.packet(name as Handle);
+                packet.flow == flow && packet.kind == Kind::Tcp
+            };
+            let discarded = air.ran.discard(now, link.user, &gone);
+            let mut scene = Scene {
+                now,
+                link: LinkId(index as u32),
+                store: &mut self.store,
+                observer,
+            };
+            for name in discarded {
+                link.purge(name as Handle, &mut scene);
+            }
+        }
     }
 
     /// Handles a packet at the end of a link.
@@ -509,6 +564,10 @@ impl Network {
                 Order::Create(packet) => {
                     observer.created(now, node, &packet);
                     self.store.insert(packet)
+                }
+                Order::Purge(flow, host) => {
+                    self.purge(now, flow, host, observer);
+                    continue;
                 }
                 Order::Absorb(handle) => {
                     let packet = self.store.remove(handle);

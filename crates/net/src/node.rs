@@ -34,6 +34,17 @@ pub trait Node: Send {
         let _ = (to, change, actions);
     }
 
+    /// Returns whether [`Node::on_head`] is to be called.
+    fn reads_heads(&self) -> bool {
+        false
+    }
+
+    /// Handles the headers of `packet`, a part of which has come to the base station at the node over the radio. The
+    /// packet is not at the node; it comes, or is lost.
+    fn on_head(&mut self, packet: &Packet, actions: &mut Actions<'_>) {
+        let _ = (packet, actions);
+    }
+
     /// Shows the state of each connection that passes, if the middlebox has any.
     fn passages(&self, show: &mut dyn FnMut(&Passage)) {
         let _ = show;
@@ -125,6 +136,11 @@ impl Actions<'_> {
         let handle = self.held.remove(&packet);
         self.orders.extend(handle.map(Order::Absorb));
         handle.is_some()
+    }
+
+    /// Discards all packets of a connection that wait at a base station for `host` and of which nothing has been sent.
+    pub fn purge(&mut self, flow: u32, host: HostId) {
+        self.orders.push(Order::Purge(flow, host));
     }
 
     /// Returns the payload of the packet with this identity. There is none of a packet that is not at the node, and in

@@ -1,6 +1,6 @@
 //! Observer: callbacks for events of packets and of the radio.
 
-use radio::ran::{ConnectionEvent, TtiRecord, UserId};
+use radio::ran::{ConnectionEvent, ControlRecord, TtiRecord, UserId};
 use units::Instant;
 
 use crate::{HostId, LinkId, Packet};
@@ -25,6 +25,8 @@ pub enum DropReason {
     Aqm,
     /// Random loss after transmission.
     Loss,
+    /// The base station discarded it, because its connection had been reset.
+    Reset,
     /// The radio access network gave it up, or left it behind at a handover.
     Radio,
 }
@@ -87,6 +89,11 @@ pub trait Observer {
         let _ = (at, record);
     }
 
+    /// A cell used its control channel in the TTI that begins at `at`.
+    fn control(&mut self, at: Instant, record: &ControlRecord) {
+        let _ = (at, record);
+    }
+
     /// The connection of a user to its cell changed.
     fn connection(&mut self, at: Instant, user: UserId, event: &ConnectionEvent) {
         let _ = (at, user, event);
@@ -128,6 +135,9 @@ macro_rules! forward {
         }
         fn radio(&mut $self, at: Instant, record: &TtiRecord) {
             $(for observer in $observers { observer.radio(at, record); })+
+        }
+        fn control(&mut $self, at: Instant, record: &ControlRecord) {
+            $(for observer in $observers { observer.control(at, record); })+
         }
         fn connection(&mut $self, at: Instant, user: UserId, event: &ConnectionEvent) {
             $(for observer in $observers { observer.connection(at, user, event); })+

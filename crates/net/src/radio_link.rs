@@ -58,6 +58,13 @@ impl RadioLink {
             .enqueued(scene.now, scene.link, packet, self.under_way);
     }
 
+    /// Drops a packet that the radio access network has discarded.
+    pub(crate) fn purge<O: Observer>(&mut self, handle: Handle, scene: &mut Scene<'_, O>) {
+        self.under_way.bytes -= u64::from(scene.store.packet(handle).size);
+        self.under_way.packets -= 1;
+        scene.discard(handle, DropReason::Reset);
+    }
+
     /// Takes a packet out of the radio access network. Returns whether it has arrived.
     pub(crate) fn leave<O: Observer>(
         &mut self,

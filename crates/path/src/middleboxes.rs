@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cca::BuiltCca;
 use middlebox::{
     AckRegulator, CcaText, Eln, Environment, Freeze, Kind, Middlebox as Settings, Outlet, Promise,
-    Snoop, SplitHost,
+    ResetTracker, Snoop, SplitHost,
 };
 use net::{HostId, Limit};
 use scenario::Scenario;
@@ -55,6 +55,7 @@ pub(crate) fn middleboxes(
                 Kind::Eln => Box::new(Eln::new(outlets.clone())),
                 Kind::Freeze => Box::new(Freeze::new(&settings, mobiles.clone())),
                 Kind::AckRegulator => Box::new(AckRegulator::new(outlets.clone())),
+                Kind::ResetTracker => Box::new(ResetTracker::new(&settings, mobiles.clone())),
                 Kind::Split | Kind::Es | Kind::As | Kind::Mtcp | Kind::MtcpPlus | Kind::Pam => {
                     Box::new(SplitHost::new(&settings, environment.clone()))
                 }

@@ -81,6 +81,28 @@ impl Mean {
     }
 }
 
+/// Time-outs of a connection beside those of the sender of its data.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OtherTimeouts {
+    /// Of the receiving end's own data.
+    pub far: u64,
+    /// Of SYN and SYN-ACK, at both ends.
+    pub handshake: u64,
+}
+
+/// Account of what a receiver throws away after it has given a connection up.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Waste {
+    /// Whether the receiver has given the connection up.
+    pub abandoned: bool,
+    /// RST segments of the receiver.
+    pub resets: u64,
+    /// Payload that has reached it since, bytes.
+    pub discarded: u64,
+    /// Payload that a middlebox has kept from it since, bytes.
+    pub spared: u64,
+}
+
 /// Measures of one connection, which become its rows.
 #[derive(Debug)]
 pub struct Connection {
@@ -92,6 +114,10 @@ pub struct Connection {
     timeouts: BySlot,
     loss_probes: BySlot,
     waiting: Vec<Waiting>,
+    /// Time-outs that the sender does not show; `None` if the engine does not tell.
+    pub other_timeouts: Option<OtherTimeouts>,
+    /// What the receiver has thrown away.
+    pub waste: Waste,
 }
 
 impl Connection {
@@ -105,6 +131,8 @@ impl Connection {
             timeouts: BySlot(Some(0)),
             loss_probes: BySlot(Some(0)),
             waiting: Vec::new(),
+            other_timeouts: None,
+            waste: Waste::default(),
         }
     }
 
@@ -274,6 +302,11 @@ impl Connection {
             acked_early_bytes: meter.early.bytes,
             acked_early_ends: meter.early.ends,
             send_buffer_limited_s: seconds(view.send_buffer_limited),
+            resets: self.waste.resets,
+            discarded_bytes: self.waste.discarded,
+            spared_bytes: self.waste.spared,
+            far_timeouts: count(self.other_timeouts.map(|other| other.far)),
+            handshake_timeouts: count(self.other_timeouts.map(|other| other.handshake)),
         }
     }
 }

@@ -12,7 +12,7 @@ mod metrics;
 mod table;
 mod tables;
 
-pub use connection::{BottleneckSlot, Connection, Identity};
+pub use connection::{BottleneckSlot, Connection, Identity, OtherTimeouts, Waste};
 pub use delays::Delays;
 pub use early::Early;
 pub use increments::Increments;
@@ -20,6 +20,7 @@ pub use meter::{Ack, Meter, SlotCounts};
 pub use metrics::{Performance, SlotInput, Weights, jain};
 pub use table::{Column, ColumnInfo, Kept, TableInfo, Value};
 pub use tables::{
-    DecisionRow, Decisions, EstimateRow, Estimates, EventRow, Events, FateRow, Fates, FlowRow,
-    Flows, LegRow, Legs, RunRow, Runs, SampleRow, Samples, SlotRow, Slots, Tables, TtiRow, Ttis,
+    ControlRow, ControlTtis, DecisionRow, Decisions, EstimateRow, Estimates, EventRow, Events,
+    FateRow, Fates, FlowRow, Flows, LegRow, Legs, RunRow, Runs, SampleRow, Samples, SlotRow, Slots,
+    Tables, TtiRow, Ttis, UplinkRow, Uplinks,
 };

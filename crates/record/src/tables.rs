@@ -59,6 +59,11 @@ tables! {
         acked_early_bytes: u64 = "payload that was acknowledged to the sender before it had reached the receiver, bytes",
         acked_early_ends: u64 = "times that all payload sent was acknowledged and some of it had not reached the receiver",
         send_buffer_limited_s: f64 = "time in which the application waited for room in the send buffer, and nothing was left to send, s; NaN if the engine does not tell",
+        resets: u64 = "RST segments of the receiver",
+        discarded_bytes: u64 = "payload that reached the receiver after it had given the connection up, bytes",
+        spared_bytes: u64 = "payload that a reset tracker kept from the receiver, bytes",
+        far_timeouts: f64 = "retransmission time-outs of the receiving end; NaN if the engine does not tell",
+        handshake_timeouts: f64 = "time-outs of SYN and SYN-ACK at both ends; NaN if the engine does not tell",
     }
 
     /// One row per connection and time slot in which it was alive.
@@ -146,6 +151,27 @@ tables! {
         queue_packets: u32 = "what waits for its first transmission, packets",
     }
 
+    /// One row per TTI and cell, where the scenario asks for it (radio.control_log).
+    control: ControlTtis of ControlRow, IfFilled {
+        t_ns: u64 = "start of the TTI, ns",
+        cell: u32 = "number of the cell in the scenario, from 0",
+        elements: u32 = "control channel elements of the PDCCH",
+        taken: u32 = "elements that carry messages",
+        blocked: u32 = "messages that found no place",
+        reports: u32 = "buffer status reports that UEs have sent",
+        requests: u32 = "scheduling requests and random accesses that UEs have sent",
+        grants: u32 = "grants that UEs were given",
+    }
+
+    /// One row per packet that a base station has received, where the scenario asks for it (radio.control_log).
+    uplink: Uplinks of UplinkRow, IfFilled {
+        flow: u32 = "number of the connection",
+        ue: u32 = "number of the UE in the scenario, the phone or its first one being 0",
+        t_ns: u64 = "when the last byte was with the base station, ns",
+        bytes: u32 = "size at the IP layer, bytes",
+        delay_ms: f64 = "since the UE had it, ms",
+    }
+
     /// One row per data segment of a run with a capture, in the order of sending.
     fates: Fates of FateRow, IfFilled {
         flow: u32 = "number of the connection",
@@ -154,7 +180,7 @@ tables! {
         sent_ns: u64 = "when it was sent, ns",
         ended_ns: u64 = "when it was received or dropped, ns; 2^64 - 1 while under way",
         reported: u64 = "end of the highest byte that the receiver had reported to the sender when this was sent",
-        fate: String = "received, overflow or aqm (of a queue), loss (random), radio, mtu, or under way at the end",
+        fate: String = "received, overflow or aqm (of a queue), loss (random), radio, mtu, reset (of a reset connection), or under way at the end",
     }
 
     /// One row per decision of a selector.

@@ -69,6 +69,16 @@ impl Bottlenecks {
         }
     }
 
+    /// Returns whether a bottleneck is the one from its UE.
+    pub(crate) fn is_uplink(&self, index: usize) -> bool {
+        index % 2 == 1
+    }
+
+    /// Returns the number of the UE of a bottleneck.
+    pub(crate) fn number(&self, index: usize) -> u32 {
+        index as u32 / 2
+    }
+
     /// Counts bytes that `link` carries; returns its number, or `None` if it is no bottleneck.
     pub(crate) fn carry(&mut self, link: LinkId, bytes: u32) -> Option<usize> {
         let index = self.links.iter().position(|each| each.link == link)?;

@@ -49,6 +49,7 @@ impl Fates {
             DropReason::Overflow => "overflow",
             DropReason::Aqm => "aqm",
             DropReason::Loss => "loss",
+            DropReason::Reset => "reset",
             DropReason::Radio => "radio",
         };
         self.ended(at, packet, fate);

@@ -67,7 +67,8 @@ type Watch = (Recorder, (Option<PcapTap<Capture>>, Option<Checker>));
 /// Returns the node called `name` if a capture can be written there.
 fn tapped(scenario: &Scenario, plan: &Plan, name: &str) -> Result<HostId, ObservationError> {
     let boxes = plan.middleboxes.iter().map(|each| each.node.as_str());
-    let ends = scenario
+    let spread = scenario.spread();
+    let ends = spread
         .flows
         .iter()
         .flat_map(|flow| [flow.from.as_str(), flow.to.as_str()]);
@@ -136,6 +137,10 @@ impl ObservedPath {
         let mut recorder = Recorder::new(scenario.slot, &plan.access, recorded);
         if tap.is_some() {
             recorder.keep_fates();
+        }
+        let radio = topology.radio.as_ref().map(|ran| &ran.radio);
+        if radio.is_some_and(|radio| radio.control_log == Some(true)) {
+            recorder.keep_uplink();
         }
         recorder.begin_slot(Instant::ZERO, &network);
         Ok(Self {

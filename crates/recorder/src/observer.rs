@@ -1,6 +1,6 @@
 //! Observer of the recorder: measures packets at the taps, bottlenecks and the radio.
 
-use ::radio::ran::{ConnectionEvent, TtiRecord, UserId};
+use ::radio::ran::{ConnectionEvent, ControlRecord, TtiRecord, UserId};
 use net::{DropReason, HostId, Kind, LinkId, Observer, Packet};
 use record::Ack;
 use tcp::Flags;
@@ -8,12 +8,28 @@ use units::Instant;
 
 use crate::{Recorder, radio};
 
+impl Recorder {
+    /// Counts data that a middlebox keeps from a receiver that has given its connection up.
+    fn spare(&mut self, packet: &Packet) {
+        if packet.kind != Kind::Tcp {
+            return;
+        }
+        let watched = &mut self.watched[packet.flow as usize];
+        if watched.record.waste.abandoned && packet.destination == watched.hosts.1 {
+            watched.record.waste.spared += u64::from(packet.segment.len);
+        }
+    }
+}
+
 impl Observer for Recorder {
     fn sent(&mut self, at: Instant, host: HostId, packet: &Packet) {
         let watched = &mut self.watched[packet.flow as usize];
         let segment = &packet.segment;
         if host == watched.hosts.0 {
             watched.far_acks.sent(segment);
+        }
+        if host == watched.hosts.1 && segment.flags.contains(Flags::RST) {
+            watched.record.waste.resets += 1;
         }
         if host != watched.hosts.0 || segment.len == 0 {
             return;
@@ -30,6 +46,9 @@ impl Observer for Recorder {
         let segment = &packet.segment;
         if host == watched.hosts.0 {
             watched.far_acks.received(segment);
+        }
+        if host == watched.hosts.1 && watched.record.waste.abandoned {
+            watched.record.waste.discarded += u64::from(segment.len);
         }
         let meter = &mut watched.record.meter;
         if host == watched.hosts.1 && segment.len > 0 {
@@ -66,16 +85,27 @@ impl Observer for Recorder {
         }
     }
 
+    fn absorbed(&mut self, _: Instant, _: HostId, packet: &Packet) {
+        self.spare(packet);
+    }
+
     fn dropped(&mut self, at: Instant, _: LinkId, packet: &Packet, reason: DropReason) {
+        if reason == DropReason::Reset {
+            self.spare(packet);
+        }
         if let Some(fates) = &mut self.fates {
             fates.dropped(at, packet, reason);
         }
     }
 
-    fn transmitted(&mut self, link: LinkId, packet: &Packet, _: Instant, _: Instant) {
+    fn transmitted(&mut self, link: LinkId, packet: &Packet, start: Instant, _: Instant) {
         let Some(index) = self.bottlenecks.carry(link, packet.size) else {
             return;
         };
+        if self.log_control && self.bottlenecks.is_uplink(index) && packet.kind == Kind::Tcp {
+            let ue = self.bottlenecks.number(index);
+            self.tables.uplink.push(radio::uplink(start, ue, packet));
+        }
         if packet.kind == Kind::Tcp {
             let watched = &mut self.watched[packet.flow as usize];
             if watched.bottleneck == index {
@@ -88,6 +118,10 @@ impl Observer for Recorder {
         if self.log_radio {
             self.tables.radio.push(radio::row(at, record));
         }
+    }
+
+    fn control(&mut self, at: Instant, record: &ControlRecord) {
+        self.tables.control.push(radio::signalling(at, record));
     }
 
     fn connection(&mut self, at: Instant, user: UserId, event: &ConnectionEvent) {

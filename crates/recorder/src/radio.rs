@@ -1,8 +1,9 @@
 //! Rows and events of the radio access network.
 
+use net::Packet;
 use radio::handover::Cause;
-use radio::ran::{ConnectionEvent, Direction, TtiRecord};
-use record::TtiRow;
+use radio::ran::{ConnectionEvent, ControlRecord, Direction, TtiRecord};
+use record::{ControlRow, TtiRow, UplinkRow};
 use units::Instant;
 
 /// Returns the row of a TTI.
@@ -25,6 +26,31 @@ pub(crate) fn row(at: Instant, record: &TtiRecord) -> TtiRow {
         wasted: u32::from(record.wasted),
         queue_bytes: record.queue_bytes,
         queue_packets: record.queue_packets,
+    }
+}
+
+/// Returns the row of the signalling of a cell in a TTI.
+pub(crate) fn signalling(at: Instant, record: &ControlRecord) -> ControlRow {
+    ControlRow {
+        t_ns: at.as_nanos(),
+        cell: record.cell,
+        elements: record.elements,
+        taken: record.taken,
+        blocked: record.blocked,
+        reports: record.uplink.reports,
+        requests: record.uplink.requests,
+        grants: record.uplink.grants,
+    }
+}
+
+/// Returns the row of a packet of a UE that has reached its base station.
+pub(crate) fn uplink(at: Instant, ue: u32, packet: &Packet) -> UplinkRow {
+    UplinkRow {
+        flow: packet.flow,
+        ue,
+        t_ns: at.as_nanos(),
+        bytes: packet.size,
+        delay_ms: at.saturating_since(packet.sent_at).as_secs_f64() * 1e3,
     }
 }
 

@@ -4,7 +4,8 @@ use cca::{CaState, SenderView, Takeover};
 use net::{HostId, Network};
 use path::Access;
 use record::{
-    BottleneckSlot, Connection, DecisionRow, EstimateRow, EventRow, Identity, SampleRow, Tables,
+    BottleneckSlot, Connection, DecisionRow, EstimateRow, EventRow, Identity, OtherTimeouts,
+    SampleRow, Tables,
 };
 use tcp::Unwrapper;
 use units::{Duration, Instant, Rate};
@@ -62,6 +63,8 @@ pub struct Recorder {
     pub(crate) bottlenecks: Bottlenecks,
     /// Whether TTIs of the radio are kept.
     pub(crate) log_radio: bool,
+    /// Whether delays of the uplink are kept.
+    pub(crate) log_control: bool,
     /// Fates of data segments, if they are kept.
     pub(crate) fates: Option<Fates>,
     /// The tables; those of flows and slots are filled at the end.
@@ -77,6 +80,7 @@ impl Recorder {
             watched: Vec::new(),
             bottlenecks: Bottlenecks::new(slot, access),
             log_radio,
+            log_control: false,
             fates: None,
             tables: Tables::default(),
         }
@@ -85,6 +89,11 @@ impl Recorder {
     /// Keeps the fate of each data segment from now on.
     pub(crate) fn keep_fates(&mut self) {
         self.fates = Some(Fates::default());
+    }
+
+    /// Keeps the delay of each packet of the uplink from now on.
+    pub(crate) fn keep_uplink(&mut self) {
+        self.log_control = true;
     }
 
     /// Returns the number of connections that have been requested.
@@ -144,6 +153,14 @@ impl Recorder {
         self.event(now, connection, "complete", String::new());
     }
 
+    /// Notes that the receiver has given a connection up.
+    pub fn abandon(&mut self, now: Instant, connection: u32) {
+        let record = &mut self.watched[connection as usize].record;
+        record.complete(now);
+        record.waste.abandoned = true;
+        self.event(now, connection, "abandon", String::new());
+    }
+
     /// Notes that the congestion control `to` has taken over a connection, whose window was `cwnd` segments then.
     pub fn switched(&mut self, now: Instant, connection: u32, to: &str, how: Takeover, cwnd: u32) {
         let detail = match how {
@@ -151,6 +168,11 @@ impl Recorder {
             Takeover::Context => format!("{to} context cwnd {cwnd}"),
         };
         self.event(now, connection, "switch", detail);
+    }
+
+    /// Notes the time-outs of a connection beside those of the sender of its data.
+    pub fn tell_timeouts(&mut self, connection: u32, other: OtherTimeouts) {
+        self.watched[connection as usize].record.other_timeouts = Some(other);
     }
 
     /// Keeps a figure of an application as an event: its name is the kind, its value the detail.

@@ -1,11 +1,51 @@
 //! Plans: the sessions of a scenario's flows, and the changes of their congestion controls.
 
+use std::borrow::Cow;
+
 use units::{Duration, Instant};
 use workload::{Due, FlowPlan, Switches};
 
-use crate::model::{CcaChoice, Middlebox, Scenario};
+use crate::model::{CcaChoice, Flow, Middlebox, Radio, Scenario};
 
 impl Scenario {
+    /// Returns the scenario with a flow for each node of those that end at all nodes of a UE.
+    pub fn spread(&self) -> Cow<'_, Self> {
+        let pattern = |node: &str| node.ends_with(Radio::EACH);
+        let spreads = |flow: &Flow| pattern(&flow.from) || pattern(&flow.to);
+        if !self.flows.iter().any(spreads) {
+            return Cow::Borrowed(self);
+        }
+        let flows = self.flows.iter().flat_map(|flow| self.of_each(flow));
+        Cow::Owned(Self {
+            flows: flows.collect(),
+            ..self.clone()
+        })
+    }
+
+    /// Returns the flows that one stands for.
+    fn of_each(&self, flow: &Flow) -> Vec<Flow> {
+        let each = |node: &str| self.radio.as_ref().and_then(|radio| radio.each(node));
+        let numbered = |number: u32| format!("{}-{number}", flow.name);
+        let sent = each(&flow.from).into_iter().flatten().map(|from| Flow {
+            from,
+            ..flow.clone()
+        });
+        let received = each(&flow.to)
+            .into_iter()
+            .flatten()
+            .map(|to| Flow { to, ..flow.clone() });
+        let many = (1..).zip(sent.chain(received)).map(|(number, each)| Flow {
+            name: numbered(number),
+            ..each
+        });
+        let many: Vec<Flow> = many.collect();
+        if many.is_empty() {
+            vec![flow.clone()]
+        } else {
+            many
+        }
+    }
+
     /// Returns the sessions of the flows, which start `jitter` later than written.
     pub fn flow_plans(&self, jitter: Duration) -> impl Iterator<Item = FlowPlan<'_>> {
         self.flows.iter().map(move |flow| FlowPlan {

@@ -395,3 +395,23 @@ fn cells_and_triggers_are_checked_against_the_standards() {
         ),
     ]);
 }
+
+/// A flow can end at all nodes of a UE, at one of its ends.
+#[test]
+fn all_nodes_of_a_ue_are_one_end_of_a_flow() {
+    let machines =
+        "[radio]\n[[radio.ues]]\n[[radio.ues]]\nname = 'machine'\ncount = 2\n[[flows]]\n";
+    complaints(&[
+        (
+            &format!("{machines}from = 'car-*'\nto = 'server'"),
+            "7: flows.0.from: \"car-*\" is not a node; allowed: gateway, machine-1, machine-2, phone, server",
+        ),
+        (
+            &format!("{machines}from = 'machine-*'\nto = 'machine-*'"),
+            "8: flows.0.to: \"machine-*\" is many nodes, as from is; allowed: one node",
+        ),
+    ]);
+    let one =
+        Scenario::from_toml(&format!("{machines}to = 'machine-*'"), "good.toml", &[]).unwrap();
+    assert_eq!(one.spread().flows.len(), 2);
+}

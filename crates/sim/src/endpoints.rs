@@ -2,8 +2,9 @@
 
 use cca::SenderView;
 use net::{HostId, Packet};
+use record::OtherTimeouts;
 use recorder::ObservedPath;
-use tcp::Connection;
+use tcp::{Connection, Segment, State, reset_reply};
 use units::{Deadlines, Instant};
 use workload::End;
 
@@ -13,6 +14,10 @@ pub(crate) struct ConnectionEnds {
     pub(crate) server: Connection,
     pub(crate) client: Connection,
     pub(crate) hosts: (HostId, HostId),
+    /// The end whose application has given the connection up.
+    pub(crate) abandoned: Option<End>,
+    /// Bytes that an end may still read; `None` for one that reads what arrives.
+    pub(crate) quota: [Option<u64>; 2],
 }
 
 impl ConnectionEnds {
@@ -58,6 +63,44 @@ impl Endpoints {
         }
     }
 
+    /// Closes an end whose application has given the connection up.
+    pub(crate) fn abandon(&mut self, now: Instant, connection: u32, end: End) {
+        let ends = &mut self.connections[connection as usize];
+        ends.abandoned = Some(end);
+        ends.end(end).detach(now);
+    }
+
+    /// Returns the reset that answers a segment for an end that is closed because its application has given the
+    /// connection up.
+    pub(crate) fn refusal(&self, connection: u32, end: End, segment: &Segment) -> Option<Segment> {
+        let ends = &self.connections[connection as usize];
+        let closed = match end {
+            End::Server => ends.server.state() == State::Closed,
+            End::Client => ends.client.state() == State::Closed,
+        };
+        let refuses = closed && ends.abandoned == Some(end);
+        refuses.then(|| reset_reply(segment)).flatten()
+    }
+
+    /// Lets an end read `bytes` more; it reads by request from now on.
+    pub(crate) fn take(&mut self, now: Instant, connection: u32, end: End, bytes: u64) {
+        let ends = &mut self.connections[connection as usize];
+        let quota = &mut ends.quota[end.index()];
+        *quota = Some(quota.unwrap_or_default().saturating_add(bytes));
+        ends.end(end).read(now, 0);
+        self.read_quota(now, connection, end);
+    }
+
+    /// Reads what an end that reads by request may read.
+    pub(crate) fn read_quota(&mut self, now: Instant, connection: u32, end: End) {
+        let ends = &mut self.connections[connection as usize];
+        let Some(quota) = ends.quota[end.index()].filter(|quota| *quota > 0) else {
+            return;
+        };
+        let read = ends.end(end).read(now, quota);
+        ends.quota[end.index()] = Some(quota - read);
+    }
+
     /// Returns the number of connections.
     pub(crate) fn count(&self) -> u32 {
         self.connections.len() as u32
@@ -71,6 +114,16 @@ impl Endpoints {
 
     pub(crate) fn end(&mut self, connection: u32, end: End) -> &mut Connection {
         self.connections[connection as usize].end(end)
+    }
+
+    /// Returns the time-outs of a connection beside those of the sender of its data.
+    pub(crate) fn other_timeouts(&self, connection: u32) -> OtherTimeouts {
+        let ends = &self.connections[connection as usize];
+        let handshake = ends.server.handshake_timeouts() + ends.client.handshake_timeouts();
+        OtherTimeouts {
+            far: ends.client.view().timeouts.unwrap_or_default(),
+            handshake: u64::from(handshake),
+        }
     }
 
     /// Returns the earliest time at which a timer may expire.
@@ -101,6 +154,33 @@ impl Endpoints {
         }
     }
 
+    /// Puts a segment of the host at an end on the path.
+    pub(crate) fn send(
+        &mut self,
+        now: Instant,
+        (connection, end): (u32, End),
+        segment: Segment,
+        path: &mut ObservedPath,
+    ) {
+        let hosts = self.connections[connection as usize].hosts;
+        let (source, destination) = match end {
+            End::Server => hosts,
+            End::Client => (hosts.1, hosts.0),
+        };
+        let packet = Packet {
+            id: self.packets,
+            flow: connection,
+            source,
+            destination,
+            size: segment.ip_len(),
+            segment,
+            sent_at: now,
+            kind: net::Kind::Tcp,
+        };
+        self.packets += 1;
+        path.inject(now, packet, &mut ());
+    }
+
     /// Puts the segments that the end has ready on the path, and sets its timer.
     pub(crate) fn flush(
         &mut self,
@@ -114,6 +194,7 @@ impl Endpoints {
             End::Server => ends.hosts,
             End::Client => (ends.hosts.1, ends.hosts.0),
         };
+        let timer = 2 * connection as usize + usize::from(end == End::Client);
         let socket = ends.end(end);
         while let Some(segment) = socket.poll_transmit() {
             let packet = Packet {
@@ -129,7 +210,6 @@ impl Endpoints {
             self.packets += 1;
             path.inject(now, packet, &mut ());
         }
-        let timer = 2 * connection as usize + usize::from(end == End::Client);
         let at = socket.deadline();
         if at < self.timers.get(timer) {
             self.timers.set(timer, at);

@@ -50,12 +50,14 @@ impl Simulation {
         if !scenario.kernel.is_empty() {
             return Err(SimError::Kernel);
         }
-        let plan = Plan::new(scenario, traces, seed).map_err(ObservationError::from)?;
+        let spread = scenario.spread();
+        let plan = Plan::new(&spread, traces, seed).map_err(ObservationError::from)?;
         let engine = Engine {
             name: "native",
             kernel_version: String::new(),
         };
         let path = ObservedPath::new(scenario, &plan, seed, engine, options)?;
+        let scenario = &*spread;
         let mut flows = Vec::new();
         for flow in &scenario.flows {
             let hosts = plan.ends(flow).map_err(ObservationError::from)?;
@@ -146,6 +148,10 @@ impl Simulation {
         self.sessions.stop(self.now);
         self.carry_out();
         let endpoints = &self.endpoints;
+        let recorder = self.path.recorder();
+        for connection in 0..endpoints.count() {
+            recorder.tell_timeouts(connection, endpoints.other_timeouts(connection));
+        }
         Ok(self
             .path
             .finish(self.now, |connection| Some(endpoints.view(connection)))?)
@@ -159,6 +165,12 @@ impl Simulation {
         for delivery in &deliveries {
             let connection = delivery.packet.flow;
             let end = self.endpoints.end_at(connection, delivery.host);
+            let segment = &delivery.packet.segment;
+            if let Some(reset) = self.endpoints.refusal(connection, end, segment) {
+                let place = (connection, end);
+                self.endpoints.send(self.now, place, reset, &mut self.path);
+                continue;
+            }
             let socket = self.endpoints.end(connection, end);
             let before = socket.state();
             socket.take_segment(self.now, &delivery.packet.segment);
@@ -189,6 +201,7 @@ impl Simulation {
     /// Follows up a segment or timer that one end has handled: reads, writes and records what follows from it.
     fn after(&mut self, connection: u32, end: End, segment: bool) {
         self.read(connection, end);
+        self.endpoints.read_quota(self.now, connection, end);
         if !self.endpoints.end(connection, end).writer_waits() {
             self.write(connection, end);
         }
@@ -277,6 +290,20 @@ impl Simulation {
                 let recorder = self.path.recorder();
                 recorder.figure(self.now, connection, name, value);
             }
+            Action::Take {
+                connection,
+                end,
+                bytes,
+            } => {
+                self.endpoints.take(self.now, connection, end, bytes);
+                self.flush(connection, end);
+            }
+            Action::Abandon { connection, end } => {
+                self.path.recorder().abandon(self.now, connection);
+                self.selectors.close(connection);
+                self.endpoints.abandon(self.now, connection, end);
+                self.flush(connection, end);
+            }
             Action::Complete { connection } => {
                 self.path.recorder().complete(self.now, connection);
                 self.selectors.close(connection);
@@ -331,6 +358,8 @@ impl Simulation {
             server,
             client,
             hosts,
+            abandoned: None,
+            quota: [None; 2],
         });
         self.flush(connection, by);
     }

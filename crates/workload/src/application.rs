@@ -73,6 +73,13 @@ pub enum Command {
     Withdraw(End),
     /// Closes the connection from that end, once all bytes of both ends have arrived.
     Close(End),
+    /// Gives the connection up from that end: it takes nothing more, and the other end's bytes are in vain. The other
+    /// end is told by a FIN, and by a RST for each segment that still comes.
+    Abandon(End),
+    /// Reads at an end by request: so many bytes more. With the first one, which may be for none, the end ceases to read
+    /// as bytes arrive, and its receive window closes when the buffer is full. [`Application::progressed`] and
+    /// [`Application::received`] are about bytes that have arrived, read or not.
+    Read(End, u64),
     /// Records a figure: its name, which ends with the unit as names of columns do, and its value.
     Record(&'static str, f64),
     /// Calls [`Application::wake`] at this time.

@@ -24,6 +24,8 @@ struct Direction {
     told: u64,
     /// Whether bytes of a stream were written, whose arrival is not reported.
     streamed: bool,
+    /// Whether the other end reads by request.
+    paced: bool,
 }
 
 impl Direction {
@@ -64,14 +66,27 @@ impl Exchange {
     pub(crate) fn send(&mut self, end: End, bytes: u64) -> bool {
         let direction = self.of(end);
         direction.pending = direction.pending.saturating_add(bytes);
-        !direction.streamed
+        !direction.streamed && !direction.paced
     }
 
-    /// Adds `bytes` of a stream to be written at `end`; returns whether they are the first.
+    /// Adds `bytes` of a stream to be written at `end`; returns whether the other end is to read until the stream ends.
     pub(crate) fn stream(&mut self, end: End, bytes: u64) -> bool {
         let direction = self.of(end);
         direction.pending = direction.pending.saturating_add(bytes);
-        !core::mem::replace(&mut direction.streamed, true)
+        !core::mem::replace(&mut direction.streamed, true) && !direction.paced
+    }
+
+    /// Notes that `end` reads by request.
+    pub(crate) fn pace(&mut self, end: End) {
+        self.of(end.other()).paced = true;
+    }
+
+    /// Gives the connection up: nothing more is written or awaited.
+    pub(crate) fn abandon(&mut self) {
+        self.stage = Stage::Completed;
+        for direction in &mut self.directions {
+            direction.pending = 0;
+        }
     }
 
     pub(crate) fn withdraw(&mut self, end: End) {

@@ -60,6 +60,23 @@ pub enum Action {
         /// Value of the figure.
         value: f64,
     },
+    /// Reads at an end that reads by request from now on: this many bytes more, as they arrive.
+    Take {
+        /// Number of the connection.
+        connection: u32,
+        /// The end that reads.
+        end: End,
+        /// Bytes to read.
+        bytes: u64,
+    },
+    /// Closes an end whose application has given the connection up: it takes nothing more, and answers what still comes
+    /// by resets. The other end follows by itself.
+    Abandon {
+        /// Number of the connection.
+        connection: u32,
+        /// The end to close.
+        end: End,
+    },
     /// Completes a connection: all bytes of both ends have arrived, and the application has asked to close it.
     Complete {
         /// Number of the connection.
@@ -213,6 +230,9 @@ impl Sessions {
     pub fn received(&mut self, now: Instant, connection: u32, end: End, total: u64) -> u64 {
         let exchange = &mut self.exchanges[connection as usize];
         let (session, slot) = (exchange.session, exchange.slot);
+        if exchange.is_completed() {
+            return 0;
+        }
         let fresh = exchange.arrive(end, total);
         // Most segments at the sender bring no data.
         if fresh > 0 {
@@ -228,8 +248,10 @@ impl Sessions {
 
     /// Notes that the stream towards `end` has ended, since the other end was closed.
     pub fn ended(&mut self, now: Instant, connection: u32, end: End) {
-        self.exchanges[connection as usize].end(end);
-        self.tell_arrival(now, connection, end);
+        if !self.exchange(connection).is_completed() {
+            self.exchanges[connection as usize].end(end);
+            self.tell_arrival(now, connection, end);
+        }
         if self.exchange(connection).is_completed() {
             self.actions.push_back(Action::Close { connection, end });
         }
@@ -250,6 +272,9 @@ impl Sessions {
 
     fn tell_arrival(&mut self, now: Instant, connection: u32, end: End) {
         let exchange = &mut self.exchanges[connection as usize];
+        if exchange.is_completed() {
+            return;
+        }
         let (session, slot) = (exchange.session, exchange.slot);
         if let Some(bytes) = exchange.take_news(end) {
             self.tell(now, session, slot, |application, out| {
@@ -335,6 +360,19 @@ impl Sessions {
                     name,
                     value,
                 });
+            }
+            Command::Read(end, bytes) => {
+                exchange.pace(end);
+                return self.actions.push_back(Action::Take {
+                    connection,
+                    end,
+                    bytes,
+                });
+            }
+            Command::Abandon(end) => {
+                exchange.abandon();
+                self.sessions[index].set(slot, None);
+                return self.actions.push_back(Action::Abandon { connection, end });
             }
             Command::Close(end) => {
                 exchange.close(end);

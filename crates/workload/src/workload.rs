@@ -7,7 +7,10 @@ use units::Duration;
 use units::random::Stream;
 
 use crate::application::Application;
-use crate::{Bulk, Frames, OnOff, Page, RequestResponse, Sequence, Video};
+use crate::{
+    Abandoning, Bulk, Chunked, Frames, OnOff, Page, RequestResponse, Sequence, Telemetry, Video,
+    WindowPaced,
+};
 
 /// Distribution of times with a mean of a second.
 pub(crate) const SECOND: Distribution<Duration> = Distribution::Exponential {
@@ -68,6 +71,14 @@ kinds! {
     Frames(Frames) = "frames",
     /// The receiving node plays a video by adaptive streaming.
     Video(Video) = "video",
+    /// The sending node is a machine, which answers each question of the receiving node with its data.
+    Telemetry(Telemetry) = "telemetry",
+    /// The receiving node takes a video over many connections, which it gives up one after another.
+    Abandoning(Abandoning) = "abandoning",
+    /// The receiving node takes a video on one connection in bursts, between which it closes its window.
+    WindowPaced(WindowPaced) = "window-paced",
+    /// The receiving node asks for a piece of a video at regular times.
+    Chunked(Chunked) = "chunked",
 }
 
 impl Default for Workload {

@@ -73,6 +73,8 @@ impl TestEngine {
                 Action::Read { .. }
                 | Action::Write { .. }
                 | Action::Finish { .. }
+                | Action::Take { .. }
+                | Action::Abandon { .. }
                 | Action::Record { .. } => {}
             }
         }

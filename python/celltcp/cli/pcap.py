@@ -241,6 +241,55 @@ def compare(first: str, second: str, by: str, notes: str | None, json_file: str 
     tell([asdict(group) for group in groups], json_file, lambda: print_groups(groups, tags))
 
 
+@pcap.command()
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option(
+    "--delay",
+    default="0ms",
+    show_default=True,
+    metavar="TIME",
+    help="Count only what comes this much after a RST, since the base station hears of it later.",
+)
+@click.option(
+    "--hold",
+    default="5s",
+    show_default=True,
+    metavar="TIME",
+    help="Time after a RST in which the tracker discards data.",
+)
+@option("json_file")
+def resets(files: tuple[str, ...], delay: str, hold: str, json_file: str | None) -> None:
+    """Count what a reset tracker at the base station would have kept off the air.
+
+    That is payload from servers that passed after the client had reset the connection. Where the
+    capture is at the client, part of it was on the air already: see --delay.
+    """
+    from dataclasses import asdict
+
+    from celltcp.cli.pcap_table import print_resets
+    from celltcp.pcap.resets import reset_savings
+
+    check_json(json_file)
+    times = (_seconds(delay, "--delay"), _seconds(hold, "--hold"))
+    found = reset_savings(files, delay_s=times[0], hold_s=times[1])
+    document = {**asdict(found), "spared_bytes": found.spared_bytes, "share": found.share}
+    tell(document, json_file, lambda: print_resets(found))
+    for file, offset, reason in found.broken:
+        click.echo(f"celltcp: {file}: broken at byte {offset}: {reason}", err=True)
+    if found.broken:
+        sys.exit(1)
+
+
+def _seconds(text: str, option_name: str) -> float:
+    """Returns a time of the command line, s."""
+    from celltcp.quantities import in_unit
+
+    found = in_unit(text, "s")
+    if found is None:
+        raise click.UsageError(f"{option_name}: {text!r} is not a time such as 30ms")
+    return found
+
+
 def _tagged(name: str, notes: list[Any]) -> pd.DataFrame:
     """Returns the tagged connections of a capture, or of all captures in a folder."""
     from celltcp.pcap import analyse

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from celltcp.pcap import CaptureAnalyses
     from celltcp.pcap.comparison import Group
+    from celltcp.pcap.resets import ResetSavings
 
 #: Columns of a terminal that does not say how many it has.
 _WIDTH = 80
@@ -188,3 +189,45 @@ def print_groups(groups: Sequence[Group], tags: Sequence[str]) -> None:
     console = Console(highlight=False)
     console = console if console.is_terminal else Console(highlight=False, width=_WIDTH)
     console.print(table)
+
+
+#: Connections that are printed with what a tracker would have saved.
+_RESETS = 20
+
+
+def print_resets(found: ResetSavings) -> None:
+    """Prints what a reset tracker would have kept off the air, by connection and in all."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("server", overflow="ellipsis", no_wrap=True, max_width=24)
+    for heading in ("MB", "RST", "late kB", "spared kB", "spared %"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    late = [each for each in found.connections if each.late_bytes]
+    for each in late[:_RESETS]:
+        share = each.spared_bytes / each.bytes_down if each.bytes_down else math.nan
+        table.add_row(
+            each.server,
+            _number(each.bytes_down / 1e6, 2),
+            str(each.resets),
+            _number(each.late_bytes / 1e3, 1),
+            _number(each.spared_bytes / 1e3, 1),
+            _number(100 * share, 1),
+        )
+    console = Console(highlight=False)
+    console = console if console.is_terminal else Console(highlight=False, width=_WIDTH)
+    if late:
+        console.print(table)
+    if len(late) > _RESETS:
+        click.echo(f"{len(late) - _RESETS} more connections: --json -")
+    click.echo(
+        f"{found.all_connections} connections, {len(found.connections)} reset by their clients, "
+        f"{len(late)} with data after that"
+    )
+    click.echo(
+        f"late {found.late_bytes / 1e3:.1f} kB of {found.bytes_down / 1e6:.2f} MB; "
+        f"a reset tracker would have spared {found.spared_bytes / 1e3:.1f} kB "
+        f"({100 * found.share:.2f} %) in "
+        f"{found.spared_segments} segments, and a RST for each"
+    )

@@ -110,6 +110,16 @@ class Measured:
         phases = phases_at(self.way, slots["t_s"] + self.slot_s / 2, slots["run"].map(self._begun))
         return bool((phases == phase).any())
 
+    def frame(self, table: str) -> pd.DataFrame:
+        """Returns a table of the results, kept for the next question."""
+        if table not in self._frames:
+            self._frames[table] = self.comparison.results.tables[table].to_pandas()
+        return self._frames[table]
+
+    @functools.cached_property
+    def _frames(self) -> dict[str, pd.DataFrame]:
+        return {}
+
     @functools.cached_property
     def digests(self) -> dict[int, Digest]:
         """Digests of the radio's log by run."""

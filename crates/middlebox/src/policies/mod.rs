@@ -100,8 +100,11 @@ pub(crate) fn policy(settings: &Middlebox) -> Box<dyn Policy> {
         Kind::Mtcp => Box::new(mtcp()),
         Kind::MtcpPlus => Box::new(MTcpPlus::new(mtcp())),
         Kind::Pam => Box::new(Pam::new(settings.freeze_after())),
-        Kind::Split | Kind::Snoop | Kind::Eln | Kind::Freeze | Kind::AckRegulator => {
-            Box::new(Split)
-        }
+        Kind::Split
+        | Kind::Snoop
+        | Kind::Eln
+        | Kind::Freeze
+        | Kind::AckRegulator
+        | Kind::ResetTracker => Box::new(Split),
     }
 }

@@ -115,6 +115,11 @@ impl Pdcch {
         false
     }
 
+    /// Returns the elements of the region, and how many of them are taken.
+    pub fn elements(&self) -> (u32, u32) {
+        (self.elements, self.taken.count_ones())
+    }
+
     /// Returns the share of the elements taken, 0 to 1.
     pub fn utilisation(&self) -> f64 {
         if self.elements == 0 {

@@ -5,8 +5,11 @@ use std::collections::VecDeque;
 use units::Instant;
 
 use super::Direction;
-use crate::rlc::{Block, Forwarding, Sdu, am, pdcp, um};
+use crate::rlc::{Block, Forwarding, Sdu, Segment, am, pdcp, um};
 use crate::settings::{self, RlcMode};
+
+/// Bytes of a packet that tell its connection and flags: the headers of IPv4 and TCP without options.
+const HEAD: u32 = 40;
 
 /// RLC of one side.
 #[derive(Clone, Debug)]
@@ -51,6 +54,13 @@ impl Rlc {
         match self {
             Self::Am(rlc) => rlc.fill(now, bytes, block),
             Self::Um(rlc) => rlc.fill(bytes, block),
+        }
+    }
+
+    fn discard(&mut self, now: Instant, gone: &dyn Fn(u64) -> bool, out: &mut Vec<u64>) {
+        match self {
+            Self::Am(rlc) => rlc.discard(now, gone, out),
+            Self::Um(rlc) => rlc.discard(gone, out),
         }
     }
 
@@ -153,6 +163,14 @@ impl Numbering {
         }
     }
 
+    /// Returns the name of the packet with a COUNT, if its fate is open.
+    fn name(&self, count: u64) -> Option<u64> {
+        let place = self
+            .under_way
+            .binary_search_by_key(&count, |&(count, _)| count);
+        place.ok().map(|place| self.under_way[place].1)
+    }
+
     /// Restarts for a new connection. Packets of the old one no longer arrive.
     fn restart(&mut self, direction: Direction, fates: &mut Vec<Fate>) {
         fates.extend(self.under_way.drain(..).map(|(_, name)| Fate {
@@ -179,6 +197,8 @@ pub(super) struct Bearer {
     detached: bool,
     /// Uplink PDUs that are sent in the new cell.
     kept_up: Vec<Sdu>,
+    /// Names of uplink packets whose headers the base station has got; `None` if nobody asks for them.
+    heads: Option<Vec<u64>>,
     pdus: Vec<Sdu>,
     confirmed: Vec<Sdu>,
     in_order: Vec<Sdu>,
@@ -195,6 +215,7 @@ impl Bearer {
             forwarded: VecDeque::new(),
             detached: false,
             kept_up: Vec::new(),
+            heads: None,
             pdus: Vec::new(),
             confirmed: Vec::new(),
             in_order: Vec::new(),
@@ -323,6 +344,9 @@ impl Bearer {
         block: &Block,
         fates: &mut Vec<Fate>,
     ) {
+        if direction == Direction::Up {
+            self.note_heads(block);
+        }
         self.pdus.clear();
         self.confirmed.clear();
         let receiving = match direction {
@@ -334,6 +358,47 @@ impl Bearer {
             Rlc::Um(rlc) => rlc.receive(now, block, &mut self.pdus),
         }
         self.pass_up(direction, false, fates);
+    }
+
+    /// Has the names of uplink packets told whose headers arrive.
+    pub(super) fn tell_heads(&mut self) {
+        self.heads = Some(Vec::new());
+    }
+
+    /// Takes the names of uplink packets whose headers have arrived.
+    pub(super) fn take_heads(&mut self) -> impl Iterator<Item = u64> + '_ {
+        self.heads.iter_mut().flat_map(|heads| heads.drain(..))
+    }
+
+    /// Notes the packets whose headers are in `block`: their first segments, if these are long enough.
+    fn note_heads(&mut self, block: &Block) {
+        let Some(heads) = &mut self.heads else {
+            return;
+        };
+        let least = self.up.sn.header() + HEAD;
+        let first = |segment: &&Segment| segment.offset == 0 && segment.len >= least;
+        let begun = block.segments.iter().filter(first);
+        heads.extend(begun.filter_map(|segment| self.up.name(segment.sdu.id)));
+    }
+
+    /// Discards downlink packets that `gone` tells by their names and of which nothing has been sent; returns their
+    /// names.
+    pub(super) fn discard(&mut self, now: Instant, gone: &dyn Fn(u64) -> bool) -> Vec<u64> {
+        let mut names = Vec::new();
+        self.forwarded.retain(|(_, packet)| match packet {
+            Forwarded::Fresh { name, .. } if gone(*name) => {
+                names.push(*name);
+                false
+            }
+            _ => true,
+        });
+        let (down, mut counts) = (&self.down, Vec::new());
+        let of_count = |count: u64| down.name(count).is_some_and(gone);
+        self.base.discard(now, &of_count, &mut counts);
+        names.extend(counts.iter().filter_map(|&count| down.name(count)));
+        let is_open = |(count, _): &(u64, u64)| counts.binary_search(count).is_err();
+        self.down.under_way.retain(is_open);
+        names
     }
 
     fn pass_up(&mut self, direction: Direction, reestablishing: bool, fates: &mut Vec<Fate>) {
@@ -408,7 +473,10 @@ impl Bearer {
         self.down.restart(Direction::Down, fates);
         self.up.restart(Direction::Up, fates);
         fates.extend(self.fresh().map(lost));
-        *self = Self::new(self.settings, self.down.sn);
+        *self = Self {
+            heads: self.heads.take(),
+            ..Self::new(self.settings, self.down.sn)
+        };
     }
 
     /// Returns whether RLC has given up.

@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 
+use super::report::{ControlRecord, UplinkSignals};
 use super::{RanConfig, UserId};
+use crate::handover::CellId;
 use crate::mac::pdcch::Pdcch;
 use crate::mac::scheduler::{Demand, Scheduler};
 
@@ -15,6 +17,8 @@ pub(super) struct CellState {
     pub(super) uplink_taken: VecDeque<(u64, u32)>,
     /// User whose turn it is in the uplink.
     pub(super) uplink_turn: usize,
+    /// Signals of this TTI.
+    pub(super) signals: UplinkSignals,
     pub(super) demands: Vec<Demand>,
     pub(super) rates: Vec<f32>,
     pub(super) assignment: Vec<u16>,
@@ -29,9 +33,22 @@ impl CellState {
             control: Pdcch::new(config.air.control_elements),
             uplink_taken: VecDeque::new(),
             uplink_turn: 0,
+            signals: UplinkSignals::default(),
             demands: Vec::new(),
             rates: Vec::new(),
             assignment: vec![0; groups.len()],
+        }
+    }
+
+    /// Returns the record of the signalling in this TTI.
+    pub(super) fn record(&self, cell: CellId) -> ControlRecord {
+        let (elements, taken) = self.control.elements();
+        ControlRecord {
+            cell,
+            elements,
+            taken,
+            blocked: self.control.blocked(),
+            uplink: self.signals,
         }
     }
 

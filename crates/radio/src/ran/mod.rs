@@ -21,4 +21,4 @@ pub use bearer::Fate;
 pub use config::{Channel, Direction, RanConfig, User, UserId};
 pub use hints::RadioHints;
 pub use network::{Outcome, Ran};
-pub use report::{BlockRecord, ConnectionEvent, TtiRecord};
+pub use report::{BlockRecord, ConnectionEvent, ControlRecord, TtiRecord, UplinkSignals};

@@ -5,7 +5,7 @@ use units::{Bytes, Instant};
 use super::bearer::Fate;
 use super::cell::CellState;
 use super::downlink::{self, Sending};
-use super::report::{BlockRecord, ConnectionEvent, TtiRecord};
+use super::report::{BlockRecord, ConnectionEvent, ControlRecord, TtiRecord};
 use super::user::UserState;
 use super::{Direction, RadioHints, RanConfig, UserId, connection, uplink};
 use crate::phy::{Modulation, effective_sinr_mi};
@@ -19,6 +19,11 @@ pub struct Outcome {
     pub events: Vec<(UserId, ConnectionEvent)>,
     /// TTIs of users that are observed, where a log is wanted.
     pub log: Vec<TtiRecord>,
+    /// Uplink packets of which a base station has got the headers, before their fates; none unless
+    /// [`Ran::tell_heads`] has asked for them.
+    pub heads: Vec<(UserId, u64)>,
+    /// Signalling of cells, where the settings ask for it.
+    pub control: Vec<ControlRecord>,
 }
 
 /// Radio access network: cells, users, and the links between them.
@@ -38,6 +43,8 @@ pub struct Ran {
     events: Vec<ConnectionEvent>,
     scratch: Vec<f32>,
     blocks: Vec<(UserId, Direction, BlockRecord)>,
+    /// Resource blocks of each cell that its members use in this TTI, by direction.
+    taken: Vec<[u32; 2]>,
 }
 
 impl Ran {
@@ -55,6 +62,7 @@ impl Ran {
         }
         Self {
             activity: vec![1.0; cells.len()],
+            taken: vec![[0; 2]; cells.len()],
             tti: 0,
             users,
             cells,
@@ -99,6 +107,19 @@ impl Ran {
             return true;
         }
         user.bearer.enqueue(direction, name, bytes)
+    }
+
+    /// Has [`Outcome::heads`] filled from now on.
+    pub fn tell_heads(&mut self) {
+        for user in &mut self.users {
+            user.bearer.tell_heads();
+        }
+    }
+
+    /// Discards packets towards a user that `gone` tells by their names and of which nothing has been sent
+    /// (TS 36.322 clause 5.3), and returns their names. They have no other fate.
+    pub fn discard(&mut self, now: Instant, user: UserId, gone: &dyn Fn(u64) -> bool) -> Vec<u64> {
+        self.users[user as usize].bearer.discard(now, gone)
     }
 
     /// Packets and bytes that wait for their first transmission.
@@ -167,6 +188,8 @@ impl Ran {
             }
             user.awake = user.drx.as_mut().is_none_or(|drx| drx.start(tti));
             let id = user.id;
+            let heads = user.bearer.take_heads();
+            outcome.heads.extend(heads.map(|name| (id, name)));
             outcome
                 .fates
                 .extend(self.fates.drain(..).map(|fate| (id, fate)));
@@ -178,6 +201,12 @@ impl Ran {
         self.uplink(tti, now);
         self.measure(tti, now);
         self.observe(tti, now, outcome);
+        if self.config.radio.control_log == Some(true) {
+            let cells = (0..).zip(&self.cells);
+            outcome
+                .control
+                .extend(cells.map(|(cell, state)| state.record(cell)));
+        }
         self.blocks.clear();
         self.tti += 1;
     }
@@ -233,20 +262,25 @@ impl Ran {
 
     /// Follows what observed users could have got, and writes the log.
     fn observe(&mut self, tti: u64, now: Instant, outcome: &mut Outcome) {
+        for (cell, taken) in self.cells.iter().zip(&mut self.taken) {
+            *taken = [0, 1].map(|direction| {
+                let members = cell.members.iter().flatten();
+                let prbs = members.map(|&user| self.users[user as usize].prbs_now[direction]);
+                prbs.map(u32::from).sum()
+            });
+        }
         for index in 0..self.users.len() {
             if !self.users[index].observed {
                 continue;
             }
-            let cell = self.users[index].mobility.serving();
-            let taken = |direction: usize| -> u32 {
-                let cell = self.cells[cell as usize].members.iter().flatten();
-                cell.filter(|&&other| other as usize != index)
-                    .map(|&other| u32::from(self.users[other as usize].prbs_now[direction]))
-                    .sum()
-            };
-            let free =
-                [0, 1].map(|direction| self.config.air.prbs().saturating_sub(taken(direction)));
             let user = &mut self.users[index];
+            let serving = user.mobility.serving();
+            // A user between two cells is a member of neither, and has no blocks.
+            let free = [0, 1].map(|direction| {
+                let taken = self.taken[serving as usize][direction];
+                let others = taken - u32::from(user.prbs_now[direction]);
+                self.config.air.prbs().saturating_sub(others)
+            });
             user.look(tti, now, &self.config, &self.activity);
             user.follow(tti, now, free, &self.config);
             if self.config.radio.log {

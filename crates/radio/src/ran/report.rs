@@ -30,6 +30,32 @@ pub struct TtiRecord {
     pub queue_packets: u32,
 }
 
+/// Signalling of one cell in one TTI.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct ControlRecord {
+    /// Cell of the record.
+    pub cell: CellId,
+    /// Control channel elements of the PDCCH.
+    pub elements: u32,
+    /// Elements that carry messages.
+    pub taken: u32,
+    /// Messages that found no place.
+    pub blocked: u32,
+    /// Counts of the uplink.
+    pub uplink: UplinkSignals,
+}
+
+/// Signals of the uplink of one cell in one TTI.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct UplinkSignals {
+    /// Buffer status reports that UEs have sent.
+    pub reports: u32,
+    /// Scheduling requests and random accesses that UEs have sent.
+    pub requests: u32,
+    /// Grants that UEs were given.
+    pub grants: u32,
+}
+
 /// A transport block on air.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct BlockRecord {

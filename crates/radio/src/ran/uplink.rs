@@ -4,7 +4,7 @@ use units::Instant;
 
 use super::cell::CellState;
 use super::downlink::{VERSIONS, announce, combine, settle};
-use super::report::BlockRecord;
+use super::report::{BlockRecord, UplinkSignals};
 use super::user::{Granted, UserState};
 use super::{Direction, RanConfig};
 use crate::mac::harq::Reception;
@@ -16,6 +16,10 @@ use crate::settings::Access;
 /// (TS 36.213 gives both sides four subframes).
 const REQUEST_TO_GRANT: u64 = 4;
 
+/// TTIs from a report that a UE sends without a grant to the earliest grant by it: four until it is decoded, as for
+/// requests, and the grant goes out with the next control region.
+const REPORT_TO_GRANT: u64 = 5;
+
 /// Runs the uplink of a cell and its users in `tti`, and reports each block to `told`.
 pub(super) fn run(
     cell: &mut CellState,
@@ -25,6 +29,7 @@ pub(super) fn run(
     mut told: impl FnMut(&mut UserState, BlockRecord),
 ) {
     cell.expire_uplink(tti);
+    cell.signals = UplinkSignals::default();
     let open = config.air.is_uplink(tti);
     for member in cell.members.iter().flatten() {
         let user = &mut users[*member as usize];
@@ -33,7 +38,7 @@ pub(super) fn run(
         if !user.mobility.is_connected() {
             continue;
         }
-        ask(user, config, tti, now);
+        ask(user, config, (tti, now), &mut cell.signals);
     }
     if open {
         for index in 0..cell.members.len() {
@@ -102,6 +107,8 @@ pub(super) fn run(
         cell.take_uplink(target, prbs);
         cell.uplink_turn = place + 1;
         build(user, process, (mcs, prbs), config, (tti, now, target));
+        cell.signals.grants += u32::from(!configured);
+        cell.signals.reports += u32::from(user.up.payload(process).report.is_some());
         if configured {
             let record = transmit(user, process, cell, config, (tti, now));
             told(user, record);
@@ -122,24 +129,41 @@ fn grant_delay(config: &RanConfig) -> u64 {
 }
 
 /// Sends scheduling requests, and reports that need no grant.
-fn ask(user: &mut UserState, config: &RanConfig, tti: u64, now: Instant) {
+fn ask(
+    user: &mut UserState,
+    config: &RanConfig,
+    (tti, now): (u64, Instant),
+    signals: &mut UplinkSignals,
+) {
     let Some(reporting) = &mut user.reporting else {
         return;
     };
     reporting.set_buffered(user.bearer.available(Direction::Up, now));
     match reporting.poll(tti) {
-        Some(Signal::Report(report)) => user.ledger.report(tti, report.bytes),
+        Some(Signal::Report(report)) => {
+            signals.reports += 1;
+            user.reports.push_back((tti, report.bytes));
+        }
         Some(Signal::Request) => {
+            signals.requests += 1;
             user.requests.push_back(tti + REQUEST_TO_GRANT);
             if let Some(drx) = &mut user.drx {
                 drx.set_request_pending(true);
             }
         }
         Some(Signal::RandomAccess) => {
+            signals.requests += 1;
             let answer = config.ttis(config.radio.uplink.random_access);
             user.requests.push_back(tti + answer);
         }
         None => {}
+    }
+    while let Some(&(sent, bytes)) = user.reports.front()
+        && sent + REPORT_TO_GRANT <= tti
+    {
+        user.reports.pop_front();
+        // It does not count what grants before it carry, which is under way until four subframes later.
+        user.ledger.report(sent + GRANT_TO_TRANSMISSION, bytes);
     }
     while user.requests.front().is_some_and(|&due| due <= tti) {
         user.requests.pop_front();

@@ -95,6 +95,8 @@ pub(super) struct UserState {
     pub(super) repeats: VecDeque<u64>,
     /// Grants that answer requests, and when they can be given.
     pub(super) requests: VecDeque<u64>,
+    /// Reports that were sent without a grant and are not decoded yet: the TTI and the bytes.
+    pub(super) reports: VecDeque<(u64, u64)>,
     pub(super) reporting: Option<uplink::Ue>,
     pub(super) ledger: Ledger,
     pub(super) drx: Option<Drx>,
@@ -195,6 +197,7 @@ impl UserState {
             last_uplink: None,
             repeats: VecDeque::new(),
             requests: VecDeque::new(),
+            reports: VecDeque::new(),
             reporting: config.reporting(id),
             ledger: Ledger::default(),
             drx: config.drx(),
@@ -278,6 +281,7 @@ impl UserState {
         self.repeats.clear();
         self.last_uplink = None;
         self.requests.clear();
+        self.reports.clear();
         self.ledger = Ledger::default();
         self.reporting = config.reporting(self.id);
         self.drx = config.drx();

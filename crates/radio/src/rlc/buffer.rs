@@ -94,6 +94,21 @@ impl Buffer {
         (data, elements)
     }
 
+    /// Removes the SDUs that `gone` tells by their number and of which nothing has been sent (clause 5.3); appends the
+    /// numbers to `out`.
+    pub(super) fn discard(&mut self, gone: &dyn Fn(u64) -> bool, out: &mut Vec<u64>) {
+        let mut begun = self.sent > 0;
+        let bytes = &mut self.bytes;
+        self.sdus.retain(|sdu| {
+            let stays = core::mem::take(&mut begun) || !gone(sdu.id);
+            if !stays {
+                *bytes -= u64::from(sdu.len);
+                out.push(sdu.id);
+            }
+            stays
+        });
+    }
+
     /// Empties the buffer and appends the SDUs to `out`: first the one sent in part, if `with_begun`.
     pub(super) fn drain(&mut self, with_begun: bool, out: &mut Vec<Sdu>) {
         let begun = usize::from(self.sent > 0 && !with_begun);

@@ -74,6 +74,12 @@ impl Entity {
         self.buffer.push(sdu)
     }
 
+    /// Discards the SDUs that `gone` tells by their number and of which nothing has been sent (clause 5.3); appends the
+    /// numbers to `out`.
+    pub fn discard(&mut self, gone: &dyn Fn(u64) -> bool, out: &mut Vec<u64>) {
+        self.buffer.discard(gone, out);
+    }
+
     /// Returns the number of SDUs that have not been sent completely.
     pub fn queued_packets(&self) -> usize {
         self.buffer.packets()

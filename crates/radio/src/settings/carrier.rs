@@ -209,6 +209,16 @@ impl Radio {
         self.ues.iter().flat_map(Ue::nodes)
     }
 
+    /// Ending of a name that stands for all nodes of a UE.
+    pub const EACH: &str = "-*";
+
+    /// Returns the nodes that `text` stands for: those of the UE that it names before the ending [`Self::EACH`].
+    pub fn each(&self, text: &str) -> Option<Vec<String>> {
+        let name = text.strip_suffix(Self::EACH)?;
+        let ue = self.ues.iter().find(|ue| ue.name == name)?;
+        (!ue.is_every_vehicle()).then(|| ue.nodes().collect())
+    }
+
     /// Whether the node of that name may be one of all vehicles of a file.
     pub fn may_be_vehicle(&self, node: &str) -> bool {
         let mut every = self.ues.iter().filter(|ue| ue.is_every_vehicle());

@@ -72,6 +72,10 @@ table! {
         pub control_symbols: u32 = 1,
         /// Whether every TTI of the phone is recorded; default false.
         pub log: bool,
+        /// Whether the use of the control channel in each TTI and the delay of each packet of the uplink are recorded;
+        /// unset: not.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub control_log: Option<bool>,
         /// Scheduling and link adaptation of the downlink.
         pub downlink: Downlink,
         /// Hybrid ARQ.

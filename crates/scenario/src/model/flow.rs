@@ -11,7 +11,8 @@ table! {
     pub struct Flow {
         /// Name in results; default "flow-1", "flow-2" and so on.
         pub name: String,
-        /// Node that sends; default "server".
+        /// Node that sends; default "server". One of from and to may be the nodes of a UE with a count, as "machine-*": then
+        /// there is such a flow for each of them.
         pub from: String = "server".to_owned(),
         /// Node that receives; default "phone".
         pub to: String = "phone".to_owned(),

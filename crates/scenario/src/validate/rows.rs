@@ -16,11 +16,8 @@ const MOST: u64 = 8 << 30;
 
 /// Checks that slots, samples and connections make no more rows than fit in memory.
 pub(super) fn check(scenario: &Scenario) -> Result<(), Wrong> {
-    let connections: u64 = scenario
-        .flows
-        .iter()
-        .map(|flow| u64::from(flow.count))
-        .sum();
+    let flows = &scenario.spread().flows;
+    let connections: u64 = flows.iter().map(|flow| u64::from(flow.count)).sum();
     let times = |interval: Duration| scenario.duration.as_nanos() / interval.as_nanos().max(1);
     let needs = |rows: u64, size: u64| rows.saturating_mul(connections).saturating_mul(size);
     let crowd = needs(1, CONNECTION);

@@ -28,16 +28,24 @@ pub(super) fn check_flows(scenario: &Scenario) -> Result<(), Wrong> {
         let radio = scenario.radio.as_ref();
         radio.is_some_and(|radio| radio.may_be_vehicle(node))
     };
+    let is_each = |node: &str| {
+        let radio = scenario.radio.as_ref();
+        radio.is_some_and(|radio| radio.each(node).is_some())
+    };
     let nodes: Vec<&str> = nodes.into_iter().collect();
     let mut names = BTreeMap::new();
     for (index, flow) in scenario.flows.iter().enumerate() {
         let field = |name: &str| format!("flows.{index}.{name}");
         config::unique(&mut names, &flow.name, field("name"))?;
         for (name, node) in [("from", &flow.from), ("to", &flow.to)] {
-            if !nodes.contains(&node.as_str()) && !is_vehicle(node) {
+            if !nodes.contains(&node.as_str()) && !is_vehicle(node) && !is_each(node) {
                 let message = format!("{node:?} is not a node; allowed: {}", nodes.join(", "));
                 return refuse(field(name), message);
             }
+        }
+        if is_each(&flow.from) && is_each(&flow.to) {
+            let message = format!("{:?} is many nodes, as from is; allowed: one node", flow.to);
+            return refuse(field("to"), message);
         }
         if flow.from == flow.to {
             let message = format!(

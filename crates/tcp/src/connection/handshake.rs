@@ -16,6 +16,11 @@ const DEFAULT_MSS: u32 = 536;
 const LEAST_SEGMENT: u32 = 8;
 
 impl Connection {
+    /// Returns how often a time-out has had the SYN or SYN-ACK of this end sent again.
+    pub fn handshake_timeouts(&self) -> u32 {
+        self.handshake_tries.saturating_sub(1)
+    }
+
     /// Handles a SYN in LISTEN (RFC 9293 §3.10.7.2).
     pub(super) fn on_request(&mut self, now: Instant, segment: &Segment) {
         if !segment.flags.contains(Flags::SYN) || segment.flags.contains(Flags::RST) {

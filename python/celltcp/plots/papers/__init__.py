@@ -13,6 +13,7 @@ from celltcp.plots.papers.choices import choice_panels
 from celltcp.plots.papers.courses import position_panels, time_panels
 from celltcp.plots.papers.distributions import ecdf_panels
 from celltcp.plots.papers.gains import gain_panels
+from celltcp.plots.papers.loads import load_panels
 from celltcp.plots.papers.points import scatter_panels
 from celltcp.plots.papers.schemes import transition_panels, zone_panels
 from celltcp.plots.papers.spiders import spider_panels
@@ -43,6 +44,7 @@ _FORMS: dict[str, tuple[Callable[[Outcome], list[Panel]], int, float]] = {
     "legs": (leg_panels, 2, 2.6),
     "choices": (choice_panels, 1, 3.2),
     "capabilities": (capability_panels, 1, 3.6),
+    "load": (load_panels, 2, 2.8),
 }
 
 #: Most letters of a line of the title.

@@ -68,6 +68,18 @@ impl Transmitter {
         self.buffer.push(sdu)
     }
 
+    /// Discards SDUs of which nothing has been sent. If that empties the buffer, the PDU that asks for a status report
+    /// has gone with them: t-PollRetransmit then has the last one sent again.
+    pub(super) fn discard(&mut self, now: Instant, gone: &dyn Fn(u64) -> bool, out: &mut Vec<u64>) {
+        let before = out.len();
+        self.buffer.discard(gone, out);
+        let drained = out.len() > before && self.buffer.is_empty();
+        if drained && !self.window.is_empty() && self.poll_retransmit == Instant::NEVER {
+            self.polled = self.next() - 1;
+            self.poll_retransmit = now + self.config.poll_retransmit;
+        }
+    }
+
     pub(super) fn buffer(&self) -> &Buffer {
         &self.buffer
     }

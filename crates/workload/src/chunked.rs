@@ -1,0 +1,95 @@
+//! Chunked client: asks for a piece of a video at regular times, on one connection.
+
+use config::{Wrong, positive, table};
+use units::random::Stream;
+use units::{Bytes, Duration, Instant};
+
+use crate::application::{Application, Command, End};
+use crate::workload::{Settings, at_least_one};
+
+table! {
+    /// Client that asks for a piece every so often (Kim 2016, section 4.3.2). A piece that takes longer is followed by
+    /// the next at once.
+    pub struct Chunked {
+        /// Payload of each request; default 500B.
+        pub request: Bytes = Bytes::new(500),
+        /// Size of a piece; default 2.5MB, which is 2 Mbit/s.
+        pub piece: Bytes = Bytes::new(2_500_000),
+        /// Time from request to request; default 10s.
+        pub period: Duration = Duration::from_secs(10),
+        /// Number of pieces; unset: as many as fit into the run.
+        pub count: Option<u32>,
+    }
+}
+
+impl Settings for Chunked {
+    fn check(&self) -> Result<(), Wrong> {
+        positive("request", self.request)?;
+        positive("piece", self.piece)?;
+        positive("period", self.period)?;
+        at_least_one("count", self.count, "1 piece or more")
+    }
+
+    fn is_random(&self) -> bool {
+        false
+    }
+
+    fn application(&self, _: Stream) -> Box<dyn Application> {
+        Box::new(Client {
+            config: self.clone(),
+            asked: 0,
+            asked_at: Instant::ZERO,
+        })
+    }
+}
+
+/// Chunked client of a flow.
+struct Client {
+    config: Chunked,
+    asked: u32,
+    asked_at: Instant,
+}
+
+impl Application for Client {
+    fn wake(&mut self, now: Instant, out: &mut Vec<Command>) {
+        if self.asked == 0 {
+            out.push(Command::Open);
+        }
+        self.asked += 1;
+        self.asked_at = now;
+        out.push(Command::Send(End::Client, self.config.request.get()));
+    }
+
+    fn received(&mut self, now: Instant, end: End, _: u64, out: &mut Vec<Command>) {
+        out.push(match end {
+            End::Server => Command::Send(End::Server, self.config.piece.get()),
+            End::Client if self.config.count.is_some_and(|count| self.asked >= count) => {
+                Command::Close(End::Client)
+            }
+            End::Client => Command::WakeAt(now.max(self.asked_at + self.config.period)),
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::random::Purpose;
+
+    fn at(seconds: u64) -> Instant {
+        Instant::ZERO + Duration::from_secs(seconds)
+    }
+
+    #[test]
+    fn a_piece_is_asked_for_every_period_or_as_soon_as_the_last_one_is_there() {
+        let mut client = Chunked::default().application(Stream::new(1, Purpose::Workload, 0));
+        let mut out = Vec::new();
+        client.wake(at(0), &mut out);
+        client.received(at(1), End::Server, 500, &mut out);
+        client.received(at(4), End::Client, 2_500_000, &mut out);
+        assert_eq!(out.last(), Some(&Command::WakeAt(at(10))));
+        client.wake(at(10), &mut out);
+        client.received(at(23), End::Client, 2_500_000, &mut out);
+        assert_eq!(out.last(), Some(&Command::WakeAt(at(23))));
+    }
+}

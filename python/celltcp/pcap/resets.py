@@ -1,0 +1,148 @@
+"""Resets: what a reset tracker at the base station would have kept off the air, from a capture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from celltcp._core import CaptureAnalysis, CelltcpError
+
+#: Flags of TCP.
+_RST = 0x04
+
+#: Records read at a time.
+_PIECE = 200_000
+
+
+@dataclass
+class ResetConnection:
+    """A connection that its client has reset, and what came after."""
+
+    file: str
+    connection: int
+    #: Time of the first RST of the client, s since the first packet of the connection.
+    reset_s: float
+    client: str = ""
+    server: str = ""
+    #: Payload from the server, each byte once.
+    bytes_down: int = 0
+    #: RST segments of the client.
+    resets: int = 0
+    #: Segments with payload from the server after the first RST, and their payload.
+    late_segments: int = 0
+    late_bytes: int = 0
+    #: Those of them that a tracker would have discarded.
+    spared_segments: int = 0
+    spared_bytes: int = 0
+
+
+@dataclass
+class ResetSavings:
+    """What a reset tracker would have saved in captures."""
+
+    #: Time from a RST at the capture to the first segment that a tracker drops, and to the last, s.
+    delay_s: float
+    hold_s: float
+    #: Payload from servers, of all connections.
+    bytes_down: int = 0
+    all_connections: int = 0
+    connections: list[ResetConnection] = field(default_factory=list)
+    #: Captures that are broken: file, byte and reason.
+    broken: list[tuple[str, int, str]] = field(default_factory=list)
+
+    @property
+    def late_bytes(self) -> int:
+        """Payload that came after a RST of the client."""
+        return sum(each.late_bytes for each in self.connections)
+
+    @property
+    def spared_bytes(self) -> int:
+        """Payload that a tracker would have discarded."""
+        return sum(each.spared_bytes for each in self.connections)
+
+    @property
+    def spared_segments(self) -> int:
+        """Segments with that payload, each of which the client answers by a RST."""
+        return sum(each.spared_segments for each in self.connections)
+
+    @property
+    def share(self) -> float:
+        """Spared payload, as a share of all payload from servers."""
+        return self.spared_bytes / self.bytes_down if self.bytes_down else 0.0
+
+
+def reset_savings(
+    files: Sequence[str | Path], *, delay_s: float = 0.0, hold_s: float = 5.0
+) -> ResetSavings:
+    """Returns what a tracker would have saved: data from servers after the first RST of their clients.
+
+    Args:
+        files: captures; `-` is the standard input.
+        delay_s: time in which data still comes after a RST, since the base station learns of it later.
+        hold_s: time after which the tracker forgets a connection.
+
+    Raises:
+        CelltcpError: if a file cannot be opened, or the times are impossible.
+    """
+    if not 0.0 <= delay_s < hold_s:
+        raise CelltcpError(
+            f"delay {delay_s} s: allowed: 0 s to the time that the tracker holds, {hold_s} s"
+        )
+    savings = ResetSavings(delay_s, hold_s)
+    for name in files:
+        _read(str(name), savings)
+    savings.connections.sort(key=lambda each: (-each.spared_bytes, -each.late_bytes, each.connection))
+    return savings
+
+
+def _read(file: str, savings: ResetSavings) -> None:
+    analysis = CaptureAnalysis(file, segments=True)
+    found: dict[int, ResetConnection] = {}
+    goes_on = True
+    while goes_on:
+        goes_on = analysis.advance(_PIECE)
+        tables = analysis.take_tables()
+        _take_segments(_frame(tables["segments"]), file, savings, found)
+        for row in pa.record_batch(tables["connections"]).to_pylist():
+            savings.all_connections += 1
+            savings.bytes_down += row["bytes_down"]
+            if each := found.get(row["connection"]):
+                each.client, each.server = row["client"], row["server"]
+                each.bytes_down = row["bytes_down"]
+    if broken := analysis.summary()["broken"]:
+        savings.broken.append((file, *broken))
+    savings.connections += found.values()
+
+
+def _frame(table: Any) -> pd.DataFrame:
+    frame: pd.DataFrame = pa.record_batch(table).to_pandas()
+    return frame
+
+
+def _take_segments(
+    rows: pd.DataFrame, file: str, savings: ResetSavings, found: dict[int, ResetConnection]
+) -> None:
+    """Adds the segments of a piece, which are in the order of time."""
+    resets = rows[(rows["up"] == 1) & (rows["flags"] & _RST > 0)]
+    for number, mine in resets.groupby("connection")["t_s"]:
+        each = found.setdefault(
+            int(str(number)), ResetConnection(file, int(str(number)), float(mine.min()))
+        )
+        each.resets += len(mine)
+    data = rows[(rows["up"] == 0) & (rows["len"] > 0) & rows["connection"].isin(list(found))]
+    for number, segments in data.groupby("connection"):
+        each = found[int(str(number))]
+        since = segments["t_s"].to_numpy(float) - each.reset_s
+        size = segments["len"].to_numpy(np.int64)
+        late = since > 0
+        spared = late & (since >= savings.delay_s) & (since <= savings.hold_s)
+        each.late_segments += int(late.sum())
+        each.late_bytes += int(size[late].sum())
+        each.spared_segments += int(spared.sum())
+        each.spared_bytes += int(size[spared].sum())
