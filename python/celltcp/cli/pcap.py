@@ -282,7 +282,7 @@ def resets(files: tuple[str, ...], delay: str, hold: str, json_file: str | None)
 
 def _seconds(text: str, option_name: str) -> float:
     """Returns a time of the command line, s."""
-    from celltcp.quantities import in_unit
+    from celltcp._core import in_unit
 
     found = in_unit(text, "s")
     if found is None:
