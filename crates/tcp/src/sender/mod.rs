@@ -28,6 +28,7 @@ mod tlp;
 mod transmit;
 mod undo;
 mod usage;
+mod wheel;
 
 use std::collections::VecDeque;
 

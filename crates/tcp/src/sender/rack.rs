@@ -5,7 +5,8 @@ use units::{Duration, Instant};
 use super::loss::INITIAL_REORDERING;
 use super::rtt::micros_between;
 use super::scoreboard::Sent;
-use super::{AckEffects, Sender};
+use super::timers::TIMEOUT_MIN;
+use super::{AckEffects, Sender, wheel};
 use cca::CaState;
 
 /// Recoveries for which a widened reordering window lasts (RFC 8985 §6.2 step 4).
@@ -110,7 +111,7 @@ impl Sender {
     }
 
     /// Marks the losses that RACK detects, and sets the reordering timer for segments that it cannot judge
-    /// yet (RFC 8985 §6.2 step 5).
+    /// yet (RFC 8985 §6.2 step 5). The timer ends on a tick, like in Linux.
     pub(super) fn detect_loss(&mut self, now: Instant, effects: &mut AckEffects) {
         if self.lacks_sack() {
             self.mark_head_lost(effects.una_advanced);
@@ -124,8 +125,8 @@ impl Sender {
         effects.lost_retransmission |= lost_retransmission;
         if let Some(wait) = wait {
             effects.timer_is_due = false;
-            let wait = wait + super::timers::TIMEOUT_MIN;
-            self.timer.set_reordering(now + wait.min(self.rto()));
+            let wait = (wait + TIMEOUT_MIN).min(self.rto());
+            self.timer.set_reordering(wheel::end(now, wait));
         }
     }
 
@@ -162,6 +163,47 @@ impl Sender {
 #[cfg(test)]
 mod tests {
     use super::{PERSISTENCE, Rack};
+    use crate::config::TcpConfig;
+    use crate::sender::{AckInput, Ending, Sender};
+    use cca::{Congestion, Window, cca_by_name};
+    use units::random::{Purpose, Stream};
+    use units::{Duration, Instant};
+
+    /// Linux `tcp_rack_mark_lost`: the timer counts ticks. A quarter of the RTT and two ticks are 14.5 ms, so 15 ticks;
+    /// the tick in which the timer is set does not count.
+    #[test]
+    fn the_reordering_timer_ends_on_a_tick() {
+        let rtt = Duration::from_millis(50);
+        let config = TcpConfig::default();
+        let mss = u64::from(config.mss);
+        let window = Window::new(
+            config.mss,
+            10,
+            Stream::new(1, Purpose::CongestionControl, 0),
+        );
+        let reno = cca_by_name("reno").expect("a CCA of ours");
+        let mut sender = Sender::new(config, Congestion::new(window, reno), 0);
+        let start = Instant::ZERO + rtt;
+        sender.establish(start, Some(rtt), 1 << 20);
+        sender.write(start, 10 * mss, Ending::Message);
+        let input = AckInput {
+            ack: 0,
+            seq: 0,
+            window: 1 << 20,
+            sack: &[(mss, 2 * mss)],
+            echo_ms: None,
+            timestamps: None,
+            is_news: false,
+            ecn_echo: false,
+            radio_loss: false,
+        };
+        sender.on_ack(start + rtt + Duration::from_micros(300), &input);
+        assert!(sender.waits_for_reordering());
+        assert_eq!(
+            sender.deadline(),
+            Instant::ZERO + Duration::from_millis(116)
+        );
+    }
 
     /// RFC 8985 §6.2 step 4: a D-SACK widens the window once per round trip, for sixteen recoveries.
     #[test]
