@@ -73,3 +73,37 @@ def test_other_comparisons_do_not() -> None:
     weighed = Comparison(plain.results, ["1/5/1"])
     assert set(weighed.recommendation) == {"goodput", "balanced", "delay", "1/5/1"}
     assert weighed.summary["pm_1/5/1"]["mean"].notna().all()
+
+
+def test_bounds_and_completions_are_requirements() -> None:
+    assert requirement_of("goodput@0.1s") == "goodput@100ms"
+    assert requirement_of("delay@500kbps") == "delay@0.5Mbps"
+    for wrong in ("goodput@2Mbps", "delay@100ms", "delay@0Mbps"):
+        with pytest.raises(CelltcpError, match=r"goodput@100ms, delay@RATE such as delay@2Mbps"):
+            requirement_of(wrong)
+
+
+def test_a_bounded_requirement_is_measured_slot_by_slot() -> None:
+    wanted = ["goodput@100ms", "delay@100Mbps", "power"]
+    plain = compare("steady-20-68", "cubic,copa", 1, duration="6s")
+    runs = Comparison(plain.results, wanted).runs.set_index("cca")
+    slots = plain.slots[plain.slots["cca"] == "cubic"]
+    within = slots["goodput_mbps"].where(slots["rtt_mean_ms"] <= 100, 0.0)
+    assert runs["goodput@100ms"]["cubic"] == pytest.approx(within.mean())
+    reached = slots["b"] * (slots["goodput_mbps"] / 100).clip(upper=1.0)
+    assert runs["delay@100Mbps"]["cubic"] == pytest.approx(reached.mean())
+    power = slots["goodput_mbps"] / (slots["rtt_mean_ms"] / 1e3) ** 0.5
+    assert runs["power"]["cubic"] == pytest.approx(power.mean())
+    # CUBIC fills the buffer, Copa does not.
+    assert runs["goodput@100ms"]["copa"] > runs["goodput@100ms"]["cubic"]
+
+
+def test_completions_are_those_of_the_flow_under_test() -> None:
+    lineup = "cubic,auto:requirement=fct,flow_size=100kB"
+    change = ['flows=[{workload={kind="bulk",bytes="100kB"}}]']
+    found = compare("steady-20-68", lineup, 1, duration="3s", set=change)
+    assert found.requirements["fct"] == "completions_per_s"
+    times = found.flows.set_index("run")["completion_s"]
+    assert found.runs["completions_per_s"].tolist() == pytest.approx((1 / times).tolist())
+    endless = Comparison(compare("steady-20-68", "cubic", 1, duration="2s").results, ["fct"])
+    assert endless.runs["completions_per_s"].isna().all()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import pandas as pd
 import pyarrow as pa
 
-from celltcp._core import parse_requirement
+from celltcp._core import parse_requirement, requirement_measure
 from celltcp._core import weighted_pm as pm_of_parts
 from celltcp.lineups import lineup_of
 
@@ -34,25 +35,58 @@ class Weights(NamedTuple):
         """Name of PM with these weights among the metrics."""
         return f"pm_{self}"
 
+    def measure(self, slots: pd.DataFrame) -> pd.Series:
+        """Returns PM with these weights of each slot."""
+        return weighted_pm(slots, self)
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """A requirement whose measure the native part computes: `goodput@RTT`, `delay@RATE`, `power`."""
+
+    text: str
+
+    @property
+    def metric(self) -> str:
+        """Name among the metrics."""
+        return self.text
+
+    def measure(self, slots: pd.DataFrame) -> pd.Series:
+        """Returns the measure of each slot."""
+        columns = ["goodput_mbps", "rtt_mean_ms", "a", "b", "c"]
+        batch = pa.RecordBatch.from_pandas(slots[columns].astype("float64"), preserve_index=False)
+        return pd.Series(pa.array(requirement_measure(batch, self.text)).to_numpy(), index=slots.index)
+
+
+#: Requirement that flows complete soon, and its metric: completions per second, one over the mean time.
+COMPLETION = "fct"
+COMPLETIONS = "completions_per_s"
+
 
 def requirement_of(text: str) -> str:
-    """Returns a requirement in its normal form: `"delay"`, or weights as `"1/5/1"`.
+    """Returns a requirement in its normal form: `"delay"`, `"goodput@100ms"`, or weights as `"1/5/1"`.
 
     Raises:
-        CelltcpError: if it is neither a named one nor three weights.
+        CelltcpError: if it is none.
     """
     return parse_requirement(text)[0]
 
 
 def metric_of(requirement: str) -> str:
     """Returns the metric of a requirement, as `requirement_of` writes it."""
-    return REQUIREMENTS.get(requirement) or f"pm_{requirement}"
+    if requirement == COMPLETION:
+        return COMPLETIONS
+    return REQUIREMENTS.get(requirement) or _derived(requirement).metric
 
 
-def weights_among(requirements: Iterable[str]) -> list[Weights]:
-    """Returns the weights among these requirements, each once."""
-    found = (each for each in requirements if each not in REQUIREMENTS)
-    return [Weights(*parse_requirement(each)[1]) for each in dict.fromkeys(found)]
+def _derived(requirement: str) -> Weights | Bounded:
+    return Weights(*parse_requirement(requirement)[1]) if "/" in requirement else Bounded(requirement)
+
+
+def derived_among(requirements: Iterable[str]) -> list[Weights | Bounded]:
+    """Returns the requirements among these that are measured slot by slot beside the named ones."""
+    found = (each for each in requirements if each not in REQUIREMENTS and each != COMPLETION)
+    return [_derived(each) for each in dict.fromkeys(found)]
 
 
 def required_in(lineups: Iterable[str]) -> list[str]:

@@ -78,7 +78,8 @@ pub(crate) fn selectors(job: &GuestJob, switches: &Switches<Choice>) -> io::Resu
         let auto = switches.present(number).auto.clone();
         (flow.name.as_str(), auto)
     });
-    Selectors::new(flows, &job.files, job.seed).map_err(io::Error::other)
+    let selectors = Selectors::new(flows, &job.files, job.seed).map_err(io::Error::other)?;
+    Ok(selectors.on_kernel())
 }
 
 fn at(ns: u64) -> Instant {

@@ -58,6 +58,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<results::ResultTable>()?;
     module.add_function(wrap_pyfunction!(results::result_tables, module)?)?;
     module.add_function(wrap_pyfunction!(results::weighted_pm, module)?)?;
+    module.add_function(wrap_pyfunction!(results::requirement_measure, module)?)?;
     module.add_function(wrap_pyfunction!(results::jain, module)?)?;
     module.add_function(wrap_pyfunction!(selection::builtin_policies, module)?)?;
     module.add_function(wrap_pyfunction!(selection::policy_text, module)?)?;

@@ -63,23 +63,53 @@ pub(crate) fn weighted_pm<'py>(
     let (alpha, beta, gamma) = weights;
     let weights = Weights { alpha, beta, gamma };
     let parts: &RecordBatch = parts.as_ref();
-    let column = |name: &str| -> PyResult<&Float64Array> {
-        parts
-            .column_by_name(name)
-            .and_then(|column| column.as_primitive_opt::<Float64Type>())
-            .ok_or_else(|| refuse(format!("{name}: not a column of numbers")))
-    };
+    let column = |name: &str| numbers(parts, name);
     let columns = [column("a")?, column("b")?, column("c")?];
-    let part = |column: &Float64Array, row| {
-        if column.is_null(row) {
-            f64::NAN
-        } else {
-            column.value(row)
-        }
-    };
-    let pm = (0..parts.num_rows()).map(|row| weights.pm(columns.map(|column| part(column, row))));
+    let pm = (0..parts.num_rows()).map(|row| weights.pm(columns.map(|column| number(column, row))));
     let pm = PyArray::from_array_ref(Arc::new(Float64Array::from_iter_values(pm)));
     Ok(pm.into_pyobject(py)?.into_any())
+}
+
+/// Returns the measure of a requirement in each slot. `slots` is a record batch with columns `goodput_mbps`,
+/// `rtt_mean_ms`, `a`, `b` and `c`. A null counts as NaN.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "it comes from Python")]
+pub(crate) fn requirement_measure<'py>(
+    py: Python<'py>,
+    slots: PyRecordBatch,
+    requirement: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let requirement: select::Requirement = requirement.parse().map_err(refuse)?;
+    let slots: &RecordBatch = slots.as_ref();
+    let column = |name: &str| numbers(slots, name);
+    let (goodput, rtt) = (column("goodput_mbps")?, column("rtt_mean_ms")?);
+    let parts = [column("a")?, column("b")?, column("c")?];
+    let measured = (0..slots.num_rows()).map(|row| {
+        requirement.measure(&select::Performance {
+            mbps: number(goodput, row),
+            rtt_s: number(rtt, row) / 1e3,
+            parts: parts.map(|part| number(part, row)),
+        })
+    });
+    let measured = PyArray::from_array_ref(Arc::new(Float64Array::from_iter_values(measured)));
+    Ok(measured.into_pyobject(py)?.into_any())
+}
+
+/// Returns a column of numbers.
+fn numbers<'a>(batch: &'a RecordBatch, name: &str) -> PyResult<&'a Float64Array> {
+    batch
+        .column_by_name(name)
+        .and_then(|column| column.as_primitive_opt::<Float64Type>())
+        .ok_or_else(|| refuse(format!("{name}: not a column of numbers")))
+}
+
+/// Returns the number in a row; NaN for a null.
+fn number(column: &Float64Array, row: usize) -> f64 {
+    if column.is_null(row) {
+        f64::NAN
+    } else {
+        column.value(row)
+    }
 }
 
 /// Returns Jain's fairness index of shares.

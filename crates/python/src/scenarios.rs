@@ -133,8 +133,9 @@ impl Scenario {
             all.extend(flow.switch.iter().map(|switch| switch.to.name));
             match flow.cca.auto() {
                 Some(auto) => {
-                    let policy = auto.policy_in(&self.inner.selection);
-                    all.extend(policy.map_err(refuse)?.choices());
+                    let policy = auto.policy_in(&self.inner.selection).map_err(refuse)?;
+                    // On a kernel a policy does without those that it names others for.
+                    all.extend(policy.choices().into_iter().map(|cca| policy.on_linux(cca)));
                 }
                 None => all.push(flow.cca.name),
             }

@@ -75,7 +75,8 @@ impl Auto {
         ),
         (
             "requirement",
-            "goodput, balanced, delay, or weights of use/delay/losses such as 1/5/1",
+            "goodput, balanced, delay, fct, power, goodput@RTT such as goodput@100ms, delay@RATE such as delay@2Mbps, or \
+             weights of use/delay/losses such as 1/5/1",
             "balanced",
         ),
         (

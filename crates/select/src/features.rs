@@ -47,7 +47,7 @@ fn with_base(view: &View, value: f64) -> Option<Estimate<f64>> {
 }
 
 /// All features, in the order of [`Features`].
-pub static FEATURES: [Feature; 20] = [
+pub static FEATURES: [Feature; 22] = [
     Feature {
         name: "age",
         meaning: "time since the first sample, s",
@@ -87,6 +87,16 @@ pub static FEATURES: [Feature; 20] = [
         name: "queue",
         meaning: "what waits at the bottleneck, segments; unknown before the first sample",
         of: |view| with_base(view, view.queue.value),
+    },
+    Feature {
+        name: "jitter",
+        meaning: "deviation of the RTT of single packets that no queue explains, ms; unknown before the first sample",
+        of: |view| with_base(view, view.jitter.as_secs_f64() * 1e3),
+    },
+    Feature {
+        name: "idle_wait",
+        meaning: "smoothed RTT without a queue less the lowest RTT, ms: waits of a radio; unknown before the first sample",
+        of: |view| with_base(view, view.idle_wait.as_secs_f64() * 1e3),
     },
     Feature {
         name: "buffer",

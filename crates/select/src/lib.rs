@@ -28,7 +28,7 @@ pub use estimators::{View, Watch};
 pub use features::{FEATURES, Feature, Features};
 pub use memory::{Ending, Memory, Remembered, Tried};
 pub use policy::{Advice, Policy, PolicyError, Situation};
-pub use requirement::Requirement;
+pub use requirement::{Performance, Requirement};
 pub use rows::decision_row;
 pub use sample::{Hints, SAMPLE_INTERVAL};
 pub use selector::{Cause, Decision, Selector, Start};

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use units::{Duration, Instant};
 
 use crate::estimators::View;
-use crate::requirement::Requirement;
+use crate::requirement::{Performance, Requirement};
 use crate::sample::SAMPLE_INTERVAL;
 
 /// Confidence above which a queue has shown the capacity in the last second; a remembered capacity has less.
@@ -21,6 +21,8 @@ pub(crate) struct Measure {
     b: f64,
     /// Share of segments that were not retransmitted, for C.
     c: f64,
+    /// Lowest RTT, s.
+    base: f64,
     /// Number of samples at which a queue showed the capacity, and the sum of these capacities, bit/s.
     seen: f64,
     capacity: f64,
@@ -34,6 +36,7 @@ impl Measure {
             rate: view.rate.bits_per_second() as f64,
             b: 1.0 / (1.0 + view.queue_ratio()),
             c: 1.0 - view.retransmitted,
+            base: view.base_rtt.value.as_secs_f64(),
             seen,
             capacity: seen * view.capacity.value.bits_per_second() as f64,
         }
@@ -49,6 +52,7 @@ impl Measure {
         self.rate += other.rate;
         self.b += other.b;
         self.c += other.c;
+        self.base += other.base;
         self.seen += other.seen;
         self.capacity += other.capacity;
     }
@@ -61,6 +65,11 @@ impl Measure {
     /// Returns the means of rate, B and C.
     fn means(&self) -> [f64; 3] {
         [self.rate, self.b, self.c].map(|sum| sum / self.samples.max(1.0))
+    }
+
+    /// Returns the mean of the lowest RTT, s.
+    fn base_rtt(&self) -> f64 {
+        self.base / self.samples.max(1.0)
     }
 
     /// Returns the mean capacity, bit/s, if a queue showed it in most samples.
@@ -115,13 +124,20 @@ pub(crate) fn loss(requirement: Requirement, before: &Measure, after: &Measure) 
         (Some(before), Some(after)) if after < before => after / before,
         _ => 1.0,
     };
+    let (before_base, after_base) = (before.base_rtt(), after.base_rtt());
     let [rate, b, c] = before.means();
     let before = [rate * left, b * left, c];
     let after = after.means();
     let capacity = before[0].max(after[0]).max(1.0);
-    let weights = requirement.weights();
-    let score = |[rate, b, c]: [f64; 3]| weights.pm([rate / capacity, b, c]);
-    1.0 - score(after) / score(before).max(f64::MIN_POSITIVE)
+    let score = |[rate, b, c]: [f64; 3], base: f64| {
+        requirement.measure(&Performance {
+            mbps: rate / 1e6,
+            rtt_s: base / b,
+            parts: [rate / capacity, b, c],
+        })
+    };
+    let then = score(before, before_base);
+    1.0 - score(after, after_base) / then.max(f64::MIN_POSITIVE)
 }
 
 /// Returns the share of the rate before that is left, if it is below the floor of the requirement.

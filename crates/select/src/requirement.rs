@@ -3,6 +3,9 @@
 use core::str::FromStr;
 
 use record::Weights;
+use units::{Duration, Rate};
+
+use crate::estimators::View;
 
 /// Measure to maximise.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -16,22 +19,63 @@ pub enum Requirement {
     Delay,
     /// PM with other weights.
     Weighted(Weights),
+    /// Completion of flows: what counts is the time until the last byte has arrived.
+    Completion,
+    /// Goodput while the RTT is at most this.
+    Within(Duration),
+    /// Lowest RTT over RTT, times the share of this rate that is reached.
+    Above(Rate),
+    /// Goodput over the square root of the RTT.
+    Power,
 }
 
+/// Performance over a slot, or over an interval by which a change is judged.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Performance {
+    /// Goodput, Mbit/s.
+    pub mbps: f64,
+    /// Mean RTT, s; NaN if there was none.
+    pub rtt_s: f64,
+    /// A, B and C of PM.
+    pub parts: [f64; 3],
+}
+
+/// Capacity over the floor of a requirement from which on the floor is no concern: CDG, which keeps the least queue,
+/// leaves a fifth of the goodput.
+const AMPLE: f64 = 5.0;
+
 impl Requirement {
-    /// The requirements that have names.
+    /// The requirements that policies are written for.
     pub(crate) const NAMED: [Self; 3] = [Self::Goodput, Self::Balanced, Self::Delay];
 
-    /// Returns the weights of the parts of PM; goodput is A alone.
+    /// Allowed requirements in words.
+    const ALLOWED: &str = "fct, power, goodput@RTT such as goodput@100ms, delay@RATE such as delay@2Mbps, goodput, \
+                           balanced, delay, or weights of use/delay/losses such as 1/5/1";
+
+    /// Returns the measure of this performance; more is better. Metrics of results, the judgement of changes and the
+    /// evaluation of policies use this definition. The measure of completions within one connection is its goodput.
+    pub fn measure(self, performance: &Performance) -> f64 {
+        let Performance { mbps, rtt_s, parts } = *performance;
+        match self {
+            Self::Goodput | Self::Completion => mbps,
+            Self::Balanced | Self::Delay | Self::Weighted(_) => self.weights().pm(parts),
+            Self::Within(bound) if rtt_s <= bound.as_secs_f64() => mbps,
+            Self::Within(_) => 0.0,
+            Self::Above(floor) => parts[1] * (mbps / floor.as_mbps()).min(1.0),
+            Self::Power => mbps / rtt_s.sqrt(),
+        }
+    }
+
+    /// Returns the weights of the parts of PM by which trees compare CCAs; goodput is A alone.
     pub const fn weights(self) -> Weights {
         match self {
-            Self::Goodput => Weights {
+            Self::Goodput | Self::Completion => Weights {
                 alpha: 1.0,
                 beta: 0.0,
                 gamma: 0.0,
             },
-            Self::Balanced => Weights::BALANCED,
-            Self::Delay => Weights::DELAY,
+            Self::Balanced | Self::Within(_) | Self::Power => Weights::BALANCED,
+            Self::Delay | Self::Above(_) => Weights::DELAY,
             Self::Weighted(weights) => weights,
         }
     }
@@ -44,10 +88,28 @@ impl Requirement {
         }
     }
 
+    /// Returns the requirement that counts on a path: a delay above a rate is as good as balanced where the capacity is
+    /// not ample.
+    pub(crate) fn on(self, view: &View) -> Self {
+        let capacity = view.capacity.value.as_mbps();
+        match self {
+            Self::Above(floor)
+                if view.capacity.confidence > 0.0 && capacity < AMPLE * floor.as_mbps() =>
+            {
+                Self::Balanced
+            }
+            other => other,
+        }
+    }
+
     /// Returns the named requirement with the nearest share of delay, for policies that cover only named requirements.
     pub(crate) fn nearest_named(self) -> Self {
-        let Self::Weighted(weights) = self else {
-            return self;
+        let weights = match self {
+            Self::Weighted(weights) => weights,
+            Self::Completion => return Self::Goodput,
+            Self::Within(_) | Self::Power => return Self::Balanced,
+            Self::Above(_) => return Self::Delay,
+            named => return named,
         };
         let share = weights.beta / (weights.alpha + weights.beta + weights.gamma);
         // The limits are half-way between the shares of delay of neighbours: 0, 1/3 and 10/12.
@@ -56,6 +118,44 @@ impl Requirement {
             share if share < 7.0 / 12.0 => Self::Balanced,
             _ => Self::Delay,
         }
+    }
+
+    /// Returns the name by which rules speak of the requirement, without its bound; weights have none.
+    pub(crate) const fn kind(self) -> &'static str {
+        match self {
+            Self::Goodput => "goodput",
+            Self::Balanced => "balanced",
+            Self::Delay => "delay",
+            Self::Completion => "fct",
+            Self::Power => "power",
+            Self::Within(_) => "goodput@",
+            Self::Above(_) => "delay@",
+            Self::Weighted(_) => "",
+        }
+    }
+
+    /// Returns the requirement of `name@bound`; `None` if there is no such one.
+    fn bounded(name: &str, bound: &str) -> Option<Self> {
+        match name {
+            "goodput" => bound.parse().ok().map(Self::Within),
+            "delay" => {
+                let bits = bound.strip_suffix("bps")?;
+                let rate: Rate = format!("{bits}bit/s").parse().ok()?;
+                (rate > Rate::from_bits_per_second(0)).then_some(Self::Above(rate))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns PM with the weights `use/delay/losses`; `None` if they are none.
+    fn weighted(text: &str) -> Option<Self> {
+        let numbers: Result<Vec<f64>, _> = text.split('/').map(str::parse).collect();
+        let [alpha, beta, gamma] = numbers.ok()?[..] else {
+            return None;
+        };
+        let all = [alpha, beta, gamma];
+        let fit = all.iter().all(|w| w.is_finite() && *w >= 0.0) && all.iter().sum::<f64>() > 0.0;
+        fit.then_some(Self::Weighted(Weights { alpha, beta, gamma }))
     }
 }
 
@@ -68,6 +168,10 @@ impl core::fmt::Display for Requirement {
             Self::Weighted(Weights { alpha, beta, gamma }) => {
                 write!(f, "{alpha}/{beta}/{gamma}")
             }
+            Self::Completion => f.write_str("fct"),
+            Self::Within(bound) => write!(f, "goodput@{}ms", bound.as_secs_f64() * 1e3),
+            Self::Above(floor) => write!(f, "delay@{}Mbps", floor.as_mbps()),
+            Self::Power => f.write_str("power"),
         }
     }
 }
@@ -76,40 +180,50 @@ impl FromStr for Requirement {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        if let Some(named) = Self::NAMED
-            .into_iter()
-            .find(|each| each.to_string() == text)
-        {
-            return Ok(named);
-        }
-        let wrong = || {
-            format!(
-                "{text:?} is not a requirement; allowed: goodput, balanced, delay, \
-                 or weights of use/delay/losses such as 1/5/1"
-            )
-        };
-        let numbers: Result<Vec<f64>, _> = text.split('/').map(str::parse).collect();
-        let [alpha, beta, gamma] = numbers.map_err(|_| wrong())?[..] else {
-            return Err(wrong());
-        };
-        let all = [alpha, beta, gamma];
-        let fit = all.iter().all(|w| w.is_finite() && *w >= 0.0) && all.iter().sum::<f64>() > 0.0;
-        fit.then_some(Self::Weighted(Weights { alpha, beta, gamma }))
-            .ok_or_else(wrong)
+        let words = [
+            Self::Goodput,
+            Self::Balanced,
+            Self::Delay,
+            Self::Completion,
+            Self::Power,
+        ];
+        let word = words.into_iter().find(|each| each.to_string() == text);
+        word.or_else(|| match text.split_once('@') {
+            Some((name, bound)) => Self::bounded(name, bound),
+            None => Self::weighted(text),
+        })
+        .ok_or_else(|| format!("{text:?} is not a requirement; allowed: {}", Self::ALLOWED))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::estimate::Estimate;
 
     #[test]
-    fn requirements_are_named_or_weighed() {
+    fn requirements_are_named_bounded_or_weighed() {
         assert_eq!("delay".parse(), Ok(Requirement::Delay));
+        for text in ["1/5/1", "fct", "power", "goodput@100ms", "delay@2Mbps"] {
+            let parsed: Requirement = text.parse().expect("a requirement");
+            assert_eq!(parsed.to_string(), text);
+        }
         let weighed: Requirement = "1/5/1".parse().expect("weights");
-        assert_eq!(weighed.to_string(), "1/5/1");
         assert_eq!(weighed.nearest_named(), Requirement::Delay);
-        for wrong in ["fast", "1/2", "0/0/0", "1/-1/1", "1/inf/1"] {
+        let spelt = |text: &str| text.parse::<Requirement>().map(|each| each.to_string());
+        assert_eq!(spelt("goodput@0.1s").as_deref(), Ok("goodput@100ms"));
+        assert_eq!(spelt("delay@500kbps").as_deref(), Ok("delay@0.5Mbps"));
+        for wrong in [
+            "fast",
+            "1/2",
+            "0/0/0",
+            "1/-1/1",
+            "1/inf/1",
+            "goodput@2Mbps",
+            "delay@100ms",
+            "delay@0Mbps",
+            "balanced@1ms",
+        ] {
             assert!(wrong.parse::<Requirement>().is_err(), "{wrong}");
         }
     }
@@ -122,5 +236,36 @@ mod tests {
         assert!((score(Requirement::Goodput) - 0.6).abs() < 1e-12);
         assert!((score(Requirement::Balanced) - 2.5 / 3.0).abs() < 1e-12);
         assert!((score(Requirement::Delay) - 10.6 / 12.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn bounds_count() {
+        let performance = Performance {
+            mbps: 4.0,
+            rtt_s: 0.25,
+            parts: [0.4, 0.5, 1.0],
+        };
+        let measure = |text: &str| {
+            let requirement: Requirement = text.parse().expect("a requirement");
+            requirement.measure(&performance)
+        };
+        assert_eq!(measure("goodput@250ms"), 4.0);
+        assert_eq!(measure("goodput@249ms"), 0.0);
+        assert_eq!(measure("delay@2Mbps"), 0.5);
+        assert_eq!(measure("delay@8Mbps"), 0.25);
+        assert_eq!(measure("power"), 8.0);
+        assert_eq!(measure("fct"), measure("goodput"));
+    }
+
+    #[test]
+    fn a_delay_above_a_rate_is_balanced_where_the_capacity_is_not_ample() {
+        let path = |mbps: f64| View {
+            capacity: Estimate::new(Rate::from_mbps(mbps), 1.0),
+            ..View::default()
+        };
+        let above = Requirement::Above(Rate::from_mbps(2.0));
+        assert_eq!(above.on(&path(20.0)), above);
+        assert_eq!(above.on(&path(8.0)), Requirement::Balanced);
+        assert_eq!(above.on(&View::default()), above, "nothing is known");
     }
 }

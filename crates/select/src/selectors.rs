@@ -157,6 +157,15 @@ impl Selectors {
         Ok(selectors)
     }
 
+    /// Returns these selectors for a Linux kernel: their policies take what they name instead of CCAs that it lacks.
+    #[must_use]
+    pub fn on_kernel(mut self) -> Self {
+        for selected in self.flows.iter_mut().flatten() {
+            selected.policy = Arc::new(Policy::clone(&selected.policy).for_kernel());
+        }
+        self
+    }
+
     /// Takes a new connection of flow number `flow` to `destination`; returns the decision on its first congestion
     /// control if that is selected. The decision is not recorded yet.
     ///

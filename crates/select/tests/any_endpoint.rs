@@ -183,3 +183,21 @@ fn files_that_cannot_be_used_are_named() {
     );
     assert!(missing.ends_with(", or a file"), "{missing}");
 }
+
+/// A Linux kernel has no Copa.
+#[test]
+fn a_kernel_takes_what_the_policy_names_instead() {
+    const COPA: &str = "name = \"mine\"\ndescription = \"A test.\"\n[instead]\ncopa = \"vegas\"\n\
+                        [method.fixed]\ncca = \"copa\"\n";
+    let mut files = Files::new();
+    let auto = auto(&[("policy", "mine.toml")]);
+    auto.load(&mut files, |_| Ok(COPA.to_owned()))
+        .expect("a policy");
+    let selectors = Selectors::new([("selected", Some(auto))], &files, 1).expect("a policy");
+    let first = |mut selectors: Selectors| {
+        let opened = selectors.open(at(0), 0, 7, "a phone", &mut MadeUp::default());
+        opened.expect("no error").expect("selected").to
+    };
+    assert_eq!(first(selectors.clone()), "copa");
+    assert_eq!(first(selectors.on_kernel()), "vegas");
+}

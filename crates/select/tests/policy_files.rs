@@ -33,3 +33,16 @@ fn lists_that_nothing_can_be_chosen_from_are_refused() {
         "mine.toml: method.table.cells: the list is empty; allowed: one cell or more"
     );
 }
+
+#[test]
+fn a_substitute_is_a_congestion_control_of_linux() {
+    assert_eq!(
+        wrong("[instead]\ncopa = \"sprout\"\n[method.fixed]\ncca = \"copa\""),
+        "mine.toml: instead.copa: Linux has no \"sprout\" either; allowed: CCAs of Linux"
+    );
+    let unknown = wrong("[instead]\ncoba = \"vegas\"\n[method.fixed]\ncca = \"copa\"");
+    assert!(
+        unknown.starts_with("mine.toml: instead: \"coba\" is not"),
+        "{unknown}"
+    );
+}

@@ -17,7 +17,15 @@ from celltcp.ccas import middlebox_of
 from celltcp.comparison.figures import FIGURES
 from celltcp.comparison.runs import run_table, together
 from celltcp.labels import counted
-from celltcp.requirements import QOE, REQUIREMENTS, metric_of, required_in, weights_among
+from celltcp.requirements import (
+    COMPLETION,
+    COMPLETIONS,
+    QOE,
+    REQUIREMENTS,
+    derived_among,
+    metric_of,
+    required_in,
+)
 from celltcp.results import Results
 from celltcp.results.frames import Recorded, frame, json_rows, json_value
 from celltcp.results.limits import all_warnings
@@ -49,10 +57,13 @@ class Comparison(Recorded):
         self.requirements = {
             each: metric_of(each) for each in dict.fromkeys([*REQUIREMENTS, *requirements, *own])
         }
-        weights = weights_among(self.requirements)
+        derived = derived_among(self.requirements)
+        completions = COMPLETION in self.requirements
         #: Metrics that are compared, in the order of the table.
-        self.metrics = (*METRICS, *(each.metric for each in weights))
-        self.runs = run_table(results, weights)
+        self.metrics = (*METRICS, *(each.metric for each in derived))
+        if completions:
+            self.metrics = (*self.metrics, COMPLETIONS)
+        self.runs = run_table(results, derived, completions=completions)
         if QOE in self.runs:
             self.requirements[QOE] = QOE
         #: Figures of the applications, such as the score of a video.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from celltcp._core import jain
 from celltcp.comparison.figures import application_figures
-from celltcp.requirements import Weights, weighted_pm
+from celltcp.requirements import COMPLETIONS, Bounded, Weights
 from celltcp.results import Results
 from celltcp.results.frames import frame, spans
 
@@ -26,7 +26,9 @@ _FLOW_COLUMNS = [
 _EARLY = ("acked_early_bytes", "acked_early_ends")
 
 
-def run_table(results: Results, weights: Sequence[Weights]) -> pd.DataFrame:
+def run_table(
+    results: Results, derived: Sequence[Weights | Bounded], *, completions: bool = False
+) -> pd.DataFrame:
     """Returns a row per run: the flow under test, which is the first one, and the fairness of all.
 
     Parallel connections of that flow add up: goodput and retransmissions as sums, RTTs and PM as
@@ -34,8 +36,8 @@ def run_table(results: Results, weights: Sequence[Weights]) -> pd.DataFrame:
     """
     early = [name for name in _EARLY if name in results.tables["flows"].column_names]
     flows = frame(results.tables["flows"].select([*_FLOW_COLUMNS, *early]))
-    for each in weights:
-        flows[each.metric] = _pm(results, flows, each)
+    for each in derived:
+        flows[each.metric] = _measured(results, flows, each)
     runs = frame(results.tables["runs"].select(["run", "cca", "seed", "duration_s"]))
     shared = together(results)
     shares = shared["goodput_mbps"].tolist()
@@ -68,7 +70,8 @@ def run_table(results: Results, weights: Sequence[Weights]) -> pd.DataFrame:
             "retransmissions": each_run("retransmissions", sum),
             "pm_balanced": weighted("pm_balanced"),
             "pm_delay": weighted("pm_delay"),
-            **{each.metric: weighted(each.metric) for each in weights},
+            **{each.metric: weighted(each.metric) for each in derived},
+            **({COMPLETIONS: _completions(results, tested, runs)} if completions else {}),
             **{name: each_run(name, sum) for name in early},
             **application_figures(results, tested, runs["run"]),
             "fairness": [jain(sharing.get(run, [])) for run in runs["run"]],
@@ -83,13 +86,28 @@ def _first_names(flows: pd.DataFrame) -> pd.Series:
     return first
 
 
-def _pm(results: Results, flows: pd.DataFrame, weights: Weights) -> NDArray[np.float64]:
-    """Returns PM with these weights of each connection: the mean over its slots."""
-    slots = frame(results.tables["slots"].select(["run", "flow", "a", "b", "c"]))
-    means = weighted_pm(slots, weights).groupby([slots["run"], slots["flow"]]).mean()
+def _measured(results: Results, flows: pd.DataFrame, derived: Weights | Bounded) -> NDArray[np.float64]:
+    """Returns the measure of a requirement of each connection: the mean over its slots."""
+    columns = ["run", "flow", "goodput_mbps", "rtt_mean_ms", "a", "b", "c"]
+    slots = frame(results.tables["slots"].select(columns))
+    means = derived.measure(slots).groupby([slots["run"], slots["flow"]]).mean()
     keys = pd.MultiIndex.from_frame(flows[["run", "flow"]])
     found: NDArray[np.float64] = means.reindex(keys).to_numpy(np.float64)
     return found
+
+
+def _completions(results: Results, tested: pd.DataFrame, runs: pd.DataFrame) -> list[float]:
+    """Returns one over the mean completion time of the flow under test, 1/s; NaN without a completion.
+
+    A connection that was still running at the end of a run counts with the time that it had.
+    """
+    times = frame(results.tables["flows"].select(["run", "flow", "start_s", "completion_s"]))
+    times = tested[["run", "flow"]].merge(times, on=["run", "flow"])
+    ends = times["run"].map(runs.set_index("run")["duration_s"])
+    done = times["completion_s"].fillna(ends - times["start_s"])
+    complete = times["completion_s"].notna().groupby(times["run"]).any()
+    means = done.groupby(times["run"]).mean().where(complete)
+    return [1.0 / float(means.get(run, math.nan)) for run in runs["run"]]
 
 
 def together(results: Results) -> pd.DataFrame:

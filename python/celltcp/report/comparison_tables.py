@@ -8,7 +8,7 @@ from celltcp.comparison.figures import FIGURES
 from celltcp.labels import labels
 from celltcp.report.means import mean_text, runs_text
 from celltcp.report.section import Column, Table
-from celltcp.requirements import QOE, REQUIREMENTS
+from celltcp.requirements import COMPLETION, QOE, REQUIREMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,13 +47,20 @@ def means_table(result: Comparison) -> Table:
         mine = result.runs[result.runs["cca"] == cca]
         weighed = [mean_text(mine[result.requirements[name]], 3) for name in asked]
         rows.append((names[cca], *_cells(mine), *weighed))
-    others = (Column(f"PM\n{name}", is_number=True) for name in asked)
+    others = (Column(_heading(name), is_number=True) for name in asked)
     return Table(
         columns=(Column("CCA", folds=True), *_METRICS, *others),
         rows=tuple(rows),
         title=f"{about['name']}: mean and 95 % interval over {runs_text(about['runs'])}",
         ccas={names[cca]: cca for cca in result.ccas},
     )
+
+
+def _heading(requirement: str) -> str:
+    """Returns the heading of the column of a requirement beside the named ones."""
+    if requirement == COMPLETION:
+        return "completions\n1/s"
+    return f"PM\n{requirement}" if "/" in requirement else requirement
 
 
 def figures_table(result: Comparison) -> Table:

@@ -3,6 +3,7 @@
 mod bins;
 mod capacity;
 mod competition;
+mod jitter;
 mod line;
 mod outage;
 mod queue;
@@ -18,6 +19,7 @@ use crate::sample::{Hints, Sample};
 use bins::Bins;
 use capacity::CapacityEstimator;
 use competition::{CompetitionEstimator, SHARED};
+use jitter::JitterEstimator;
 use outage::OutageDetector;
 use queue::QueueEstimator;
 use rounds::Rounds;
@@ -54,6 +56,10 @@ pub struct View {
     pub variability: Estimate<f64>,
     /// Queue at the bottleneck, segments.
     pub queue: Estimate<f64>,
+    /// Smoothed RTT without a queue less the lowest RTT; zero before the first sample.
+    pub idle_wait: Duration,
+    /// Jitter: deviation of the RTT of single packets that no queue explains; zero before the third sample.
+    pub jitter: Duration,
     /// Size of the bottleneck's buffer, segments; 0 if it has never been full.
     pub buffer: Estimate<f64>,
     /// Whether the receive window limits the connection.
@@ -140,6 +146,7 @@ pub struct Watch {
     capacity: CapacityEstimator,
     queue: QueueEstimator,
     window: WindowEstimator,
+    jitter: JitterEstimator,
     competition: CompetitionEstimator,
     /// RTT that the handshake has shown.
     handshake: Option<Duration>,
@@ -165,6 +172,7 @@ impl Watch {
             capacity: CapacityEstimator::new(),
             queue: QueueEstimator::new(),
             window: WindowEstimator::default(),
+            jitter: JitterEstimator::default(),
             competition: CompetitionEstimator::default(),
             handshake: None,
             rounds: Rounds::default(),
@@ -219,6 +227,7 @@ impl Watch {
         self.interrupted |= outage;
         self.queue.observe(&sample, rate, floor, outage);
         self.window.observe(sender);
+        self.jitter.observe(sample.srtt);
         self.competition
             .observe(&sample, self.rounds.count(), floor, outage);
         if let Some(bin) = self.bins.observe(&sample) {
@@ -263,6 +272,9 @@ impl Watch {
         view.retransmitted = self.bins.retransmitted();
         view.capacity = self.capacity.capacity();
         view.queue = self.queue.queue();
+        let idle = self.bins.floor() - sample.min_rtt.as_secs_f64();
+        view.idle_wait = Duration::from_secs_f64(idle.clamp(0.0, 60.0));
+        view.jitter = self.jitter.jitter();
         view.buffer = self.queue.buffer();
         view.random_loss = self.queue.random_loss();
         view.window_limited = self.window.limited();

@@ -9,6 +9,8 @@ mod ties;
 mod tree;
 mod tuning;
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -70,11 +72,17 @@ pub struct Policy {
     /// CCA of a connection about which nothing is known; default cubic.
     #[serde(default = "default_cca")]
     pub default: String,
+    /// CCAs of Linux that are taken on a Linux kernel in place of those that it lacks.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub instead: BTreeMap<String, String>,
     /// Times between decisions, and the limits that keep changes rare.
     #[serde(default)]
     pub tuning: Tuning,
     /// Method by which it chooses.
     pub method: Method,
+    /// Whether it runs on a Linux kernel, so that it takes what `instead` names.
+    #[serde(skip)]
+    kernel: bool,
 }
 
 fn default_cca() -> String {
@@ -129,6 +137,11 @@ pub(crate) fn in_one_line(text: &str, error: &toml::de::Error) -> String {
     }
 }
 
+/// Returns whether Linux has the CCA.
+fn on_linux(name: &str) -> bool {
+    cca::registry::find(name).is_some_and(|cca| cca.linux)
+}
+
 /// Fault of a field: its name and the message.
 pub(crate) type Wrong = (String, String);
 
@@ -178,6 +191,13 @@ impl Policy {
     fn check(&self) -> Result<(), Wrong> {
         named("default", &self.default)?;
         self.tuning.check()?;
+        for (name, other) in &self.instead {
+            named("instead", name)?;
+            if !on_linux(named(format!("instead.{name}"), other)?) {
+                let reason = format!("Linux has no {other:?} either; allowed: CCAs of Linux");
+                return Err((format!("instead.{name}"), reason));
+            }
+        }
         match &self.method {
             Method::Fixed(fixed) => named("method.fixed.cca", &fixed.cca).map(drop),
             Method::Table(table) => table.check(),
@@ -189,7 +209,18 @@ impl Policy {
 
     /// Returns the CCA for a connection about which nothing is known.
     pub(crate) fn default_cca(&self) -> &'static str {
-        cca_named(&self.default).unwrap_or(DEFAULT_CCA)
+        self.here(cca_named(&self.default).unwrap_or(DEFAULT_CCA))
+    }
+
+    /// Returns the policy as it runs on a Linux kernel.
+    #[must_use]
+    pub(crate) fn for_kernel(mut self) -> Self {
+        self.kernel = true;
+        self
+    }
+
+    fn here(&self, cca: &'static str) -> &'static str {
+        if self.kernel { self.on_linux(cca) } else { cca }
     }
 
     /// Returns the policy with another CCA if its method is `fixed`, and unchanged otherwise.
@@ -199,6 +230,12 @@ impl Policy {
             fixed.cca = cca.to_owned();
         }
         self
+    }
+
+    /// Returns the CCA that a Linux kernel takes where the policy says `cca`.
+    pub fn on_linux(&self, cca: &'static str) -> &'static str {
+        let other = self.instead.get(cca).filter(|_| !on_linux(cca));
+        other.and_then(|name| cca_named(name).ok()).unwrap_or(cca)
     }
 
     /// Returns all CCAs that the policy may choose.
@@ -233,13 +270,13 @@ impl Policy {
 
     /// Returns whether the policy covers the requirement, or the named one that is nearest to it.
     pub(crate) fn answers(&self, requirement: Requirement) -> bool {
-        let requirement = requirement.nearest_named().to_string();
+        let named = requirement.nearest_named().to_string();
         match &self.method {
             // These methods choose the same CCA for every requirement.
             Method::Fixed(_) | Method::Cost(_) => true,
             Method::Table(table) => table.answers(),
-            Method::Rules(rules) => rules.answers(&requirement),
-            Method::Tree(trees) => trees.answers(&requirement),
+            Method::Rules(rules) => rules.answers(requirement),
+            Method::Tree(trees) => trees.answers(&named),
         }
     }
 
@@ -262,6 +299,12 @@ impl Policy {
 
     /// Returns the advice of the policy; `None` if too little is known to decide.
     pub fn advise(&self, situation: &Situation<'_>) -> Option<Advice> {
+        let mut advice = self.by_method(situation)?;
+        advice.to = self.here(advice.to);
+        Some(advice)
+    }
+
+    fn by_method(&self, situation: &Situation<'_>) -> Option<Advice> {
         match &self.method {
             Method::Fixed(fixed) => Some(Advice {
                 to: cca_named(&fixed.cca).unwrap_or(DEFAULT_CCA),

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Advice, Situation, Wrong, break_tie, cca_named, named, not_empty};
 use crate::features::{FEATURES, feature_called};
+use crate::requirement::Requirement;
 
 /// Rules in the order in which they are tried.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -18,7 +19,8 @@ pub struct Rules {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
-    /// Requirements to which the rule applies: goodput, balanced, delay.
+    /// Requirements to which the rule applies: goodput, balanced, delay, fct, power, "goodput@" and "delay@" with any
+    /// bound. Where no rule names one of the last four, the rules of the nearest of the first three apply to it.
     pub requirements: Vec<String>,
     /// Conditions, all of which must hold. A condition on a feature that is unknown does not hold.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -87,6 +89,23 @@ pub(super) fn check_feature(field: String, name: &str) -> Result<usize, Wrong> {
     })
 }
 
+/// Requirements that rules may name.
+const OF_RULES: [&str; 7] = [
+    "goodput", "balanced", "delay", "fct", "power", "goodput@", "delay@",
+];
+
+/// Checks that a requirement is one that rules may name.
+fn check_kind(field: String, name: &str) -> Result<(), Wrong> {
+    if OF_RULES.contains(&name) {
+        return Ok(());
+    }
+    let allowed = OF_RULES.join(", ");
+    Err((
+        field,
+        format!("{name:?} is not a requirement; allowed: {allowed}"),
+    ))
+}
+
 /// Checks that a requirement is one of the named ones.
 pub(super) fn check_requirement(field: String, name: &str) -> Result<(), Wrong> {
     if ["goodput", "balanced", "delay"].contains(&name) {
@@ -103,7 +122,7 @@ impl Rules {
             let field = |name: &str| format!("method.rules.rules[{number}].{name}");
             not_empty(field("requirements"), &rule.requirements, "requirement")?;
             for name in &rule.requirements {
-                check_requirement(field("requirements"), name)?;
+                check_kind(field("requirements"), name)?;
             }
             for (position, condition) in rule.when.iter().enumerate() {
                 check_feature(
@@ -135,10 +154,24 @@ impl Rules {
             .collect()
     }
 
-    /// Returns whether any rule applies to the requirement.
-    pub(super) fn answers(&self, requirement: &str) -> bool {
+    /// Returns the name under which rules speak of the requirement: its own, or that of the nearest named one.
+    fn called(&self, requirement: Requirement) -> String {
+        let kind = requirement.kind();
+        if self.names(kind) {
+            kind.to_owned()
+        } else {
+            requirement.nearest_named().to_string()
+        }
+    }
+
+    fn names(&self, requirement: &str) -> bool {
         let mut all = self.rules.iter().flat_map(|rule| &rule.requirements);
         all.any(|of| of == requirement)
+    }
+
+    /// Returns whether any rule applies to the requirement.
+    pub(super) fn answers(&self, requirement: Requirement) -> bool {
+        self.names(&self.called(requirement))
     }
 
     pub(super) fn has_ties(&self) -> bool {
@@ -147,7 +180,7 @@ impl Rules {
 
     /// Returns the advice of the first rule that holds.
     pub(super) fn advise(&self, situation: &Situation<'_>) -> Option<Advice> {
-        let requirement = situation.requirement.nearest_named().to_string();
+        let requirement = self.called(situation.requirement.on(situation.view));
         let (rule, confidence) = self
             .rules
             .iter()

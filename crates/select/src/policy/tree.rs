@@ -156,7 +156,8 @@ impl Trees {
         situation: &Situation<'_>,
         default: &'static str,
     ) -> Option<Advice> {
-        let requirement = situation.requirement.nearest_named().to_string();
+        let wanted = situation.requirement.on(situation.view);
+        let requirement = wanted.nearest_named().to_string();
         let moment = if situation.established {
             Moment::Flight
         } else {
@@ -171,7 +172,7 @@ impl Trees {
             path,
             confidence,
         } = tree.descend(situation)?;
-        let weights = situation.requirement.weights();
+        let weights = wanted.weights();
         let score = |parts: &[f64; 3]| weights.pm(*parts);
         // Among equals, the first in the file is taken.
         let all = leaf

@@ -1,0 +1,67 @@
+//! Jitter: deviation of the RTT of single packets that no queue explains.
+//!
+//! A queue changes the smoothed RTT steadily over some samples. Jitter changes it from sample to sample. The second
+//! difference of three samples leaves steady changes out.
+
+use units::Duration;
+
+/// Number of samples over which the deviation is smoothed: three seconds.
+const SMOOTHED: f64 = 300.0;
+/// Mean absolute second difference of the smoothed RTT over the deviation of single RTTs, if they are independent: the
+/// smoothed RTT (weight 1/8) deviates by sqrt(1/15) of theirs, a second difference by sqrt(6) of that, and the mean
+/// absolute value is sqrt(2/pi) of a deviation.
+const SHARE: f64 = 0.505;
+
+/// Estimator of the jitter.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct JitterEstimator {
+    /// Smoothed RTTs of the two samples before, the latest first, s.
+    before: [Option<f64>; 2],
+    /// Smoothed absolute second difference, s.
+    second: f64,
+    seen: f64,
+}
+
+impl JitterEstimator {
+    /// Takes the smoothed RTT of the next sample.
+    pub(super) fn observe(&mut self, srtt: Duration) {
+        let now = srtt.as_secs_f64();
+        if let [Some(last), Some(first)] = self.before {
+            self.seen = (self.seen + 1.0).min(SMOOTHED);
+            let difference = (now - 2.0 * last + first).abs();
+            self.second += (difference - self.second) / self.seen;
+        }
+        self.before = [Some(now), self.before[0]];
+    }
+
+    /// Returns the deviation of the RTT of single packets.
+    pub(super) fn jitter(&self) -> Duration {
+        Duration::from_secs_f64(self.second / SHARE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn jitter(ms: impl Fn(u32) -> f64) -> f64 {
+        let mut estimator = JitterEstimator::default();
+        (0..500).for_each(|n| estimator.observe(Duration::from_secs_f64(ms(n) / 1e3)));
+        estimator.jitter().as_secs_f64() * 1e3
+    }
+
+    #[test]
+    fn a_queue_that_grows_or_drains_is_no_jitter() {
+        assert!(jitter(|n| 50.0 + f64::from(n)) < 1e-6);
+        assert!(
+            jitter(|n| 50.0 + f64::from(n % 100)) < 4.0,
+            "a sawtooth has corners"
+        );
+    }
+
+    #[test]
+    fn an_rtt_that_jumps_has_jitter() {
+        let jumps = |n: u32| 50.0 + 2.0 * f64::from(n % 2);
+        assert!((jitter(jumps) - 4.0 / SHARE).abs() < 0.1);
+    }
+}
