@@ -109,12 +109,12 @@ def _per_session(column: str) -> Quantity:
 
 #: Quantities that need `radio.control_log`, and those of telemetry.
 OF_SIGNALLING: dict[str, Quantity] = {
-    "up_response": _figure("up_s", lambda values: values.median()),
-    "up_response_p95": _figure("up_s", lambda values: values.quantile(0.95)),
+    "up_response": _figure("up_s", lambda values: float(values.median())),
+    "up_response_p95": _figure("up_s", lambda values: float(values.quantile(0.95))),
     "up_response_max": _figure("up_s", lambda values: values.max()),
-    "down_response": _figure("down_s", lambda values: values.median()),
-    "down_response_p95": _figure("down_s", lambda values: values.quantile(0.95)),
-    "uplink_delay": _delay(lambda values: values.median()),
+    "down_response": _figure("down_s", lambda values: float(values.median())),
+    "down_response_p95": _figure("down_s", lambda values: float(values.quantile(0.95))),
+    "uplink_delay": _delay(lambda values: float(values.median())),
     "uplink_delay_max": _delay(lambda values: values.max()),
     "pdcch_use": _of_values(_use, lambda values: values.mean()),
     "pdcch_idle": _share_of(lambda use: use < 100 * _IDLE),
