@@ -20,7 +20,9 @@ _SAME, _OTHER, _NONE = "#D5EFE3", "#F8D9C4", "#EEEEEE"
 
 
 def capability_panels(found: Outcome) -> list[Panel]:
-    """Returns the panel with the table."""
+    """Returns the panel with the table; none if the entries have no cells."""
+    if not found.table.cells:
+        return []
     return [Panel(functools.partial(_draw, found.table.figure, capabilities(found)))]
 
 

@@ -45,13 +45,14 @@ class _Lines:
 
 
 def leg_panels(found: Outcome) -> list[Panel]:
-    """Returns four panels per place: bytes, windows, data in flight, and the split host's buffer."""
+    """Returns four panels per place with a split: bytes, windows, data in flight, and the split host's buffer."""
     rows: dict[str, list[Row]] = {}
     for row in found.rows:
         rows.setdefault(row.theirs.scenario, []).append(row)
     return [
         Panel(functools.partial(_draw, found.table.figure, mine, number))
         for mine in rows.values()
+        if any("@" in row.theirs.cca for row in mine)
         for number in range(4)
     ]
 
