@@ -57,8 +57,8 @@ _COLUMNS = 12
 def draw_outcomes(found: Sequence[Outcome]) -> Figure:
     """Draws outcomes in the forms that their tables have, one under the other.
 
-    A picture of one experiment has its name and title above, one of several has the name at each panel. A
-    table without what its form shows, such as the axes of a grid, is drawn as bars.
+    A picture of one experiment has its name and title above, one of several has the name at each panel.
+    A table without what its form shows, such as the axes of a grid, is drawn as bars.
     """
     single = found[0].table if len({each.table.experiment for each in found}) == 1 else None
     if single:

@@ -45,7 +45,7 @@ class _Lines:
 
 
 def leg_panels(found: Outcome) -> list[Panel]:
-    """Returns four panels per place with a split: bytes, windows, data in flight, and the split host's buffer."""
+    """Returns four panels per place with a split: bytes, windows, data in flight, the host's buffer."""
     rows: dict[str, list[Row]] = {}
     for row in found.rows:
         rows.setdefault(row.theirs.scenario, []).append(row)
