@@ -54,7 +54,7 @@ impl Flow {
         w.delivered += 1;
         let ms = w.now.since_start().as_millis() as u32;
         let sent = ms.saturating_sub(rtt.as_millis() as u32);
-        w.timestamps = Some((ms.saturating_sub(20), sent));
+        w.timestamps = Some((ms.saturating_sub(20), sent)).into();
         let overflows = w.cwnd > FULL && self.recovering == 0;
         w.lost += u64::from(overflows);
         let prior_delivered = w.delivered.saturating_sub(u64::from(in_flight));

@@ -2,6 +2,8 @@
 //!
 //! A run through a split host may take at most 2.2 times as long as one without.
 
+#![allow(missing_docs, reason = "criterion's macro makes a public function")]
+
 use std::path::Path;
 
 use criterion::{Criterion, criterion_group, criterion_main};
