@@ -43,7 +43,7 @@ fn all_are_there_and_named_after_their_file() {
         *folders.entry(folder.to_owned()).or_default() += 1;
     }
     let expected = [
-        ("", 11),
+        ("", 12),
         ("buffers", 2),
         ("highway", 2),
         ("limits", 2),
@@ -55,6 +55,7 @@ fn all_are_there_and_named_after_their_file() {
         ("static/testing-points", 6),
         ("stress", 47),
         ("vehicular", 3),
+        ("video", 7),
     ];
     assert_eq!(folders, expected.map(|(f, n)| (f.to_owned(), n)).into());
 }
@@ -77,6 +78,7 @@ fn what_is_random_is_told() {
         let expected: &[&str] = match (folder, name.as_str()) {
             (_, "drive") => &["trace offset", "generated capacity", "start jitter"],
             (_, "fairness") => &["start jitter"],
+            (_, "m2m") => &["block errors", "workload"],
             (_, "vehicular/scenario-3") => &[
                 "random loss",
                 "fading",
@@ -95,7 +97,7 @@ fn what_is_random_is_told() {
             ],
             ("vehicular", _) => VIDEO,
             ("stress", name) => stress(name),
-            ("buffers" | "static", _) => STILL,
+            ("buffers" | "static" | "video", _) => STILL,
             ("" | "limits", _) => &[],
             _ => FADED,
         };

@@ -101,7 +101,7 @@ impl Application for Machine {
     }
 
     fn received(&mut self, now: Instant, end: End, _: u64, out: &mut Vec<Command>) {
-        let taken = now.saturating_since(self.since).as_secs_f64();
+        let taken = now.saturating_since(self.since).as_nanos() as f64 / 1e9;
         match end {
             End::Server => {
                 self.asked = true;
