@@ -97,7 +97,8 @@ fn what_is_random_is_told() {
             ],
             ("vehicular", _) => VIDEO,
             ("stress", name) => stress(name),
-            ("buffers" | "static" | "video", _) => STILL,
+            ("buffers" | "static", _) | (_, "video/android-paced" | "video/netflix") => STILL,
+            ("video", _) => &["block errors", "start jitter", "workload"],
             ("" | "limits", _) => &[],
             _ => FADED,
         };
