@@ -81,6 +81,7 @@ def test_output_of_campaigns_fits(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     _fits("select explain", _call("select", "explain", "one", "-q", "--json", "-"))
     _fits("pcap analyze", _call("pcap", "analyze", "c.pcap", "--json", "-"))
     _fits("pcap compare", _call("pcap", "compare", "c.pcap", "c.pcap", "--json", "-"))
+    _fits("pcap resets", _call("pcap", "resets", "c.pcap", "--json", "-"))
     settings = ("--scenarios", "steady-5-18", "--set", "duration=2s", "--cca", "cubic", "--runs", "2")
     _fits("select evaluate", _call("select", "evaluate", *settings, "-q", "--json", "-"))
     video = ("--abr", "bola", "--cca", "cubic", "--duration", "4s", "--runs", "2", "-q", "--json", "-")

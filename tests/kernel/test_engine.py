@@ -168,8 +168,8 @@ def test_a_video_is_watched_as_on_the_native_engine(linux: Engine) -> None:
 @pytest.mark.parametrize(
     ("workload", "wanted"),
     [
-        ("{ kind = 'page', count = 3, gap = '500ms' }", ("page_load_s",)),
-        ("{ kind = 'page', count = 3, gap = '500ms', multiplexed = true }", ("page_load_s",)),
+        ("{ kind = 'page', object = '8kB', count = 3, gap = '500ms' }", ("page_load_s",)),
+        ("{ kind = 'page', object = '8kB', count = 3, multiplexed = true }", ("page_load_s",)),
         ("{ kind = 'frames' }", ("frames", "late_share", "frame_delay_ms")),
     ],
 )

@@ -24,6 +24,7 @@ SCHEMAS: dict[str, tuple[str, ...]] = {
     "pcap analyze": ("pcap-analyze",),
     "pcap judge": ("pcap-judge",),
     "pcap compare": ("pcap-compare",),
+    "pcap resets": ("pcap-resets",),
     "fidelity": ("fidelity",),
     "fidelity packetdrill": ("packetdrill",),
     "kernel status": ("kernel-status",),
