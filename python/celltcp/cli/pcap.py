@@ -261,8 +261,9 @@ def compare(first: str, second: str, by: str, notes: str | None, json_file: str 
 def resets(files: tuple[str, ...], delay: str, hold: str, json_file: str | None) -> None:
     """Count what a reset tracker would have saved.
 
-    It is placed at the base station and keeps off the air what phones throw away. That is payload from servers that passed after the client had reset the connection. Where the
-    capture is at the client, part of it was on the air already: see --delay.
+    It is placed at the base station and keeps off the air what phones throw away: payload from servers
+    that passed after the client had reset the connection. Where the capture is at the client, part of
+    it was on the air already: see --delay.
     """
     from dataclasses import asdict
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from celltcp.plots.palette import colours
@@ -11,7 +12,7 @@ from celltcp.plots.papers.distributions import ecdf_panels
 from celltcp.plots.papers.panel import Panel, axis_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from matplotlib.axes import Axes
 
@@ -35,9 +36,30 @@ def load_panels(found: Outcome) -> list[Panel]:
         quantity: {kind: points for kind, points in kinds.items() if len(points) >= _POINTS}
         for quantity, kinds in by_quantity.items()
     }
-    drawn = [kinds for kinds in lines.values() if kinds]
-    curves = [Panel(functools.partial(_draw, found.table.figure, kinds)) for kinds in drawn]
-    return [*ecdf_panels(found), *curves]
+    drawn = {quantity: kinds for quantity, kinds in lines.items() if kinds}
+    curves = [Panel(functools.partial(_draw, found.table.figure, kinds)) for kinds in drawn.values()]
+    return [*ecdf_panels(_of_few_places(found, drawn.keys())), *curves]
+
+
+def _of_few_places(found: Outcome, drawn: Collection[str]) -> Outcome:
+    """Returns an outcome without what is drawn over the number of UEs, or is there for a claim.
+
+    That has too many places to tell apart.
+    """
+    groups = [
+        replace(
+            group,
+            rows=[
+                row
+                for row in group.rows
+                if row.theirs.quantity not in drawn
+                and row.theirs.claim is None
+                and row.theirs.value is None
+            ],
+        )
+        for group in found.groups
+    ]
+    return replace(found, groups=groups)
 
 
 def _draw(name: str, kinds: dict[str, list[tuple[int, Row]]], axes: Axes) -> None:
