@@ -14,16 +14,23 @@ PATH = {
 
 
 @pytest.mark.usefixtures("linux")
-@pytest.mark.parametrize("kind", ["split", "es", "snoop"])
-def test_linux_hosts_exchange_data_through_a_middlebox(kind: str) -> None:
+@pytest.mark.parametrize(
+    "box",
+    [
+        *("split:at=node-1", "es:at=node-1", "snoop:at=node-1", "mtcp:at=node-1", "pam:at=node-1"),
+        *("mtcp-plus", "freeze", "ack-regulator"),
+    ],
+)
+def test_linux_hosts_exchange_data_through_a_middlebox(box: str) -> None:
+    kind = box.partition(":")[0]
     outcomes = []
     for engine in ("native", "kernel"):
-        cca = f"reno@{kind}:at=node-1"
+        cca = f"reno@{box}"
         run = ct.run("steady-20-68", cca, duration="5s", set=PATH, engine=engine, samples="off")
         row = run.flows.iloc[0]
         assert row["bytes"] == 1_000_000
         assert (row["acked_early_ends"] > 0) == (kind == "split")
-        assert (row["acked_early_bytes"] > 0) == (kind != "snoop")
+        assert (row["acked_early_bytes"] > 0) == (kind in {"split", "es"})
         outcomes.append(row["completion_s"])
     native, kernel = outcomes
     assert kernel == pytest.approx(native, rel=0.02)
@@ -44,6 +51,32 @@ def test_as_tcp_needs_a_server_that_linux_is_not() -> None:
         samples="off",
     )
     assert (run.flows["bytes"].iloc[0], run.flows["acked_early_ends"].iloc[0]) == (1_000_000, 0)
+
+
+@pytest.mark.usefixtures("linux")
+@pytest.mark.parametrize("kind", ["mtcp-plus", "freeze"])
+def test_linux_is_frozen_while_the_link_is_interrupted(kind: str) -> None:
+    outage = {
+        **PATH,
+        "path.rtt": "60ms",
+        "path.wired": "[{ name = 'wan', delay = '20ms' }, { name = 'ran' }]",
+        "path.down": "{ steps = [{ at = '0s', rate = '5Mbit/s' }, { at = '1s', rate = '0bit/s' }, "
+        "{ at = '3s', rate = '5Mbit/s' }] }",
+        "tcp.receive_window_max": "40kB",
+    }
+    run = ct.run("steady-20-68", f"cubic@{kind}", duration="10s", set=outage, engine="kernel")
+    row = run.flows.iloc[0]
+    assert (row["bytes"], row["acked_early_bytes"]) == (1_000_000, 0)
+    plain = ct.run("steady-20-68", "cubic@none", duration="10s", set=outage, engine="kernel")
+    assert row["timeouts"] < plain.flows["timeouts"].iloc[0]
+
+
+@pytest.mark.usefixtures("linux")
+def test_eln_needs_a_server_that_linux_is_not() -> None:
+    with pytest.raises(
+        ct.CelltcpError, match="needs servers that understand its notifications, and Linux does not"
+    ):
+        ct.run("steady-20-68", "reno@eln", duration="1s", set=PATH, engine="kernel")
 
 
 @pytest.mark.usefixtures("linux")
