@@ -21,6 +21,14 @@ pub(crate) struct ConnectionEnds {
 }
 
 impl ConnectionEnds {
+    /// Returns source and destination of what an end sends.
+    fn route(&self, end: End) -> (HostId, HostId) {
+        match end {
+            End::Server => self.hosts,
+            End::Client => (self.hosts.1, self.hosts.0),
+        }
+    }
+
     pub(crate) fn end(&mut self, end: End) -> &mut Connection {
         match end {
             End::Server => &mut self.server,
@@ -162,23 +170,8 @@ impl Endpoints {
         segment: Segment,
         path: &mut ObservedPath,
     ) {
-        let hosts = self.connections[connection as usize].hosts;
-        let (source, destination) = match end {
-            End::Server => hosts,
-            End::Client => (hosts.1, hosts.0),
-        };
-        let packet = Packet {
-            id: self.packets,
-            flow: connection,
-            source,
-            destination,
-            size: segment.ip_len(),
-            segment,
-            sent_at: now,
-            kind: net::Kind::Tcp,
-        };
-        self.packets += 1;
-        path.inject(now, packet, &mut ());
+        let route = self.connections[connection as usize].route(end);
+        inject(now, &mut self.packets, connection, route, segment, path);
     }
 
     /// Puts the segments that the end has ready on the path, and sets its timer.
@@ -190,29 +183,38 @@ impl Endpoints {
         path: &mut ObservedPath,
     ) {
         let ends = &mut self.connections[connection as usize];
-        let (source, destination) = match end {
-            End::Server => ends.hosts,
-            End::Client => (ends.hosts.1, ends.hosts.0),
-        };
+        let route = ends.route(end);
         let timer = 2 * connection as usize + usize::from(end == End::Client);
         let socket = ends.end(end);
         while let Some(segment) = socket.poll_transmit() {
-            let packet = Packet {
-                id: self.packets,
-                flow: connection,
-                source,
-                destination,
-                size: segment.ip_len(),
-                segment,
-                sent_at: now,
-                kind: net::Kind::Tcp,
-            };
-            self.packets += 1;
-            path.inject(now, packet, &mut ());
+            inject(now, &mut self.packets, connection, route, segment, path);
         }
         let at = socket.deadline();
         if at < self.timers.get(timer) {
             self.timers.set(timer, at);
         }
     }
+}
+
+/// Puts a segment on the path, as the next of `packets`.
+fn inject(
+    now: Instant,
+    packets: &mut u64,
+    flow: u32,
+    (source, destination): (HostId, HostId),
+    segment: Segment,
+    path: &mut ObservedPath,
+) {
+    let packet = Packet {
+        id: *packets,
+        flow,
+        source,
+        destination,
+        size: segment.ip_len(),
+        segment,
+        sent_at: now,
+        kind: net::Kind::Tcp,
+    };
+    *packets += 1;
+    path.inject(now, packet, &mut ());
 }

@@ -24,7 +24,7 @@ _PIECE_S = 0.25
 
 @dataclass(frozen=True)
 class Outline:
-    """What a campaign will take, estimated from the first part of a few of its runs."""
+    """Cost of a campaign, estimated from the first part of a few of its runs."""
 
     runs: int
     #: Simulated time of all runs, h.

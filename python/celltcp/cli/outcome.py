@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from celltcp._core import Scenario
     from celltcp.results import Results
+    from celltcp.scenario_set import LoadedSet
 
 
 def check_json(json_file: str | None) -> None:
@@ -38,6 +39,14 @@ def tell_traces(scenario: Scenario) -> None:
         is_beside = direction == "up" and beside is not None and Path(file).name == beside.name
         found = " (found beside the downlink)" if is_beside else ""
         note(f"{direction}link {file}{found}: {told}")
+
+
+def tell_loaded(loaded: LoadedSet) -> None:
+    """Says on standard error how the traces of scenarios were read, and which files were left out."""
+    for scenario in loaded.scenarios.values():
+        tell_traces(scenario)
+    for reason in loaded.left_out:
+        click.echo(f"warning: left out: {reason}", err=True)
 
 
 def tell(

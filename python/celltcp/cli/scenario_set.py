@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import click
-
 from celltcp.cli.compare import draw_comparison, print_comparison, print_fitting
 from celltcp.cli.console import wide_console
-from celltcp.cli.outcome import tell, tell_traces
+from celltcp.cli.outcome import tell, tell_loaded
 from celltcp.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -24,10 +22,7 @@ def compare_set(given: Sequence[str], settings: RunSettings, json_file: str | No
     from celltcp.scenario_set import compare_loaded, folder_name, load_all
 
     loaded = load_all(given, settings)
-    for scenario in loaded.scenarios.values():
-        tell_traces(scenario)
-    for reason in loaded.left_out:
-        click.echo(f"warning: left out: {reason}", err=True)
+    tell_loaded(loaded)
     folder = prepare_folder(settings.out) if settings.out else None
     with progress_bar("comparing") as progress:
         result = compare_loaded(loaded, settings, progress)

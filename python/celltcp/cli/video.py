@@ -9,7 +9,7 @@ import click
 from celltcp.cli.compare import print_fitting
 from celltcp.cli.console import wide_console
 from celltcp.cli.options import complete_scenario, draws, option, options, own_option, takes_settings
-from celltcp.cli.outcome import check_json, draw, is_drawn, tell, tell_traces
+from celltcp.cli.outcome import check_json, draw, is_drawn, tell, tell_loaded
 from celltcp.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -52,11 +52,7 @@ def video(
 
     check_json(json_file)
     loaded = load_viewings(scenarios or DEFAULT_SCENARIOS, abr, ladder, settings)
-    first = next(iter(loaded.values()))
-    for scenario in first.scenarios.values():
-        tell_traces(scenario)
-    for reason in first.left_out:
-        click.echo(f"warning: left out: {reason}", err=True)
+    tell_loaded(next(iter(loaded.values())))
     folder = prepare_folder(settings.out) if settings.out else None
     with progress_bar("playing videos") as progress:
         result = watch_loaded(loaded, settings, progress)

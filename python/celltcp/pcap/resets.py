@@ -44,7 +44,7 @@ class ResetConnection:
 
 @dataclass
 class ResetSavings:
-    """What a reset tracker would have saved in captures."""
+    """Savings of a reset tracker in captures."""
 
     #: Time from a RST at the capture to the first segment that a tracker drops, and to the last, s.
     delay_s: float

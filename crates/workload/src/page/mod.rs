@@ -104,7 +104,7 @@ impl Line {
     }
 }
 
-/// What is due at a time.
+/// Event that is due at a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Due {
     /// The client has parsed an object.
