@@ -47,7 +47,8 @@ def _draw(known: Sequence[Choice], quantity: str, axes: Axes) -> None:
     if quantity == "gain":
         axes.axhline(WORTH, color="#777777", lw=0.8, ls=":")
         axes.set_yscale("symlog", linthresh=20)
-        axes.legend(fontsize="x-small")
+        if axes.get_legend_handles_labels()[0]:
+            axes.legend(fontsize="x-small")
     names_of = [f"{choice.place.removeprefix('legs/')}\n(alone {choice.plain})" for choice in known]
     axes.set_xticks(range(len(known)), names_of, fontsize=8)
     unit = "gain of goodput, %" if quantity == "gain" else "95 % one-way delay added, ms"
