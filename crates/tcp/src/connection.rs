@@ -16,7 +16,7 @@ use units::{Duration, Instant};
 use crate::config::TcpConfig;
 use crate::receiver::Receiver;
 use crate::segment::{Ecn, Flags, Segment};
-use crate::sender::{AckInput, Ending, Outgoing, Sender};
+use crate::sender::{AckInput, Ending, Outgoing, SLACK, Sender};
 use crate::sequence::{self, unwrap};
 use cca::{BuiltCca, Congestion, Context, Takeover};
 pub use ending::Failure;
@@ -72,6 +72,8 @@ pub struct Connection {
     /// Times of the latest data and of the latest ACK.
     data_received_at: Instant,
     ack_received_at: Instant,
+    /// Segments that wait in the host until they may leave.
+    held: VecDeque<(Instant, Segment)>,
     out: VecDeque<Segment>,
 }
 
@@ -110,6 +112,7 @@ impl Connection {
             failure: None,
             data_received_at: Instant::ZERO,
             ack_received_at: Instant::ZERO,
+            held: VecDeque::new(),
             out: VecDeque::with_capacity(64),
         }
     }
@@ -180,7 +183,11 @@ impl Connection {
     /// Returns the time of the next call of [`Connection::on_deadline`]; [`Instant::NEVER`] if none is
     /// needed.
     pub fn deadline(&self) -> Instant {
-        let handshake = self.handshake_at.min(self.time_wait_until);
+        let held = self
+            .held
+            .front()
+            .map_or(Instant::NEVER, |(at, _)| *at + SLACK);
+        let handshake = self.handshake_at.min(self.time_wait_until).min(held);
         match &self.receiver {
             Some(receiver) if self.is_synchronised() => handshake
                 .min(self.sender.deadline())
@@ -192,6 +199,7 @@ impl Connection {
 
     /// Handles the deadline.
     pub fn on_deadline(&mut self, now: Instant) {
+        self.let_go(now);
         if self.handshake_at <= now {
             self.send_handshake(now);
         }
@@ -430,6 +438,13 @@ impl Connection {
         Some(u64::from(echo.wrapping_sub(self.timestamp_offset)))
     }
 
+    /// Lets the segments go that may leave the host.
+    fn let_go(&mut self, now: Instant) {
+        while let Some((_, segment)) = self.held.pop_front_if(|(at, _)| *at <= now) {
+            self.out.push_back(segment);
+        }
+    }
+
     fn timestamp(&self, now: Instant) -> u32 {
         self.timestamp_offset
             .wrapping_add((now.as_nanos() / 1_000_000) as u32)
@@ -437,6 +452,7 @@ impl Connection {
 
     /// Turns the sender's data into segments, and adds an ACK if one is due.
     fn flush(&mut self, now: Instant) {
+        self.let_go(now);
         while let Some(data) = self.sender.poll() {
             self.push(now, Some(data));
         }
@@ -450,7 +466,10 @@ impl Connection {
     }
 
     fn push(&mut self, now: Instant, data: Option<Outgoing>) {
-        let timestamp = self.timestamp(now);
+        let leaves = data
+            .as_ref()
+            .map_or_else(|| self.sender.departure(now), |data| data.leaves);
+        let timestamp = self.timestamp(leaves);
         let Some(receiver) = &mut self.receiver else {
             return;
         };
@@ -482,7 +501,11 @@ impl Connection {
             None if self.config.sack => segment.sack = sack,
             None => {}
         }
-        self.out.push_back(segment);
+        if leaves > now || !self.held.is_empty() {
+            self.held.push_back((leaves, segment));
+        } else {
+            self.out.push_back(segment);
+        }
     }
 
     /// Returns an ACK without data and without SACK.

@@ -8,7 +8,7 @@ use units::Instant;
 use super::Sender;
 use super::chronograph::Phase;
 use super::hold::Ending;
-use super::pacing::{GSO_MAX_SIZE, PACING_SHIFT};
+use super::pacing::GSO_MAX_SIZE;
 use super::transmit::Push;
 use crate::segment::TIMESTAMPS_OPTION;
 
@@ -19,11 +19,9 @@ const SHARED_INFO: u64 = 320;
 /// Memory of a buffer's header (`struct sk_buff`), bytes.
 const BUFFER_HEADER: u64 = 256;
 /// Memory that a buffer takes besides its data: a header and a small head (`SKB_SMALL_HEAD_CACHE_SIZE`), bytes.
-const BUFFER_OVERHEAD: u64 = BUFFER_HEADER + 576;
+pub(super) const BUFFER_OVERHEAD: u64 = BUFFER_HEADER + 576;
 /// Least number of segments that the limit is made for (`TCP_INIT_CWND`).
 const LEAST_SEGMENTS: u32 = 10;
-/// Most memory that the device has of one connection (`tcp_limit_output_bytes`), bytes.
-const DEVICE_LIMIT: u64 = 4 << 20;
 /// Offered window up to which a buffer may take all of it (`TCP_MSS_DEFAULT`), bytes.
 const TINY_WINDOW: u64 = 536;
 
@@ -268,25 +266,6 @@ impl Sender {
     fn memory(&self) -> u64 {
         let buffers = self.board.bursts_out() + self.buffer.unsent.len() as u64;
         self.write_end.saturating_sub(self.kept()) + buffers * BUFFER_OVERHEAD
-    }
-
-    /// Notes a burst of `bytes` that the device gets.
-    pub(super) fn fill_device(&mut self, now: Instant, bytes: u64) {
-        let before = self.device.filter(|(at, _)| *at == now);
-        let memory = before.map_or(0, |(_, memory)| memory);
-        self.device = Some((now, memory + bytes + BUFFER_OVERHEAD));
-    }
-
-    /// Returns whether the device has so much of this instant's data that a burst of `bytes` has to wait (the kernel's
-    /// `tcp_small_queue_check`, whose count begins at one). While an application writes, data then stays in the buffer,
-    /// and counts as its memory. The device sends it before anything else happens, so nothing is late.
-    pub(super) fn device_is_full(&self, now: Instant, bytes: u64) -> bool {
-        let Some((_, memory)) = self.device.filter(|(at, _)| *at == now) else {
-            return false;
-        };
-        let paced = (self.congestion.window.pacing_rate.bits_per_second() / 8) >> PACING_SHIFT;
-        let limit = paced.max(2 * (bytes + BUFFER_OVERHEAD)).min(DEVICE_LIMIT);
-        memory >= limit && self.board.bursts_out() > 1
     }
 
     /// Makes a buffer of its own of a burst that ends at `end` and has to wait (the kernel's `tso_fragment`).

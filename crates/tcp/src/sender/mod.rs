@@ -7,6 +7,7 @@ mod ack;
 mod buffer;
 mod chronograph;
 mod describe;
+mod device;
 mod giving_up;
 mod hold;
 mod limits;
@@ -40,6 +41,8 @@ use ack::{AckEffects, Resend};
 use buffer::SendBuffer;
 use cca::{BuiltCca, Congestion, Context, Takeover};
 use chronograph::{Chronograph, Phase};
+use device::Device;
+pub(crate) use device::SLACK;
 pub use hold::Ending;
 use hold::Hold;
 pub(crate) use limits::Limit;
@@ -70,6 +73,8 @@ pub(crate) struct Outgoing {
     pub(crate) again: bool,
     /// Whether more of the same burst follows.
     pub(crate) continues: bool,
+    /// Time at which it may leave the host.
+    pub(crate) leaves: Instant,
 }
 
 /// Sending half of a connection.
@@ -87,8 +92,7 @@ pub(crate) struct Sender {
     timer: Timer,
     pacer: Pacer,
     buffer: SendBuffer,
-    /// Memory that the device got in one instant, the latest in which it got any, bytes.
-    device: Option<(Instant, u64)>,
+    device: Device,
     usage: WindowUsage,
     limits: Limits,
     chronograph: Chronograph,
@@ -172,7 +176,7 @@ impl Sender {
             probe: LossProbe::default(),
             timer: Timer::default(),
             pacer: Pacer::default(),
-            device: None,
+            device: Device::default(),
             buffer: SendBuffer::new(first, config.send_buffer_initial),
             usage: WindowUsage::new(first),
             limits: Limits::new(Limit::Start),

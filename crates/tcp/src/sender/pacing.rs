@@ -78,7 +78,7 @@ impl Sender {
     }
 
     pub(super) fn is_held_by_pacing(&mut self, now: Instant) -> bool {
-        let held = self.is_paced() && self.pacer.next > now;
+        let held = self.is_paced() && !self.has_fair_queue() && self.pacer.next > now;
         self.pacer.waiting |= held;
         held
     }

@@ -64,14 +64,16 @@ impl Sender {
         if self.is_suspended() {
             return Instant::NEVER;
         }
-        self.timer.at.min(self.pacer.deadline())
+        let sending = self.pacer.deadline().min(self.device.deadline());
+        self.timer.at.min(sending)
     }
 
     /// Handles the deadline.
     pub(crate) fn on_deadline(&mut self, now: Instant) {
         self.set_now(now);
-        if self.pacer.deadline() <= now {
+        if self.pacer.deadline().min(self.device.deadline()) <= now {
             self.pacer.released();
+            self.device.release(now);
             self.retransmit_lost(now);
             self.transmit(now);
         }
@@ -188,7 +190,9 @@ impl Sender {
             self.retransmits += 1;
         }
         let first = self.board.ordinals().start;
-        self.retransmit(now, first, 1);
+        if !self.is_in_host(now, first) {
+            self.retransmit(now, first, 1);
+        }
         // RFC 6298 §5.5: back off.
         self.backoff += 1;
         self.wait_for_retransmission(now, self.clamp_to_user_timeout(now, self.rto()));
@@ -243,7 +247,7 @@ impl Sender {
             return;
         }
         // One byte below the window: the receiver must answer (RFC 9293 §3.8.6.1).
-        self.push_probe_of_window();
+        self.push_probe_of_window(now);
         self.backoff += 1;
         self.timer = Timer {
             waits: Waits::ZeroWindow,

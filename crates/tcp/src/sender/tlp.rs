@@ -76,6 +76,10 @@ impl Sender {
         let repeats = !(self.has_unsent() && self.send_window_open());
         if repeats {
             let last = self.board.ordinals().end - 1;
+            if self.is_in_host(now, last) {
+                self.rearm_retransmission(now);
+                return;
+            }
             self.repeat_as_probe(now, last);
         } else if !self.send_one_beyond_window(now) {
             self.rearm_retransmission(now);

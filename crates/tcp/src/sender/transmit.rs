@@ -105,8 +105,12 @@ impl Sender {
                 closed = !self.first_fits(burst);
                 break;
             };
-            if push.is_within_write() && self.device_is_full(now, end - self.snd_nxt) {
+            let within_write = push.is_within_write();
+            if self.device_is_full(now, end - self.snd_nxt, within_write) {
                 self.set_apart(end);
+                if self.has_fair_queue() {
+                    self.device.throttle();
+                }
                 break;
             }
             self.send_burst(now, burst, end);
@@ -209,8 +213,8 @@ impl Sender {
             self.short_end = self.snd_nxt;
         }
         self.board.end_burst(marked);
+        self.fill_device(now, self.departure(now), bytes);
         self.pace(now, bytes);
-        self.fill_device(now, bytes);
         self.check_space(now);
     }
 
@@ -250,7 +254,8 @@ impl Sender {
         let fin = self.fin_queued && end == self.write_end;
         let seq = self.snd_nxt;
         let load = self.load_with_one_more();
-        let stamp = self.rate.stamp(Span { seq, end, fin }, idle, now, load);
+        let leaves = self.departure(now);
+        let stamp = self.rate.stamp(Span { seq, end, fin }, idle, leaves, load);
         self.board.push(stamp);
         self.snd_nxt = end;
         let len = (end - seq) as u32 - u32::from(fin);
@@ -261,6 +266,7 @@ impl Sender {
             push: end == self.write_end,
             again: false,
             continues: false,
+            leaves,
         });
         self.counts.segments += 1;
         if self.in_reduction() {
@@ -297,6 +303,11 @@ impl Sender {
                 break;
             }
             let segments = self.board.lost_together(ordinal, room.min(largest));
+            let bytes = u64::from(segments) * u64::from(self.config.mss);
+            if self.is_full_for_repetition(now, bytes) || self.is_in_host(now, ordinal) {
+                self.device.throttle();
+                break;
+            }
             self.retransmit(now, ordinal, segments);
             if self.in_reduction() {
                 self.prr.out += u64::from(segments);
@@ -332,6 +343,9 @@ impl Sender {
                 before = self.out.len();
             }
         }
+        if self.has_fair_queue() {
+            self.fill_device(now, self.departure(now), bytes);
+        }
         self.pace(now, bytes);
     }
 
@@ -353,6 +367,7 @@ impl Sender {
     fn repeat(&mut self, now: Instant, ordinal: u64) -> super::scoreboard::NewlySent {
         self.note_start_of_transmission();
         let sent = *self.board.get(ordinal);
+        let leaves = self.departure(now);
         self.out.push_back(Outgoing {
             seq: sent.seq,
             len: (sent.end - sent.seq) as u32 - u32::from(sent.fin),
@@ -360,6 +375,7 @@ impl Sender {
             push: sent.push,
             again: true,
             continues: false,
+            leaves,
         });
         self.counts.segments += 1;
         self.counts.retransmissions += 1;
@@ -370,7 +386,7 @@ impl Sender {
             fin: sent.fin,
         };
         let load = self.load_with_one_more();
-        self.rate.stamp(what, false, now, load)
+        self.rate.stamp(what, false, leaves, load)
     }
 
     /// Returns the load of the path with one more segment.
@@ -382,7 +398,7 @@ impl Sender {
     }
 
     /// Sends an empty segment just below the window (RFC 9293 §3.8.6.1).
-    pub(super) fn push_probe_of_window(&mut self) {
+    pub(super) fn push_probe_of_window(&mut self, now: Instant) {
         self.out.push_back(Outgoing {
             seq: self.snd_una - 1,
             len: 0,
@@ -390,6 +406,7 @@ impl Sender {
             push: false,
             again: true,
             continues: false,
+            leaves: self.departure(now),
         });
         self.counts.segments += 1;
     }

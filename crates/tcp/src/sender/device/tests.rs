@@ -1,0 +1,112 @@
+//! Tests of the device: what fq holds back, and the small queue.
+
+use super::*;
+use crate::config::TcpConfig;
+use crate::sender::{AckInput, Ending, Outgoing};
+use crate::settings::Tcp;
+use cca::{Congestion, Window, cca_by_name};
+use units::random::{Purpose, Stream};
+
+const FIRST: u64 = 1_000;
+const MSS: u64 = 1_448;
+const RTT: Duration = Duration::from_millis(50);
+
+fn start() -> Instant {
+    Instant::ZERO + RTT
+}
+
+/// Returns a sender with or without fq that has sent ten segments, and has then had an ACK of the first two at a round
+/// trip after the start.
+fn second_round(fair_queue: bool) -> (Sender, Instant) {
+    let config = TcpConfig::from(Tcp {
+        pacing: fair_queue,
+        ..Tcp::default()
+    });
+    let draws = Stream::new(1, Purpose::CongestionControl, 0);
+    let own = Window::new(config.mss, config.settings.initial_window, draws);
+    let built = cca_by_name("reno").expect("a CCA of ours");
+    let mut sender = Sender::new(config, Congestion::new(own, built), FIRST);
+    sender.establish(start(), Some(RTT), 1 << 20);
+    sender.write(start(), 1 << 20, Ending::Message);
+    assert_eq!(sent(&mut sender).len(), 10);
+    let later = start() + RTT;
+    acknowledge(&mut sender, later, 10);
+    (sender, later)
+}
+
+fn acknowledge(sender: &mut Sender, at: Instant, segments: u64) {
+    let input = AckInput {
+        ack: FIRST + segments * MSS,
+        seq: 0,
+        window: 1 << 20,
+        sack: &[],
+        echo_ms: None,
+        timestamps: None,
+        is_news: false,
+        ecn_echo: false,
+        radio_loss: false,
+    };
+    sender.on_ack(at, &input);
+}
+
+fn sent(sender: &mut Sender) -> Vec<Outgoing> {
+    core::iter::from_fn(|| sender.poll()).collect()
+}
+
+/// Linux `tcp_pacing_check` and `tcp_small_queue_check`: with fq TCP does not wait, but hands over bursts until two
+/// wait for their time. The first may leave at once.
+#[test]
+fn fq_gets_bursts_before_they_may_leave() {
+    let (mut sender, now) = second_round(true);
+    let out = sent(&mut sender);
+    let waiting: Vec<_> = out.iter().filter(|piece| piece.leaves > now).collect();
+    assert_eq!(out.len() - waiting.len(), 2, "one burst leaves");
+    assert_eq!(waiting.len(), 4, "two bursts wait");
+    // Twice the window in a round trip, in slow start: two of forty segments. The first wait is half as long, because
+    // the sender was late.
+    let apart = RTT / 20;
+    assert_eq!(waiting[0].leaves, now + apart / 2);
+    assert_eq!(waiting[2].leaves, now + apart / 2 + apart);
+    assert_eq!(sender.deadline(), waiting[0].leaves + SLACK);
+    let next = sender.deadline();
+    sender.on_deadline(next);
+    let out = sent(&mut sender);
+    assert_eq!(
+        out.len(),
+        2,
+        "the burst that left makes room for another one"
+    );
+    assert_eq!(out[0].leaves, now + apart / 2 + apart * 2);
+}
+
+/// Linux `tcp_pacing_check`: without fq a CCA that does not pace sends what the window allows, at once.
+#[test]
+fn a_card_without_fq_sends_at_once() {
+    let (mut sender, now) = second_round(false);
+    let out = sent(&mut sender);
+    assert_eq!(out.len(), 20);
+    assert!(out.iter().all(|piece| piece.leaves == now));
+}
+
+/// Linux `skb_mstamp_ns`: the RTT counts from the time at which a segment may leave.
+#[test]
+fn the_wait_in_fq_is_not_part_of_the_rtt() {
+    let (mut sender, now) = second_round(true);
+    let out = sent(&mut sender);
+    let last = out.last().expect("a segment").leaves;
+    assert!(last > now);
+    acknowledge(&mut sender, last + RTT, 10 + out.len() as u64);
+    assert_eq!(sender.rtt.minimum(), RTT);
+}
+
+/// Linux `skb_still_in_host_queue`: what has not left the host is not repeated.
+#[test]
+fn what_is_in_the_host_is_not_repeated() {
+    let (mut sender, now) = second_round(true);
+    let count = sent(&mut sender).len();
+    let last = sender.board.ordinals().end - 1;
+    assert!(sender.is_in_host(now, last));
+    sender.send_loss_probe(now);
+    let out = sent(&mut sender);
+    assert!(out.iter().all(|piece| !piece.again), "{count} {out:?}");
+}
