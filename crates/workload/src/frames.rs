@@ -1,4 +1,4 @@
-//! Real-time frames: the server sends a frame at regular times, as in a video call, on one connection.
+//! Real-time frames: the server sends each frame when it is made, as in a video call, on one connection.
 
 use std::collections::VecDeque;
 
@@ -8,6 +8,34 @@ use units::{Bytes, Duration, Instant};
 
 use crate::application::{Application, Command, End};
 use crate::workload::Settings;
+
+/// Time from a frame to the next of a call with 30 frames a second.
+const INTERVAL: Distribution<Duration> = Distribution::Constant {
+    value: Duration::from_millis(33),
+};
+
+table! {
+    /// Frames of one kind, such as the I-frames of a video, or its audio.
+    pub struct FrameKind {
+        /// Payload of each frame; default 10kB.
+        pub size: Distribution<Bytes> = Distribution::Constant {
+            value: Bytes::new(10_000),
+        },
+        /// Time from a frame to the next of the same kind; default 33ms.
+        pub interval: Distribution<Duration> = INTERVAL,
+    }
+}
+
+impl FrameKind {
+    fn check(&self) -> Result<(), Wrong> {
+        self.size.check(false).at("size")?;
+        self.interval.check(false).at("interval")
+    }
+
+    fn is_random(&self) -> bool {
+        self.size.is_random() || self.interval.is_random()
+    }
+}
 
 table! {
     /// Frames in real time. No frame is left out: what the connection does not take yet waits at the sending node. At
@@ -20,25 +48,43 @@ table! {
             value: Bytes::new(10_000),
         },
         /// Time from a frame to the next; default 33ms.
-        pub interval: Duration = Duration::from_millis(33),
+        pub interval: Distribution<Duration> = INTERVAL,
+        /// Further kinds of frames on the same connection, each with sizes and intervals of its own.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub beside: Option<Vec<FrameKind>>,
         /// Time from the sending of a frame until all of it has to be there; default 150ms (ITU-T G.114).
         pub deadline: Duration = Duration::from_millis(150),
+    }
+}
+
+impl Frames {
+    /// Returns all kinds of frames.
+    fn kinds(&self) -> Vec<FrameKind> {
+        let own = FrameKind {
+            size: self.size,
+            interval: self.interval,
+        };
+        let beside = self.beside.iter().flatten().cloned();
+        core::iter::once(own).chain(beside).collect()
     }
 }
 
 impl Settings for Frames {
     fn check(&self) -> Result<(), Wrong> {
         self.size.check(false).at("size")?;
-        positive("interval", self.interval)?;
+        self.interval.check(false).at("interval")?;
+        for (index, kind) in self.beside.iter().flatten().enumerate() {
+            kind.check().at(format_args!("beside.{index}"))?;
+        }
         positive("deadline", self.deadline)
     }
 
     fn is_random(&self) -> bool {
-        self.size.is_random()
+        self.kinds().iter().any(FrameKind::is_random)
     }
 
     fn application(&self, draws: Stream) -> Box<dyn Application> {
-        Box::new(Camera::new(self.clone(), draws))
+        Box::new(Camera::new(self, draws))
     }
 }
 
@@ -52,9 +98,11 @@ struct OnTheWay {
 
 /// Sender of the frames of a flow.
 pub(crate) struct Camera {
-    config: Frames,
+    deadline: Duration,
     draws: Stream,
     is_open: bool,
+    /// Each kind of frames, with the time of its next frame.
+    kinds: Vec<(FrameKind, Instant)>,
     on_the_way: VecDeque<OnTheWay>,
     sent_bytes: u64,
     arrived_bytes: u64,
@@ -65,11 +113,13 @@ pub(crate) struct Camera {
 }
 
 impl Camera {
-    pub(crate) fn new(config: Frames, draws: Stream) -> Self {
+    pub(crate) fn new(config: &Frames, draws: Stream) -> Self {
+        let kinds = config.kinds().into_iter();
         Self {
-            config,
+            deadline: config.deadline,
             draws,
             is_open: false,
+            kinds: kinds.map(|kind| (kind, Instant::ZERO)).collect(),
             on_the_way: VecDeque::new(),
             sent_bytes: 0,
             arrived_bytes: 0,
@@ -81,7 +131,7 @@ impl Camera {
     }
 
     fn has_missed(&self, frame: &OnTheWay, now: Instant) -> bool {
-        now.saturating_since(frame.sent) > self.config.deadline
+        now.saturating_since(frame.sent) > self.deadline
     }
 }
 
@@ -95,16 +145,22 @@ impl Application for Camera {
             self.is_open = true;
             out.push(Command::Open);
         }
-        let bytes = self.config.size.draw(&mut self.draws).get().max(1);
-        self.sent_bytes += bytes;
-        self.on_the_way.push_back(OnTheWay {
-            sent: now,
-            end: self.sent_bytes,
-        });
-        out.extend([
-            Command::Send(End::Server, bytes),
-            Command::WakeAt(now + self.config.interval),
-        ]);
+        let mut next = Instant::NEVER;
+        for (kind, at) in &mut self.kinds {
+            if *at <= now {
+                let bytes = kind.size.draw(&mut self.draws).get().max(1);
+                self.sent_bytes += bytes;
+                self.on_the_way.push_back(OnTheWay {
+                    sent: now,
+                    end: self.sent_bytes,
+                });
+                out.push(Command::Send(End::Server, bytes));
+                let interval = kind.interval.draw(&mut self.draws);
+                *at = now + interval.max(Duration::from_nanos(1));
+            }
+            next = next.min(*at);
+        }
+        out.push(Command::WakeAt(next));
     }
 
     fn progressed(&mut self, now: Instant, _: End, bytes: u64, _: &mut Vec<Command>) {
@@ -164,7 +220,7 @@ mod tests {
             ..Frames::default()
         };
         config.check().unwrap();
-        let mut camera = Camera::new(config, Stream::new(1, Purpose::Workload, 0));
+        let mut camera = Camera::new(&config, Stream::new(1, Purpose::Workload, 0));
         let mut out = Vec::new();
         for frame in 0..3 {
             camera.wake(at(33 * frame), &mut out);
@@ -191,6 +247,64 @@ mod tests {
             Command::Record("frame_delay_max_ms", 151.0),
         ];
         assert_eq!(out, expected);
+    }
+
+    #[test]
+    fn kinds_of_frames_have_their_own_times_on_one_connection() {
+        let kind = |bytes, ms| FrameKind {
+            size: Distribution::Constant {
+                value: Bytes::new(bytes),
+            },
+            interval: Distribution::Constant {
+                value: Duration::from_millis(ms),
+            },
+        };
+        let config = Frames {
+            beside: Some(vec![kind(500, 10), kind(70, 25)]),
+            ..Frames::default()
+        };
+        config.check().unwrap();
+        let mut camera = Camera::new(&config, Stream::new(1, Purpose::Workload, 0));
+        let (mut now, mut sent) = (Instant::ZERO, Vec::new());
+        while now <= at(30) {
+            let mut out = Vec::new();
+            camera.wake(now, &mut out);
+            let mut next = now;
+            for command in out {
+                match command {
+                    Command::Send(End::Server, bytes) => sent.push((now, bytes)),
+                    Command::WakeAt(at) => next = at,
+                    Command::Open => assert_eq!(sent, []),
+                    other => panic!("{other:?}"),
+                }
+            }
+            now = next;
+        }
+        let expected = [
+            (0, 10_000),
+            (0, 500),
+            (0, 70),
+            (10, 500),
+            (20, 500),
+            (25, 70),
+            (30, 500),
+        ];
+        assert_eq!(sent, expected.map(|(ms, bytes)| (at(ms), bytes)));
+    }
+
+    #[test]
+    fn a_wrong_kind_of_frames_is_named() {
+        let wrong = FrameKind {
+            interval: Distribution::Constant {
+                value: Duration::ZERO,
+            },
+            ..FrameKind::default()
+        };
+        let config = Frames {
+            beside: Some(vec![FrameKind::default(), wrong]),
+            ..Frames::default()
+        };
+        assert_eq!(config.check().unwrap_err().field, "beside.1.interval");
     }
 
     #[test]

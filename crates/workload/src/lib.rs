@@ -25,7 +25,7 @@ pub use abandoning::Abandoning;
 pub use application::{Application, Command, ENDLESS, End, Opens};
 pub use bulk::Bulk;
 pub use chunked::Chunked;
-pub use frames::Frames;
+pub use frames::{FrameKind, Frames};
 pub use on_off::OnOff;
 pub use page::Page;
 pub use request_response::RequestResponse;

@@ -67,7 +67,7 @@ kinds! {
     RequestResponse(RequestResponse) = "request-response",
     /// The receiving node loads pages: a document and the objects that it refers to.
     Page(Page) = "page",
-    /// The sending node sends a frame at regular times.
+    /// The sending node sends frames as they are made, as in a video call.
     Frames(Frames) = "frames",
     /// The receiving node plays a video by adaptive streaming.
     Video(Video) = "video",

@@ -40,7 +40,11 @@ class Case:
 CASES = (
     Case("one UE, static", "static/mid-cell", changes=("radio.ues.0.sinr=44dB", "duration=60s")),
     Case("one UE, EVA60", "mobility/forward-60-4g"),
-    Case("nine cells, 51 UEs", "vehicular/scenario-3", changes=("flows.0.workload=bulk",)),
+    Case(
+        "nine cells, 51 UEs",
+        "vehicular/scenario-3",
+        changes=("flows.0.workload=bulk", "tcp.mss=1100B"),
+    ),
 )
 
 
