@@ -130,3 +130,22 @@ def test_a_picture_of_sessions_needs_a_video() -> None:
     plain = ct.compare("steady-20-68", "cubic", 1, duration="2s")
     with pytest.raises(ct.CelltcpError, match="no video was played"):
         plain.plot.video()
+
+
+def test_a_segment_that_takes_too_long_is_abandoned_for_a_lower_quality() -> None:
+    """The client closes the connection and requests the segment again on another one."""
+    slow = {"path.down": "'1Mbit/s'"}
+    video = "{{ kind = 'video', abr = 'throughput', initial = '6Mbit/s', abandon = {} }}"
+
+    def watch(abandon: str) -> ct.Comparison:
+        changes = {**slow, "flows.0.workload": video.format(abandon)}
+        return ct.compare("steady-20-68", "cubic", 1, duration="60s", set=changes)
+
+    patient, found = watch("false"), watch("true")
+    events = found.results.tables["events"].to_pandas()
+    assert events.loc[events["kind"] == "abandoned", "detail"].tolist() == ["1"]
+    given_up, rest = (flow for _, flow in found.flows.iterrows())
+    assert given_up["resets"] > 0
+    assert given_up["bytes"] < 0.1 * rest["bytes"]
+    assert len(patient.flows) == 1
+    assert patient.runs["startup_s"].iloc[0] > 3 * found.runs["startup_s"].iloc[0]

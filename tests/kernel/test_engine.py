@@ -165,6 +165,21 @@ def test_a_video_is_watched_as_on_the_native_engine(linux: Engine) -> None:
     assert figures(linux) == pytest.approx(figures(engine()), rel=0.02)
 
 
+def test_an_abandoned_segment_is_answered_by_resets(linux: Engine) -> None:
+    """The player hears of a segment while it arrives, and closes the connection that carries it."""
+    video = "{ kind = 'video', abr = 'throughput', initial = '6Mbit/s' }"
+    changes = {"flows.0.workload": video, "path.down": "'1Mbit/s'", "duration": "30s"}
+    tables = run(linux, "cubic", changes)
+    given_up, rest = tables["flows"].to_pylist()
+    assert given_up["resets"] > 0
+    assert given_up["bytes"] < 0.1 * rest["bytes"]
+    wanted = {"abandoned", "startup_s"}
+    events = tables["events"].to_pylist()
+    figures = {each["kind"]: float(each["detail"]) for each in events if each["kind"] in wanted}
+    assert figures["abandoned"] == 1
+    assert figures["startup_s"] < 5
+
+
 @pytest.mark.parametrize(
     ("workload", "wanted"),
     [

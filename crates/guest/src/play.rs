@@ -31,6 +31,9 @@ use crate::reader::Readers;
 /// Longest interval at which the states of senders are read. It is shorter if samples are more frequent.
 const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 
+/// Bytes of a message after which an application that follows its arrival is told.
+const PART: u64 = 8_000;
+
 /// The run on the guest's side.
 pub(crate) struct Play<'a> {
     device: Device,
@@ -248,7 +251,14 @@ impl<'a> Play<'a> {
                 } => {
                     let number = connection as usize;
                     let socket = self.connections[number].end(end);
-                    socket.read(&self.readers, number, end, bytes)?;
+                    let mut left = bytes;
+                    if self.sessions.follows(connection) {
+                        while let Some(more) = left.filter(|bytes| *bytes > PART) {
+                            socket.read(&self.readers, number, end, Some(PART))?;
+                            left = Some(more - PART);
+                        }
+                    }
+                    socket.read(&self.readers, number, end, left)?;
                 }
                 Action::Write { connection, end } => self.write(connection, end)?,
                 Action::Finish { connection, end } => {
@@ -276,6 +286,7 @@ impl<'a> Play<'a> {
                     self.look_at_senders(false)?;
                     self.device.tell(&Message::Complete { connection })?;
                     self.selectors.close(connection);
+                    self.connections[connection as usize].end(end).abandon()?;
                     self.close(connection, end)?;
                 }
                 Action::Complete { connection } => {
@@ -336,11 +347,20 @@ impl<'a> Play<'a> {
     fn receive(&mut self) -> io::Result<()> {
         for report in self.readers.fetch()? {
             let (number, end) = (report.connection, report.end);
-            let progress = report
-                .progress
-                .map_err(|error| io::Error::other(format!("connection {number}: {error}")))?;
             let now = self.now()?;
             let connection = number as u32;
+            let progress = match report.progress {
+                Ok(progress) => progress,
+                // The client has given the connection up: the server learns of it by a reset.
+                Err(_) if self.sessions.is_completed(connection) => {
+                    self.sessions.ended(now, connection, end);
+                    self.carry_out()?;
+                    continue;
+                }
+                Err(error) => {
+                    return Err(io::Error::other(format!("connection {number}: {error}")));
+                }
+            };
             self.sessions.received(now, connection, end, progress.total);
             if progress.ended {
                 self.sessions.ended(now, connection, end);

@@ -202,6 +202,16 @@ impl Sessions {
         self.sessions[self.exchange(connection).session].flow
     }
 
+    /// Returns whether the application of a connection is told of each arrival.
+    pub fn follows(&self, connection: u32) -> bool {
+        self.sessions[self.exchange(connection).session].follows
+    }
+
+    /// Returns whether a connection was completed or given up.
+    pub fn is_completed(&self, connection: u32) -> bool {
+        self.exchange(connection).is_completed()
+    }
+
     /// Returns the connections of a flow that are open, in the order of its sessions.
     pub fn open_connections(&self, flow: usize) -> impl Iterator<Item = u32> {
         let of_flow = self.sessions.iter().filter(move |each| each.flow == flow);

@@ -13,17 +13,20 @@ use crate::workload::Settings;
 
 player_table! {
     /// Video that the receiving node plays by adaptive streaming: it requests segments, and the sending node sends them.
-    /// Requests are not abandoned. Events have "segment_mbps", "fetch_s" and "buffer_s" of each segment when it has
+    /// Events have "segment_mbps", "fetch_s" and "buffer_s" of each segment when it has
     /// arrived (rate of its representation, time from the request to the last byte, video in the buffer then), and
     /// "stall_s" of each stall at its end. At the end of the session, or of the run, they have its figures: "qoe" (ITU-T
     /// P.1203.3 without its random forest, from 1 to 5; 1 if less than a second was played), "linear_qoe", "startup_s",
-    /// "stalls", "stalled_s", "bitrate_mbps", "switches" and "watched_s".
+    /// "stalls", "stalled_s", "bitrate_mbps", "switches", "abandoned" and "watched_s".
     pub struct Video {
         /// Representations of the video and the sizes of its segments: "bbb", "1080p" or "4k"; default "bbb".
         pub ladder: Ladder,
         ..player,
         /// Connections that carry requests at the same time; default 1.
         pub connections: u32 = 1,
+        /// Whether the adaptations of dash.js, throughput and bola-e, abandon a segment that takes too long; default
+        /// true. The client closes the connection then and opens another one.
+        pub abandon: bool = true,
         /// Payload of each request; default 500B.
         pub request: Bytes = Bytes::new(500),
         /// Time from the last byte of a request at the sending node to the first byte of the segment; default 10ms.
@@ -41,7 +44,7 @@ const WORST: f64 = 1.0;
 
 impl Settings for Video {
     fn check(&self) -> Result<(), Wrong> {
-        let player = self.player(self.connections, false);
+        let player = self.player(self.connections, self.abandon);
         player.check()?;
         player.check_for(&self.ladder.manifest())?;
         self.screen.check().at("screen")
@@ -93,7 +96,7 @@ pub(crate) struct Streaming {
 impl Streaming {
     pub(crate) fn new(config: Video) -> Self {
         let manifest = Arc::new(config.ladder.manifest());
-        let player = config.player(config.connections, false);
+        let player = config.player(config.connections, config.abandon);
         let connections = config.connections as usize;
         Self {
             client: Client::new(Arc::clone(&manifest), &player),
@@ -121,42 +124,60 @@ impl Streaming {
     }
 
     /// Carries out the orders of the client, and asks for the next call.
-    fn settle(&mut self, out: &mut Vec<Command>) {
+    fn settle(&mut self, now: Instant, out: &mut Vec<Command>) {
         self.follow(out);
-        let mut orders = core::mem::take(&mut self.orders);
-        for order in orders.drain(..) {
-            match order {
-                Order::Request {
-                    connection, bytes, ..
-                } => {
-                    self.lines[connection].response = bytes.get();
-                    let request = self.config.request.get().max(1);
-                    out.extend([
-                        Command::Turn(connection),
-                        Command::Send(End::Client, request),
-                    ]);
-                }
-                Order::WakeAt(at) => self.client_at = at,
-                Order::Done(_) => {
-                    self.report(out);
-                    for (slot, line) in self.lines.iter_mut().enumerate() {
-                        line.answer_at = Instant::NEVER;
-                        out.extend([
-                            Command::Turn(slot),
-                            Command::Withdraw(End::Server),
-                            Command::Close(End::Client),
-                        ]);
-                    }
-                }
-                Order::Abandon { .. } => unreachable!("the player does not abandon requests"),
+        // An abandoned request leads to the next order at once.
+        while !self.orders.is_empty() {
+            let mut orders = core::mem::take(&mut self.orders);
+            for order in orders.drain(..) {
+                self.obey(now, order, out);
+            }
+            if self.orders.is_empty() {
+                self.orders = orders;
             }
         }
-        self.orders = orders;
         let answers = self.lines.iter().map(|line| line.answer_at);
         let next = answers.fold(self.client_at, Instant::min);
         if next != self.wake_at && next != Instant::NEVER {
             self.wake_at = next;
             out.push(Command::WakeAt(next));
+        }
+    }
+
+    fn obey(&mut self, now: Instant, order: Order, out: &mut Vec<Command>) {
+        match order {
+            Order::Request {
+                connection, bytes, ..
+            } => {
+                self.lines[connection].response = bytes.get();
+                let request = self.config.request.get().max(1);
+                out.extend([
+                    Command::Turn(connection),
+                    Command::Send(End::Client, request),
+                ]);
+            }
+            Order::Abandon { connection } => {
+                // HTTP/1.1 has no other way to end a response early (RFC 9112 section 9.6).
+                self.lines[connection] = NO_REQUEST;
+                out.extend([
+                    Command::Turn(connection),
+                    Command::Abandon(End::Client),
+                    Command::Open,
+                ]);
+                self.client.opened(now, connection, &mut self.orders);
+            }
+            Order::WakeAt(at) => self.client_at = at,
+            Order::Done(_) => {
+                self.report(out);
+                for (slot, line) in self.lines.iter_mut().enumerate() {
+                    line.answer_at = Instant::NEVER;
+                    out.extend([
+                        Command::Turn(slot),
+                        Command::Withdraw(End::Server),
+                        Command::Close(End::Client),
+                    ]);
+                }
+            }
         }
     }
 
@@ -190,6 +211,7 @@ impl Streaming {
             ("stalled_s", Some(found.stalled_s)),
             ("bitrate_mbps", found.bitrate_mbps),
             ("switches", Some(found.switches as f64)),
+            ("abandoned", Some(f64::from(log.abandoned))),
             ("watched_s", Some(log.played.as_secs_f64())),
         ];
         let record =
@@ -226,13 +248,13 @@ impl Application for Streaming {
             self.client_at = Instant::NEVER;
             self.client.wake(now, &mut self.orders);
         }
-        self.settle(out);
+        self.settle(now, out);
     }
 
     fn progressed(&mut self, now: Instant, end: End, bytes: u64, out: &mut Vec<Command>) {
         if end == End::Client {
             self.client.arrived(now, self.slot, bytes, &mut self.orders);
-            self.settle(out);
+            self.settle(now, out);
         }
     }
 
@@ -245,7 +267,7 @@ impl Application for Streaming {
         } else {
             self.lines[self.slot].answer_at = now + self.config.think;
         }
-        self.settle(out);
+        self.settle(now, out);
     }
 
     fn stopped(&mut self, now: Instant, out: &mut Vec<Command>) {
@@ -261,6 +283,7 @@ impl Application for Streaming {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use units::Rate;
 
     fn at(ms: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(ms)
@@ -344,6 +367,64 @@ mod tests {
         out.clear();
         app.stopped(at(4_070), &mut out);
         assert_eq!(out, []);
+    }
+
+    /// Plays with `abandon` on a link whose rate falls from 3 to 1 Mbit/s in the second segment; returns the commands of
+    /// the rest of that segment.
+    fn play_on_a_falling_link(abandon: bool) -> (Streaming, Vec<Command>) {
+        let config = Video {
+            abr: video::abr::Algorithm::Throughput,
+            initial: Rate::from_mbps(3.0),
+            abandon,
+            ..Video::default()
+        };
+        let mut app = Streaming::new(config);
+        let mut out = Vec::new();
+        app.wake(at(0), &mut out);
+        app.received(at(20), End::Server, 500, &mut out);
+        app.wake(at(30), &mut out);
+        app.progressed(at(60), End::Client, app.lines[0].response, &mut out);
+        out.clear();
+        app.received(at(80), End::Server, 500, &mut out);
+        app.wake(at(90), &mut out);
+        out.clear();
+        let mut left = app.lines[0].response;
+        for step in 1_u64.. {
+            let bytes = left.min(1_250);
+            app.progressed(at(100 + 10 * step), End::Client, bytes, &mut out);
+            left -= bytes;
+            if left == 0 || out.contains(&Command::Abandon(End::Client)) {
+                break;
+            }
+        }
+        (app, out)
+    }
+
+    #[test]
+    fn an_abandoned_segment_is_requested_again_on_a_new_connection() {
+        let (mut app, out) = play_on_a_falling_link(true);
+        let orders: Vec<_> = out
+            .iter()
+            .filter(|command| !matches!(command, Command::Record(..) | Command::WakeAt(_)))
+            .collect();
+        let expected = [
+            Command::Turn(0),
+            Command::Abandon(End::Client),
+            Command::Open,
+            Command::Turn(0),
+            Command::Send(End::Client, 500),
+        ];
+        assert_eq!(orders, expected.iter().collect::<Vec<_>>());
+        let mut out = Vec::new();
+        app.stopped(at(5_000), &mut out);
+        assert_eq!(recorded(&out, "abandoned"), Some(1.0));
+    }
+
+    #[test]
+    fn a_player_that_does_not_abandon_takes_the_whole_segment() {
+        let (_, out) = play_on_a_falling_link(false);
+        assert!(!out.contains(&Command::Abandon(End::Client)));
+        assert!(recorded(&out, "fetch_s").is_some_and(|fetch| fetch > 5.0));
     }
 
     #[test]

@@ -69,6 +69,15 @@ impl EndSocket {
         Ok(())
     }
 
+    /// Gives the end up: its reader takes nothing more, and the kernel answers what still comes by resets.
+    pub(super) fn abandon(&mut self) -> io::Result<()> {
+        if let Some(socket) = &self.socket {
+            shutdown(socket.as_raw_fd(), Shutdown::Both)?;
+            self.finished = true;
+        }
+        Ok(())
+    }
+
     /// Closes the end; its reader waits for the end of the other stream.
     pub(super) fn close(&mut self) -> io::Result<()> {
         self.finish()?;
