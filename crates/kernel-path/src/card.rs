@@ -3,17 +3,22 @@
 use std::collections::VecDeque;
 
 use net::Packet;
-use units::{Bytes, Instant, Rate};
+use units::{Bytes, Duration, Instant, Rate};
 
 /// Rate of the card. It is faster than the links of a path, so that every queue is the path's, and TCP small queues
 /// hears from the card when a packet has left.
 const RATE: Rate = Rate::from_bits_per_second(100_000_000_000);
 
-/// Packets that the card has yet to send.
+/// Time after which the card reports that a packet has left, as cards do that report several at once. It is longer than
+/// the kernel's clock moves during a system call, 256 ns each time that it is read.
+const REPORT: Duration = Duration::from_micros(4);
+
+/// Packets that the card has yet to send, and those that it has yet to report as sent.
 #[derive(Debug, Default)]
 pub(crate) struct Card {
     free: Instant,
     waiting: VecDeque<(Instant, Packet)>,
+    sent: VecDeque<(Instant, u64)>,
 }
 
 impl Card {
@@ -23,15 +28,31 @@ impl Card {
         self.waiting.push_back((self.free, packet));
     }
 
-    /// Returns when the next packet leaves; [`Instant::NEVER`] if none waits.
+    /// Returns when the next packet leaves or is reported; [`Instant::NEVER`] if there is none.
     pub(crate) fn next(&self) -> Instant {
-        self.waiting.front().map_or(Instant::NEVER, |(at, _)| *at)
+        let leaves = self.waiting.front().map_or(Instant::NEVER, |(at, _)| *at);
+        let reported = self.sent.front().map_or(Instant::NEVER, |(at, _)| *at);
+        leaves.min(reported)
     }
 
     /// Returns the packet that leaves at `now`, which begins its way on the path then.
     pub(crate) fn leave(&mut self, now: Instant) -> Option<Packet> {
         let (sent_at, packet) = self.waiting.pop_front_if(|(at, _)| *at <= now)?;
+        self.sent.push_back((sent_at + REPORT, packet.id));
         Some(Packet { sent_at, ..packet })
+    }
+
+    /// Returns the number of the packet that is reported as sent at `now`.
+    pub(crate) fn report(&mut self, now: Instant) -> Option<u64> {
+        let (_, id) = self.sent.pop_front_if(|(at, _)| *at <= now)?;
+        Some(id)
+    }
+
+    /// Forgets a packet that the path has lost or delivered before its report: the kernel frees it then.
+    pub(crate) fn forget(&mut self, packet: u64) {
+        if let Some(index) = self.sent.iter().position(|(_, id)| *id == packet) {
+            self.sent.remove(index);
+        }
     }
 }
 
@@ -39,7 +60,6 @@ impl Card {
 mod tests {
     use super::*;
     use net::{HostId, Kind};
-    use units::Duration;
 
     #[test]
     fn packets_leave_one_after_another_at_the_rate_of_the_card() {
@@ -64,5 +84,12 @@ mod tests {
             Some((1, at(1_100)))
         );
         assert_eq!(card.next(), at(1_200));
+        assert!(card.leave(at(1_200)).is_some());
+        // Reports come later, so that no system call sees them between two bursts.
+        assert_eq!((card.next(), card.report(at(5_099))), (at(5_100), None));
+        assert_eq!(card.report(at(5_100)), Some(1));
+        assert_eq!(card.next(), at(5_200));
+        card.forget(2);
+        assert_eq!(card.next(), Instant::NEVER);
     }
 }

@@ -210,8 +210,10 @@ impl Session {
             }
             if card == next {
                 while let Some(packet) = self.card.leave(next) {
-                    self.verdicts.push_back(Verdict::Sent { packet: packet.id });
                     path.inject(next, packet, &mut self.fates);
+                }
+                while let Some(packet) = self.card.report(next) {
+                    self.verdicts.push_back(Verdict::Sent { packet });
                 }
                 self.take_gone();
             } else if event == next {
@@ -260,6 +262,7 @@ impl Session {
 
     fn arrive(&mut self, now: Instant, delivery: &Delivery) {
         let packet = &delivery.packet;
+        self.card.forget(packet.id);
         self.verdicts.push_back(Verdict::Deliver {
             packet: packet.id,
             port: delivery.host.0 as u16,
@@ -287,6 +290,7 @@ impl Session {
     fn take_gone(&mut self) {
         for packet in self.fates.take_gone() {
             if packet < CREATED_FROM {
+                self.card.forget(packet);
                 self.verdicts.push_back(Verdict::Drop { packet });
             } else if let Some(contents) = &self.contents {
                 contents.forget(packet);
