@@ -477,6 +477,9 @@ impl Connection {
         let window = receiver.window_field();
         let echo = receiver.echoes();
         self.last_ack_sent = receiver.rcv_nxt();
+        if data.as_ref().is_some_and(|data| data.len > 0) {
+            receiver.note_data_sent(now);
+        }
         let mut segment = self.pure_ack(timestamp, ack, window, echo);
         segment.far_ack = self.take_far_news(data.as_ref().map_or(0, |data| data.len));
         match data {

@@ -53,6 +53,10 @@ pub(crate) struct Receiver {
     ack_scheduled: bool,
     /// Whether the end of a message has arrived since the last ACK.
     message_ended: bool,
+    /// Whether two messages have ended since the last ACK (`ICSK_ACK_PUSHED2`).
+    messages_ended: bool,
+    /// Whether data leaves soon after data has come, so that ACKs wait for it (`inet_csk_in_pingpong_mode`).
+    replies: bool,
     /// Bytes in order that an application that reads at once has not read yet.
     waiting: u64,
     quick_acks: u32,
@@ -104,6 +108,8 @@ impl Receiver {
             ack_now: false,
             ack_scheduled: false,
             message_ended: false,
+            messages_ended: false,
+            replies: false,
             waiting: 0,
             quick_acks: 0,
             started: false,
@@ -182,11 +188,13 @@ impl Receiver {
             // Received before: report it, and acknowledge quickly until the sender is in order again.
             self.duplicate = Some((seq, end));
             self.enter_quick_ack_mode(MAX_QUICK_ACKS);
+            self.ack_scheduled = true;
             self.ack_now = true;
             return;
         }
         if end > self.window.edge() + 1 && !self.may_overrun(seq, len, fin) {
             self.enter_quick_ack_mode(MAX_QUICK_ACKS);
+            self.ack_scheduled = true;
             self.ack_now = true;
             return;
         }
@@ -204,7 +212,7 @@ impl Receiver {
         self.ack_scheduled = true;
         if seq > self.rcv_nxt {
             self.look_at_mark(segment.ecn);
-            self.message_ended |= self.window.measure_segment(bytes, message);
+            self.measure_segment(bytes, message);
             // A segment that is merged with the previous one is counted before the window grows
             // (`tcp_ooo_try_coalesce`).
             let merges = self.out_of_order.last().is_some_and(|&(_, to)| to == seq);
@@ -229,7 +237,7 @@ impl Receiver {
             self.waiting += fresh;
         }
         if len > 0 {
-            self.message_ended |= self.window.measure_segment(bytes, message);
+            self.measure_segment(bytes, message);
             self.window.measure_by_window(now, self.rcv_nxt);
             self.adapt_ack_timeout(now);
             self.look_at_mark(segment.ecn);
@@ -250,9 +258,9 @@ impl Receiver {
             // RFC 5681 §4.2: a filled gap is acknowledged at once.
             self.ack_now = true;
         }
-        if fin && !at_once {
+        if fin {
             // No more requests follow that an early ACK would speed up (the kernel's `tcp_fin`).
-            self.quick_acks = 0;
+            self.replies = true;
         }
         self.use_room();
         if self.keeps_all_back() {
@@ -286,10 +294,19 @@ impl Receiver {
         let (unread, beyond) = (self.unread(), self.reach_beyond());
         self.window.after_read(now, read_to, taken, unread, beyond);
         let held = self.held();
-        let message_read = self.message_ended && held == 0;
+        let message_read =
+            held == 0 && (self.messages_ended || self.message_ended && !self.replies);
         let due = self.ack_scheduled && (self.is_late() || message_read);
         let opens = !self.fin_received() && self.window.doubles(self.rcv_nxt, held);
         self.ack_now |= opens || due && !self.keeps_all_back();
+    }
+
+    /// Learns from the size of a segment of `bytes` payload bytes; `message` if it has the push flag or the FIN.
+    fn measure_segment(&mut self, bytes: u64, message: bool) {
+        let small = bytes < self.window.mss();
+        let ended = self.window.measure_segment(bytes, message);
+        self.messages_ended |= small && ended && self.message_ended;
+        self.message_ended |= ended;
     }
 
     /// Grows the window for a segment of `bytes` payload bytes.
@@ -330,16 +347,20 @@ impl Receiver {
             sack.push(from as u32, to as u32);
         }
         self.acked = self.rcv_nxt;
+        let counts = self.ack_scheduled;
         self.ack_now = false;
         self.ack_scheduled = false;
         self.message_ended = false;
+        self.messages_ended = false;
         self.delayed_at = Instant::NEVER;
         self.compressed_at = Instant::NEVER;
         self.compressed = 0;
-        if self.quick_acks == 1 {
-            self.ack_timeout = self.delayed_ack_timeout;
+        if counts {
+            if self.quick_acks == 1 {
+                self.ack_timeout = self.delayed_ack_timeout;
+            }
+            self.quick_acks = self.quick_acks.saturating_sub(1);
         }
-        self.quick_acks = self.quick_acks.saturating_sub(1);
         (number, sack)
     }
 

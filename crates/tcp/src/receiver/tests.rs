@@ -332,6 +332,64 @@ fn quick_acks_cover_half_of_the_window() {
     assert_eq!(quick(0, 100), 29, "of 85 632 bytes");
 }
 
+/// Linux `tcp_event_data_sent` and `inet_csk_in_pingpong_mode`: an end that answers delays its ACKs, so that they leave
+/// with the answer. An ACK that had to leave alone ends that (`tcp_delack_timer_handler`).
+#[test]
+fn an_end_that_answers_delays_its_acks() {
+    let (mut receiver, next, mut now) = settled();
+    receiver.expect_quick_acks(16);
+    now += Duration::from_millis(39);
+    receiver.note_data_sent(now);
+    assert!(receiver.replies, "within the delay of an ACK");
+    let pushed = Flags::ACK | Flags::PSH;
+    assert!(!arrives(&mut receiver, now, next, 100, pushed));
+    let late = arrives(&mut receiver, now, next + 100, MSS, Flags::ACK);
+    assert!(late, "more than a segment");
+    assert_eq!(receiver.deadline(), Instant::NEVER);
+    assert!(!arrives(&mut receiver, now, next + 100 + MSS, 100, pushed));
+    receiver.ack_timeout = Duration::from_millis(160);
+    let due = receiver.deadline();
+    assert!(receiver.ack_due(due));
+    assert_eq!(
+        (receiver.replies, receiver.ack_timeout.as_millis()),
+        (false, 40)
+    );
+}
+
+/// Linux `tcp_cleanup_rbuf`: two messages that are read (`ICSK_ACK_PUSHED2`) are acknowledged by an end that answers,
+/// too.
+#[test]
+fn two_small_messages_are_acknowledged() {
+    let (mut receiver, next, now) = settled();
+    receiver.note_data_sent(now);
+    let pushed = Flags::ACK | Flags::PSH;
+    assert!(!arrives(&mut receiver, now, next, 100, pushed));
+    assert!(arrives(&mut receiver, now, next + 100, 100, pushed));
+}
+
+/// Linux `tcp_event_data_sent`: what leaves later than an ACK would is no answer, nor is data before any has come.
+#[test]
+fn late_data_is_no_answer() {
+    let (mut receiver, _, now) = settled();
+    receiver.note_data_sent(now + Duration::from_millis(40));
+    assert!(!receiver.replies);
+    receiver.started = false;
+    receiver.note_data_sent(now);
+    assert!(!receiver.replies);
+}
+
+/// Linux `tcp_dec_quickack_mode`: only segments that acknowledge new data use up quick ACKs.
+#[test]
+fn data_that_leaves_uses_up_no_quick_acks() {
+    let (mut receiver, next, now) = settled();
+    receiver.expect_quick_acks(16);
+    receiver.acknowledge();
+    assert_eq!(receiver.quick_acks, 16);
+    arrives(&mut receiver, now, next, MSS, Flags::ACK);
+    receiver.acknowledge();
+    assert_eq!(receiver.quick_acks, 15);
+}
+
 /// A message that is read ends the wait, unless data beyond a hole waits.
 #[test]
 fn the_end_of_a_message_beyond_a_hole_is_not_acknowledged_twice() {

@@ -33,9 +33,15 @@ impl Receiver {
     /// Returns whether an ACK must be sent now.
     pub(crate) fn ack_due(&mut self, now: Instant) -> bool {
         if self.delayed_at <= now {
-            // Nothing arrived in time: the next ACK may be delayed longer.
+            // Nothing arrived in time: the next ACK may be delayed longer. If it waited for data of our own, it is not
+            // to wait again (`tcp_delack_timer_handler`).
             self.delayed_at = Instant::NEVER;
-            self.ack_timeout = (self.ack_timeout * 2).min(self.rto).min(LONGEST_DELAY);
+            self.ack_timeout = if self.replies {
+                self.delayed_ack_timeout
+            } else {
+                (self.ack_timeout * 2).min(self.rto).min(LONGEST_DELAY)
+            };
+            self.replies = false;
             self.ack_now = true;
         }
         self.ack_now || self.compressed_at <= now
@@ -53,7 +59,7 @@ impl Receiver {
             self.quick_acks = 0;
         }
         // Not while unread data would shrink the window: then the reader sends the ACK.
-        if self.quick_acks > 0
+        if (self.quick_acks > 0 && !self.replies)
             || !self.delayed_ack
             || (self.is_late() && self.window.keeps(self.held()))
         {
@@ -141,7 +147,20 @@ impl Receiver {
 
     pub(super) fn enter_quick_ack_mode(&mut self, most: u32) {
         self.expect_quick_acks(most);
+        self.replies = false;
         self.ack_timeout = self.delayed_ack_timeout;
+    }
+
+    /// Notes that data leaves. If it follows data of the other end soon, it probably answers that (the kernel's
+    /// `tcp_event_data_sent`).
+    pub(crate) fn note_data_sent(&mut self, now: Instant) {
+        self.replies |= self.started && self.ticks_since_arrival(now) < self.ack_timeout;
+    }
+
+    /// Returns the time since the latest arrival of data, in ticks of a millisecond.
+    fn ticks_since_arrival(&self, now: Instant) -> Duration {
+        let tick = |at: Instant| at.since_start().as_millis();
+        Duration::from_millis(tick(now) - tick(self.last_arrival))
     }
 
     /// Adapts the delay of ACKs to the spacing of arrivals (the kernel's `tcp_event_data_recv`).
@@ -150,9 +169,7 @@ impl Receiver {
             self.started = true;
             self.enter_quick_ack_mode(MAX_QUICK_ACKS);
         } else {
-            // Counted in ticks of a millisecond.
-            let tick = |at: Instant| at.since_start().as_millis();
-            let gap = Duration::from_millis(tick(now) - tick(self.last_arrival));
+            let gap = self.ticks_since_arrival(now);
             let least = self.delayed_ack_timeout;
             if gap <= least / 2 {
                 self.ack_timeout = self.ack_timeout / 2 + least / 2;
