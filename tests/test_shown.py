@@ -16,8 +16,10 @@ from rich.console import Console
 
 import celltcp as ct
 from celltcp.cli import celltcp as celltcp_group
+from celltcp.cli.compare import print_fitting
 from celltcp.plots.palette import colour
 from celltcp.plots.style import draw_series, figure, styled
+from celltcp.report.section import Column, Table
 
 QUICK = ("--runs", "2", "--duration", "3s", "--cca", "cubic,bbr")
 
@@ -53,6 +55,12 @@ def test_one_congestion_control_is_not_called_the_best(celltcp) -> None:
     both = json.loads(celltcp(*command, "-", "--cca", "cubic,bbr", "--runs", "1").stdout)
     for verdict in both["verdicts"].values():
         assert {verdict["leader"], *verdict["undecided"]} == {"cubic", "bbr"}
+
+
+def test_a_table_that_is_too_wide_in_other_columns_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    columns = [Column(f"scenario {number}", name=f"s{number}") for number in range(30)]
+    print_fitting(Console(width=60), Table(tuple(columns), (("x",) * 30,)))
+    assert "Not shown" not in capsys.readouterr().out
 
 
 def test_text_stays_text_in_svg_and_truetype_in_pdf(celltcp, tmp_path: Path) -> None:

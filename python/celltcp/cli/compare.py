@@ -140,9 +140,10 @@ def print_fitting(console: Console, table: Table) -> None:
     from celltcp.report.comparison_tables import DROPPABLE
     from celltcp.report.terminal import terminal_table
 
-    shown, left_out = fitting(console, lambda names: terminal_table(table.without(names)), DROPPABLE)
+    called = {column.name: column.title for column in table.columns}
+    droppable = [name for name in DROPPABLE if name in called]
+    shown, left_out = fitting(console, lambda names: terminal_table(table.without(names)), droppable)
     console.print(shown)
     if left_out:
-        called = {column.name: column.title for column in table.columns}
         names = ", ".join(called[name] for name in left_out)
         console.print(f"Not shown for want of width, but in --json: {names}", style="dim")
