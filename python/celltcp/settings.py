@@ -12,7 +12,7 @@ from celltcp.campaign import Campaign, Cluster, Workers
 from celltcp.ccas import OWN, through
 from celltcp.ccas import chosen as chosen_ccas
 from celltcp.engines import Engine, engine
-from celltcp.scenarios import load_scenario
+from celltcp.scenarios import load_scenario, override_texts
 
 #: Scenario fields to override, as a mapping or as `"field=value"` texts.
 Changes = Mapping[str, object] | Sequence[str]
@@ -103,6 +103,12 @@ class RunSettings:
     def workers(self) -> Workers:
         """Where the runs are done: number of threads of this machine, or a cluster."""
         return workers_of(self.jobs, self.cluster)
+
+    @property
+    def told_changes(self) -> dict[str, list[str]]:
+        """The overrides as results tell them, under `set`; nothing if there are none."""
+        texts = override_texts(self.changes)
+        return {"set": texts} if texts else {}
 
     def find_engine(self) -> Engine:
         """Returns the engine.

@@ -94,6 +94,7 @@ def fidelity(
     from celltcp.fidelity.campaign import decide as judge_again
     from celltcp.fidelity.causes import known_causes
     from celltcp.fidelity.distribution import distribution_of
+    from celltcp.fidelity.kept import DECIDED, ROWS
     from celltcp.fidelity.random_cases import random_cases
     from celltcp.fidelity.rows import csv_text
     from celltcp.report.fidelity_page import write_page
@@ -121,7 +122,7 @@ def fidelity(
     with progress_bar("judging") as progress:
         found = judge(cases, ccas, runs, seed, sides, progress=progress)
     if decide and found.undecided:
-        more = replace(sides, out=folder / "decided" if folder else None)
+        more = replace(sides, out=folder / DECIDED if folder else None)
         with progress_bar("deciding") as progress:
             found = judge_again(found, cases, decide, more, progress=progress)
     causes = known_causes()
@@ -139,7 +140,7 @@ def fidelity(
     if json_file not in (None, "-"):
         write_text(Path(str(json_file)), document)
     if folder:
-        write_text(folder / "fidelity.csv", csv_text(found, causes))
+        write_text(folder / ROWS, csv_text(found, causes))
         if count:
             for case in cases:
                 write_text(folder / case.name / "scenario.toml", case.scenario.to_toml())
@@ -171,27 +172,18 @@ def command_line(context: click.Context) -> str:
 
 def print_fidelity(found: Fidelity) -> None:
     """Prints a table per group, and the number of differences within their bands."""
-    from rich.table import Table
-
     from celltcp.cli.console import wide_console
     from celltcp.cli.fitted import print_table
     from celltcp.fidelity.cases import group_titles
-    from celltcp.fidelity.rows import HEADINGS, LEGEND, cells
+    from celltcp.fidelity.rows import LEGEND
+    from celltcp.report.fidelity_tables import group_table
+    from celltcp.report.terminal import terminal_table
 
     console = wide_console(_PAGE)
     for group, title in group_titles().items():
         mine = [judgement for judgement in found.judgements if judgement.group == group]
-        if not mine:
-            continue
-        table = Table(title=title)
-        for heading in HEADINGS:
-            words = heading in ("case", "CCA", "verdict")
-            table.add_column(heading, justify="left" if words else "right", no_wrap=heading == "case")
-        for judgement in mine:
-            row = cells(judgement)
-            style = "bold" if judgement.outside or judgement.undecided else ""
-            table.add_row(*row, style=style)
-        print_table(console, table, _DROPPABLE)
+        if mine:
+            print_table(console, terminal_table(group_table(mine, title)), _DROPPABLE)
     console.print(LEGEND)
     total = len(found.judgements)
     console.print(
@@ -203,45 +195,16 @@ def print_fidelity(found: Fidelity) -> None:
 
 def print_distribution(found: Distribution) -> None:
     """Prints quantiles of the differences, traits of the cases, and the comparisons beyond a band."""
-    from rich.table import Table
-
     from celltcp.cli.console import wide_console
     from celltcp.cli.fitted import print_table
-    from celltcp.fidelity.distribution import QUANTILES
+    from celltcp.report.fidelity_tables import beyond_table, quantiles_table, traits_table
+    from celltcp.report.terminal import terminal_table
 
     console = wide_console()
-    headings = {"goodput_mbps": "goodput", "rtt_mean_ms": "mean RTT"}
-    table = Table(
-        title=f"Absolute differences, % of the kernel's mean, over {found.comparisons} comparisons"
-    )
-    table.add_column("metric")
-    for share in QUANTILES:
-        table.add_column("median" if share == 0.5 else f"p{100 * share:g}", justify="right")
-    table.add_column("within the band, or the interval reaches back", justify="right")
-    for metric, quantiles in found.quantiles.items():
-        numbers = [f"{quantiles[share]:.1f}" for share in QUANTILES]
-        table.add_row(headings[metric], *numbers, f"{100 * found.within[metric]:.1f} %")
-    print_table(console, table)
-    traits = Table(title="Comparisons by what their scenario has")
-    traits.add_column("trait")
-    for heading in ("comparisons", "beyond a band", "share, %"):
-        traits.add_column(heading, justify="right")
-    for name, (count, beyond) in found.traits.items():
-        traits.add_row(name, str(count), str(beyond), f"{100 * beyond / count:.0f}")
-    print_table(console, traits)
-    if not found.outside:
-        return
-    outside = Table(title="Beyond a band; the guess is the trait that most often goes with it")
-    for heading in ("case", "CCA", "beyond in", "guess", "other traits"):
-        outside.add_column(heading)
-    for each in found.outside:
-        metrics = ", ".join(
-            f"{headings[metric]} {each.judgement.differences[metric].percent:+.1f} %"
-            for metric in each.metrics
-        )
-        others = ", ".join(name for name in each.traits if name != each.guess)
-        outside.add_row(each.judgement.case, each.judgement.cca, metrics, each.guess or "-", others)
-    print_table(console, outside, ("other traits",))
+    print_table(console, terminal_table(quantiles_table(found)))
+    print_table(console, terminal_table(traits_table(found)))
+    if found.outside:
+        print_table(console, terminal_table(beyond_table(found)), ("other traits",))
 
 
 def save_pictures(found: Fidelity, folder: Path) -> None:

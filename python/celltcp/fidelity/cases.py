@@ -48,6 +48,12 @@ def case_names(group: str | None = None) -> list[str]:
     return [name for name, recipe in _recipes().items() if group in (None, recipe.group)]
 
 
+def group_of_set(name: str) -> str | None:
+    """Returns the group of a case of the set; None if it is none."""
+    recipe = _recipes().get(name)
+    return recipe.group if recipe else None
+
+
 def choose_cases(names: Sequence[str] = (), duration: str | None = None) -> list[Case]:
     """Returns the cases of those names, each once; without names the whole set.
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from celltcp.fidelity import Fidelity, Judgement
 
 #: Colour of the kernel beside that of the congestion control for the native engine.
-_KERNEL = "#000000"
+KERNEL = "#000000"
 #: The axes end at so many of the widest bands; what is beyond stands at the edge, with its figure.
 _BANDS_SHOWN = 2.5
 
@@ -26,7 +26,7 @@ def draw_trajectories(judgement: Judgement, seed: int) -> Figure:
     windows, delays = picture.subplots(2, 1, sharex=True)
     native, kernel = judgement.trajectories
     for name, run, shade, width in (
-        ("kernel", kernel, _KERNEL, 1.4),
+        ("kernel", kernel, KERNEL, 1.4),
         ("native", native, colour(judgement.cca), 0.9),
     ):
         windows.plot(run.t_s, run.cwnd, color=shade, lw=width, label=name)

@@ -20,6 +20,15 @@ from celltcp.video import Viewing
 
 
 def plot_viewing(viewing: Viewing) -> Figure:
+    """Draws the mean opinion scores with title and notes."""
+    picture = draw_scores(viewing)
+    about = next(iter(viewing.comparisons.values())).results.about
+    titled(picture, f"Video: score by adaptation of the bitrate, {about['runs']} runs each")
+    footnote(picture, [ran_by(about), *(f"! {each}" for each in viewing.warnings)])
+    return picture
+
+
+def draw_scores(viewing: Viewing) -> Figure:
     """Draws the mean opinion scores with their intervals, a panel for each scenario."""
     scenarios = list(dict.fromkeys(scenario for scenario, _ in viewing.comparisons))
     abrs = list(dict.fromkeys(abr for _, abr in viewing.comparisons))
@@ -39,9 +48,6 @@ def plot_viewing(viewing: Viewing) -> Figure:
     for panel in panels[::columns]:
         panel.set_ylabel("mean opinion score")
     legend_beside(picture, viewing.ccas)
-    about = next(iter(viewing.comparisons.values())).results.about
-    titled(picture, f"Video: score by adaptation of the bitrate, {about['runs']} runs each")
-    footnote(picture, [ran_by(about), *(f"! {each}" for each in viewing.warnings)])
     return picture
 
 

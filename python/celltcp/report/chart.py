@@ -133,6 +133,11 @@ def _series_json(series: Series) -> dict[str, Any]:
     }
 
 
+def held(times: Numbers, at: Numbers, values: Numbers) -> Numbers:
+    """Returns the last value at each time; NaN before the first one."""
+    return np.append(np.nan, values)[np.searchsorted(at, times, side="right")]
+
+
 def numbers(values: Sequence[float] | Any) -> Numbers:
     """Returns values as an array of floating-point numbers."""
     return np.asarray(values, dtype=np.float64)

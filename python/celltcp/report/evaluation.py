@@ -177,6 +177,7 @@ def _command(about: Mapping[str, Any]) -> str:
     words += ["--scenarios", ",".join(about["scenarios"])]
     words += ["--requirement", ",".join(about["requirements"])]
     words += ["--runs", str(about["runs"]), "--seed", str(about["seed"])]
+    words += [word for change in about.get("set", ()) for word in ("--set", change)]
     words += ["--hints"] if any(about["hints"].values()) else []
     words += ["--switches"] if about.get("switches") else []
     histories = set(about["history"].values())

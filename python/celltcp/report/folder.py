@@ -3,37 +3,47 @@
 from __future__ import annotations
 
 import re
+import tomllib
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 
 from celltcp._core import CelltcpError
 from celltcp.comparison import Comparison
+from celltcp.fidelity.kept import kept_fidelity
 from celltcp.papers.kept import kept_outcomes
 from celltcp.parameter_sweep import Sweep
 from celltcp.pcap.analysis import TABLES, CaptureAnalyses
 from celltcp.report.captures import captures_part
 from celltcp.report.comparison import comparison_part
+from celltcp.report.engines import engines_part
 from celltcp.report.evaluation import evaluation_part
+from celltcp.report.fidelity import fidelity_part
 from celltcp.report.origin import command_of
 from celltcp.report.papers import papers_part
 from celltcp.report.scenario_set import set_part
 from celltcp.report.section import Part
 from celltcp.report.single import single_part
 from celltcp.report.sweep import sweep_part
+from celltcp.report.viewing import viewing_part
 from celltcp.results import about_in
 from celltcp.results.folder import KINDS, RUNS, UNFINISHED, kind_in
 from celltcp.scenario_set import ScenarioSet
+from celltcp.selection.engines import Overlap
 from celltcp.selection.evaluation import Evaluation
-from celltcp.selection.kept import finished_frames
+from celltcp.selection.kept import Frames, finished_frames
 from celltcp.single import SingleRun
 from celltcp.stored import load
+from celltcp.video import Viewing, folder_name
 
 #: Tables of an evaluation that its other tables come from.
 _EVALUATION = ("runs", "decisions", "histories", "costs")
 
 _ALLOWED = (
-    "allowed: a folder that --out of compare, run, sweep, select evaluate, papers or pcap analyze wrote"
+    "allowed: a folder that --out of compare, run, sweep, video, select evaluate, select engines, "
+    "fidelity, papers or pcap analyze wrote"
 )
 
 #: A number at the begin of a value.
@@ -53,10 +63,12 @@ def parts_of(folder: Path) -> list[Part]:
         return [_runs(load(folder))]
     if kind == "evaluate":
         return [evaluation_part(_evaluation(folder))]
+    if kind == "engines":
+        return [engines_part(_engines(folder))]
     if kind == UNFINISHED:
         raise CelltcpError(f"{folder}: holds {KINDS[kind]}; let it end first")
-    if kind is not None:
-        raise CelltcpError(f"{folder}: holds {KINDS[kind]}, of which there is no report; {_ALLOWED}")
+    if kept := kept_fidelity(folder):
+        return [fidelity_part(kept)]
     if (folder / "connections.parquet").is_file():
         return [captures_part(_captures(folder))]
     return _several(folder)
@@ -77,11 +89,30 @@ def _several(folder: Path) -> list[Part]:
     if outcomes := kept_outcomes(folder):
         return [papers_part(outcomes)]
     found = [(load(each), each) for each in inside]
+    if viewing := _viewing(found):
+        return [viewing_part(viewing)]
     comparisons = {each.name: result for result, each in found if isinstance(result, Comparison)}
     if not found:
         raise CelltcpError(f"{folder}: holds no results; {_ALLOWED}")
     common = [set_part(ScenarioSet(comparisons))] if len(comparisons) > 1 else []
     return [*common, *(_runs(result) for result, _ in found)]
+
+
+def _viewing(found: Sequence[tuple[Comparison | SingleRun, Path]]) -> Viewing | None:
+    """Returns what `celltcp video` has left in folders; None if they are of another command."""
+    comparisons: dict[tuple[str, str], Comparison] = {}
+    for result, folder in found:
+        comparison = result if isinstance(result, Comparison) else Comparison(result.results)
+        about = comparison.results.about
+        workload = tomllib.loads(about["scenario"])["flows"][0].get("workload", {})
+        name, abr = str(about["name"]), str(workload.get("abr", ""))
+        if workload.get("kind") != "video" or folder.name != folder_name(name, abr):
+            return None
+        comparisons[name, abr] = comparison
+    names, abrs = (dict.fromkeys(key[place] for key in comparisons) for place in (0, 1))
+    if len(comparisons) < len(names) * len(abrs):
+        return None
+    return Viewing({(name, abr): comparisons[name, abr] for name in names for abr in abrs})
 
 
 def _sweep(folders: list[Path]) -> Sweep:
@@ -102,11 +133,22 @@ def _order(value: str) -> tuple[float, str]:
 
 
 def _evaluation(folder: Path) -> Evaluation:
+    frames, about = _frames(folder, _EVALUATION)
+    return Evaluation(frames, about)
+
+
+def _engines(folder: Path) -> Overlap:
+    frames, about = _frames(folder, ("runs",))
+    return Overlap(frames["runs"], about)
+
+
+def _frames(folder: Path, names: Sequence[str]) -> tuple[Frames, dict[str, Any]]:
+    """Returns the frames of those names of an evaluation, and how they were made."""
     about = about_in(folder) or {}
-    frames = finished_frames(folder, about, _EVALUATION)
+    frames = finished_frames(folder, about, names)
     if frames is None:
         raise CelltcpError(f"{folder}: a table of the evaluation is damaged or cut short")
-    return Evaluation(frames, about)
+    return frames, about
 
 
 def _captures(folder: Path) -> CaptureAnalyses:

@@ -42,6 +42,8 @@ class Table:
     title: str = ""
     #: Numbers of the rows after which a block ends.
     ends: frozenset[int] = frozenset()
+    #: Numbers of the rows that stand out.
+    bold: frozenset[int] = frozenset()
     #: CCAs by the cells that name them; these have the colours of the CCAs where there are colours.
     ccas: Mapping[str, str] = field(default_factory=dict)
 

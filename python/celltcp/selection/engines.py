@@ -154,6 +154,7 @@ def check_engines_with(
         "left_out": list(found.left_out),
         "runs": settings.runs,
         "seed": settings.seed,
+        **settings.told_changes,
     }
 
     def run(there: int, kept: Kept) -> Frames:

@@ -257,6 +257,7 @@ def evaluate_with(
         "switches": policies.switches,
         "runs": settings.runs,
         "seed": settings.seed,
+        **settings.told_changes,
     }
 
     def run(there: int, kept: Kept) -> Frames:
