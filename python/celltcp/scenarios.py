@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import json
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,8 +27,15 @@ _VARIANTS = Path(__file__).parent / "variants"
 
 def scenario_names() -> list[str]:
     """Names of the built-in scenarios, sorted: those without a folder, then folder by folder."""
-    files = [file.relative_to(_LIBRARY).with_suffix("") for file in _LIBRARY.rglob("*.toml")]
-    return [file.as_posix() for file in sorted(files, key=lambda file: (file.parent.parts, file.name))]
+    return list(_names_in(_LIBRARY))
+
+
+@functools.cache
+def _names_in(folder: Path) -> tuple[str, ...]:
+    files = [file.relative_to(folder).with_suffix("") for file in folder.rglob("*.toml")]
+    return tuple(
+        file.as_posix() for file in sorted(files, key=lambda file: (file.parent.parts, file.name))
+    )
 
 
 def variants_of(folder: str) -> dict[str, dict[str, Any]]:

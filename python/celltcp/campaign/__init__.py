@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from celltcp.campaign.cluster import Cluster, ClusterLostError, Workers
 from celltcp.campaign.jobs import Job, Jobs, jobs_for
-from celltcp.campaign.outline import OnlyPlanned, outline
+from celltcp.campaign.outline import OnlyPlanned, Outline, outline
 from celltcp.campaign.plan import Campaign, check_folders, run_campaigns
 from celltcp.campaign.remote import Needed, Task
 from celltcp.campaign.run import Interrupted, Progress, RunsDone, part_of, run_jobs
@@ -18,6 +18,7 @@ __all__ = [
     "Jobs",
     "Needed",
     "OnlyPlanned",
+    "Outline",
     "Progress",
     "RunsDone",
     "Task",

@@ -60,11 +60,22 @@ class OnlyPlanned(BaseException):
 
 def outline(groups: Iterable[Jobs]) -> Outline:
     """Returns what the jobs of these groups will take, by short trials of some of them."""
-    lineups = [lineup for jobs in groups for lineup in jobs.lineups]
-    runs = sum(len(lineup) for lineup in lineups)
-    simulated_s = sum(len(lineup) * lineup[0].scenario.duration_s for lineup in lineups)
-    step = max(1, len(lineups) // _PILOTS)
-    trials = [_trial(lineup[0]) for lineup in lineups[::step][:_PILOTS]]
+    runs, simulated_s = 0, 0.0
+    pilots: list[Job] = []
+    step = 1
+    lineups = (lineup for jobs in groups for lineup in jobs.lineups)
+    for number, lineup in enumerate(lineups):
+        first = lineup[0]
+        runs += len(lineup)
+        simulated_s += len(lineup) * first.scenario.duration_s
+        # Few are kept of any number, at equal distances.
+        if number % step == 0:
+            pilots.append(first)
+            if len(pilots) == 2 * _PILOTS:
+                pilots = pilots[::2]
+                step *= 2
+    count = min(_PILOTS, len(pilots))
+    trials = [_trial(pilots[place * len(pilots) // count]) for place in range(count)]
     cpu = sum(taken for taken, _ in trials) / len(trials)
     size = sum(written for _, written in trials) / len(trials)
     return Outline(runs, simulated_s / 3600, cpu * simulated_s / 3600, size * simulated_s / 1e9)

@@ -43,7 +43,7 @@ _NOT_IN_COMMAND = ("out", "overwrite", "jobs", "json_file", "strict")
 )
 @options("runs", "seed")
 @option("duration", help="Simulated length of a run.  [default: that of each case]")
-@options("jobs", "kernel", "out", "overwrite")
+@options("jobs", "kernel", "dry_run", "out", "overwrite")
 @click.option(
     "--decide",
     type=click.IntRange(min=2),
@@ -68,6 +68,7 @@ def fidelity(
     duration: str | None,
     jobs: int | None,
     kernel: str | None,
+    dry_run: bool,
     out: str | None,
     overwrite: bool,
     decide: int | None,
@@ -90,7 +91,7 @@ def fidelity(
 
     from celltcp.engines import engine
     from celltcp.fidelity import choose_cases, judge
-    from celltcp.fidelity.campaign import Sides, judged_ccas
+    from celltcp.fidelity.campaign import Sides, judged_ccas, outlined
     from celltcp.fidelity.campaign import decide as judge_again
     from celltcp.fidelity.causes import known_causes
     from celltcp.fidelity.distribution import distribution_of
@@ -114,6 +115,9 @@ def fidelity(
     for case in cases:
         for each in (native, linux):
             each.require(case.scenario.ccas)
+    if dry_run:
+        click.echo(outlined(cases, ccas, runs, seed, Sides(native, linux)))
+        return
     targets = [Path(file) for file in (json_file, page) if file and file != "-"]
     for file in targets:
         must_be_writable(file)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import click
@@ -183,15 +184,23 @@ def takes_settings(command: Callable[..., Any]) -> Callable[..., Any]:
         settings = RunSettings(**{name: given.pop(name) for name in names & given.keys()})
         if not settings.dry_run:
             return command(settings=settings, **given)
-        from celltcp.campaign import OnlyPlanned
-
-        try:
+        with printed_plan():
             # What is only planned leaves nothing in a folder.
             return command(settings=dataclasses.replace(settings, out=None), **given)
-        except OnlyPlanned as planned:
-            return click.echo(planned)
 
     return call
+
+
+@contextlib.contextmanager
+def printed_plan() -> Iterator[None]:
+    """Prints what a command would take that only plans, and ends it."""
+    from celltcp.campaign import OnlyPlanned
+
+    try:
+        yield
+    except OnlyPlanned as planned:
+        click.echo(planned)
+        click.get_current_context().exit()
 
 
 def complete_scenario(

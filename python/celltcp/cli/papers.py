@@ -11,7 +11,7 @@ from celltcp.cli.outcome import check_json, draw, tell
 from celltcp.cli.progress import progress_bar
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from celltcp.papers.measured import Measured
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 )
 @options("runs", "seed", "jobs", "cluster")
 @option("changes", help="Override a field of all scenarios of the experiments; may be repeated.")
+@option("dry_run")
 @option("out")
 @option("json_file", help="Write a row per published figure as JSON to this file; with -, print them.")
 @draws
@@ -51,6 +52,7 @@ def papers(
     jobs: int | None,
     cluster: str | None,
     changes: tuple[str, ...],
+    dry_run: bool,
     out: str | None,
     json_file: str | None,
 ) -> None:
@@ -62,6 +64,8 @@ def papers(
     Each published figure is printed beside ours with their intervals, whether one lies in the interval
     of the other, and how well the ranks of the congestion controls agree.
     """
+    from dataclasses import replace
+
     from celltcp.papers.publications import publication, publications
     from celltcp.papers.replay import Replay
     from celltcp.results import prepare_folder
@@ -74,11 +78,18 @@ def papers(
         raise click.UsageError(f"--all: {name!r} is named, too; give one of them")
     chosen = list(publications().values()) if name is None else [publication(name)]
     tables = {each.name: each.chosen_tables(experiments) for each in chosen}
+    replays = {
+        each.name: Replay(runs, seed, jobs, cluster, each.era if era else None, changes)
+        for each in chosen
+    }
+    if dry_run:
+        _print_outline(chosen, tables, scenario, replays, is_swept=sweep)
+        return
     folder = prepare_folder(out) if out else None
     rows = []
     kept: dict[str, dict[str, Measured]] = {}
     for each in chosen:
-        replay = Replay(runs, seed, jobs, cluster, each.era if era else None, changes, folder)
+        replay = replace(replays[each.name], out=folder)
         if sweep:
             _sweep(each, tables[each.name], scenario, replay)
             continue
@@ -171,6 +182,39 @@ def _print(found: Sequence[Outcome]) -> None:
     console = wide_console()
     for each in found:
         print_outcome(each, console)
+
+
+def _print_outline(
+    chosen: Sequence[Publication],
+    tables: Mapping[str, Sequence[Table]],
+    scenario: str | None,
+    replays: Mapping[str, Replay],
+    *,
+    is_swept: bool,
+) -> None:
+    """Prints what all places will take, each once, without what depends on their outcome."""
+    from celltcp.campaign import outline
+
+    planned = {}
+    for each in chosen:
+        mine = tables[each.name]
+        parts = _varied(each, mine, replays[each.name]) if is_swept else [(mine, replays[each.name])]
+        for concerned, replay in parts:
+            for name in _wanted(each, concerned, scenario):
+                planned[name, str(replay.era), tuple(replay.changes)] = (replay, name)
+    click.echo(outline(replay.planned(name) for replay, name in planned.values()))
+
+
+def _varied(
+    each: Publication, tables: Sequence[Table], replay: Replay
+) -> Iterator[tuple[list[Table], Replay]]:
+    """Yields the runs of the experiments that a condition concerns, for each of its values."""
+    from dataclasses import replace
+
+    for condition in each.unpublished:
+        concerned = [table for table in tables if table.experiment in condition.experiments]
+        for value in condition.values if concerned else ():
+            yield concerned, replace(replay, changes=(*replay.changes, f"{condition.field}={value}"))
 
 
 def _sweep(each: Publication, tables: Sequence[Table], scenario: str | None, replay: Replay) -> None:

@@ -184,8 +184,9 @@ def trace(file: str, connection: int | None, out: str | None) -> None:
 @pcap.command("judge")
 @option("json_file")
 @option("cluster")
+@option("dry_run")
 @click.option("--cases", metavar="TEXT", help="Run only the cases whose name contains TEXT.")
-def judge_command(json_file: str | None, cluster: str | None, cases: str | None) -> None:
+def judge_command(json_file: str | None, cluster: str | None, dry_run: bool, cases: str | None) -> None:
     """Judge the analysis by runs whose truth is known.
 
     It compares kinds of loss, RTT, buffer and capacity.
@@ -194,13 +195,16 @@ def judge_command(json_file: str | None, cluster: str | None, cases: str | None)
     counts of tshark and tcptrace stand beside ours where they are installed.
     """
     from celltcp.cli.pcap_table import print_judgement
-    from celltcp.pcap.judge import CASES, document, judge
+    from celltcp.pcap.judge import CASES, document, judge, outlined
 
     check_json(json_file)
     chosen = [case for case in CASES if cases is None or cases in case.name]
     if not chosen:
         names = "; ".join(case.name for case in CASES)
         raise click.ClickException(f"--cases: {cases!r} is in no name; allowed: {names}")
+    if dry_run:
+        click.echo(outlined(chosen))
+        return
     with progress_bar("judging") as progress:
         judged = judge(chosen, cluster=cluster, progress=progress)
     outcome = document(judged)

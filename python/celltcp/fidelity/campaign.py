@@ -9,7 +9,15 @@ from pathlib import Path
 
 import celltcp._core as _core
 from celltcp._core import CelltcpError
-from celltcp.campaign import Campaign, Progress, check_folders, part_of, run_campaigns
+from celltcp.campaign import (
+    Campaign,
+    Outline,
+    Progress,
+    check_folders,
+    outline,
+    part_of,
+    run_campaigns,
+)
 from celltcp.ccas import catalogue, chosen
 from celltcp.engines import Engine
 from celltcp.fidelity.cases import Case
@@ -111,6 +119,15 @@ def decide(
     again = {(each.case, each.cca): each for each in part.judgements}
     judgements = [again.get((each.case, each.cca), each) for each in found.judgements]
     return replace(found, judgements=judgements)
+
+
+def outlined(cases: Sequence[Case], ccas: Sequence[str], runs: int, seed: int, sides: Sides) -> Outline:
+    """Returns what the runs of both engines on every case will take; nothing is judged."""
+    engines = (sides.native, sides.kernel)
+    named = judged_ccas(ccas)
+    return outline(
+        _plan(case, named, runs, seed, each, None).jobs for case in cases for each in engines
+    )
 
 
 def _judged(

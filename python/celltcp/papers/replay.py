@@ -11,14 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from celltcp._core import CelltcpError
-from celltcp.campaign import Progress
+from celltcp.campaign import Jobs, Progress, jobs_for
 from celltcp.ccas import chosen
 from celltcp.comparison import compare
+from celltcp.engines import engine
 from celltcp.papers.measured import Measured
 from celltcp.papers.places import Place
 from celltcp.papers.published import SELECTION, Published, Table, published_tables
 from celltcp.papers.quantities import QUANTITIES
 from celltcp.scenarios import scenario_names
+from celltcp.settings import RunSettings
 
 #: Scenario and length of the run by which the speed of the machine is measured.
 _TRIAL = ("mobility/forward-60-4g", 4.0)
@@ -44,8 +46,7 @@ class Replay:
         All tables share the runs of a place, whichever of them is asked for.
         """
         place = place_named(name)
-        era = self.era or {}
-        ran = {cca: chosen(place.lineup(era.get(cca, cca)), ())[0] for cca in ccas_of(name)}
+        ran = self._ran(name)
         comparison = compare(
             place.scenario,
             cca=list(dict.fromkeys(ran.values())),
@@ -59,6 +60,19 @@ class Replay:
             progress=progress,
         )
         return Measured(comparison, ran).without_log()
+
+    def planned(self, name: str) -> Jobs:
+        """Returns the runs of a place, without those of combinations of its CCAs."""
+        place = place_named(name)
+        changes = [*place.changes, *self.changes]
+        loaded = RunSettings(changes=changes, radio_log=needs_log(name)).load(place.scenario)
+        ccas = list(dict.fromkeys(self._ran(name).values()))
+        return jobs_for(loaded, ccas, self.runs, self.seed, engine())
+
+    def _ran(self, name: str) -> dict[str, str]:
+        """Returns what runs on a place for each CCA of the tables."""
+        place, era = place_named(name), self.era or {}
+        return {cca: chosen(place.lineup(era.get(cca, cca)), ())[0] for cca in ccas_of(name)}
 
     def folder(self, name: str) -> Path | None:
         """Returns the folder of the runs of a place."""

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from celltcp._core import Scenario, in_unit
-from celltcp.campaign import Cluster, Needed, Task
+from celltcp.campaign import Cluster, Needed, Outline, Task, jobs_for, outline
 from celltcp.engines import engine
 from celltcp.pcap.analysis import analyse
 from celltcp.pcap.estimate import PathEstimate, estimate_path
@@ -131,6 +131,12 @@ def judge(
         if progress:
             progress(len(done) / len(cases))
     return [done[number] for number in range(len(cases))]
+
+
+def outlined(cases: Sequence[Case] = CASES) -> Outline:
+    """Returns what the runs of the cases will take, without the analysis of their captures."""
+    here = engine()
+    return outline(jobs_for(case.load(), [case.cca], 1, 1, here) for case in cases)
 
 
 def _each(cases: Sequence[Case], cluster: str | None) -> Iterator[tuple[int, Judged]]:

@@ -62,7 +62,7 @@ _DROPPED = ("native", "kernel", "both", "kernel_in_native")
 _BY_CHANCE = (
     "The best of a case are the CCA with the highest mean and all that are tied with it. They overlap "
     "if the sets of both engines have a common member. Expected is the overlap of sets of these sizes "
-    "that are drawn at random. The last column is the loss under the kernel of the native engine's best."
+    "that are drawn at random. The last column is the loss under the kernel of the native best."
 )
 _BEST = (
     "A case is a scenario with a requirement. The best of an engine comes before those tied with it."

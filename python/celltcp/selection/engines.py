@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from celltcp._core import CelltcpError, __version__
-from celltcp.campaign import Progress, part_of
+from celltcp.campaign import OnlyPlanned, Progress, outline, part_of
 from celltcp.engines import ENGINES, engine
 from celltcp.requirements import REQUIREMENTS
 from celltcp.results.frames import json_rows
@@ -143,6 +143,10 @@ def check_engines_with(
     plans = [Plan(tuple(compared), (), settings, each) for each in (native, linux)]
     # Whatever cannot be run is told before anything is.
     digests = {source.name: [plan.check(source) for plan in plans] for source in found.sources}
+    if settings.dry_run:
+        raise OnlyPlanned(
+            outline(jobs for plan in plans for each in found.sources for jobs in plan.outlined(each))
+        )
     told = {
         "version": __version__,
         "build": linux.build,

@@ -26,6 +26,7 @@ _DROPPABLE = (
 @click.command()
 @option("runs", default=5)
 @option("cca", default="all", help="Congestion controls to compare. all: those that both engines have.")
+@option("dry_run")
 @option("out", help="Keep the tables in this folder. Runs that are there already are not done again.")
 @option("overwrite")
 @case_options

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from celltcp.cli.options import option, options
+from celltcp.cli.options import option, options, printed_plan
 from celltcp.cli.progress import stages_bar
 from celltcp.cli.verbosity import note
 
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     metavar="N",
     help="Smallest number of moments in a leaf.",
 )
-@options("seed", "jobs", "cluster")
+@options("seed", "jobs", "cluster", "dry_run")
 @click.option(
     "--outcomes",
     metavar="FILE",
@@ -82,6 +82,7 @@ def train(
     seed: int,
     jobs: int | None,
     cluster: str | None,
+    dry_run: bool,
     outcomes: str | None,
     out: str,
 ) -> None:
@@ -103,10 +104,11 @@ def train(
     for each_file in (file, kept):
         if each_file.is_dir():
             raise CelltcpError(f"{each_file}: is a folder; allowed: a file")
-        prepare_folder(each_file.parent)
+        if not dry_run:
+            prepare_folder(each_file.parent)
     if file.resolve() == kept.resolve():
         raise CelltcpError(f"{file}: is the table of outcomes, too; allowed: different files")
-    with stages_bar() as progress:
+    with printed_plan(), stages_bar() as progress:
         training = train_policy(
             file.stem,
             _listed(scenarios),
@@ -121,6 +123,7 @@ def train(
             jobs=jobs,
             cluster=cluster,
             kept=kept,
+            dry_run=dry_run,
             progress=progress,
         )
     write_text(file, training.text)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from celltcp._core import CelltcpError, describe_cca, describe_policy, native_ccas, selection_features
-from celltcp.campaign import Workers
+from celltcp._core import CelltcpError, describe_policy, selection_features
+from celltcp.campaign import OnlyPlanned, Workers, outline
 from celltcp.ccas import chosen
 from celltcp.engines import Engine, engine
 from celltcp.requirements import REQUIREMENTS
@@ -24,6 +23,8 @@ from celltcp.selection.training.counterfactual import (
 from celltcp.selection.training.families import FAMILIES, Network, networks
 from celltcp.selection.training.fit import Grown, grow, leaf_of_one
 from celltcp.selection.training.margins import Bench, with_margins
+from celltcp.selection.training.plan import Plan, deployable
+from celltcp.selection.training.planned import planned
 from celltcp.selection.training.policy_file import policy_text
 from celltcp.selection.training.table import read_outcomes, write_outcomes
 from celltcp.selection.training.whole_runs import fixed, regret, selecting, whole_runs
@@ -58,66 +59,6 @@ class Training:
     losses: Losses
 
 
-@dataclass(frozen=True)
-class Plan:
-    """Plan of a training: networks, candidates, sizes of trees."""
-
-    families: Sequence[str]
-    requirements: Sequence[str]
-    ccas: Sequence[str]
-    #: Networks of each family to grow trees of, and later moments of each.
-    each: int
-    moments_each: int
-    #: Networks of each family to find the margins on, and as many others to see what came of it.
-    whole_each: int
-    #: Most leaves of a tree, and fewest moments in one.
-    leaves: int
-    least: int
-    seed: int
-
-    def check(self) -> None:
-        """Refuses a plan that is too small for cross-validation.
-
-        Raises:
-            CelltcpError: says what is too little.
-        """
-        count = self.each * self.moments_each * len(self.families)
-        if len(self.families) < 2 or count < 2 * self.least:
-            raise CelltcpError(
-                f"{count} moments of {len(self.families)} families are too few to cross-validate; "
-                f"allowed: two families and {2 * self.least} moments or more"
-            )
-
-    @property
-    def command(self) -> str:
-        """Command that repeats the training."""
-        words = ["celltcp", "select", "train"]
-        if list(self.families) != list(FAMILIES):
-            words += ["--scenarios", ",".join(self.families)]
-        if list(self.requirements) != list(REQUIREMENTS):
-            words += ["--requirement", ",".join(self.requirements)]
-        if list(self.ccas) != deployable():
-            words += ["--cca", ",".join(self.ccas)]
-        for name in ("each", "moments_each", "whole_each", "leaves", "least", "seed"):
-            words += [_OPTIONS[name], str(getattr(self, name))]
-        return shlex.join(words)
-
-
-_OPTIONS = {
-    "each": "--runs",
-    "moments_each": "--moments",
-    "whole_each": "--whole",
-    "leaves": "--leaves",
-    "least": "--least",
-    "seed": "--seed",
-}
-
-
-def deployable() -> list[str]:
-    """Returns the CCAs of Linux that need no support of the receiver, in alphabetical order."""
-    return sorted(name for name in native_ccas() if describe_cca(name)["linux"] and name != "dctcp")
-
-
 def train(
     name: str,
     scenarios: Sequence[str] = (),
@@ -133,6 +74,7 @@ def train(
     jobs: int | None = None,
     cluster: str | None = None,
     kept: Path | None = None,
+    dry_run: bool = False,
     progress: Progress | None = None,
 ) -> Training:
     """Trains a policy on networks drawn at random.
@@ -157,10 +99,12 @@ def train(
         jobs: runs at a time; all cores unless given.
         cluster: address of a Dask scheduler whose workers do the runs, such as `"tcp://host:8786"`.
         kept: table of outcomes; what is in it is not run again, and what is measured is added.
+        dry_run: whether to run nothing and raise what it would take.
         progress: called with what is being done and the share of it that is done.
 
     Raises:
         CelltcpError: if something that was given cannot be used.
+        OnlyPlanned: if nothing is to run; says what it would take.
     """
     for requirement in requirements:
         if requirement not in REQUIREMENTS:
@@ -179,6 +123,8 @@ def train(
     plan = Plan(families, requirements, ccas, each, moments_each, whole_each, leaves, least, seed)
     drawn = list(networks(families, each, seed))
     plan.check()
+    if dry_run:
+        raise OnlyPlanned(outline(planned(plan, native)))
     return _Trainer(plan, native, workers_of(jobs, cluster), kept, progress).train(name, drawn)
 
 

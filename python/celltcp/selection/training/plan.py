@@ -1,0 +1,71 @@
+"""Plan of a training: networks, candidates, sizes of trees, and the command that repeats it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from celltcp._core import CelltcpError, describe_cca, native_ccas
+from celltcp.requirements import REQUIREMENTS
+from celltcp.selection.training.families import FAMILIES
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Plan of a training: networks, candidates, sizes of trees."""
+
+    families: Sequence[str]
+    requirements: Sequence[str]
+    ccas: Sequence[str]
+    #: Networks of each family to grow trees of, and later moments of each.
+    each: int
+    moments_each: int
+    #: Networks of each family to find the margins on, and as many others to see what came of it.
+    whole_each: int
+    #: Most leaves of a tree, and fewest moments in one.
+    leaves: int
+    least: int
+    seed: int
+
+    def check(self) -> None:
+        """Refuses a plan that is too small for cross-validation.
+
+        Raises:
+            CelltcpError: says what is too little.
+        """
+        count = self.each * self.moments_each * len(self.families)
+        if len(self.families) < 2 or count < 2 * self.least:
+            raise CelltcpError(
+                f"{count} moments of {len(self.families)} families are too few to cross-validate; "
+                f"allowed: two families and {2 * self.least} moments or more"
+            )
+
+    @property
+    def command(self) -> str:
+        """Command that repeats the training."""
+        words = ["celltcp", "select", "train"]
+        if list(self.families) != list(FAMILIES):
+            words += ["--scenarios", ",".join(self.families)]
+        if list(self.requirements) != list(REQUIREMENTS):
+            words += ["--requirement", ",".join(self.requirements)]
+        if list(self.ccas) != deployable():
+            words += ["--cca", ",".join(self.ccas)]
+        for name in ("each", "moments_each", "whole_each", "leaves", "least", "seed"):
+            words += [_OPTIONS[name], str(getattr(self, name))]
+        return shlex.join(words)
+
+
+_OPTIONS = {
+    "each": "--runs",
+    "moments_each": "--moments",
+    "whole_each": "--whole",
+    "leaves": "--leaves",
+    "least": "--least",
+    "seed": "--seed",
+}
+
+
+def deployable() -> list[str]:
+    """Returns the CCAs of Linux that need no support of the receiver, in alphabetical order."""
+    return sorted(name for name in native_ccas() if describe_cca(name)["linux"] and name != "dctcp")

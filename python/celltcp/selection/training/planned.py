@@ -1,0 +1,42 @@
+"""Runs of a training before it begins, by which its cost is estimated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from celltcp.campaign import Jobs
+from celltcp.engines import Engine
+from celltcp.selection.candidates import DEFAULT
+from celltcp.selection.training.counterfactual import HORIZON_S, SHORT_FLOW_S, flight_points
+from celltcp.selection.training.families import Network, networks
+from celltcp.selection.training.margins import FLIGHT_MARGINS, START_MARGINS
+from celltcp.selection.training.plan import Plan
+from celltcp.selection.training.whole_runs import RUN_S, fixed
+
+#: Time that a run goes on behind its horizon, s.
+_AFTER_S = 1.0
+
+
+def planned(plan: Plan, engine: Engine) -> Iterator[Jobs]:
+    """Yields as many runs as the training will do, and as long ones.
+
+    A fixed CCA stands for the policies, which are not known before.
+    """
+    drawn = list(networks(plan.families, plan.each, plan.seed))
+    ccas = len(plan.ccas)
+
+    def runs(network: Network, length_s: float, count: int) -> Jobs:
+        scenario = network.scenario(fixed(DEFAULT), length_s)
+        return Jobs([(DEFAULT, scenario)], count, network.seed, engine)
+
+    for point in flight_points(drawn, plan.ccas, plan.moments_each, plan.seed):
+        yield runs(point.network, point.at_s + HORIZON_S + _AFTER_S, ccas)
+    requirements = len(plan.requirements)
+    for network in drawn:
+        for horizon_s in (HORIZON_S, SHORT_FLOW_S):
+            yield runs(network, horizon_s + _AFTER_S, ccas * requirements)
+    margins = len(START_MARGINS) * len(FLIGHT_MARGINS) + 1
+    for network in networks(plan.families, plan.whole_each, plan.seed + 1):
+        yield runs(network, RUN_S, margins * requirements)
+    for network in networks(plan.families, plan.whole_each, plan.seed + 2):
+        yield runs(network, RUN_S, requirements + len({DEFAULT, *plan.ccas}))

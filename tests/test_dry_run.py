@@ -1,0 +1,88 @@
+"""--dry-run of every campaign: runs, time and size without a run, and nothing left in folders."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from celltcp.campaign import Jobs, OnlyPlanned, outline
+from celltcp.engines import engine
+from celltcp.scenarios import load_scenario
+from celltcp.selection.training import counterfactual, train, whole_runs
+
+
+@pytest.mark.parametrize(
+    ("command", "runs"),
+    [
+        (("compare", "drive", "--cca", "cubic,bbr", "--runs", "3", "--out", "out"), 6),
+        (("sweep", "drive", "--vary", "path.rtt=20ms,80ms", "--cca", "cubic", "--out", "out"), 20),
+        (("video", "drive", "--abr", "bola,bba-2", "--cca", "cubic", "--out", "out"), 10),
+        (("papers", "atxutegi2017", "figure-2", "--runs", "7", "--out", "out"), None),
+        (("papers", "atxutegi2017", "table-1", "--sweep"), None),
+        (("pcap", "judge"), 14),
+        (("pcap", "judge", "--cases", "tail"), 1),
+        (("select", "train", "--runs", "2", "--out", "out/policy.toml"), None),
+        (("select", "evaluate", "--scenarios", "drive", "--against", "", "--out", "out"), None),
+    ],
+)
+def test_a_plan_has_runs_time_and_size_and_leaves_nothing(
+    celltcp, tmp_path: Path, command: tuple[str, ...], runs: int | None
+) -> None:
+    done = celltcp(*command, "--dry-run")
+    assert done.returncode == 0, done.stderr
+    first, words, simulated, *_ = done.stdout.split()
+    assert (words, simulated.replace(".", "").replace("e+", "").isdecimal()) == ("runs,", True)
+    assert runs in (None, int(first))
+    assert "h of CPU time and" in done.stdout
+    assert done.stdout.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_papers_that_share_places_count_them_once(celltcp) -> None:
+    def runs(*names: str) -> int:
+        return int(celltcp("papers", *names, "--runs", "1", "--dry-run").stdout.split()[0])
+
+    assert runs("atxutegi2017", "table-1", "figure-3") == runs("atxutegi2017", "table-1")
+
+
+def test_a_training_is_planned_with_as_many_runs_as_it_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = {
+        "scenarios": ["lossy", "stepping"],
+        "requirements": ["goodput"],
+        "cca": ["cubic", "reno", "vegas"],
+        "each": 2,
+        "moments_each": 2,
+        "whole_each": 2,
+        "least": 2,
+    }
+    with pytest.raises(OnlyPlanned) as planned:
+        train("p", **plan, dry_run=True)
+    counted = []
+    for module in (counterfactual, whole_runs):
+        real = module.run_jobs
+        monkeypatch.setattr(
+            module,
+            "run_jobs",
+            lambda jobs, real=real, **other: counted.append(jobs) or real(jobs, **other),
+        )
+    train("p", **plan)
+    told = planned.value.outline
+    assert told.runs == sum(map(len, counted))
+    simulated_s = sum(job.scenario.duration_s for jobs in counted for job in jobs)
+    assert told.simulated_h == pytest.approx(simulated_s / 3600, rel=0.1)
+
+
+@pytest.mark.parametrize("count", [1, 7, 8, 9, 31, 1000])
+def test_few_runs_are_begun_for_any_plan(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    begun = []
+    outlining = sys.modules["celltcp.campaign.outline"]
+    monkeypatch.setattr(outlining, "_trial", lambda job: begun.append(job) or (0.1, 10.0))
+    scenario = load_scenario("drive")
+    plans = (Jobs([("cubic", scenario)], 5, seed, engine()) for seed in range(count))
+    told = outline(plans)
+    assert told.runs == 5 * count
+    assert told.cpu_h == pytest.approx(0.1 * told.simulated_h)
+    assert len(begun) == min(count, 8)
+    assert max(job.seed for job in begun) >= 0.6 * (count - 1)
