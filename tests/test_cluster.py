@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -21,6 +22,7 @@ from celltcp.campaign import cluster as on_cluster
 from celltcp.campaign import run as campaign
 from celltcp.engines import engine
 from celltcp.pcap.judge import CASES, judge
+from conftest import Celltcp
 
 
 class Processes:
@@ -120,6 +122,31 @@ def test_a_worker_that_is_killed_costs_nothing_and_one_of_another_build_does_not
 
     ct.compare(**_SETTINGS, cluster=cluster.address, out=tmp_path / "there", progress=kills_a_worker)
     assert cluster.workers["a"].poll() is not None
+    assert _files(tmp_path / "there") == _files(tmp_path / "here")
+
+
+def _parts(folder: Path) -> list[Path]:
+    return sorted((folder / "parts").glob("*/index.json"))
+
+
+def test_what_an_interrupted_command_has_finished_is_used_when_it_goes_on(
+    cluster: Processes, celltcp: Celltcp, tmp_path: Path
+) -> None:
+    command = ("compare", "drive", "--cca", "cubic,bbr", "--runs", "60", "--duration", "60s")
+    program = str(Path(sys.executable).with_name("celltcp"))
+    there = [program, *command, "--cluster", cluster.address, "--out", "there"]
+    going = subprocess.Popen(there, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    _until(lambda: bool(_parts(tmp_path / "there")))
+    going.send_signal(signal.SIGINT)
+    _, told = going.communicate(timeout=60)
+    assert going.returncode == 130
+    finished = len(_parts(tmp_path / "there"))
+    assert 0 < finished < 24
+    kept = int(re.search(r"(\d+) of 120 runs are kept in there", told)[1])
+    assert kept == sum(len(json.loads(each.read_text())) for each in _parts(tmp_path / "there"))
+    again = celltcp(*command, "--out", "there", "-v")
+    assert again.returncode == 0, again.stderr
+    assert celltcp(*command, "--out", "here").returncode == 0
     assert _files(tmp_path / "there") == _files(tmp_path / "here")
 
 
