@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pyarrow as pa
@@ -44,6 +45,45 @@ def test_the_application_is_told() -> None:
     loaded = ct.load_scenario("steady-20-68", changes=[f"{k}={v}" for k, v in slow.items()])
     told = _one(ct.compare(loaded, "cubic", 1, duration="12s"), "the application")
     assert told.endswith("workload of the flow sets it")
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"path.rtt": "9999h"}, "its handshake timed out.*path.rtt .35996400s. is longer than that"),
+        ({"path.rtt": "900ms"}, r"it sent no data.*path.rtt .900ms. is longer than that"),
+        (
+            {"path.loss": "1"},
+            "its handshake timed out, and was not complete at the end, [0-9.]+ s later$",
+        ),
+        ({"path.rtt": "500ms", "path.buffer": "0.001bdp"}, ""),
+    ],
+)
+def test_a_flow_that_delivers_nothing_is_told_with_the_reason(
+    changes: dict[str, str], reason: str
+) -> None:
+    settings = {"runs": 2, "duration": "800ms" if "900ms" in changes.values() else "2s", "set": changes}
+    result = ct.compare("drive", ["cubic", "bbr"], **settings)
+    told = [each for each in result.warnings if "delivered nothing" in each]
+    if not reason:
+        assert told == []
+        return
+    (one,) = told
+    assert one.startswith("cubic, bbr: flow-1 delivered nothing in 2 of 2 runs: ")
+    assert re.search(reason, one)
+
+
+def test_flows_that_share_a_path_and_deliver_nothing_are_told(celltcp) -> None:
+    command = ("compare", "drive", "--cca", "cubic+bbr,cubic", "--runs", "2", "--duration", "2s")
+    done = celltcp(*command, "--set", "path.rtt=1h", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    assert "cubic+bbr, cubic: flow-1 delivered nothing" in done.stdout
+    assert "cubic+bbr: flow-2 delivered nothing" in done.stdout
+    assert celltcp("report", "out").returncode == 0
+    single = celltcp("run", "drive", "--duration", "2s", "--set", "path.rtt=1h", "--out", "one")
+    assert single.returncode == 0, single.stderr
+    assert "nan" not in single.stdout
+    assert celltcp("report", "one").returncode == 0
 
 
 def test_a_network_that_limits_is_not_told() -> None:

@@ -62,6 +62,8 @@ def must_be_writable(file: Path) -> None:
     Raises:
         CelltcpError: if it could not.
     """
+    if not file.name or file.is_dir():
+        raise CelltcpError(f"{file}: is a folder; allowed: a file")
     try:
         probe = file.with_name(f".{file.name}.partial")
         probe.touch()

@@ -93,16 +93,19 @@ def _print_run(result: SingleRun) -> None:
     """Prints a line per connection, and the decisions of selectors."""
     from celltcp.cli.console import wide_console
     from celltcp.labels import counted, labels
+    from celltcp.report.means import mean_text
 
     console = wide_console()
     names = labels(result.flows["cca"].unique())
     for flow in result.flows.to_dict("records"):
         text = (
             f"{flow['name']} ({names[flow['cca']]}): {flow['goodput_mbps']:.2f} Mbit/s, RTT mean "
-            f"{flow['rtt_mean_ms']:.1f} p95 {flow['rtt_p95_ms']:.1f} min {flow['rtt_min_ms']:.1f} ms, "
+            f"{mean_text([flow['rtt_mean_ms']], 1)} p95 {mean_text([flow['rtt_p95_ms']], 1)} min "
+            f"{mean_text([flow['rtt_min_ms']], 1)} ms, "
             f"{counted(flow['retransmissions'], 'retransmission')}, "
             f"{counted(int(flow['timeouts']), 'time-out')}, "
-            f"PM balanced {flow['pm_balanced']:.3f} delay {flow['pm_delay']:.3f}"
+            f"PM balanced {mean_text([flow['pm_balanced']], 3)} delay "
+            f"{mean_text([flow['pm_delay']], 3)}"
         )
         # A terminal breaks lines between words; files and pipes have a line per connection.
         console.print(text, markup=False, soft_wrap=not console.is_terminal)

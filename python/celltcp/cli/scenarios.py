@@ -22,6 +22,8 @@ def scenarios(name: str | None, schema: bool) -> None:
     from celltcp.scenarios import load_scenario, scenario_names
 
     names = scenario_names()
+    if schema and name is not None:
+        raise click.UsageError(f"--schema: {name!r} is named, too; give one of them")
     if schema:
         click.echo(scenario_schema())
     elif not name:

@@ -151,7 +151,8 @@ class Comparison(Recorded):
                     "goodput_mbps_ci95": math.nan if found.ci95 is None else found.ci95,
                 }
             )
-        return pd.DataFrame(rows)
+        columns = ["cca", "flow", "flow_cca", "goodput_mbps", "goodput_mbps_ci95"]
+        return pd.DataFrame(rows, columns=columns)
 
     def only(self, ccas: Sequence[str]) -> Comparison:
         """Returns the part of the comparison that is about these congestion controls.

@@ -110,7 +110,7 @@ def _viewing(found: Sequence[tuple[Comparison | SingleRun, Path]]) -> Viewing | 
             return None
         comparisons[name, abr] = comparison
     names, abrs = (dict.fromkeys(key[place] for key in comparisons) for place in (0, 1))
-    if len(comparisons) < len(names) * len(abrs):
+    if not comparisons or len(comparisons) < len(names) * len(abrs):
         return None
     return Viewing({(name, abr): comparisons[name, abr] for name in names for abr in abrs})
 

@@ -11,6 +11,7 @@ from celltcp.plots.palette import colour
 from celltcp.plots.series import draw_comparison_series, draw_run_series
 from celltcp.plots.style import CAPACITY, figure
 from celltcp.report.chart import Chart, Numbers, Panel, Series, numbers
+from celltcp.report.means import mean_text
 from celltcp.report.origin import command_of, origin_sections
 from celltcp.report.section import Column, Figure, Finding, Part, Section, Table
 from celltcp.report.words import scenario_sections
@@ -43,7 +44,11 @@ def single_part(result: SingleRun) -> Part:
     flows = result.flows
     names = labels(flows["cca"].unique())
     rows = tuple(
-        (str(flow["name"]), names[flow["cca"]], *(f"{flow[name]:.{n}f}" for name, _, n in _COLUMNS))
+        (
+            str(flow["name"]),
+            names[flow["cca"]],
+            *(mean_text([flow[name]], n) for name, _, n in _COLUMNS),
+        )
         for flow in flows.to_dict("records")
     )
     columns = (
@@ -83,8 +88,9 @@ def _findings(result: SingleRun) -> tuple[Finding, ...]:
         ),
         Finding(
             "RTT",
-            f"{flow['rtt_mean_ms']:.0f} ms on average",
-            f"95th percentile {flow['rtt_p95_ms']:.0f} ms, least {flow['rtt_min_ms']:.0f} ms",
+            f"{mean_text([flow['rtt_mean_ms']], 0)} ms on average",
+            f"95th percentile {mean_text([flow['rtt_p95_ms']], 0)} ms, least "
+            f"{mean_text([flow['rtt_min_ms']], 0)} ms",
             state="open",
         ),
         Finding(

@@ -106,10 +106,12 @@ def short_of_memory(results: Results) -> list[str]:
 def all_warnings(results: Results) -> list[str]:
     """Returns everything that is to be known before the figures are believed."""
     from celltcp.results.coverage import uncovered
+    from celltcp.results.delivered import without_delivery
     from celltcp.results.hints import unheard
 
     about = results.about
     return [
+        *without_delivery(results),
         *uncovered(results),
         *unheard(results),
         *short_of_memory(results),

@@ -26,6 +26,8 @@ def policies(name: str | None, schema: bool, features: bool) -> None:
         selection_features,
     )
 
+    if sum((schema, features, name is not None)) > 1:
+        raise click.UsageError("--schema, --features and a name of a policy: give one of them")
     if schema:
         click.echo(policy_schema(), nl=False)
     elif features:
