@@ -112,6 +112,7 @@ impl Sender {
         let prior_highest = self.highest_sacked;
         let prior_lost = self.congestion.window.lost;
         let delivered_before = self.rate.delivered;
+        let reneged = self.rate.reneged;
         self.echo_ms = input.echo_ms;
         self.heard_at = now;
         self.congestion.window.timestamps = input.timestamps.into();
@@ -188,7 +189,8 @@ impl Sender {
         }
         let newly = (self.rate.delivered - delivered_before) as u32;
         let lost = self.congestion.window.lost;
-        let rate = self.rate.finish(now, newly, self.rtt.minimum(), lost);
+        let least = self.rtt.minimum();
+        let rate = self.rate.finish(now, newly, least, lost, reneged);
         if let Some(sample) = rate.rate(self.config.mss)
             && (!rate.app_limited || sample >= self.latest_rate)
         {

@@ -242,6 +242,7 @@ impl Sender {
         if reneged {
             // The oldest segment was reported and is still not acknowledged.
             self.board.forget_sacks();
+            self.rate.reneged = true;
             self.sack_cache.clear();
         }
         self.forget_duplicate_acks();

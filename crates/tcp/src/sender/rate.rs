@@ -15,6 +15,8 @@ pub(crate) struct RateSampler {
     first_tx: Instant,
     /// Delivery count at which the application no longer limits; 0 if it does not limit.
     app_limited: u64,
+    /// Whether the receiver has dropped data that it had reported, so that no sample is of use (`is_sack_reneg`).
+    pub(super) reneged: bool,
     sample: Sampled,
 }
 
@@ -83,13 +85,14 @@ impl RateSampler {
     }
 
     /// Completes the sample of this ACK, which delivered `newly` segments, when `lost` segments have been
-    /// marked so far.
+    /// marked so far; `reneged` if there is none, because the receiver had dropped reported data before.
     pub(crate) fn finish(
         &mut self,
         now: Instant,
         newly: u32,
         min_rtt: Duration,
         lost: u64,
+        reneged: bool,
     ) -> RateSample {
         if self.app_limited != 0 && self.delivered > self.app_limited {
             self.app_limited = 0;
@@ -98,7 +101,7 @@ impl RateSampler {
             self.delivered_at = now;
         }
         let s = core::mem::take(&mut self.sample);
-        let Some(prior_at) = s.prior_at else {
+        let Some(prior_at) = s.prior_at.filter(|_| !reneged) else {
             return RateSample::default();
         };
         let interval = s.send_phase.max(micros_between(prior_at, now));

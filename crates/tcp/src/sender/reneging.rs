@@ -85,6 +85,34 @@ mod tests {
         assert_eq!(again, [(FIRST + 2 * MSS, true)]);
     }
 
+    /// Linux `tcp_rate_gen`: after reneging no delivery rate is sampled until the recovery ends.
+    #[test]
+    fn reneging_leaves_no_rate_samples() {
+        let (mut sender, now) = ten_out(Duration::from_millis(50));
+        ack(&mut sender, now, 0, &[(2, 4), (6, 8)]);
+        ack(&mut sender, now, 2, &[(6, 8)]);
+        let late = sender.deadline();
+        sender.on_deadline(late);
+        let mut latest = |ms: u64, segments: u64| {
+            sender.latest_rate = units::Rate::ZERO;
+            ack(&mut sender, late + Duration::from_millis(ms), segments, &[]);
+            (
+                sender.latest_rate != units::Rate::ZERO,
+                sender.congestion.window.state,
+            )
+        };
+        assert_eq!(latest(50, 3), (false, CaState::Loss));
+        assert_eq!(
+            latest(100, 10),
+            (false, CaState::Open),
+            "the ACK that ends it"
+        );
+        sender.write(late + Duration::from_millis(100), 4 * MSS, Ending::Message);
+        sender.latest_rate = units::Rate::ZERO;
+        ack(&mut sender, late + Duration::from_millis(150), 14, &[]);
+        assert!(sender.latest_rate != units::Rate::ZERO);
+    }
+
     #[test]
     fn the_wait_is_ten_milliseconds_at_least() {
         let (mut sender, now) = ten_out(Duration::from_millis(6));

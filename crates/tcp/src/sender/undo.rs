@@ -108,6 +108,7 @@ impl Sender {
             return true;
         }
         self.set_state(CaState::Open);
+        self.rate.reneged = false;
         false
     }
 
@@ -148,6 +149,7 @@ impl Sender {
         self.retransmits = 0;
         self.f_rto = false;
         self.set_state(CaState::Open);
+        self.rate.reneged = false;
         true
     }
 
