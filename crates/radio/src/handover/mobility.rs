@@ -282,8 +282,10 @@ impl Mobility {
             }
         }
         let (source, prepared) = (self.serving, self.prepared);
+        // Without measurements, as in a network of one cell, there is only the cell that it knows.
+        let unmeasured = self.filter.cells().is_empty() && reaches(source);
+        let best = best.map(|best| best.cell).or(unmeasured.then_some(source));
         let knows = |cell| cell == source || prepared == Some(cell);
-        let best = best.map(|best| best.cell);
         match recovery.step(&self.link_failure, now, best, reaches, knows) {
             Step::Continue(recovery) => {
                 self.state = State::Recovering(recovery);

@@ -17,6 +17,10 @@ pub(super) struct CellState {
     pub(super) uplink_taken: VecDeque<(u64, u32)>,
     /// User whose turn it is in the uplink.
     pub(super) uplink_turn: usize,
+    /// Control regions in a row that had no place for any grant.
+    pub(super) refusals: u32,
+    /// Whether grants are placed in the control region before assignments in this TTI.
+    pub(super) grants_first: bool,
     /// Signals of this TTI.
     pub(super) signals: UplinkSignals,
     pub(super) demands: Vec<Demand>,
@@ -33,11 +37,24 @@ impl CellState {
             control: Pdcch::new(config.air.control_elements),
             uplink_taken: VecDeque::new(),
             uplink_turn: 0,
+            refusals: 0,
+            grants_first: false,
             signals: UplinkSignals::default(),
             demands: Vec::new(),
             rates: Vec::new(),
             assignment: vec![0; groups.len()],
         }
+    }
+
+    /// Begins a TTI with an empty control region. Assignments are placed first, unless they have left no
+    /// place for any grant for a whole HARQ round trip.
+    pub(super) fn start(&mut self, tti: u64, config: &RanConfig) {
+        self.grants_first = u64::from(self.refusals) >= config.harq().round_trip;
+        if self.grants_first {
+            self.refusals = 0;
+        }
+        // Places of messages hop from subframe to subframe of a frame.
+        self.control.start(tti);
     }
 
     /// Returns the record of the signalling in this TTI.

@@ -197,8 +197,12 @@ impl Ran {
                 .events
                 .extend(self.events.drain(..).map(|event| (id, event)));
         }
+        for cell in &mut self.cells {
+            cell.start(tti, &self.config);
+        }
+        self.uplink(tti, now, true);
         self.downlink(tti, now);
-        self.uplink(tti, now);
+        self.uplink(tti, now, false);
         self.measure(tti, now);
         self.observe(tti, now, outcome);
         if self.config.radio.control_log == Some(true) {
@@ -215,8 +219,6 @@ impl Ran {
         self.sendings.clear();
         let whole = self.config.air.prbs() as f32;
         for (cell, activity) in self.cells.iter_mut().zip(&mut self.activity) {
-            // Places of messages hop from subframe to subframe of a frame.
-            cell.control.start(tti);
             let (users, config) = (&mut self.users, &self.config);
             let used = downlink::schedule(cell, users, config, (tti, now), &mut self.sendings);
             *activity = used as f32 / whole;
@@ -231,9 +233,14 @@ impl Ran {
         }
     }
 
-    fn uplink(&mut self, tti: u64, now: Instant) {
+    /// Runs the uplink of the cells whose grants come before the assignments of the TTI, or of all others.
+    fn uplink(&mut self, tti: u64, now: Instant, first: bool) {
         let (log, blocks) = (self.config.radio.log, &mut self.blocks);
-        for cell in &mut self.cells {
+        for cell in self
+            .cells
+            .iter_mut()
+            .filter(|cell| cell.grants_first == first)
+        {
             let record_block = |user: &mut UserState, record| {
                 if log && user.observed {
                     blocks.push((user.id, Direction::Up, record));

@@ -75,6 +75,7 @@ pub(super) fn run(
     } else {
         0
     };
+    let mut refused = false;
     for turn in 0..count {
         let place = (first + turn) % count;
         let Some(id) = cell.members[place] else {
@@ -101,6 +102,7 @@ pub(super) fn run(
             continue;
         }
         if !configured && !announce(&mut cell.control, user, config, tti) {
+            refused = true;
             continue;
         }
         let (mcs, prbs) = allocation(user, wanted, free, config, now);
@@ -119,6 +121,11 @@ pub(super) fn run(
             });
         }
     }
+    cell.refusals = if refused && cell.signals.grants == 0 {
+        cell.refusals + 1
+    } else {
+        0
+    };
 }
 
 fn grant_delay(config: &RanConfig) -> u64 {

@@ -1,7 +1,7 @@
 //! Radio access network with one user in one cell.
 
-use radio::channel::{Doppler, FadingConfig};
-use radio::ran::Direction;
+use radio::channel::{Doppler, FadedSinr, FadingConfig, SinrTrace};
+use radio::ran::{Channel, ConnectionEvent, Direction, User};
 use radio::settings::{ControlErrors, Frequency, Profile, Speed};
 use units::{Decibel, Duration, Instant};
 
@@ -110,4 +110,57 @@ fn a_fast_user_misses_assignments() {
         failed as f64 / first.len() as f64
     });
     assert!(failed[1] > failed[0] + 0.01, "{failed:?}");
+}
+
+/// With one control symbol on 10 MHz, an assignment at 0 dB takes all eight elements of a subframe. The uplink still has
+/// its turn: a packet waits for its grant as long as for its request, not for the end of the downlink.
+#[test]
+fn a_busy_downlink_leaves_grants_to_the_uplink() {
+    let mut lab = Lab::new(lte(50, vec![steady(0.0)]));
+    let (mut sent, until) = (0, ms(2_000));
+    while lab.ran.next_event() < until {
+        lab.fill(0, Direction::Down, 100);
+        let now = lab.ran.next_event();
+        if now >= ms(20 * sent) {
+            sent += 1;
+            assert!(lab.send(now, 0, Direction::Up, 52));
+        }
+        lab.tick();
+    }
+    let up = lab.delivered_bytes.get(&(0, true)).copied().unwrap_or(0) / 52;
+    let down = lab.mbps(0, false, 2.0);
+    println!("{up} of {sent} packets up, {down:.1} Mbit/s down");
+    assert!(up + 3 >= sent, "{up} of {sent}");
+    assert!(down > 3.0, "{down}");
+}
+
+/// A user whose SINR is given measures no cells. After a failure of the link it comes back to the cell that it knows.
+#[test]
+fn a_user_without_measurements_comes_back_after_a_failure() {
+    let steps = [(0, 15.0), (1_000, -20.0), (4_000, 15.0)];
+    let steps = steps.map(|(at, sinr_db)| (ms(at), sinr_db));
+    let trace = SinrTrace::new(steps.to_vec()).unwrap();
+    let user = User {
+        channel: Channel::Traced(Box::new(FadedSinr::unfaded(trace))),
+        ..steady(0.0)
+    };
+    let mut lab = Lab::new(lte(50, vec![user]));
+    let mut events = Vec::new();
+    while lab.ran.next_event() < ms(8_000) {
+        lab.fill(0, Direction::Down, 100);
+        lab.tick();
+        events.extend(lab.outcome.events.drain(..).map(|(_, event)| event));
+    }
+    assert!(
+        matches!(
+            events[..],
+            [
+                ConnectionEvent::Failure { cell: 0, .. },
+                ConnectionEvent::Recovered { cell: 0, .. }
+            ]
+        ),
+        "{events:?}"
+    );
+    let late = lab.log.iter().filter_map(|record| record.block).count();
+    assert!(late > 3_000, "{late} blocks");
 }
