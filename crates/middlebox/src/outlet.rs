@@ -9,6 +9,8 @@ pub struct Outlet {
     pub host: HostId,
     /// Limit of its queue.
     pub limit: Limit,
+    /// Whether the queue drops nothing but what finds it full.
+    pub tail_drop: bool,
 }
 
 impl Outlet {

@@ -7,7 +7,7 @@ use middlebox::{
     AckRegulator, CcaText, Eln, Environment, Freeze, Kind, Middlebox as Settings, Outlet, Promise,
     ResetTracker, Snoop, SplitHost,
 };
-use net::{HostId, Limit};
+use net::{HostId, Limit, Queue};
 use scenario::Scenario;
 use tcp::TcpConfig;
 use units::Rate;
@@ -51,7 +51,7 @@ pub(crate) fn middleboxes(
             node: settings.node().to_owned(),
             promise: promise(scenario, &settings),
             build: Arc::new(move || match settings.kind {
-                Kind::Snoop => Box::new(Snoop::new(&settings, mobiles.clone())),
+                Kind::Snoop => Box::new(Snoop::new(&settings, outlets.clone())),
                 Kind::Eln => Box::new(Eln::new(outlets.clone())),
                 Kind::Freeze => Box::new(Freeze::new(&settings, mobiles.clone())),
                 Kind::AckRegulator => Box::new(AckRegulator::new(outlets.clone())),
@@ -69,15 +69,22 @@ pub(crate) fn middleboxes(
 fn outlets(scenario: &Scenario, plan: &Plan) -> Vec<Outlet> {
     let access = plan.access.iter();
     let outlets = access.map(|access| {
-        let limit = match &scenario.radio {
+        let (limit, tail_drop) = match &scenario.radio {
             Some(radio) => {
                 let (buffer, mtu) = (radio.rlc.buffer, scenario.path.mtu);
-                Limit::of(buffer, Rate::ZERO, mtu, scenario.path.rtt)
+                (Limit::of(buffer, Rate::ZERO, mtu, scenario.path.rtt), true)
             }
-            None => plan.topology.links[access.down.0 as usize].queue.limit,
+            None => {
+                let queue = &plan.topology.links[access.down.0 as usize].queue;
+                (queue.limit, queue.discipline == Queue::Droptail)
+            }
         };
         let host = access.ue;
-        Outlet { host, limit }
+        Outlet {
+            host,
+            limit,
+            tail_drop,
+        }
     });
     outlets.collect()
 }

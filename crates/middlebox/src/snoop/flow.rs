@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use net::Packet;
+use net::{HostId, Packet};
 use tcp::{Flags, SackBlocks, Segment, Unwrapper};
 use units::{Duration, Instant};
 
@@ -38,12 +38,20 @@ struct Copy {
     arrived: bool,
     /// Whether it is to be sent again now.
     due: bool,
+    /// Whether the sender has sent it again, so that its loss is the sender's to repair.
+    by_sender: bool,
 }
 
 /// Cache and recovery of one connection.
 #[derive(Default)]
 pub(super) struct SnoopFlow {
+    /// Whether data that the queue behind the cache drops is known, and so not in the cache.
+    pub(super) sees_queue: bool,
+    /// Host behind the wireless link.
+    pub(super) mobile: HostId,
     stream: Unwrapper,
+    /// End of the data that has come.
+    end: u64,
     cache: VecDeque<Copy>,
     bytes: u64,
     /// Number up to which the mobile host has acknowledged.
@@ -68,6 +76,8 @@ impl SnoopFlow {
     ) {
         let seq = self.stream.segment(packet.segment.seq);
         let end = seq + u64::from(packet.segment.len);
+        let by_sender = seq < self.end;
+        self.end = self.end.max(end);
         if end <= self.acknowledged {
             return;
         }
@@ -75,8 +85,9 @@ impl SnoopFlow {
         if let Some(copy) = self.cache.get_mut(place)
             && copy.seq == seq
         {
-            // The sender repeats it: it is on its way again.
+            // It is on its way again.
             copy.at = now;
+            copy.by_sender = true;
             return;
         }
         if self.bytes + u64::from(packet.segment.len) > most {
@@ -92,6 +103,7 @@ impl SnoopFlow {
             repairs: 0,
             arrived: false,
             due: false,
+            by_sender,
         };
         self.cache.insert(place, copy);
     }
@@ -117,7 +129,8 @@ impl SnoopFlow {
         if !plain {
             return Answer::Pass;
         }
-        let covered = self.cache.front().is_some_and(|copy| copy.seq <= number);
+        let missing = self.cache.front().filter(|copy| copy.seq <= number);
+        let covered = missing.is_some_and(|copy| !copy.by_sender);
         if !covered || segment.sack.is_empty() && !repairs && progress {
             Answer::Pass
         } else if progress {
@@ -155,10 +168,11 @@ impl SnoopFlow {
         }
     }
 
-    /// Returns whether packets wait in a queue behind the cache for longer than the link itself takes.
+    /// Returns whether losses are likely those of a queue behind the cache that is not seen: packets wait there for longer
+    /// than the link itself takes.
     fn is_congested(&self) -> bool {
-        self.least
-            .is_some_and(|least| self.latest > least * 2 + QUEUEING)
+        let waits = |least| self.latest > least * 2 + QUEUEING;
+        !self.sees_queue && self.least.is_some_and(waits)
     }
 
     /// Smooths RTT samples (RFC 6298 section 2).
@@ -208,7 +222,8 @@ impl SnoopFlow {
         let sent_at = self.cache[last].at;
         let rtt = self.srtt.unwrap_or(FIRST_TIMEOUT);
         let mut found = false;
-        for copy in self.cache.range_mut(..last).filter(|copy| !copy.arrived) {
+        let holes = self.cache.range_mut(..last);
+        for copy in holes.filter(|copy| !copy.arrived && !copy.by_sender) {
             let overtaken = copy.repairs == 0 && copy.at <= sent_at;
             let lost_again = copy.repairs > 0 && now.saturating_since(copy.at) > rtt + rtt / 4;
             copy.due |= overtaken || lost_again;
@@ -243,13 +258,14 @@ impl SnoopFlow {
         waited.min(LONGEST_TIMEOUT)
     }
 
-    /// Handles the deadline: the oldest copy that has not arrived is sent again.
-    pub(super) fn on_deadline(&mut self, now: Instant) {
+    /// Handles the deadline: the oldest copy that has not arrived is sent again, unless it is likely to wait: `queued` if
+    /// there are packets in a queue behind the cache that is seen.
+    pub(super) fn on_deadline(&mut self, now: Instant, queued: bool) {
         if self.deadline() > now {
             return;
         }
         self.backoff += 1;
-        let congested = self.is_congested();
+        let congested = self.is_congested() || self.sees_queue && queued;
         if let Some(copy) = self.cache.iter_mut().find(|copy| !copy.arrived) {
             copy.due = !congested;
             copy.at = now;

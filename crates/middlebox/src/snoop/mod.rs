@@ -7,11 +7,12 @@
 
 mod flow;
 
-use net::{Actions, HostId, Kind, Node, Packet};
+use net::{Actions, Kind, Node, Packet};
 use units::Instant;
 
 use crate::Middlebox;
 use crate::due::DueTimes;
+use crate::outlet::Outlet;
 use flow::{Answer, SnoopFlow};
 
 /// Middlebox that caches data towards phones and repairs its losses.
@@ -19,18 +20,21 @@ pub struct Snoop {
     /// Bytes that the cache of a connection holds.
     cache: u64,
     /// Hosts behind the wireless link.
-    mobiles: Vec<HostId>,
+    outlets: Vec<Outlet>,
+    /// Whether the queues towards them begin at this node.
+    at_queues: bool,
     /// By the number of the connection.
     flows: Vec<SnoopFlow>,
     due: DueTimes,
 }
 
 impl Snoop {
-    /// Creates the middlebox; `mobiles` are the hosts behind the wireless link.
-    pub fn new(settings: &Middlebox, mobiles: Vec<HostId>) -> Self {
+    /// Creates the middlebox; `outlets` are the hosts behind the wireless link.
+    pub fn new(settings: &Middlebox, outlets: Vec<Outlet>) -> Self {
         Self {
             cache: settings.buffer.get(),
-            mobiles,
+            outlets,
+            at_queues: settings.node() == "gateway",
             flows: Vec::new(),
             due: DueTimes::new(),
         }
@@ -41,9 +45,9 @@ impl Node for Snoop {
     fn on_packet(&mut self, packet: &Packet, actions: &mut Actions<'_>) {
         let now = actions.now();
         let index = packet.flow as usize;
-        let to_mobile = self.mobiles.contains(&packet.destination);
-        let from_mobile = self.mobiles.contains(&packet.source);
-        if packet.kind != Kind::Tcp || to_mobile == from_mobile {
+        let to = Outlet::towards(&self.outlets, packet.destination);
+        let from = Outlet::towards(&self.outlets, packet.source);
+        if packet.kind != Kind::Tcp || to.is_some() == from.is_some() {
             actions.forward(packet.id);
             return;
         }
@@ -51,8 +55,12 @@ impl Node for Snoop {
             self.flows.resize_with(index + 1, SnoopFlow::default);
         }
         let flow = &mut self.flows[index];
-        if to_mobile {
-            if packet.segment.len > 0 {
+        if let Some(outlet) = to {
+            flow.mobile = outlet.host;
+            flow.sees_queue = self.at_queues && outlet.tail_drop;
+            // What the queue drops is the sender's to repair.
+            let goes_on = !flow.sees_queue || outlet.has_room(packet.size, actions);
+            if packet.segment.len > 0 && goes_on {
                 let payload = actions.payload(packet.id);
                 flow.on_data(now, packet, payload, self.cache);
             }
@@ -91,7 +99,8 @@ impl Node for Snoop {
                 break;
             }
             let flow = &mut self.flows[number as usize];
-            flow.on_deadline(actions.now());
+            let queued = actions.queued_towards(flow.mobile).packets > 0;
+            flow.on_deadline(actions.now(), queued);
             for (copy, payload) in flow.repairs(actions.now()) {
                 actions.create(copy, payload);
             }

@@ -82,7 +82,7 @@ fn the_oldest_copy_is_sent_again_if_nothing_comes_back() {
     let mut flow = sent();
     let due = flow.deadline();
     assert_eq!(due, ms(300));
-    flow.on_deadline(due);
+    flow.on_deadline(due, false);
     assert_eq!(repaired(&mut flow, 300), [0]);
     assert_eq!(flow.deadline(), ms(900), "twice as long");
 }
@@ -101,6 +101,37 @@ fn what_is_not_in_the_cache_is_the_sender_s() {
     flow.on_data(ms(0), &packet, None, 500);
     let duplicate = ack(0, &[(1_000, 2_000)]);
     assert_eq!(flow.on_ack(ms(20), &duplicate), Answer::Pass);
+}
+
+/// The paper has the sender repair what it has sent again once: it needs the duplicate ACKs for that.
+#[test]
+fn what_the_sender_repeats_is_the_sender_s() {
+    let mut flow = sent();
+    let segment = Segment {
+        seq: 1_000,
+        len: 1_000,
+        ..Segment::default()
+    };
+    let packet = Packet {
+        segment,
+        ..Packet::default()
+    };
+    flow.on_data(ms(10), &packet, None, 1_000_000);
+    assert_eq!(flow.on_ack(ms(20), &ack(1_000, &[])), Answer::Pass);
+    let duplicate = ack(1_000, &[(2_000, 3_000)]);
+    assert_eq!(flow.on_ack(ms(22), &duplicate), Answer::Pass);
+    assert_eq!(repaired(&mut flow, 22), [0; 0]);
+}
+
+/// A queue behind the cache that is seen explains why nothing comes back.
+#[test]
+fn the_time_out_waits_for_a_queue_that_is_seen() {
+    let mut flow = sent();
+    flow.sees_queue = true;
+    flow.on_deadline(ms(300), true);
+    assert_eq!(repaired(&mut flow, 300), [0; 0]);
+    flow.on_deadline(flow.deadline(), false);
+    assert_eq!(repaired(&mut flow, 900), [0]);
 }
 
 #[test]

@@ -50,6 +50,7 @@ fn outlet(limit: Limit) -> Vec<Outlet> {
     vec![Outlet {
         host: MOBILE,
         limit,
+        tail_drop: true,
     }]
 }
 
