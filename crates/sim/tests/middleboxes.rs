@@ -68,6 +68,49 @@ fn snoop_hides_losses_of_the_wireless_link() {
     assert_eq!(snoop.acked_early_bytes, 0);
 }
 
+/// At the base station a snooping middlebox sees the queue of the access link. It repairs what the radio loses however
+/// long packets wait there, and leaves to the sender what the queue drops.
+#[test]
+fn snoop_at_the_base_station_tells_the_radio_from_the_queue() {
+    let of = |boxes: &str, loss: &str, buffer: &str| {
+        let (loss, buffer) = (format!("path.loss={loss}"), format!("path.buffer={buffer}"));
+        let flow = "flows=[{ cca = 'reno', workload = { kind = 'bulk', bytes = '8MB' } }]";
+        first(&halves(boxes, &[&loss, &buffer, flow, "duration=60s"]).flows)
+    };
+    let snoop = "{ kind = 'snoop' }";
+    let (plain, repaired) = (of("", "0.003", "500kB"), of(snoop, "0.003", "500kB"));
+    println!(
+        "radio: {} and {} recoveries, {} and {} s",
+        plain.recoveries, repaired.recoveries, plain.completion_s, repaired.completion_s
+    );
+    assert!(repaired.recoveries < 0.4 * plain.recoveries);
+    assert!(repaired.completion_s < plain.completion_s);
+    let (plain, overflowing) = (of("", "0", "60kB"), of(snoop, "0", "60kB"));
+    println!(
+        "queue: {} and {} recoveries, {} and {} s, {} and {} repeated",
+        plain.recoveries,
+        overflowing.recoveries,
+        plain.completion_s,
+        overflowing.completion_s,
+        plain.retransmissions,
+        overflowing.retransmissions
+    );
+    assert!(overflowing.recoveries > 0.6 * plain.recoveries);
+    assert!(overflowing.completion_s < 1.1 * plain.completion_s);
+}
+
+/// The room of a split host's buffer is offered as soon as it is empty, so that a window near the bandwidth-delay product
+/// does not make the sender stop and go.
+#[test]
+fn a_buffer_of_little_more_than_the_path_fills_it() {
+    for kind in ["split", "es", "as", "pam"] {
+        let boxes = format!("path.middleboxes=[{{ kind = '{kind}' }}]");
+        let row = first(&run(&scenario("steady-100-68", &["duration=10s", &boxes]), 1).flows);
+        println!("{kind}: {} Mbit/s", row.goodput_mbps);
+        assert!(row.goodput_mbps > 90.0, "{kind}: {}", row.goodput_mbps);
+    }
+}
+
 /// Two split hosts in a row, and many short connections through one with memory for few.
 #[test]
 fn split_hosts_stand_in_a_row_and_pass_what_they_have_no_memory_for() {

@@ -13,8 +13,9 @@ impl Policy for Split {
         0
     }
 
-    fn on_confirmed(&mut self, now: Instant, inbound: &mut Connection, _: bool) {
-        if inbound.window_opens() {
+    fn on_confirmed(&mut self, now: Instant, inbound: &mut Connection, everything: bool) {
+        // The room of a buffer that is empty again is offered at once, or a sender with a large window would stop and go.
+        if inbound.window_opens() || everything && inbound.window_grows() {
             inbound.acknowledge(now);
         }
     }

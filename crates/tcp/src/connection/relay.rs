@@ -84,6 +84,11 @@ impl Connection {
         self.receiver.as_ref().is_some_and(Receiver::opens)
     }
 
+    /// Returns whether the window that could be offered is larger than the offered one by two segments or more.
+    pub fn window_grows(&self) -> bool {
+        self.receiver.as_ref().is_some_and(Receiver::grows)
+    }
+
     /// Returns the window that is offered beyond the data that has arrived, bytes.
     pub fn offered_window(&self) -> u64 {
         self.receiver.as_ref().map_or(0, Receiver::offered)

@@ -150,6 +150,11 @@ impl Receiver {
         !self.fin_received() && self.window.doubles(self.rcv_nxt, self.held())
     }
 
+    /// Returns whether the window that could be offered is larger than the offered one by two segments or more.
+    pub(crate) fn grows(&self) -> bool {
+        !self.fin_received() && self.window.grows(self.rcv_nxt, self.held())
+    }
+
     /// Returns the window that is offered from the next expected number on.
     pub(crate) fn offered(&self) -> u64 {
         self.window.left(self.rcv_nxt)

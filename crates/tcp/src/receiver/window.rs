@@ -356,6 +356,12 @@ impl WindowTuning {
         offer > 0 && offer >= 2 * left
     }
 
+    /// Returns whether the window could be two segments more than what is left of it, where `next` is expected and waiting
+    /// data takes `held` bytes of memory.
+    pub(super) fn grows(&self, next: u64, held: u64) -> bool {
+        self.offer(held) >= self.left(next) + 2 * self.mss
+    }
+
     /// Returns the window field of a segment that leaves when `next` is expected and waiting data takes `held` bytes of
     /// memory. The right edge never moves back (RFC 9293 §3.8.6.2).
     pub(super) fn field(&mut self, next: u64, held: u64) -> u16 {
