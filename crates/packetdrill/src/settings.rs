@@ -222,6 +222,8 @@ impl Settings {
             max_rto,
             initial_rto: usual.initial_rto.min(max_rto),
             receive_buffer_initial: receive_buffer.unwrap_or(rmem),
+            // packetdrill's device is a TUN device.
+            card_counts: false,
             send_buffer_initial: wmem,
             sack: self.number("tcp_sack") != 0,
             reordering: self.number("tcp_reordering") as u32,

@@ -31,11 +31,11 @@ fn a_small_send_buffer_is_a_limit_once_its_data_was_sent() {
          +0 setsockopt(4, SOL_SOCKET, SO_SNDBUF, [4000], 4) = 0
          +0 getsockopt(4, SOL_SOCKET, SO_SNDBUF, [8000], [4]) = 0
          +0 fcntl(4, F_SETFL, O_RDWR|O_NONBLOCK) = 0
-         +0 write(4, ..., 100000) = 8000
+         +0 write(4, ..., 100000) = 7000
          +0 > . 1:5001(5000) ack 1
         +.1 < . 1:1(0) ack 3001 win 30000
-         +0 > P. 5001:8001(3000) ack 1
-       +.02 < . 1:1(0) ack 8001 win 30000
+         +0 > P. 5001:7001(2000) ack 1
+       +.02 < . 1:1(0) ack 7001 win 30000
         +.5 %{{ pass }}%"
     ));
     passes(&report);

@@ -101,10 +101,11 @@ impl Sender {
     /// that only an application that is writing finds it full: the data then stays in the buffer, and counts as its
     /// memory.
     pub(super) fn device_is_full(&self, now: Instant, bytes: u64, within_write: bool) -> bool {
-        if !within_write && !self.has_fair_queue() {
+        let with_present = within_write && self.config.card_counts;
+        if !with_present && !self.has_fair_queue() {
             return false;
         }
-        let memory = self.device.memory(now, within_write);
+        let memory = self.device.memory(now, with_present);
         memory >= self.device_limit(bytes) && self.board.bursts_out() > 1
     }
 
