@@ -17,6 +17,7 @@ const FEATURES: &[(&str, &str)] = &[
     ("TCP_SAVE", "TCP_SAVE_SYN"),
     ("MSG_OOB", "urgent data"),
     ("IPPROTO_UDP", "UDP"),
+    ("SCTP", "SCTP"),
     ("SOCK_DGRAM", "UDP"),
     ("SOCK_RAW", "raw sockets"),
     ("SO_TXTIME", "SO_TXTIME"),
@@ -60,6 +61,12 @@ pub(crate) fn missing(script: &Script) -> Option<(u32, String)> {
 }
 
 fn missing_in_call(call: &Call) -> Option<&'static str> {
+    if call.name.starts_with("sctp_") {
+        return Some("SCTP");
+    }
+    if call.name.starts_with("psp_") {
+        return Some("PSP");
+    }
     if let Some((_, feature)) = CALLS.iter().find(|(name, _)| *name == call.name) {
         return Some(feature);
     }

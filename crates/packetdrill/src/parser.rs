@@ -25,11 +25,25 @@ pub fn parse(text: &str) -> Result<Script, SyntaxError> {
         if let Token::Option(name, value) = token.clone() {
             script.options.push((parser.line(), name, value));
             parser.at += 1;
+        } else if parser.next_is('#') {
+            script.events.push(parser.condition());
         } else {
             script.events.push(parser.event()?);
         }
     }
     Ok(script)
+}
+
+/// Returns whether a line that begins with the token begins an event, an option or a condition.
+fn begins_event(token: &Token) -> bool {
+    matches!(
+        token,
+        Token::Number(_)
+            | Token::Shell(_)
+            | Token::Code(_)
+            | Token::Option(..)
+            | Token::Mark('+' | '*' | '#')
+    )
 }
 
 /// Tokens of a script and the position among them.
@@ -159,6 +173,25 @@ impl Parser {
         }
         self.at += 1;
         Ok((seconds * 1e6).round() as i64)
+    }
+
+    /// Skips the rest of the present line.
+    fn skip_line(&mut self) {
+        let line = self.line();
+        while self.peek().is_some() && self.line() == line {
+            self.at += 1;
+        }
+    }
+
+    /// Parses a line such as `#ifdef Linux`, by which parts of a script are for some systems only.
+    fn condition(&mut self) -> Event {
+        let line = self.line();
+        self.skip_line();
+        Event {
+            line,
+            time: Time::Relative(0),
+            what: What::Unmodelled("parts for some systems only (#ifdef)"),
+        }
     }
 
     fn event(&mut self) -> Result<Event, SyntaxError> {

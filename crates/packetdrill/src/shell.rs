@@ -21,6 +21,15 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("tcp_pacing_ca_ratio", "120"),
 ];
 
+/// Parameters of modules, with the values that the native TCP has.
+const MODULES: &[(&str, &str)] = &[
+    ("/sys/module/tcp_cubic/parameters/hystart", "1"),
+    ("/sys/module/tcp_cubic/parameters/hystart_detect", "3"),
+    ("/sys/module/tcp_cubic/parameters/hystart_low_window", "16"),
+    ("/sys/module/tcp_cubic/parameters/tcp_friendliness", "1"),
+    ("/sys/module/tcp_cubic/parameters/fast_convergence", "1"),
+];
+
 /// Programs that change nothing for the TCP.
 const WITHOUT_EFFECT: &[&str] = &[
     "rm", "dd", "true", "sleep", "date", "modprobe", "touch", "chmod", "set", "export",
@@ -135,9 +144,13 @@ fn echo(arguments: &[&str], settings: &mut Settings) -> Result<(), String> {
         "" => arguments.get(at + 1).copied().unwrap_or_default(),
         path => path,
     };
+    let value = arguments[..at].join(" ");
+    if MODULES.contains(&(target, value.as_str())) {
+        return Ok(());
+    }
     match target.strip_prefix("/proc/sys/") {
-        Some(path) => settings.set(key_of(path), &arguments[..at].join(" ")),
-        None => Err(format!("writing to {target}")),
+        Some(path) => settings.set(key_of(path), &value),
+        None => Err(format!("writing {value} to {target}")),
     }
 }
 

@@ -3,6 +3,7 @@
 use super::Parser;
 use crate::SyntaxError;
 use crate::lexer::Token;
+use crate::parser::begins_event;
 use crate::script::{Icmp, IpEcn, Packet, TcpOption, What};
 
 /// Letters of TCP flags.
@@ -11,9 +12,14 @@ const FLAGS: &str = "SFRPEWUAC";
 impl Parser {
     /// Parses what follows `<` or `>`.
     pub(super) fn packet(&mut self, inbound: bool) -> Result<What, SyntaxError> {
-        let mut ecn = None;
+        let (mut ecn, mut quoted) = (None, None);
         if self.take_mark('[') {
-            ecn = self.ip_fields(']')?;
+            if matches!(self.peek(), Some(Token::Number(_))) {
+                quoted = Some(self.sequence()?);
+                self.mark(']')?;
+            } else {
+                ecn = self.ip_fields(']')?;
+            }
         } else if self.take_mark('(') {
             ecn = self.ip_fields(')')?;
         }
@@ -21,10 +27,11 @@ impl Parser {
             match word.as_str() {
                 "icmp" => {
                     self.at += 1;
-                    return self.icmp();
+                    return self.icmp(quoted);
                 }
-                "udp" => return self.skip_packet("UDP"),
-                "ipv4" | "ipv6" | "gre" | "GREv0" | "mpls" => {
+                "udp" | "udplite" => return self.skip_packet("UDP"),
+                "sctp" => return self.skip_packet("SCTP"),
+                "ipv4" | "ipv6" | "gre" | "GREv0" | "mpls" | "encap" => {
                     return self.skip_packet("encapsulation");
                 }
                 _ => {}
@@ -54,6 +61,9 @@ impl Parser {
             self.number::<u16>("urgent pointer")?;
         }
         packet.options = self.options()?;
+        if self.next_is('{') {
+            return self.skip_packet("packets that are changed at random (mut)");
+        }
         if urgent || packet.flags.contains('U') {
             return Ok(What::Unmodelled("urgent data"));
         }
@@ -67,13 +77,14 @@ impl Parser {
         })
     }
 
-    /// Skips a packet of a kind that is not modelled, up to the time of the next event.
+    /// Skips a packet of a kind that is not modelled, up to a line that begins with the time of an event.
     fn skip_packet(&mut self, what: &'static str) -> Result<What, SyntaxError> {
-        let line = self.line();
-        while self.peek().is_some() && self.line() == line {
-            self.at += 1;
+        loop {
+            self.skip_line();
+            if self.peek().is_none_or(begins_event) {
+                return Ok(What::Unmodelled(what));
+            }
         }
-        Ok(What::Unmodelled(what))
     }
 
     /// Parses the fields of the IP header between brackets; only the ECN field matters.
@@ -172,6 +183,7 @@ impl Parser {
         Ok(match name.as_str() {
             "nop" => TcpOption::Nop,
             "eol" => TcpOption::Eol,
+            "mss" if self.next_is_symbol() => self.unmodelled("a symbol that it does not define"),
             "mss" => TcpOption::Mss(self.number("mss")?),
             "wscale" => TcpOption::WindowScale(self.number("wscale")?),
             "sackOK" => TcpOption::SackPermitted,
@@ -191,9 +203,10 @@ impl Parser {
             "ECN" | "accecn" | "AccECN" | "exp" | "e1b" | "e0b" | "ceb" => {
                 self.unmodelled("AccECN")
             }
-            "mpcapable" | "mp_capable" | "mp_join" | "dss" | "add_address" => {
+            "dss" | "add_address" | "add_addr" | "remove_addr" | "rm_addr" => {
                 self.unmodelled("MPTCP")
             }
+            name if name.starts_with("mpc") || name.starts_with("mp_") => self.unmodelled("MPTCP"),
             other => return self.refuse(format!("{other} is no TCP option")),
         })
     }
@@ -212,22 +225,35 @@ impl Parser {
         }
     }
 
-    /// Skips the arguments of an option that is not modelled.
+    /// Skips the arguments of an option that is not modelled; lists in brackets are among them.
     fn unmodelled(&mut self, what: &'static str) -> TcpOption {
-        while !matches!(self.peek(), None | Some(Token::Mark(',' | '>'))) {
+        let mut depth = 0_u32;
+        while let Some(token) = self.peek() {
+            match token {
+                Token::Mark('[') => depth += 1,
+                Token::Mark(']') => depth = depth.saturating_sub(1),
+                Token::Mark(',') if depth == 0 => break,
+                Token::Mark('>') => break,
+                _ => {}
+            }
             self.at += 1;
         }
         TcpOption::Unmodelled(what)
     }
 
-    /// Parses what follows `icmp`.
-    fn icmp(&mut self) -> Result<What, SyntaxError> {
+    /// Returns whether the next token is a name in capital letters.
+    fn next_is_symbol(&self) -> bool {
+        matches!(self.peek(), Some(Token::Word(word)) if word.starts_with(|c: char| c.is_ascii_uppercase()))
+    }
+
+    /// Parses what follows `icmp`; `quoted` are the numbers of the packet that it is about, where they stand before.
+    fn icmp(&mut self, quoted: Option<(u32, u32)>) -> Result<What, SyntaxError> {
         let kind = self.word()?;
         let mut icmp = Icmp {
             kind,
             code: String::new(),
             mtu: None,
-            quoted: (0, 0),
+            quoted: quoted.unwrap_or_default(),
         };
         if !self.peek_is_word("mtu") && matches!(self.peek(), Some(Token::Word(_))) {
             icmp.code = self.word()?;

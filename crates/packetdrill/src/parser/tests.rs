@@ -101,6 +101,67 @@ fn what_is_recognised_but_not_modelled_is_named() {
     assert_eq!(events("0 < udp (10)\n0 `a`").len(), 2);
 }
 
+/// Scripts of google/packetdrill and nplab/packetdrill that have more than TCP over IP.
+#[test]
+fn packets_of_other_protocols_end_where_the_next_event_begins() {
+    let last_of = |text: &str, feature: &'static str| {
+        let events = events(&format!("{text}\n+0 `next`"));
+        assert_eq!(events.len(), 2, "{text}: {events:?}");
+        assert_eq!(events[0].what, What::Unmodelled(feature), "{text}");
+    };
+    let labels = "0 < ipv4 2.2.2.2 > 1.1.1.1: gre:\n  mpls (label 0, tc 0, ttl 0)\n  (label 7, [S], ttl 255): . 1:1(0)";
+    last_of(labels, "encapsulation");
+    last_of(
+        "0 > encap psp spi 23 P. 501:1001(500) ack 501",
+        "encapsulation",
+    );
+    last_of("0 > sctp: INIT[flgs=0, a_rwnd=..., ...]", "SCTP");
+    last_of(
+        "0 > S 0:0(0) <mss 1460> { mut tcp mss }",
+        "packets that are changed at random (mut)",
+    );
+    last_of("#ifdef Linux", "parts for some systems only (#ifdef)");
+}
+
+#[test]
+fn a_message_of_icmp_may_name_its_packet_before_or_after() {
+    for text in [
+        "0 < [1:1001(1000)] icmp unreachable frag_needed mtu 1500",
+        "0 < icmp unreachable frag_needed mtu 1500 [1:1001(1000)]",
+    ] {
+        let What::Icmp(icmp) = only(text) else {
+            panic!("a message: {text}")
+        };
+        assert_eq!((icmp.code.as_str(), icmp.mtu), ("frag_needed", Some(1_500)));
+        assert_eq!(icmp.quoted, (1, 1_000));
+    }
+}
+
+#[test]
+fn options_of_tcp_that_are_not_modelled_may_have_lists() {
+    let features = |text: &str| match only(text) {
+        What::Out(packet) => packet.options.expect("a list"),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(
+        features(
+            "0 > . 1:1(0) ack 1 <nop,mpcapable v1 flags[flag_h] key[ckey,skey=2] mpcdatalen 9,nop>"
+        ),
+        [
+            TcpOption::Nop,
+            TcpOption::Unmodelled("MPTCP"),
+            TcpOption::Nop
+        ]
+    );
+    assert_eq!(
+        features("0 > S. 0:0(0) ack 1 <mss MSS,nop>"),
+        [
+            TcpOption::Unmodelled("a symbol that it does not define"),
+            TcpOption::Nop
+        ]
+    );
+}
+
 #[test]
 fn errors_name_their_lines() {
     for (text, line, word) in [

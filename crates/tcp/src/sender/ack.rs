@@ -383,9 +383,9 @@ mod tests {
     fn only_a_filled_hole_is_reordering() {
         let (mut sender, now) = ten_out();
         sender.on_ack(now, &acked(1, &[block(2, 3)]));
-        assert!(!sender.reordering_seen);
+        assert_eq!(sender.reordering_seen, 0);
         sender.on_ack(now, &acked(3, &[]));
-        assert!(sender.reordering_seen);
+        assert_eq!(sender.reordering_seen, 1);
     }
 
     /// Linux `tcp_check_dsack`: a segment that arrived twice was delivered twice, but no more duplicates

@@ -49,7 +49,7 @@ impl Sender {
         info.since_data_sent = now.saturating_since(self.last_sent);
         info.rtt_variation = self.rtt.variation();
         info.reordering = self.reordering;
-        info.reordering_seen = u32::from(self.reordering_seen);
+        info.reordering_seen = self.reordering_seen;
         info.unsent = self.write_end - self.snd_nxt;
         info.unacknowledged = self.write_end - self.kept();
         info.duplicates_reported = self.duplicates_reported;

@@ -355,7 +355,7 @@ impl Sender {
         if distance > self.reordering {
             self.reordering = distance.min(MAX_REORDERING);
         }
-        self.reordering_seen = true;
+        self.reordering_seen += 1;
     }
 }
 

@@ -118,7 +118,8 @@ pub(crate) struct Sender {
     highest_sacked: u64,
     /// Degree of reordering, segments.
     reordering: u32,
-    reordering_seen: bool,
+    /// Times that reordering was seen.
+    reordering_seen: u32,
     /// Segments that D-SACK has reported.
     duplicates_reported: u64,
     /// Consecutive time-outs, and the time of the first one.
@@ -195,7 +196,7 @@ impl Sender {
             high_seq: first,
             highest_sacked: first,
             reordering: config.reordering,
-            reordering_seen: false,
+            reordering_seen: 0,
             duplicates_reported: 0,
             retransmits: 0,
             timing_out_since: Instant::ZERO,

@@ -91,7 +91,7 @@ impl Sender {
     /// delivered one without being lost. It is zero in recovery or after three SACKs if no reordering was
     /// seen (RFC 8985 §6.2 step 4).
     fn reordering_window(&self) -> Duration {
-        if !self.reordering_seen {
+        if self.reordering_seen == 0 {
             let in_recovery = matches!(
                 self.congestion.window.state,
                 CaState::Recovery | CaState::Loss

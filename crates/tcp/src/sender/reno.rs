@@ -44,7 +44,7 @@ impl Sender {
         if self.board.sacked_out() > most {
             self.board.set_arrived(most);
             self.reordering = (self.board.packets_out() + acked).min(super::loss::MAX_REORDERING);
-            self.reordering_seen = true;
+            self.reordering_seen += 1;
         }
     }
 

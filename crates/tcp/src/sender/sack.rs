@@ -129,7 +129,7 @@ impl Sender {
             return;
         }
         effects.dsack = true;
-        self.rack.dsack_seen |= self.reordering_seen && !effects.dsack_of_probe;
+        self.rack.dsack_seen |= self.reordering_seen > 0 && !effects.dsack_of_probe;
         // An unneeded segment was delivered all the same.
         self.rate.delivered += segments;
         if right <= prior_una {
