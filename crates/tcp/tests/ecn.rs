@@ -144,3 +144,37 @@ fn dctcp_without_ecn_is_newreno() {
     };
     assert_eq!(windows("dctcp"), windows("reno"));
 }
+
+/// RFC 3168 §6.1.1: an end that has not asked for ECN does not use it, whatever the SYN-ACK says, and a SYN-ACK with
+/// both flags does not accept it.
+#[test]
+fn ecn_is_not_used_without_being_asked_for() {
+    for (asks, answers) in [
+        (false, Flags::ECE),
+        (true, Flags::ECE | Flags::CWR),
+        (true, Flags::default()),
+    ] {
+        let mut pipe = pipe("reno", asks);
+        let syn = pipe.client.poll_transmit().expect("a SYN");
+        pipe.server.on_segment(pipe.now, &syn);
+        let mut answer = pipe.server.poll_transmit().expect("a SYN-ACK");
+        answer.flags = Flags::SYN | Flags::ACK | answers;
+        pipe.client.on_segment(pipe.now, &answer);
+        pipe.client.write(pipe.now, 10);
+        let sent: Vec<_> = core::iter::from_fn(|| pipe.client.poll_transmit()).collect();
+        let data = sent.iter().find(|segment| segment.len > 0).expect("data");
+        assert_eq!(data.ecn, Ecn::NotEct, "{asks} {answers:?}");
+    }
+}
+
+/// RFC 3168 §6.1.4: a FIN alone is not ECN-capable.
+#[test]
+fn a_fin_without_data_is_not_capable() {
+    let mut pipe = pipe("reno", true);
+    pipe.backlog = 0;
+    pipe.run(Duration::from_millis(200));
+    pipe.client.close(pipe.now);
+    let fin = pipe.client.poll_transmit().expect("a FIN");
+    assert!(fin.flags.contains(Flags::FIN));
+    assert_eq!((fin.len, fin.ecn), (0, Ecn::NotEct));
+}

@@ -74,3 +74,39 @@ fn data_without_an_ack_is_dropped() {
     assert_eq!(socket.received(), 0);
     assert!(socket.poll_transmit().is_none());
 }
+
+/// RFC 1122 §4.2.2.13, Linux `tcp_rcv_state_process`: data for an application that is gone is answered by a reset, old
+/// data is not.
+#[test]
+fn data_for_nobody_is_refused() {
+    for (gone, len, refused) in [(true, 100, true), (false, 100, false), (true, 0, false)] {
+        let mut socket = open();
+        if gone {
+            socket.detach(Instant::ZERO);
+        } else {
+            socket.close(Instant::ZERO);
+        }
+        while socket.poll_transmit().is_some() {}
+        socket.on_segment(Instant::ZERO, &segment(OWN + 1, len, Flags::ACK));
+        let answers: Vec<_> = core::iter::from_fn(|| socket.poll_transmit()).collect();
+        let resets = answers.iter().any(|each| each.flags.contains(Flags::RST));
+        assert_eq!(resets, refused, "{gone} {len}");
+        assert_eq!(socket.state() == State::Closed, refused);
+    }
+}
+
+/// `tcpi_options`: SACK is told once the other end has agreed, not before and not where it is off.
+#[test]
+fn options_are_told_once_they_are_agreed_on() {
+    let sack = 2;
+    assert_eq!(
+        open().info(Instant::ZERO).options & sack,
+        0,
+        "not asked for"
+    );
+    let draws = Stream::new(1, Purpose::CongestionControl, 0);
+    let cca = cca_by_name("reno").expect("a CCA of ours");
+    let congestion = Congestion::new(Window::new(1_460, 10, draws), cca);
+    let socket = Connection::new(TcpConfig::default(), congestion, OWN, 0);
+    assert_eq!(socket.info(Instant::ZERO).options & sack, 0, "not open");
+}

@@ -518,3 +518,36 @@ fn a_duplicate_is_reported_up_to_the_acknowledged_data() {
         Some((next + MSS, next + 2 * MSS))
     );
 }
+
+/// RFC 2018 §4: blocks that the cumulative number has passed are reported no more, those beyond it are.
+#[test]
+fn only_blocks_beyond_the_number_are_reported() {
+    let (mut receiver, next, now) = settled();
+    arrives(&mut receiver, now, next + MSS, MSS, Flags::ACK);
+    arrives(&mut receiver, now, next + 3 * MSS, MSS, Flags::ACK);
+    arrives_unread(&mut receiver, now, next, MSS, Flags::ACK);
+    let (number, blocks) = receiver.acknowledge();
+    assert_eq!(number, next + 2 * MSS);
+    let beyond = ((next + 3 * MSS) as u32, (next + 4 * MSS) as u32);
+    assert_eq!(blocks.as_slice(), [beyond]);
+    assert_eq!(format!("{blocks:?}"), format!("[{beyond:?}]"));
+}
+
+/// RFC 2883 §4: duplicates are reported whole where nothing is kept back, and up to the number of the ACK where it is.
+#[test]
+fn duplicates_are_reported_up_to_what_is_acknowledged() {
+    let (mut receiver, next, _) = settled();
+    let range = (next - 2 * MSS, next - MSS);
+    let mut reported = |number: u64, range: (u64, u64)| {
+        receiver.duplicate = Some(range);
+        receiver.take_duplicate(number)
+    };
+    assert_eq!(reported(next, range), Some(range));
+    assert_eq!(
+        reported(next - MSS - 100, range),
+        Some((range.0, next - MSS - 100))
+    );
+    assert_eq!(reported(range.0, range), None);
+    let beyond = (next + MSS, next + 2 * MSS);
+    assert_eq!(reported(next - MSS, beyond), Some(beyond));
+}

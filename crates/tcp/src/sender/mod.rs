@@ -350,3 +350,6 @@ impl Sender {
         w.cwnd_limited = cwnd_limited;
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -84,6 +84,18 @@ impl Rack {
     pub(super) fn recovery_undone(&mut self) {
         self.persistence = (self.persistence + 1).min(PERSISTENCE);
     }
+
+    /// Returns the recoveries for which the widened window lasts.
+    #[cfg(test)]
+    pub(super) fn recoveries_left(&self) -> u32 {
+        self.persistence.into()
+    }
+
+    /// Returns whether the latest delivered transmission ended at `end`.
+    #[cfg(test)]
+    pub(super) fn has_seen(&self, end: u64) -> bool {
+        self.end == end
+    }
 }
 
 impl Sender {

@@ -117,3 +117,22 @@ fn largest_mss(path_mtu: Bytes) -> Bytes {
             .saturating_sub(u64::from(IP_HEADER + TCP_HEADER)),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The range that the error texts name: 4 KiB to 1 GiB.
+    #[test]
+    fn buffers_have_four_kibibytes_to_a_gibibyte() {
+        let accepts = |bytes: u64| {
+            let settings = Tcp {
+                send_buffer_max: Bytes::new(bytes),
+                ..Tcp::default()
+            };
+            settings.check(Bytes::new(1_500)).is_ok()
+        };
+        assert!(accepts(4 << 10) && accepts(1 << 30));
+        assert!(!accepts((4 << 10) - 1) && !accepts((1 << 30) + 1));
+    }
+}

@@ -313,3 +313,22 @@ fn an_outgrown_buffer_is_enlarged() {
     assert!(w.make_room(7 << 20));
     assert_eq!((w.buffer, w.threshold), (6 << 20, 2 * 1_448));
 }
+
+/// Linux `__tcp_select_window`: room for exactly one segment is offered, less is not.
+#[test]
+fn room_for_one_segment_is_offered() {
+    let config = TcpConfig {
+        receive_buffer_initial: 16 << 10,
+        ..configured(1_448, None)
+    };
+    let mut window = WindowTuning::new(&config, 1_000, 0, true, 5 * 1_448);
+    window.measure_segment(1_448, false);
+    let offers = |free: u64| {
+        let held = (0..=window.buffer)
+            .rev()
+            .find(|held| window.window_in(window.buffer - held) == free);
+        held.map(|held| window.offer(held))
+    };
+    assert_eq!(offers(1_448), Some(1_448));
+    assert_eq!(offers(1_447), Some(0));
+}

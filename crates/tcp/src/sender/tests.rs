@@ -1,0 +1,179 @@
+//! Tests of single rules of the sender, each with the function of Linux or the RFC that it follows.
+
+use units::random::{Purpose, Stream};
+
+use super::*;
+use cca::{CaState, Window, cca_by_name};
+
+const FIRST: u64 = 1_000;
+const MSS: u64 = 1_448;
+const RTT: Duration = Duration::from_millis(50);
+
+/// Returns a sender with ten segments out, and the time a round trip later.
+fn ten_out() -> (Sender, Instant) {
+    let config = TcpConfig::default();
+    let draws = Stream::new(1, Purpose::CongestionControl, 0);
+    let window = Window::new(config.mss, 10, draws);
+    let reno = cca_by_name("reno").expect("a CCA of ours");
+    let mut sender = Sender::new(config, Congestion::new(window, reno), FIRST);
+    let start = Instant::ZERO + RTT;
+    sender.establish(start, Some(RTT), 1 << 20);
+    sender.write(start, 10 * MSS, Ending::Message);
+    assert_eq!(sender.in_flight(), 10);
+    sender.out.clear();
+    (sender, start + RTT)
+}
+
+/// Handles an ACK of the first `segments` with SACK blocks in segments, which echoes a timestamp.
+fn ack(
+    sender: &mut Sender,
+    now: Instant,
+    segments: u64,
+    blocks: &[(u64, u64)],
+    echo_ms: Option<u64>,
+) {
+    let of = |number: u64| FIRST + number * MSS;
+    let sack: Vec<_> = blocks.iter().map(|&(l, r)| (of(l), of(r))).collect();
+    let input = AckInput {
+        ack: of(segments),
+        seq: 0,
+        window: 1 << 20,
+        sack: &sack,
+        echo_ms,
+        timestamps: None,
+        is_news: false,
+        ecn_echo: false,
+        radio_loss: false,
+    };
+    sender.on_ack(now, &input);
+}
+
+/// Linux `tcp_skb_spurious_retrans`: only an ACK of a segment that was repeated can be for an earlier transmission. An
+/// echo that is older than the transmission means nothing for the others.
+#[test]
+fn an_old_echo_says_nothing_of_segments_sent_once() {
+    let (mut sender, now) = ten_out();
+    ack(&mut sender, now, 1, &[], Some(0));
+    assert!(sender.rack.has_seen(FIRST + MSS), "RACK learns from it");
+}
+
+/// RFC 6937 §3.1, Linux `tcp_cwnd_reduction`: above the threshold, the window follows the deliveries in the ratio of
+/// the reduction, rounded up.
+#[test]
+fn a_reduction_sends_in_proportion() {
+    for (newly, sends) in [(1, 1), (2, 1), (3, 2), (10, 5)] {
+        let (mut sender, _) = ten_out();
+        let w = &mut sender.congestion.window;
+        (w.prior_cwnd, w.ssthresh) = (20, 9);
+        sender.prr.start();
+        sender.reduce_window(newly, 0, true);
+        assert_eq!(sender.congestion.window.cwnd, 10 + sends, "{newly}");
+    }
+}
+
+/// RFC 8985 §6.2 step 4, Linux `tcp_rack_update_reo_wnd`: a window that D-SACK has widened lasts for sixteen
+/// recoveries; one that is undone adds another.
+#[test]
+fn an_undone_recovery_prolongs_the_widened_window() {
+    let mut rack = Rack::default();
+    for _ in 0..3 {
+        rack.recovery_undone();
+    }
+    assert_eq!(rack.recoveries_left(), 3);
+    rack.recovery_ended();
+    assert_eq!(rack.recoveries_left(), 2);
+    for _ in 0..40 {
+        rack.recovery_undone();
+    }
+    assert_eq!(rack.recoveries_left(), 16);
+}
+
+/// Linux `tcp_init_undo`: without a repeated segment in flight, no D-SACK can show that all were needless.
+#[test]
+fn a_reduction_without_repetitions_is_not_undone_at_once() {
+    let (mut sender, now) = ten_out();
+    ack(&mut sender, now, 0, &[(4, 9)], None);
+    assert_eq!(sender.congestion.window.state, CaState::Recovery);
+    let mut undo = Undo::default();
+    undo.start(FIRST, 0, &LossProbe::default());
+    sender.undo = undo;
+    assert!(!sender.undo_by_dsack());
+    let mut undo = Undo::default();
+    undo.start(FIRST, 1, &LossProbe::default());
+    undo.duplicates_reported(FIRST + MSS, 1);
+    sender.undo = undo;
+    assert!(sender.undo_by_dsack());
+}
+
+/// Linux `tcp_rack_detect_loss`: what counts as lost and was not repeated stays lost; a repetition is judged by the time
+/// of its own.
+#[test]
+fn a_repetition_is_judged_anew() {
+    let (mut sender, now) = ten_out();
+    ack(&mut sender, now, 0, &[(4, 9)], None);
+    assert_eq!(sender.board.retrans_out(), sender.board.lost_out());
+    let repeated = sender.counts.retransmissions;
+    assert!(repeated > 0);
+    let lost = sender.board.lost_out();
+    sender.mark_losses(now);
+    assert_eq!(sender.board.lost_out(), lost, "just sent again");
+    assert_eq!(sender.board.retrans_out(), lost);
+}
+
+/// `tcpi_total_retrans`: every repeated segment counts once.
+#[test]
+fn repetitions_are_counted() {
+    let (mut sender, _) = ten_out();
+    for times in 1..=3 {
+        while sender.counts.retransmissions < times {
+            let at = sender.deadline();
+            sender.on_deadline(at);
+        }
+        assert_eq!(sender.counts.retransmissions, times);
+    }
+}
+
+/// `max_window`: the largest window that was ever offered.
+#[test]
+fn the_largest_offer_is_remembered() {
+    let (mut sender, now) = ten_out();
+    assert_eq!(sender.max_wnd(), 1 << 20);
+    let of = |window: u64, seq: u64| AckInput {
+        ack: FIRST,
+        seq,
+        window,
+        sack: &[],
+        echo_ms: None,
+        timestamps: None,
+        is_news: false,
+        ecn_echo: false,
+        radio_loss: false,
+    };
+    sender.on_ack(now, &of(2 << 20, 1));
+    sender.on_ack(now, &of(1 << 19, 2));
+    assert_eq!((sender.max_wnd(), sender.snd_wnd()), (2 << 20, 1 << 19));
+}
+
+/// RFC 5681 §2: an ACK that brings data or moves the window is no duplicate, so that without SACK it does not count.
+#[test]
+fn an_ack_with_news_is_no_duplicate() {
+    let (mut sender, now) = ten_out();
+    sender.config.sack = false;
+    let of = |is_news: bool| AckInput {
+        ack: FIRST,
+        seq: 0,
+        window: 1 << 20,
+        sack: &[],
+        echo_ms: None,
+        timestamps: None,
+        is_news,
+        ecn_echo: false,
+        radio_loss: false,
+    };
+    for _ in 0..5 {
+        sender.on_ack(now, &of(true));
+    }
+    assert_eq!(sender.board.sacked_out(), 0);
+    sender.on_ack(now, &of(false));
+    assert_eq!(sender.board.sacked_out(), 1);
+}
