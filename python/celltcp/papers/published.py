@@ -36,11 +36,12 @@ INTERVALS = ("runs", "slots")
 #: Forms of pictures: bars beside those published, spider plots of all quantities, quantities over time,
 #: over the place on the way, distributions of slots or of connections, values by zone, changes of the
 #: MCS from block to block, points of one quantity against another, a list of claims, lines over an
-#: axis of a grid, legs of split connections over time, a table of words, gain and cost of splits, or
-#: quantities over the number of UEs with which the names of places begin, beside distributions.
+#: axis of a grid, legs of split connections over time, a table of words, gain and cost of splits,
+#: quantities over the number of UEs with which the names of places begin, beside distributions, or bars
+#: of all places, a panel per quantity.
 FORMS = (
     *("bars", "spider", "time", "position", "ecdf", "zones", "transitions", "scatter"),
-    *("verdicts", "gains", "legs", "capabilities", "choices", "load"),
+    *("verdicts", "gains", "legs", "capabilities", "choices", "load", "places"),
 )
 
 #: In the column `cca`: the best CCA of each phase by the quantity, one after another (see `switching`).

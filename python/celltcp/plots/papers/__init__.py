@@ -14,6 +14,7 @@ from celltcp.plots.papers.courses import position_panels, time_panels
 from celltcp.plots.papers.distributions import ecdf_panels
 from celltcp.plots.papers.gains import gain_panels
 from celltcp.plots.papers.loads import load_panels
+from celltcp.plots.papers.places import place_panels
 from celltcp.plots.papers.points import scatter_panels
 from celltcp.plots.papers.schemes import transition_panels, zone_panels
 from celltcp.plots.papers.spiders import spider_panels
@@ -45,6 +46,7 @@ _FORMS: dict[str, tuple[Callable[[Outcome], list[Panel]], int, float]] = {
     "choices": (choice_panels, 1, 3.2),
     "capabilities": (capability_panels, 1, 3.6),
     "load": (load_panels, 2, 2.8),
+    "places": (place_panels, 3, 2.7),
 }
 
 #: Most letters of a line of the title.
