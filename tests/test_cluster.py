@@ -21,7 +21,8 @@ from celltcp.campaign import Cluster, ClusterLostError, RunsDone, jobs_for, run_
 from celltcp.campaign import cluster as on_cluster
 from celltcp.campaign import run as campaign
 from celltcp.engines import engine
-from celltcp.pcap.judge import CASES, judge
+from celltcp.pcap.judge import judge
+from celltcp.pcap.judge_cases import CASES
 from conftest import Celltcp
 
 

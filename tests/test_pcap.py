@@ -14,8 +14,10 @@ import celltcp as ct
 from celltcp.pcap import analyse
 from celltcp.pcap.comparison import compare_captures
 from celltcp.pcap.estimate import estimate_path
-from celltcp.pcap.judge import CASES, document, judge
+from celltcp.pcap.judge import document, judge
+from celltcp.pcap.judge_cases import CASES, Case, placed, random_cases
 from celltcp.pcap.notes import read_notes, tagged
+from celltcp.pcap.truth import true_losses
 
 #: Real captures of phones and browsers (test data of nDPI).
 REAL = next(
@@ -135,6 +137,56 @@ def test_the_analysis_finds_what_the_recorder_knows() -> None:
     assert outcome["rtt_error"] < 0.05
     assert outcome["capacity_error"] < 0.05
     assert outcome["packets_per_s"] > 0
+
+
+def test_captures_in_between_are_judged(celltcp) -> None:
+    """Losses on both sides of the capture, and captures of cases drawn at random."""
+    case = Case("both sides", "steady-20-68", "cubic", ("path.buffer=80packets",), "20s", 0.4, "0.1%")
+    (judged,) = judge(placed([case], "between"))
+    assert judged.place[0] == "between"
+    outcome = document([judged])
+    assert outcome["at"] == "between"
+    for kind in ("congestion", "random"):
+        assert outcome["kinds"][kind]["true"] >= 10
+        assert outcome["kinds"][kind]["f1"] >= 0.8
+    assert outcome["rtt_error"] < 0.05
+    done = celltcp(
+        "pcap", "judge", "--at", "between", "--random", "3", "--seed", "4", "--cases", "om 9"
+    )
+    assert done.returncode == 2
+    assert "random 0; random 1; random 2" in done.stderr
+
+
+def test_cases_drawn_at_random_depend_on_seed_and_number_only() -> None:
+    assert random_cases(5, 7)[:3] == random_cases(3, 7)
+    assert random_cases(3, 7) != random_cases(3, 8)
+    for case in placed(random_cases(12, 3), "between"):
+        case.load()
+
+
+def test_segments_that_are_discarded_for_their_timestamp_are_not_spurious() -> None:
+    """A segment is overtaken by a retransmission with a later timestamp (RFC 7323 section 5)."""
+    ms = 1_000_000
+    rows = [
+        # seq, sent, ended, fate
+        (0, 0, 20, "received"),
+        (100, 1, 5, "loss"),
+        (200, 1, 41, "received"),
+        (100, 30, 40, "received"),
+        (200, 50, 70, "received"),
+    ]
+    fates = pd.DataFrame(
+        {
+            "seq": [row[0] for row in rows],
+            "len": 100,
+            "sent_ns": [row[1] * ms for row in rows],
+            "ended_ns": [row[2] * ms for row in rows],
+            "reported": [0, 0, 0, 300, 300],
+            "fate": [row[3] for row in rows],
+        }
+    )
+    assert list(true_losses(fates)["kind"]) == ["random", "discarded"]
+    assert list(true_losses(fates, timestamps=False)["kind"]) == ["random", "spurious"]
 
 
 NOTES = """start, end, address, rsrp, site

@@ -345,10 +345,71 @@ fn one_direction_is_enough_for_a_row() {
     assert_eq!(only(&up).is_one_way, 1);
 }
 
+/// A capture 20 ms from the server and 20 ms from the client: segment 1 is lost before the capture, or after it.
+fn in_between(is_before: bool, later: u32) -> Script {
+    let mut script = Script::default();
+    script.handshake(20.0, 20.0).data(100.0, 0);
+    if !is_before {
+        script.data(100.1, 1);
+    }
+    for number in 2..2 + later {
+        script.data(100.0 + f64::from(number) / 10.0, number);
+    }
+    script.ack(120.0, 1);
+    for number in 2..2 + later {
+        script.sack(120.0 + f64::from(number) / 10.0, 1, &[(2, number + 1)]);
+    }
+    script
+}
+
+/// What fills a gap has its row already; the receiver reports it after later segments as well.
+#[test]
+fn a_loss_before_the_capture_is_told_once() {
+    let mut script = in_between(true, 6);
+    script.data(141.0, 1).ack(161.0, 8);
+    let losses = losses(&script);
+    assert_eq!(losses.len(), 1);
+    assert_eq!(
+        (losses[0].is_upstream, losses[0].kind.as_str()),
+        (1, "random")
+    );
+    assert_eq!(only(&script.packets).place, "between");
+}
+
+/// A report that passed the capture less than its RTT to the sender ago was not known there.
+#[test]
+fn a_report_counts_when_the_sender_has_it() {
+    for is_before in [true, false] {
+        let mut known = in_between(is_before, 6);
+        known.data(141.0, 1).ack(161.0, 8);
+        assert_eq!(losses(&known)[0].kind, "random");
+        let mut unknown = in_between(is_before, 6);
+        unknown.data(125.0, 1).ack(145.0, 8);
+        assert_eq!(losses(&unknown)[0].kind, "tail");
+    }
+}
+
+/// A segment passes three times; the receiver has it twice. The first time it was lost, the second time not.
+#[test]
+fn of_several_passes_the_last_was_needless() {
+    let mut script = at_server(50);
+    for number in 50..60 {
+        script.data(150.0 + f64::from(number), number);
+    }
+    for number in 51..60 {
+        script.sack(190.0 + f64::from(number), 50, &[(51, number + 1)]);
+    }
+    script.data(250.0, 50).data(280.0, 50);
+    script.ack(290.0, 60).sack(320.0, 60, &[(50, 51)]);
+    script.data(600.0, 60).ack(640.0, 61);
+    let kinds: Vec<_> = losses(&script).into_iter().map(|loss| loss.kind).collect();
+    assert_eq!(kinds, ["random", "spurious"]);
+}
+
 #[test]
 fn segments_that_a_network_card_has_yet_to_cut_are_repeated_in_parts() {
     let mut script = Script::default();
-    script.handshake(40.0, 2.0);
+    script.handshake(0.1, 40.0);
     let large = Segment {
         seq: ISN[1].wrapping_add(1),
         ack: ISN[0].wrapping_add(1),

@@ -186,7 +186,32 @@ def trace(file: str, connection: int | None, out: str | None) -> None:
 @option("cluster")
 @option("dry_run")
 @click.option("--cases", metavar="TEXT", help="Run only the cases whose name contains TEXT.")
-def judge_command(json_file: str | None, cluster: str | None, dry_run: bool, cases: str | None) -> None:
+@click.option(
+    "--at",
+    type=click.Choice(["sender", "between"]),
+    default="sender",
+    show_default=True,
+    help="Place of the captures.",
+)
+@click.option(
+    "--random",
+    "count",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Draw so many cases at random, instead of the usual ones.",
+)
+@click.option(
+    "--seed", default=1, show_default=True, type=click.IntRange(0), help="Seed of the cases drawn."
+)
+def judge_command(
+    json_file: str | None,
+    cluster: str | None,
+    dry_run: bool,
+    cases: str | None,
+    at: str,
+    count: int | None,
+    seed: int,
+) -> None:
     """Judge the analysis by runs whose truth is known.
 
     It compares kinds of loss, RTT, buffer and capacity.
@@ -195,12 +220,14 @@ def judge_command(json_file: str | None, cluster: str | None, dry_run: bool, cas
     counts of tshark and tcptrace stand beside ours where they are installed.
     """
     from celltcp.cli.pcap_table import print_judgement
-    from celltcp.pcap.judge import CASES, document, judge, outlined
+    from celltcp.pcap.judge import document, judge, outlined
+    from celltcp.pcap.judge_cases import CASES, placed, random_cases
 
     check_json(json_file)
-    chosen = [case for case in CASES if cases is None or cases in case.name]
+    known = random_cases(count, seed) if count else CASES
+    chosen = [case for case in placed(known, at) if cases is None or cases in case.name]
     if not chosen:
-        names = "; ".join(case.name for case in CASES)
+        names = "; ".join(case.name for case in known)
         raise click.ClickException(f"--cases: {cases!r} is in no name; allowed: {names}")
     if dry_run:
         click.echo(outlined(chosen))

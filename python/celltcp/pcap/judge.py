@@ -13,83 +13,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from celltcp._core import Scenario, in_unit
+from celltcp._core import in_unit
 from celltcp.campaign import Cluster, Needed, Outline, Task, jobs_for, outline
 from celltcp.engines import engine
 from celltcp.pcap.analysis import analyse
 from celltcp.pcap.estimate import PathEstimate, estimate_path
+from celltcp.pcap.judge_cases import CASES, Case
 from celltcp.pcap.others import counts_of_others
 from celltcp.pcap.truth import KINDS, true_losses
-from celltcp.scenarios import load_scenario
 from celltcp.single import run
 
 #: Start of loss in truth and capture may differ by this, ns: the clock of a capture has finer steps.
 _SAME_NS = 2_000
-
-
-@dataclass(frozen=True)
-class Case:
-    """A run on whose capture the analysis is judged."""
-
-    name: str
-    scenario: str
-    cca: str
-    #: Overrides of the scenario.
-    set: tuple[str, ...] = ()
-    duration: str = "30s"
-
-    def load(self) -> Scenario:
-        """Returns its scenario."""
-        return load_scenario(self.scenario, duration=self.duration, changes=self.set)
-
-
-#: Cases; the name of each tells its purpose.
-CASES = (
-    Case("overflow of a long buffer", "steady-20-68", "cubic"),
-    Case("overflow of a short buffer", "steady-20-68", "reno", ("path.buffer=40packets",)),
-    Case("overflow behind BBR", "steady-20-18", "bbr", ("path.buffer=30packets",)),
-    Case("random loss on an idle queue", "steady-20-68", "bbr", ("path.loss=0.3%",)),
-    Case("random loss under Reno", "steady-20-68", "reno", ("path.loss=0.2%",)),
-    Case("random loss beside overflow", "steady-5-68", "cubic", ("path.loss=0.1%",)),
-    Case("changing rate", "drive", "cubic"),
-    Case("outage of two seconds", "outage", "cubic"),
-    Case("handovers on a motorway", "highway/drive", "cubic", (), "60s"),
-    Case("outages of a car", "drive", "reno", ("path.buffer=150packets",), "60s"),
-    Case(
-        "reordering",
-        "steady-20-68",
-        "cubic",
-        ('path.jitter={ mean = "2ms", sd = "500us", reorder = true }',),
-    ),
-    Case(
-        "much reordering, no timestamps",
-        "steady-20-68",
-        "cubic",
-        ('path.jitter={ mean = "4ms", sd = "2ms", reorder = true }', "tcp.timestamps=false"),
-    ),
-    Case(
-        "tails of short answers",
-        "steady-20-68",
-        "cubic",
-        (
-            "path.loss=4%",
-            'flows.0.workload={ kind = "request-response", request = "400B", response = "12kB", '
-            'think = "5ms", gap = "20ms", count = 400 }',
-        ),
-        "60s",
-    ),
-    Case(
-        "delays that look like losses",
-        "steady-20-68",
-        "cubic",
-        (
-            'path.jitter={ distribution = "exponential", mean = "150ms" }',
-            'flows.0.workload={ kind = "request-response", request = "400B", response = "12kB", '
-            'think = "5ms", gap = "20ms", count = 400 }',
-        ),
-        "60s",
-    ),
-)
+#: Longest time that a segment waits before a capture in between, beyond the delay of the way, ns.
+_WAIT_NS = 20_000_000
 
 
 @dataclass(frozen=True)
@@ -118,7 +55,7 @@ def judge(
     cluster: str | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> list[Judged]:
-    """Runs the cases and analyses their captures, which were taken at the sender.
+    """Runs the cases and analyses their captures.
 
     Args:
         cases: what is run.
@@ -162,20 +99,23 @@ def _judged(case: Case) -> Judged:
 
 def _judge(case: Case, capture: Path) -> Judged:
     scenario = case.load()
-    outcome = run(scenario, case.cca, samples="off", pcap=capture)
+    outcome = run(scenario, case.cca, samples="off", pcap=capture, pcap_at=case.node)
     fates = outcome.results.tables["fates"].to_pandas()
     begun = time.perf_counter()
     analyses = analyse(capture)
     seconds = time.perf_counter() - begun
     connections, losses = analyses.connections, analyses.losses
     begin_ns = int(connections["start_ns"].min())
+    delay_ns = case.delay_ns()
+    document = json.loads(scenario.to_json())
+    stamped = document["tcp"]["timestamps"]
     parts = []
     for flow, mine in fates.groupby("flow"):
         (row,) = connections[connections["connection"] == flow].to_dict("records")
         found = losses[(losses["connection"] == flow) & (losses["up"] == int(row["direction"] == "up"))]
         sent_ns = (found["t_s"] * 1e9).round().astype("int64") + int(row["start_ns"])
-        parts.append(_matched(true_losses(mine), found.assign(t_ns=sent_ns)))
-    document = json.loads(scenario.to_json())
+        truth = true_losses(mine, timestamps=stamped)
+        parts.append(_matched(truth, found.assign(t_ns=sent_ns - delay_ns), case.before is not None))
     path = estimate_path(analyses)
     largest = max(connections.to_dict("records"), key=lambda row: int(row["bytes_down"]))
     summary = analyses.summaries[0]
@@ -198,8 +138,10 @@ def _judge(case: Case, capture: Path) -> Judged:
     )
 
 
-def _matched(truth: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
+def _matched(truth: pd.DataFrame, found: pd.DataFrame, between: bool) -> pd.DataFrame:
     """Joins truth and finding: the same first byte, and the same time at which it had passed.
+
+    To a capture in between, segments may come later than the delay of the way.
 
     A segment of the truth can be a part of a larger one of the capture and the other way round; they
     match if they overlap.
@@ -211,11 +153,15 @@ def _matched(truth: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for seq, t_ns, kind in zip(truth["seq"], truth["t_ns"], truth["kind"], strict=True):
         candidates = rest.get(int(seq), [])
-        near = [index for index in candidates if abs(int(found["t_ns"][index]) - int(t_ns)) <= _SAME_NS]
+        late = _WAIT_NS if between else _SAME_NS
+        near = [index for index in candidates if -_SAME_NS <= found["t_ns"][index] - t_ns <= late]
         # A loss that was found upstream has another time; the order tells which one is meant.
+        near.sort(key=lambda index: abs(found["t_ns"][index] - t_ns))
         chosen = near or [index for index in candidates if found["is_upstream"][index]]
         if chosen:
             candidates.remove(chosen[0])
+        if kind == "discarded":
+            continue
         rows.append((seq, t_ns, kind, found["kind"][chosen[0]] if chosen else None))
     rows += [
         (int(found["seq"][index]), int(found["t_ns"][index]), None, found["kind"][index])
@@ -308,7 +254,7 @@ def _confusion(matched: pd.DataFrame) -> dict[str, int]:
 
 
 def document(judged: Sequence[Judged]) -> dict[str, Any]:
-    """Returns the judgement as JSON."""
+    """Returns the judgement of one case or more as JSON."""
 
     def mean(values: Sequence[float | None]) -> float | None:
         known = [value for value in values if value is not None]
@@ -326,6 +272,7 @@ def document(judged: Sequence[Judged]) -> dict[str, Any]:
     }
     seconds = sum(each.seconds for each in judged)
     return {
+        "at": "sender" if judged[0].case.before is None else "between",
         "kinds": kinds,
         "rtt_error": mean([each.rtt_error for each in judged]),
         "capacity_error": mean([each.capacity_error for each in judged]),
@@ -336,6 +283,7 @@ def document(judged: Sequence[Judged]) -> dict[str, Any]:
                 "name": each.case.name,
                 "scenario": each.case.scenario,
                 "cca": each.case.cca,
+                "set": list(each.case.set),
                 "kinds": _confusion(each.matched),
                 "rtt_error": each.rtt_error,
                 "capacity_error": each.capacity_error,

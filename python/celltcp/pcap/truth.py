@@ -18,14 +18,19 @@ _OUTAGE_NS = 200_000_000
 _LOST = ("overflow", "aqm", "loss", "radio", "mtu")
 
 
-def true_losses(fates: pd.DataFrame) -> pd.DataFrame:
+def true_losses(fates: pd.DataFrame, *, timestamps: bool = True) -> pd.DataFrame:
     """Returns the losses of one connection: `seq`, `len`, `t_ns` of sending, and `kind`.
 
     A segment that was dropped is an outage if the radio dropped it or nothing moved at that time;
     else it is a tail loss if nothing sent after it was reported before it was sent again; else the
     place that dropped it tells: a queue is congestion, the air is random. A segment that was sent
     again although its last copy arrived, or was to arrive, is spurious. One that arrived after
-    later ones, and was not sent again before, was reordered.
+    later ones, and was never sent again, was reordered. One that the receiver discarded because of
+    an old timestamp is "discarded" if it was sent again; no kind fits it.
+
+    Args:
+        fates: rows of one connection.
+        timestamps: whether its segments have timestamps.
     """
     rows = fates.sort_values("sent_ns", kind="stable").reset_index(drop=True)
     begin = int(rows["seq"].min()) if len(rows) else 0
@@ -34,6 +39,10 @@ def true_losses(fates: pd.DataFrame) -> pd.DataFrame:
     ended = np.minimum(rows["ended_ns"].to_numpy(np.uint64), np.uint64(2**62)).astype(np.int64)
     fate = rows["fate"].to_numpy(str)
     arrived = fate == "received"
+    if timestamps:
+        fate = np.where(
+            _discarded(seq, rows["len"].to_numpy(np.int64), sent, ended, arrived), "discarded", fate
+        )
     outages = _outages(sent, ended, arrived)
     again = _sent_again(seq)
     reported = rows["reported"].to_numpy(np.int64) - begin
@@ -69,16 +78,47 @@ def true_losses(fates: pd.DataFrame) -> pd.DataFrame:
     for index in np.flatnonzero(previous >= 0).tolist():
         before = previous[index]
         if not np.isin(fate[before], _LOST):
-            add(before, "spurious")
+            add(before, "discarded" if fate[before] == "discarded" else "spurious")
     order = np.searchsorted(arrivals, ended)
     for index in by_arrival.tolist():
         if previous[index] >= 0 or order[index] == 0:
             continue
         overtaken = most_before[order[index] - 1] > seq[index]
-        not_repaired = again[index] < 0 or sent[again[index]] > ended[index]
-        if overtaken and not_repaired and highest[index] == seq[index]:
+        if overtaken and again[index] < 0 and highest[index] == seq[index]:
             add(index, "reordering")
     return pd.DataFrame(found, columns=["seq", "len", "t_ns", "kind"])
+
+
+def _discarded(
+    seq: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    sent: NDArray[np.int64],
+    ended: NDArray[np.int64],
+    arrived: NDArray[np.bool_],
+) -> NDArray[np.bool_]:
+    """Tells which segments came with a timestamp too old for the receiver (PAWS, RFC 7323 section 5).
+
+    The latest timestamp is that of the last segment that came in order or earlier. Linux accepts one
+    that is up to a millisecond older.
+    """
+    stamps = sent // 1_000_000
+    discarded = np.zeros(len(seq), bool)
+    latest = expected = 0
+    ahead: dict[int, int] = {}
+    indices = np.flatnonzero(arrived)
+    for index in indices[np.argsort(ended[indices], kind="stable")].tolist():
+        first, stamp = int(seq[index]), int(stamps[index])
+        if latest - stamp > 1:
+            discarded[index] = True
+            continue
+        if first > expected:
+            ahead[first] = max(first + int(lengths[index]), ahead.get(first, 0))
+            continue
+        latest = max(latest, stamp)
+        expected = max(expected, first + int(lengths[index]))
+        while (end := ahead.pop(expected, 0)) > expected:
+            expected = end
+    return discarded
 
 
 def _outages(
@@ -88,8 +128,17 @@ def _outages(
     order = np.argsort(ended[arrived], kind="stable")
     times, departures = ended[arrived][order], sent[arrived][order]
     gaps = np.flatnonzero(np.diff(times) >= _OUTAGE_NS)
-    waiting = [index for index in gaps if departures[index + 1] <= times[index] + _OUTAGE_NS // 4]
-    return [(int(times[index]), int(times[index + 1])) for index in waiting]
+    least = (times - departures).min(initial=0)
+    found = []
+    for index in gaps.tolist():
+        last, departure, arrival = (
+            int(at) for at in (times[index], departures[index + 1], times[index + 1])
+        )
+        if departure <= last + _OUTAGE_NS // 4:
+            found.append((last, arrival))
+        elif arrival - departure >= _OUTAGE_NS + least:
+            found.append((departure, arrival))
+    return found
 
 
 def _sent_again(seq: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -4,11 +4,14 @@ use std::collections::VecDeque;
 
 use tcp::SackBlocks;
 
+use super::reports::Reports;
 use super::rtt::Sample;
 use super::sequence;
 
 /// Segments that are kept; an older one counts as acknowledged.
 const LONGEST: usize = 1 << 17;
+/// Acknowledged segments that are remembered.
+const ACKED: usize = 1 << 10;
 
 /// A range of sequence numbers that has passed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,6 +23,8 @@ pub(super) struct Sent {
     /// Number of times that it has passed.
     pub(super) times: u16,
     pub(super) is_sacked: bool,
+    /// It passed first after later ones: it fills a gap, whose row is there already.
+    pub(super) is_late: bool,
 }
 
 /// News of an ACK about the flight.
@@ -50,6 +55,9 @@ pub(super) struct Flight {
     sacked_bytes: u64,
     /// SACK blocks of the last ACK.
     known: [(u64, u64); 4],
+    reports: Reports,
+    /// The segments that were acknowledged last.
+    latest: VecDeque<Sent>,
 }
 
 impl Flight {
@@ -82,6 +90,7 @@ impl Flight {
             last_ns: at_ns,
             times: 1,
             is_sacked: false,
+            is_late: false,
         });
         self.highest = self.highest.max(end);
     }
@@ -95,6 +104,7 @@ impl Flight {
             last_ns: at_ns,
             times: 1,
             is_sacked: false,
+            is_late: true,
         };
         self.sent.insert(place, sent);
     }
@@ -114,6 +124,12 @@ impl Flight {
             at += 1;
         }
         before
+    }
+
+    /// Returns the segment that begins at `start`, if it was acknowledged lately.
+    pub(super) fn acked_before(&self, start: u64) -> Option<Sent> {
+        let mut latest = self.latest.iter().rev();
+        latest.find(|sent| sent.start == start).copied()
     }
 
     /// Splits the range around `at`, so that one ends and one begins there.
@@ -142,7 +158,15 @@ impl Flight {
             self.highest = self.highest.max(ack);
             self.highest_sacked = self.highest_sacked.max(ack);
         }
+        if self.highest_sacked > highest_before {
+            self.reports.add(at_ns, self.highest_sacked);
+        }
         told
+    }
+
+    /// Returns the end of the highest byte that had been reported at `at_ns`.
+    pub(super) fn reported_until(&self, at_ns: u64) -> u64 {
+        self.reports.until(at_ns)
     }
 
     fn take_cumulative(&mut self, ack: u64, sacked: u64, at_ns: u64, told: &mut Acked) {
@@ -152,6 +176,10 @@ impl Flight {
         let mut newest = None;
         while let Some(sent) = self.sent.front().copied().filter(|sent| sent.end <= ack) {
             self.sent.pop_front();
+            if self.latest.len() == ACKED {
+                self.latest.pop_front();
+            }
+            self.latest.push_back(sent);
             told.unseen += sent.start.saturating_sub(seen);
             seen = seen.max(sent.end);
             let len = sent.end - sent.start;
@@ -162,7 +190,7 @@ impl Flight {
             told.delivered += len;
             repeated |= sent.times > 1;
             newest = Some(sent);
-            if sent.times == 1 && sent.end < sacked {
+            if sent.times == 1 && sent.end < sacked && !sent.is_late {
                 told.overtaken.push(sent);
             }
         }
@@ -214,7 +242,7 @@ impl Flight {
             }
             self.sacked_bytes += sent.end - sent.start;
             told.delivered += sent.end - sent.start;
-            if sent.times > 1 {
+            if sent.times > 1 || sent.is_late {
                 continue;
             }
             if sent.end < highest {

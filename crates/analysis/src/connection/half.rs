@@ -17,6 +17,8 @@ use super::rtt::{Rtts, Sample};
 use super::sequence;
 use super::silence::Silences;
 
+/// RTT between capture and sender below which the sender knows at once what the capture saw, ns.
+const AWAY_NS: u64 = 1_000_000;
 /// Gaps that are kept.
 const GAPS: usize = 1_024;
 /// Losses that are kept until their kind is known.
@@ -124,6 +126,8 @@ pub(super) struct Passing {
     pub(super) end: u64,
     pub(super) len: u32,
     pub(super) timestamp: Option<u32>,
+    /// Lowest RTT between the capture and the sender: what passed later, the sender did not know of; 0 if unknown.
+    pub(super) near_ns: u64,
 }
 
 impl Half {
@@ -262,6 +266,7 @@ impl Half {
             self.counts.retransmitted_bytes += u64::from(passing.len);
             self.interval.retransmitted += u64::from(passing.len);
         }
+        let is_reported = self.is_reported(passing, to, gap.at_ns);
         let loss = Loss {
             start: from,
             end: to,
@@ -270,10 +275,13 @@ impl Half {
             repair: if is_reordering {
                 Repair::None
             } else {
-                Repair::Fast
+                match self.repair(passing.at_ns, gap.at_ns, is_reported) {
+                    Repair::TimeOut => Repair::TimeOut,
+                    _ => Repair::Fast,
+                }
             },
             is_upstream: true,
-            is_reported: true,
+            is_reported,
             queue: Queue::default(),
             timestamp: passing.timestamp,
             spurious: None,
@@ -297,24 +305,17 @@ impl Half {
         let outstanding = self.flight.highest.saturating_sub(self.flight.acked);
         let before = self.flight.repeat(start, end, at_ns);
         let needless = before.is_none_or(|sent| sent.is_sacked);
+        let before = before.or_else(|| self.flight.acked_before(start));
         let sent = before.unwrap_or(Sent {
             start,
             end,
             last_ns: at_ns,
             times: 1,
             is_sacked: false,
+            is_late: false,
         });
-        let is_reported =
-            self.flight.highest_sacked > sent.end || self.reports_before(sent.last_ns);
-        let waited = at_ns.saturating_sub(self.silences.last_ns().unwrap_or(sent.last_ns));
-        let rtt = self.answers.smoothed_ns().unwrap_or(USUAL_RTT_NS);
-        let repair = if is_reported && waited < rtt.max(200_000_000) {
-            Repair::Fast
-        } else if waited < 190_000_000.max(rtt) {
-            Repair::Probe
-        } else {
-            Repair::TimeOut
-        };
+        let is_reported = self.is_reported(passing, sent.end, sent.last_ns);
+        let repair = self.repair(at_ns, sent.last_ns, is_reported);
         if repair == Repair::TimeOut {
             self.counts.timeouts += 1;
         }
@@ -336,6 +337,30 @@ impl Half {
             company: 0,
         };
         self.add_loss(loss);
+    }
+
+    /// Returns whether the sender knew that something behind `end` had come when it sent `passing`.
+    fn is_reported(&self, passing: &Passing, end: u64, sent_ns: u64) -> bool {
+        let away_ns = if passing.near_ns < AWAY_NS {
+            0
+        } else {
+            passing.near_ns - passing.near_ns / 16
+        };
+        let known_ns = passing.at_ns.saturating_sub(away_ns);
+        self.flight.reported_until(known_ns) > end || self.reports_before(sent_ns)
+    }
+
+    /// Returns the way in which the sender found a loss that it repaired at `at_ns`.
+    fn repair(&self, at_ns: u64, sent_ns: u64, is_reported: bool) -> Repair {
+        let waited = at_ns.saturating_sub(self.silences.last_ns().unwrap_or(sent_ns));
+        let rtt = self.answers.smoothed_ns().unwrap_or(USUAL_RTT_NS);
+        if is_reported && waited < rtt.max(200_000_000) {
+            Repair::Fast
+        } else if waited < 190_000_000.max(rtt) {
+            Repair::Probe
+        } else {
+            Repair::TimeOut
+        }
     }
 
     /// Returns whether duplicate ACKs without SACK have reported a segment that passed at `sent_ns`.

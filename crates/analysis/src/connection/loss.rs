@@ -115,14 +115,18 @@ pub(super) struct Loss {
     pub(super) spurious: Option<&'static str>,
     pub(super) is_reordering: bool,
     pub(super) acked_ns: Option<u64>,
-    /// Losses that passed within an RTT around it, and segments that did.
+    /// Other losses that passed within an RTT around it.
     pub(super) company: u32,
 }
 
 /// Smallest growth of the RTT over its minimum that shows a queue.
 const GROWN: f64 = 0.08;
-/// Smallest position of the RTT in its range that shows a full queue.
+/// Smallest position of the RTT in its range that shows a full queue, if other segments were lost as well.
 const FULL: f64 = 0.6;
+/// The same for a segment that was lost without so many others.
+const FULL_ALONE: f64 = 0.85;
+/// Number of other losses within an RTT that are expected of a full queue.
+const FEW: u32 = 2;
 /// Number of losses within an RTT that shows a queue that overflowed.
 const BURST: u32 = 4;
 
@@ -144,7 +148,7 @@ impl Loss {
             let reason = "nothing came from the receiver for long when it passed";
             return (Kind::Outage, 0.8, reason);
         }
-        if !self.is_reported && !self.is_upstream {
+        if !self.is_reported {
             let reason = "no later segment had been reported when it passed again";
             return (Kind::Tail, 0.8, reason);
         }
@@ -155,8 +159,9 @@ impl Loss {
                 (Kind::Random, 0.3, "no RTT tells of a queue")
             };
         };
-        if share >= FULL && growth >= GROWN {
-            let sure = 0.5 + 0.5 * (share - FULL) / (1.0 - FULL);
+        let full = if self.company < FEW { FULL_ALONE } else { FULL };
+        if share >= full && growth >= GROWN {
+            let sure = 0.5 + 0.5 * (share - full) / (1.0 - full);
             return (Kind::Congestion, sure, "the RTT beside it was high");
         }
         if self.company >= BURST && growth >= GROWN / 2.0 {

@@ -12,6 +12,7 @@ mod interval;
 mod loss;
 mod place;
 mod reductions;
+mod reports;
 mod row;
 mod rtt;
 mod sequence;
@@ -299,8 +300,10 @@ impl Connection {
                 Passage::Empty
             };
         }
+        let near = row::least(&to.answers, &from.near);
         let passing = Passing {
             at_ns,
+            near_ns: near.unwrap_or(0),
             start,
             end,
             len: segment.len,

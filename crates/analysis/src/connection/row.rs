@@ -220,7 +220,7 @@ fn fuller<'a>(answers: &'a Rtts, echoes: &'a Rtts) -> &'a Rtts {
 }
 
 /// Returns the lowest of both kinds of samples.
-fn least(answers: &Rtts, echoes: &Rtts) -> Option<u64> {
+pub(super) fn least(answers: &Rtts, echoes: &Rtts) -> Option<u64> {
     let both = answers.min_ns().into_iter().chain(echoes.min_ns());
     both.min()
 }

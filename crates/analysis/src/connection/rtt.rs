@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 const STEPS: f64 = 50.0;
 /// Samples kept with their times.
 const RECENT: usize = 256;
-/// Kept samples per smoothed RTT.
+/// Kept samples per smoothed RTT: each is the highest of its time.
 const PER_RTT: u64 = 64;
 
 /// Sample: the time at which a packet passed, and the time until its answer.
@@ -46,15 +46,17 @@ impl Rtts {
         };
         self.update_peak(sample.at_ns, rtt);
         let spacing = self.smoothed_ns / PER_RTT;
-        let close = self
-            .recent
-            .back()
-            .is_some_and(|last| sample.at_ns < last.at_ns.saturating_add(spacing));
-        if !close {
-            if self.recent.len() == RECENT {
-                self.recent.pop_front();
+        match self.recent.back_mut() {
+            // Of a burst, the segment that waited longest tells the queue in which the next one was lost.
+            Some(last) if sample.at_ns < last.at_ns.saturating_add(spacing) => {
+                last.rtt_ns = last.rtt_ns.max(rtt);
             }
-            self.recent.push_back(sample);
+            _ => {
+                if self.recent.len() == RECENT {
+                    self.recent.pop_front();
+                }
+                self.recent.push_back(sample);
+            }
         }
     }
 
@@ -139,6 +141,18 @@ mod tests {
         }
         assert_eq!(rtts.min_ns(), Some(1_000_000));
         assert_eq!(rtts.mean_ns(), Some(500.5e6));
+    }
+
+    #[test]
+    fn of_a_burst_the_longest_wait_is_kept() {
+        let mut rtts = samples([20]);
+        for number in 0..10 {
+            rtts.add(Sample {
+                at_ns: 50_000_000 + number,
+                rtt_ns: (20 + number) * 1_000_000,
+            });
+        }
+        assert_eq!(rtts.around(60_000_000).0.unwrap().rtt_ns, 29_000_000);
     }
 
     #[test]

@@ -7,6 +7,9 @@ use super::super::loss::{Loss, Queue, Repair};
 use super::super::sequence;
 use super::Half;
 
+/// Reason of a retransmission that a D-SACK shows to be needless.
+const TWICE: &str = "the receiver reported it twice (D-SACK)";
+
 impl Half {
     /// Takes the acknowledgement in a segment of the other side.
     pub(in crate::connection) fn acknowledge(
@@ -84,13 +87,22 @@ impl Half {
         if right > ack && !within {
             return;
         }
-        let all = self.open.iter_mut().chain(self.settled.iter_mut());
-        for loss in all {
-            let same = loss.start < right && left < loss.end && !loss.is_reordering;
-            if same && loss.spurious.is_none() {
-                loss.spurious = Some("the receiver reported it twice (D-SACK)");
+        // Of a segment that passed more than twice, the last time was needless. One block can report several segments.
+        let mut reported = left;
+        while reported < right {
+            let all = self.open.iter_mut().chain(self.settled.iter_mut());
+            let fits = |loss: &&mut Loss| {
+                let same = loss.start < right && reported < loss.end && !loss.is_reordering;
+                same && loss.spurious != Some(TWICE)
+            };
+            let Some(loss) = all
+                .filter(fits)
+                .min_by_key(|loss| (loss.start, u64::MAX - loss.repaired_ns))
+            else {
                 return;
-            }
+            };
+            loss.spurious = Some(TWICE);
+            reported = loss.end;
         }
     }
 
