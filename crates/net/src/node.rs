@@ -81,6 +81,8 @@ pub struct Passage {
     pub hosts: [HostId; 2],
     /// Senders of the middlebox to these hosts; `None` if it has none for this connection.
     pub legs: Option<[SenderView; 2]>,
+    /// Whether no more data will pass.
+    pub over: bool,
     /// Bytes from these hosts that the middlebox has and that have not reached the other one, as far as it knows.
     pub buffered: [u64; 2],
 }

@@ -28,14 +28,19 @@ impl Recorder {
         let name = |host| network.host_name(host).to_owned();
         let flow = passage.flow;
         let known = &mut self.watched[flow as usize].middleboxes;
-        if !known.contains(&node) {
-            known.push(node);
+        let place = known.iter().position(|&(known, _)| known == node);
+        let place = place.unwrap_or(known.len());
+        if place == known.len() {
+            known.push((node, passage.over));
             let kind = if passage.legs.is_some() {
                 "split"
             } else {
                 "unsplit"
             };
             self.event(now, flow, kind, name(node));
+        } else if core::mem::replace(&mut known[place].1, passage.over) {
+            // The row of the slot in which it ended is there.
+            return;
         }
         let Some(legs) = &passage.legs else { return };
         for (leg, view) in legs.iter().enumerate() {

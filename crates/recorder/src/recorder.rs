@@ -31,8 +31,8 @@ pub(crate) struct Watched {
     pub(crate) carried: u64,
     state: CaState,
     timeouts: Option<u64>,
-    /// Nodes of middleboxes through which it is known to pass.
-    pub(crate) middleboxes: Vec<HostId>,
+    /// Nodes of middleboxes through which it is known to pass, and whether it is known to be over there.
+    pub(crate) middleboxes: Vec<(HostId, bool)>,
     pub(crate) far_acks: FarAcks,
 }
 

@@ -24,7 +24,8 @@ fn halves(middleboxes: &str, more: &[&str]) -> Tables {
 fn a_transfer_through_a_split_host_is_complete_and_faster() {
     let plain = first(&halves("", &[]).flows);
     for kind in ["split", "es"] {
-        let tables = halves(&format!("{{ kind = '{kind}', at = 'node-1' }}"), &[]);
+        let middlebox = format!("{{ kind = '{kind}', at = 'node-1' }}");
+        let tables = halves(&middlebox, &["slot=50ms"]);
         let row = first(&tables.flows);
         println!(
             "{kind}: {} s, without {} s",
@@ -136,6 +137,19 @@ fn split_hosts_stand_in_a_row_and_pass_what_they_have_no_memory_for() {
     };
     assert_eq!((of_kind("split"), of_kind("unsplit")), (2, 2));
     assert!(tables.flows.bytes.iter().all(|bytes| *bytes == 200_000));
+}
+
+/// The rows of the legs end with the connection, not with the minute that a closed end waits for late segments.
+#[test]
+fn legs_end_with_the_connection() {
+    let tables = halves("{ kind = 'es', at = 'node-1' }", &[]);
+    let row = first(&tables.flows);
+    let last = tables.legs.t_s.iter().copied().fold(0.0, f64::max);
+    println!(
+        "completed after {} s, last row at {last} s",
+        row.completion_s
+    );
+    assert!((row.completion_s - 0.2..row.completion_s + 0.5).contains(&last));
 }
 
 /// The CCA of the split host is its own.
