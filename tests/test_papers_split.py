@@ -94,6 +94,16 @@ def test_gains_are_printed_drawn_and_resumed(celltcp, tmp_path: Path) -> None:
     assert rows == json.loads((tmp_path / "rows.json").read_text())
 
 
+def test_a_part_of_the_campaign_is_chosen_by_patterns(celltcp) -> None:
+    words = ("papers", "kim2016", "split", "--runs", "1", "--dry-run", "--scenario")
+    done = celltcp(*words, "split/60-60/5MB/mcs-25/*")
+    assert done.stdout.startswith("45 runs"), done.stderr
+    none = celltcp(*words, "split/*/6MB/*")
+    assert none.returncode == 2
+    assert "'split/*/6MB/*': kim2016 has figures of split/35-85/0.5MB/" in none.stderr
+    assert none.stderr.rstrip().endswith("and 1105 more only")
+
+
 def test_legs_of_a_download_are_measured_and_drawn(tmp_path: Path) -> None:
     place = f"{LTE}; duration=20s; flows.0.workload.bytes=5MB; tcp.receive_window_max=512kB"
     found = made_up(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 from typing import TYPE_CHECKING
 
 import click
@@ -25,7 +26,11 @@ if TYPE_CHECKING:
 @click.argument("name", required=False)
 @click.argument("experiments", nargs=-1, metavar="[EXPERIMENT...]")
 @click.option("--all", "everything", is_flag=True, help="Run all experiments of all publications.")
-@click.option("--scenario", metavar="LIST", help="Run only these scenarios of the experiments.")
+@click.option(
+    "--scenario",
+    metavar="LIST",
+    help="Run only these scenarios of the experiments; * stands for any text, as in 'split/*/5MB/*'.",
+)
 @click.option(
     "--era", is_flag=True, help="Use the congestion controls as the kernel of the experiments had them."
 )
@@ -140,12 +145,14 @@ def _wanted(each: Publication, tables: Sequence[Table], scenario: str | None) ->
     there = scenarios_of(tables)
     if scenario is None:
         return there
-    chosen = names_of(scenario)
-    if unknown := [name for name in chosen if name not in there]:
-        raise CelltcpError(
-            f"scenario {unknown[0]!r}: {each.name} has figures of {', '.join(there)} only"
-        )
-    return chosen
+    chosen: list[str] = []
+    for pattern in names_of(scenario):
+        meant = [pattern] if pattern in there else fnmatch.filter(there, pattern)
+        if not meant:
+            some = ", ".join(there[:20]) + (f" and {len(there) - 20} more" if len(there) > 20 else "")
+            raise CelltcpError(f"scenario {pattern!r}: {each.name} has figures of {some} only")
+        chosen.extend(meant)
+    return list(dict.fromkeys(chosen))
 
 
 def _run(
