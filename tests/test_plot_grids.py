@@ -12,7 +12,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.plots.bars import draw_bars
-from celltcp.plots.style import figure, hatches, styled
+from celltcp.plots.style import figure, hatches, legend_beside, shade_capacity, styled
 from reports import compared
 
 
@@ -89,3 +89,17 @@ def test_pictures_for_latex_are_drawn(celltcp, folders: Path) -> None:
     done = celltcp("show", str(folders / "a"), "--plot", "ecdf", "--style", "paper", "--out", str(file))
     assert done.returncode == 0, done.stderr
     assert re.search(r"\\begin\{pgfpicture\}", file.read_text())
+
+
+@pytest.mark.parametrize("width", [4.0, 10.0])
+def test_a_legend_on_paper_is_no_wider_than_its_picture(width: float) -> None:
+    ccas = ["cubic", "bbr", "vegas", "auto:policy=rules", "cubic:hystart=off"]
+    with styled(None, "paper", None):
+        picture = figure(width, 3)
+        axes = picture.subplots()
+        shade_capacity(axes, [0.0, 1.0], [1.0, 1.0])
+        legend_beside(picture, ccas)
+        picture.canvas.draw()
+        extent = picture.legends[0].get_window_extent()
+    assert extent.x0 >= 0
+    assert extent.x1 <= picture.bbox.width

@@ -22,7 +22,7 @@ _AXES = (
     ("goodput_mbps", "goodput", "Mbit/s"),
     ("rtt_mean_ms", "mean RTT", "ms"),
     ("rtt_p95_ms", "p95 RTT", "ms"),
-    ("retransmissions", "retransmissions", ""),
+    ("retransmissions", "retrans-\nmissions", ""),
     ("pm_balanced", "PM balanced", ""),
     ("pm_delay", "PM delay", ""),
 )
@@ -49,7 +49,13 @@ def draw_spiders(comparisons: Sequence[Comparison]) -> Figure:
             axes.plot(angles, [*shares, shares[0]], **look)
         ends = [f"{name}\n{largest[metric]:.3g} {unit}".rstrip() for metric, name, unit in _AXES]
         axes.set_xticks(angles[:-1], ends)
-        axes.tick_params(axis="x", pad=9)
+        # Names beside the circle begin or end there, so that none lies on it.
+        for tick, angle in zip(axes.xaxis.get_major_ticks(), angles, strict=False):
+            right = math.cos(angle)
+            is_beside = abs(right) > 0.9
+            tick.set_pad(-3 if is_beside else 7)
+            if is_beside:
+                tick.label1.set_horizontalalignment("left" if right > 0 else "right")
         axes.set_ylim(0, 1)
         axes.set_yticks([0.5, 1.0], ["", ""])
         axes.set_title(str(each.results.about["name"]))

@@ -45,6 +45,7 @@ def draw_legs(axes: Sequence[Axes], slots: pd.DataFrame, legs: pd.DataFrame) -> 
     delays.set_ylabel("RTT of the leg, ms")
     buffers.set_ylabel("buffered, kB")
     buffers.set_xlabel("time, s")
-    flights.legend(ncols=1 + forth["node"].nunique(), loc="upper right")
+    columns = 1 + forth["node"].nunique()
+    flights.legend(ncols=columns, loc="lower right", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2)
     for each in axes:
         each.set_ylim(bottom=0)

@@ -181,7 +181,7 @@ class RunPlots:
 
 def _legs(about: Mapping[str, Any], told: str, slots: pd.DataFrame, legs: pd.DataFrame) -> Figure:
     """Draws the legs of one run."""
-    picture = figure(8, 7)
+    picture = figure(7, 6.5)
     draw_legs(list(picture.subplots(3, 1, sharex=True)), slots, legs)
     titled(picture, f"{about['name']}: {told}")
     footnote(picture, [ran_by(about)])

@@ -15,6 +15,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.textpath import TextPath
 
 from celltcp._core import CelltcpError
 from celltcp.export.pictures import PICTURES, latex_for
@@ -223,10 +224,24 @@ def legend_beside(picture: Figure, ccas: Sequence[str]) -> None:
     if any("capacity" in axes.get_legend_handles_labels()[1] for axes in picture.axes):
         handles.append(Patch(color=CAPACITY, label="capacity"))
     if _ASKED["paper"]:
-        count = int(picture.get_size_inches()[0] / 0.85)
-        picture.legend(handles=handles, loc="outside upper center", ncols=min(count, len(handles)))
+        columns = _columns([str(each.get_label()) for each in handles], picture.get_size_inches()[0])
+        picture.legend(handles=handles, loc="outside upper center", ncols=columns)
         return
     picture.legend(handles=handles, loc="outside right upper", fontsize=8, handlelength=3)
+
+
+def _columns(texts: Sequence[str], width: float) -> int:
+    """Returns the most columns of a legend above a picture that its width in inches has room for."""
+    look = mpl.rcParams
+    size = float(look["legend.fontsize"])
+    lengths = [TextPath((0, 0), text, size=size).get_extents().width for text in texts]
+    # A column also has a handle and two gaps.
+    beside = look["legend.handlelength"] + look["legend.handletextpad"] + look["legend.columnspacing"]
+    for columns in range(len(texts), 1, -1):
+        widest = sum(float(part.max()) for part in np.array_split(lengths, columns))
+        if widest + size * beside * columns <= 72 * width:
+            return columns
+    return 1
 
 
 def hatches(ccas: Iterable[str]) -> dict[str, str]:
