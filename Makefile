@@ -46,15 +46,20 @@ bench: setup
 	cargo bench --workspace --locked
 	$(BIN)/celltcp bench
 
+# What the wheel has beside the package: $(DATA)/data/share goes to share of where it is installed. maturin finds the
+# folder by its name.
+DATA := celltcp._core.data
+
 wheel: setup
 	cp -r kernel $(ENGINE)/kernel
 	$(BIN)/python crates/python/notices.py $(ENGINE)/THIRD-PARTY
-	$(BIN)/maturin build --release --locked; status=$$?; rm -rf $(ENGINE)/kernel; exit $$status
+	rm -rf $(DATA) && $(BIN)/python docs/share.py $(DATA)/data/share
+	$(BIN)/maturin build --release --locked; status=$$?; rm -rf $(ENGINE)/kernel $(DATA); exit $$status
 
-# Man pages of all commands, made from their options.
+# Man pages of all commands, made from their options, and completions of shells.
 man: setup
-	rm -rf target/man
-	$(BIN)/python docs/man.py target/man
+	rm -rf target/share
+	$(BIN)/python docs/share.py target/share
 
 # The site of the documentation, in target/docs; its tools have an environment of their own.
 docs:
