@@ -85,3 +85,91 @@ impl Node for ResetTracker {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use net::{LinkCapacity, LinkConfig, Network, Topology};
+    use tcp::Segment;
+    use units::Rate;
+
+    use super::*;
+
+    const SERVER: HostId = HostId(0);
+    const PHONE: HostId = HostId(2);
+
+    /// Sends packets with these flags, a second apart, and returns which of them arrive.
+    fn arrived(packets: &[(HostId, Flags)]) -> Vec<bool> {
+        let mut topology = Topology::default();
+        let nodes = ["server", "gateway", "phone"].map(|name| topology.node(name));
+        for (from, to) in [(0, 1), (1, 2), (2, 1), (1, 0)] {
+            let capacity = LinkCapacity::Constant(Rate::from_mbps(10.0));
+            topology.links.push(LinkConfig::new(
+                &format!("{from}-{to}"),
+                nodes[from],
+                nodes[to],
+                capacity,
+                Duration::from_millis(1),
+            ));
+        }
+        let mut network = Network::new(&topology, 1).expect("a network");
+        let tracker = ResetTracker {
+            hold: Duration::from_secs(5),
+            mobiles: vec![PHONE],
+            reset: HashMap::new(),
+        };
+        network
+            .place("gateway", Box::new(tracker))
+            .expect("a gateway");
+        let mut deliveries = Vec::new();
+        for (id, &(source, flags)) in (0..).zip(packets) {
+            let at = Instant::from_nanos(id * 1_000_000_000);
+            network.advance(at, &mut (), &mut deliveries);
+            let packet = Packet {
+                id,
+                source,
+                destination: if source == PHONE { SERVER } else { PHONE },
+                size: 100,
+                segment: Segment {
+                    flags,
+                    ..Segment::default()
+                },
+                ..Packet::default()
+            };
+            network.inject(at, packet, &mut ());
+        }
+        network.advance(
+            Instant::from_nanos(1_000_000_000_000),
+            &mut (),
+            &mut deliveries,
+        );
+        let came = |id| deliveries.iter().any(|delivery| delivery.packet.id == id);
+        (0..packets.len() as u64).map(came).collect()
+    }
+
+    #[test]
+    fn data_is_discarded_for_the_hold_time_after_a_reset() {
+        let data = (SERVER, Flags::ACK);
+        let packets = [
+            data,
+            (PHONE, Flags::RST),
+            data,
+            data,
+            data,
+            data,
+            data,
+            data,
+        ];
+        let all = [true, true, false, false, false, false, true, true];
+        assert_eq!(arrived(&packets), all);
+    }
+
+    /// Ports that are used again within the hold time belong to another connection.
+    #[test]
+    fn a_syn_of_either_side_ends_the_hold_time() {
+        let data = (SERVER, Flags::ACK);
+        for opener in [PHONE, SERVER] {
+            let packets = [(PHONE, Flags::RST), data, (opener, Flags::SYN), data, data];
+            assert_eq!(arrived(&packets), [true, false, true, true, true]);
+        }
+    }
+}
