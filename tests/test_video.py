@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+import sys
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 import celltcp as ct
+from celltcp import video_check
+from celltcp._core import p1203_scores
 from celltcp.report.sweep import sweep_part
+from celltcp.video_check import SESSIONS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -149,3 +154,48 @@ def test_a_segment_that_takes_too_long_is_abandoned_for_a_lower_quality() -> Non
     assert given_up["bytes"] < 0.1 * rest["bytes"]
     assert len(patient.flows) == 1
     assert patient.runs["startup_s"].iloc[0] > 3 * found.runs["startup_s"].iloc[0]
+
+
+def test_a_selector_cannot_be_asked_for_the_score(celltcp: Celltcp) -> None:
+    done = celltcp("compare", "drive", "--cca", "auto:requirement=qoe", "--runs", "1")
+    assert done.returncode == 2
+    assert 'no policy can select by "qoe"' in done.stderr
+
+
+def test_the_check_says_that_there_is_no_reference_software(celltcp: Celltcp) -> None:
+    done = celltcp("video", "check")
+    assert done.returncode == 2
+    assert "itu_p1203" in done.stderr
+    assert "is not installed" in done.stderr
+
+
+@pytest.mark.parametrize(("shift", "agrees"), [(0.0, True), (0.1, False)])
+def test_the_check_compares_with_reference_software(
+    shift: float, agrees: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A stand-in for the software, with one tree, that answers with the scores here, or others."""
+    (tmp_path / "tree0.csv").write_text("0, -1, 4.945961, -1, -1")
+
+    class Standalone:
+        def __init__(self, session: dict[str, dict[str, list[dict[str, float]]]], quiet: bool) -> None:
+            assert quiet
+            self.whole = sum(each["duration"] for each in session["I13"]["segments"])
+
+        def calculate_complete(self) -> dict[str, float]:
+            known = {
+                sum(piece[-1] for piece in each.pieces): each
+                for each in SESSIONS
+                if each.name != "up and down"
+            }
+            one = known[self.whole]
+            scores = p1203_scores(one.pieces, one.audio_kbps, one.interruptions, tmp_path)
+            return dict(zip(("O23", "O35", "O46"), [each + shift for each in scores], strict=True))
+
+    software = SimpleNamespace(__file__=str(tmp_path / "__init__.py"), P1203Standalone=Standalone)
+    monkeypatch.setitem(sys.modules, "itu_p1203", software)
+    monkeypatch.setattr(
+        video_check, "SESSIONS", [each for each in SESSIONS if each.name != "up and down"]
+    )
+    found = video_check.check()
+    assert [each.agrees for each in found] == [agrees] * 3
+    assert found[0].here["O46"] == pytest.approx(4.92093, abs=1e-5)

@@ -14,6 +14,7 @@ mod radio;
 mod results;
 mod run;
 mod scenarios;
+mod scores;
 mod selection;
 mod traces;
 
@@ -67,6 +68,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(selection::memory_text, module)?)?;
     module.add_function(wrap_pyfunction!(selection::selection_features, module)?)?;
     module.add_function(wrap_pyfunction!(selection::auto_parameters, module)?)?;
+    module.add_function(wrap_pyfunction!(scores::p1203_scores, module)?)?;
     module.add_function(wrap_pyfunction!(selection::parse_requirement, module)?)?;
     module.add_function(wrap_pyfunction!(packetdrill::play_packetdrill, module)?)?;
     module.add_function(wrap_pyfunction!(radio::link_adaptation, module)?)?;

@@ -192,7 +192,15 @@ impl FromStr for Requirement {
             Some((name, bound)) => Self::bounded(name, bound),
             None => Self::weighted(text),
         })
-        .ok_or_else(|| format!("{text:?} is not a requirement; allowed: {}", Self::ALLOWED))
+        .ok_or_else(|| {
+            let what = match text {
+                "qoe" => {
+                    "no policy can select by \"qoe\", which results with a video are ranked by"
+                }
+                _ => &*format!("{text:?} is not a requirement"),
+            };
+            format!("{what}; allowed: {}", Self::ALLOWED)
+        })
     }
 }
 
@@ -226,6 +234,15 @@ mod tests {
         ] {
             assert!(wrong.parse::<Requirement>().is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn the_score_of_a_video_is_a_requirement_of_results_only() {
+        let told = "qoe".parse::<Requirement>().unwrap_err();
+        assert!(
+            told.starts_with("no policy can select by \"qoe\""),
+            "{told}"
+        );
     }
 
     /// Weights of atxutegi2018 §4.1.

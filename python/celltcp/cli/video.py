@@ -46,7 +46,13 @@ def video(
     A video is played on each SCENARIO, in the place of the workload of its first flow, with each
     adaptation of the bitrate. The table has mean opinion scores (ITU-T P.1203, from 1 to 5).
     SCENARIO is as for celltcp compare; without any: a radio cell, a highway, the motorway, and NR.
+
+    celltcp video check compares the scores with those of the reference software, where that is
+    installed.
     """
+    if scenarios == ("check",):
+        _check()
+        return
     from celltcp.results import prepare_folder
     from celltcp.video import DEFAULT_SCENARIOS, load_viewings, watch_loaded
 
@@ -61,6 +67,23 @@ def video(
     is_repeat = all(each.is_repeat for each in repeats)
     if folder and not (is_repeat and is_drawn(repeats[0], folder, "video")):
         draw(result.plot(), folder, "video")
+
+
+def _check() -> None:
+    """Prints scores here and by the reference software; ends with status 1 if they differ."""
+    import sys
+
+    from celltcp.video_check import check
+
+    found = check()
+    for each in found:
+        scores = ", ".join(
+            f"{name} {score:.3f} (reference {each.reference[name]:.3f})"
+            for name, score in each.here.items()
+        )
+        click.echo(f"{each.session}: {scores}: {'agrees' if each.agrees else 'differs'}")
+    if not all(each.agrees for each in found):
+        sys.exit(1)
 
 
 def _print(result: Viewing) -> None:

@@ -1,0 +1,137 @@
+"""Check of the scores of videos against the reference software of ITU-T P.1203.
+
+The software may be used for research only and is not shipped. It is the module `itu_p1203` of
+https://github.com/itu-p1203/itu-p1203.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from celltcp._core import CelltcpError, p1203_scores
+
+#: Largest difference of a score that counts as none.
+TOLERANCE = 0.01
+
+#: Stretch of video: rate in kbit/s, width, height, frames per second, duration in s.
+Piece = tuple[float, int, int, float, float]
+
+
+@dataclass(frozen=True)
+class Session:
+    """A session whose scores are compared."""
+
+    name: str
+    pieces: tuple[Piece, ...]
+    audio_kbps: float
+    #: Video played before, and time without a moving picture, s.
+    interruptions: tuple[tuple[float, float], ...] = ()
+
+    def for_reference(self) -> dict[str, Any]:
+        """Returns the session as the reference software reads it, in mode 0."""
+        starts = [sum(piece[-1] for piece in self.pieces[:place]) for place in range(len(self.pieces))]
+        video = [
+            {
+                "bitrate": kbps,
+                "codec": "h264",
+                "duration": duration,
+                "fps": rate,
+                "resolution": f"{width}x{height}",
+                "start": start,
+            }
+            for start, (kbps, width, height, rate, duration) in zip(starts, self.pieces, strict=True)
+        ]
+        whole = sum(piece[-1] for piece in self.pieces)
+        audio = {"bitrate": self.audio_kbps, "codec": "aaclc", "duration": whole, "start": 0}
+        return {
+            "I11": {"segments": [audio], "streamId": 1},
+            "I13": {"segments": video, "streamId": 1},
+            "I23": {"stalling": [list(each) for each in self.interruptions], "streamId": 1},
+            "IGen": {"device": "pc", "displaySize": "1920x1080", "viewingDistance": "150cm"},
+        }
+
+
+#: The first is the example `mode0.json` of the software; the others stall, adapt, or are poor.
+SESSIONS = (
+    Session(
+        "mode0.json",
+        (
+            (691.72, 1920, 1080, 25.0, 5.48),
+            (4158.04, 1920, 1080, 25.0, 5.0),
+            (7172.66, 1920, 1080, 25.0, 5.0),
+            (6593.59, 1920, 1080, 25.0, 4.598),
+        ),
+        332.0,
+    ),
+    Session(
+        "two stalls", ((3000.0, 1280, 720, 24.0, 60.0),), 128.0, ((0.0, 2.0), (20.0, 4.0), (45.0, 8.0))
+    ),
+    Session(
+        "up and down",
+        tuple(
+            (kbps, width, height, 24.0, 10.0)
+            for kbps, width, height in (
+                (400.0, 640, 360),
+                (1500.0, 1280, 720),
+                (4500.0, 1920, 1080),
+                (1500.0, 1280, 720),
+                (400.0, 640, 360),
+                (4500.0, 1920, 1080),
+            )
+        ),
+        128.0,
+        ((0.0, 1.0),),
+    ),
+    Session("poor", ((230.0, 320, 180, 24.0, 120.0),), 64.0, ((0.0, 5.0),)),
+)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Scores of a session here and by the reference software."""
+
+    session: str
+    #: O.23 (stalling), O.35 (coding), O.46 (the session); O.46 is absent without the forest.
+    here: dict[str, float]
+    reference: dict[str, float]
+
+    @property
+    def agrees(self) -> bool:
+        """Whether all scores are the same within the tolerance."""
+        return all(abs(score - self.reference[name]) <= TOLERANCE for name, score in self.here.items())
+
+
+def check() -> list[Checked]:
+    """Compares the scores of all sessions.
+
+    Raises:
+        CelltcpError: if the reference software is not installed.
+    """
+    try:
+        software = importlib.import_module("itu_p1203")
+    except ImportError:
+        raise CelltcpError(
+            "itu_p1203, the reference software of ITU-T P.1203, is not installed: there is nothing to "
+            "compare with. The expected values of the tests come from the text of the Recommendation, "
+            "and from the published result of the software's example mode0.json (O.46 is 4.9209)"
+        ) from None
+    forest = _forest(software)
+    found = []
+    for session in SESSIONS:
+        mine = p1203_scores(session.pieces, session.audio_kbps, session.interruptions, forest)
+        here = dict(zip(("O23", "O35", "O46"), mine, strict=True))
+        if forest is None:
+            del here["O46"]
+        answer = software.P1203Standalone(session.for_reference(), quiet=True).calculate_complete()
+        found.append(Checked(session.name, here, {name: float(answer[name]) for name in here}))
+    return found
+
+
+def _forest(software: ModuleType) -> Path | None:
+    """Returns the folder with the trees of the software; None if it has none."""
+    folder = Path(software.__file__ or "").parent
+    return next((file.parent for file in sorted(folder.rglob("tree*.csv"))), None)
