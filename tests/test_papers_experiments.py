@@ -259,3 +259,18 @@ def test_slots_of_parallel_connections_are_joined() -> None:
 
     assert value("goodput", (3, 6)) == pytest.approx(3 * 3.5, rel=0.05)
     assert value("utilisation", (3, 6)) == pytest.approx(0.105, rel=0.1)
+
+
+def test_other_flows_keep_the_congestion_control_that_their_scenario_gives_them() -> None:
+    assert place_named("vehicular/scenario-2").lineup("bbr") == "bbr+reno+reno+reno"
+    assert place_named("startup/operator-1").lineup("bbr") == "bbr+bbr"
+
+
+def test_figures_of_viewers_are_quantities(tmp_path: Path) -> None:
+    place = '# place a phone: steady-20-68; duration=20s; flows.0.workload={kind="video"}\n'
+    names = ("qoe", "startup", "stalled", "bitrate")
+    found = table_of(tmp_path, place, *(f"a phone,cubic,{name},," for name in names))
+    runs = found.rows[0].source.comparison.runs
+    columns = ("qoe", "startup_s", "stalled_s", "bitrate_mbps")
+    assert [row.here.mean for row in found.rows] == [runs[column].iloc[0] for column in columns]
+    assert [row.theirs.unit for row in found.rows][1:] == ["s", "s", "Mbit/s"]

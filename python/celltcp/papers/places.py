@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 from celltcp._core import CelltcpError, Scenario
 from celltcp.scenarios import load_scenario
 
+#: CCA of a flow that scenarios give none.
+_DEFAULT = "cubic"
+
 
 @dataclass(frozen=True)
 class Place:
@@ -46,13 +49,14 @@ class Place:
         return self.loaded.duration_s
 
     @functools.cached_property
-    def flows(self) -> int:
-        """Number of flows that the scenario has, each with a CCA."""
-        return len(tomllib.loads(self.loaded.to_toml())["flows"])
+    def fixed(self) -> list[str | None]:
+        """The CCA that the scenario gives each flow but the first; None for that, and without one."""
+        flows = tomllib.loads(self.loaded.to_toml())["flows"]
+        return [None, *(None if each["cca"] == _DEFAULT else each["cca"] for each in flows[1:])]
 
     def lineup(self, cca: str) -> str:
-        """Returns the CCAs of all flows where each has this one."""
-        return "+".join([cca] * self.flows)
+        """Returns the CCAs of all flows: this one, unless the scenario gives a flow another."""
+        return "+".join(each or cca for each in self.fixed)
 
 
 def place_of(name: str, text: str, origin: str = "") -> Place:

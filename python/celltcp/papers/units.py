@@ -25,7 +25,7 @@ _FAMILIES: dict[str, dict[str, float]] = {
 _MEASURED = {
     "Mbit/s": (
         *("goodput", "goodput_sum", "download_rate", "download_rate_sd", "download_rate_median"),
-        "download_rate_by_handovers",
+        *("download_rate_by_handovers", "bitrate"),
     ),
     "ms": (
         *("rtt", "owd", "rtt_increment", "rtt_increment_max", "rtt_max", "rtt_min", "rtt_long"),
@@ -33,7 +33,7 @@ _MEASURED = {
     ),
     "s": (
         *("ramp_90", "slow_start_exit_s", "download_ramp", "completion_long", "completion_total"),
-        *("completion_competing", "completion_short"),
+        *("completion_competing", "completion_short", "startup", "stalled"),
     ),
     "kB": (
         *("slow_start_bytes", "download_inflight", "server_inflight", "phone_leg_inflight"),

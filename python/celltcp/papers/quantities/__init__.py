@@ -9,6 +9,7 @@ from celltcp.papers.quantities.selections import OF_SELECTIONS
 from celltcp.papers.quantities.signalling import OF_SIGNALLING
 from celltcp.papers.quantities.slots import OF_SLOTS
 from celltcp.papers.quantities.splits import OF_SPLITS
+from celltcp.papers.quantities.viewers import OF_VIEWERS
 
 #: All quantities by name.
 QUANTITIES: dict[str, Quantity] = {
@@ -20,6 +21,7 @@ QUANTITIES: dict[str, Quantity] = {
     **OF_SPLITS,
     **OF_RESETS,
     **OF_SIGNALLING,
+    **OF_VIEWERS,
 }
 
 __all__ = ["QUANTITIES", "Quantity"]

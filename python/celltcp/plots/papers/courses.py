@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from celltcp.papers.outcome import Outcome, Row
     from celltcp.papers.published import Published
 
+#: Most times the goodput that a capacity is drawn: a larger one would leave no room for the lines.
+_ROOM = 6.0
+
 #: Most points of a line over time, and points over the way.
 _MOST_POINTS, _STEPS = 120, 40
 
@@ -51,7 +54,8 @@ def _draw_time(name: str, rows: Sequence[Row], legend: bool, axes: Axes) -> None
         times = (means.index.to_numpy() + 0.5) * step
         if place == 0 and row.theirs.quantity == "goodput":
             capacity = slots.groupby(places)["capacity_mbps"].mean()
-            shade_capacity(axes, times, capacity.to_numpy())
+            if capacity.mean() < _ROOM * max(each.here.mean for each in rows):
+                shade_capacity(axes, times, capacity.to_numpy())
         cca = row.theirs.cca
         axes.plot(times, means.to_numpy(), color=shades[cca], ls=line(cca), lw=1.0, label=cca_name(cca))
     first = rows[0].theirs
