@@ -10,7 +10,7 @@ import pytest
 from celltcp.campaign import Jobs, OnlyPlanned, outline
 from celltcp.engines import engine
 from celltcp.scenarios import load_scenario
-from celltcp.selection.training import counterfactual, train, whole_runs
+from celltcp.selection.training import counterfactual, paths, train, whole_runs
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_a_training_is_planned_with_as_many_runs_as_it_does(monkeypatch: pytest.
     with pytest.raises(OnlyPlanned) as planned:
         train("p", **plan, dry_run=True)
     counted = []
-    for module in (counterfactual, whole_runs):
+    for module in (counterfactual, paths, whole_runs):
         real = module.run_jobs
         monkeypatch.setattr(
             module,

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use cca::{SenderView, Takeover};
+use cca::{Family, SenderView, Takeover, registry};
 use record::{DecisionRow, EstimateRow};
 use units::Instant;
 use units::random::{Purpose, Stream};
 
 use crate::auto::{Auto, Files};
+use crate::features::feature_called;
 use crate::memory::{Ending, Memory};
 use crate::policy::Policy;
 use crate::rows::{decision_row, estimate_row};
@@ -302,11 +303,54 @@ fn carry_out<E: Endpoint>(
     if decision.from == decision.to {
         return Ok(());
     }
-    let how = match decision.cause {
+    endpoint.take_over(decision.at, connection, decision.to, takeover(decision))
+}
+
+/// Queue, in lowest RTTs, below which a connection may use little of the capacity: the queue that BBR's probes leave.
+const SHORT_QUEUE: f64 = 0.25;
+
+/// Returns how the new CCA takes over.
+fn takeover(decision: &Decision) -> Takeover {
+    let queue = feature_called("queue_ratio").and_then(|number| decision.features.0[number]);
+    let short = queue.is_some_and(|queue| queue.value < SHORT_QUEUE);
+    let family = registry::find(decision.to).map(|found| found.family);
+    match decision.cause {
         // A connection that has hardly begun has no context to hand over. It should stay in slow start, which a cap on
         // its rate would end.
         Cause::Establishment => Takeover::Kernel,
+        // Random losses may have kept the rate far below the capacity. A CCA with a model of the path finds that within
+        // some round trips if it begins anew, and over hundreds if it takes the rate so far for the capacity.
+        Cause::Change if short && family == Some(Family::Model) => Takeover::Kernel,
         Cause::Change | Cause::Return => Takeover::Context,
-    };
-    endpoint.take_over(decision.at, connection, decision.to, how)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::features::Features;
+    use crate::{Watch, estimate::Estimate};
+
+    fn how(cause: Cause, to: &'static str, queue_ratio: f64) -> Takeover {
+        let mut features = Features::of(Watch::new().view());
+        let number = feature_called("queue_ratio").expect("a feature");
+        features.0[number] = Some(Estimate::new(queue_ratio, 1.0));
+        takeover(&Decision {
+            at: Instant::ZERO,
+            from: "illinois",
+            to,
+            cause,
+            reason: String::new(),
+            features,
+        })
+    }
+
+    #[test]
+    fn a_model_begins_anew_where_hardly_any_queue_shows_the_capacity() {
+        assert_eq!(how(Cause::Change, "bbr", 0.05), Takeover::Kernel);
+        assert_eq!(how(Cause::Change, "bbr", 0.8), Takeover::Context, "a queue");
+        assert_eq!(how(Cause::Change, "copa", 0.05), Takeover::Context);
+        assert_eq!(how(Cause::Return, "bbr", 0.05), Takeover::Context);
+        assert_eq!(how(Cause::Establishment, "copa", 0.0), Takeover::Kernel);
+    }
 }

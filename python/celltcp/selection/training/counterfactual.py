@@ -27,6 +27,9 @@ PARTS = ("a", "b", "c", "use")
 #: Columns of slots that outcomes are measured from.
 MEASURED = ("a", "b", "c", "capacity_mbps", "goodput_mbps")
 
+#: Parts A, B and C of PM, and the use of the capacity.
+Parts = tuple[float, float, float, float]
+
 #: Columns of one run by their names.
 Columns = Mapping[str, NDArray[Any]]
 
@@ -76,14 +79,21 @@ class Point:
         """Time over which the outcome is measured, s."""
         return HORIZON_S if self.size_mb is None else SHORT_FLOW_S
 
-    def job(self, number: int, cca: str, engine: Engine, successor: Successor | None) -> Job:
+    def job(
+        self,
+        number: int,
+        cca: str,
+        engine: Engine,
+        successor: Successor | None,
+        horizon_s: float | None = None,
+    ) -> Job:
         """Returns the run in which `cca` takes over here, at a start until the successor changes it."""
         in_flight = _flight_policy(self.before, cca, self.at_s)
         text = successor.text(cca) if successor else in_flight
-        scenario = self._scenario(text)
+        scenario = self._scenario(text, self.horizon_s if horizon_s is None else horizon_s)
         return Job(number, f"{cca}@{self.at_s}", self.network.seed, scenario, engine)
 
-    def _scenario(self, policy: str) -> Scenario:
+    def _scenario(self, policy: str, horizon_s: float) -> Scenario:
         words = f', requirement = "{self.requirement}"' if self.requirement else ""
         workload = ""
         if self.size_mb is not None:
@@ -96,7 +106,7 @@ cca = {{ name = "auto", policy = "counterfactual"{words} }}
 [selection]
 counterfactual = '''{policy}'''
 """
-        return self.network.scenario(flows, self.at_s + self.horizon_s + 1.0)
+        return self.network.scenario(flows, self.at_s + horizon_s + 1.0)
 
 
 def _flight_policy(before: str, cca: str, at_s: float) -> str:
@@ -123,7 +133,7 @@ class Outcomes:
 
     points: list[Point] = field(default_factory=list)
     features: list[dict[str, float]] = field(default_factory=list)
-    parts: list[dict[str, tuple[float, float, float, float]]] = field(default_factory=list)
+    parts: list[dict[str, Parts]] = field(default_factory=list)
 
     def extend(self, other: Outcomes) -> None:
         """Adds other outcomes."""
@@ -146,7 +156,7 @@ class Outcomes:
 def flight_points(
     networks: Iterable[Network], ccas: Sequence[str], each: int, seed: int
 ) -> list[Point]:
-    """Returns `each` moments of each network, under various CCAs."""
+    """Returns `each` moments of each network, under CCAs drawn from these."""
     points = []
     for network in networks:
         rng = np.random.default_rng([seed, network.seed])
@@ -199,11 +209,11 @@ def at_once(workers: Workers) -> int:
 
 def _measured(batch: Sequence[Point], ccas: Sequence[str], tables: dict[str, pa.Table]) -> Outcomes:
     found = Outcomes()
-    slots = by_run(tables["slots"], ("t_s", *MEASURED))
+    slots = by_run(of_first_flow(tables["slots"]), ("t_s", *MEASURED))
     decisions = by_run(tables["decisions"], ("t_ns", "cause", "measures"))
     for index, point in enumerate(batch):
         runs = range(index * len(ccas), (index + 1) * len(ccas))
-        taken = [_features(point, decisions[run]) for run in runs]
+        taken = [features_at(point, decisions[run]) for run in runs]
         known = next((features for features in taken if features), None)
         if known is None:
             continue
@@ -219,7 +229,7 @@ def _measured(batch: Sequence[Point], ccas: Sequence[str], tables: dict[str, pa.
     return found
 
 
-def _features(point: Point, decisions: Columns) -> dict[str, float] | None:
+def features_at(point: Point, decisions: Columns) -> dict[str, float] | None:
     """Returns the known features at the moment; None where the run made no change then."""
     cause = "establishment" if point.at_s == 0.0 else "change"
     rows = np.flatnonzero(decisions["cause"] == cause)
@@ -229,7 +239,7 @@ def _features(point: Point, decisions: Columns) -> dict[str, float] | None:
     return measures_of(str(decisions["measures"][rows[-1]]))
 
 
-def _parts(point: Point, decisions: Columns, slots: Columns) -> tuple[float, float, float, float]:
+def _parts(point: Point, decisions: Columns, slots: Columns) -> Parts:
     """Returns the means of A, B and C after the moment, and the use of the capacity."""
     begun = float(decisions["t_ns"][0]) / 1e9
     start = begun + point.at_s
@@ -237,7 +247,7 @@ def _parts(point: Point, decisions: Columns, slots: Columns) -> tuple[float, flo
     return measured_parts({name: slots[name][after] for name in MEASURED})
 
 
-def measured_parts(slots: Columns) -> tuple[float, float, float, float]:
+def measured_parts(slots: Columns) -> Parts:
     """Returns the means of A, B and C over slots, and the share of the capacity that was delivered."""
     capacity = float(slots["capacity_mbps"].sum())
     use = min(1.0, float(slots["goodput_mbps"].sum()) / capacity) if capacity > 0 else 0.0
@@ -249,6 +259,22 @@ def _mean(values: NDArray[Any]) -> float:
     known = ~np.isnan(values)
     count = int(known.sum())
     return float(np.where(known, values, 0.0).sum() / count) if count else 0.0
+
+
+def of_first_flow(slots: pa.Table) -> pa.Table:
+    """Returns the slots of the flow that is looked at, the first one.
+
+    Their capacity has what other flows took: a flow that leaves the path to others uses little of it.
+    """
+    is_first = slots["flow"].to_numpy() == 0
+    first, others = slots.filter(pa.array(is_first)), slots.filter(pa.array(~is_first))
+    if not others.num_rows:
+        return first
+    taken = others.select(["run", "t_s", "goodput_mbps"]).to_pandas().groupby(["run", "t_s"]).sum()
+    mine = first.select(["run", "t_s", "capacity_mbps"]).to_pandas()
+    beside = mine.join(taken, on=["run", "t_s"])["goodput_mbps"].fillna(0.0)
+    place = first.column_names.index("capacity_mbps")
+    return first.set_column(place, "capacity_mbps", pa.array(mine["capacity_mbps"] + beside))
 
 
 def by_run(table: pa.Table, columns: Sequence[str]) -> dict[int, Columns]:

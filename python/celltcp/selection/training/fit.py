@@ -8,24 +8,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import LeaveOneGroupOut
-from sklearn.tree import DecisionTreeRegressor
 
 from celltcp.selection.candidates import DEFAULT
+from celltcp.selection.training.cost_tree import Node, grow_tree, leaf_of, leaves_of
 from celltcp.selection.training.counterfactual import Outcomes
 
 Matrix = NDArray[np.float64]
-Leaves = NDArray[np.int64]
 Names = NDArray[np.str_]
-Flags = NDArray[np.bool_]
 
 #: Standard errors by which another must be better than that over the moments of a leaf, to be named.
 _SURE = 2.0
 
-#: Threshold that every known value is below.
-_ANY = 1e300
-
-#: Moments of a family in a leaf from which on it counts by itself.
-_ENOUGH = 8
+#: Networks of a family in a leaf from which on it counts by itself.
+_ENOUGH = 4
 
 #: Weights of A, B and C per requirement; goodput counts what was delivered over what could have been.
 WEIGHTS: dict[str, tuple[float, float, float]] = {
@@ -33,6 +28,10 @@ WEIGHTS: dict[str, tuple[float, float, float]] = {
     "balanced": (1.0, 1.0, 1.0),
     "delay": (1.0, 10.0, 1.0),
 }
+
+#: Shares of a fair share below which a flow starves beside others, and above which it takes too much.
+FLOORS = {"goodput": 0.5, "balanced": 0.5, "delay": 0.2}
+_CEILING = 1.5
 
 
 @dataclass(frozen=True)
@@ -62,16 +61,32 @@ def leaf_of_one(requirement: str, cca: str) -> Grown:
     return Grown(requirement, "start", [leaf], {}, {})
 
 
-def score_of(parts: tuple[float, float, float, float], requirement: str) -> float:
-    """The requirement's measure of A, B, C and the use of the capacity."""
+def score_of(
+    parts: tuple[float, float, float, float], requirement: str, fair_share: float = 1.0
+) -> float:
+    """Returns the requirement's measure of A, B, C and the use of the capacity.
+
+    Beside other flows it is lowered by as much as the flow has less than the floor or more than the
+    ceiling of a fair share, since PM leaves out what others took.
+    """
     a, b, c, use = parts
     first = use if requirement == "goodput" else a
-    return float(np.array([first, b, c]) @ _shares(requirement))
+    measure = float(np.array([first, b, c]) @ _shares(requirement))
+    if fair_share >= 1.0:
+        return measure
+    share = max(use / fair_share, 1e-9)
+    return measure * min(1.0, share / FLOORS[requirement]) * min(1.0, _CEILING / share)
 
 
 def scores(found: Outcomes, requirement: str, ccas: Sequence[str]) -> Matrix:
-    """The requirement's measure per moment (rows) and congestion control (columns)."""
-    return _parts(found, requirement, ccas) @ _shares(requirement)
+    """Returns the requirement's measure per moment (rows) and congestion control (columns)."""
+    fair = {point.network: point.network.fair_share for point in found.points}
+    return np.array(
+        [
+            [score_of(each[cca], requirement, fair[point.network]) for cca in ccas]
+            for point, each in zip(found.points, found.parts, strict=True)
+        ]
+    )
 
 
 def _shares(requirement: str) -> Matrix:
@@ -96,12 +111,13 @@ def grow(
     *,
     leaves: int,
     least: int,
+    home: str | None = None,
 ) -> Grown:
     """Returns the tree for a requirement and moment.
 
-    It predicts the measure of all congestion controls at once, each moment's mean left out, so that
-    splits part moments by who does better and not by how well all do. Cross-validation leaves out one
-    family of networks at a time.
+    Measures are taken over the best of each moment. Splits part moments so that the best CCA on each
+    side is worth most, and not by how well all do. Cross-validation leaves out one family of networks
+    at a time.
 
     Args:
         found: outcomes of the moments.
@@ -111,59 +127,71 @@ def grow(
         features: names of the features that it may ask for.
         leaves: most leaves that it may have.
         least: fewest moments in a leaf.
+        home: CCA that is kept unless another one is surely better; by default CUBIC.
     """
     # A feature that is unknown is missing, which scikit-learn takes as NaN.
     seen = np.array([[each.get(name, np.nan) for name in features] for each in found.features])
-    measured = scores(found, requirement, ccas)
+    measured = over_best(scores(found, requirement, ccas))
     families = np.array([point.network.family for point in found.points])
-    default = list(ccas).index(DEFAULT) if DEFAULT in ccas else None
+    networks = np.array([f"{point.network.family} {point.network.number}" for point in found.points])
+    home = home or DEFAULT
+    kept = list(ccas).index(home) if home in ccas else None
+    harmless = list(ccas).index(DEFAULT) if DEFAULT in ccas else None
+
+    def grown(rows: NDArray[np.int64]) -> tuple[Node, dict[int, int]]:
+        """Returns the tree of these moments, and the number of the CCA that each leaf takes."""
+        tree = grow_tree(seen[rows], measured[rows], kept, leaves, least)
+        chosen = {}
+        for leaf in leaves_of(tree):
+            leaf.rows = rows[leaf.rows]
+            chosen[id(leaf)] = _best(
+                measured[leaf.rows], networks[leaf.rows], families[leaf.rows], kept, harmless
+            )
+        return tree, chosen
+
     regret, of_one = {}, {}
     for train, test in LeaveOneGroupOut().split(seen, groups=families):
-        tree = _fit(seen[train], measured[train], leaves, least)
+        tree, choice = grown(train)
         family = str(families[test][0])
-        best = measured[test].max(axis=1)
-        leaves_seen = tree.apply(seen[train])
-        better = _better(leaves_seen, measured[train], families[train], default)
-        taken = _taken(leaves_seen, measured[train], better)
-        chosen = [taken[int(leaf)] for leaf in tree.apply(seen[test])]
-        got = measured[test][np.arange(len(test)), chosen]
-        regret[family] = float(1 - got.sum() / best.sum())
+        took = [choice[id(leaf_of(tree, seen[row]))] for row in test]
+        regret[family] = float(1 - measured[test, took].mean())
         one = int(np.argmax(measured[train].mean(axis=0)))
-        of_one[family] = float(1 - measured[test][:, one].sum() / best.sum())
-    tree = _fit(seen, measured, leaves, least)
-    parts = _parts(found, requirement, ccas)
-    better = _better(tree.apply(seen), measured, families, default)
-    nodes = _nodes(tree, seen, parts, better, ccas, features)
+        of_one[family] = float(1 - measured[test][:, one].mean())
+    tree, choice = grown(np.arange(len(seen)))
+    _join_alike(tree, choice)
+    nodes = _nodes(tree, choice, _parts(found, requirement, ccas), ccas, features)
     return Grown(requirement, moment, nodes, regret, of_one)
 
 
-def _fit(seen: Matrix, measured: Matrix, leaves: int, least: int) -> DecisionTreeRegressor:
-    tree = DecisionTreeRegressor(max_leaf_nodes=leaves, min_samples_leaf=least, random_state=0)
-    centred = measured - measured.mean(axis=1, keepdims=True)
-    tree.fit(seen, centred)
-    return tree
+def over_best(measured: Matrix) -> Matrix:
+    """Returns each measure over the best of its row; a row without any is 1 throughout."""
+    best = measured.max(axis=1, keepdims=True)
+    return np.asarray(np.where(best > 0, measured / np.maximum(best, 1e-12), 1.0))
 
 
-def _better(leaves: Leaves, measured: Matrix, families: Names, default: int | None) -> dict[int, Flags]:
-    """Returns per leaf the congestion controls allowed there: the default, and those surely better.
+def _best(
+    measured: Matrix, networks: Names, families: Names, home: int | None, harmless: int | None
+) -> int:
+    """Returns the number of the CCA to take in a leaf: the best of those surely better than `home`.
 
-    That is over all moments; and in no family of networks with enough of them may it be surely worse.
+    Over the networks of the leaf it must be better, and in no family with enough of them worse than
+    `harmless`. If that holds for none, it is `home`, or `harmless` where `home` does harm.
     """
-    found = {}
-    for leaf in np.unique(leaves):
-        mine = leaves == leaf
-        if default is None:
-            found[int(leaf)] = np.ones(measured.shape[1], dtype=bool)
-            continue
-        gain = measured[mine] - measured[mine][:, [default]]
-        better = _mean_over_error(gain) > _SURE
-        for family in np.unique(families[mine]):
-            own = gain[families[mine] == family]
+    means = np.array([measured[networks == each].mean(axis=0) for each in np.unique(networks)])
+    kinds = np.array([families[networks == each][0] for each in np.unique(networks)])
+    if home is None:
+        return int(np.argmax(means.mean(axis=0)))
+    safe = np.ones(measured.shape[1], dtype=bool)
+    if harmless is not None:
+        for family in np.unique(kinds):
+            own = means[kinds == family]
             if len(own) >= _ENOUGH:
-                better &= _mean_over_error(own) > -_SURE
-        better[default] = True
-        found[int(leaf)] = better
-    return found
+                safe &= _mean_over_error(own - own[:, [harmless]]) > -_SURE
+    better = safe & (_mean_over_error(means - means[:, [home]]) > _SURE)
+    if not safe[home]:
+        better |= safe
+    better[home] = safe[home]
+    return int(np.argmax(np.where(better, means.mean(axis=0), -np.inf)))
 
 
 def _mean_over_error(values: Matrix) -> Matrix:
@@ -176,47 +204,49 @@ def _mean_over_error(values: Matrix) -> Matrix:
         return np.asarray(np.where(error > 0, mean / error, np.sign(mean) * np.inf))
 
 
-def _taken(leaves: Leaves, measured: Matrix, better: Mapping[int, Flags]) -> dict[int, int]:
-    """Returns per leaf the number of the congestion control that the policy takes there."""
-    means = {leaf: measured[leaves == leaf].mean(axis=0) for leaf in better}
-    return {leaf: int(np.argmax(np.where(better[leaf], means[leaf], -np.inf))) for leaf in better}
+def _join_alike(node: Node, choice: dict[int, int]) -> None:
+    """Makes one leaf of each split whose sides take the same CCA."""
+    if node.below is None or node.above is None:
+        return
+    _join_alike(node.below, choice)
+    _join_alike(node.above, choice)
+    sides = (node.below, node.above)
+    took = {choice.get(id(side)) for side in sides}
+    if all(side.split is None for side in sides) and len(took) == 1:
+        node.rows = np.concatenate([side.rows for side in sides])
+        choice[id(node)] = choice[id(node.below)]
+        node.split = node.below = node.above = None
 
 
 def _nodes(
-    tree: DecisionTreeRegressor,
-    seen: Matrix,
+    tree: Node,
+    choice: Mapping[int, int],
     parts: Matrix,
-    better: Mapping[int, Flags],
     ccas: Sequence[str],
     features: Sequence[str],
 ) -> list[dict[str, object]]:
     """Returns the nodes as policy files have them: children after their parents."""
-    inner = tree.tree_
-    leaves = tree.apply(seen)
-    visits = tree.decision_path(seen).tocsc()
     nodes: list[dict[str, object]] = []
-    for number in range(inner.node_count):
-        below, above = int(inner.children_left[number]), int(inner.children_right[number])
-        if below < 0:
-            mine = leaves == number
-            means: Mapping[str, list[float]] = {
-                cca: [round(float(part), 4) for part in parts[mine, column].mean(axis=0)]
+    unknown: list[tuple[int, str]] = []
+    waiting: list[tuple[Node, int | None, str]] = [(tree, None, "")]
+    while waiting:
+        node, parent, side = waiting.pop(0)
+        number = len(nodes)
+        if parent is not None:
+            nodes[parent][side] = number
+        if node.split is None or node.below is None or node.above is None:
+            means = {
+                cca: [round(float(part), 4) for part in parts[node.rows, column].mean(axis=0)]
                 for column, cca in enumerate(ccas)
             }
-            take = [cca for column, cca in enumerate(ccas) if better[number][column]]
-            nodes.append({"cases": int(mine.sum()), "take": take, "parts": means})
-        else:
-            column = int(inner.feature[number])
-            node: dict[str, object] = {
-                "feature": features[column],
-                # Trees of scikit-learn go below where a value equals the threshold, policies above.
-                # A split between known and unknown values has an infinite threshold there.
-                "threshold": min(float(np.nextafter(inner.threshold[number], np.inf)), _ANY),
-                "below": below,
-                "from": above,
-            }
-            # A way for unknown values is learnt only where the training has met some.
-            if np.isnan(seen[visits[:, number].indices, column]).any():
-                node["unknown"] = below if inner.missing_go_to_left[number] else above
-            nodes.append(node)
+            nodes.append({"cases": len(node.rows), "take": [ccas[choice[id(node)]]], "parts": means})
+            continue
+        split = node.split
+        nodes.append({"feature": features[split.feature], "threshold": split.threshold})
+        waiting += [(node.below, number, "below"), (node.above, number, "from")]
+        # A way for unknown values is learnt only where the training has met some.
+        if split.met_unknown:
+            unknown.append((number, "below" if split.unknown_below else "from"))
+    for number, side in unknown:
+        nodes[number]["unknown"] = nodes[number][side]
     return nodes

@@ -13,11 +13,12 @@ from celltcp.engines import Engine
 from celltcp.selection.candidates import DEFAULT
 from celltcp.selection.training.families import Network
 from celltcp.selection.training.fit import Grown
-from celltcp.selection.training.whole_runs import fixed, regret, selecting, whole_runs
+from celltcp.selection.training.paths import fixed
+from celltcp.selection.training.whole_runs import regret, selecting, whole_runs
 
 #: Margins that are tried for the tree of the start and that in flight; with 1 nothing is ever changed.
-START_MARGINS = (0.0, 0.05, 1.0)
-FLIGHT_MARGINS = (0.0, 0.02, 0.04, 0.08, 1.0)
+START_MARGINS = (0.0, 0.03)
+FLIGHT_MARGINS = (0.0, 0.02, 0.05, 1.0)
 #: Standard errors by which a family of networks may not be worse off than with the default.
 _SURE = 2.0
 

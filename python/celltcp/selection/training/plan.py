@@ -10,6 +10,16 @@ from celltcp._core import CelltcpError, describe_cca, native_ccas
 from celltcp.requirements import REQUIREMENTS
 from celltcp.selection.training.families import FAMILIES
 
+#: Number of fixed CCAs per requirement, the best ones, under which moments in flight are drawn.
+COMPANY = 2
+
+#: Requirements learnt from whole runs: CCAs that grow by round trips show their goodput late. Others
+#: are learnt from takeovers.
+BY_PATH = ("goodput",)
+
+#: One of so many networks is started on.
+START_EACH = 3
+
 
 @dataclass(frozen=True)
 class Plan:

@@ -10,8 +10,8 @@ from celltcp.selection.candidates import DEFAULT
 from celltcp.selection.training.counterfactual import HORIZON_S, SHORT_FLOW_S, flight_points
 from celltcp.selection.training.families import Network, networks
 from celltcp.selection.training.margins import FLIGHT_MARGINS, START_MARGINS
-from celltcp.selection.training.plan import Plan
-from celltcp.selection.training.whole_runs import RUN_S, fixed
+from celltcp.selection.training.paths import RUN_S, UNTIL_DECIDED_S, fixed
+from celltcp.selection.training.plan import BY_PATH, COMPANY, START_EACH, Plan
 
 #: Time that a run goes on behind its horizon, s.
 _AFTER_S = 1.0
@@ -29,10 +29,15 @@ def planned(plan: Plan, engine: Engine) -> Iterator[Jobs]:
         scenario = network.scenario(fixed(DEFAULT), length_s)
         return Jobs([(DEFAULT, scenario)], count, network.seed, engine)
 
-    for point in flight_points(drawn, plan.ccas, plan.moments_each, plan.seed):
-        yield runs(point.network, point.at_s + HORIZON_S + _AFTER_S, ccas)
-    requirements = len(plan.requirements)
     for network in drawn:
+        yield runs(network, RUN_S, ccas)
+    requirements = len(plan.requirements)
+    for point in flight_points(drawn, plan.ccas, plan.moments_each, plan.seed):
+        if set(plan.requirements) & set(BY_PATH):
+            yield runs(point.network, point.at_s + UNTIL_DECIDED_S + _AFTER_S, min(ccas, COMPANY))
+        if set(plan.requirements) - set(BY_PATH):
+            yield runs(point.network, point.at_s + HORIZON_S + _AFTER_S, ccas)
+    for network in drawn[::START_EACH]:
         for horizon_s in (HORIZON_S, SHORT_FLOW_S):
             yield runs(network, horizon_s + _AFTER_S, ccas * requirements)
     margins = len(START_MARGINS) * len(FLIGHT_MARGINS) + 1

@@ -20,6 +20,7 @@ def policy_text(
     families: Sequence[str],
     trees: Sequence[Grown],
     remarks: Mapping[str, str] | None = None,
+    instead: Mapping[str, str] | None = None,
 ) -> str:
     """Returns the text of a policy file with these trees.
 
@@ -31,12 +32,14 @@ def policy_text(
         families: the families that it was trained on.
         trees: a tree per requirement and moment.
         remarks: a line about the trees of each requirement.
+        instead: CCAs of Linux for those that Linux lacks.
     """
     lines = [
         f"name = {_quoted(name)}",
         f"description = {_quoted(description)}",
         f"source = {_quoted(source)}",
         "trained_on = [" + ", ".join(_quoted(family) for family in families) + "]",
+        *_instead(instead or {}),
         "",
         "[method.tree]",
         "features = [" + ", ".join(f'"{feature}"' for feature in features) + "]",
@@ -56,6 +59,12 @@ def policy_text(
             "]",
         ]
     return "\n".join(lines) + "\n"
+
+
+def _instead(instead: Mapping[str, str]) -> list[str]:
+    if not instead:
+        return []
+    return ["", "[instead]", *(f"{name} = {_quoted(other)}" for name, other in instead.items())]
 
 
 def _quoted(text: str) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from celltcp._core import CelltcpError, describe_policy, selection_features
+import numpy as np
+
+from celltcp._core import CelltcpError, describe_cca, describe_policy, selection_features
 from celltcp.campaign import OnlyPlanned, Workers, outline
 from celltcp.ccas import chosen
 from celltcp.engines import Engine, engine
@@ -21,17 +23,19 @@ from celltcp.selection.training.counterfactual import (
     start_points,
 )
 from celltcp.selection.training.families import FAMILIES, Network, networks
-from celltcp.selection.training.fit import Grown, grow, leaf_of_one
+from celltcp.selection.training.fit import Grown, grow, leaf_of_one, over_best, scores
 from celltcp.selection.training.margins import Bench, with_margins
-from celltcp.selection.training.plan import Plan, deployable
+from celltcp.selection.training.paths import PATH, fixed, seen_on, whole_outcomes, whole_point
+from celltcp.selection.training.plan import BY_PATH, COMPANY, START_EACH, Plan, deployable
 from celltcp.selection.training.planned import planned
 from celltcp.selection.training.policy_file import policy_text
 from celltcp.selection.training.table import read_outcomes, write_outcomes
-from celltcp.selection.training.whole_runs import fixed, regret, selecting, whole_runs
+from celltcp.selection.training.whole_runs import regret, selecting, whole_runs
 from celltcp.settings import workers_of
 
-#: Features of the radio, which only some senders are told.
-LEFT_OUT = ("sinr", "speed")
+#: Features that are not learnt from: of the radio, which only some senders are told, and of the
+#: moment, which say nothing about the path.
+LEFT_OUT = ("sinr", "speed", "age", "trend", "movement", "slow_start", "window_limited")
 
 _DESCRIPTION = "Decision trees, trained on networks drawn at random, predict the best CCA."
 
@@ -143,44 +147,118 @@ class _Trainer:
 
     def train(self, name: str, drawn: Sequence[Network]) -> Training:
         plan = self.plan
-        points = flight_points(drawn, plan.ccas, plan.moments_each, plan.seed)
-        found = self._outcomes("in flight", points, None)
+        paths = self._paths(drawn)
+        best = {each: _best_constants(paths, each, plan.ccas) for each in plan.requirements}
+        points = {each: self._moments(drawn, each, best) for each in plan.requirements}
+        by_path = [point for each in points if each in BY_PATH for point in points[each]]
+        self._see(by_path, paths)
+        self._take_over([point for each in points if each not in BY_PATH for point in points[each]])
         trees: list[Grown] = []
-        cases = len(found.points)
+        cases = 0
         tried = list(networks(plan.families, plan.whole_each, plan.seed + 1))
         for requirement in plan.requirements:
-            flight = self._grow(found, requirement, "flight")
+            home = best[requirement][0]
+            found = self.known.of(points[requirement])
+            cases += len(found.points)
+            flight = self._grow(found, requirement, "flight", home)
             successor = Successor(requirement, self._starting_with(flight))
-            points = start_points(drawn, successor, plan.seed)
-            begun = self._outcomes(f"{requirement}, start", points, successor)
+            begun = self._begun(drawn, requirement, successor)
             cases += len(begun.points)
-            start = self._grow(begun, requirement, "start")
+            start = self._grow(begun, requirement, "start", home)
             bench = Bench(tried, self.engine, self.workers, self._told(f"{requirement}, margins"))
             trees += with_margins(start, flight, self._candidate, bench)
         losses = self._losses(trees)
         remarks = {requirement: _remark(lost) for requirement, lost in losses.items()}
         families = sorted(plan.families)
-        text = policy_text(name, _DESCRIPTION, plan.command, _features(), families, trees, remarks)
+        text = policy_text(
+            name,
+            _DESCRIPTION,
+            plan.command,
+            _features(),
+            families,
+            trees,
+            remarks,
+            _instead(paths, plan.requirements, plan.ccas),
+        )
         describe_policy(name, text)
         return Training(text, trees, cases, losses)
 
-    def _outcomes(self, doing: str, points: Sequence[Point], successor: Successor | None) -> Outcomes:
+    def _paths(self, drawn: Sequence[Network]) -> Outcomes:
+        """Returns the outcomes of whole runs of each fixed CCA."""
+        known = set(self.known.points)
+        missing = [each for each in drawn if whole_point(each) not in known]
+        ccas, told = self.plan.ccas, self._told("fixed CCAs")
+        self._keep(whole_outcomes(missing, ccas, self.engine, workers=self.workers, progress=told))
+        return self.known.of(map(whole_point, drawn))
+
+    def _moments(
+        self, drawn: Sequence[Network], requirement: str, best: Mapping[str, Sequence[str]]
+    ) -> list[Point]:
+        """Returns moments of each network, under CCAs that are among the best for requirements.
+
+        All requirements that are learnt from takeovers share theirs.
+        """
+        plan = self.plan
+        if requirement not in BY_PATH:
+            under = [cca for each in best if each not in BY_PATH for cca in best[each]]
+            return flight_points(drawn, under, plan.moments_each, plan.seed)
+        return [
+            replace(point, then=PATH)
+            for number, cca in enumerate(best[requirement])
+            for point in flight_points(drawn, [cca], plan.moments_each, plan.seed + 7 * number)
+        ]
+
+    def _see(self, points: Sequence[Point], paths: Outcomes) -> None:
         known = set(self.known.points)
         missing = [point for point in points if point not in known]
-        ccas, told = self.plan.ccas, self._told(doing)
-        batches = outcomes(
-            missing, ccas, self.engine, successor=successor, workers=self.workers, progress=told
+        parts = {point.network: each for point, each in zip(paths.points, paths.parts, strict=True)}
+        told = self._told("paths in flight")
+        self._keep(seen_on(missing, parts, self.engine, workers=self.workers, progress=told))
+
+    def _take_over(self, points: Sequence[Point]) -> None:
+        """Measures what every CCA makes of each moment."""
+        known = set(self.known.points)
+        missing = [point for point in dict.fromkeys(points) if point not in known]
+        ccas, told = self.plan.ccas, self._told("in flight")
+        self._keep(outcomes(missing, ccas, self.engine, workers=self.workers, progress=told))
+
+    def _begun(self, drawn: Sequence[Network], requirement: str, successor: Successor) -> Outcomes:
+        """Returns the outcomes of every start, on some of the networks."""
+        plan = self.plan
+        points = start_points(drawn[::START_EACH], successor, plan.seed)
+        known = set(self.known.points)
+        missing = [point for point in points if point not in known]
+        ccas, told = plan.ccas, self._told(f"{requirement}, start")
+        self._keep(
+            outcomes(
+                missing,
+                ccas,
+                self.engine,
+                successor=successor,
+                workers=self.workers,
+                progress=told,
+            )
         )
+        return self.known.of(points)
+
+    def _keep(self, batches: Iterable[Outcomes]) -> None:
+        """Adds outcomes to those that are known, and to the table."""
         for batch in batches:
             self.known.extend(batch)
             if self.kept is not None:
-                write_outcomes(self.known, ccas, self.kept)
-        return self.known.of(points)
+                write_outcomes(self.known, self.plan.ccas, self.kept)
 
-    def _grow(self, found: Outcomes, requirement: str, moment: str) -> Grown:
+    def _grow(self, found: Outcomes, requirement: str, moment: str, home: str) -> Grown:
         plan = self.plan
         return grow(
-            found, requirement, moment, plan.ccas, _features(), leaves=plan.leaves, least=plan.least
+            found,
+            requirement,
+            moment,
+            plan.ccas,
+            _features(),
+            leaves=plan.leaves,
+            least=plan.least,
+            home=home,
         )
 
     def _starting_with(self, flight: Grown) -> Callable[[str], str]:
@@ -214,6 +292,30 @@ class _Trainer:
     def _told(self, doing: str) -> Callable[[float], None] | None:
         progress = self.progress
         return (lambda share: progress(doing, share)) if progress else None
+
+
+def _best_constants(paths: Outcomes, requirement: str, ccas: Sequence[str]) -> list[str]:
+    """Returns the fixed CCAs with the lowest mean regrets, the best first."""
+    means = over_best(scores(paths, requirement, ccas)).mean(axis=0)
+    order = sorted(range(len(ccas)), key=lambda column: (-means[column], ccas[column]))
+    return [ccas[column] for column in order[:COMPANY]]
+
+
+def _instead(paths: Outcomes, requirements: Sequence[str], ccas: Sequence[str]) -> dict[str, str]:
+    """Returns for each CCA that Linux lacks the one of Linux whose outcomes are nearest."""
+    linux = [cca for cca in ccas if describe_cca(cca)["linux"]]
+    if not linux:
+        return {}
+    measured = [over_best(scores(paths, requirement, ccas)) for requirement in requirements]
+    column = {
+        cca: np.concatenate([each[:, place] for each in measured]) for place, cca in enumerate(ccas)
+    }
+
+    def distance(cca: str, other: str) -> float:
+        return float(np.abs(column[cca] - column[other]).mean())
+
+    lacking = [cca for cca in ccas if cca not in linux]
+    return {cca: min(linux, key=lambda other: (distance(cca, other), other)) for cca in lacking}
 
 
 def _features() -> list[str]:

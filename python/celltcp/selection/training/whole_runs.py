@@ -9,12 +9,16 @@ import pandas as pd
 
 from celltcp.campaign import Job, Workers, run_jobs
 from celltcp.engines import Engine
-from celltcp.selection.training.counterfactual import MEASURED, at_once, by_run, measured_parts
+from celltcp.selection.training.counterfactual import (
+    MEASURED,
+    at_once,
+    by_run,
+    measured_parts,
+    of_first_flow,
+)
 from celltcp.selection.training.families import Network
 from celltcp.selection.training.fit import score_of
-
-#: Length of a run, s.
-RUN_S = 30.0
+from celltcp.selection.training.paths import RUN_S
 
 
 def selecting(policy: str, requirement: str) -> str:
@@ -25,11 +29,6 @@ cca = {{ name = "auto", policy = "candidate", requirement = "{requirement}" }}
 [selection]
 candidate = '''{policy}'''
 """
-
-
-def fixed(cca: str) -> str:
-    """Returns the flow of a scenario with a fixed CCA."""
-    return f'[[flows]]\ncca = "{cca}"\n'
 
 
 def whole_runs(
@@ -52,11 +51,11 @@ def whole_runs(
             for run, (network, label) in enumerate(batch)
         ]
         tables = run_jobs(jobs, workers=workers, tables=("slots",))
-        slots = by_run(tables["slots"], MEASURED)
+        slots = by_run(of_first_flow(tables["slots"]), MEASURED)
         for run, (network, label) in enumerate(batch):
             parts = measured_parts(slots[run])
             for requirement in requirements:
-                measure = score_of(parts, requirement)
+                measure = score_of(parts, requirement, network.fair_share)
                 rows.append((network.family, network.number, label, requirement, measure))
         if progress:
             progress(min(1.0, (first + len(batch)) / len(cases)))
