@@ -305,6 +305,11 @@ impl Half {
         let outstanding = self.flight.highest.saturating_sub(self.flight.acked);
         let before = self.flight.repeat(start, end, at_ns);
         let needless = before.is_none_or(|sent| sent.is_sacked);
+        if needless {
+            // What was overtaken and then sent again is told once.
+            self.settled
+                .retain(|loss| !loss.is_reordering || loss.start != start);
+        }
         let before = before.or_else(|| self.flight.acked_before(start));
         let sent = before.unwrap_or(Sent {
             start,

@@ -28,7 +28,8 @@ impl Connection {
         let download_ns = sender.payload_ns.map(|(first, last)| last - first);
         let download_s = download_ns.map_or(f64::NAN, |ns| ns as f64 / 1e9);
         let (cca, cca_confidence) = match place {
-            "receiver" => ("unknown", 0.0),
+            // Elsewhere than at the sender, the flight of the capture is not that of the sender.
+            "receiver" | "between" => ("unknown", 0.0),
             _ => sender.reductions.guess(),
         };
         let total = |what: fn(&Half) -> u64| what(up) + what(down);
