@@ -61,10 +61,10 @@ fn an_old_echo_says_nothing_of_segments_sent_once() {
 /// the reduction, rounded up.
 #[test]
 fn a_reduction_sends_in_proportion() {
-    for (newly, sends) in [(1, 1), (2, 1), (3, 2), (10, 5)] {
+    for (newly, sends) in [(1, 1), (2, 1), (3, 2), (4, 2), (10, 5)] {
         let (mut sender, _) = ten_out();
         let w = &mut sender.congestion.window;
-        (w.prior_cwnd, w.ssthresh) = (20, 9);
+        (w.prior_cwnd, w.ssthresh) = (18, 9);
         sender.prr.start();
         sender.reduce_window(newly, 0, true);
         assert_eq!(sender.congestion.window.cwnd, 10 + sends, "{newly}");
