@@ -159,3 +159,10 @@ def test_verdicts_tell_ties_from_what_is_undecided() -> None:
 )
 def test_quantiles_are_students(freedom: int, expected: float) -> None:
     assert student_quantile(freedom) == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_buffer_of_a_split_host_limits_the_window() -> None:
+    result = ct.compare("steady-100-68", ["cubic@es:buffer=300kB", "cubic"], 1, duration="4s")
+    told = _one(result, "the receive window")
+    assert told.startswith("cubic@es:buffer=300kB: the receive window")
+    assert told.endswith("tcp.receive_window_max, or the buffer of the split host")

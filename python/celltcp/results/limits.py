@@ -50,26 +50,30 @@ def held_back(results: Results) -> list[str]:
         time = f"{high} %" if low == high else f"{low} to {high} %"
         warnings.append(
             f"{('; ' if several else ', ').join(who)}: {called} and not the network was the limit for "
-            f"{time} of the time; {_settings(kind, results.about)}"
+            f"{time} of the time; {_settings(kind, results)}"
         )
     return warnings
 
 
-def _settings(kind: str, about: Mapping[str, Any]) -> str:
+def _settings(kind: str, results: Results) -> str:
     """Returns the settings that a limit comes from, with their values."""
     if kind == "application":
         return "workload of the flow sets it"
-    tcp = tomllib.loads(about["scenario"]).get("tcp", {})
+    tcp = tomllib.loads(results.about["scenario"]).get("tcp", {})
     if kind == "send":
         return f"tcp.send_buffer_max ({tcp.get('send_buffer_max')}) sets it"
+    # A split host offers no more than the room in its buffer.
+    legs = results.tables.get("legs")
+    split = ", or the buffer of the split host" if legs is not None and legs.num_rows > 0 else ""
     if "receive_window_max" in tcp:
-        return f"tcp.receive_window_max ({tcp['receive_window_max']}) sets it"
+        return f"tcp.receive_window_max ({tcp['receive_window_max']}) sets it{split}"
     scale = tcp.get("window_scale", True)
     if scale is not True:
         shown = "false" if scale is False else scale
-        return f"tcp.window_scale ({shown}) or tcp.receive_buffer_max sets it"
+        return f"tcp.window_scale ({shown}) or tcp.receive_buffer_max sets it{split}"
     return (
         f"tcp.receive_buffer_max ({tcp.get('receive_buffer_max')}) sets it, or tcp.receive_window_max"
+        f"{split}"
     )
 
 
