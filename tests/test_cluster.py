@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -23,7 +24,9 @@ from celltcp.campaign import run as campaign
 from celltcp.engines import engine
 from celltcp.pcap.judge import judge
 from celltcp.pcap.judge_cases import CASES
-from conftest import Celltcp
+
+if TYPE_CHECKING:
+    from conftest import Celltcp
 
 
 class Processes:
