@@ -224,6 +224,8 @@ fn every_segment_and_stall_of_a_video_is_recorded_over_any_number_of_connections
         assert_eq!(segments, [20; 3], "{connections}");
         assert_eq!(count("stall_s") as f64, figure(&tables, "stalls").unwrap());
         assert!((figure(&tables, "watched_s").unwrap() - 60.0).abs() < 1e-6);
-        assert_eq!(tables.flows.len(), connections);
+        // An abandoned segment is requested again on a new connection.
+        let abandoned = figure(&tables, "abandoned").unwrap();
+        assert_eq!(tables.flows.len() as f64, connections as f64 + abandoned);
     }
 }

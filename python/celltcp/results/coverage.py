@@ -5,14 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from celltcp.results import Results
 
 #: Columns that identify a connection.
 CONNECTION = ["run", "cca", "flow"]
 
 
-def uncovered(results: Results) -> list[str]:
-    """Returns a warning for each flow of which nothing arrived because its UE found no cell."""
+def lost_connections(results: Results) -> pd.DataFrame:
+    """Returns the rows of `flows` of which nothing arrived because their UE found no cell.
+
+    `t_ns` is the time of the first radio link failure.
+    """
     flows = results.tables["flows"].to_pandas()
     events = results.tables["events"].to_pandas()
     failures = events[events["kind"] == "radio-link-failure"]
@@ -23,7 +28,13 @@ def uncovered(results: Results) -> list[str]:
     recovered = silent.merge(
         back[CONNECTION].drop_duplicates(), on=CONNECTION, how="left", indicator=True
     )
-    lost = silent[(recovered["_merge"] == "left_only").to_numpy()]
+    return silent[(recovered["_merge"] == "left_only").to_numpy()]
+
+
+def uncovered(results: Results) -> list[str]:
+    """Returns a warning for each flow of which nothing arrived because its UE found no cell."""
+    flows = results.tables["flows"].to_pandas()
+    lost = lost_connections(results)
     warnings = []
     for (cca, name, ue), group in lost.groupby(["cca", "name", "ue"], sort=False):
         runs = flows[(flows["cca"] == cca) & (flows["name"] == name)]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from celltcp._core import CelltcpError, in_unit
 from celltcp.labels import counted, labels
+from celltcp.results.coverage import CONNECTION, lost_connections
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,12 +17,17 @@ if TYPE_CHECKING:
 
 
 def without_delivery(results: Results) -> list[str]:
-    """Returns a warning for flows that delivered nothing in some runs, and why."""
+    """Returns a warning for flows that delivered nothing in some runs, and why.
+
+    Flows whose UE found no cell are left out: `uncovered` tells of them.
+    """
     flows: pd.DataFrame = results.tables["flows"].to_pandas()
     runs = results.tables["runs"].select(["run", "cca"]).to_pandas()
     flows = flows.merge(runs.rename(columns={"cca": "lineup"}), on="run")
     flows["bytes_of_flow"] = flows.groupby(["run", "name"], observed=True)["bytes"].transform("sum")
-    empty = flows[flows["bytes_of_flow"] == 0]
+    lost = lost_connections(results)[CONNECTION].drop_duplicates()
+    found = flows.merge(lost, on=CONNECTION, how="left", indicator=True)["_merge"] == "left_only"
+    empty = flows[(flows["bytes_of_flow"] == 0) & found.to_numpy()]
     if empty.empty:
         return []
     empty = empty.assign(reason=[_reason(row, results.about) for row in empty.to_dict("records")])

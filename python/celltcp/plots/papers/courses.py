@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 #: Most times the goodput that a capacity is drawn: a larger one would leave no room for the lines.
 _ROOM = 6.0
 
+#: Capacities whose means differ by at most this factor are the same.
+_SAME = 1.05
+
 #: Most points of a line over time, and points over the way.
 _MOST_POINTS, _STEPS = 120, 40
 
@@ -54,7 +57,8 @@ def _draw_time(name: str, rows: Sequence[Row], legend: bool, axes: Axes) -> None
         times = (means.index.to_numpy() + 0.5) * step
         if place == 0 and row.theirs.quantity == "goodput":
             capacity = slots.groupby(places)["capacity_mbps"].mean()
-            if capacity.mean() < _ROOM * max(each.here.mean for each in rows):
+            most = max(each.here.mean for each in rows)
+            if _same_capacity(rows) and capacity.mean() < _ROOM * most:
                 shade_capacity(axes, times, capacity.to_numpy())
         cca = row.theirs.cca
         axes.plot(times, means.to_numpy(), color=shades[cca], ls=line(cca), lw=1.0, label=cca_name(cca))
@@ -65,6 +69,16 @@ def _draw_time(name: str, rows: Sequence[Row], legend: bool, axes: Axes) -> None
     axes.set_title(heading(first.scenario, name), fontsize=9)
     if legend:
         axes.legend(fontsize="x-small", frameon=True, framealpha=0.8, edgecolor="none", borderpad=0.2)
+
+
+def _same_capacity(rows: Sequence[Row]) -> bool:
+    """Whether all rows have the same capacity.
+
+    In a cell with other users the share of a UE depends on the CCA of its flow. No one area stands for
+    all of them then.
+    """
+    means = [float(row.source.slots_of(_whole(row))["capacity_mbps"].mean()) for row in rows]
+    return max(means) <= _SAME * min(means)
 
 
 def position_panels(found: Outcome) -> list[Panel]:
