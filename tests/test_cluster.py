@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
@@ -139,7 +140,9 @@ def test_what_an_interrupted_command_has_finished_is_used_when_it_goes_on(
     command = ("compare", "drive", "--cca", "cubic,bbr", "--runs", "60", "--duration", "60s")
     program = str(Path(sys.executable).with_name("celltcp"))
     there = [program, *command, "--cluster", cluster.address, "--out", "there"]
-    going = subprocess.Popen(there, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    # A shell lets what it runs in the background ignore interrupts, and so would the command.
+    restore = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    going = subprocess.Popen(there, cwd=tmp_path, stderr=subprocess.PIPE, text=True, preexec_fn=restore)
     _until(lambda: bool(_parts(tmp_path / "there")))
     going.send_signal(signal.SIGINT)
     _, told = going.communicate(timeout=60)
