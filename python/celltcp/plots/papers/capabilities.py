@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from matplotlib.transforms import Bbox
 
 from celltcp.papers.capabilities import NOT_AVAILABLE, Capabilities, Word, capabilities
-from celltcp.plots.papers.panel import Panel
+from celltcp.plots.papers.panel import Panel, heading
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,7 +39,7 @@ def _draw(name: str, known: Capabilities, axes: Axes) -> None:
     table.auto_set_font_size(False)
     table.set_fontsize(7.5)
     axes.axis("off")
-    axes.set_title(f"{name}, measured; in brackets the publication where it differs", fontsize=9)
+    axes.set_title(heading(name, "measured; in brackets the publication where it differs"), fontsize=9)
 
 
 def _text(word: Word) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from celltcp.papers.quantities.splits import SEGMENT_KB, legs_of, without_middlebox
-from celltcp.plots.papers.panel import Panel
+from celltcp.plots.papers.panel import Panel, heading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -122,5 +122,5 @@ def _draw(name: str, rows: list[Row], number: int, axes: Axes) -> None:
     axes.set_xlabel("time, s")
     axes.set_ylabel(panel.axis)
     axes.set_ylim(bottom=0)
-    axes.set_title(f"{name}: {rows[0].theirs.scenario}", fontsize=9)
+    axes.set_title(heading(rows[0].theirs.scenario, name), fontsize=9)
     axes.legend(fontsize="x-small")
