@@ -352,4 +352,6 @@ impl Sender {
 }
 
 #[cfg(test)]
+mod started;
+#[cfg(test)]
 mod tests;

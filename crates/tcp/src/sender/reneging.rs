@@ -27,24 +27,15 @@ impl Sender {
 mod tests {
     use super::*;
     use crate::config::TcpConfig;
+    use crate::sender::started::{FIRST, started};
     use crate::sender::{AckInput, Ending};
-    use cca::{CaState, Congestion, Window, cca_by_name};
-    use units::random::{Purpose, Stream};
+    use cca::CaState;
 
-    const FIRST: u64 = 1_000;
     const MSS: u64 = 1_448;
 
     /// Returns a sender with ten segments out over a path with that RTT.
     fn ten_out(rtt: Duration) -> (Sender, Instant) {
-        let config = TcpConfig::default();
-        let draws = Stream::new(1, Purpose::CongestionControl, 0);
-        let window = Window::new(config.mss, 10, draws);
-        let reno = cca_by_name("reno").expect("a CCA of ours");
-        let mut sender = Sender::new(config, Congestion::new(window, reno), FIRST);
-        let start = Instant::ZERO + rtt;
-        sender.establish(start, Some(rtt), 1 << 20);
-        sender.write(start, 10 * MSS, Ending::Message);
-        assert_eq!(sender.in_flight(), 10);
+        let (mut sender, start) = started(TcpConfig::default(), rtt, 10 * MSS);
         sender.out.clear();
         (sender, start + rtt)
     }

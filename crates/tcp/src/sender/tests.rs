@@ -1,25 +1,15 @@
 //! Tests of single rules of the sender, each with the function of Linux or the RFC that it follows.
 
-use units::random::{Purpose, Stream};
-
+use super::started::{FIRST, started};
 use super::*;
-use cca::{CaState, Window, cca_by_name};
+use cca::CaState;
 
-const FIRST: u64 = 1_000;
 const MSS: u64 = 1_448;
 const RTT: Duration = Duration::from_millis(50);
 
 /// Returns a sender with ten segments out, and the time a round trip later.
 fn ten_out() -> (Sender, Instant) {
-    let config = TcpConfig::default();
-    let draws = Stream::new(1, Purpose::CongestionControl, 0);
-    let window = Window::new(config.mss, 10, draws);
-    let reno = cca_by_name("reno").expect("a CCA of ours");
-    let mut sender = Sender::new(config, Congestion::new(window, reno), FIRST);
-    let start = Instant::ZERO + RTT;
-    sender.establish(start, Some(RTT), 1 << 20);
-    sender.write(start, 10 * MSS, Ending::Message);
-    assert_eq!(sender.in_flight(), 10);
+    let (mut sender, start) = started(TcpConfig::default(), RTT, 10 * MSS);
     sender.out.clear();
     (sender, start + RTT)
 }

@@ -1,25 +1,17 @@
 //! Tests of time-outs of an other end that has withdrawn its window.
 
-use units::random::{Purpose, Stream};
 use units::{Duration, Instant};
 
 use crate::config::TcpConfig;
-use crate::sender::{AckInput, Ending, Sender};
-use cca::{CaState, Congestion, Window, cca_by_name};
+use crate::sender::started::{FIRST, started};
+use crate::sender::{AckInput, Sender};
+use cca::CaState;
 
-const FIRST: u64 = 1_000;
 const RTT: Duration = Duration::from_millis(50);
 
 /// Returns a sender with ten segments out whose other end has withdrawn its window, and the time.
 fn withdrawn(config: TcpConfig) -> (Sender, Instant) {
-    let draws = Stream::new(1, Purpose::CongestionControl, 0);
-    let window = Window::new(config.mss, 10, draws);
-    let reno = cca_by_name("reno").expect("a CCA of ours");
-    let mut sender = Sender::new(config, Congestion::new(window, reno), FIRST);
-    let start = Instant::ZERO + RTT;
-    sender.establish(start, Some(RTT), 1 << 20);
-    sender.write(start, 1 << 20, Ending::Message);
-    assert_eq!(sender.in_flight(), 10);
+    let (mut sender, start) = started(config, RTT, 1 << 20);
     let now = start + RTT;
     closed_window(&mut sender, now, FIRST + 1);
     sender.out.clear();

@@ -1,27 +1,18 @@
 //! Tests of the scoreboard after a time-out that F-RTO undoes.
 
-use units::random::{Purpose, Stream};
 use units::{Duration, Instant};
 
 use crate::config::TcpConfig;
-use crate::sender::{AckInput, Ending, Sender};
-use cca::{CaState, Congestion, Window, cca_by_name};
+use crate::sender::started::{FIRST, started};
+use crate::sender::{AckInput, Sender};
+use cca::CaState;
 
-const FIRST: u64 = 1_000;
 const MSS: u64 = 1_448;
 const RTT: Duration = Duration::from_millis(50);
 
 /// Returns a sender whose ten segments have timed out at the returned time: the first one is repeated.
 fn timed_out() -> (Sender, Instant) {
-    let config = TcpConfig::default();
-    let draws = Stream::new(1, Purpose::CongestionControl, 0);
-    let window = Window::new(config.mss, 10, draws);
-    let reno = cca_by_name("reno").expect("a CCA of ours");
-    let mut sender = Sender::new(config, Congestion::new(window, reno), FIRST);
-    let start = Instant::ZERO + RTT;
-    sender.establish(start, Some(RTT), 1 << 20);
-    sender.write(start, 1 << 20, Ending::Message);
-    assert_eq!(sender.in_flight(), 10);
+    let (mut sender, start) = started(TcpConfig::default(), RTT, 1 << 20);
     let mut now = start;
     while sender.congestion.window.state != CaState::Loss {
         now = sender.deadline();
