@@ -362,7 +362,7 @@ fn in_between(is_before: bool, later: u32) -> Script {
     script
 }
 
-/// What fills a gap has its row already; the receiver reports it after later segments as well.
+/// A segment that fills a gap has its row already; the receiver reports it after later segments as well.
 #[test]
 fn a_loss_before_the_capture_is_told_once() {
     let mut script = in_between(true, 6);

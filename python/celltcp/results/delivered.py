@@ -25,11 +25,12 @@ def without_delivery(results: Results) -> list[str]:
     runs = results.tables["runs"].select(["run", "cca"]).to_pandas()
     flows = flows.merge(runs.rename(columns={"cca": "lineup"}), on="run")
     flows["bytes_of_flow"] = flows.groupby(["run", "name"], observed=True)["bytes"].transform("sum")
-    lost = lost_connections(results)[CONNECTION].drop_duplicates()
-    found = flows.merge(lost, on=CONNECTION, how="left", indicator=True)["_merge"] == "left_only"
-    empty = flows[(flows["bytes_of_flow"] == 0) & found.to_numpy()]
+    empty = flows[flows["bytes_of_flow"] == 0]
     if empty.empty:
         return []
+    lost = lost_connections(results)[CONNECTION].drop_duplicates()
+    found = empty.merge(lost, on=CONNECTION, how="left", indicator=True)["_merge"] == "left_only"
+    empty = empty[found.to_numpy()]
     empty = empty.assign(reason=[_reason(row, results.about) for row in empty.to_dict("records")])
     told: dict[tuple[str, str, str], list[str]] = {}
     for (lineup, name), mine in empty.groupby(["lineup", "name"], observed=True, sort=False):
