@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tcp::{Tcp, TcpConfig, WindowScale};
+use tcp::{Tcp, TcpConfig, Timers, WindowScale};
 use units::{Bytes, Duration};
 
 /// Settings that have a meaning for the native TCP, with the defaults of Linux.
@@ -224,6 +224,7 @@ impl Settings {
             receive_buffer_initial: receive_buffer.unwrap_or(rmem),
             // packetdrill's device is a TUN device.
             card_counts: false,
+            timers: Timers::Exact,
             send_buffer_initial: wmem,
             sack: self.number("tcp_sack") != 0,
             reordering: self.number("tcp_reordering") as u32,

@@ -3,6 +3,7 @@
 use units::{Bytes, Duration, Rate};
 
 use crate::settings::Tcp;
+use crate::wheel::Timers;
 
 /// Configuration of one end of a connection; the defaults are those of Linux on Ethernet.
 #[derive(Clone, Debug)]
@@ -49,6 +50,8 @@ pub struct TcpConfig {
     pub retries: u32,
     /// Time without an acknowledgement before the connection is given up (`TCP_USER_TIMEOUT`).
     pub user_timeout: Option<Duration>,
+    /// End of timers.
+    pub timers: Timers,
 }
 
 impl TcpConfig {
@@ -89,6 +92,7 @@ impl TcpConfig {
             synack_retries: 5,
             retries: 15,
             user_timeout: None,
+            timers: Timers::Wheel,
             settings,
         }
     }

@@ -8,6 +8,7 @@ pub mod segment;
 mod sender;
 mod sequence;
 mod settings;
+mod wheel;
 
 pub use config::TcpConfig;
 pub use connection::{Connection, Failure, Info, State};
@@ -16,3 +17,4 @@ pub use segment::{Ecn, FarAck, Flags, SackBlocks, Segment};
 pub use sender::Ending;
 pub use sequence::Unwrapper;
 pub use settings::{Tcp, Tso, WindowScale};
+pub use wheel::Timers;

@@ -11,6 +11,7 @@ use units::{Duration, Instant};
 
 use crate::config::TcpConfig;
 use crate::segment::{Flags, SackBlocks, Segment};
+use crate::wheel::Timers;
 use echo::Echo;
 pub(crate) use echo::EchoMode;
 use reassembly::REPORTED_BLOCKS;
@@ -78,6 +79,7 @@ pub(crate) struct Receiver {
     srtt: Duration,
     rto: Duration,
     min_rto: Duration,
+    timers: Timers,
     echo: Echo,
 }
 
@@ -126,6 +128,7 @@ impl Receiver {
             srtt: Duration::ZERO,
             rto: config.initial_rto,
             min_rto: config.settings.min_rto,
+            timers: config.timers,
             echo: Echo::default(),
         }
     }

@@ -1,7 +1,7 @@
 //! Repeated requests: what a listening end does when the SYN arrives again before the handshake is complete.
 
 use cca::{Congestion, Window, cca_by_name};
-use tcp::{Connection, Failure, Flags, Segment, State, TcpConfig};
+use tcp::{Connection, Failure, Flags, Segment, State, TcpConfig, Timers};
 use units::random::{Purpose, Stream};
 use units::{Duration, Instant};
 
@@ -24,7 +24,11 @@ fn answering() -> Connection {
     let draws = Stream::new(1, Purpose::CongestionControl, 0);
     let cca = cca_by_name("reno").expect("a CCA of ours");
     let congestion = Congestion::new(Window::new(1_448, 10, draws), cca);
-    let mut socket = Connection::new(TcpConfig::default(), congestion, 5_000, 0);
+    let config = TcpConfig {
+        timers: Timers::Exact,
+        ..TcpConfig::default()
+    };
+    let mut socket = Connection::new(config, congestion, 5_000, 0);
     socket.listen();
     socket.on_segment(Instant::ZERO, &request());
     assert_eq!(answers(&mut socket), 1);

@@ -5,7 +5,7 @@ mod pipe;
 use cca::cca_by_name;
 use pipe::Pipe;
 use proptest::prelude::*;
-use tcp::TcpConfig;
+use tcp::{TcpConfig, Timers};
 use units::random::{Purpose, Stream};
 use units::{Bytes, Duration, Instant};
 
@@ -52,6 +52,7 @@ fn the_window_closes_when_nobody_reads() {
 fn a_closed_window_is_probed_at_doubling_intervals() {
     let config = TcpConfig {
         max_rto: Duration::from_secs(10),
+        timers: Timers::Exact,
         ..small()
     };
     let mut pipe = pipe(config, 1_000_000);

@@ -137,7 +137,7 @@ impl Connection {
         self.push_handshake(now);
         self.handshake_sent = now;
         self.handshake_tries += 1;
-        self.handshake_at = now + self.handshake_timeout();
+        self.handshake_at = self.config.timers.end(now, self.handshake_timeout());
     }
 
     /// Returns the time-out of the SYN or SYN-ACK after the tries so far.
@@ -161,7 +161,7 @@ impl Connection {
         }
         self.answer_repeated = true;
         self.push_handshake(now);
-        self.handshake_at = now + self.handshake_timeout();
+        self.handshake_at = self.config.timers.end(now, self.handshake_timeout());
     }
 
     /// Puts the SYN or SYN-ACK on the wire.

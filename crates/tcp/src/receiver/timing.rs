@@ -79,10 +79,10 @@ impl Receiver {
     /// `tcp_send_delayed_ack`).
     pub(super) fn delay_ack(&mut self, now: Instant) {
         let delay = self.ack_delay();
-        if self.delayed_at <= now + delay / 4 {
+        if self.delayed_at <= self.timers.end(now, delay / 4) {
             self.ack_now = true;
         } else {
-            self.delayed_at = self.delayed_at.min(now + delay);
+            self.delayed_at = self.delayed_at.min(self.timers.end(now, delay));
         }
     }
 

@@ -336,6 +336,7 @@ impl Sender {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Timers;
     use crate::config::TcpConfig;
     use crate::sender::Ending;
     use cca::{Congestion, Window, cca_by_name};
@@ -346,7 +347,10 @@ mod tests {
 
     /// Returns a sender with ten segments outstanding, and the time.
     fn ten_out() -> (Sender, Instant) {
-        let config = TcpConfig::default();
+        let config = TcpConfig {
+            timers: Timers::Exact,
+            ..TcpConfig::default()
+        };
         let draws = Stream::new(1, Purpose::CongestionControl, 0);
         let window = Window::new(config.mss, config.settings.initial_window, draws);
         let built = cca_by_name("reno").expect("a CCA of ours");

@@ -29,7 +29,6 @@ mod tlp;
 mod transmit;
 mod undo;
 mod usage;
-mod wheel;
 
 use std::collections::VecDeque;
 

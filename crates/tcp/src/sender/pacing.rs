@@ -4,6 +4,7 @@ use units::{Bytes, Duration, Instant};
 
 use super::Sender;
 use super::rtt::micros_between;
+use crate::wheel;
 use cca::CaState;
 
 /// Largest burst to a device (`sk_gso_max_size`: 64 KiB less room for the headers), bytes.
@@ -68,10 +69,10 @@ impl Sender {
         self.config.settings.pacing || self.congestion.window.paced
     }
 
-    /// Returns the time until pacing releases the next burst.
+    /// Returns the time until pacing releases the next burst, in whole ticks of a timer.
     pub(super) fn pacing_delay(&self, now: Instant) -> Duration {
         if self.is_paced() {
-            self.pacer.next.saturating_since(now)
+            wheel::whole_ticks(self.pacer.next.saturating_since(now))
         } else {
             Duration::ZERO
         }

@@ -6,7 +6,7 @@ use super::loss::INITIAL_REORDERING;
 use super::rtt::micros_between;
 use super::scoreboard::Sent;
 use super::timers::TIMEOUT_MIN;
-use super::{AckEffects, Sender, wheel};
+use super::{AckEffects, Sender};
 use cca::CaState;
 
 /// Recoveries for which a widened reordering window lasts (RFC 8985 §6.2 step 4).
@@ -138,7 +138,7 @@ impl Sender {
         if let Some(wait) = wait {
             effects.timer_is_due = false;
             let wait = (wait + TIMEOUT_MIN).min(self.rto());
-            self.timer.set_reordering(wheel::end(now, wait));
+            self.wait_for_reordering(now, wait);
         }
     }
 

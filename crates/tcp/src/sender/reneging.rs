@@ -26,6 +26,7 @@ impl Sender {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Timers;
     use crate::config::TcpConfig;
     use crate::sender::started::{FIRST, started};
     use crate::sender::{AckInput, Ending};
@@ -35,7 +36,11 @@ mod tests {
 
     /// Returns a sender with ten segments out over a path with that RTT.
     fn ten_out(rtt: Duration) -> (Sender, Instant) {
-        let (mut sender, start) = started(TcpConfig::default(), rtt, 10 * MSS);
+        let config = TcpConfig {
+            timers: Timers::Exact,
+            ..TcpConfig::default()
+        };
+        let (mut sender, start) = started(config, rtt, 10 * MSS);
         sender.out.clear();
         (sender, start + rtt)
     }

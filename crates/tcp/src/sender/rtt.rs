@@ -3,6 +3,8 @@
 
 use units::{Duration, Instant};
 
+use crate::wheel;
+
 /// Time for which a lowest RTT counts (`tcp_min_rtt_wlen`).
 const MIN_RTT_WINDOW: Duration = Duration::from_secs(300);
 
@@ -105,7 +107,7 @@ impl RttEstimator {
                 self.round_deviation = self.min_rto;
             }
         }
-        self.rto = (self.srtt + self.variance).min(self.max_rto);
+        self.rto = wheel::up_to_tick(self.srtt + self.variance).min(self.max_rto);
     }
 
     /// Adds a sample of the lowest RTT.

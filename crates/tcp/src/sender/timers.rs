@@ -39,20 +39,6 @@ impl Default for Timer {
 }
 
 impl Timer {
-    pub(super) fn set_reordering(&mut self, at: Instant) {
-        *self = Self {
-            waits: Waits::Reordering,
-            at,
-        };
-    }
-
-    pub(super) fn set_probe(&mut self, at: Instant) {
-        *self = Self {
-            waits: Waits::Probe,
-            at,
-        };
-    }
-
     fn clear(&mut self) {
         *self = Self::default();
     }
@@ -104,6 +90,22 @@ impl Sender {
         })
     }
 
+    /// Starts the timer instead of the present one.
+    fn start_timer(&mut self, waits: Waits, now: Instant, wait: Duration) {
+        let at = self.config.timers.end(now, wait);
+        self.timer = Timer { waits, at };
+    }
+
+    /// Waits for the end of a reordering window.
+    pub(super) fn wait_for_reordering(&mut self, now: Instant, wait: Duration) {
+        self.start_timer(Waits::Reordering, now, wait);
+    }
+
+    /// Waits before a tail loss probe.
+    pub(super) fn wait_for_probe(&mut self, now: Instant, wait: Duration) {
+        self.start_timer(Waits::Probe, now, wait);
+    }
+
     /// Starts the retransmission timer instead of the present timer. After another timer it runs only for the
     /// rest of the time-out of the head (the kernel's `tcp_rearm_rto`).
     pub(super) fn rearm_retransmission(&mut self, now: Instant) {
@@ -131,10 +133,7 @@ impl Sender {
     }
 
     fn wait_for_retransmission(&mut self, now: Instant, wait: Duration) {
-        self.timer = Timer {
-            waits: Waits::Retransmission,
-            at: now + wait,
-        };
+        self.start_timer(Waits::Retransmission, now, wait);
     }
 
     /// Has the retransmission time-out come after `wait`.
@@ -222,10 +221,7 @@ impl Sender {
     pub(super) fn ensure_zero_window_probe(&mut self, now: Instant) {
         if self.timer.waits == Waits::Nothing && self.board.packets_out() == 0 && self.has_unsent()
         {
-            self.timer = Timer {
-                waits: Waits::ZeroWindow,
-                at: now + self.rto(),
-            };
+            self.start_timer(Waits::ZeroWindow, now, self.rto());
         }
     }
 
@@ -249,10 +245,7 @@ impl Sender {
         // One byte below the window: the receiver must answer (RFC 9293 §3.8.6.1).
         self.push_probe_of_window(now);
         self.backoff += 1;
-        self.timer = Timer {
-            waits: Waits::ZeroWindow,
-            at: now + self.rto(),
-        };
+        self.start_timer(Waits::ZeroWindow, now, self.rto());
     }
 
     /// Handles an ACK while nothing was in flight: the window may have opened (the kernel's `tcp_ack_probe`).

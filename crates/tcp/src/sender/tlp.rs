@@ -62,7 +62,7 @@ impl Sender {
         if !time_out.is_zero() {
             wait = wait.min(time_out);
         }
-        self.timer.set_probe(now + wait + self.pacing_delay(now));
+        self.wait_for_probe(now, wait + self.pacing_delay(now));
         true
     }
 

@@ -1,7 +1,8 @@
-//! Tests of time-outs of an other end that has withdrawn its window.
+//! Tests of time-outs: their ticks, and those of an other end that has withdrawn its window.
 
 use units::{Duration, Instant};
 
+use crate::Timers;
 use crate::config::TcpConfig;
 use crate::sender::started::{FIRST, started};
 use crate::sender::{AckInput, Sender};
@@ -52,7 +53,11 @@ fn repetitions(sender: &mut Sender, times: usize) -> Vec<Instant> {
 /// backs off, but is no time-out.
 #[test]
 fn a_repetition_into_a_withdrawn_window_is_no_time_out() {
-    let (mut sender, _) = withdrawn(TcpConfig::default());
+    let config = TcpConfig {
+        timers: Timers::Exact,
+        ..TcpConfig::default()
+    };
+    let (mut sender, _) = withdrawn(config);
     let seen = repetitions(&mut sender, 4);
     let waits: Vec<_> = seen.windows(2).map(|two| two[1] - two[0]).collect();
     assert_eq!(waits[1], waits[0] * 2);
@@ -100,4 +105,30 @@ fn a_withdrawn_window_is_given_up_at_the_time_out_of_the_application() {
     }
     assert!(sender.has_given_up());
     assert!(now > heard + limit / 2, "{now:?}");
+}
+
+/// Linux `calc_wheel_index`: a time-out ends on a tick of the timer wheel after its wait, a doubled one of 504 ms or more
+/// on a tick of 64 ms.
+#[test]
+fn a_time_out_ends_on_a_tick_of_the_wheel() {
+    let rtt = Duration::from_millis(137);
+    let (mut sender, start) = started(TcpConfig::default(), rtt, 1 << 20);
+    sender.out.clear();
+    let probe = sender.deadline();
+    assert!(probe > start + rtt);
+    sender.on_deadline(probe);
+    let mut set = probe;
+    for tick in [8, 64, 64] {
+        let wait = sender.rto();
+        let due = sender.deadline();
+        let late = due - set;
+        assert!(late > wait, "{late:?} is not after {wait:?}");
+        assert!(
+            late <= wait + Duration::from_millis(tick),
+            "{late:?} is too late for {wait:?}"
+        );
+        assert_eq!((due.since_start().as_millis() + 32) % tick, 0);
+        sender.on_deadline(due);
+        set = due;
+    }
 }
