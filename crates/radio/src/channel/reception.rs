@@ -32,6 +32,8 @@ struct Latest {
     period: Option<u64>,
     place: Position,
     powers_mw: Vec<f64>,
+    /// Gains from the cells, where they have been asked for.
+    gain_db: Vec<Option<f64>>,
     /// Noise and interference by group.
     disturbance: Vec<f32>,
     scratch: Vec<f32>,
@@ -63,6 +65,7 @@ impl Reception {
                 period: None,
                 place: Position::default(),
                 powers_mw: vec![0.0; cells],
+                gain_db: vec![None; cells],
                 disturbance: vec![0.0; grid.groups()],
                 scratch: vec![0.0; grid.groups()],
             }),
@@ -85,8 +88,14 @@ impl Reception {
     /// Returns the gain from `cell` to the UE without fast fading, antennas included, in dB. It is the same in the
     /// other direction.
     pub(crate) fn gain_db(&self, at: Instant, cell: usize) -> f64 {
-        let sent = self.deployment.cells()[cell].power.dbm();
-        Decibel::from_linear(self.powers(at).powers_mw[cell]).get() - sent
+        let mut latest = self.powers(at);
+        let (found, power_mw) = (latest.gain_db[cell], latest.powers_mw[cell]);
+        found.unwrap_or_else(|| {
+            let sent = self.deployment.cells()[cell].power.dbm();
+            let gain = Decibel::from_linear(power_mw).get() - sent;
+            latest.gain_db[cell] = Some(gain);
+            gain
+        })
     }
 
     /// Returns the RSRQ of `cell` without fast fading, in dB: PRBs times RSRP over all received power, where each
@@ -179,6 +188,7 @@ impl Reception {
             let place = self.way.at(Instant::from_nanos(period * length));
             if latest.period.is_none() || latest.place != place {
                 self.deployment.powers_mw(&place, &mut latest.powers_mw);
+                latest.gain_db.fill(None);
                 latest.place = place;
             }
             latest.period = Some(period);

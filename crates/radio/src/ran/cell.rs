@@ -26,6 +26,8 @@ pub(super) struct CellState {
     pub(super) demands: Vec<Demand>,
     pub(super) rates: Vec<f32>,
     pub(super) assignment: Vec<u16>,
+    /// Groups that each member has been given, a bit each, and their resource blocks.
+    pub(super) shares: Vec<(u64, u32)>,
 }
 
 impl CellState {
@@ -43,6 +45,7 @@ impl CellState {
             demands: Vec::new(),
             rates: Vec::new(),
             assignment: vec![0; groups.len()],
+            shares: Vec::new(),
         }
     }
 

@@ -50,15 +50,24 @@ pub(super) fn schedule(
     for member in &cell.members {
         let user = member.map(|user| &mut users[user as usize]);
         let demand = user.map_or_else(Demand::default, |user| {
-            let rate = |mcs: u8| formats.get(mcs, whole).bits as f32 / whole as f32;
-            match (user.scheme(tti, whole, config), subbands) {
-                (Some((_, mcs)), None) => cell.rates.push(rate(mcs)),
-                (Some(_), Some(_)) => {
-                    push_subband_rates(user, (tti, formats), config, &mut cell.rates)
+            // The rate is that of before the feedback which the demand takes in.
+            let offset_db = user.offset_db();
+            let demand = demand(user, tti, now);
+            // Nobody asks for the rate of a user without data.
+            if demand.available {
+                let rate = |mcs: u8| formats.get(mcs, whole).bits as f32 / whole as f32;
+                match (user.scheme_with(tti, whole, config, offset_db), subbands) {
+                    (Some((_, mcs)), None) => cell.rates.push(rate(mcs)),
+                    (Some(_), Some(_)) => push_subband_rates(
+                        user,
+                        (tti, formats),
+                        (config, offset_db),
+                        &mut cell.rates,
+                    ),
+                    (None, _) => {}
                 }
-                (None, _) => {}
             }
-            demand(user, tti, now)
+            demand
         });
         // One rate, or one for each group, whether or not there is a report.
         let count = cell.demands.len() + 1;
@@ -84,21 +93,21 @@ pub(super) fn schedule(
     };
     cell.scheduler
         .assign(&cell.demands, rates, place, &mut cell.assignment);
+    cell.shares.clear();
+    cell.shares.resize(cell.members.len(), (0, 0));
+    for (group, &owner) in cell.assignment.iter().enumerate() {
+        if owner != UNUSED {
+            let (mask, prbs) = &mut cell.shares[usize::from(owner)];
+            *mask |= 1 << group;
+            *prbs += u32::from(config.air.group_prbs[group]);
+        }
+    }
     let mut used = 0;
     for index in 0..cell.members.len() {
-        let Some(id) = cell.members[index] else {
+        let (mask, prbs) = cell.shares[index];
+        let Some(id) = cell.members[index].filter(|_| mask != 0) else {
             continue;
         };
-        let (mut mask, mut prbs) = (0_u64, 0_u32);
-        for (group, &owner) in cell.assignment.iter().enumerate() {
-            if owner == index as u16 && owner != UNUSED {
-                mask |= 1 << group;
-                prbs += u32::from(config.air.group_prbs[group]);
-            }
-        }
-        if mask == 0 {
-            continue;
-        }
         let user = &mut users[id as usize];
         let process = match user.down.retransmission(tti) {
             Some(process) => Some(process),
@@ -190,12 +199,11 @@ fn demand(user: &mut UserState, tti: u64, now: Instant) -> Demand {
 fn push_subband_rates(
     user: &mut UserState,
     (tti, formats): (u64, &Formats),
-    config: &RanConfig,
+    (config, offset): (&RanConfig, f64),
     rates: &mut Vec<f32>,
 ) {
     let whole = config.air.prbs();
     let margin = config.radio.downlink.margin.get();
-    let offset = user.outer_loop.map_or(0.0, |outer| outer.offset_db());
     let Some(report) = user.reporter.latest(tti) else {
         return;
     };

@@ -1,12 +1,14 @@
 //! The radio access network at work, one TTI after the other.
 
+use std::sync::Arc;
+
 use units::{Bytes, Instant};
 
 use super::bearer::Fate;
 use super::cell::CellState;
 use super::downlink::{self, Sending};
 use super::report::{BlockRecord, ConnectionEvent, ControlRecord, TtiRecord};
-use super::user::UserState;
+use super::user::{UserState, uplink_noise_dbm};
 use super::{Direction, RadioHints, RanConfig, UserId, connection, uplink};
 use crate::phy::{Modulation, effective_sinr_mi};
 
@@ -53,9 +55,10 @@ impl Ran {
         let mut cells: Vec<_> = (0..config.cells())
             .map(|_| CellState::new(&config))
             .collect();
+        let noise = uplink_noise_dbm(&config);
         let users: Vec<_> = (0..)
             .zip(&config.users)
-            .map(|(id, user)| UserState::new(&config, id, user, seed))
+            .map(|(id, user)| UserState::new(&config, id, user, seed, Arc::clone(&noise)))
             .collect();
         for user in &users {
             cells[user.mobility.serving() as usize].join(user.id);

@@ -85,20 +85,23 @@ pub(super) fn run(
         if !user.mobility.is_connected() {
             continue;
         }
-        let granted = |process: usize| user.granted.iter().any(|other| other.process == process);
-        let Some(process) = user.up.idle_processes().find(|process| !granted(*process)) else {
-            continue;
-        };
         let wanted = if configured {
             user.bearer.available(Direction::Up, now)
         } else {
             user.ledger.wanted().max(unasked(user, config, tti))
         };
+        if wanted == 0 {
+            continue;
+        }
+        let granted = |process: usize| user.granted.iter().any(|other| other.process == process);
+        let Some(process) = user.up.idle_processes().find(|process| !granted(*process)) else {
+            continue;
+        };
         let free = config.air.prbs().saturating_sub(cell.uplink_taken(target));
         let free = config.air.uplink_allocation(free);
         let busy = user.granted.iter().any(|granted| granted.at == target)
             || user.repeats.contains(&target);
-        if wanted == 0 || free == 0 || busy {
+        if free == 0 || busy {
             continue;
         }
         if !configured && !announce(&mut cell.control, user, config, tti) {

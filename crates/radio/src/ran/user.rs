@@ -1,6 +1,7 @@
 //! User: the state of one user, with its channel, its HARQ processes and its bearer.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use units::{Decibel, Instant};
 
@@ -110,6 +111,8 @@ pub(super) struct UserState {
     pub(super) prbs_now: [u16; 2],
     /// Latest answer: bytes that an uplink TTI carries at a SINR on so many resource blocks.
     uplink_bytes: Option<((u64, u32), f64)>,
+    /// Noise at the base station by the number of resource blocks.
+    uplink_noise_dbm: Arc<[f64]>,
     /// The error rate of a block over the whole carrier in this TTI, where it is known.
     pub(super) full_bler: Option<(u8, f64)>,
 }
@@ -158,8 +161,24 @@ fn down_chance(config: &RanConfig, seed: u64, id: UserId) -> Chance {
     chance
 }
 
+/// Returns the noise at the base station in dBm, by the number of resource blocks.
+pub(super) fn uplink_noise_dbm(config: &RanConfig) -> Arc<[f64]> {
+    let noise = |prbs: u32| {
+        let hz = f64::from(prbs) * config.air.grid.prb_hz();
+        thermal_noise_dbm(hz, config.radio.propagation.enb_noise_figure)
+    };
+    (0..=config.air.prbs()).map(noise).collect()
+}
+
 impl UserState {
-    pub(super) fn new(config: &RanConfig, id: UserId, user: &User, seed: u64) -> Self {
+    /// Returns user number `id`; `uplink_noise_dbm` is that of [`uplink_noise_dbm`], shared by all users.
+    pub(super) fn new(
+        config: &RanConfig,
+        id: UserId,
+        user: &User,
+        seed: u64,
+        uplink_noise_dbm: Arc<[f64]>,
+    ) -> Self {
         let air = &config.air;
         let downlink = &config.radio.downlink;
         let period = config.ttis(downlink.cqi_period).max(1) as u32;
@@ -211,6 +230,7 @@ impl UserState {
             capacity: Default::default(),
             prbs_now: [0; 2],
             uplink_bytes: None,
+            uplink_noise_dbm,
             full_bler: None,
         }
     }
@@ -310,17 +330,31 @@ impl UserState {
             Channel::Traced(_) => config.radio.uplink.sinr.get(),
             Channel::Placed(reception) => {
                 let cell = self.mobility.serving() as usize;
-                let hz = f64::from(prbs) * config.air.grid.prb_hz();
-                let noise = thermal_noise_dbm(hz, config.radio.propagation.enb_noise_figure);
+                let noise = self.uplink_noise_dbm[prbs as usize];
                 config.radio.uplink.power.dbm() + reception.gain_db(now, cell) - noise
             }
         }
     }
 
+    /// Returns the correction of the outer loop, in dB.
+    pub(super) fn offset_db(&self) -> f64 {
+        self.outer_loop.map_or(0.0, |outer| outer.offset_db())
+    }
+
     /// Returns the scheme for `prbs` resource blocks by the latest report on the whole carrier.
     pub(super) fn scheme(&mut self, tti: u64, prbs: u32, config: &RanConfig) -> Option<(u8, u8)> {
+        self.scheme_with(tti, prbs, config, self.offset_db())
+    }
+
+    /// Returns the scheme as [`Self::scheme`] does, with another correction.
+    pub(super) fn scheme_with(
+        &mut self,
+        tti: u64,
+        prbs: u32,
+        config: &RanConfig,
+        offset: f64,
+    ) -> Option<(u8, u8)> {
         let cqi = self.reporter.latest(tti)?.wideband;
-        let offset = self.outer_loop.map_or(0.0, |outer| outer.offset_db());
         let adaptation = &config.air.down.adaptation;
         let mcs = adaptation.mcs_of_cqi(cqi, prbs, offset - config.radio.downlink.margin.get())?;
         Some((cqi, mcs))

@@ -238,13 +238,22 @@ impl Scheduler {
         free: usize,
     ) {
         let groups = self.group_prbs.len();
+        let is_wideband = matches!(rates, Rates::Wideband(_));
+        let mut leader: Option<usize> = None;
         for (group, owner) in assignment.iter_mut().enumerate().skip(free) {
-            while let Some(user) = self.best(demands, rates, group) {
+            // With one rate for all groups, the best user stays the best one until it has enough.
+            let kept = leader.filter(|&user| is_wideband && self.wants_more(demands, user));
+            leader = kept.or_else(|| self.best(demands, rates, group));
+            while let Some(user) = leader {
                 if self.may_serve(user, place) {
                     *owner = user as u16;
                     self.give(user, group, rates, groups);
                     break;
                 }
+                leader = self.best(demands, rates, group);
+            }
+            if is_wideband && leader.is_none() {
+                return;
             }
         }
     }
