@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -153,7 +154,7 @@ def watch(
         seed: of the first run.
         duration: length of a run, such as `"600s"`.
         jobs: runs at a time; all cores unless given.
-        ladder: representations of the video.
+        ladder: representations of the video: a built-in ladder, or a file of segment sizes (`.json`).
         engine: `"native"` or `"kernel"`, a real Linux kernel in virtual time.
         kernel: version of the kernel; the newest that is built unless given.
         set: scenario fields to override, such as `flows.0.workload.max_buffer`.
@@ -191,9 +192,13 @@ def load_viewings(
     if not all(abrs) or len(set(abrs)) < len(abrs):
         raise CelltcpError(f"abr: {', '.join(abrs)!r} is wrong; allowed: names, each once")
     own = override_texts(settings.changes)
+    # A file counts from the working directory, wherever the scenarios are.
+    source = str(Path(ladder).resolve()) if ladder.endswith(".json") else ladder
     found = {}
     for each in abrs:
-        workload = f'flows.0.workload={{ kind = "video", abr = "{each}", ladder = "{ladder}" }}'
+        workload = (
+            f'flows.0.workload={{ kind = "video", abr = "{each}", ladder = {json.dumps(source)} }}'
+        )
         found[each] = load_all(scenarios, replace(settings, changes=[workload, *own]))
     return found
 

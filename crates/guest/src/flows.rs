@@ -40,10 +40,22 @@ impl Choice {
     }
 }
 
+/// Returns the workload of a flow, with its file if it names one.
+fn workload(job: &GuestJob, flow: &GuestFlow) -> io::Result<Workload> {
+    let mut workload: Workload = serde_json::from_str(&flow.workload)?;
+    let text = |name: &str| job.files.get(name).cloned().unwrap_or_default();
+    let loaded = workload.load(|name| Ok((name.to_owned(), text(name))));
+    loaded.map_err(|wrong| io::Error::other(wrong.to_string()))?;
+    Ok(workload)
+}
+
 /// Returns the sessions of the flows.
 pub(crate) fn sessions(job: &GuestJob) -> io::Result<Sessions> {
-    let read = |flow: &GuestFlow| serde_json::from_str(&flow.workload);
-    let workloads: Vec<Workload> = job.flows.iter().map(read).collect::<Result<_, _>>()?;
+    let workloads: Vec<Workload> = job
+        .flows
+        .iter()
+        .map(|flow| workload(job, flow))
+        .collect::<io::Result<_>>()?;
     let plans = job.flows.iter().zip(&workloads);
     let plans = plans.map(|(flow, workload)| FlowPlan {
         workload,

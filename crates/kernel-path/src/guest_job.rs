@@ -1,10 +1,11 @@
 //! Job of the guest, from a scenario.
 
 use std::io;
+use std::path::Path;
 
 use path::Plan;
 use scenario::{CcaChoice, Flow, Samples, Scenario};
-use sidechannel::{GuestCca, GuestFlow, GuestJob, GuestSwitch};
+use sidechannel::{GuestCca, GuestFlow, GuestJob, GuestSwitch, Job};
 use units::Duration;
 
 use crate::settings;
@@ -13,16 +14,20 @@ use crate::settings;
 const DENSE_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Returns the job of a scenario; an error names the setting that the kernel does not take.
-pub(crate) fn guest_job(
-    scenario: &Scenario,
-    plan: &Plan,
-    seed: u64,
-    memory: u64,
-) -> io::Result<GuestJob> {
+pub(crate) fn guest_job(scenario: &Scenario, plan: &Plan, job: &Job) -> io::Result<GuestJob> {
+    let mut files = scenario.selection.clone();
+    for name in scenario
+        .flows
+        .iter()
+        .filter_map(|flow| flow.workload.file())
+    {
+        let text = job.files.get(&Path::new(&job.directory).join(name));
+        files.insert(name.to_owned(), text.cloned().unwrap_or_default());
+    }
     let flows = scenario.flows.iter();
     let flows = flows.map(|flow| guest_flow(flow, plan.start_jitter));
     Ok(GuestJob {
-        seed,
+        seed: job.seed,
         duration_ns: scenario.duration.as_nanos(),
         slot_ns: scenario.slot.as_nanos(),
         sampling_ns: match scenario.samples {
@@ -31,9 +36,9 @@ pub(crate) fn guest_job(
             Samples::Interval(interval) => Some(interval.as_nanos()),
         },
         hosts: plan.topology.nodes.clone(),
-        settings: settings::of(scenario, memory).map_err(io::Error::other)?,
+        settings: settings::of(scenario, job.memory).map_err(io::Error::other)?,
         flows: flows.collect::<io::Result<_>>()?,
-        files: scenario.selection.clone(),
+        files,
     })
 }
 

@@ -437,12 +437,7 @@ impl Session {
             path.set_contents(Box::new(contents.clone()));
         }
         self.path = Some(path);
-        let job = guest_job(
-            &self.scenario.spread(),
-            &self.plan,
-            self.job.seed,
-            self.job.memory,
-        )?;
+        let job = guest_job(&self.scenario.spread(), &self.plan, &self.job)?;
         self.answer = Some(Answer::Job(Box::new(job)));
         Ok(())
     }

@@ -35,9 +35,12 @@ impl Start {
             stay_on(cpu as usize)?;
         }
         let reports = pipe(&variable(REPORT_VARIABLE)?)?;
-        let scenario =
+        let mut scenario =
             Scenario::from_toml(&job.scenario, "scenario", &[]).map_err(io::Error::other)?;
-        let files = Files::with_texts(Path::new(&job.directory), job.files.clone());
+        let mut files = Files::with_texts(Path::new(&job.directory), job.files.clone());
+        files
+            .load_workloads(&mut scenario)
+            .map_err(io::Error::other)?;
         let traces = Traces::from_files(&scenario, files).map_err(io::Error::other)?;
         let plan = Plan::new(&scenario.spread(), &traces, job.seed).map_err(io::Error::other)?;
         Ok(Self {

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use config::Wrong;
+use config::{ConfigError, Wrong};
+use scenario::Scenario;
 
 /// Texts by file, and the folder to which relative file names refer.
 #[derive(Clone, Debug, Default)]
@@ -34,6 +35,18 @@ impl Files {
     /// Returns the texts that were read or given.
     pub fn texts(&self) -> &BTreeMap<PathBuf, String> {
         &self.texts
+    }
+
+    /// Reads the files that the workloads of `scenario` name.
+    ///
+    /// # Errors
+    /// The first file that cannot be used, with the line of the scenario that names it.
+    pub fn load_workloads(&mut self, scenario: &mut Scenario) -> Result<(), ConfigError> {
+        scenario.load_workloads(|name| {
+            let file = self.directory.join(name);
+            let text = self.text(&file)?.to_owned();
+            Ok((file.display().to_string(), text))
+        })
     }
 
     /// Returns the text of a file, which is read unless it is known.

@@ -27,8 +27,9 @@ pub(crate) struct Scenario {
 type State = (String, PathBuf, BTreeMap<PathBuf, String>);
 
 impl Scenario {
-    fn load(mut inner: scenario::Scenario, files: Files) -> PyResult<Self> {
+    fn load(mut inner: scenario::Scenario, mut files: Files) -> PyResult<Self> {
         inner.load_selection(files.directory()).map_err(refuse)?;
+        files.load_workloads(&mut inner).map_err(refuse)?;
         let traces = Traces::from_files(&inner, files).map_err(refuse)?;
         Ok(Self::of(inner, Arc::new(traces)))
     }

@@ -24,7 +24,7 @@ pub struct GuestJob {
     pub settings: KernelSettings,
     /// The flows of the scenario, in its order.
     pub flows: Vec<GuestFlow>,
-    /// Texts of the policies and memories that the flows name.
+    /// Texts of the policies, the memories and the files of workloads that the flows name.
     pub files: Files,
 }
 

@@ -83,6 +83,13 @@ const BIG_BUCK_BUNNY_BITS: [[u64; 10]; 16] = [
 ];
 
 impl Ladder {
+    /// All ladders, with their words.
+    pub const ALL: [(&str, Self); 3] = [
+        ("bbb", Self::BigBuckBunny),
+        ("1080p", Self::FullHd),
+        ("4k", Self::UltraHd),
+    ];
+
     /// Returns the manifest of the ladder.
     ///
     /// # Panics

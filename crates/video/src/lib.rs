@@ -13,6 +13,7 @@ mod playback;
 pub mod score;
 mod settings;
 mod sizes_file;
+mod source;
 
 pub use client::{Client, Order};
 pub use ladders::Ladder;
@@ -20,3 +21,4 @@ pub use log::{Fetched, Log, Outcome};
 pub use manifest::{Manifest, Representation};
 pub use playback::{Stage, Stall};
 pub use settings::Player;
+pub use source::LadderSource;

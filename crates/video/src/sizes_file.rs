@@ -28,6 +28,8 @@ impl Manifest {
     /// # Errors
     /// The first fault, with its line.
     pub fn from_json(text: &str, file: &str) -> Result<Self, ConfigError> {
+        // Editors of Windows begin a text with a byte order mark.
+        let text = text.trim_start_matches('\u{feff}');
         let mut reader = serde_json::Deserializer::from_str(text);
         let read = reader.deserialize_map(Keys);
         read.and_then(|manifest| reader.end().map(|()| manifest))
@@ -63,6 +65,17 @@ impl<'de> Visitor<'de> for Keys {
         let mut frame_rate = None;
         let mut audio = Rate::ZERO;
         while let Some(key) = map.next_key::<String>()? {
+            let is_known = match key.as_str() {
+                "segment_duration_ms" => segment.is_some(),
+                "bitrates_kbps" => rates.is_some(),
+                "segment_sizes_bits" => sizes.is_some(),
+                _ => false,
+            };
+            if is_known {
+                return Err(A::Error::custom(format!(
+                    "{key}: is given twice; allowed: once"
+                )));
+            }
             let inside = |error: A::Error| A::Error::custom(format!("{key}: {error}"));
             match key.as_str() {
                 "segment_duration_ms" => {
@@ -314,17 +327,65 @@ impl<'de> Visitor<'de> for Row {
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<u64>, A::Error> {
         let mut sizes = Vec::with_capacity(self.columns.unwrap_or(8));
         let row = self.number;
-        while let Some(bits) = list.next_element::<u64>()? {
-            if bits == 0 {
-                return Err(A::Error::custom(format!(
-                    "row {row}: 0 is out of range; allowed: 1 or more"
-                )));
-            }
+        while let Some(bits) = list.next_element_seed(Bits { row })? {
             sizes.push(bits.div_ceil(8));
         }
         same_count(sizes.len(), self.columns)
             .map_err(|error: A::Error| A::Error::custom(format!("row {row}: {error}")))?;
         Ok(sizes)
+    }
+}
+
+/// Largest size, bits.
+const MOST_BITS: u64 = 1_000_000_000_000;
+
+/// Reader of a size.
+#[derive(Clone, Copy)]
+struct Bits {
+    row: usize,
+}
+
+impl Bits {
+    fn refuse<E: Error>(self, found: impl core::fmt::Display, allowed: &str) -> E {
+        let row = self.row;
+        E::custom(format!(
+            "row {row}: {found} is out of range; allowed: {allowed}"
+        ))
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Bits {
+    type Value = u64;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<u64, D::Error> {
+        deserializer.deserialize_u64(self)
+    }
+}
+
+impl Visitor<'_> for Bits {
+    type Value = u64;
+
+    fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "a size in bits, 1 to {MOST_BITS}, in row {}", self.row)
+    }
+
+    fn visit_u64<E: Error>(self, bits: u64) -> Result<u64, E> {
+        match bits {
+            0 => Err(self.refuse(bits, "1 or more")),
+            1..=MOST_BITS => Ok(bits),
+            _ => Err(self.refuse(bits, &format!("{MOST_BITS} or less"))),
+        }
+    }
+
+    fn visit_i64<E: Error>(self, bits: i64) -> Result<u64, E> {
+        u64::try_from(bits).map_or_else(
+            |_| Err(self.refuse(bits, "1 or more")),
+            |bits| self.visit_u64(bits),
+        )
+    }
+
+    fn visit_f64<E: Error>(self, bits: f64) -> Result<u64, E> {
+        Err(self.refuse(bits, "a whole number of bits"))
     }
 }
 

@@ -6,7 +6,7 @@ use config::{At, Wrong};
 use units::random::Stream;
 use units::{Bytes, Duration, Instant};
 use video::score::{Screen, figures};
-use video::{Client, Ladder, Manifest, Order, player_table};
+use video::{Client, LadderSource, Manifest, Order, player_table};
 
 use crate::application::{Application, Command, End};
 use crate::workload::Settings;
@@ -19,8 +19,9 @@ player_table! {
     /// P.1203.3 without its random forest, from 1 to 5; 1 if less than a second was played), "linear_qoe", "startup_s",
     /// "stalls", "stalled_s", "bitrate_mbps", "switches", "abandoned" and "watched_s".
     pub struct Video {
-        /// Representations of the video and the sizes of its segments: "bbb", "1080p" or "4k"; default "bbb".
-        pub ladder: Ladder,
+        /// Representations of the video and the sizes of its segments: "bbb", "1080p", "4k", or a file of segment sizes
+        /// (JSON), whose name ends in ".json"; default "bbb".
+        pub ladder: LadderSource,
         ..player,
         /// Connections that carry requests at the same time; default 1.
         pub connections: u32 = 1,
@@ -36,6 +37,23 @@ player_table! {
     }
 }
 
+impl Video {
+    /// Reads the file of segment sizes, if the ladder is one. `read` returns the path that errors name and the text.
+    ///
+    /// # Errors
+    /// If the file is not as it has to be, or the player cannot play its segments.
+    pub(crate) fn load(
+        &mut self,
+        read: impl FnOnce(&str) -> Result<(String, String), Wrong>,
+    ) -> Result<(), Wrong> {
+        if self.ladder.file().is_none() {
+            return Ok(());
+        }
+        self.ladder.load(read).at("ladder")?;
+        self.check()
+    }
+}
+
 /// Bytes that the server writes before the rest of a segment.
 const HEAD: u64 = 500;
 
@@ -46,7 +64,10 @@ impl Settings for Video {
     fn check(&self) -> Result<(), Wrong> {
         let player = self.player(self.connections, self.abandon);
         player.check()?;
-        player.check_for(&self.ladder.manifest())?;
+        // The segments of a file are known once it has been read.
+        if let Some(manifest) = self.ladder.manifest() {
+            player.check_for(&manifest)?;
+        }
         self.screen.check().at("screen")
     }
 
@@ -94,8 +115,15 @@ pub(crate) struct Streaming {
 }
 
 impl Streaming {
+    /// Creates the application.
+    ///
+    /// # Panics
+    /// If the file of the ladder has not been read.
     pub(crate) fn new(config: Video) -> Self {
-        let manifest = Arc::new(config.ladder.manifest());
+        let manifest = config
+            .ladder
+            .manifest()
+            .expect("the files of all workloads have been read");
         let player = config.player(config.connections, config.abandon);
         let connections = config.connections as usize;
         Self {
@@ -430,7 +458,7 @@ mod tests {
     #[test]
     fn a_buffer_without_room_for_a_segment_is_refused() {
         let config = Video {
-            ladder: Ladder::FullHd,
+            ladder: video::Ladder::FullHd.into(),
             max_buffer: Duration::from_secs(3),
             ..Video::default()
         };

@@ -96,6 +96,28 @@ impl Workload {
         self.settings().check()
     }
 
+    /// Returns the name of the file that the settings give, if there is one.
+    pub fn file(&self) -> Option<&str> {
+        match self {
+            Self::Video(video) => video.ladder.file(),
+            _ => None,
+        }
+    }
+
+    /// Reads the file that the settings name, if there is one. `read` returns the path that errors name and the text.
+    ///
+    /// # Errors
+    /// [`Wrong`] names the fault of the file, or a setting that does not go with it.
+    pub fn load(
+        &mut self,
+        read: impl FnOnce(&str) -> Result<(String, String), Wrong>,
+    ) -> Result<(), Wrong> {
+        match self {
+            Self::Video(video) => video.load(read),
+            _ => Ok(()),
+        }
+    }
+
     /// Returns whether the application draws random numbers.
     pub fn is_random(&self) -> bool {
         self.settings().is_random()

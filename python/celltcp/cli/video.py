@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     "--ladder",
     default="bbb",
     show_default=True,
-    help="Representations of the video: bbb, 1080p or 4k.",
+    help="Representations of the video: bbb, 1080p, 4k, or a file of segment sizes (.json).",
 )
 @options("cca", "duration", "changes")
 @option("runs", default=5)

@@ -3,6 +3,7 @@
 mod complete;
 mod overrides;
 mod selection;
+mod workloads;
 
 use std::path::Path as FilePath;
 

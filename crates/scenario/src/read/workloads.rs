@@ -1,0 +1,24 @@
+//! Loading of files that workloads name.
+
+use config::{At, ConfigError, Wrong};
+
+use crate::model::Scenario;
+
+impl Scenario {
+    /// Reads the files that the flows' workloads name. `read` returns the path that errors name and the text of a file.
+    ///
+    /// # Errors
+    /// The first fault, with the line of the scenario that names the file.
+    pub fn load_workloads(
+        &mut self,
+        mut read: impl FnMut(&str) -> Result<(String, String), Wrong>,
+    ) -> Result<(), ConfigError> {
+        for (number, flow) in self.flows.iter_mut().enumerate() {
+            let loaded = flow.workload.load(&mut read);
+            loaded
+                .at(format!("flows.{number}.workload"))
+                .map_err(|wrong| self.source.error(wrong, &self.name))?;
+        }
+        Ok(())
+    }
+}
