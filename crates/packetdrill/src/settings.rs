@@ -78,6 +78,8 @@ pub(crate) struct Settings {
     pub(crate) fq: bool,
     /// Bytes of an IP header.
     pub(crate) ip_header: u32,
+    /// Payload of the segments that the device joins into one.
+    pub(crate) joined_segments: Option<u32>,
 }
 
 impl Default for Settings {
@@ -90,6 +92,7 @@ impl Default for Settings {
             offload: true,
             fq: false,
             ip_header: 20,
+            joined_segments: None,
         }
     }
 }
@@ -224,6 +227,7 @@ impl Settings {
             receive_buffer_initial: receive_buffer.unwrap_or(rmem),
             // packetdrill's device is a TUN device.
             card_counts: false,
+            joined_segments: self.joined_segments,
             timers: Timers::Exact,
             send_buffer_initial: wmem,
             sack: self.number("tcp_sack") != 0,

@@ -297,3 +297,50 @@ fn what_is_missing_is_named() {
         assert!(reason.contains(word), "{text}: {reason}");
     }
 }
+
+/// Google's `siocinq.pkt`, whose outcome depends on the kernel: data that comes with the FIN is more than a full segment
+/// with it (`tcp_fin` counts one), so its ACK leaves at once if the window can be kept up. Since Linux 6.10 the window of a
+/// SYN-ACK without scale may be beyond 64 KiB inside, and cannot be kept up: the ACK waits for the reader.
+#[test]
+fn the_ack_of_data_with_a_fin_waits_for_a_reader_if_the_window_cannot_be_kept() {
+    let ends = |text: &str, delay: &str| {
+        passes(&played(&format!(
+            "{text}
+             +0 < P. 1:1001(1000) ack 1 win 257
+             +0 > . 1:1(0) ack 1001
+           +.02 read(4, ..., 1000) = 1000
+           +.08 < FP. 1001:2001(1000) ack 1 win 257
+            {delay} > . 1:1(0) ack 2002"
+        )));
+    };
+    let unscaled = SERVER
+        .replace(",wscale 7", "")
+        .replace("nop,nop,sackOK,nop,wscale 8", "nop,nop,sackOK")
+        .replace("sackOK,nop,nop,nop", "sackOK,nop,nop");
+    ends(SERVER, "+0");
+    ends(&unscaled, "+.04");
+    let small = unscaled.replace(
+        "defaults.sh`",
+        "defaults.sh\nsysctl -q net.ipv4.tcp_rmem=\"4096 131072 6291456\"`",
+    );
+    ends(&small, "+0");
+}
+
+/// Linux `tcp_sequence`: a segment beyond the window is taken if nothing waits to be read, also behind a hole.
+#[test]
+fn a_joined_segment_behind_a_hole_may_overrun_the_window() {
+    let text = format!("--mss=1000\n{SERVER}").replace(
+        "defaults.sh`",
+        "defaults.sh\nsysctl -q net.ipv4.tcp_rmem=\"4096 131072 33554432\"`",
+    );
+    passes(&played(
+        &format!(
+            "{text}
+         +0 < . 2001:41001(39000) ack 1 win 257
+         +0 > . 1:1(0) ack 1 <nop,nop,sack 2001:41001>
+         +0 < . 41001:101001(60000) ack 1 win 257
+         +0 > . 1:1(0) ack 1 <nop,nop,sack 2001:101001>"
+        )
+        .replace("wscale 8", "wscale 10"),
+    ));
+}

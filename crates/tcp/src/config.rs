@@ -50,6 +50,9 @@ pub struct TcpConfig {
     pub retries: u32,
     /// Time without an acknowledgement before the connection is given up (`TCP_USER_TIMEOUT`).
     pub user_timeout: Option<Duration>,
+    /// Payload of the segments that the device joins into one before TCP gets them, as a TUN device does for packetdrill;
+    /// `None` if it joins none.
+    pub joined_segments: Option<u32>,
     /// End of timers.
     pub timers: Timers,
 }
@@ -92,6 +95,7 @@ impl TcpConfig {
             synack_retries: 5,
             retries: 15,
             user_timeout: None,
+            joined_segments: None,
             timers: Timers::Wheel,
             settings,
         }

@@ -1,6 +1,7 @@
 //! Receiver: the receiving half of a connection. It takes segments, and fills in the ACK fields of those that leave.
 
 mod echo;
+mod memory;
 mod reading;
 mod reassembly;
 mod relay;
@@ -272,12 +273,12 @@ impl Receiver {
         self.decide_on_ack(now);
     }
 
-    /// Returns whether data is taken although it does not fit into the window: one segment in order if nothing else waits
-    /// to be read, and a bare FIN (the kernel's `tcp_sequence` and `tcp_data_queue`).
+    /// Returns whether data is taken although its end does not fit into the window: one segment if nothing in order waits
+    /// to be read, and a bare FIN in order (the kernel's `tcp_sequence` and `tcp_data_queue`).
     fn may_overrun(&self, seq: u64, len: u32, fin: bool) -> bool {
         let in_order = seq <= self.rcv_nxt;
         let alone = self.read_to.is_some() && self.unread() == 0;
-        in_order && (alone || fin && len == 0)
+        alone || in_order && fin && len == 0
     }
 
     /// Handles a read of all data in order, unless the application reads by request. Returns whether there was any.

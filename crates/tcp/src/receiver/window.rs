@@ -3,6 +3,7 @@
 
 use units::{Duration, Instant};
 
+use super::memory::{BUFFER_HEADER, joined_truesize, truesize};
 use crate::config::TcpConfig;
 use crate::segment::{IP_HEADER, TCP_HEADER, TIMESTAMPS_OPTION};
 
@@ -10,17 +11,6 @@ use crate::segment::{IP_HEADER, TCP_HEADER, TIMESTAMPS_OPTION};
 const FIRST_ROUND: u64 = 10;
 /// RTT below which the window grows more gently (`tcp_rcvbuf_low_rtt`).
 const LOW_RTT: Duration = Duration::from_millis(1);
-/// Memory of the header of a buffer (`struct sk_buff`), bytes.
-const BUFFER_HEADER: u64 = 256;
-/// Memory of the description of a buffer's pages (`struct skb_shared_info`), bytes.
-const SHARED_INFO: u64 = 320;
-/// Room before a packet in its buffer (`NET_SKB_PAD`), bytes.
-const PAD: u64 = 64;
-/// Size of a cache line, to which memory is rounded up, bytes.
-const CACHE_LINE: u64 = 64;
-/// Memory for the data of a small buffer (`SKB_SMALL_HEAD_CACHE_SIZE`), and of a page, bytes.
-const SMALL_BUFFER: u64 = 576;
-const PAGE: u64 = 4_096;
 /// Segments that fit into one buffer by their pages (`MAX_SKB_FRAGS` and the first one).
 const JOINED: u64 = 18;
 /// Payload below which a segment in order does not grow the window, bytes.
@@ -54,6 +44,8 @@ pub(super) struct WindowTuning {
     /// Payload of a full segment by our announced MSS, and the headers of a data packet.
     announced: u64,
     header: u64,
+    /// Payload of the segments that the device joins into one.
+    joined: Option<u64>,
     /// Offered window (`rcv_wnd`), the number at which it began, and the greatest end of any.
     window: u64,
     from: u64,
@@ -67,21 +59,6 @@ pub(super) struct WindowTuning {
     measured_at: u64,
     /// Bytes read in the best round trip so far.
     per_rtt: u64,
-}
-
-/// Returns the memory that a packet of `packet` bytes takes in the buffers of most network drivers, and whether its
-/// data may join another buffer: it is a piece of a page, unless it is very small or greater than a page
-/// (`__netdev_alloc_skb`, `skb_try_coalesce`).
-fn truesize(packet: u64) -> (u64, bool) {
-    let room = packet + PAD;
-    let head = room.next_multiple_of(CACHE_LINE) + SHARED_INFO;
-    if room <= SMALL_BUFFER - SHARED_INFO {
-        (SMALL_BUFFER + BUFFER_HEADER, false)
-    } else if room > PAGE - SHARED_INFO {
-        (head.next_power_of_two() + BUFFER_HEADER, false)
-    } else {
-        (head + BUFFER_HEADER, true)
-    }
 }
 
 /// Returns the window of a SYN or SYN-ACK, bytes: whole segments, if there is room for one
@@ -134,6 +111,7 @@ impl WindowTuning {
             full: truesize(mss + header),
             announced,
             header,
+            joined: config.joined_segments.map(u64::from),
             window,
             from: first,
             edge: first + window,
@@ -185,8 +163,19 @@ impl WindowTuning {
             0
         } else if bytes == self.mss {
             self.full.0
+        } else if self.joined.is_some() {
+            joined_truesize(bytes + self.header)
         } else {
             self.memory_of_segments(bytes)
+        }
+    }
+
+    /// Returns the memory of a packet with `len` payload bytes.
+    fn memory_of_packet(&self, len: u64) -> u64 {
+        let packet = len + self.header;
+        match self.joined {
+            Some(_) => joined_truesize(packet),
+            None => truesize(packet).0,
         }
     }
 
@@ -209,9 +198,11 @@ impl WindowTuning {
     /// `tcp_measure_rcv_mss`).
     pub(super) fn measure_segment(&mut self, len: u64, ends: bool) -> bool {
         let last = core::mem::take(&mut self.last_size);
+        let whole = len;
+        let len = self.joined.map_or(whole, |segment| whole.min(segment));
         if len >= self.mss {
             if len != self.mss {
-                let ratio = ((len << 8) / truesize(len + self.header).0).max(1);
+                let ratio = ((whole << 8) / self.memory_of_packet(whole)).max(1);
                 if ratio != self.ratio {
                     self.ratio = ratio;
                     self.clamp = self.window_in(self.buffer).min(self.cap);
@@ -222,8 +213,8 @@ impl WindowTuning {
             return ends;
         }
         let tcp_header = u64::from(TCP_HEADER);
-        let whole = len + self.header - u64::from(IP_HEADER);
-        if whole >= DEFAULT_MSS + tcp_header || (whole >= LEAST_MSS + tcp_header && !ends) {
+        let segment = len + self.header - u64::from(IP_HEADER);
+        if segment >= DEFAULT_MSS + tcp_header || (segment >= LEAST_MSS + tcp_header && !ends) {
             self.last_size = len;
             if len == last {
                 self.set_mss(len);
@@ -248,7 +239,7 @@ impl WindowTuning {
         if room == 0 {
             return false;
         }
-        let memory = self.window_in(truesize(len + self.header).0);
+        let memory = self.window_in(self.memory_of_packet(len));
         let step = if memory <= len {
             2 * self.announced
         } else {

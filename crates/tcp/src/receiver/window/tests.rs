@@ -35,20 +35,6 @@ fn tuning() -> WindowTuning {
     window
 }
 
-/// Linux `SKB_TRUESIZE`: pieces of a page, a cache of small heads, and powers of two above a page.
-#[test]
-fn the_memory_of_a_packet_depends_on_its_size() {
-    assert_eq!(truesize(52), (832, false));
-    assert_eq!(truesize(192), (832, false));
-    assert_eq!(truesize(193), (896, true));
-    assert_eq!(truesize(576), (1_216, true));
-    assert_eq!(truesize(1_500), (2_176, true));
-    assert_eq!(truesize(3_712), (4_352, true));
-    assert_eq!(truesize(3_713), (8_448, false));
-    assert_eq!(truesize(4_000), (8_448, false));
-    assert_eq!(truesize(9_000), (16_640, false));
-}
-
 /// Adjacent segments share a header, 18 of them, unless their memory is not in pages.
 #[test]
 fn adjacent_segments_share_headers() {
