@@ -68,6 +68,16 @@ def test_a_variant_changes_fields_and_the_name(celltcp) -> None:
         assert allowed in refused.stderr
 
 
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_the_motorway_has_the_loss_of_the_text_or_of_the_figures(number: int) -> None:
+    name = f"vehicular/scenario-{number}"
+    losses = [
+        json.loads(ct.load_scenario(f"{name}{variant}").to_json())["path"]["wired"][0]["loss"]
+        for variant in ("", "@as-written", "@as-measured")
+    ]
+    assert losses == [0.0001, 0.0001, 0.006]
+
+
 @pytest.mark.parametrize("movement", ["forward", "backward"])
 def test_the_least_rtt_at_low_latency_is_that_of_the_testbed(movement: str) -> None:
     # atxutegi2018-thesis section 4.4.4: 18 ms, radio included.
