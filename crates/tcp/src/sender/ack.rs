@@ -338,11 +338,8 @@ mod tests {
     use super::*;
     use crate::Timers;
     use crate::config::TcpConfig;
-    use crate::sender::Ending;
-    use cca::{Congestion, Window, cca_by_name};
-    use units::random::{Purpose, Stream};
+    use crate::sender::started::{ack, started};
 
-    const FIRST: u64 = 1_000;
     const RTT: Duration = Duration::from_millis(50);
 
     /// Returns a sender with ten segments outstanding, and the time.
@@ -351,34 +348,8 @@ mod tests {
             timers: Timers::Exact,
             ..TcpConfig::default()
         };
-        let draws = Stream::new(1, Purpose::CongestionControl, 0);
-        let window = Window::new(config.mss, config.settings.initial_window, draws);
-        let built = cca_by_name("reno").expect("a CCA of ours");
-        let congestion = Congestion::new(window, built);
-        let mut sender = Sender::new(config, congestion, FIRST);
-        let start = Instant::ZERO + RTT;
-        sender.establish(start, Some(RTT), 1 << 20);
-        sender.write(start, 1 << 20, Ending::Message);
-        assert_eq!(sender.in_flight(), 10);
+        let (sender, start) = started(config, RTT, 1 << 20);
         (sender, start + RTT)
-    }
-
-    fn acked(segments: u64, sack: &[(u64, u64)]) -> AckInput<'_> {
-        AckInput {
-            ack: FIRST + segments * 1_448,
-            seq: 0,
-            window: 1 << 20,
-            sack,
-            echo_ms: None,
-            timestamps: None,
-            is_news: false,
-            ecn_echo: false,
-            radio_loss: false,
-        }
-    }
-
-    fn block(from: u64, to: u64) -> (u64, u64) {
-        (FIRST + from * 1_448, FIRST + to * 1_448)
     }
 
     /// A delayed ACK of in-order data that leaves with the first SACK shows no reordering. A hole that is
@@ -386,9 +357,9 @@ mod tests {
     #[test]
     fn only_a_filled_hole_is_reordering() {
         let (mut sender, now) = ten_out();
-        sender.on_ack(now, &acked(1, &[block(2, 3)]));
+        ack(&mut sender, now, 1, &[(2, 3)], None);
         assert_eq!(sender.reordering_seen, 0);
-        sender.on_ack(now, &acked(3, &[]));
+        ack(&mut sender, now, 3, &[], None);
         assert_eq!(sender.reordering_seen, 1);
     }
 
@@ -398,10 +369,10 @@ mod tests {
     fn more_duplicates_than_retransmissions_do_not_count() {
         let (mut sender, now) = ten_out();
         let before = sender.delivered();
-        sender.on_ack(now, &acked(2, &[block(0, 1)]));
+        ack(&mut sender, now, 2, &[(0, 1)], None);
         assert_eq!(sender.delivered(), before + 2);
         sender.counts.retransmissions = 5;
-        sender.on_ack(now, &acked(3, &[block(0, 1)]));
+        ack(&mut sender, now, 3, &[(0, 1)], None);
         assert_eq!(sender.delivered(), before + 4);
     }
 
@@ -410,10 +381,10 @@ mod tests {
     fn the_timer_depends_on_the_state_after_the_ack() {
         let (mut sender, now) = ten_out();
         let wait = |sender: &Sender| sender.deadline().saturating_since(now);
-        sender.on_ack(now, &acked(1, &[]));
+        ack(&mut sender, now, 1, &[], None);
         assert_eq!(wait(&sender), RTT * 2 + Duration::from_millis(2));
         let (mut sender, _) = ten_out();
-        sender.on_ack(now, &acked(1, &[block(2, 3)]));
+        ack(&mut sender, now, 1, &[(2, 3)], None);
         assert_eq!(sender.congestion.window.state, CaState::Disorder);
         assert!(sender.waits_for_reordering());
     }

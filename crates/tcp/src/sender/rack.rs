@@ -176,9 +176,7 @@ impl Sender {
 mod tests {
     use super::{PERSISTENCE, Rack};
     use crate::config::TcpConfig;
-    use crate::sender::{AckInput, Ending, Sender};
-    use cca::{Congestion, Window, cca_by_name};
-    use units::random::{Purpose, Stream};
+    use crate::sender::started::{MSS, ack, started};
     use units::{Duration, Instant};
 
     /// Linux `tcp_rack_mark_lost`: the timer counts ticks. A quarter of the RTT and two ticks are 14.5 ms, so 15 ticks;
@@ -186,30 +184,9 @@ mod tests {
     #[test]
     fn the_reordering_timer_ends_on_a_tick() {
         let rtt = Duration::from_millis(50);
-        let config = TcpConfig::default();
-        let mss = u64::from(config.mss);
-        let window = Window::new(
-            config.mss,
-            10,
-            Stream::new(1, Purpose::CongestionControl, 0),
-        );
-        let reno = cca_by_name("reno").expect("a CCA of ours");
-        let mut sender = Sender::new(config, Congestion::new(window, reno), 0);
-        let start = Instant::ZERO + rtt;
-        sender.establish(start, Some(rtt), 1 << 20);
-        sender.write(start, 10 * mss, Ending::Message);
-        let input = AckInput {
-            ack: 0,
-            seq: 0,
-            window: 1 << 20,
-            sack: &[(mss, 2 * mss)],
-            echo_ms: None,
-            timestamps: None,
-            is_news: false,
-            ecn_echo: false,
-            radio_loss: false,
-        };
-        sender.on_ack(start + rtt + Duration::from_micros(300), &input);
+        let (mut sender, start) = started(TcpConfig::default(), rtt, 10 * MSS);
+        let now = start + rtt + Duration::from_micros(300);
+        ack(&mut sender, now, 0, &[(1, 2)], None);
         assert!(sender.waits_for_reordering());
         assert_eq!(
             sender.deadline(),

@@ -28,11 +28,9 @@ mod tests {
     use super::*;
     use crate::Timers;
     use crate::config::TcpConfig;
-    use crate::sender::started::{FIRST, started};
-    use crate::sender::{AckInput, Ending};
+    use crate::sender::Ending;
+    use crate::sender::started::{FIRST, MSS, ack, started};
     use cca::CaState;
-
-    const MSS: u64 = 1_448;
 
     /// Returns a sender with ten segments out over a path with that RTT.
     fn ten_out(rtt: Duration) -> (Sender, Instant) {
@@ -45,30 +43,13 @@ mod tests {
         (sender, start + rtt)
     }
 
-    fn ack(sender: &mut Sender, now: Instant, segments: u64, blocks: &[(u64, u64)]) {
-        let of = |number: u64| FIRST + number * MSS;
-        let sack: Vec<_> = blocks.iter().map(|&(l, r)| (of(l), of(r))).collect();
-        let input = AckInput {
-            ack: of(segments),
-            seq: 0,
-            window: 1 << 20,
-            sack: &sack,
-            echo_ms: None,
-            timestamps: None,
-            is_news: false,
-            ecn_echo: false,
-            radio_loss: false,
-        };
-        sender.on_ack(now, &input);
-    }
-
     /// Linux `tcp_timeout_mark_lost`: of a receiver that has reneged no report counts, and all segments are lost.
     #[test]
     fn a_dropped_report_hastens_the_time_out_which_forgets_all_reports() {
         let (mut sender, now) = ten_out(Duration::from_millis(50));
-        ack(&mut sender, now, 0, &[(2, 4), (6, 8)]);
+        ack(&mut sender, now, 0, &[(2, 4), (6, 8)], None);
         assert_eq!(sender.board.sacked_out(), 4);
-        ack(&mut sender, now, 2, &[(6, 8)]);
+        ack(&mut sender, now, 2, &[(6, 8)], None);
         assert_eq!(sender.deadline(), now + Duration::from_millis(25));
         sender.out.clear();
         let late = sender.deadline();
@@ -85,13 +66,19 @@ mod tests {
     #[test]
     fn reneging_leaves_no_rate_samples() {
         let (mut sender, now) = ten_out(Duration::from_millis(50));
-        ack(&mut sender, now, 0, &[(2, 4), (6, 8)]);
-        ack(&mut sender, now, 2, &[(6, 8)]);
+        ack(&mut sender, now, 0, &[(2, 4), (6, 8)], None);
+        ack(&mut sender, now, 2, &[(6, 8)], None);
         let late = sender.deadline();
         sender.on_deadline(late);
         let mut latest = |ms: u64, segments: u64| {
             sender.latest_rate = units::Rate::ZERO;
-            ack(&mut sender, late + Duration::from_millis(ms), segments, &[]);
+            ack(
+                &mut sender,
+                late + Duration::from_millis(ms),
+                segments,
+                &[],
+                None,
+            );
             (
                 sender.latest_rate != units::Rate::ZERO,
                 sender.congestion.window.state,
@@ -105,15 +92,21 @@ mod tests {
         );
         sender.write(late + Duration::from_millis(100), 4 * MSS, Ending::Message);
         sender.latest_rate = units::Rate::ZERO;
-        ack(&mut sender, late + Duration::from_millis(150), 14, &[]);
+        ack(
+            &mut sender,
+            late + Duration::from_millis(150),
+            14,
+            &[],
+            None,
+        );
         assert!(sender.latest_rate != units::Rate::ZERO);
     }
 
     #[test]
     fn the_wait_is_ten_milliseconds_at_least() {
         let (mut sender, now) = ten_out(Duration::from_millis(6));
-        ack(&mut sender, now, 0, &[(2, 4)]);
-        ack(&mut sender, now, 2, &[]);
+        ack(&mut sender, now, 0, &[(2, 4)], None);
+        ack(&mut sender, now, 2, &[], None);
         assert_eq!(sender.deadline(), now + Duration::from_millis(10));
     }
 
@@ -121,7 +114,7 @@ mod tests {
     #[test]
     fn a_time_out_keeps_the_reports_of_a_receiver_that_keeps_its_data() {
         let (mut sender, now) = ten_out(Duration::from_millis(50));
-        ack(&mut sender, now, 0, &[(8, 9)]);
+        ack(&mut sender, now, 0, &[(8, 9)], None);
         while sender.counts.timeouts == 0 {
             let at = sender.deadline();
             sender.on_deadline(at);
@@ -147,7 +140,7 @@ mod tests {
     #[test]
     fn a_reduction_fills_the_window_up_to_the_threshold() {
         let (mut sender, now) = ten_out(Duration::from_millis(50));
-        ack(&mut sender, now, 0, &[(4, 9)]);
+        ack(&mut sender, now, 0, &[(4, 9)], None);
         assert_eq!(sender.congestion.window.state, CaState::Recovery);
         let in_flight = sender.in_flight();
         let w = &mut sender.congestion.window;
@@ -167,12 +160,12 @@ mod tests {
             "ten segments of a larger window"
         );
         for segments in 1..=10 {
-            ack(&mut sender, now, segments, &[]);
+            ack(&mut sender, now, segments, &[], None);
         }
         sender.write(now, 1 << 20, Ending::Message);
         sender.write(now, 1 << 20, Ending::Message);
         assert!(sender.congestion.window.cwnd > 10);
-        ack(&mut sender, now + Duration::from_millis(50), 30, &[]);
+        ack(&mut sender, now + Duration::from_millis(50), 30, &[], None);
         assert!(!sender.rate.is_app_limited(), "a backlog waits");
     }
 

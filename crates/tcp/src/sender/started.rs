@@ -1,14 +1,48 @@
-//! Sender under test: NewReno with ten segments in flight.
+//! Sender under test: NewReno with ten segments in flight, and ACKs for it.
 
 use units::random::{Purpose, Stream};
 use units::{Duration, Instant};
 
-use super::{Ending, Sender};
+use super::{AckInput, Ending, Sender};
 use crate::config::TcpConfig;
 use cca::{Congestion, Window, cca_by_name};
 
 /// Sequence number of the first byte.
 pub(super) const FIRST: u64 = 1_000;
+
+/// Payload bytes of a segment.
+pub(super) const MSS: u64 = 1_448;
+/// ACK of no data that leaves the window open. Tests change what they are about.
+pub(super) const ACK: AckInput<'static> = AckInput {
+    ack: FIRST,
+    seq: 0,
+    window: 1 << 20,
+    sack: &[],
+    echo_ms: None,
+    timestamps: None,
+    is_news: false,
+    ecn_echo: false,
+    radio_loss: false,
+};
+
+/// Handles an ACK of the first `segments` with SACK blocks in segments, which echoes a timestamp.
+pub(super) fn ack(
+    sender: &mut Sender,
+    now: Instant,
+    segments: u64,
+    blocks: &[(u64, u64)],
+    echo_ms: Option<u64>,
+) {
+    let of = |number: u64| FIRST + number * MSS;
+    let sack: Vec<_> = blocks.iter().map(|&(l, r)| (of(l), of(r))).collect();
+    let input = AckInput {
+        ack: of(segments),
+        sack: &sack,
+        echo_ms,
+        ..ACK
+    };
+    sender.on_ack(now, &input);
+}
 
 /// Returns a sender that was established at the returned time, one RTT after zero, over a path with that RTT. It has
 /// written `bytes`, of which ten segments have been sent.

@@ -1,10 +1,9 @@
 //! Tests of single rules of the sender, each with the function of Linux or the RFC that it follows.
 
-use super::started::{FIRST, started};
+use super::started::{ACK, FIRST, MSS, ack, started};
 use super::*;
 use cca::CaState;
 
-const MSS: u64 = 1_448;
 const RTT: Duration = Duration::from_millis(50);
 
 /// Returns a sender with ten segments out, and the time a round trip later.
@@ -12,30 +11,6 @@ fn ten_out() -> (Sender, Instant) {
     let (mut sender, start) = started(TcpConfig::default(), RTT, 10 * MSS);
     sender.out.clear();
     (sender, start + RTT)
-}
-
-/// Handles an ACK of the first `segments` with SACK blocks in segments, which echoes a timestamp.
-fn ack(
-    sender: &mut Sender,
-    now: Instant,
-    segments: u64,
-    blocks: &[(u64, u64)],
-    echo_ms: Option<u64>,
-) {
-    let of = |number: u64| FIRST + number * MSS;
-    let sack: Vec<_> = blocks.iter().map(|&(l, r)| (of(l), of(r))).collect();
-    let input = AckInput {
-        ack: of(segments),
-        seq: 0,
-        window: 1 << 20,
-        sack: &sack,
-        echo_ms,
-        timestamps: None,
-        is_news: false,
-        ecn_echo: false,
-        radio_loss: false,
-    };
-    sender.on_ack(now, &input);
 }
 
 /// Linux `tcp_skb_spurious_retrans`: only an ACK of a segment that was repeated can be for an earlier transmission. An
@@ -128,17 +103,7 @@ fn repetitions_are_counted() {
 fn the_largest_offer_is_remembered() {
     let (mut sender, now) = ten_out();
     assert_eq!(sender.max_wnd(), 1 << 20);
-    let of = |window: u64, seq: u64| AckInput {
-        ack: FIRST,
-        seq,
-        window,
-        sack: &[],
-        echo_ms: None,
-        timestamps: None,
-        is_news: false,
-        ecn_echo: false,
-        radio_loss: false,
-    };
+    let of = |window: u64, seq: u64| AckInput { seq, window, ..ACK };
     sender.on_ack(now, &of(2 << 20, 1));
     sender.on_ack(now, &of(1 << 19, 2));
     assert_eq!((sender.max_wnd(), sender.snd_wnd()), (2 << 20, 1 << 19));
@@ -149,17 +114,7 @@ fn the_largest_offer_is_remembered() {
 fn an_ack_with_news_is_no_duplicate() {
     let (mut sender, now) = ten_out();
     sender.config.sack = false;
-    let of = |is_news: bool| AckInput {
-        ack: FIRST,
-        seq: 0,
-        window: 1 << 20,
-        sack: &[],
-        echo_ms: None,
-        timestamps: None,
-        is_news,
-        ecn_echo: false,
-        radio_loss: false,
-    };
+    let of = |is_news: bool| AckInput { is_news, ..ACK };
     for _ in 0..5 {
         sender.on_ack(now, &of(true));
     }

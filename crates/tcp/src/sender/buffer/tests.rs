@@ -6,12 +6,11 @@ use units::random::{Purpose, Stream};
 
 use super::*;
 use crate::config::TcpConfig;
+use crate::sender::started::{ACK, FIRST, MSS};
 use crate::sender::{AckInput, Outgoing};
 use crate::settings::{Tcp, Tso};
 use cca::{Congestion, Window, cca_by_name};
 
-const FIRST: u64 = 1_000;
-const MSS: u64 = 1_448;
 const RTT: Duration = Duration::from_millis(50);
 /// Segments of a buffer while the other end offers much.
 const FULL: u64 = 45;
@@ -40,14 +39,7 @@ fn sent(sender: &mut Sender) -> Vec<Outgoing> {
 fn ack(sender: &mut Sender, ms: u64, segments: u64) {
     let input = AckInput {
         ack: FIRST + segments * MSS,
-        seq: 0,
-        window: 1 << 20,
-        sack: &[],
-        echo_ms: None,
-        timestamps: None,
-        is_news: false,
-        ecn_echo: false,
-        radio_loss: false,
+        ..ACK
     };
     sender.on_ack(start() + RTT + Duration::from_millis(ms), &input);
 }

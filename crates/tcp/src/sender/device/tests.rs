@@ -2,13 +2,12 @@
 
 use super::*;
 use crate::config::TcpConfig;
+use crate::sender::started::{ACK, FIRST, MSS};
 use crate::sender::{AckInput, Ending, Outgoing};
 use crate::settings::Tcp;
 use cca::{Congestion, Window, cca_by_name};
 use units::random::{Purpose, Stream};
 
-const FIRST: u64 = 1_000;
-const MSS: u64 = 1_448;
 const RTT: Duration = Duration::from_millis(50);
 
 fn start() -> Instant {
@@ -37,14 +36,7 @@ fn second_round(fair_queue: bool) -> (Sender, Instant) {
 fn acknowledge(sender: &mut Sender, at: Instant, segments: u64) {
     let input = AckInput {
         ack: FIRST + segments * MSS,
-        seq: 0,
-        window: 1 << 20,
-        sack: &[],
-        echo_ms: None,
-        timestamps: None,
-        is_news: false,
-        ecn_echo: false,
-        radio_loss: false,
+        ..ACK
     };
     sender.on_ack(at, &input);
 }

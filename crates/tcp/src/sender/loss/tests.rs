@@ -9,10 +9,9 @@ use super::*;
 use crate::config::TcpConfig;
 use crate::sender::AckInput;
 use crate::sender::Ending;
+use crate::sender::started::{ACK, FIRST, MSS};
 use cca::{Ack, BuiltCca, Congestion, CongestionControl, Lost, RateSample, Window};
 
-const FIRST: u64 = 1_000;
-const MSS: u64 = 1_448;
 const RTT: Duration = Duration::from_millis(50);
 
 #[derive(Debug, Default)]
@@ -68,14 +67,8 @@ fn ten_out() -> (Sender, Arc<Mutex<Seen>>) {
 fn ack(sender: &mut Sender, ms: u64, segments: u64, sack: &[(u64, u64)]) {
     let input = AckInput {
         ack: FIRST + segments * MSS,
-        seq: 0,
-        window: 1 << 20,
         sack,
-        echo_ms: None,
-        timestamps: None,
-        is_news: false,
-        ecn_echo: false,
-        radio_loss: false,
+        ..ACK
     };
     sender.on_ack(Instant::ZERO + RTT * 2 + Duration::from_millis(ms), &input);
 }

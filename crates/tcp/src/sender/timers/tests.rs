@@ -4,7 +4,7 @@ use units::{Duration, Instant};
 
 use crate::Timers;
 use crate::config::TcpConfig;
-use crate::sender::started::{FIRST, started};
+use crate::sender::started::{ACK, FIRST, started};
 use crate::sender::{AckInput, Sender};
 use cca::CaState;
 
@@ -25,12 +25,7 @@ fn closed_window(sender: &mut Sender, now: Instant, ack: u64) {
         ack,
         seq: ack,
         window: 0,
-        sack: &[],
-        echo_ms: None,
-        timestamps: None,
-        is_news: false,
-        ecn_echo: false,
-        radio_loss: false,
+        ..ACK
     };
     sender.on_ack(now, &input);
 }

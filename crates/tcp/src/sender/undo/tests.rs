@@ -3,11 +3,10 @@
 use units::{Duration, Instant};
 
 use crate::config::TcpConfig;
-use crate::sender::started::{FIRST, started};
+use crate::sender::started::{ACK, FIRST, MSS, started};
 use crate::sender::{AckInput, Sender};
 use cca::CaState;
 
-const MSS: u64 = 1_448;
 const RTT: Duration = Duration::from_millis(50);
 
 /// Returns a sender whose ten segments have timed out at the returned time: the first one is repeated.
@@ -25,15 +24,8 @@ fn timed_out() -> (Sender, Instant) {
 /// Handles an ACK that reports the segments in `from..to` by SACK.
 fn sack(sender: &mut Sender, now: Instant, from: u64, to: u64) {
     let input = AckInput {
-        ack: FIRST,
-        seq: 0,
-        window: 1 << 20,
         sack: &[(FIRST + from * MSS, FIRST + to * MSS)],
-        echo_ms: None,
-        timestamps: None,
-        is_news: false,
-        ecn_echo: false,
-        radio_loss: false,
+        ..ACK
     };
     sender.on_ack(now, &input);
 }
