@@ -44,6 +44,15 @@ def test_columns_are_left_out_by_importance_and_named() -> None:
     assert "Not shown" not in printed(120, ("retransmissions", "why"))
 
 
+def test_numbers_are_wrapped_before_their_intervals_rather_than_words_cut() -> None:
+    text = printed(54)
+    assert max(map(len, text.splitlines())) <= 54
+    for whole in ("forward-300-low", "12.34", "±0.56", "sentence", "1234567.8"):
+        assert whole in text
+    assert "12.34 ±0.56" not in text
+    assert "…" not in text
+
+
 @pytest.mark.parametrize("markup", [True, False])
 def test_brackets_are_markup_only_where_that_is_wanted(markup: bool) -> None:
     table = Table()

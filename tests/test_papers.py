@@ -12,6 +12,7 @@ from celltcp.papers.beside import beside
 from celltcp.papers.measured import Measured
 from celltcp.papers.published import published_tables
 from celltcp.papers.ranks import joint_chance
+from celltcp.papers.redraw import Figure, redraw
 from celltcp.papers.replay import Replay
 from celltcp.plots.papers import draw_outcomes
 
@@ -94,6 +95,51 @@ def test_several_tables_that_agree_are_less_likely_chance_than_one() -> None:
     one = ([1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 3.0, 4.0])
     assert joint_chance([one]) == pytest.approx(1 / 24, abs=0.02)
     assert joint_chance([one, one]) < joint_chance([one]) / 4
+
+
+def test_a_second_measurement_of_the_published_figures_is_a_yardstick() -> None:
+    sure = [Figure(mean, 0.0) for mean in (5.0, 4.0, 3.0, 2.0)]
+    same = redraw([sure])
+    assert same is not None
+    assert (same.rho, same.low, same.high, same.error) == pytest.approx((1, 1, 1, 0))
+    # The mean of the absolute value of a normal distribution is 0.8 standard deviations.
+    alike = [Figure(105.0, 21.0), Figure(100.0, 20.0), Figure(95.0, 19.0)]
+    vague = redraw([alike] * 4)
+    assert vague is not None
+    assert 0 < vague.rho < 0.5
+    assert vague.low < -0.3
+    assert vague.error == pytest.approx(0.16, abs=0.005)
+    both = redraw([sure, alike])
+    assert both is not None
+    assert vague.rho < both.rho < 1
+    # Two have no ranks, and no figures nothing at all.
+    pair = redraw([sure[:2]])
+    assert pair is not None
+    assert math.isnan(pair.rho)
+    assert redraw([]) is None
+
+
+def test_the_scatter_of_a_second_measurement_is_theirs_and_ours(tmp_path) -> None:
+    def figure(interval: str, published: str, runs: int = 3) -> Figure | None:
+        folder = tmp_path / f"{interval} {published} {runs}"
+        folder.mkdir()
+        row = f"drive,cubic,goodput,Mbit/s,{published}\n"
+        (folder / "made-up.csv").write_text(f"{HEADER}# interval: {interval}\n{COLUMNS}{row}")
+        (table,) = published_tables(folder)
+        comparison = ct.compare("drive", cca="cubic", runs=runs, duration="5s")
+        return outcome(table, {"drive": Measured(comparison, {"cubic": "cubic"})}).rows[0].redrawn
+
+    assert figure("runs", "10,2", runs=1) is None
+    ours_twice, sure, unsure = figure("runs", "10,"), figure("runs", "10,0"), figure("runs", "10,1.96")
+    of_slots = figure("slots", "10,1.96")
+    assert ours_twice is not None
+    assert sure is not None
+    assert unsure is not None
+    assert of_slots is not None
+    assert ours_twice.deviation == pytest.approx(sure.deviation * math.sqrt(2))
+    assert unsure.deviation == pytest.approx(math.hypot(1, sure.deviation))
+    # The mean of a run scatters less than its slots.
+    assert sure.deviation < of_slots.deviation < unsure.deviation
 
 
 def test_a_table_that_is_added_is_picked_up_and_run(tmp_path) -> None:

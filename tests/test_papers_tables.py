@@ -36,6 +36,27 @@ WITH_CLAIM = "scenario,cca,quantity,unit,published,claim\n"
         (HEADER + COLUMNS + "drive,rno,goodput,Mbit/s,1,\n", 'line 6: cca: "rno" is not'),
         (HEADER + COLUMNS + "drive,all,goodput,Mbit/s,1,\n", "line 6: cca: "),
         (HEADER + COLUMNS + "drive,reno,goodput,ms,1,\n", "line 6: unit: 'ms': goodput has bit/s"),
+        (HEADER + COLUMNS + "drive,reno,rtt,Mbit/s,1,\n", "line 6: unit: 'Mbit/s': rtt has us, "),
+        (HEADER + COLUMNS + "drive,reno,queue,kB,1,\n", "line 6: unit: 'kB': queue has packets"),
+        (
+            HEADER + COLUMNS + "drive,reno,retransmissions,%,1,\n",
+            "line 6: unit: '%': retransmissions has per slot",
+        ),
+        (
+            HEADER + COLUMNS + "drive,reno,utilisation,Mbit/s,1,\n",
+            "line 6: unit: 'Mbit/s': utilisation has of the capacity or %",
+        ),
+        (HEADER + COLUMNS + "drive,reno,pm_delay,ms,1,\n", "line 6: unit: 'ms': pm_delay is no rate"),
+        (
+            HEADER + COLUMNS + "drive,reno,rtt,ms,1,\ndrive,bbr,rtt,ms,1,\ndrive,reno,rtt,s,2,\n",
+            "line 8: published: 2000: drive, reno, rtt has a number in line 6 already; allowed: one",
+        ),
+        (HEADER + COLUMNS + "drive,reno,goodput,Mbit/s,much,\n", "'much' is no number; allowed: one"),
+        (HEADER + COLUMNS + "drive,reno,mcs_mean,,10,\n", "quantity: 'mcs_mean': needs a radio"),
+        (
+            HEADER + COLUMNS + "drive,reno,rtt,ms,1,\ndrive,bbr,rtt,ms,1,2,3\n",
+            "line 7: 7 fields: needed are scenario, cca, quantity",
+        ),
         (
             HEADER + COLUMNS + "drive,reno,goodput,Mbit/s,nan,\n",
             "line 6: published: 'nan' is",
@@ -61,8 +82,8 @@ def test_published_figures_are_converted_to_the_unit_of_the_quantity(tmp_path) -
         "drive,reno,goodput,kbit/s,2500,500",
         "drive,reno,rtt,s,0.068,",
         "drive,reno,completion_total,ms,1500,",
-        "drive,reno,bler,%,10,",
-        "drive,reno,goodput,,2.5,",
+        "mobility/forward-60-4g,reno,bler,%,10,",
+        "drive,bbr,goodput,,2.5,",
         "drive,reno,cwnd,packets,100,",
     ]
     (tmp_path / "more.csv").write_text(HEADER + COLUMNS + "\n".join(lines) + "\n")

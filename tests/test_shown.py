@@ -194,9 +194,9 @@ def test_the_version_tells_build_and_engines(celltcp) -> None:
 
 
 def test_ranks_of_equal_values_are_shared() -> None:
-    from celltcp.papers.ranks import _ranks
+    from celltcp.papers.ranks import ranks
 
-    found = _ranks(np.array([[3.0, 1.0, 3.0, 2.0], [1.0, 1.0, 1.0, 1.0]]))
+    found = ranks(np.array([[3.0, 1.0, 3.0, 2.0], [1.0, 1.0, 1.0, 1.0]]))
     assert found.tolist() == [[3.5, 1.0, 3.5, 2.0], [2.5] * 4]
 
 

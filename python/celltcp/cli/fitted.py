@@ -18,11 +18,12 @@ def print_table(
 ) -> None:
     """Prints a table in the width of the console; no word and no number is cut.
 
-    Headings and texts are wrapped. Where that is not enough, columns are left out, and said to be.
+    Headings and texts are wrapped. Where that is not enough, columns are left out, and said to be; then
+    numbers are wrapped before their intervals.
 
     Args:
         console: where it goes.
-        table: all of it; columns that are aligned to the right are numbers, which are not wrapped.
+        table: all of it; columns that are aligned to the right are numbers, which are wrapped last.
         droppable: headings of the columns that can be done without, the least important first.
         markup: whether square brackets in cells are markup.
     """
@@ -95,12 +96,18 @@ def _range(console: Console, options: ConsoleOptions, column: Column) -> Measure
 
 def _set_widths(console: Console, options: ConsoleOptions, table: Table) -> None:
     """Sets the width of each column; what is left goes to texts, then to headings."""
-    if not table.columns or _least(console, options, table) > console.width:
+    if not table.columns:
         return
     ranges = [_range(console, options, column) for column in table.columns]
+    frame = _frame(console, options, table)
+    if frame + sum(each.minimum for each in ranges) > console.width:
+        # Numbers are wrapped before their intervals, rather than words cut.
+        ranges = [_longest(console, options, column) for column in table.columns]
+    if frame + sum(each.minimum for each in ranges) > console.width:
+        return
     cells = [_longest(console, options, column, headed=False).maximum for column in table.columns]
     widths = [each.minimum for each in ranges]
-    for _ in range(console.width - _frame(console, options, table) - sum(widths)):
+    for _ in range(console.width - frame - sum(widths)):
         narrow = [place for place, each in enumerate(ranges) if widths[place] < each.maximum]
         if not narrow:
             break

@@ -9,9 +9,10 @@ from typing import Any
 
 from celltcp.papers.measured import Measured
 from celltcp.papers.published import Published, Table
-from celltcp.papers.ranks import RankCorrelation, joint_chance, rank_correlation
+from celltcp.papers.ranks import HALF_WIDTH, RankCorrelation, joint_chance, rank_correlation
+from celltcp.papers.redraw import Figure, Redraw, redraw
 from celltcp.results.frames import json_value
-from celltcp.statistics import Estimate, estimate
+from celltcp.statistics import Estimate, estimate, student_quantile
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,27 @@ class Row:
         """Difference of our mean from the published figure, as a share of that."""
         theirs = self.theirs.value
         return self.here.mean / theirs - 1 if theirs else math.nan
+
+    @property
+    def redrawn(self) -> Figure | None:
+        """The published figure with its scatter and that of our mean; None where that is not known.
+
+        The scatter of our runs is taken as a share of the mean. A published interval of slots becomes
+        one of means by the ratio that both have here.
+        """
+        theirs, again = self.theirs.value, estimate(self.values)
+        if theirs is None or again.ci95 is None or not again.mean:
+            return None
+        quantile = student_quantile(sum(not math.isnan(each) for each in self.values) - 1)
+        ours = again.ci95 / quantile * abs(theirs / again.mean)
+        if self.theirs.ci95 is None:
+            return Figure(theirs, math.hypot(ours, ours))
+        of_means = self.theirs.ci95 / HALF_WIDTH
+        if self.table.interval == "slots":
+            if not self.here.ci95:
+                return None
+            of_means *= again.ci95 / self.here.ci95
+        return Figure(theirs, math.hypot(of_means, ours))
 
     def to_json(self) -> dict[str, Any]:
         """The row as `celltcp papers --json` has it."""
@@ -108,6 +130,8 @@ class Agreement:
     inside: int
     judged: int
     groups: int
+    #: Agreement that a second measurement of the published figures would have; None if unknown.
+    again: Redraw | None = None
 
 
 @dataclass(frozen=True)
@@ -206,4 +230,13 @@ def _agreement(quantity: str, groups: list[Group]) -> Agreement:
         sum(bool(row.agrees) for row in judged),
         len(judged),
         len(rhos),
+        _measured_again(groups),
     )
+
+
+def _measured_again(groups: list[Group]) -> Redraw | None:
+    """Returns the agreement of a second measurement; None unless all scatters are known."""
+    rows = [[row for row in each.rows if row.theirs.value is not None] for each in groups]
+    figures = [[row.redrawn for row in mine] for mine in rows]
+    known = [[each for each in mine if each is not None] for mine in figures]
+    return redraw(known) if known == figures else None

@@ -16,7 +16,7 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -230,11 +230,12 @@ def _read(file: Path) -> Table:
     names = {each.name: each for each in named}
     for where, row in rows:
         check_scenario(row["scenario"], names, where)
-    entries = tuple(
-        _entry(row, where) for where, row in rows if not row.get("line") or _can_run(row["cca"])
-    )
+        _check_log(row, names, where)
     if not rows:
         raise CelltcpError(f"{file}: no row follows the names of the columns")
+    known = [(where, row) for where, row in rows if not row.get("line") or _can_run(row["cca"])]
+    entries = tuple(_entry(row, where) for where, row in known)
+    _check_once([where for where, _ in known], entries)
     return Table(
         header["publication"],
         header["experiment"],
@@ -247,6 +248,39 @@ def _read(file: Path) -> Table:
         named,
         cells=tuple(_cell(row) for _, row in rows if row.get("line")),
     )
+
+
+def _check_log(row: Mapping[str, str], named: Mapping[str, Place], where: str) -> None:
+    """Raises an error if a quantity of the radio is asked of a built-in scenario that has none."""
+    quantity, name = row["quantity"], row["scenario"]
+    if quantity not in QUANTITIES or not QUANTITIES[quantity].log or name in named or "*" in name:
+        return
+    if not _has_radio(name):
+        raise CelltcpError(
+            f"{where}: quantity: {quantity!r}: needs a radio, which {name} has not; allowed: "
+            "scenarios with a table [radio]"
+        )
+
+
+@functools.cache
+def _has_radio(scenario: str) -> bool:
+    return Place(scenario, scenario).loaded.has_radio
+
+
+def _check_once(places: Sequence[str], entries: Sequence[Published]) -> None:
+    """Raises an error if two rows have a published number for the same."""
+    seen: dict[object, str] = {}
+    for place, each in zip(places, entries, strict=True):
+        if each.value is None:
+            continue
+        key = (each.scenario, each.cca, each.quantity, each.part)
+        if key in seen:
+            first = seen[key].rpartition(", ")[2]
+            raise CelltcpError(
+                f"{place}: published: {each.value:g}: {', '.join(filter(None, key))} has a number in "
+                f"{first} already; allowed: one for each"
+            )
+        seen[key] = place
 
 
 def _can_run(cca: str) -> bool:
@@ -335,5 +369,5 @@ def _number(text: str | None, field: str, place: str) -> float:
     except ValueError:
         found = math.nan
     if not math.isfinite(found):
-        raise CelltcpError(f"{place}: {field}: {text!r} is no number")
+        raise CelltcpError(f"{place}: {field}: {text!r} is no number; allowed: one such as 24.5")
     return found

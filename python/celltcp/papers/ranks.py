@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 #: Standard deviations that half a 95 % interval of a normal distribution is wide.
-_HALF_WIDTH = 1.96
+HALF_WIDTH = 1.96
 _DRAWS = 2000
 #: Values that are closer to the best of them than this, as a share, are tied.
 TIE = 0.02
@@ -56,13 +56,13 @@ def rank_correlation(
         return None
     values = [np.asarray(ours[name], dtype=float) for name in names]
     means, widths = np.array([published[name] for name in names], dtype=float).T
-    mine = _ranks(np.array([[each.mean() for each in values]]))
-    theirs = _ranks(means[None, :])
-    rho = float(_correlated(mine, theirs)[0])
+    mine = ranks(np.array([[each.mean() for each in values]]))
+    theirs = ranks(means[None, :])
+    rho = float(correlated(mine, theirs)[0])
     random = np.random.default_rng(1)
-    drawn = _ranks(_drawn_means(values, random))
-    scattered = _ranks(random.normal(means, widths / _HALF_WIDTH, size=(_DRAWS, len(names))))
-    rhos = _correlated(drawn, scattered)
+    drawn = ranks(_drawn_means(values, random))
+    scattered = ranks(random.normal(means, widths / HALF_WIDTH, size=(_DRAWS, len(names))))
+    rhos = correlated(drawn, scattered)
     known = rhos[~np.isnan(rhos)]
     low, high = np.quantile(known, [0.025, 0.975]) if known.size else (math.nan, math.nan)
     return RankCorrelation(rho, float(low), float(high), _chance(rho, mine, theirs), len(names))
@@ -96,15 +96,15 @@ def joint_chance(orders: Sequence[tuple[Sequence[float], Sequence[float]]]) -> f
     found = 0.0
     drawn = np.zeros(_DRAWS)
     for ours, published in orders:
-        mine, theirs = _ranks(np.array([ours])), _ranks(np.array([published]))
-        found += float(np.nan_to_num(_correlated(mine, theirs))[0])
+        mine, theirs = ranks(np.array([ours])), ranks(np.array([published]))
+        found += float(np.nan_to_num(correlated(mine, theirs))[0])
         shuffled = random.permuted(np.repeat(mine, _DRAWS, axis=0), axis=1)
-        drawn += np.nan_to_num(_correlated(shuffled, np.broadcast_to(theirs, shuffled.shape)))
+        drawn += np.nan_to_num(correlated(shuffled, np.broadcast_to(theirs, shuffled.shape)))
     # The order that was found is one of those that could have been drawn.
     return float((np.sum(drawn >= found - 1e-9) + 1) / (_DRAWS + 1))
 
 
-def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Returns the ranks of each row; values that are within the tie of a better one share theirs."""
     import pandas as pd
 
@@ -124,7 +124,7 @@ def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return ranks
 
 
-def _correlated(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
+def correlated(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
     """Correlates ranks row by row; NaN where those of a row are all equal."""
     a = first - first.mean(axis=1, keepdims=True)
     b = second - second.mean(axis=1, keepdims=True)
@@ -139,4 +139,4 @@ def _chance(rho: float, mine: NDArray[np.float64], theirs: NDArray[np.float64]) 
     if mine.shape[1] > _MOST_ORDERED or math.isnan(rho):
         return math.nan
     orders = np.array(list(itertools.permutations(mine[0])))
-    return float(np.mean(_correlated(orders, np.broadcast_to(theirs, orders.shape)) >= rho - 1e-9))
+    return float(np.mean(correlated(orders, np.broadcast_to(theirs, orders.shape)) >= rho - 1e-9))

@@ -46,6 +46,8 @@ class Replay:
         All tables share the runs of a place, whichever of them is asked for.
         """
         place = place_named(name)
+        # A fault of the place itself names its file.
+        _ = place.loaded
         ran = self._ran(name)
         comparison = compare(
             place.scenario,
@@ -64,6 +66,7 @@ class Replay:
     def planned(self, name: str) -> Jobs:
         """Returns the runs of a place, without those of combinations of its CCAs."""
         place = place_named(name)
+        _ = place.loaded
         changes = [*place.changes, *self.changes]
         loaded = RunSettings(changes=changes, radio_log=needs_log(name)).load(place.scenario)
         ccas = list(dict.fromkeys(self._ran(name).values()))

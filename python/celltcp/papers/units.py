@@ -29,16 +29,37 @@ _MEASURED = {
     ),
     "ms": (
         *("rtt", "owd", "rtt_increment", "rtt_increment_max", "rtt_max", "rtt_min", "rtt_long"),
-        *("rtt_competing", "download_rtt", "download_rto", "exchange_rtt"),
+        *("rtt_competing", "download_rtt", "download_rto", "exchange_rtt", "owd_p95", "up_response"),
+        *("up_response_p95", "up_response_max", "down_response", "down_response_p95"),
+        *("uplink_delay", "uplink_delay_max"),
     ),
     "s": (
         *("ramp_90", "slow_start_exit_s", "download_ramp", "completion_long", "completion_total"),
         *("completion_competing", "completion_short", "startup", "stalled"),
+        "get_interval",
     ),
     "kB": (
         *("slow_start_bytes", "download_inflight", "server_inflight", "phone_leg_inflight"),
-        *("split_buffer", "prefetched", "acked_early"),
+        *("split_buffer", "prefetched", "acked_early", "received_per_get", "discarded_per_get"),
     ),
+    "MB": ("video_on_air",),
+}
+#: Quantities by the word that is their unit; figures in any other are refused.
+_COUNTED = {
+    "segments": ("cwnd", "inflight", "slow_start_exit", "retransmitted"),
+    "packets": ("queue", "queue_min", "queue_max"),
+    "per slot": ("retransmissions", "duplicate_acks"),
+    "per retransmission": ("duplicate_acks_of_each",),
+    "per segment": ("download_dupacks",),
+    "TTIs/s": ("wasted",),
+    "dB": ("download_sinr",),
+    "% of the lowest": ("rtt_jump",),
+    "%": (
+        *("gain_goodput", "gain_pm_balanced", "gain_pm_delay", "split_gain", "discard_share"),
+        *("spared_share", "pdcch_use", "pdcch_idle", "pdcch_full"),
+    ),
+    "cases": ("cases_unswitched", "cases_over_5", "cases_up_to_5", "cases_lost"),
+    "MOS": ("qoe",),
 }
 _SHARES = {
     "of the capacity": ("utilisation",),
@@ -54,13 +75,16 @@ _SHARES = {
 }
 _UNITS = {name: unit for unit, names in _MEASURED.items() for name in names}
 _WHOLES = {name: whole for whole, names in _SHARES.items() for name in names}
+#: Words for the same.
+_SAME = {"packets": "segments"}
+_WORDS = {name: word for word, names in _COUNTED.items() for name in names} | _WHOLES
 
 
 def measured_unit(quantity: str, given: str, place: str, *, numbered: bool) -> tuple[str, float]:
     """Returns the unit in which a quantity is measured here, and the factor from the unit given.
 
-    Without a unit, that of the quantity is meant. Shares can be given in %. The unit of any other
-    quantity is a word for tables and axes.
+    Without a unit, that of the quantity is meant. Shares can be given in %. Quantities that have no
+    unit of their own can have any word, for tables and axes.
 
     Args:
         quantity: name of the quantity.
@@ -75,10 +99,25 @@ def measured_unit(quantity: str, given: str, place: str, *, numbered: bool) -> t
         return _WHOLES[quantity], 0.01
     own = _UNITS.get(quantity)
     if own is None:
-        return given, 1.0
+        return _word(quantity, given, place, numbered=numbered), 1.0
     family = next(family for family in _FAMILIES.values() if own in family)
     if given and given not in family:
         if not numbered:
             return given, 1.0
         raise CelltcpError(f"{place}: unit: {given!r}: {quantity} has {', '.join(family)}")
     return own, family[given or own] / family[own]
+
+
+def _word(quantity: str, given: str, place: str, *, numbered: bool) -> str:
+    """Returns the unit of a quantity that is no rate, time or size in bytes."""
+    own = _WORDS.get(quantity, "")
+    if not given:
+        return own
+    if numbered and own and _SAME.get(given, given) != _SAME.get(own, own):
+        others = " or %" if quantity in _WHOLES else ""
+        raise CelltcpError(f"{place}: unit: {given!r}: {quantity} has {own}{others}")
+    if numbered and any(given in family for family in _FAMILIES.values()):
+        raise CelltcpError(
+            f"{place}: unit: {given!r}: {quantity} is no rate, time or size; allowed: none"
+        )
+    return given

@@ -37,4 +37,17 @@ def agreement_text(found: Agreement) -> str:
     if not math.isnan(found.error):
         texts.append(f"mean error {100 * found.error:.0f} %")
     judged = f"{found.inside} of {found.judged} in their intervals" if found.judged else "no intervals"
-    return f"{found.quantity}: {', '.join([*texts, judged])}"
+    return f"{found.quantity}: {', '.join([*texts, judged])}{_again_text(found)}"
+
+
+def _again_text(found: Agreement) -> str:
+    """Returns what the published figures would agree with themselves, where that is known."""
+    if found.again is None:
+        return ""
+    again, texts = found.again, []
+    if not math.isnan(again.rho):
+        texts.append(f"{again.rho:+.2f} ({again.low:+.2f} to {again.high:+.2f})")
+    if not math.isnan(again.error):
+        texts.append(f"{100 * again.error:.0f} %")
+    known = " and ".join(texts)
+    return f". A second measurement of the published figures would have {known}" if known else ""

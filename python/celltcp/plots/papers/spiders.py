@@ -48,4 +48,4 @@ def _draw(name: str, groups: Sequence[Group], legend: bool, axes: Axes) -> None:
     axes.set_yticks([0.5, 1.0], ["", ""])
     axes.set_title(heading(groups[0].scenario, name), fontsize=9)
     if legend:
-        axes.legend(loc="upper left", bbox_to_anchor=(0.92, 0.36), fontsize="x-small")
+        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 0.32), fontsize="x-small")

@@ -47,7 +47,8 @@ def _draw(name: str, rows: Sequence[Row], axes: Axes) -> None:
     for line, row in enumerate(rows):
         marker, shade = _LOOKS[row.holds]
         place = f"{row.theirs.scenario}{f', {row.theirs.part}' if row.theirs.part else ''}"
-        mean = "-" if math.isnan(row.here.mean) else number_text(row.here.mean)
+        unit = f" {row.theirs.unit}".rstrip()
+        mean = "-" if math.isnan(row.here.mean) else f"{number_text(row.here.mean)}{unit}"
         claim = row.theirs.claim.text if row.theirs.claim else ""
         said = textwrap.shorten(row.theirs.note or claim, 56, placeholder=" ...")
         relation = f"{name_of(row.theirs.quantity)} {mean}; {claim}"
