@@ -47,7 +47,7 @@ fn with_base(view: &View, value: f64) -> Option<Estimate<f64>> {
 }
 
 /// All features, in the order of [`Features`].
-pub static FEATURES: [Feature; 22] = [
+pub static FEATURES: [Feature; 24] = [
     Feature {
         name: "age",
         meaning: "time since the first sample, s",
@@ -100,8 +100,13 @@ pub static FEATURES: [Feature; 22] = [
     },
     Feature {
         name: "buffer",
-        meaning: "room of the bottleneck's buffer, segments; unknown while it has never been full",
-        of: |view| estimated(view.buffer.value, view.buffer.confidence),
+        meaning: "room of the bottleneck's buffer, segments; unknown while its confidence is below 0.5",
+        of: View::sure_buffer,
+    },
+    Feature {
+        name: "loss_queue",
+        meaning: "longest queue at which segments were lost, segments: of a full buffer or not; unknown before that",
+        of: |view| estimated(view.loss_queue.value, view.loss_queue.confidence),
     },
     Feature {
         name: "use",
@@ -140,8 +145,17 @@ pub static FEATURES: [Feature; 22] = [
         name: "buffer_ratio",
         meaning: "buffer over bdp; unknown while either is",
         of: |view| {
-            let confidence = view.buffer.confidence.min(view.capacity.confidence);
-            estimated(view.buffer.value / view.bdp().max(1.0), confidence)
+            let buffer = view.sure_buffer()?;
+            let confidence = buffer.confidence.min(view.capacity.confidence);
+            estimated(buffer.value / view.bdp().max(1.0), confidence)
+        },
+    },
+    Feature {
+        name: "loss_queue_ratio",
+        meaning: "loss_queue over bdp; unknown while either is",
+        of: |view| {
+            let confidence = view.loss_queue.confidence.min(view.capacity.confidence);
+            estimated(view.loss_queue.value / view.bdp().max(1.0), confidence)
         },
     },
     Feature {

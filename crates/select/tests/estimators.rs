@@ -163,6 +163,71 @@ fn a_buffer_that_was_never_full_is_not_known() {
     assert_eq!((view.buffer.value, view.buffer.confidence), (0.0, 0.0));
 }
 
+/// Reno on random paths, some of which lose packets at random as well.
+#[test]
+fn a_buffer_that_is_sure_is_right() {
+    let mut draws = Draws(7);
+    let (mut sure, mut right) = (0, 0);
+    for case in 0..60 {
+        let (mbps, base) = (draws.by_ratio(3.0, 100.0), draws.by_ratio(0.01, 0.2));
+        let bdp = path::segments(mbps) * base;
+        let buffer = (bdp * draws.by_ratio(0.2, 5.0)).max(10.0);
+        let flow = Flow {
+            base,
+            buffer,
+            cwnd: bdp + 0.5 * buffer,
+            loss: if case % 3 == 0 {
+                draws.by_ratio(1e-5, 1e-2)
+            } else {
+                0.0
+            },
+            ..Flow::default()
+        };
+        let told = seen(&flow.samples(40.0, |_| mbps)).buffer;
+        if told.confidence >= 0.5 {
+            sure += 1;
+            right += u32::from((buffer / 1.5..buffer * 1.5).contains(&told.value));
+        }
+    }
+    assert!(sure >= 15, "{sure} of 60 are sure");
+    assert!(right * 10 >= sure * 9, "{right} of {sure} are right");
+}
+
+/// A queue that is always as long loses packets at random: its length says nothing about the buffer.
+#[test]
+fn random_losses_at_a_steady_queue_show_no_buffer() {
+    let mut draws = Draws(8);
+    for _ in 0..40 {
+        let (mbps, base) = (draws.by_ratio(3.0, 100.0), draws.by_ratio(0.01, 0.2));
+        let kept = (path::segments(mbps) * base * draws.by_ratio(0.2, 2.0)).max(10.0);
+        let flow = Flow {
+            base,
+            buffer: 20.0 * kept,
+            window: Window::Queue(kept),
+            loss: draws.by_ratio(1e-4, 1e-2),
+            ..Flow::default()
+        };
+        let told = seen(&flow.samples(40.0, |_| mbps)).buffer;
+        assert!(
+            told.confidence < 0.5,
+            "{mbps} Mbit/s, {base} s, {kept}: {told:?}"
+        );
+    }
+}
+
+/// Random numbers of a linear congruential generator (Knuth, MMIX).
+struct Draws(u64);
+
+impl Draws {
+    /// Returns a number between these, uniform by its logarithm.
+    fn by_ratio(&mut self, least: f64, most: f64) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005);
+        self.0 = self.0.wrapping_add(1_442_695_040_888_963_407);
+        let share = (self.0 >> 11) as f64 / (1_u64 << 53) as f64;
+        least * (most / least).powf(share)
+    }
+}
+
 #[test]
 fn losses_without_a_queue_are_random() {
     for loss in [0.001, 0.01] {

@@ -1,6 +1,7 @@
 //! Estimators: from samples of a sender to properties of the path.
 
 mod bins;
+mod buffer;
 mod capacity;
 mod competition;
 mod jitter;
@@ -32,7 +33,7 @@ const LATENCY_BOUNDARY: Duration = Duration::from_millis(50);
 const LATENCY_DEVIATION: f64 = 0.2;
 /// Number of bins without a queue after which the lowest RTT has a confidence of 0.5.
 const CALM: f64 = 2.0;
-/// Confidence from which on the capacity gives a transmission time, and competition is sure.
+/// Confidence from which on the capacity gives a transmission time, and buffer and competition are sure.
 const SURE: f64 = 0.5;
 /// The transmission time of a segment counts from this part of the RTT on: a tenth, below which it is within the jitter.
 const LEAST_TRANSMISSION: u64 = 10;
@@ -62,6 +63,8 @@ pub struct View {
     pub jitter: Duration,
     /// Size of the bottleneck's buffer, segments; 0 if it has never been full.
     pub buffer: Estimate<f64>,
+    /// Longest queue at which segments were lost, segments; it may be far from full.
+    pub loss_queue: Estimate<f64>,
     /// Whether the receive window limits the connection.
     pub window_limited: Estimate<bool>,
     /// Share of segments lost while the queue was short.
@@ -119,6 +122,11 @@ impl View {
     /// Returns the estimate of the competition once it is sure.
     pub(crate) fn sure_competition(&self) -> Option<Estimate<f64>> {
         Some(self.competition).filter(|each| each.confidence >= SURE)
+    }
+
+    /// Returns the estimate of the buffer once it is sure.
+    pub(crate) fn sure_buffer(&self) -> Option<Estimate<f64>> {
+        Some(self.buffer).filter(|each| each.confidence >= SURE)
     }
 
     /// Returns whether other flows surely share the bottleneck.
@@ -225,9 +233,11 @@ impl Watch {
         self.outage.observe(sender, self.rounds.count());
         let outage = self.outage.lasts();
         self.interrupted |= outage;
-        self.queue.observe(&sample, rate, floor, outage);
-        self.window.observe(sender);
         self.jitter.observe(sample.srtt);
+        let jitter = self.jitter.jitter().as_secs_f64();
+        let noise = (jitter, self.view.variability.value);
+        self.queue.observe(&sample, rate, floor, noise, outage);
+        self.window.observe(sender);
         self.competition
             .observe(&sample, self.rounds.count(), floor, outage);
         if let Some(bin) = self.bins.observe(&sample) {
@@ -276,6 +286,7 @@ impl Watch {
         view.idle_wait = Duration::from_secs_f64(idle.clamp(0.0, 60.0));
         view.jitter = self.jitter.jitter();
         view.buffer = self.queue.buffer();
+        view.loss_queue = self.queue.loss_queue();
         view.random_loss = self.queue.random_loss();
         view.window_limited = self.window.limited();
         view.competition = self.competition.competition();

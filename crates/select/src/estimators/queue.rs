@@ -1,5 +1,6 @@
 //! Queue at the bottleneck, size of its buffer, and random losses.
 
+use super::buffer::{BufferEstimator, Queued};
 use units::{Duration, Instant};
 
 use crate::estimate::Estimate;
@@ -28,7 +29,9 @@ pub(super) struct QueueEstimator {
     /// Longest queue of the last one or two RTTs, and its time.
     recent: (f64, Instant),
     longest: f64,
-    buffer: f64,
+    buffer: BufferEstimator,
+    /// Longest queue at which segments were lost, and how often that was.
+    longest_lossy: f64,
     overflows: u32,
     overflowing_until: Instant,
     lost_at_random: f64,
@@ -44,7 +47,8 @@ impl QueueEstimator {
             queue: 0.0,
             recent: (0.0, Instant::ZERO),
             longest: 0.0,
-            buffer: 0.0,
+            buffer: BufferEstimator::default(),
+            longest_lossy: 0.0,
             overflows: 0,
             overflowing_until: Instant::ZERO,
             lost_at_random: 0.0,
@@ -54,8 +58,16 @@ impl QueueEstimator {
     }
 
     /// Takes the next sample; `rate` is in segments per second, `floor` is the RTT without a queue in s. Losses in an
-    /// `outage` are neither random nor those of a full buffer.
-    pub(super) fn observe(&mut self, sample: &Sample<'_>, rate: f64, floor: f64, outage: bool) {
+    /// `outage` are neither random nor those of a full buffer. `noise` is the deviation of the RTT of single packets, s,
+    /// and the relative one of the capacity.
+    pub(super) fn observe(
+        &mut self,
+        sample: &Sample<'_>,
+        rate: f64,
+        floor: f64,
+        noise: (f64, f64),
+        outage: bool,
+    ) {
         let floor = floor.min(sample.srtt.as_secs_f64()).max(1e-6);
         let waiting = sample.srtt.as_secs_f64() - floor;
         self.excess = waiting / floor;
@@ -74,6 +86,14 @@ impl QueueEstimator {
             self.lost_at_random /= 2.0;
         }
         let again = counts.1.saturating_sub(retransmissions);
+        let queued = Queued {
+            queue: self.queue,
+            waiting,
+            floor,
+            jitter: noise.0.max(floor - sample.min_rtt.as_secs_f64()),
+            variability: noise.1,
+        };
+        self.buffer.observe(sample, queued, again, outage);
         if again > 0 && !outage {
             self.lost(sample, again);
         }
@@ -82,14 +102,14 @@ impl QueueEstimator {
 
     fn lost(&mut self, sample: &Sample<'_>, again: u64) {
         if sample.at < self.overflowing_until {
-            self.buffer = self.buffer.max(self.queue);
+            self.longest_lossy = self.longest_lossy.max(self.queue);
             return;
         }
         if self.recent.0 < SHORT * self.longest || self.excess < NO_QUEUE {
             self.lost_at_random += again as f64;
             return;
         }
-        self.buffer = self.buffer.max(self.recent.0);
+        self.longest_lossy = self.longest_lossy.max(self.recent.0);
         self.overflows += 1;
         let lasts: Duration = sample.srtt * EPISODE;
         self.overflowing_until = sample.at + lasts;
@@ -100,10 +120,16 @@ impl QueueEstimator {
         Estimate::new(self.queue, self.excess / (self.excess + NO_QUEUE))
     }
 
-    /// Returns the estimate of the buffer. Its confidence grows with the number of overflows that agree.
+    /// Returns the estimate of the buffer; 0 without confidence before a loss.
     pub(super) fn buffer(&self) -> Estimate<f64> {
+        self.buffer.buffer()
+    }
+
+    /// Returns the longest queue at which segments were lost, other than in a short queue; the confidence grows with the
+    /// number of times. It is the buffer only where the buffer overflowed.
+    pub(super) fn loss_queue(&self) -> Estimate<f64> {
         let overflows = f64::from(self.overflows);
-        Estimate::new(self.buffer, overflows / (overflows + 1.0))
+        Estimate::new(self.longest_lossy, overflows / (overflows + 1.0))
     }
 
     pub(super) fn random_loss(&self) -> Estimate<f64> {

@@ -33,9 +33,13 @@ from celltcp.selection.training.table import read_outcomes, write_outcomes
 from celltcp.selection.training.whole_runs import regret, selecting, whole_runs
 from celltcp.settings import workers_of
 
-#: Features that are not learnt from: of the radio, which only some senders are told, and of the
-#: moment, which say nothing about the path.
-LEFT_OUT = ("sinr", "speed", "age", "trend", "movement", "slow_start", "window_limited")
+#: Features that are not learnt from: of the radio, which only some senders are told; of the moment,
+#: which say nothing about the path; and of the buffer, where loss_queue is known sooner.
+LEFT_OUT = (
+    *("sinr", "speed"),
+    *("age", "trend", "movement", "slow_start", "window_limited"),
+    *("buffer", "buffer_ratio"),
+)
 
 _DESCRIPTION = "Decision trees, trained on networks drawn at random, predict the best CCA."
 

@@ -1,0 +1,220 @@
+//! Buffer: size of the bottleneck's buffer, from the queue at which it overflows.
+//!
+//! Only an overflow shows the size. A CCA that never fills the buffer loses packets all the same: at random, or where
+//! others fill it. Losses at random hit any segment with the same probability. Losses of an overflow hit the round trips
+//! with the longest queues. So the peak of the queue in a round trip with a loss is ranked among those of all round trips,
+//! each with the weight of its segments. If losses are random, the rank is uniform, and minus its logarithm is
+//! exponential; a sum of n such terms has a gamma distribution, which gives the certainty that the losses are overflows.
+
+use std::collections::VecDeque;
+
+use units::{Duration, Instant};
+
+use crate::estimate::Estimate;
+use crate::sample::Sample;
+
+/// Number of smoothed RTTs for which losses belong to the same overflow: one to notice it, one for the data in flight,
+/// one for retransmissions that were lost.
+const EPISODE: u64 = 3;
+/// Number of round trips among which a peak is ranked.
+const KEPT: usize = 128;
+/// Number of round trips before which a loss tells nothing.
+const FEWEST: usize = 4;
+/// Number of losses that count; older ones concern a path that may be gone.
+const LOSSES: usize = 16;
+/// Share of the RTT without a queue that packets wait at least where a buffer overflows.
+const QUEUE: f64 = 0.1;
+/// Number of deviations of the jitter that they wait at least there: the RTT without a queue is the lowest smoothed RTT,
+/// and the highest one is as far from it without a queue.
+const BEYOND_JITTER: f64 = 2.0;
+/// Factor within which the size is to be right; the confidence is the probability that it is.
+const RIGHT: f64 = 1.5;
+/// Standard deviation of ln(peak) of single overflows as expected beforehand, and the number of overflows it stands for.
+const EXPECTED: (f64, f64) = (0.3, 2.0);
+/// Standard deviation of ln(peak) of the overflow that ends slow start, in which the queue grows by half its length in a
+/// round trip and the rate lags behind.
+const SLOW_START: f64 = 0.7;
+/// Deviations of ln(peak) per deviation of the jitter over the wait.
+const JITTER: f64 = 1.5;
+/// Relative difference up to which two peaks are alike.
+const ALIKE: f64 = 0.02;
+/// Fewest segments in a queue that shows.
+const FEWEST_QUEUED: f64 = 5.0;
+/// Standard deviation of ln(size) that no number of overflows removes, as the smoothed RTT lags behind the queue.
+const LAG: f64 = 0.15;
+
+/// Loss of an overflow, or at random.
+#[derive(Clone, Copy, Debug)]
+struct Lost {
+    /// Minus the logarithm of the rank of its round trip.
+    evidence: f64,
+    /// ln(peak) of the queue, segments.
+    peak: f64,
+    /// Variance of ln(peak) from jitter, changes of the capacity, and slow start.
+    error: f64,
+}
+
+/// Round trip.
+#[derive(Clone, Copy, Debug, Default)]
+struct Round {
+    /// Peak of the queue, segments.
+    peak: f64,
+    /// Longest wait, s.
+    waiting: f64,
+    /// Number of segments delivered at its start.
+    delivered: u64,
+}
+
+/// What a sample tells of the queue.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Queued {
+    /// Queue, segments.
+    pub(super) queue: f64,
+    /// Time that packets wait beyond the RTT without a queue, and that RTT, s.
+    pub(super) waiting: f64,
+    pub(super) floor: f64,
+    /// Deviation of the RTT of single packets, s.
+    pub(super) jitter: f64,
+    /// Standard deviation of the capacity, relative to its mean.
+    pub(super) variability: f64,
+}
+
+/// Estimator of the size of the buffer.
+#[derive(Clone, Debug, Default)]
+pub(super) struct BufferEstimator {
+    /// Peaks of the queue in round trips, and the segments delivered in each.
+    peaks: VecDeque<(f64, f64)>,
+    present: Round,
+    before: Round,
+    begun: Option<Instant>,
+    /// End of the losses of one overflow.
+    overflowing_until: Instant,
+    /// End of the time for which slow start shows in the queue.
+    slow_start_until: Instant,
+    losses: VecDeque<Lost>,
+    estimate: Estimate<f64>,
+}
+
+impl BufferEstimator {
+    /// Takes the next sample, of which `again` segments were lost since the one before.
+    pub(super) fn observe(&mut self, sample: &Sample<'_>, now: Queued, again: u64, outage: bool) {
+        let lasts: Duration = sample.srtt * EPISODE;
+        let begun = *self.begun.get_or_insert(sample.at);
+        if sample.at >= begun + sample.srtt {
+            let counts = sample.at >= self.overflowing_until && !outage;
+            self.end_round(sample, counts);
+        }
+        // By Little's law, the share of the RTT spent in the queue is the share of what is in flight that is there. Right
+        // after an overflow, what was lost still counts as in flight.
+        let share = f64::from(sample.sender.inflight) * now.waiting / (now.waiting + now.floor);
+        self.present.peak = self.present.peak.max(share.min(now.queue));
+        self.present.waiting = self.present.waiting.max(now.waiting);
+        if sample.sender.slow_start {
+            self.slow_start_until = sample.at + lasts;
+        }
+        if again == 0 || outage || sample.at < self.overflowing_until {
+            return;
+        }
+        self.end_round(sample, true);
+        self.lost(&now, sample.at < self.slow_start_until);
+        self.overflowing_until = sample.at + lasts;
+    }
+
+    /// Ends a round trip, which `counts` unless it is disturbed.
+    fn end_round(&mut self, sample: &Sample<'_>, counts: bool) {
+        let delivered = sample.sender.delivered;
+        if counts {
+            if self.peaks.len() == KEPT {
+                self.peaks.pop_front();
+            }
+            let segments = delivered.saturating_sub(self.present.delivered) as f64;
+            let peak = self.before.peak.max(self.present.peak);
+            self.peaks.push_back((peak, segments));
+        }
+        self.before = self.present;
+        self.present = Round {
+            delivered,
+            ..Round::default()
+        };
+        self.begun = Some(sample.at);
+    }
+
+    /// Takes a loss in the round trip that has just ended, perhaps after `slow_start`.
+    fn lost(&mut self, now: &Queued, slow_start: bool) {
+        let Some(&(peak, _)) = self.peaks.back().filter(|_| self.peaks.len() > FEWEST) else {
+            return;
+        };
+        // As long as this one counts half.
+        let above = |each: f64| match each / peak.max(f64::MIN_POSITIVE) {
+            ratio if ratio > 1.0 + ALIKE => 1.0,
+            ratio if ratio < 1.0 - ALIKE => 0.0,
+            _ => 0.5,
+        };
+        let longer: f64 = self.peaks.iter().map(|each| above(each.0) * each.1).sum();
+        let all: f64 = self.peaks.iter().map(|each| each.1).sum();
+        let rank = longer / all.max(1.0);
+        let waiting = self.before.waiting.max(f64::MIN_POSITIVE);
+        let long = waiting > QUEUE * now.floor + BEYOND_JITTER * now.jitter;
+        let queued = long && peak > FEWEST_QUEUED;
+        let slow_start = if slow_start { SLOW_START } else { 0.0 };
+        if self.losses.len() == LOSSES {
+            self.losses.pop_front();
+        }
+        // The smoothed RTT misses a part of a wait that is short beside the jitter, or that a change of the capacity within
+        // a round trip makes.
+        let jitter = JITTER * now.jitter / waiting;
+        let missed = now.variability * now.floor / waiting;
+        self.losses.push_back(Lost {
+            evidence: if queued {
+                -rank.clamp(1e-3, 1.0).ln()
+            } else {
+                0.0
+            },
+            peak: peak.max(f64::MIN_POSITIVE).ln(),
+            error: jitter * jitter + missed * missed + slow_start * slow_start,
+        });
+        self.estimate = self.size();
+    }
+
+    /// Returns the size as the losses so far tell it.
+    fn size(&self) -> Estimate<f64> {
+        let count = self.losses.len() as f64;
+        let evidence: f64 = self.losses.iter().map(|each| each.evidence).sum();
+        if evidence == 0.0 {
+            return Estimate::default();
+        }
+        let overflows = gamma_below(self.losses.len(), evidence);
+        let (expected, standing_for) = EXPECTED;
+        let expected = expected * expected;
+        // Each peak counts by its evidence, since some losses among overflows are random, and by its precision.
+        let weight = |each: &Lost| each.evidence / (expected + each.error);
+        let all: f64 = self.losses.iter().map(weight).sum();
+        let weighed = |of: &dyn Fn(&Lost) -> f64| {
+            let sum = |each: &Lost| weight(each) * of(each);
+            self.losses.iter().map(sum).sum::<f64>() / all
+        };
+        let mean = weighed(&|each| each.peak);
+        let spread = weighed(&|each| (each.peak - mean) * (each.peak - mean));
+        let variance = (spread * count + expected * standing_for) / (count + standing_for);
+        let known = weighed(&|each| each.error);
+        let error = (variance / count + LAG * LAG + known).sqrt();
+        let right = libm::erf(RIGHT.ln() / error / core::f64::consts::SQRT_2);
+        Estimate::new(mean.exp(), overflows * right)
+    }
+
+    /// Returns the estimate of the size, segments.
+    pub(super) fn buffer(&self) -> Estimate<f64> {
+        self.estimate
+    }
+}
+
+/// Returns the probability that a sum of `count` terms with a standard exponential distribution is below `sum`.
+fn gamma_below(count: usize, sum: f64) -> f64 {
+    let mut term = (-sum).exp();
+    let mut above = 0.0;
+    for number in 0..count {
+        above += term;
+        term *= sum / (number + 1) as f64;
+    }
+    (1.0 - above).clamp(0.0, 1.0)
+}
