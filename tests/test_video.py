@@ -9,12 +9,15 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import celltcp as ct
 from celltcp import video_check
 from celltcp._core import p1203_scores
+from celltcp.plots.viewers import sessions_of, share_of_sessions
 from celltcp.report.sweep import sweep_part
+from celltcp.report.viewing import viewing_part
 from celltcp.video_check import SESSIONS
 
 if TYPE_CHECKING:
@@ -109,10 +112,30 @@ def test_the_command_prints_scores_and_draws_them(celltcp: Celltcp, tmp_path: Pa
     assert done.returncode == 0, done.stderr
     assert "Mean opinion score" in done.stdout
     assert (tmp_path / "out" / "video.png").is_file()
+    assert "start-up" in (tmp_path / "out" / "video-ecdf.svg").read_text()
     folder = str(tmp_path / "out" / "steady-5-18-bola-e")
     shown = celltcp("show", folder, "--plot", "video", "--out", str(tmp_path / "sessions.svg"))
     assert shown.returncode == 0, shown.stderr
     assert "stalls" in (tmp_path / "sessions.svg").read_text()
+
+
+def test_sessions_that_never_started_count_as_above_all_values() -> None:
+    sessions = pd.DataFrame({"cca": ["cubic"] * 4 + ["bbr"], "startup_s": [1.0, np.nan, 3.0, 1.0, 2.0]})
+    shares = share_of_sessions(sessions, "cubic", "startup_s", np.array([0.5, 1.0, 2.0, 3.0]))
+    assert shares.tolist() == [0.0, 0.5, 0.5, 0.75]
+
+
+def test_distributions_and_their_sections_cover_all_sessions() -> None:
+    found = ct.watch("steady-5-18", ["throughput", "bola"], "cubic,vegas", 2, duration="20s")
+    assert len(sessions_of(found, "steady-5-18")) == 2 * 2 * 2
+    assert len(found.plot_ecdf().axes) == 3
+    sections = {section.title: section for section in viewing_part(found).sections}
+    shown = sections["Distribution of the start-up"].figure
+    assert shown is not None
+    assert shown.chart is not None
+    (panel,) = shown.chart.panels
+    assert [series.label for series in panel.series] == ["cubic", "vegas"]
+    assert all(series.values[0] == 0 or series.values[-1] == 1 for series in panel.series)
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,9 @@ class Viewing:
     #: `plot()` draws the mean opinion scores, a panel for each scenario.
     plot = Attachment()
 
+    #: `plot_ecdf()` draws the distributions of score, start-up and stalls over all sessions of a CCA.
+    plot_ecdf = Attachment()
+
     @property
     def table(self) -> pd.DataFrame:
         """A row per scenario, adaptation and CCA.

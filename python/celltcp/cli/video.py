@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from celltcp.settings import RunSettings
     from celltcp.video import Viewing
 
+#: Pictures of a folder.
+_PICTURES = ("video", "video-ecdf")
+
 
 @click.command()
 @click.argument("scenarios", metavar="[SCENARIO...]", nargs=-1, shell_complete=complete_scenario)
@@ -65,8 +68,9 @@ def video(
     tell(result.to_json(), json_file, lambda: _print(result))
     repeats = [each.results for each in result.comparisons.values()]
     is_repeat = all(each.is_repeat for each in repeats)
-    if folder and not (is_repeat and is_drawn(repeats[0], folder, "video")):
+    if folder and not (is_repeat and all(is_drawn(repeats[0], folder, name) for name in _PICTURES)):
         draw(result.plot(), folder, "video")
+        draw(result.plot_ecdf(), folder, "video-ecdf")
 
 
 def _check() -> None:

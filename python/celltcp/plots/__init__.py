@@ -10,6 +10,7 @@ from celltcp.plots.of_results import (
     plot_sweep,
 )
 from celltcp.plots.video import plot_viewing
+from celltcp.plots.viewers import plot_viewers
 
 __all__ = [
     "ComparisonPlots",
@@ -17,5 +18,6 @@ __all__ = [
     "plot_evaluation",
     "plot_explanation",
     "plot_sweep",
+    "plot_viewers",
     "plot_viewing",
 ]

@@ -17,6 +17,7 @@ from celltcp.labels import labels
 from celltcp.plots.palette import colours
 from celltcp.plots.style import CAPACITY, dashes, figure, legend_beside
 from celltcp.plots.video import draw_scores, draw_sessions
+from celltcp.plots.viewers import QUANTITIES, draw_viewers, sessions_of, share_of_sessions
 from celltcp.report.chart import Chart, Panel, Series, held, numbers
 from celltcp.report.findings import findings_of
 from celltcp.report.means import mean_text, runs_text
@@ -32,7 +33,7 @@ from celltcp.statistics import estimate
 from celltcp.video import load_viewings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
     from matplotlib.figure import Figure as Picture
@@ -44,6 +45,9 @@ if TYPE_CHECKING:
 _SCORES = (
     "The score is the mean opinion score of ITU-T P.1203, from 1 (bad) to 5 (excellent). Best is the "
     "CCA with the highest mean over the runs of a scenario and an adaptation of the bitrate."
+)
+_DISTRIBUTIONS = (
+    "The share of the sessions of a CCA, with all adaptations, that have at most this value."
 )
 _SESSIONS = (
     "The run with the first seed: goodput, bitrates of the segments, and what the player has ahead."
@@ -61,6 +65,7 @@ def viewing_part(result: Viewing) -> Part:
         Section("Mean opinion scores", scores_table(result), text=(_SCORES,)),
         Section("Scores by adaptation", figure=_scores(result, scenarios, abrs)),
         Section("What the viewers got", _figures(result)),
+        *_distributions(result, scenarios),
     ]
     for scenario, abr in bests.items():
         title = f"{short_name(scenario)} with {abr}, over time"
@@ -153,6 +158,34 @@ def _scores(result: Viewing, scenarios: list[str], abrs: list[str]) -> Figure:
     chart = Chart(np.arange(len(abrs), dtype=float), "adaptation", "", tuple(panels), names=tuple(abrs))
     draw = functools.partial(draw_scores, result)
     return Figure(draw, "Mean opinion scores by adaptation of the bitrate and CCA", chart)
+
+
+def _distributions(result: Viewing, scenarios: list[str]) -> Iterator[Section]:
+    """Returns the distributions over sessions: a section per quantity, a panel per scenario."""
+    names, shades = labels(result.ccas), colours(result.ccas)
+    found = {scenario: sessions_of(result, scenario) for scenario in scenarios}
+    for quantity in QUANTITIES:
+        known = np.concatenate([numbers(each[quantity.column].dropna()) for each in found.values()])
+        if not len(known):
+            continue
+        # A step needs a place before and one at each value.
+        grid = np.unique(np.concatenate([known, np.nextafter(known, -np.inf)]))
+        panels = []
+        for scenario, sessions in found.items():
+            series = tuple(
+                Series(
+                    names[cca],
+                    shades[cca],
+                    share_of_sessions(sessions, cca, quantity.column, grid),
+                    dash=dashes(cca),
+                )
+                for cca in result.ccas
+            )
+            panels.append(Panel(short_name(scenario), "share", series, 2, top=1.0, bottom=0.0))
+        title = f"Distribution of the {quantity.name}"
+        chart = Chart(grid, quantity.label, quantity.unit, tuple(panels))
+        draw = functools.partial(draw_viewers, result, (quantity,))
+        yield Section(title, figure=Figure(draw, title, chart), text=(_DISTRIBUTIONS,))
 
 
 def _sessions(result: Comparison, title: str) -> Figure:
