@@ -199,3 +199,6 @@ pub(super) enum Deferred {
     /// The application keeps the burst small.
     Otherwise,
 }
+
+#[cfg(test)]
+mod tests;

@@ -46,3 +46,6 @@ impl Sender {
         w.cwnd = (i64::from(in_flight) + send).max(1) as u32;
     }
 }
+
+#[cfg(test)]
+mod tests;

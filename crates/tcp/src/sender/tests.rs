@@ -122,3 +122,21 @@ fn an_ack_with_news_is_no_duplicate() {
     sender.on_ack(now, &of(false));
     assert_eq!(sender.board.sacked_out(), 1);
 }
+
+/// RFC 8985 §6.2 step 5: a repetition is lost, too, if another one that was sent no earlier was delivered. It is sent once
+/// more, without a time-out.
+#[test]
+fn a_lost_repetition_is_repeated() {
+    let (mut sender, now) = ten_out();
+    ack(&mut sender, now, 0, &[(4, 9)], None);
+    sender.congestion.window.cwnd = 20;
+    sender.retransmit_lost(now);
+    let repeated = |sender: &mut Sender| -> Vec<u64> {
+        let out = sender.out.drain(..).filter(|sent| sent.again);
+        out.map(|sent| (sent.seq - FIRST) / MSS).collect()
+    };
+    assert_eq!(repeated(&mut sender), [0, 1, 2, 3]);
+    ack(&mut sender, now + RTT, 0, &[(1, 9)], None);
+    assert_eq!(repeated(&mut sender), [0, 9], "9 was never reported");
+    assert_eq!(sender.counts.timeouts, 0);
+}
