@@ -3,15 +3,8 @@
 use std::collections::VecDeque;
 
 use net::Packet;
-use units::{Bytes, Duration, Instant, Rate};
-
-/// Rate of the card. It is faster than the links of a path, so that every queue is the path's, and TCP small queues
-/// hears from the card when a packet has left.
-const RATE: Rate = Rate::from_bits_per_second(100_000_000_000);
-
-/// Time after which the card reports that a packet has left, as cards do that report several at once. It is longer than
-/// the kernel's clock moves during a system call, 256 ns each time that it is read.
-const REPORT: Duration = Duration::from_micros(4);
+use tcp::NetworkCard;
+use units::{Bytes, Instant};
 
 /// Packets that the card has yet to send, and those that it has yet to report as sent.
 #[derive(Debug, Default)]
@@ -24,7 +17,8 @@ pub(crate) struct Card {
 impl Card {
     /// Takes a packet at `now`.
     pub(crate) fn take(&mut self, now: Instant, packet: Packet) {
-        self.free = self.free.max(now) + RATE.time_to_send(Bytes::new(packet.size.into()));
+        self.free = self.free.max(now)
+            + NetworkCard::SERVER_RATE.time_to_send(Bytes::new(packet.size.into()));
         self.waiting.push_back((self.free, packet));
     }
 
@@ -38,7 +32,8 @@ impl Card {
     /// Returns the packet that leaves at `now`, which begins its way on the path then.
     pub(crate) fn leave(&mut self, now: Instant) -> Option<Packet> {
         let (sent_at, packet) = self.waiting.pop_front_if(|(at, _)| *at <= now)?;
-        self.sent.push_back((sent_at + REPORT, packet.id));
+        self.sent
+            .push_back((sent_at + NetworkCard::SERVER_DELAY, packet.id));
         Some(Packet { sent_at, ..packet })
     }
 
@@ -58,6 +53,8 @@ impl Card {
 
 #[cfg(test)]
 mod tests {
+    use units::Duration;
+
     use super::*;
     use net::{HostId, Kind};
 

@@ -9,7 +9,7 @@ use capture::addressing;
 use capture::wire::{self, Datagram};
 use cca::SenderView;
 use net::{CREATED_FROM, Delivery, HostId, Kind, Packet};
-use path::Plan;
+use path::{Plan, SERVER};
 use recorder::{Capture, CaptureFile, Engine, Introduction, ObservedPath, Options};
 use scenario::Scenario;
 use sidechannel::{Answer, Job, Message, PROTOCOL, Report, write_frame};
@@ -33,9 +33,6 @@ const PROGRESS_PARTS: u64 = 200;
 const KERNEL_BITS: u32 = 32;
 /// Numbers of packets before they begin anew, so that identities stay below [`CREATED_FROM`].
 const PACKET_NUMBERS: u32 = u32::MAX >> 2;
-
-/// Host of the server, which is the first node of every path.
-const SERVER: HostId = HostId(0);
 
 /// Verdict on a packet, by its identity on the path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -12,3 +12,6 @@ mod traces;
 pub use files::Files;
 pub use plan::{Access, Middlebox, Plan, PlanError};
 pub use traces::{ReadTrace, Traces};
+
+/// Host of the server, which is the first node of every path.
+pub const SERVER: net::HostId = net::HostId(0);

@@ -2,7 +2,7 @@
 
 use cca::{BuiltCca, Cca, Congestion, SettingError, Settings, Window, registry, reno};
 use scenario::CcaChoice;
-use tcp::{Connection, TcpConfig};
+use tcp::{Connection, NetworkCard, TcpConfig};
 use units::random::{Purpose, Stream};
 
 /// Checks that the CCA of `choice` can be built.
@@ -31,7 +31,7 @@ fn entry(choice: &CcaChoice) -> &'static Cca {
     found
 }
 
-/// Returns the two ends of connection number `connection`. The sender runs `choice`. The receiver only acknowledges; it
+/// Returns the two ends of connection number `connection`. The sender has the network card `card` and runs `choice`. The receiver only acknowledges; it
 /// runs the same CCA if that has to understand ECN marks, and NewReno otherwise.
 ///
 /// # Errors
@@ -39,6 +39,7 @@ fn entry(choice: &CcaChoice) -> &'static Cca {
 pub(crate) fn ends(
     config: &TcpConfig,
     choice: &CcaChoice,
+    card: NetworkCard,
     seed: u64,
     connection: u32,
 ) -> Result<(Connection, Connection), SettingError> {
@@ -48,18 +49,22 @@ pub(crate) fn ends(
     } else {
         reno::ABOUT.build(&Settings::new())?
     };
-    let end = |built: BuiltCca, side: u32| {
+    let end = |built: BuiltCca, side: u32, card: NetworkCard| {
         let entity = 2 * connection + side;
         let draws = Stream::new(seed, Purpose::CongestionControl, entity);
         let window = Window::new(config.mss, config.settings.initial_window, draws);
         let congestion = Congestion::new(window, built);
         let numbers = Stream::new(seed, Purpose::InitialSequence, entity);
         let (iss, offset) = (numbers.at(0) as u32, numbers.at(1) as u32);
-        Connection::new(config.clone(), congestion, iss, offset)
+        let config = TcpConfig {
+            card,
+            ..config.clone()
+        };
+        Connection::new(config, congestion, iss, offset)
     };
-    let mut server = end(sending, 0);
+    let mut server = end(sending, 0, card);
     if let Some(kind) = config.far_ack_kind {
         server.understand_far_acks(kind);
     }
-    Ok((server, end(receiving, 1)))
+    Ok((server, end(receiving, 1, NetworkCard::Immediate)))
 }

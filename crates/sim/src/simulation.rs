@@ -3,12 +3,12 @@
 mod selecting;
 
 use net::{Delivery, HostId};
-use path::{Plan, Traces};
+use path::{Plan, SERVER, Traces};
 use record::{Samples, Tables};
 use recorder::{Engine, Introduction, ObservationError, ObservedPath, Options};
 use scenario::{CcaChoice, Flow, Scenario};
 use select::{Selectors, decision_row};
-use tcp::{State, TcpConfig};
+use tcp::{NetworkCard, State, TcpConfig};
 use units::Instant;
 use workload::{Action, End, Sessions, Switches};
 
@@ -326,7 +326,13 @@ impl Simulation {
             .as_ref()
             .map(|decision| CcaChoice::plain(decision.to));
         let choice = choice.as_ref().unwrap_or(asked);
-        let ends = settings::ends(&self.config, choice, self.seed, connection);
+        // For other hosts the first link of the path stands for the card.
+        let card = if hosts.0 == SERVER {
+            NetworkCard::SERVER
+        } else {
+            NetworkCard::Immediate
+        };
+        let ends = settings::ends(&self.config, choice, card, self.seed, connection);
         let Ok((mut server, mut client)) = ends else {
             unreachable!("the congestion control of every flow was looked up at the start");
         };

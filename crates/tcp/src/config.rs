@@ -2,6 +2,7 @@
 
 use units::{Bytes, Duration, Rate};
 
+use crate::card::NetworkCard;
 use crate::settings::Tcp;
 use crate::wheel::Timers;
 
@@ -37,9 +38,8 @@ pub struct TcpConfig {
     pub min_burst_segments: Option<u32>,
     /// Share of the window that is worth sending at once is one by this number (`tcp_tso_win_divisor`).
     pub burst_window_divisor: u32,
-    /// Whether data counts as the sender's until the network card has sent it (TCP small queues). It does not on a TUN
-    /// device.
-    pub card_counts: bool,
+    /// Network device of the host, which TCP small queues listens to.
+    pub card: NetworkCard,
     /// Initial degree of reordering, segments (`tcp_reordering`).
     pub reordering: u32,
     /// Retransmissions of a SYN before the attempt is given up (`tcp_syn_retries`).
@@ -89,7 +89,7 @@ impl TcpConfig {
             sack: true,
             min_burst_segments: None,
             burst_window_divisor: 3,
-            card_counts: true,
+            card: NetworkCard::Immediate,
             reordering: 3,
             syn_retries: 6,
             synack_retries: 5,

@@ -1,5 +1,6 @@
 //! TCP without I/O: segments on the wire, and connections that behave like those of Linux.
 
+mod card;
 mod config;
 mod connection;
 mod receiver;
@@ -10,6 +11,7 @@ mod sequence;
 mod settings;
 mod wheel;
 
+pub use card::NetworkCard;
 pub use config::TcpConfig;
 pub use connection::{Connection, Failure, Info, State};
 pub use reset::reset_reply;

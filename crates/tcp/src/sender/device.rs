@@ -1,27 +1,33 @@
 //! Device: the data of a connection that waits in its own host below TCP, and the small queue that bounds it, as in
 //! Linux (`tcp_small_queue_check`, `tcp_wfree`, the fq qdisc).
 //!
-//! Without fq the card sends what it gets at once, and TCP itself waits where it paces. With fq TCP stamps bursts with
-//! the times at which they may leave, hands over a few, and fq holds them back.
+//! Without fq the card sends what it gets as fast as it can, and TCP itself waits where it paces. With fq TCP stamps
+//! bursts with the times at which they may leave, hands over a few, and fq holds them back. A burst counts until the card
+//! has reported that it is sent.
 
 use std::collections::VecDeque;
 
-use units::{Duration, Instant};
+use units::{Bytes, Duration, Instant};
 
 use super::Sender;
 use super::buffer::BUFFER_OVERHEAD;
 use super::pacing::PACING_SHIFT;
+use crate::card::NetworkCard;
+use crate::segment::{IP_HEADER, TCP_HEADER, TIMESTAMPS_OPTION};
 
 /// Most memory that the device has of one connection (`tcp_limit_output_bytes`), bytes.
 const DEVICE_LIMIT: u64 = 4 << 20;
+/// Headers of a data packet with timestamps, bytes.
+const HEADERS: u64 = (IP_HEADER + TCP_HEADER + TIMESTAMPS_OPTION) as u64;
 /// Time by which fq is late, since it lets timers come together (`timer_slack`).
 pub(crate) const SLACK: Duration = Duration::from_micros(10);
 
-/// Burst that the device has.
+/// Burst, or segment, that the device has.
 #[derive(Clone, Copy, Debug)]
 struct Handed {
     at: Instant,
-    leaves: Instant,
+    /// Time at which the card reports that it is sent.
+    reported: Instant,
     memory: u64,
 }
 
@@ -29,45 +35,51 @@ struct Handed {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Device {
     bursts: VecDeque<Handed>,
+    /// Time from which the card has nothing to send.
+    free: Instant,
     /// Whether data waits for the device (`TSQ_THROTTLED`).
     throttled: bool,
 }
 
 impl Device {
     /// Adds a burst that it gets at `at`.
-    fn take(&mut self, at: Instant, leaves: Instant, memory: u64) {
+    fn take(&mut self, at: Instant, reported: Instant, memory: u64) {
         while self
             .bursts
             .front()
-            .is_some_and(|first| first.at < at && first.leaves <= at)
+            .is_some_and(|first| first.at < at && first.reported <= at)
         {
             self.bursts.pop_front();
         }
-        self.bursts.push_back(Handed { at, leaves, memory });
+        self.bursts.push_back(Handed {
+            at,
+            reported,
+            memory,
+        });
     }
 
-    /// Returns the memory of bursts that have not left; those of this instant are among them if `with_present`.
+    /// Returns the memory of bursts that are not reported; those of this instant are among them if `with_present`.
     fn memory(&self, now: Instant, with_present: bool) -> u64 {
         self.bursts
             .iter()
-            .filter(|burst| burst.leaves > now || with_present && burst.at == now)
+            .filter(|burst| burst.reported > now || with_present && burst.at == now)
             .map(|burst| burst.memory)
             .sum()
     }
 
-    /// Returns the time at which data that waits may follow.
-    pub(super) fn deadline(&self) -> Instant {
+    /// Returns the time at which the first burst is reported, if data waits for that.
+    fn reports(&self) -> Instant {
         if !self.throttled {
             return Instant::NEVER;
         }
-        let waits = self.bursts.iter().find(|burst| burst.leaves > burst.at);
-        waits.map_or(Instant::NEVER, |first| first.leaves + SLACK)
+        let waits = self.bursts.iter().find(|burst| burst.reported > burst.at);
+        waits.map_or(Instant::NEVER, |first| first.reported)
     }
 
-    /// Forgets what has left, since the data that waited may follow.
+    /// Forgets what is reported, since the data that waited may follow.
     pub(super) fn release(&mut self, now: Instant) {
         self.throttled = false;
-        self.bursts.retain(|burst| burst.leaves > now);
+        self.bursts.retain(|burst| burst.reported > now);
     }
 
     /// Notes that data waits for the device.
@@ -91,18 +103,46 @@ impl Sender {
         }
     }
 
-    /// Notes a burst of `bytes` that the device gets and that may leave at `leaves`.
+    /// Returns the time at which data that waits for the device may follow.
+    pub(super) fn device_deadline(&self) -> Instant {
+        let reports = self.device.reports();
+        if self.has_fair_queue() && reports != Instant::NEVER {
+            reports + SLACK
+        } else {
+            reports
+        }
+    }
+
+    /// Notes a burst of `bytes` that the device gets and that may leave at `leaves`. A card that reports has the burst in
+    /// segments, each in a buffer of its own, as a device without segmentation offload has (`tcp_gso_segment`).
     pub(super) fn fill_device(&mut self, now: Instant, leaves: Instant, bytes: u64) {
-        self.device.take(now, leaves, bytes + BUFFER_OVERHEAD);
+        let NetworkCard::Reporting { rate, delay } = self.config.card else {
+            self.device.take(now, leaves, bytes + BUFFER_OVERHEAD);
+            return;
+        };
+        let mut rest = bytes;
+        while rest > 0 {
+            let len = rest.min(self.config.mss.into());
+            rest -= len;
+            self.device.free =
+                self.device.free.max(leaves) + rate.time_to_send(Bytes::new(len + HEADERS));
+            let reported = self.device.free + delay;
+            self.device.take(now, reported, len + BUFFER_OVERHEAD);
+        }
+    }
+
+    /// Returns whether the device holds data back: fq does until its time, a card until its report.
+    pub(super) fn device_holds(&self) -> bool {
+        self.has_fair_queue() || matches!(self.config.card, NetworkCard::Reporting { .. })
     }
 
     /// Returns whether the device has so much that a burst of `bytes` has to wait (the kernel's
-    /// `tcp_small_queue_check`, whose count begins at one). A card without fq sends it before anything else happens, so
-    /// that only an application that is writing finds it full: the data then stays in the buffer, and counts as its
-    /// memory.
+    /// `tcp_small_queue_check`, whose count begins at one). An immediate card without fq has sent it before anything else
+    /// happens, so that only an application that is writing finds it full: the data then stays in the buffer, and counts
+    /// as its memory.
     pub(super) fn device_is_full(&self, now: Instant, bytes: u64, within_write: bool) -> bool {
-        let with_present = within_write && self.config.card_counts;
-        if !with_present && !self.has_fair_queue() {
+        let with_present = within_write && self.config.card == NetworkCard::Immediate;
+        if !with_present && !self.device_holds() {
             return false;
         }
         let memory = self.device.memory(now, with_present);
@@ -111,7 +151,7 @@ impl Sender {
 
     /// Returns whether the device has so much that a repetition of `bytes` has to wait: twice as much as of new data.
     pub(super) fn is_full_for_repetition(&self, now: Instant, bytes: u64) -> bool {
-        self.has_fair_queue()
+        self.device_holds()
             && self.device.memory(now, false) >= 2 * self.device_limit(bytes)
             && self.board.bursts_out() > 1
     }

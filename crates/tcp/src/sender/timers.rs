@@ -50,14 +50,14 @@ impl Sender {
         if self.is_suspended() {
             return Instant::NEVER;
         }
-        let sending = self.pacer.deadline().min(self.device.deadline());
+        let sending = self.pacer.deadline().min(self.device_deadline());
         self.timer.at.min(sending)
     }
 
     /// Handles the deadline.
     pub(crate) fn on_deadline(&mut self, now: Instant) {
         self.set_now(now);
-        if self.pacer.deadline().min(self.device.deadline()) <= now {
+        if self.pacer.deadline().min(self.device_deadline()) <= now {
             self.pacer.released();
             self.device.release(now);
             self.retransmit_lost(now);

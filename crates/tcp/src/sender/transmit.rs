@@ -108,7 +108,7 @@ impl Sender {
             let within_write = push.is_within_write();
             if self.device_is_full(now, end - self.snd_nxt, within_write) {
                 self.set_apart(end);
-                if self.has_fair_queue() {
+                if self.device_holds() {
                     self.device.throttle();
                 }
                 break;
@@ -343,7 +343,7 @@ impl Sender {
                 before = self.out.len();
             }
         }
-        if self.has_fair_queue() {
+        if self.device_holds() {
             self.fill_device(now, self.departure(now), bytes);
         }
         self.pace(now, bytes);

@@ -6,6 +6,7 @@ use crate::sender::started::{ACK, FIRST, MSS};
 use crate::sender::{AckInput, Ending, Outgoing};
 use crate::settings::Tcp;
 use cca::{Congestion, Window, cca_by_name};
+use units::Rate;
 use units::random::{Purpose, Stream};
 
 const RTT: Duration = Duration::from_millis(50);
@@ -17,20 +18,47 @@ fn start() -> Instant {
 /// Returns a sender with or without fq that has sent ten segments, and has then had an ACK of the first two at a round
 /// trip after the start.
 fn second_round(fair_queue: bool) -> (Sender, Instant) {
-    let config = TcpConfig::from(Tcp {
+    let (mut sender, later) = first_round(TcpConfig::from(Tcp {
         pacing: fair_queue,
         ..Tcp::default()
-    });
+    }));
+    assert_eq!(sent(&mut sender).len(), 10);
+    acknowledge(&mut sender, later, 10);
+    (sender, later)
+}
+
+/// Returns a sender whose application has written a megabyte at the start, and the time of the first ACK.
+fn first_round(config: TcpConfig) -> (Sender, Instant) {
     let draws = Stream::new(1, Purpose::CongestionControl, 0);
     let own = Window::new(config.mss, config.settings.initial_window, draws);
     let built = cca_by_name("reno").expect("a CCA of ours");
     let mut sender = Sender::new(config, Congestion::new(own, built), FIRST);
     sender.establish(start(), Some(RTT), 1 << 20);
     sender.write(start(), 1 << 20, Ending::Message);
-    assert_eq!(sent(&mut sender).len(), 10);
-    let later = start() + RTT;
-    acknowledge(&mut sender, later, 10);
-    (sender, later)
+    (sender, start() + RTT)
+}
+
+/// Returns a sender with a card of 12 Gbit/s, which sends a full packet in a microsecond, that reports after 4 us.
+fn with_a_reporting_card() -> (Sender, Instant) {
+    first_round(TcpConfig {
+        card: NetworkCard::Reporting {
+            rate: Rate::from_bits_per_second(12_000_000_000),
+            delay: Duration::from_micros(4),
+        },
+        ..TcpConfig::default()
+    })
+}
+
+/// Lets the card report everything in the first round trip.
+fn settle(sender: &mut Sender) {
+    while sender.deadline() < start() + RTT {
+        let at = sender.deadline();
+        sender.on_deadline(at);
+    }
+}
+
+fn us(n: u64) -> Duration {
+    Duration::from_micros(n)
 }
 
 fn acknowledge(sender: &mut Sender, at: Instant, segments: u64) {
@@ -101,4 +129,71 @@ fn what_is_in_the_host_is_not_repeated() {
     sender.send_loss_probe(now);
     let out = sent(&mut sender);
     assert!(out.iter().all(|piece| !piece.again), "{count} {out:?}");
+}
+
+/// Linux `tcp_small_queue_check` and `tcp_wfree`: the third burst waits until the card has reported a segment of the
+/// first one. Each burst has two segments here.
+#[test]
+fn the_third_burst_waits_for_a_report() {
+    let (mut sender, _) = with_a_reporting_card();
+    assert_eq!(sent(&mut sender).len(), 4);
+    assert_eq!(sender.deadline(), start() + us(1 + 4));
+    sender.on_deadline(start() + us(5));
+    assert_eq!(sent(&mut sender).len(), 2);
+    assert_eq!(
+        sender.deadline(),
+        start() + us(2 + 4),
+        "one after the other"
+    );
+    sender.on_deadline(start() + us(6));
+    assert!(
+        sent(&mut sender).is_empty(),
+        "four segments are not reported"
+    );
+    assert_eq!(sender.deadline(), start() + us(3 + 4));
+    sender.on_deadline(start() + us(7));
+    assert_eq!(sent(&mut sender).len(), 2);
+    settle(&mut sender);
+    assert_eq!(sent(&mut sender).len(), 2, "the rest of the window");
+}
+
+/// Linux `tcp_small_queue_check`: many ACKs at one time release two bursts. The others leave when the card has reported,
+/// when all these ACKs have been handled.
+#[test]
+fn acks_at_one_time_release_two_bursts() {
+    let (mut sender, later) = with_a_reporting_card();
+    settle(&mut sender);
+    assert_eq!(sent(&mut sender).len(), 10);
+    for segments in 1..=10 {
+        acknowledge(&mut sender, later, segments);
+    }
+    assert_eq!(sent(&mut sender).len(), 4);
+    assert_eq!(sender.deadline(), later + us(5));
+}
+
+/// Linux `tcp_xmit_retransmit_queue`: retransmissions wait behind twice as much as new data does.
+#[test]
+fn repetitions_wait_for_the_card_too() {
+    let (mut sender, later) = with_a_reporting_card();
+    settle(&mut sender);
+    sent(&mut sender);
+    for _ in 0..4 {
+        sender.fill_device(later, later, 2 * MSS);
+    }
+    assert!(sender.is_full_for_repetition(later, 2 * MSS));
+    assert!(
+        !sender.is_full_for_repetition(later + us(6), 2 * MSS),
+        "two of eight are reported"
+    );
+}
+
+/// Linux `tcp_small_queue_check`: what a TUN device takes does not count.
+#[test]
+fn a_tun_device_is_never_full() {
+    let (mut sender, _) = first_round(TcpConfig {
+        card: NetworkCard::Tun,
+        ..TcpConfig::default()
+    });
+    assert_eq!(sent(&mut sender).len(), 10);
+    assert!(!sender.device_is_full(start(), MSS, true));
 }
