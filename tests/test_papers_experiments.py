@@ -136,6 +136,35 @@ def test_windows_and_zones_cut_out_a_part(tmp_path) -> None:
     assert found.rows[0].to_json()["quantity"] == "goodput, 0 to 2 s"
 
 
+def test_zones_of_claims_are_drawn_unless_they_overlap_others(tmp_path) -> None:
+    found = table_of(
+        tmp_path / "t",
+        "# form: zones\n",
+        f"{TRAIN},reno,wasted,TTIs/s,,,28..28,",
+        f"{TRAIN},reno,wasted,TTIs/s,,,20..26,< 30",
+        f"{TRAIN},reno,wasted,TTIs/s,,,14..18,",
+        f"{TRAIN},reno,wasted,TTIs/s,,,16..28,< 30",
+        f"{TRAIN},reno,mcs_stays_1,of blocks,,,14..18,",
+        columns=",window,zone,claim",
+    )
+    first, second = draw_outcomes([found]).axes
+    assert [each.get_text() for each in first.get_xticklabels()] == ["28", "20 to 26", "14 to 18"]
+    assert first.get_legend() is not None
+    assert second.get_legend() is None
+
+
+def test_names_of_places_are_whole_below_their_bars(tmp_path) -> None:
+    found = table_of(
+        tmp_path / "t",
+        f"# form: places\n# place forward at 300 km/h: {TRAIN}\n",
+        "forward at 300 km/h,reno,goodput,Mbit/s,",
+        f"{TRAIN},reno,goodput,Mbit/s,",
+    )
+    (axes,) = draw_outcomes([found]).axes
+    texts = [each.get_text() for each in axes.get_xticklabels()]
+    assert texts == ["forward at 300\nkm/h", TRAIN.rpartition("/")[2]]
+
+
 def test_a_place_is_a_scenario_with_changes_and_all_its_flows_have_the_cca(tmp_path) -> None:
     found = table_of(
         tmp_path / "t",

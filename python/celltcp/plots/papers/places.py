@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import textwrap
 from typing import TYPE_CHECKING
 
 from celltcp.plots.palette import colours
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 #: Bars of this many places have room for their names side by side.
 _LEVEL = 3
+
+#: Most letters of a line of the name of a place.
+_LETTERS = 14
 
 
 def place_panels(found: Outcome) -> list[Panel]:
@@ -61,7 +65,7 @@ def _draw(
             if row.theirs.value is not None:
                 at = place - (len(names) - 1) / 2 * width
                 _bar(axes, at, width, row.theirs.value, row.theirs.ci95, None, "published")
-    short = [scenario.rpartition("/")[2] for scenario in places]
+    short = [_short(scenario) for scenario in places]
     is_level = len(short) <= _LEVEL
     axes.set_xticks(
         range(len(short)),
@@ -83,6 +87,13 @@ def _draw(
             sorted(zip(labels, handles, strict=True), key=lambda each: each[0] != "published")
         )
         axes.legend(one_each.values(), one_each.keys(), fontsize="x-small", loc="upper right")
+
+
+def _short(place: str) -> str:
+    """Returns the name of a scenario without its folders, and other names wrapped between words."""
+    if " " not in place:
+        return place.rpartition("/")[2]
+    return textwrap.fill(place, _LETTERS, break_long_words=False, break_on_hyphens=False)
 
 
 def _bar(

@@ -26,22 +26,43 @@ _BY_SCHEME = ("wasted", "mcs_stays_1", "mcs_stays_2", "mcs_stays_3")
 def zone_panels(found: Outcome) -> list[Panel]:
     """Returns a panel per place and quantity, with bars of the CCAs by zone.
 
-    Zones that are only there for a claim or a number are left out where there are others.
+    Zones that are only there for a claim or a number are left out where they overlap others. A legend
+    stands where a CCA is drawn for the first time.
     """
     groups: dict[tuple[str, str], list[Group]] = {}
     for each in found.groups:
         groups.setdefault((each.scenario, each.quantity), []).append(each)
+    panels, known = [], set[str]()
+    for mine in groups.values():
+        ccas = {row.theirs.cca for group in mine for row in group.rows}
+        legend = not ccas <= known
+        known |= ccas
+        panels.append(
+            Panel(functools.partial(_draw_zones, found.table.figure, _without_overlaps(mine), legend))
+        )
+    return panels
+
+
+def _without_overlaps(groups: Sequence[Group]) -> list[Group]:
+    """Returns the groups without those that are only there for a claim, and overlap others."""
+    plain = [
+        group
+        for group in groups
+        if any(row.theirs.claim is None and row.theirs.value is None for row in group.rows)
+    ]
     return [
-        Panel(functools.partial(_draw_zones, found.table.figure, [*filter(_is_drawn, mine)] or mine))
-        for mine in groups.values()
+        group for group in groups if group in plain or not any(_overlap(group, each) for each in plain)
     ]
 
 
-def _is_drawn(group: Group) -> bool:
-    return any(row.theirs.claim is None and row.theirs.value is None for row in group.rows)
+def _overlap(first: Group, second: Group) -> bool:
+    one, other = first.rows[0].theirs.zone, second.rows[0].theirs.zone
+    if one is None or other is None:
+        return True
+    return max(one[0], other[0]) < min(one[1], other[1])
 
 
-def _draw_zones(name: str, groups: Sequence[Group], axes: Axes) -> None:
+def _draw_zones(name: str, groups: Sequence[Group], legend: bool, axes: Axes) -> None:
     shades = shades_of([row for group in groups for row in group.rows])
     width = 0.8 / max(len(shades), 1)
     for place, cca in enumerate(shades):
@@ -72,7 +93,8 @@ def _draw_zones(name: str, groups: Sequence[Group], axes: Axes) -> None:
         axes.set_ylim(0, min(top, 1.05) if is_share else top)
     axes.set_axisbelow(True)
     axes.set_title(heading(first.scenario, name), fontsize=9)
-    axes.legend(fontsize="x-small", ncols=2, frameon=True, framealpha=0.8, edgecolor="none")
+    if legend:
+        axes.legend(fontsize="x-small", ncols=2, frameon=True, framealpha=0.8, edgecolor="none")
 
 
 def _zones_of(groups: Sequence[Group]) -> str:
