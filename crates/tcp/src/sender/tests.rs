@@ -140,3 +140,31 @@ fn a_lost_repetition_is_repeated() {
     assert_eq!(repeated(&mut sender), [0, 9], "9 was never reported");
     assert_eq!(sender.counts.timeouts, 0);
 }
+
+/// RFC 8257 §3.3: the sender counts what was delivered with ECN-Echo.
+#[test]
+fn deliveries_with_an_echo_are_counted_apart() {
+    let (mut sender, now) = ten_out();
+    ack(&mut sender, now, 2, &[], None);
+    assert_eq!(sender.congestion.window.delivered_ce, 0);
+    let marked = AckInput {
+        ack: FIRST + 5 * MSS,
+        ecn_echo: true,
+        ..ACK
+    };
+    sender.on_ack(now, &marked);
+    assert_eq!(sender.congestion.window.delivered_ce, 3);
+}
+
+/// Linux `tcp_clean_rtx_queue`: if a segment is delivered that was sent before the head was repeated, the time-out begins
+/// anew. RFC 6298 §5.3 asks for that after an ACK of new data alone.
+#[test]
+fn a_delivery_from_before_the_repetition_of_the_head_restarts_the_timer() {
+    let (mut sender, now) = ten_out();
+    ack(&mut sender, now, 0, &[(4, 9)], None);
+    let before = sender.deadline();
+    let later = now + Duration::from_millis(30);
+    ack(&mut sender, later, 0, &[(4, 10)], None);
+    assert!(sender.deadline() >= before + Duration::from_millis(24));
+    assert!(sender.deadline() >= later + sender.rto());
+}

@@ -318,3 +318,37 @@ fn room_for_one_segment_is_offered() {
     assert_eq!(offers(1_448), Some(1_448));
     assert_eq!(offers(1_447), Some(0));
 }
+
+/// Linux `tcp_measure_rcv_mss`: a smaller size that comes twice in a row is that of full segments, if it is at least the
+/// default of 536 bytes with the options of its header, or at least 88 bytes and not the end of a message.
+#[test]
+fn a_smaller_size_must_come_twice() {
+    let after = |len: u64, ends: bool| {
+        let mut window = tuning();
+        let first = window.measure_segment(len, ends);
+        let before = window.mss();
+        let second = window.measure_segment(len, ends);
+        assert_eq!(before, 1_448, "once is not enough");
+        assert!(first, "the end of a message");
+        (window.mss(), second)
+    };
+    assert_eq!(after(1_000, true), (1_000, false));
+    assert_eq!(
+        after(524, true),
+        (524, false),
+        "with the option of 12 bytes 536"
+    );
+    assert_eq!(after(523, true), (1_448, true));
+    assert_eq!(after(523, false), (523, false));
+    assert_eq!(
+        after(76, false),
+        (76, false),
+        "with the option of 12 bytes 88"
+    );
+    assert_eq!(after(75, false), (1_448, true));
+    let mut window = tuning();
+    for len in [1_000, 900, 1_000] {
+        window.measure_segment(len, true);
+    }
+    assert_eq!(window.mss(), 1_448, "not in a row");
+}

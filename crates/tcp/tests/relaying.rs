@@ -1,0 +1,84 @@
+//! Tests of a connection whose other end is a host in the middle: what its ACKs cover, and far acknowledgements.
+
+mod pair;
+
+use pair::Pair;
+use tcp::Connection;
+use units::Duration;
+
+/// Kind of the option.
+const KIND: u8 = 253;
+
+/// A host in the middle keeps data back until it is confirmed. ACKs then cover what was confirmed.
+#[test]
+fn acks_of_a_relay_cover_what_is_confirmed() {
+    let mut pair = Pair::open(|_, client| client.relay(Connection::KEEPS_ALL));
+    pair.server.write(pair.now, 5_000);
+    pair.run(Duration::from_millis(100));
+    assert_eq!(pair.client.received(), 5_000);
+    assert_eq!(pair.client.withheld(), 5_000);
+    assert_eq!(pair.server.acknowledged(), 0);
+    assert!(!pair.client.could_acknowledge_more());
+
+    pair.client.confirm(2_000);
+    assert!(pair.client.could_acknowledge_more());
+    pair.client.acknowledge(pair.now);
+    assert!(!pair.client.could_acknowledge_more());
+    pair.run(Duration::from_millis(20));
+    assert_eq!(pair.server.acknowledged(), 2_000);
+    assert_eq!(pair.client.withheld(), 3_000);
+
+    pair.client.release(500);
+    pair.client.acknowledge(pair.now);
+    pair.run(Duration::from_millis(20));
+    assert_eq!(pair.server.acknowledged(), 2_500);
+    assert_eq!(pair.client.withheld(), 2_500);
+}
+
+/// Kim 2016, section 5.5: the sender learns of what the far end has by the option. It asks after a time-out, and after
+/// twice as long each further time, before the number that is expected next.
+#[test]
+fn a_sender_asks_for_what_the_far_end_has() {
+    let mut pair = Pair::open(|server, client| {
+        server.understand_far_acks(KIND);
+        client.tell_far_acks(KIND);
+    });
+    assert!(pair.client.tells_far_acks());
+    pair.server.write(pair.now, 5_000);
+    pair.run(Duration::from_millis(100));
+    assert_eq!(
+        (pair.server.acknowledged(), pair.server.delivered()),
+        (5_000, 0)
+    );
+
+    pair.sent.clear();
+    pair.run(Duration::from_secs(4));
+    let questions: Vec<_> = pair
+        .sent
+        .iter()
+        .map(|(at, segment)| (*at, segment.seq))
+        .collect();
+    assert!(questions.len() >= 3, "{questions:?}");
+    assert!(
+        questions.iter().all(|(_, seq)| *seq == 5_000 + 5_000),
+        "{questions:?}"
+    );
+    let waits: Vec<_> = questions
+        .windows(2)
+        .map(|two| two[1].0 - two[0].0)
+        .collect();
+    assert!(waits[0] >= Duration::from_millis(400), "{waits:?}");
+    for two in waits.windows(2) {
+        assert_eq!(two[1], two[0] * 2, "{waits:?}");
+    }
+
+    pair.client.confirm(5_000);
+    assert!(pair.client.has_far_news());
+    pair.client.acknowledge(pair.now);
+    pair.run(Duration::from_millis(20));
+    assert_eq!(pair.server.delivered(), 5_000);
+    assert_eq!(pair.client.far_told(), 5_000);
+    pair.sent.clear();
+    pair.run(Duration::from_secs(60));
+    assert!(pair.sent.is_empty(), "there is nothing left to ask");
+}
