@@ -15,6 +15,7 @@ from celltcp.papers.ranks import joint_chance
 from celltcp.papers.redraw import Figure, redraw
 from celltcp.papers.replay import Replay
 from celltcp.plots.papers import draw_outcomes
+from celltcp.report.outcome_texts import agreement_text
 
 HEADER = "# publication: atxutegi2017\n# experiment: table-9\n# figure: table 9\n# title: made up\n"
 COLUMNS = "scenario,cca,quantity,unit,published,published_ci95\n"
@@ -140,6 +141,27 @@ def test_the_scatter_of_a_second_measurement_is_theirs_and_ours(tmp_path) -> Non
     assert unsure.deviation == pytest.approx(math.hypot(1, sure.deviation))
     # The mean of a run scatters less than its slots.
     assert sure.deviation < of_slots.deviation < unsure.deviation
+
+
+def test_the_cca_that_carries_the_disagreement_is_named(tmp_path) -> None:
+    comparison = ct.compare("drive", cca="cubic,reno,bbr,westwood", runs=1, duration="10s")
+    means = comparison.runs.set_index("cca")["goodput_mbps"].sort_values()
+    ccas = list(means.index)
+    # The published order is ours, but the last one is the first there.
+    published = dict(zip(ccas, (10.0, 20.0, 30.0, 5.0), strict=True))
+    rows = [f"drive,{cca},goodput,Mbit/s,{value},\n" for cca, value in published.items()]
+    (tmp_path / "made-up.csv").write_text(HEADER + COLUMNS + "".join(rows))
+    (table,) = published_tables(tmp_path)
+    found = outcome(table, {"drive": Measured(comparison, {each: each for each in ccas})})
+    (agreement,) = found.agreements
+    assert agreement.without is not None
+    name, rho = agreement.without
+    assert name == ccas[-1]
+    assert agreement.rho < 0.5 < rho
+    assert f"without {name} {rho:+.2f}" in agreement_text(agreement)
+    # Of three CCAs none can be left out.
+    of_three = outcome(replace(table, entries=table.entries[:3]), {"drive": found.rows[0].source})
+    assert of_three.agreements[0].without is None
 
 
 def test_a_table_that_is_added_is_picked_up_and_run(tmp_path) -> None:

@@ -9,10 +9,19 @@ from typing import Any
 
 from celltcp.papers.measured import Measured
 from celltcp.papers.published import Published, Table
-from celltcp.papers.ranks import HALF_WIDTH, RankCorrelation, joint_chance, rank_correlation
+from celltcp.papers.ranks import (
+    HALF_WIDTH,
+    RankCorrelation,
+    joint_chance,
+    mean_correlation,
+    rank_correlation,
+)
 from celltcp.papers.redraw import Figure, Redraw, redraw
 from celltcp.results.frames import json_value
 from celltcp.statistics import Estimate, estimate, student_quantile
+
+#: Fewest CCAs whose ranks say anything.
+_LEAST_RANKED = 3
 
 
 @dataclass(frozen=True)
@@ -130,6 +139,9 @@ class Agreement:
     inside: int
     judged: int
     groups: int
+    #: CCA without which the mean of the rank correlations is highest, and that mean; None with fewer
+    #: than four CCAs.
+    without: tuple[str, float] | None = None
     #: Agreement that a second measurement of the published figures would have; None if unknown.
     again: Redraw | None = None
 
@@ -230,8 +242,28 @@ def _agreement(quantity: str, groups: list[Group]) -> Agreement:
         sum(bool(row.agrees) for row in judged),
         len(judged),
         len(rhos),
+        _without_one(groups),
         _measured_again(groups),
     )
+
+
+def _without_one(groups: list[Group]) -> tuple[str, float] | None:
+    """Returns the CCA without which the ranks agree best, and the mean of their correlations then."""
+    pairs = [
+        {
+            row.theirs.cca: (row.here.mean, row.theirs.value)
+            for row in each.rows
+            if row.theirs.value is not None
+        }
+        for each in groups
+        if each.ranks is not None
+    ]
+    found = {}
+    for cca in dict.fromkeys(cca for each in pairs for cca in each):
+        fewer = [[mean for name, mean in each.items() if name != cca] for each in pairs]
+        if all(len(each) >= _LEAST_RANKED for each in fewer):
+            found[cca] = mean_correlation(fewer)
+    return max(found.items(), key=lambda each: each[1]) if found else None
 
 
 def _measured_again(groups: list[Group]) -> Redraw | None:

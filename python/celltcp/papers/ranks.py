@@ -104,6 +104,15 @@ def joint_chance(orders: Sequence[tuple[Sequence[float], Sequence[float]]]) -> f
     return float((np.sum(drawn >= found - 1e-9) + 1) / (_DRAWS + 1))
 
 
+def mean_correlation(orders: Sequence[Sequence[tuple[float, float]]]) -> float:
+    """Returns the mean of the rank correlations of pairs of values; one without order counts as 0."""
+    found = 0.0
+    for pairs in orders:
+        mine, theirs = np.array(pairs, dtype=float).T
+        found += float(np.nan_to_num(correlated(ranks(mine[None, :]), ranks(theirs[None, :])))[0])
+    return found / len(orders)
+
+
 def ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Returns the ranks of each row; values that are within the tie of a better one share theirs."""
     import pandas as pd

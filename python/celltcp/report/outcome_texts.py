@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from celltcp.papers.outcome import Agreement, Row
 
+#: Rise of the mean rank correlation without a CCA that is worth telling.
+_CARRIES = 0.1
+
 
 def place_text(row: Row) -> str:
     """Returns scenario and part of a row."""
@@ -34,6 +37,8 @@ def agreement_text(found: Agreement) -> str:
             f"mean rank correlation {found.rho:+.2f} (of {found.groups}, ties within 2 %; "
             f"p = {found.chance:.2g})"
         )
+        if found.without is not None and found.without[1] >= found.rho + _CARRIES:
+            texts.append(f"without {found.without[0]} {found.without[1]:+.2f}")
     if not math.isnan(found.error):
         texts.append(f"mean error {100 * found.error:.0f} %")
     judged = f"{found.inside} of {found.judged} in their intervals" if found.judged else "no intervals"
