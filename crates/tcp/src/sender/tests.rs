@@ -135,6 +135,7 @@ fn a_lost_repetition_is_repeated() {
         let out = sender.out.drain(..).filter(|sent| sent.again);
         out.map(|sent| (sent.seq - FIRST) / MSS).collect()
     };
+    assert!(sender.out.iter().all(|sent| u64::from(sent.len) == MSS));
     assert_eq!(repeated(&mut sender), [0, 1, 2, 3]);
     ack(&mut sender, now + RTT, 0, &[(1, 9)], None);
     assert_eq!(repeated(&mut sender), [0, 9], "9 was never reported");

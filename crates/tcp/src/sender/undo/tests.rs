@@ -3,7 +3,7 @@
 use units::{Duration, Instant};
 
 use crate::config::TcpConfig;
-use crate::sender::started::{ACK, FIRST, MSS, started};
+use crate::sender::started::{ACK, FIRST, MSS, ack, started};
 use crate::sender::{AckInput, Sender};
 use cca::CaState;
 
@@ -87,4 +87,35 @@ fn after_an_undone_time_out_losses_are_found_and_the_head_waits_for_the_next_one
         sender.on_deadline(now);
     }
     assert!(repeated(&mut sender).contains(&0));
+}
+
+/// Linux `tcp_try_undo_partial`: an ACK that advances in a recovery, and echoes a time before the repetitions, is for the
+/// original segments. Nothing was lost, and the window is what it was (RFC 4015 §3.2).
+#[test]
+fn a_recovery_without_a_loss_is_undone_by_the_first_ack_of_an_original() {
+    let outcome = |echo_ms: u64| {
+        let (mut sender, start) = started(TcpConfig::default(), RTT, 10 * MSS);
+        let now = start + RTT;
+        ack(&mut sender, now, 0, &[(4, 9)], None);
+        assert_eq!(sender.congestion.window.state, CaState::Recovery);
+        let later = now + Duration::from_millis(5);
+        ack(&mut sender, later, 9, &[], Some(echo_ms));
+        let w = &sender.congestion.window;
+        (w.state, w.cwnd >= 10)
+    };
+    assert_eq!(outcome(50), (CaState::Open, true));
+    assert_eq!(outcome(100), (CaState::Recovery, false));
+}
+
+/// RFC 6675 §5: a partial acknowledgement leaves the sender in the recovery, which goes on with the next lost segment.
+#[test]
+fn a_partial_acknowledgement_goes_on_with_the_recovery() {
+    let (mut sender, start) = started(TcpConfig::default(), RTT, 10 * MSS);
+    let now = start + RTT;
+    ack(&mut sender, now, 0, &[(7, 10)], None);
+    let first = repeated(&mut sender);
+    let next = *first.last().expect("the head is repeated") + 1;
+    assert!(next < 7, "{first:?}");
+    ack(&mut sender, now + RTT, 1, &[(7, 10)], None);
+    assert_eq!(repeated(&mut sender).first(), Some(&next));
 }
