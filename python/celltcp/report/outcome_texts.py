@@ -46,13 +46,11 @@ def agreement_text(found: Agreement) -> str:
 
 
 def _again_text(found: Agreement) -> str:
-    """Returns what the published figures would agree with themselves, where that is known."""
-    if found.again is None:
+    """Returns how far the published figures would agree with themselves, where ranks do."""
+    if found.again is None or math.isnan(found.again.rho):
         return ""
-    again, texts = found.again, []
-    if not math.isnan(again.rho):
-        texts.append(f"{again.rho:+.2f} ({again.low:+.2f} to {again.high:+.2f})")
-    if not math.isnan(again.error):
-        texts.append(f"{100 * again.error:.0f} %")
-    known = " and ".join(texts)
-    return f". A second measurement of the published figures would have {known}" if known else ""
+    again = found.again
+    return (
+        ". A second measurement of the published figures would have "
+        f"{again.rho:+.2f} ({again.low:+.2f} to {again.high:+.2f}) and {100 * again.error:.0f} %"
+    )
