@@ -123,4 +123,28 @@ def _draw(name: str, rows: list[Row], number: int, axes: Axes) -> None:
     axes.set_ylabel(panel.axis)
     axes.set_ylim(bottom=0)
     axes.set_title(heading(rows[0].theirs.scenario, name), fontsize=9)
-    axes.legend(fontsize="x-small")
+    _explain(axes, every_line=number == 0)
+
+
+def _explain(axes: Axes, *, every_line: bool) -> None:
+    """Adds a legend: of every line in the first panel, and of published values in the others."""
+    handles, labels = axes.get_legend_handles_labels()
+    told = [
+        (handle, label)
+        for handle, label in zip(handles, labels, strict=True)
+        if every_line or label not in _LOOKS
+    ]
+    if not told:
+        return
+    if not every_line:
+        # Levels are drawn across the panel, so the legend is above them.
+        axes.set_ylim(top=1.3 * axes.get_ylim()[1])
+    axes.legend(
+        *zip(*told, strict=True),
+        fontsize="x-small",
+        loc="upper left",
+        ncols=1 if every_line else len(told),
+        frameon=True,
+        framealpha=0.8,
+        edgecolor="none",
+    )
