@@ -5,11 +5,11 @@ import json
 from pathlib import Path
 from xml.etree import ElementTree
 
-import measure
 import pytest
-from compare import read_log, stalls_of
+import watch
 from ladder import Ladder
 from media import padded
+from side_by_side import read_log, stalls_of
 
 HERE = Path(__file__).parent
 LADDER = Ladder.read(HERE / "ladder.json")
@@ -53,15 +53,15 @@ def test_links_are_scaled_repeated_and_never_stand_still(tmp_path: Path) -> None
     """A token bucket needs a rate."""
     link = tmp_path / "link.csv"
     link.write_text("time,Mbit/s\n0,4\n1,0\n2,6\n3,6\n")
-    rates = measure.rates_of(link, 0.5, 6)
-    assert rates[:2] == [2.0, measure.LEAST_MBPS]
+    rates = watch.rates_of(link, 0.5, 6)
+    assert rates[:2] == [2.0, watch.LEAST_MBPS]
     assert len(rates) == 6
 
 
 def test_one_rule_is_on_and_the_buffer_has_the_same_size() -> None:
     """Both request a segment where the buffer has room for it."""
     asked = argparse.Namespace(max_buffer=30, length=120, hold=0)
-    streaming = measure.settings_of(asked, "bola-e")["dashjs"]["streaming"]
+    streaming = watch.settings_of(asked, "bola-e")["dashjs"]["streaming"]
     active = {rule for rule, told in streaming["abr"]["rules"].items() if told["active"]}
     assert active == {"bolaRule"}
     assert streaming["buffer"]["bufferTimeDefault"] == 30

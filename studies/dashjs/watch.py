@@ -1,6 +1,6 @@
 """Measurement: dash.js in Chromium plays the ladder over each link, in real time.
 
-python3 measure.py RECORD... [--scale SHARE...] [--abr NAME...] [--out FOLDER]
+python3 watch.py RECORD... [--scale SHARE...] [--abr NAME...] [--out FOLDER]
 
 All links are played at the same time, the adaptations one after the other. Run it as root, in an
 environment where celltcp is installed.
@@ -143,4 +143,4 @@ if __name__ == "__main__":
     try:
         main()
     except (OSError, RuntimeError, subprocess.SubprocessError) as error:
-        sys.exit(f"measure.py: {error}")
+        sys.exit(f"watch.py: {error}")

@@ -1,9 +1,9 @@
 """Comparison: celltcp plays what dash.js has played, and both are shown side by side.
 
-python3 compare.py [FOLDER]
+python3 side_by_side.py [FOLDER]
 
 Prints tables and draws a picture for each adaptation, `FOLDER/compared-ABR.png`. FOLDER is what
-measure.py wrote.
+watch.py wrote.
 """
 
 from __future__ import annotations
@@ -244,4 +244,4 @@ if __name__ == "__main__":
     try:
         main()
     except (OSError, ValueError, CelltcpError) as error:
-        sys.exit(f"compare.py: {error}")
+        sys.exit(f"side_by_side.py: {error}")
