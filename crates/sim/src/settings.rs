@@ -31,8 +31,8 @@ fn entry(choice: &CcaChoice) -> &'static Cca {
     found
 }
 
-/// Returns the two ends of connection number `connection`. The sender has the network card `card` and runs `choice`. The receiver only acknowledges; it
-/// runs the same CCA if that has to understand ECN marks, and NewReno otherwise.
+/// Returns the two ends of connection number `connection`. The sender has the network card `card` and runs `choice`. The
+/// receiver only acknowledges; it runs the same CCA if that has to understand ECN marks, and NewReno otherwise.
 ///
 /// # Errors
 /// As [`check`].
