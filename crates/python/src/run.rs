@@ -8,7 +8,7 @@ use path::Traces;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use record::{Samples, Tables};
+use record::{Samples, Slots, Tables};
 use recorder::{Capture, CaptureFile, Options};
 use sim::Simulation;
 use units::{Duration, Instant};
@@ -104,6 +104,16 @@ impl Engine {
         }
     }
 
+    /// Returns the simulation; a kernel is no state machine that an agent can follow.
+    fn native_only(&mut self) -> PyResult<&mut Simulation> {
+        match self {
+            Self::Native(simulation) => Ok(simulation),
+            Self::Kernel(_) => Err(refuse(
+                "engine: an agent cannot follow a run on a kernel; allowed: native",
+            )),
+        }
+    }
+
     /// Ends the run and returns its tables.
     pub(crate) fn finish(self) -> PyResult<Tables> {
         match self {
@@ -135,7 +145,14 @@ impl Run {
             .map(work)
             .ok_or_else(|| refuse("the run has been finished"))
     }
+
+    fn with_simulation<T>(&self, work: impl FnOnce(&mut Simulation) -> T) -> PyResult<T> {
+        self.with(|engine| engine.native_only().map(work))?
+    }
 }
+
+/// Value and confidence of a feature; `None` while it is unknown.
+type Known = Option<(f64, f64)>;
 
 #[pymethods]
 impl Run {
@@ -203,6 +220,32 @@ impl Run {
     fn take_samples<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let samples = self.with(Engine::take_samples)?;
         into_python(py, Samples::COLUMNS, samples.into_columns())
+    }
+
+    /// Returns the CCA in use of a connection and its features, each as value and confidence, or `None` while unknown;
+    /// `None` if the connection is not open or has no selector.
+    fn selection(&self, connection: u32) -> PyResult<Option<(&'static str, Vec<Known>)>> {
+        let known = |estimate: select::Estimate<f64>| (estimate.value, estimate.confidence);
+        let found = self.with_simulation(|simulation| simulation.selection(connection))?;
+        Ok(found.map(|(cca, features)| (cca, features.0.map(|each| each.map(known)).to_vec())))
+    }
+
+    /// Has a CCA take over a connection that has a selector, at the selector's next sample.
+    fn request(&self, connection: u32, cca: &str) -> PyResult<()> {
+        self.with_simulation(|simulation| simulation.request(connection, cca))?
+            .map_err(refuse)
+    }
+
+    /// Returns the slots so far of a connection from number `first` on, as a record batch. PM takes the lowest RTT so
+    /// far.
+    fn slots_from<'py>(
+        &self,
+        py: Python<'py>,
+        connection: u32,
+        first: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let slots = self.with_simulation(|simulation| simulation.slots_from(connection, first))?;
+        into_python(py, Slots::COLUMNS, slots.into_columns())
     }
 
     /// Ends the run and returns a record batch by the name of each of `result_tables`; samples are those not taken yet.

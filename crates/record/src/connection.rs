@@ -3,7 +3,7 @@
 use cca::SenderView;
 use units::{Bytes, Duration, Instant, Rate};
 
-use crate::{FlowRow, Meter, Performance, SlotCounts, SlotInput, SlotRow, Tables, Weights};
+use crate::{FlowRow, Meter, Performance, SlotCounts, SlotInput, SlotRow, Slots, Tables, Weights};
 
 /// Identity of a connection.
 #[derive(Clone, Debug)]
@@ -200,12 +200,22 @@ impl Connection {
         });
     }
 
+    /// Returns the rows of the slots so far from number `first` on. Their PM takes the lowest RTT so far, as that of the
+    /// whole connection is not known yet.
+    pub fn slots_from(&self, first: usize) -> Slots {
+        let mut slots = Slots::default();
+        for waiting in self.waiting.iter().skip(first) {
+            slots.push(self.with_performance(waiting));
+        }
+        slots
+    }
+
     /// Ends the run at `end`: adds the rows of the connection to `tables`. `view` shows the sender, if it has shown
     /// itself.
     pub fn finish(mut self, end: Instant, view: Option<SenderView>, tables: &mut Tables) {
         let (mut balanced, mut delay) = (Mean::default(), Mean::default());
         for waiting in core::mem::take(&mut self.waiting) {
-            let row = self.with_performance(waiting);
+            let row = self.with_performance(&waiting);
             balanced.push(row.pm_balanced);
             delay.push(row.pm_delay);
             tables.slots.push(row);
@@ -217,12 +227,12 @@ impl Connection {
     }
 
     /// Returns the row of a slot with PM and its parts.
-    fn with_performance(&self, waiting: Waiting) -> SlotRow {
-        let Waiting {
+    fn with_performance(&self, waiting: &Waiting) -> SlotRow {
+        let &Waiting {
             counts,
             capacity,
             oldest_age,
-            row,
+            ref row,
         } = waiting;
         let (sum, count) = counts.rtt;
         let parts = Performance::of(&SlotInput {
@@ -242,7 +252,7 @@ impl Connection {
             c,
             pm_balanced: Weights::BALANCED.pm(parts),
             pm_delay: Weights::DELAY.pm(parts),
-            ..row
+            ..row.clone()
         }
     }
 
@@ -383,6 +393,20 @@ mod tests {
         assert_eq!(tables.flows.rtt_min_ms, [40.0]);
         let mean = tables.slots.pm_delay.iter().sum::<f64>() / 2.0;
         assert!((tables.flows.pm_delay[0] - mean).abs() < 1e-12);
+    }
+
+    #[test]
+    fn pm_of_a_slot_so_far_takes_the_lowest_rtt_so_far() {
+        let mut connection = connection();
+        round_trip(&mut connection, 0, 80, 0);
+        end_slot(&mut connection, 100, None);
+        assert_eq!(connection.slots_from(0).b, [1.0]);
+        round_trip(&mut connection, 100, 40, 100);
+        end_slot(&mut connection, 200, None);
+        assert_eq!(connection.slots_from(0).b, [0.5, 1.0]);
+        let later = connection.slots_from(1);
+        assert_eq!((&later.t_s[..], &later.b[..]), (&[0.1][..], &[1.0][..]));
+        assert!(connection.slots_from(2).is_empty());
     }
 
     #[test]

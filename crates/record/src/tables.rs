@@ -187,7 +187,7 @@ tables! {
     decisions: Decisions of DecisionRow, IfFilled {
         flow: u32 = "number of the connection",
         t_ns: u64 = "time, ns",
-        cause: String = "establishment, change, or return where a change made it worse",
+        cause: String = "establishment, change, return where a change made it worse, or agent where one outside asked for it",
         from_cca: String = "congestion control before",
         to_cca: String = "congestion control after",
         reason: String = "why",

@@ -5,7 +5,7 @@ use net::{HostId, Network};
 use path::Access;
 use record::{
     BottleneckSlot, Connection, DecisionRow, EstimateRow, EventRow, Identity, OtherTimeouts,
-    SampleRow, Tables,
+    SampleRow, Slots, Tables,
 };
 use tcp::Unwrapper;
 use units::{Duration, Instant, Rate};
@@ -99,6 +99,14 @@ impl Recorder {
     /// Returns the number of connections that have been requested.
     pub fn connections(&self) -> u32 {
         self.watched.len() as u32
+    }
+
+    /// Returns the slots so far of a connection from number `first` on; none before it is requested.
+    pub fn slots_from(&self, connection: u32, first: usize) -> Slots {
+        self.watched
+            .get(connection as usize)
+            .map(|watched| watched.record.slots_from(first))
+            .unwrap_or_default()
     }
 
     /// Returns the host that sends the data of a connection.

@@ -24,6 +24,11 @@ pub enum Cause {
     Change,
     /// A return to the CCA before a change that made things worse.
     Return,
+    /// A change that an agent outside of the selector has requested.
+    Agent {
+        /// Whether a round trip of data has been acknowledged, so that there is a context to hand over.
+        begun: bool,
+    },
 }
 
 impl Cause {
@@ -33,6 +38,7 @@ impl Cause {
             Self::Establishment => "establishment",
             Self::Change => "change",
             Self::Return => "return",
+            Self::Agent { .. } => "agent",
         }
     }
 }
@@ -108,6 +114,8 @@ pub struct Selector {
     trial: Option<Trial>,
     /// CCAs whose takeover was taken back, and until when they are not tried again.
     barred: Vec<(&'static str, Instant)>,
+    /// CCA that an agent has requested.
+    requested: Option<&'static str>,
     draws: Stream,
     drawn: u64,
 }
@@ -135,6 +143,7 @@ impl Selector {
             wanted: ("", 0),
             trial: None,
             barred: Vec::new(),
+            requested: None,
             draws: start.draws.clone(),
             drawn: 0,
             policy,
@@ -162,6 +171,12 @@ impl Selector {
         self.present
     }
 
+    /// Has `cca` take over at the next sample, whatever the policy says. The limits on changes do not apply, and the
+    /// change is not judged.
+    pub fn request(&mut self, cca: &'static str) {
+        self.requested = Some(cca);
+    }
+
     /// Returns the estimators of the connection.
     pub fn watch(&self) -> &Watch {
         &self.watch
@@ -183,6 +198,12 @@ impl Selector {
         // While the application sends too little, or nothing gets through, samples say nothing about the CCA.
         if !sender.awaits_application() && !view.outage {
             self.outcome.observe(now, self.watch.view());
+        }
+        if let Some(to) = self.requested.take() {
+            self.open = false;
+            if to != self.present {
+                return Some(self.obey(now, to));
+            }
         }
         if self.open {
             let decision = self.establish(now);
@@ -243,6 +264,22 @@ impl Selector {
             reason: advice.reason,
             features,
         })
+    }
+
+    fn obey(&mut self, now: Instant, to: &'static str) -> Decision {
+        let view = self.watch.view();
+        let (features, begun) = (Features::of(view), view.rounds > 0);
+        self.rest_until = now + self.policy.tuning.dwell(view.srtt);
+        self.trial = None;
+        self.wanted = ("", 0);
+        Decision {
+            at: now,
+            from: core::mem::replace(&mut self.present, to),
+            to,
+            cause: Cause::Agent { begun },
+            reason: "an agent has requested it".to_owned(),
+            features,
+        }
     }
 
     fn decide(&mut self, now: Instant) -> Option<Decision> {

@@ -268,6 +268,21 @@ impl Selectors {
         }
     }
 
+    /// Returns the selector of a connection; `None` if it has none, or has ended.
+    pub fn selector(&self, connection: u32) -> Option<&Selector> {
+        let index = self.position(connection)?;
+        Some(&self.connections[index].selector)
+    }
+
+    /// Has `cca` take over a connection when its selector is next shown its sender; returns whether there is a selector.
+    pub fn request(&mut self, connection: u32, cca: &'static str) -> bool {
+        let index = self.position(connection);
+        if let Some(index) = index {
+            self.connections[index].selector.request(cca);
+        }
+        index.is_some()
+    }
+
     /// Returns a row per connection with its estimates at the end of the slot that began at `slot`.
     pub fn estimates(&self, slot: Instant) -> impl Iterator<Item = EstimateRow> {
         let connections = self.connections.iter();
@@ -317,11 +332,13 @@ fn takeover(decision: &Decision) -> Takeover {
     match decision.cause {
         // A connection that has hardly begun has no context to hand over. It should stay in slow start, which a cap on
         // its rate would end.
-        Cause::Establishment => Takeover::Kernel,
+        Cause::Establishment | Cause::Agent { begun: false } => Takeover::Kernel,
         // Random losses may have kept the rate far below the capacity. A CCA with a model of the path finds that within
         // some round trips if it begins anew, and over hundreds if it takes the rate so far for the capacity.
-        Cause::Change if short && family == Some(Family::Model) => Takeover::Kernel,
-        Cause::Change | Cause::Return => Takeover::Context,
+        Cause::Change | Cause::Agent { .. } if short && family == Some(Family::Model) => {
+            Takeover::Kernel
+        }
+        Cause::Change | Cause::Return | Cause::Agent { .. } => Takeover::Context,
     }
 }
 
@@ -352,5 +369,18 @@ mod tests {
         assert_eq!(how(Cause::Change, "copa", 0.05), Takeover::Context);
         assert_eq!(how(Cause::Return, "bbr", 0.05), Takeover::Context);
         assert_eq!(how(Cause::Establishment, "copa", 0.0), Takeover::Kernel);
+    }
+
+    #[test]
+    fn an_agent_changes_as_a_policy_does() {
+        let agent = |begun| Cause::Agent { begun };
+        assert_eq!(how(agent(true), "bbr", 0.05), Takeover::Kernel);
+        assert_eq!(how(agent(true), "bbr", 0.8), Takeover::Context, "a queue");
+        assert_eq!(how(agent(true), "copa", 0.05), Takeover::Context);
+        assert_eq!(
+            how(agent(false), "copa", 0.8),
+            Takeover::Kernel,
+            "no data yet"
+        );
     }
 }

@@ -201,3 +201,39 @@ fn a_kernel_takes_what_the_policy_names_instead() {
     assert_eq!(first(selectors.clone()), "copa");
     assert_eq!(first(selectors.on_kernel()), "vegas");
 }
+
+#[test]
+fn an_agent_changes_the_cca_at_the_next_sample() {
+    let mut selectors = selectors(auto(&[("policy", "fixed"), ("cca", "cubic")]));
+    let mut endpoint = MadeUp::default();
+    assert!(!selectors.request(7, "copa"), "it is not open");
+    let opened = selectors.open(at(0), 1, 7, "a phone", &mut endpoint);
+    assert_eq!(opened.expect("no error").expect("selected").to, "cubic");
+
+    // Nothing has been acknowledged, so that the new CCA starts as at an establishment.
+    assert!(selectors.request(7, "copa"));
+    run(&mut selectors, &mut endpoint, 0, 2_000, |_| 100);
+    assert_eq!(endpoint.takeovers, [(7, "copa", Takeover::Kernel)]);
+    let selector = selectors.selector(7).expect("it is open");
+    assert_eq!(selector.present(), "copa");
+    assert!(selector.watch().view().rounds > 0);
+
+    // The CCA in use stays as it is.
+    assert!(selectors.request(7, "copa"));
+    run(&mut selectors, &mut endpoint, 2_000, 3_000, |_| 100);
+    assert_eq!(endpoint.takeovers.len(), 1);
+
+    assert!(selectors.request(7, "vegas"));
+    run(&mut selectors, &mut endpoint, 3_000, 9_000, |_| 100);
+    assert_eq!(endpoint.takeovers[1..], [(7, "vegas", Takeover::Context)]);
+    let rows = endpoint.recorded.iter();
+    let told: Vec<_> = rows
+        .map(|row| (&*row.cause, &*row.from_cca, &*row.to_cca))
+        .collect();
+    assert_eq!(
+        told,
+        [("agent", "cubic", "copa"), ("agent", "copa", "vegas")]
+    );
+    selectors.close(7);
+    assert!(selectors.selector(7).is_none());
+}

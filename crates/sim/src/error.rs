@@ -4,6 +4,17 @@ use cca::SettingError;
 use recorder::ObservationError;
 use select::SelectionError;
 
+/// Error of a takeover that an agent has requested.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum RequestError {
+    /// There is no such CCA.
+    #[error("cca: {0}")]
+    Cca(String),
+    /// The connection is not open, or its CCA is a fixed one.
+    #[error("connection {0}: it has no selector; allowed: open connections of flows with auto")]
+    Connection(u32),
+}
+
 /// Error of a run that cannot start or has failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SimError {

@@ -5,5 +5,5 @@ mod error;
 mod settings;
 mod simulation;
 
-pub use error::SimError;
+pub use error::{RequestError, SimError};
 pub use simulation::Simulation;

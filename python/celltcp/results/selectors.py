@@ -72,7 +72,7 @@ def used_in(results: Results) -> list[Used]:
                 str(lineup),
                 str(flow),
                 str(cca),
-                (int(causes.get("change", 0)) + returns) / count,
+                (int(causes.get("change", 0)) + int(causes.get("agent", 0)) + returns) / count,
                 returns / count,
                 {str(name): float(share) for name, share in shares.items()},
             )

@@ -27,7 +27,7 @@ def verdicts_of(decisions: pd.DataFrame, slots: pd.DataFrame, requirement: str) 
     times, causes = decisions["t_s"].tolist(), decisions["cause"].tolist()
     found = []
     for number, (at, cause) in enumerate(zip(times, causes, strict=True)):
-        if cause != "change":
+        if cause not in ("change", "agent"):
             found.append("")
             continue
         if causes[number + 1 : number + 2] == ["return"]:

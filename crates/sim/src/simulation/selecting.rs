@@ -2,14 +2,15 @@
 
 use core::convert::Infallible;
 
-use cca::{SenderView, Takeover};
-use record::DecisionRow;
+use cca::{SenderView, Takeover, registry};
+use record::{DecisionRow, Slots};
 use scenario::CcaChoice;
-use select::{Decision, Endpoint, Hints, Selectors};
+use select::{Decision, Endpoint, Features, Hints, Selectors};
 use units::Instant;
 use workload::{Due, End};
 
 use super::Simulation;
+use crate::error::RequestError;
 use crate::settings;
 
 impl Endpoint for Simulation {
@@ -42,6 +43,29 @@ impl Endpoint for Simulation {
 }
 
 impl Simulation {
+    /// Returns the CCA in use and the present estimates of a connection that has a selector and is open.
+    pub fn selection(&self, connection: u32) -> Option<(&'static str, Features)> {
+        let selector = self.selectors.selector(connection)?;
+        Some((selector.present(), Features::of(selector.watch().view())))
+    }
+
+    /// Returns the slots so far of a connection from number `first` on; none before it is requested.
+    pub fn slots_from(&mut self, connection: u32, first: usize) -> Slots {
+        self.path.recorder().slots_from(connection, first)
+    }
+
+    /// Has the CCA called `name` take over a connection at the next sample of its selector.
+    ///
+    /// # Errors
+    /// [`RequestError`] if there is no such CCA, or the connection is not open or has no selector.
+    pub fn request(&mut self, connection: u32, name: &str) -> Result<(), RequestError> {
+        let cca = registry::called(name, &[]).map_err(RequestError::Cca)?;
+        if self.selectors.request(connection, cca.name) {
+            return Ok(());
+        }
+        Err(RequestError::Connection(connection))
+    }
+
     /// Carries out a scheduled switch on the open connections of its flow.
     pub(super) fn switch_flow(&mut self, due: &Due<CcaChoice>) {
         let open: Vec<u32> = self.sessions.open_connections(due.flow).collect();

@@ -23,6 +23,7 @@ pub fn scenario(name: &str, overrides: &[&str]) -> Scenario {
     Scenario::from_toml(&text, name, &overrides).expect("a valid scenario")
 }
 
+#[allow(dead_code, reason = "not every test needs it")]
 pub fn run(scenario: &Scenario, seed: u64) -> Tables {
     // Files are beside the scenario, whose name is where it is.
     let place = folder().join(&scenario.name);
