@@ -134,6 +134,11 @@ impl Receiver {
         }
     }
 
+    /// Bounds the first guess of the other end's segments by the payload of this end's full ones.
+    pub(crate) fn expect_segments(&mut self, mss: u32) {
+        self.window.expect_segments(u64::from(mss));
+    }
+
     /// Returns the payload of the segments that arrive.
     pub(crate) fn mss(&self) -> u32 {
         self.window.mss() as u32

@@ -86,8 +86,13 @@ impl Connection {
         }
         let first = sequence::first(segment.seq) + 1;
         let window = self.first_window(self.state == State::Listen && self.timestamps);
-        let mut receiver =
-            Receiver::new(&self.config, first, self.own_scale, self.timestamps, window);
+        // The window grows by what this end announces (the kernel's `advmss`), not by what the other end takes.
+        let own = TcpConfig {
+            mss: self.segment_for(self.announced_mss),
+            ..self.config.clone()
+        };
+        let mut receiver = Receiver::new(&own, first, self.own_scale, self.timestamps, window);
+        receiver.expect_segments(self.config.mss);
         if self.reads_by_request {
             receiver.read_by_request();
         }

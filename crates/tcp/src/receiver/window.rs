@@ -125,6 +125,11 @@ impl WindowTuning {
         }
     }
 
+    /// Bounds the first guess of the other end's segments by `mss` (the kernel's `tcp_initialize_rcv_mss`).
+    pub(super) fn expect_segments(&mut self, mss: u64) {
+        self.set_mss(self.mss.min(mss).max(LEAST_MSS));
+    }
+
     /// Begins the first round trip when the connection opens.
     pub(super) fn start(&mut self, now: Instant) {
         self.measured_from = now;
