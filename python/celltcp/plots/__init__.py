@@ -7,6 +7,7 @@ from celltcp.plots.of_results import (
     RunPlots,
     plot_evaluation,
     plot_explanation,
+    plot_reliability,
     plot_sweep,
 )
 from celltcp.plots.video import plot_viewing
@@ -17,6 +18,7 @@ __all__ = [
     "RunPlots",
     "plot_evaluation",
     "plot_explanation",
+    "plot_reliability",
     "plot_sweep",
     "plot_viewers",
     "plot_viewing",

@@ -17,6 +17,7 @@ from celltcp.plots.distribution import draw_ecdf
 from celltcp.plots.explanation import draw_explanation
 from celltcp.plots.grids import draw_ecdf_grid, draw_spiders
 from celltcp.plots.legs import draw_legs
+from celltcp.plots.reliability import draw_reliability
 from celltcp.plots.selection import draw_cases
 from celltcp.plots.series import draw_comparison_series, draw_run_series
 from celltcp.plots.startup import draw_startup
@@ -208,6 +209,15 @@ def plot_evaluation(evaluation: Evaluation) -> Figure:
     about = evaluation.about
     picture = draw_cases(evaluation.cases, list(about["policies"]), about["requirements"])
     footnote(picture, [f"{_runs(about)} of each; {ran_by(about)}"])
+    return picture
+
+
+def plot_reliability(evaluation: Evaluation) -> Figure:
+    """Draws the measures that came of choices over those that the evaluated policies expected."""
+    about = evaluation.about
+    picture = draw_reliability(evaluation.reliability, list(about["policies"]), about["requirements"])
+    counted = "numbers: decisions; means over the scenarios with 95 % intervals"
+    footnote(picture, [f"{counted}; {_runs(about)} of each; {ran_by(about)}"])
     return picture
 
 

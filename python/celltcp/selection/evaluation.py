@@ -17,6 +17,7 @@ from celltcp.requirements import REQUIREMENTS
 from celltcp.results.frames import json_rows, json_value
 from celltcp.selection.baselines import baselines_of
 from celltcp.selection.best_for_all import best_for_all_of
+from celltcp.selection.calibration import COLUMNS, calibration_of, reliability_of
 from celltcp.selection.candidates import AGAINST, DEFAULT, fixed_ccas, uses
 from celltcp.selection.cases import cases_of, checks_of, duels_of
 from celltcp.selection.kept import Frames, Kept, continued, save_frames
@@ -87,6 +88,23 @@ class Evaluation:
         """The cases with the highest regret of each policy, with their causes."""
         return worst_of(self.cases, self.runs, self.decisions)
 
+    @property
+    def expectations(self) -> pd.DataFrame:
+        """A row per decision with an expectation (`celltcp.selection.calibration.expectations_of`)."""
+        empty = pd.DataFrame(columns=["scenario", *COLUMNS, "policy", "requirement"])
+        found = self._frames.get("expectations", empty)
+        return empty if found.empty else found
+
+    @cached_property
+    def calibration(self) -> pd.DataFrame:
+        """How far expectations are from what came, per policy, requirement and moment."""
+        return calibration_of(self.expectations)
+
+    @cached_property
+    def reliability(self) -> pd.DataFrame:
+        """The reliability diagram: realised measures by bins of expected ones."""
+        return reliability_of(self.expectations)
+
     @cached_property
     def tally(self) -> pd.DataFrame:
         """Number of cases per policy and outcome, counted as in atxutegi2018-thesis section 6.3.4."""
@@ -103,6 +121,9 @@ class Evaluation:
     #: `plot()` draws gain over the default and regret to the best in hindsight, case by case.
     plot = Attachment()
 
+    #: `plot_reliability()` draws realised measures over expected ones.
+    plot_reliability = Attachment()
+
     def to_json(self) -> dict[str, Any]:
         """Returns everything but the decisions as JSON; the same seeds give the same text."""
         return {
@@ -114,6 +135,8 @@ class Evaluation:
             "best_for_all": json_rows(self.best_for_all),
             "baselines": json_rows(self.baselines),
             "worst": json_rows(self.worst),
+            "calibration": json_rows(self.calibration),
+            "reliability": json_rows(self.reliability),
             "cases": json_rows(self.cases),
             "duels": json_rows(self.duels),
             "switches": {policy: _price(price) for policy, price in self.prices.items()},
@@ -131,6 +154,8 @@ class Evaluation:
             "best_for_all": self.best_for_all,
             "baselines": self.baselines,
             "worst": self.worst,
+            "calibration": self.calibration,
+            "reliability": self.reliability,
             "tally": self.tally,
         }
         return save_frames(tables, self.about, folder)
@@ -263,7 +288,7 @@ def evaluate_with(
     def run(there: int, kept: Kept) -> Frames:
         return on_sources(found.sources, replace(plan, there=there), kept, progress)
 
-    names = ("runs", "decisions", "histories", "costs")
+    names = ("runs", "decisions", "expectations", "histories", "costs")
     return continued(settings, "evaluate", told, names, run, lambda frames: Evaluation(frames, told))
 
 

@@ -17,6 +17,7 @@ from celltcp.engines import Engine
 from celltcp.results import Results
 from celltcp.results.frames import frame
 from celltcp.results.origin import origin_of
+from celltcp.selection.calibration import expectations_of
 from celltcp.selection.candidates import PolicyUse
 from celltcp.selection.history import (
     destination_of,
@@ -81,7 +82,7 @@ class Plan:
 
 
 def on_scenario(source: Source, plan: Plan, kept: Kept, progress: Progress | None) -> Frames:
-    """Returns the frames `runs`, `decisions`, `histories` and optionally `costs` of a scenario."""
+    """Returns the frames of a scenario: `runs`, `decisions`, `expectations`, `histories`, `costs`."""
     memories: dict[tuple[str, ...], str] = {}
     for use in plan.uses:
         if use.learns and use.learns not in memories:
@@ -163,7 +164,12 @@ def _run(
     tables = run_jobs(
         jobs, workers=plan.settings.workers, folder=kept.place("runs"), progress=first, tables=_TABLES
     )
-    frames = {"runs": _summary(source, plan, tables), "decisions": _decisions(plan, tables)}
+    wanted = {use.cca: use.requirement for use in plan.uses}
+    frames = {
+        "runs": _summary(source, plan, tables),
+        "decisions": _decisions(plan, tables),
+        "expectations": _named(expectations_of(tables, jobs, wanted), plan, "label"),
+    }
     if plan.switches:
         changes = changes_in(tables, jobs)
         del tables

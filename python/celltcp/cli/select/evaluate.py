@@ -74,6 +74,9 @@ def evaluate(
     Policies are also compared with the best fixed CCA of each case in hindsight. A fixed CCA stays for
     the whole connection. All of them meet the same realisations of the channel. A case is a scenario
     with a requirement.
+
+    Policies whose trees expect a measure of each choice are checked for calibration: the measure that
+    came of it, by expected measure. With --out it is drawn as reliability.png.
     """
     from celltcp.results import prepare_folder
     from celltcp.selection.evaluation import PolicySettings, evaluate_with
@@ -86,3 +89,5 @@ def evaluate(
     tell(result.to_json(), json_file, lambda: print_evaluation(result))
     if folder:
         draw(result.plot(), folder, "cases")
+        if result.reliability["policy"].isin(result.about["policies"]).any():
+            draw(result.plot_reliability(), folder, "reliability")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from celltcp.cli.console import wide_console
 from celltcp.cli.fitted import print_table
 from celltcp.cli.select.baseline_tables import print_baselines
+from celltcp.cli.select.calibration_tables import print_calibration
 from celltcp.cli.select.prices import print_prices
 from celltcp.report.means import percent_text
 
@@ -39,6 +40,7 @@ def print_evaluation(result: Evaluation) -> None:
         print_table(console, _cases(str(policy), cases, about["runs"]), _OF_CASES)
     print_table(console, _checks(result.checks, result.best_for_all, about["runs"]), _OF_CHECKS)
     print_baselines(result, console)
+    print_calibration(result, console)
     print_table(console, _duels(result))
     print_table(console, _tally(result))
     print_prices(result, console)

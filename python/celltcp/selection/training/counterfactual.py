@@ -3,36 +3,31 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from celltcp._core import Scenario
 from celltcp.campaign import Cluster, Job, Workers, run_jobs
 from celltcp.engines import Engine
 from celltcp.results.frames import spans
 from celltcp.results.selectors import measures_of
+from celltcp.selection.measured import (
+    HORIZON_S,
+    MEASURED,
+    Columns,
+    Parts,
+    measured_parts,
+    of_first_flow,
+)
 from celltcp.selection.training.families import Network
 
-#: Time over which the outcome is measured, s.
-HORIZON_S = 10.0
 #: Longest time for which a flow of known size is looked at, s.
 SHORT_FLOW_S = 12.0
 #: Measures: parts of PM, and the share of the capacity that was delivered.
 PARTS = ("a", "b", "c", "use")
-#: Columns of slots that outcomes are measured from.
-MEASURED = ("a", "b", "c", "capacity_mbps", "goodput_mbps")
-
-#: Parts A, B and C of PM, and the use of the capacity.
-Parts = tuple[float, float, float, float]
-
-#: Columns of one run by their names.
-Columns = Mapping[str, NDArray[Any]]
-
 #: Runs whose tables are in memory at a time, on this machine and with a cluster.
 _AT_ONCE = 96
 _AT_ONCE_ON_CLUSTER = 1536
@@ -245,36 +240,6 @@ def _parts(point: Point, decisions: Columns, slots: Columns) -> Parts:
     start = begun + point.at_s
     after = (slots["t_s"] >= start) & (slots["t_s"] < start + point.horizon_s)
     return measured_parts({name: slots[name][after] for name in MEASURED})
-
-
-def measured_parts(slots: Columns) -> Parts:
-    """Returns the means of A, B and C over slots, and the share of the capacity that was delivered."""
-    capacity = float(slots["capacity_mbps"].sum())
-    use = min(1.0, float(slots["goodput_mbps"].sum()) / capacity) if capacity > 0 else 0.0
-    return _mean(slots["a"]), _mean(slots["b"]), _mean(slots["c"]), use
-
-
-def _mean(values: NDArray[Any]) -> float:
-    """Returns the mean of the values that are not NaN; zero without one."""
-    known = ~np.isnan(values)
-    count = int(known.sum())
-    return float(np.where(known, values, 0.0).sum() / count) if count else 0.0
-
-
-def of_first_flow(slots: pa.Table) -> pa.Table:
-    """Returns the slots of the flow that is looked at, the first one.
-
-    Their capacity has what other flows took: a flow that leaves the path to others uses little of it.
-    """
-    is_first = slots["flow"].to_numpy() == 0
-    first, others = slots.filter(pa.array(is_first)), slots.filter(pa.array(~is_first))
-    if not others.num_rows:
-        return first
-    taken = others.select(["run", "t_s", "goodput_mbps"]).to_pandas().groupby(["run", "t_s"]).sum()
-    mine = first.select(["run", "t_s", "capacity_mbps"]).to_pandas()
-    beside = mine.join(taken, on=["run", "t_s"])["goodput_mbps"].fillna(0.0)
-    place = first.column_names.index("capacity_mbps")
-    return first.set_column(place, "capacity_mbps", pa.array(mine["capacity_mbps"] + beside))
 
 
 def by_run(table: pa.Table, columns: Sequence[str]) -> dict[int, Columns]:

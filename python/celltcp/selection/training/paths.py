@@ -10,16 +10,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from celltcp.campaign import Job, Workers, run_jobs
 from celltcp.engines import Engine
+from celltcp.selection.measured import MEASURED, Parts, measured_parts, of_first_flow
 from celltcp.selection.training.counterfactual import (
-    MEASURED,
     Outcomes,
-    Parts,
     Point,
     at_once,
     by_run,
     features_at,
-    measured_parts,
-    of_first_flow,
 )
 from celltcp.selection.training.families import Network
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from celltcp.campaign import Jobs
 from celltcp.engines import Engine
 from celltcp.selection.candidates import DEFAULT
-from celltcp.selection.training.counterfactual import HORIZON_S, SHORT_FLOW_S, flight_points
+from celltcp.selection.measured import HORIZON_S
+from celltcp.selection.training.counterfactual import SHORT_FLOW_S, flight_points
 from celltcp.selection.training.families import Network, networks
 from celltcp.selection.training.margins import FLIGHT_MARGINS, START_MARGINS
 from celltcp.selection.training.paths import RUN_S, UNTIL_DECIDED_S, fixed

@@ -8,8 +8,8 @@ from pathlib import Path
 import pandas as pd
 
 from celltcp._core import CelltcpError, __version__
+from celltcp.selection.measured import HORIZON_S
 from celltcp.selection.training.counterfactual import (
-    HORIZON_S,
     PARTS,
     SHORT_FLOW_S,
     Outcomes,

@@ -9,12 +9,10 @@ import pandas as pd
 
 from celltcp.campaign import Job, Workers, run_jobs
 from celltcp.engines import Engine
+from celltcp.selection.measured import MEASURED, measured_parts, of_first_flow
 from celltcp.selection.training.counterfactual import (
-    MEASURED,
     at_once,
     by_run,
-    measured_parts,
-    of_first_flow,
 )
 from celltcp.selection.training.families import Network
 from celltcp.selection.training.fit import score_of
