@@ -39,7 +39,13 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Vary the conditions that the publication does not give; print the agreement for each value.",
 )
-@options("runs", "seed", "jobs", "cluster")
+@option(
+    "runs",
+    default=None,
+    help="Number of runs of each congestion control, each with a seed of its own.  "
+    "[default: that of the publication, which the list shows]",
+)
+@options("seed", "jobs", "cluster")
 @option("changes", help="Override a field of all scenarios of the experiments; may be repeated.")
 @option("dry_run")
 @option("out")
@@ -52,7 +58,7 @@ def papers(
     scenario: str | None,
     era: bool,
     sweep: bool,
-    runs: int,
+    runs: int | None,
     seed: int,
     jobs: int | None,
     cluster: str | None,
@@ -84,7 +90,7 @@ def papers(
     chosen = list(publications().values()) if name is None else [publication(name)]
     tables = {each.name: each.chosen_tables(experiments) for each in chosen}
     replays = {
-        each.name: Replay(runs, seed, jobs, cluster, each.era if era else None, changes)
+        each.name: Replay(runs or each.runs, seed, jobs, cluster, each.era if era else None, changes)
         for each in chosen
     }
     if dry_run:
@@ -110,7 +116,7 @@ def papers(
         tell(rows, json_file, lambda: None)
 
 
-def _print_list(known: Sequence[Publication], runs: int) -> None:
+def _print_list(known: Sequence[Publication], runs: int | None) -> None:
     """Prints publications with their experiments, and what each costs here."""
     from celltcp.labels import counted
     from celltcp.papers.replay import scenarios_of, simulated_s, speed
@@ -119,12 +125,13 @@ def _print_list(known: Sequence[Publication], runs: int) -> None:
     for each in known:
         click.echo(f"{each.name}  {each.about}")
         width = max((len(table.experiment) for table in each.tables), default=0)
+        times = runs or each.runs
         for table in each.tables:
-            seconds = simulated_s([table], runs)
+            seconds = simulated_s([table], times)
             click.echo(
                 f"  {table.experiment:<{width}}  {table.title}: "
                 f"{counted(len(scenarios_of([table])), 'scenario')}, "
-                f"{counted(len(table.entries), 'figure')}; {counted(runs, 'run')} some "
+                f"{counted(len(table.entries), 'figure')}; {counted(times, 'run')} some "
                 f"{_time_text(seconds / rate)}"
             )
         for condition in each.unpublished:

@@ -14,7 +14,7 @@ from celltcp.ccas import chosen
 from celltcp.papers.published import Table, published_tables
 
 #: Words for types of values.
-_KINDS = {"str": "a text", "list": "a list", "dict": "a table"}
+_KINDS = {"str": "a text", "list": "a list", "dict": "a table", "int": "a whole number"}
 
 _PUBLICATIONS = Path(__file__).parent / "publications"
 
@@ -43,6 +43,8 @@ class Publication:
     #: CCAs as the kernel of the experiments had them, by today's names.
     era: dict[str, str]
     unpublished: tuple[Unpublished, ...]
+    #: Number of runs of each CCA that its experiments make by default: fewer than 10 where a run takes long.
+    runs: int = 10
 
     @property
     def tables(self) -> list[Table]:
@@ -87,7 +89,8 @@ def _read(file: Path) -> Publication:
         found = tomllib.loads(file.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise CelltcpError(f"{file}: {error}") from None
-    _check(found, {"source": str, "about": str}, {"era": dict, "unpublished": list}, f"{file}")
+    _check(found, {"source": str, "about": str},
+        {"era": dict, "unpublished": list, "runs": int}, f"{file}")
     for cca, of_then in found.get("era", {}).items():
         try:
             chosen([cca, of_then], ())
@@ -112,7 +115,15 @@ def _read(file: Path) -> Publication:
             )
             for each in conditions
         ),
+        _runs(found, file),
     )
+
+
+def _runs(found: Mapping[str, Any], file: Path) -> int:
+    runs = int(found.get("runs", Publication.runs))
+    if runs < 1:
+        raise CelltcpError(f"{file}: runs = {runs}; allowed: 1 or more")
+    return runs
 
 
 def _check(
