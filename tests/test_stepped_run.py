@@ -31,7 +31,9 @@ def test_estimates_are_known_one_by_one() -> None:
     stepped = run(SELECTED)
     names = [name for name, _ in selection_features()]
     assert stepped.selection(0) is None
+    assert stepped.selected() == []
     stepped.advance(3.0)
+    assert stepped.selected() == [0]
     cca, features = stepped.selection(0) or ("", [])
     assert cca == "cubic"
     known = dict(zip(names, features, strict=True))

@@ -222,6 +222,11 @@ impl Run {
         into_python(py, Samples::COLUMNS, samples.into_columns())
     }
 
+    /// Returns the numbers of the open connections that have a selector, in ascending order.
+    fn selected(&self) -> PyResult<Vec<u32>> {
+        self.with_simulation(|simulation| simulation.selected())
+    }
+
     /// Returns the CCA in use of a connection and its features, each as value and confidence, or `None` while unknown;
     /// `None` if the connection is not open or has no selector.
     fn selection(&self, connection: u32) -> PyResult<Option<(&'static str, Vec<Known>)>> {

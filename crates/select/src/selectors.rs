@@ -274,6 +274,13 @@ impl Selectors {
         Some(&self.connections[index].selector)
     }
 
+    /// Returns the numbers of the connections that are open, in ascending order.
+    pub fn open_connections(&self) -> Vec<u32> {
+        let mut numbers: Vec<u32> = self.connections.iter().map(|each| each.number).collect();
+        numbers.sort_unstable();
+        numbers
+    }
+
     /// Has `cca` take over a connection when its selector is next shown its sender; returns whether there is a selector.
     pub fn request(&mut self, connection: u32, cca: &'static str) -> bool {
         let index = self.position(connection);

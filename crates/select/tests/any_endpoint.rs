@@ -234,6 +234,7 @@ fn an_agent_changes_the_cca_at_the_next_sample() {
         told,
         [("agent", "cubic", "copa"), ("agent", "copa", "vegas")]
     );
+    assert_eq!(selectors.open_connections(), [7]);
     selectors.close(7);
     assert!(selectors.selector(7).is_none());
 }

@@ -43,6 +43,11 @@ impl Endpoint for Simulation {
 }
 
 impl Simulation {
+    /// Returns the numbers of the open connections that have a selector, in ascending order.
+    pub fn selected(&self) -> Vec<u32> {
+        self.selectors.open_connections()
+    }
+
     /// Returns the CCA in use and the present estimates of a connection that has a selector and is open.
     pub fn selection(&self, connection: u32) -> Option<(&'static str, Features)> {
         let selector = self.selectors.selector(connection)?;
