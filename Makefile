@@ -29,8 +29,8 @@ lint: setup
 	cargo fmt --manifest-path examples/own-cca/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo clippy $(EXAMPLE) --all-targets --locked -- -D warnings
-	$(BIN)/ruff check python studies tests
-	$(BIN)/ruff format --check python studies tests
+	$(BIN)/ruff check examples python studies tests
+	$(BIN)/ruff format --check examples python studies tests
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/mypy
 	MYPYPATH=python $(BIN)/stubtest celltcp._core

@@ -89,6 +89,9 @@ def test_output_of_campaigns_fits(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     _fits("pcap resets", _call("pcap", "resets", "c.pcap", "--json", "-"))
     settings = ("--scenarios", "steady-5-18", "--set", "duration=2s", "--cca", "cubic", "--runs", "2")
     _fits("select evaluate", _call("select", "evaluate", *settings, "-q", "--json", "-"))
+    played = ("--scenarios", "steady-5-18", "--duration", "2s", "--episodes", "2", "-q", "--json", "-")
+    _fits("select env", _call("select", "env", *played))
+    _fits("select env", _call("select", "env", "-q", "--json", "-"))
     video = ("--abr", "bola", "--cca", "cubic", "--duration", "4s", "--runs", "2", "-q", "--json", "-")
     _fits("video", _call("video", "steady-5-18", *video))
     broken = {**one, "runs": [{**one["runs"][0], "goodput_mbps": "much"}]}

@@ -16,6 +16,7 @@ SCHEMAS: dict[str, tuple[str, ...]] = {
     "show": ("comparison", "run"),
     "cca": ("cca",),
     "video": ("video",),
+    "select env": ("select-env",),
     "select estimators": ("select-estimators",),
     "select engines": ("select-engines",),
     "select evaluate": ("select-evaluate",),

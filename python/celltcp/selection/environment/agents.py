@@ -1,0 +1,171 @@
+"""Baseline agents, and the rewards that they get in the same episodes."""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from celltcp._core import CelltcpError, native_ccas
+from celltcp.results.frames import json_rows
+from celltcp.selection.environment.env import SelectionEnv
+from celltcp.selection.environment.observation import Vector
+from celltcp.statistics import estimate, paired_difference
+
+#: Agent with which the others are compared.
+REFERENCE = "fixed:cubic"
+
+#: Agents that are run unless others are asked for.
+DEFAULT_AGENTS = (REFERENCE, "random", "default")
+
+_FIXED = "fixed:"
+_ALLOWED = "random, default, or fixed: with a congestion control, such as fixed:bbr"
+
+#: Chooses an action for an observation.
+Act = Callable[[Vector], int]
+
+
+@dataclass(frozen=True)
+class Agent:
+    """An agent as `celltcp select env` names it."""
+
+    name: str
+
+    def __post_init__(self) -> None:
+        """Checks the name."""
+        if self.name in ("random", "default"):
+            return
+        if self.name.removeprefix(_FIXED) not in native_ccas() or not self.name.startswith(_FIXED):
+            raise CelltcpError(f"agent: {self.name!r} is none; allowed: {_ALLOWED}")
+
+    @property
+    def policy(self) -> str:
+        """The policy beneath the agent: the agent `default` leaves all to the policy of that name."""
+        return "default" if self.name == "default" else "fixed"
+
+    @property
+    def start(self) -> dict[str, str]:
+        """Options with which its episodes begin."""
+        fixed = self.name.startswith(_FIXED)
+        return {"cca": self.name.removeprefix(_FIXED)} if fixed else {}
+
+    def act(self, actions: int, seed: int) -> Act:
+        """Returns how it acts in an episode, given the number of actions and the seed."""
+        if self.name != "random":
+            return lambda _: 0
+        rng = np.random.default_rng(seed)
+        return lambda _: int(rng.integers(actions))
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Rewards of agents in the same episodes."""
+
+    env: SelectionEnv
+    #: A row per agent and episode: `agent`, `episode`, `network`, `seed`, `steps`, `mean_reward`.
+    episodes: pd.DataFrame
+
+    @property
+    def agents(self) -> list[dict[str, Any]]:
+        """Mean reward of each agent with its interval, and the paired difference to always-CUBIC."""
+        rewards = {str(name): rows["mean_reward"].tolist() for name, rows in self._by_agent()}
+        found = []
+        for name, mine in rewards.items():
+            mean, gain = estimate(mine), paired_difference(mine, rewards[REFERENCE])
+            found.append(
+                {
+                    "agent": name,
+                    "mean_reward": {"mean": mean.mean, "ci95": mean.ci95},
+                    "above_cubic": {"mean": gain.mean, "ci95": gain.ci95},
+                }
+            )
+        return found
+
+    def _by_agent(self) -> Any:
+        return self.episodes.groupby("agent", sort=False)
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the spaces, the episodes and the agents."""
+        return {
+            **spaces(self.env),
+            "agents": self.agents if len(self.episodes) else [],
+            "episodes": json_rows(self.episodes),
+        }
+
+
+def spaces(env: SelectionEnv) -> dict[str, Any]:
+    """Returns what an environment shows, and which actions it takes."""
+    return {
+        "requirement": env.requirement,
+        "step_s": env.step_s,
+        "features": [vars(each) for each in env.features],
+        "actions": ["keep", *env.ccas],
+    }
+
+
+def play(env: SelectionEnv, act: Act, seed: int, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Plays an episode; returns its network and seed, the number of steps, and the mean reward."""
+    observation, info = env.reset(seed=seed, options=dict(options))
+    rewards = []
+    is_over = False
+    while not is_over:
+        observation, reward, terminated, truncated, _ = env.step(act(observation))
+        rewards.append(reward)
+        is_over = terminated or truncated
+    return {
+        "network": info["network"],
+        "seed": info["seed"],
+        "steps": len(rewards),
+        "mean_reward": float(np.mean(rewards)),
+    }
+
+
+def try_agents(
+    agents: str | Sequence[str] = DEFAULT_AGENTS,
+    episodes: int = 10,
+    seed: int = 1,
+    *,
+    jobs: int | None = None,
+    progress: Callable[[float], None] | None = None,
+    **settings: Any,
+) -> Trial:
+    """Lets agents play the same episodes, always-CUBIC first.
+
+    Args:
+        agents: `"random"`, `"default"` (the policy of `auto`) and `"fixed:CCA"`, as a list or in one
+            text with commas.
+        episodes: number of episodes of each agent.
+        seed: of the first episode; the others have the following ones.
+        jobs: number of episodes at the same time; as many as there are cores unless given.
+        progress: called with the share that is done.
+        settings: arguments of `SelectionEnv` but `policy`.
+
+    Raises:
+        CelltcpError: names the argument, its value and what is allowed.
+    """
+    names = agents.split(",") if isinstance(agents, str) else agents
+    chosen = [Agent(name) for name in dict.fromkeys([REFERENCE, *(each.strip() for each in names)])]
+    made = {name: SelectionEnv(**settings, policy=name) for name in {each.policy for each in chosen}}
+    env = made["fixed"]
+
+    def row(agent: Agent, episode: int) -> dict[str, Any]:
+        # Each episode has an environment of its own, so that several can be played at a time.
+        mine = copy.copy(made[agent.policy])
+        act = agent.act(1 + len(mine.ccas), seed + episode)
+        return {"agent": agent.name, "episode": episode} | play(mine, act, seed + episode, agent.start)
+
+    rows = []
+    cases = [(agent, episode) for agent in chosen for episode in range(episodes)]
+    with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
+        for done, found in enumerate(pool.map(row, *zip(*cases, strict=True)) if cases else (), 1):
+            rows.append(found)
+            if progress:
+                progress(done / len(cases))
+    columns = ["agent", "episode", "network", "seed", "steps", "mean_reward"]
+    return Trial(env, pd.DataFrame(rows, columns=columns))

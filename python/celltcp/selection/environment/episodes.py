@@ -1,0 +1,102 @@
+"""Episodes: the networks on which an agent acts, drawn at random or taken from scenarios."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from celltcp._core import CelltcpError, Scenario
+from celltcp.lineups import lineup_of
+from celltcp.scenarios import load_scenario, override_texts, unknown
+from celltcp.selection.training.families import FAMILIES, networks
+from celltcp.sources import sources_of
+
+#: Name that stands for all families of random networks.
+RANDOM = "random"
+
+#: Length of an episode on a random network, unless another one is asked for.
+_LENGTH = "30s"
+
+#: Seeds of episodes are below this.
+_SEEDS = 1 << 31
+
+#: What an environment can be made of.
+Given = str | Path | Scenario | Sequence[str]
+
+
+@dataclass(frozen=True)
+class Episode:
+    """A network with the seed of its run. The first flow is the agent's."""
+
+    #: Name of the scenario, or family and number that was drawn.
+    name: str
+    scenario: Scenario
+    seed: int
+
+
+#: Draws an episode.
+Draw = Callable[[np.random.Generator], Episode]
+
+
+def draws_of(given: Given, duration: str | None) -> list[Draw]:
+    """Returns what draws the episodes of each family and scenario that is given.
+
+    Args:
+        given: `"random"` for all families of networks on which policies are trained, names of such
+            families, and scenarios by name, file or pattern, in a list or in one text with commas; or a
+            loaded scenario.
+        duration: length of each episode, such as `"60s"`.
+
+    Raises:
+        CelltcpError: if a name is neither family nor scenario, or the length cannot be used.
+    """
+    changes = override_texts({} if duration is None else {"duration": duration})
+    if isinstance(given, Scenario):
+        return [_of_scenario(given.name, load_scenario(given, changes=changes))]
+    pieces = str(given).split(",") if isinstance(given, str | Path) else [str(each) for each in given]
+    drawn: list[Draw] = []
+    for piece in (each.strip() for each in pieces):
+        if piece == RANDOM:
+            drawn += [_of_family(name, duration) for name in FAMILIES]
+        elif piece in FAMILIES:
+            drawn.append(_of_family(piece, duration))
+        else:
+            drawn += [_of_scenario(each.name, each.scenario) for each in _scenarios(piece, changes)]
+    if not drawn:
+        raise CelltcpError(f"scenario: nothing is given; allowed: {RANDOM}, families, scenarios")
+    return drawn
+
+
+def _scenarios(piece: str, changes: Sequence[str]) -> Sequence[Episode]:
+    try:
+        found = sources_of(piece, changes).sources
+    except CelltcpError as error:
+        if str(error) != unknown(piece):
+            raise
+        raise CelltcpError(f"{error}; or {RANDOM}, or a family: {', '.join(FAMILIES)}") from None
+    return [Episode(each.name, each.scenario, 0) for each in found]
+
+
+def _of_scenario(name: str, scenario: Scenario) -> Draw:
+    others = lineup_of(scenario.lineup).flows[1:]
+    if any(flow.is_selector for flow in others):
+        raise CelltcpError(
+            f"scenario: {name!r} has a selector beside the agent's flow, the first; allowed: fixed "
+            "congestion controls there"
+        )
+    return lambda rng: Episode(name, scenario, int(rng.integers(_SEEDS)))
+
+
+def _of_family(name: str, duration: str | None) -> Draw:
+    changes = [f"duration={duration or _LENGTH}"]
+
+    def draw(rng: np.random.Generator) -> Episode:
+        number = int(rng.integers(_SEEDS))
+        (network,) = networks([name], 1, number)
+        scenario = network.scenario("", 30.0).with_changes(changes)
+        return Episode(f"{name}-{number}", scenario, network.seed)
+
+    return draw
