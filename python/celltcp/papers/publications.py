@@ -43,7 +43,7 @@ class Publication:
     #: CCAs as the kernel of the experiments had them, by today's names.
     era: dict[str, str]
     unpublished: tuple[Unpublished, ...]
-    #: Number of runs of each CCA that its experiments make by default: fewer than 10 where a run takes long.
+    #: Number of runs of each CCA in its experiments by default: below 10 where a run takes long.
     runs: int = 10
 
     @property
@@ -89,8 +89,9 @@ def _read(file: Path) -> Publication:
         found = tomllib.loads(file.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise CelltcpError(f"{file}: {error}") from None
-    _check(found, {"source": str, "about": str},
-        {"era": dict, "unpublished": list, "runs": int}, f"{file}")
+    _check(
+        found, {"source": str, "about": str}, {"era": dict, "unpublished": list, "runs": int}, f"{file}"
+    )
     for cca, of_then in found.get("era", {}).items():
         try:
             chosen([cca, of_then], ())
