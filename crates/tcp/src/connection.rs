@@ -5,13 +5,14 @@ mod far_acks;
 mod handshake;
 mod info;
 mod relay;
+mod time_wait;
 mod validation;
 mod validity;
 mod view;
 
 use std::collections::VecDeque;
 
-use units::{Duration, Instant};
+use units::Instant;
 
 use crate::config::TcpConfig;
 use crate::receiver::Receiver;
@@ -23,9 +24,6 @@ pub use ending::Failure;
 use far_acks::FarAcks;
 pub use info::Info;
 pub use view::State;
-
-/// Time that the end that closed first stays in TIME-WAIT (Linux: 60 s for 2 MSL).
-const TIME_WAIT: Duration = Duration::from_secs(60);
 
 /// One end of a connection.
 #[derive(Debug)]
@@ -303,6 +301,10 @@ impl Connection {
             self.on_repeated_request(now, seq);
             return;
         }
+        if self.is_late_segment(segment) {
+            self.on_late_segment(now, seq, segment);
+            return;
+        }
         if !self.validate(now, seq, segment) {
             self.flush(now);
             return;
@@ -425,11 +427,6 @@ impl Connection {
             State::FinWait2 => self.enter_time_wait(now),
             _ => {}
         }
-    }
-
-    fn enter_time_wait(&mut self, now: Instant) {
-        self.state = State::TimeWait;
-        self.time_wait_until = now + TIME_WAIT;
     }
 
     /// Returns our own timestamp that the segment echoes, milliseconds.

@@ -1,0 +1,39 @@
+//! TIME-WAIT: answers to segments that arrive after both ends have closed, as in Linux (`tcp_timewait_state_process`).
+
+use units::{Duration, Instant};
+
+use super::{Connection, State};
+use crate::segment::{Flags, Segment};
+
+/// Time that the end that closed first stays in TIME-WAIT (Linux: 60 s for 2 MSL).
+const TIME_WAIT: Duration = Duration::from_secs(60);
+
+impl Connection {
+    pub(super) fn enter_time_wait(&mut self, now: Instant) {
+        self.state = State::TimeWait;
+        self.time_wait_until = now + TIME_WAIT;
+    }
+
+    /// Returns whether a segment belongs to [`Connection::on_late_segment`]: any in TIME-WAIT but resets and requests.
+    pub(super) fn is_late_segment(&self, segment: &Segment) -> bool {
+        let apart = segment.flags.contains(Flags::RST) || segment.flags.contains(Flags::SYN);
+        self.state == State::TimeWait && !apart
+    }
+
+    /// Handles a segment that begins at `seq`, and waits anew. The expected ACK needs no answer. Anything else is
+    /// acknowledged, without SACK: what is left of the connection does not know the option.
+    pub(super) fn on_late_segment(&mut self, now: Instant, seq: u64, segment: &Segment) {
+        let expected = self.receiver.as_ref().map(|receiver| receiver.rcv_nxt()) == Some(seq);
+        let empty = segment.sequence_len() == 0;
+        if segment.flags.contains(Flags::ACK) {
+            self.time_wait_until = now + TIME_WAIT;
+        }
+        if empty && (expected || !self.may_answer(now)) {
+            return;
+        }
+        if let Some(receiver) = &mut self.receiver {
+            receiver.acknowledge_now();
+        }
+        self.flush(now);
+    }
+}
