@@ -48,6 +48,7 @@ mod tests {
         };
         let reply = reset_reply(&syn).expect("a reply");
         assert_eq!((reply.seq, reply.ack), (0, 9));
+        assert_eq!(reply.flags, Flags::RST | Flags::ACK);
         assert_eq!(reset_reply(&reply), None);
     }
 }

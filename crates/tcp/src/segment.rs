@@ -227,6 +227,61 @@ mod tests {
         assert_eq!(syn.sequence_len(), 1);
     }
 
+    /// RFC 2018 §3, padded by two: eight bytes for each block, and four. Without timestamps SACK-permitted has to be
+    /// padded itself, as in Linux.
+    #[test]
+    fn each_option_has_its_length() {
+        let none = Segment::default();
+        let mut sack = SackBlocks::EMPTY;
+        assert!(sack.is_empty());
+        for (blocks, len) in [(1, 12), (2, 20), (3, 28), (4, 36)] {
+            sack.push(10 * blocks, 10 * blocks + 5);
+            assert_eq!(Segment { sack, ..none }.options_len(), len);
+        }
+        let far_ack = Some(FarAck {
+            kind: 253,
+            number: 1,
+        });
+        assert_eq!(Segment { far_ack, ..none }.options_len(), 8);
+        let syn = Segment {
+            flags: Flags::SYN,
+            ..none
+        };
+        let (mss, window_scale) = (Some(1_460), Some(7));
+        assert_eq!(Segment { mss, ..syn }.options_len(), 4);
+        assert_eq!(
+            Segment {
+                window_scale,
+                ..syn
+            }
+            .options_len(),
+            4
+        );
+        let permitted = Segment {
+            sack_permitted: true,
+            ..syn
+        };
+        assert_eq!(permitted.options_len(), 4);
+        assert_eq!(Segment { mss, ..none }.options_len(), 0, "no SYN");
+    }
+
+    /// RFC 9293 §3.4: SYN and FIN take a sequence number each.
+    #[test]
+    fn flags_take_sequence_numbers() {
+        let of = |len, flags| {
+            let segment = Segment {
+                len,
+                flags,
+                ..Segment::default()
+            };
+            segment.sequence_len()
+        };
+        assert_eq!(of(7, Flags::ACK), 7);
+        assert_eq!(of(7, Flags::SYN), 8);
+        assert_eq!(of(7, Flags::FIN), 8);
+        assert_eq!(of(7, Flags::SYN | Flags::FIN), 9);
+    }
+
     #[test]
     fn a_fifth_sack_block_is_ignored() {
         let mut sack = SackBlocks::EMPTY;

@@ -1,9 +1,10 @@
 //! Tests of a connection whose other end is a host in the middle: what its ACKs cover, and far acknowledgements.
 
+mod alone;
 mod pair;
 
 use pair::Pair;
-use tcp::Connection;
+use tcp::{Connection, Segment};
 use units::Duration;
 
 /// Kind of the option.
@@ -50,6 +51,8 @@ fn a_sender_asks_for_what_the_far_end_has() {
         (pair.server.acknowledged(), pair.server.delivered()),
         (5_000, 0)
     );
+    let kept = pair.server.info(pair.now).unacknowledged;
+    assert_eq!(kept, 5_000, "the sender keeps its data");
 
     pair.sent.clear();
     pair.run(Duration::from_secs(4));
@@ -81,4 +84,30 @@ fn a_sender_asks_for_what_the_far_end_has() {
     pair.sent.clear();
     pair.run(Duration::from_secs(60));
     assert!(pair.sent.is_empty(), "there is nothing left to ask");
+}
+
+/// RFC 3522 §3.2: data that a host in the middle has already and keeps back brings no timestamp to be echoed, so that
+/// the sender can tell that its time-out was needless.
+#[test]
+fn the_echo_is_of_the_first_copy() {
+    let asks = Segment {
+        timestamps: Some((700, 0)),
+        ..alone::request()
+    };
+    let mut socket = alone::opened(alone::exact(), "reno", &asks);
+    socket.relay(Connection::KEEPS_ALL);
+    let copy = |clock: u32| Segment {
+        timestamps: Some((clock, 20)),
+        ..alone::data(0, 1_000)
+    };
+    socket.on_segment(alone::at(100), &copy(800));
+    assert!(socket.repeats(&copy(900)));
+    socket.on_segment(alone::at(200), &copy(900));
+    alone::sent(&mut socket);
+    socket.confirm(1_000);
+    assert!(!socket.repeats(&copy(900)));
+    socket.acknowledge(alone::at(300));
+    let acks = alone::sent(&mut socket);
+    assert_eq!(acks[0].ack, alone::OTHER + 1 + 1_000);
+    assert_eq!(acks[0].timestamps, Some((300, 800)));
 }
