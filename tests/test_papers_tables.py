@@ -12,6 +12,8 @@ from celltcp.plots.papers.panel import cca_name, number_text
 
 HEADER = "# publication: atxutegi2017\n# experiment: table-9\n# figure: table 9\n# title: made up\n"
 COLUMNS = "scenario,cca,quantity,unit,published,published_ci95\n"
+WITH_PHASE = "scenario,cca,quantity,unit,published,phase\n"
+WITH_WINDOW = "scenario,cca,quantity,unit,published,window\n"
 WITH_CLAIM = "scenario,cca,quantity,unit,published,claim\n"
 
 
@@ -53,6 +55,18 @@ WITH_CLAIM = "scenario,cca,quantity,unit,published,claim\n"
         ),
         (HEADER + COLUMNS + "drive,reno,goodput,Mbit/s,much,\n", "'much' is no number; allowed: one"),
         (HEADER + COLUMNS + "drive,reno,mcs_mean,,10,\n", "quantity: 'mcs_mean': needs a radio"),
+        (
+            HEADER + WITH_PHASE + "mobility/forward-60-4g,reno,goodput,Mbit/s,1,scaling\n",
+            "line 6: phase: 'scaling': allowed: start-up, sustainer, constrained, which mobility/forward-",
+        ),
+        (
+            HEADER + WITH_PHASE + "drive,reno,goodput,Mbit/s,1,scaling\n",
+            "line 6: phase: 'scaling': allowed: none, as in drive",
+        ),
+        (
+            HEADER + WITH_WINDOW + "drive,reno,goodput,Mbit/s,1,50..61\n",
+            "line 6: window: '50..61': allowed: up to 60 s, where a run of drive ends",
+        ),
         (
             HEADER + COLUMNS + "drive,reno,rtt,ms,1,\ndrive,bbr,rtt,ms,1,2,3\n",
             "line 7: 7 fields: needed are scenario, cca, quantity",

@@ -24,6 +24,7 @@ from celltcp._core import CelltcpError
 from celltcp.ccas import chosen
 from celltcp.papers.claims import Claim, claim
 from celltcp.papers.grids import Grid, GridTable, read_grid
+from celltcp.papers.parts import check_part
 from celltcp.papers.places import Place, place_of
 from celltcp.papers.quantities import QUANTITIES
 from celltcp.papers.table_file import PLACE, check_scenario, header_of, read_lines, rows_of
@@ -236,6 +237,8 @@ def _read(file: Path) -> Table:
     known = [(where, row) for where, row in rows if not row.get("line") or _can_run(row["cca"])]
     entries = tuple(_entry(row, where) for where, row in known)
     _check_once([where for where, _ in known], entries)
+    for (where, _), each in zip(known, entries, strict=True):
+        check_part(each, names.get(each.scenario, Place(each.scenario, each.scenario)), where)
     return Table(
         header["publication"],
         header["experiment"],
