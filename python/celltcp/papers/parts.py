@@ -40,7 +40,11 @@ def check_part(figure: Published, place: Place, where: str) -> None:
         allowed = ", ".join(_phases(place))
         raise CelltcpError(
             f"{where}: phase: {figure.phase!r}: allowed: "
-            + (f"{allowed}, which {place.name} has, or none" if allowed else f"none, as in {place.name}")
+            + (
+                f"{allowed}, which {place.name} has, or none"
+                if allowed
+                else f"none, as in {place.name}"
+            )
         )
 
 

@@ -29,6 +29,9 @@ _ROOM = 6.0
 #: Capacities whose means differ by at most this factor are the same.
 _SAME = 1.05
 
+#: Height of a row of a legend, of that of the lines.
+_ROW = 0.12
+
 #: Most points of a line over time, and points over the way.
 _MOST_POINTS, _STEPS = 120, 40
 
@@ -68,7 +71,14 @@ def _draw_time(name: str, rows: Sequence[Row], legend: bool, axes: Axes) -> None
     axes.set_ylim(bottom=0)
     axes.set_title(heading(first.scenario, name), fontsize=9)
     if legend:
-        axes.legend(fontsize="x-small", frameon=True, framealpha=0.8, edgecolor="none", borderpad=0.2)
+        _legend_above(axes)
+
+
+def _legend_above(axes: Axes) -> None:
+    """Adds a legend of two columns above the lines, with the room that it takes."""
+    lines = -(-len(axes.get_legend_handles_labels()[1]) // 2)
+    axes.set_ylim(top=(1 + _ROW * lines) * axes.get_ylim()[1])
+    axes.legend(fontsize="x-small", loc="upper left", ncols=2, borderpad=0.2, columnspacing=1.0)
 
 
 def _same_capacity(rows: Sequence[Row]) -> bool:
@@ -118,7 +128,7 @@ def _draw_position(name: str, where: str, rows: Sequence[Row], axes: Axes) -> No
     axes.set_ylabel(f"median {axis_of(rows[0])}")
     axes.set_ylim(bottom=0)
     axes.set_title(heading(where, name), fontsize=9)
-    axes.legend(fontsize="x-small")
+    _legend_above(axes)
 
 
 def _medians(slots: pd.DataFrame, column: str, places: NDArray[np.intp]) -> pd.Series:

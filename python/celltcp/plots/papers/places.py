@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _LEVEL = 3
 
 #: Most letters of a line of the name of a place.
-_LETTERS = 14
+_LETTERS = 11
 
 
 def place_panels(found: Outcome) -> list[Panel]:
