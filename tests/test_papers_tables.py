@@ -57,7 +57,7 @@ WITH_CLAIM = "scenario,cca,quantity,unit,published,claim\n"
         (HEADER + COLUMNS + "drive,reno,mcs_mean,,10,\n", "quantity: 'mcs_mean': needs a radio"),
         (
             HEADER + WITH_PHASE + "mobility/forward-60-4g,reno,goodput,Mbit/s,1,scaling\n",
-            "line 6: phase: 'scaling': allowed: start-up, sustainer, constrained, which mobility/forward-",
+            "line 6: phase: 'scaling': allowed: start-up, sustainer, constrained, which mobility/",
         ),
         (
             HEADER + WITH_PHASE + "drive,reno,goodput,Mbit/s,1,scaling\n",

@@ -33,8 +33,8 @@ def check_part(figure: Published, place: Place, where: str) -> None:
     begin, end = figure.window or (0.0, 0.0)
     if begin >= place.duration_s or math.inf > end > place.duration_s:
         raise CelltcpError(
-            f"{where}: window: '{begin:g}..{end:g}': allowed: up to {place.duration_s:g} s, where a run "
-            f"of {place.name} ends"
+            f"{where}: window: '{begin:g}..{end:g}': allowed: up to {place.duration_s:g} s, where a "
+            f"run of {place.name} ends"
         )
     if figure.phase and figure.phase not in _phases(place):
         allowed = ", ".join(_phases(place))
