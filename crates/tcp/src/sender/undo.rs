@@ -66,10 +66,13 @@ impl Undo {
 
 impl Sender {
     /// Returns whether an ACK came for the original of a retransmitted segment: it echoes a timestamp older
-    /// than the first retransmission (RFC 3522 §3), or there was no retransmission yet.
+    /// than the first retransmission (RFC 3522 §3), or there was no retransmission yet. A recovery without SACK that has
+    /// all its data acknowledged has lost the time of its retransmission (the kernel's `tcp_packet_delayed`).
     fn original_acked(&self) -> bool {
-        self.retransmission_stamp
-            .is_none_or(|stamp| self.echo_ms.is_some_and(|echo| echo < stamp))
+        match self.retransmission_stamp {
+            Some(stamp) => self.echo_ms.is_some_and(|echo| echo < stamp),
+            None => !self.lacks_sack() || self.snd_una < self.high_seq,
+        }
     }
 
     fn may_undo(&self) -> bool {
