@@ -176,7 +176,8 @@ impl Sender {
 mod tests {
     use super::{PERSISTENCE, Rack};
     use crate::config::TcpConfig;
-    use crate::sender::started::{MSS, ack, started};
+    use crate::sender::started::{FIRST, MSS, ack, started};
+    use cca::CaState;
     use units::{Duration, Instant};
 
     /// Linux `tcp_rack_mark_lost`: the timer counts ticks. A quarter of the RTT and two ticks are 14.5 ms, so 15 ticks;
@@ -192,6 +193,27 @@ mod tests {
             sender.deadline(),
             Instant::ZERO + Duration::from_millis(116)
         );
+    }
+
+    /// Linux `tcp_rack_reo_timeout`: a loss that the timer finds begins a recovery, whose first retransmission the reduced
+    /// window has room for.
+    #[test]
+    fn a_loss_that_the_timer_finds_begins_a_recovery() {
+        let rtt = Duration::from_millis(50);
+        let (mut sender, start) = started(TcpConfig::default(), rtt, 10 * MSS);
+        sender.out.clear();
+        ack(&mut sender, start + rtt, 0, &[(1, 2)], None);
+        assert!(sender.out.is_empty());
+        let due = sender.deadline();
+        sender.on_deadline(due);
+        let window = &sender.congestion.window;
+        assert_eq!(window.state, CaState::Recovery);
+        // Eight in flight and the one that leaves.
+        assert_eq!((window.cwnd, window.ssthresh, window.lost), (9, 5, 1));
+        let again: Vec<_> = sender.out.iter().map(|out| (out.seq, out.again)).collect();
+        assert_eq!(again, [(FIRST, true)]);
+        assert!(!sender.waits_for_reordering());
+        assert!(sender.deadline() >= due + Duration::from_millis(200));
     }
 
     /// RFC 8985 §6.2 step 4: a D-SACK widens the window once per round trip, for sixteen recoveries.

@@ -156,6 +156,24 @@ mod tests {
         assert!(rtt.rto() >= Duration::from_millis(500), "{}", rtt.rto());
     }
 
+    /// Linux `tcp_rtt_estimator`: an eighth of the error for the mean, a quarter for the deviation, of which a falling RTT
+    /// adds only an eighth; the variance follows a rise at once, and falls by a quarter of the distance per round trip.
+    #[test]
+    fn deviation_and_variance_follow_the_samples() {
+        let mut rtt = estimator();
+        let mut after = |ms: u64, una: u64, next: u64| {
+            rtt.sample(Duration::from_millis(ms), una, next);
+            let micros = [rtt.srtt(), rtt.variation()].map(Duration::as_micros);
+            (micros, rtt.rto().as_millis())
+        };
+        assert_eq!(after(100, 1, 10), ([100_000, 50_000], 300));
+        assert_eq!(after(180, 2, 11), ([110_000, 57_500], 340));
+        assert_eq!(after(110, 3, 12), ([110_000, 43_125], 340));
+        assert_eq!(after(10, 4, 13), ([97_500, 44_902], 328), "it falls");
+        assert_eq!(after(97, 11, 20), ([97_437, 33_801], 328), "a round ends");
+        assert_eq!(after(97, 21, 30), ([97_382, 25_460], 320), "another one");
+    }
+
     #[test]
     fn the_lowest_rtt_is_forgotten_after_five_minutes() {
         let mut rtt = estimator();

@@ -187,6 +187,28 @@ fn repetitions_wait_for_the_card_too() {
     );
 }
 
+/// Linux `tcp_small_queue_check`: the limit follows the size of what would leave. Behind six segments there is room for
+/// two at once, not for a single one, of which less may wait.
+#[test]
+fn a_larger_repetition_may_wait_behind_more() {
+    for (lost, repeated) in [(2, 2), (1, 0)] {
+        let (mut sender, later) = with_a_reporting_card();
+        settle(&mut sender);
+        sent(&mut sender);
+        for _ in 0..3 {
+            sender.fill_device(later, later, 2 * MSS);
+        }
+        let input = AckInput {
+            sack: &[(FIRST + lost * MSS, FIRST + 9 * MSS)],
+            ..ACK
+        };
+        sender.on_ack(later, &input);
+        assert_eq!(u64::from(sender.board.lost_out()), lost);
+        let again = sent(&mut sender).iter().filter(|out| out.again).count();
+        assert_eq!(again, repeated);
+    }
+}
+
 /// Linux `tcp_small_queue_check`: what a TUN device takes does not count.
 #[test]
 fn a_tun_device_is_never_full() {

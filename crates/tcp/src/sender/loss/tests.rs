@@ -18,6 +18,8 @@ const RTT: Duration = Duration::from_millis(50);
 struct Seen {
     lost: Vec<Lost>,
     samples: Vec<RateSample>,
+    /// Whether ACKs were probably delayed.
+    delayed: Vec<bool>,
 }
 
 /// Congestion control that records its calls and keeps a window of 20 segments.
@@ -40,7 +42,9 @@ impl CongestionControl for Watcher {
     }
 
     fn cong_control(&mut self, _window: &mut Window, ack: &Ack) {
-        self.0.lock().expect("one thread").samples.push(ack.rate);
+        let mut seen = self.0.lock().expect("one thread");
+        seen.samples.push(ack.rate);
+        seen.delayed.push(ack.delayed);
     }
 }
 
@@ -132,4 +136,73 @@ fn a_time_out_reports_all_segments_that_it_marks() {
         "{:?}",
         counts.collect::<Vec<_>>()
     );
+}
+
+/// Linux `tcp_clean_rtx_queue` (`FLAG_ACK_MAYBE_DELAYED`): the ACK of one short segment, with which nothing else arrived,
+/// has probably waited for the delayed-ACK timer.
+#[test]
+fn the_ack_of_a_single_short_segment_may_be_late() {
+    let short = |marked: bool, lens: &[u64]| {
+        let (mut sender, seen) = ten_out();
+        sender.set_nagle(Instant::ZERO + RTT, false);
+        let mut ms = 0;
+        while sender.snd_una < sender.write_end {
+            ms += 10;
+            let segments = (sender.snd_nxt - FIRST) / MSS;
+            ack(&mut sender, ms, segments, &[]);
+            if segments * MSS + FIRST < sender.snd_nxt {
+                let all = AckInput {
+                    ack: sender.snd_nxt,
+                    ..ACK
+                };
+                sender.on_ack(Instant::ZERO + RTT * 2 + Duration::from_millis(ms), &all);
+            }
+        }
+        seen.lock().expect("one thread").delayed.clear();
+        let now = Instant::ZERO + RTT * 2 + Duration::from_millis(ms + 100);
+        for &len in lens {
+            sender.write(now, len, Ending::Message);
+        }
+        let all = AckInput {
+            ack: sender.snd_nxt,
+            ecn_echo: marked,
+            ..ACK
+        };
+        sender.on_ack(now + RTT, &all);
+        let seen = seen.lock().expect("one thread");
+        assert_eq!(seen.delayed.len(), 1);
+        seen.delayed[0]
+    };
+    assert!(short(false, &[100]));
+    assert!(short(false, &[MSS - 1]));
+    assert!(!short(false, &[MSS]), "a full one");
+    assert!(!short(false, &[100, 100]), "two of them");
+    assert!(!short(true, &[100]), "it is marked");
+}
+
+/// draft-cheng-iccrg-delivery-rate-estimation-02 §3.3: a sample counts what was delivered since the segment left, over
+/// the longer one of the times in which that was sent and delivered.
+#[test]
+fn a_rate_sample_counts_deliveries_since_the_transmission() {
+    let (mut sender, seen) = ten_out();
+    ack(&mut sender, 0, 4, &[]);
+    ack(&mut sender, 10, 10, &[]);
+    // The window is twenty segments, so that sixteen have left by now, four of them after the first ACK.
+    ack(&mut sender, 60, 12, &[]);
+    let seen = seen.lock().expect("one thread");
+    let facts: Vec<_> = seen
+        .samples
+        .iter()
+        .map(|sample| {
+            (
+                sample.prior_delivered,
+                sample.delivered,
+                sample.interval.as_millis(),
+            )
+        })
+        .collect();
+    // The handshake was delivered first, as in Linux.
+    assert_eq!(facts[0], (1, Some(4), 50));
+    assert_eq!(facts[1], (1, Some(10), 60));
+    assert_eq!(facts[2], (5, Some(8), 60));
 }

@@ -1,0 +1,201 @@
+//! Tests of how data is cut into segments: the push flag, records, small windows, short segments, probes with new data.
+
+mod alone;
+
+use alone::{OWN, ack, at, closed, exact, opened, pass, request, sent};
+use tcp::{Connection, Ending, Flags, Segment, Tcp, TcpConfig, Tso};
+
+const MSS: u32 = 1_460;
+
+fn open() -> Connection {
+    opened(exact(), "reno", &request())
+}
+
+/// Takes the segments that are ready: their payloads, and whether they have the push flag.
+fn pieces(socket: &mut Connection) -> Vec<(u32, bool)> {
+    sent(socket)
+        .iter()
+        .map(|each| (each.len, each.flags.contains(Flags::PSH)))
+        .collect()
+}
+
+/// RFC 9293 §3.9.1.2, Linux `tcp_push`: the end of a write is pushed, unless the application says that more follows. A
+/// burst of several segments is pushed as well (`__tcp_transmit_skb`).
+#[test]
+fn the_end_of_a_write_is_pushed() {
+    let mut socket = open();
+    socket.set_nagle(at(100), false);
+    socket.write(at(100), 100);
+    assert_eq!(pieces(&mut socket), [(100, true)]);
+    socket.write_as(at(100), u64::from(MSS), Ending::More);
+    assert_eq!(pieces(&mut socket), [(MSS, false)]);
+    socket.write_as(at(100), 100, Ending::More);
+    assert_eq!(pieces(&mut socket), [], "it waits for more");
+    socket.write(at(100), 50);
+    assert_eq!(pieces(&mut socket), [(150, true)]);
+    socket.write_as(at(100), u64::from(2 * MSS), Ending::More);
+    assert_eq!(pieces(&mut socket), [(MSS, false), (MSS, true)]);
+}
+
+/// Linux `tcp_write_timer`: what waits for more data leaves after a time-out, and is pushed.
+#[test]
+fn announced_data_that_does_not_come_is_not_waited_for() {
+    let mut socket = open();
+    socket.write_as(at(100), 100, Ending::More);
+    assert_eq!(sent(&mut socket), []);
+    let late = pass(&mut socket, at(1_000));
+    assert!(late[0].0 >= at(300), "200 ms, or an RTO");
+    assert_eq!((late[0].1.len, late[0].1.seq), (100, OWN + 1));
+    assert!(late[0].1.flags.contains(Flags::PSH));
+}
+
+/// `MSG_EOR`: what follows a record does not join its last segment. Other writes that wait join each other.
+#[test]
+fn records_do_not_join() {
+    for (ending, expected) in [
+        (Ending::Record, vec![(100, true), (100, true)]),
+        (Ending::Message, vec![(200, true)]),
+    ] {
+        let mut socket = open();
+        socket.set_nagle(at(100), false);
+        socket.write(at(100), u64::from(10 * MSS));
+        assert_eq!(sent(&mut socket).len(), 10);
+        socket.write_as(at(100), 100, ending);
+        socket.write(at(100), 100);
+        assert_eq!(pieces(&mut socket), [], "the window is full");
+        socket.on_segment(at(120), &ack(10 * MSS));
+        assert_eq!(pieces(&mut socket), expected, "{ending:?}");
+    }
+}
+
+/// Linux `tcp_bound_to_half_wnd`: a segment takes at most half of the largest window that was offered, so that there are
+/// two of them; of a window of 536 bytes or less it may take all.
+#[test]
+fn a_segment_takes_half_of_a_small_window() {
+    for (window, len) in [
+        (65_535, MSS),
+        (2_921, MSS),
+        (2_000, 1_000),
+        (1_072, 536),
+        (538, 269),
+        (536, 536),
+        (300, 300),
+    ] {
+        let mut socket = closed(exact(), "reno");
+        socket.listen();
+        socket.on_segment(
+            at(0),
+            &Segment {
+                window,
+                ..request()
+            },
+        );
+        socket.on_segment(at(20), &Segment { window, ..ack(0) });
+        sent(&mut socket);
+        socket.write(at(100), 20_000);
+        let all = sent(&mut socket);
+        assert_eq!(all[0].len, len, "{window}");
+        let bytes: u32 = all.iter().map(|each| each.len).sum();
+        assert!(bytes <= window.into(), "{window}: {bytes}");
+        assert_eq!(socket.view().mss, len);
+    }
+}
+
+/// Linux `forced_push`: data is also pushed after each half of the largest window that was offered.
+#[test]
+fn a_long_write_is_pushed_on_the_way() {
+    let settings = Tcp {
+        tso: Tso::Segments(1),
+        ..Tcp::default()
+    };
+    let config = TcpConfig {
+        settings,
+        ..exact()
+    };
+    let window = 10 * MSS as u16;
+    let mut socket = closed(config, "reno");
+    socket.listen();
+    socket.on_segment(
+        at(0),
+        &Segment {
+            window,
+            ..request()
+        },
+    );
+    socket.on_segment(at(20), &Segment { window, ..ack(0) });
+    sent(&mut socket);
+    socket.write(at(100), u64::from(10 * MSS));
+    let pushed: Vec<usize> = pieces(&mut socket)
+        .iter()
+        .enumerate()
+        .filter(|(_, (_, pushed))| *pushed)
+        .map(|(n, _)| n)
+        .collect();
+    assert_eq!(pushed, [5, 9]);
+}
+
+/// RFC 9293 §3.7.4 with Minshall's modification: full segments leave although a short one is outstanding, the rest
+/// waits for its acknowledgement.
+#[test]
+fn only_the_short_end_of_a_write_waits() {
+    let mut socket = open();
+    socket.write(at(100), 100);
+    assert_eq!(pieces(&mut socket), [(100, true)]);
+    socket.write(at(101), u64::from(2 * MSS + 50));
+    assert_eq!(pieces(&mut socket), [(MSS, false), (MSS, true)]);
+    socket.on_segment(at(120), &ack(100));
+    assert_eq!(pieces(&mut socket), [(50, true)]);
+}
+
+/// RFC 8985 §7.3: a probe is new data if there is some, also beyond the congestion window. A full segment does not make
+/// later short ones wait.
+#[test]
+fn a_probe_with_new_data_is_no_short_segment() {
+    let mut socket = open();
+    socket.write(at(100), u64::from(12 * MSS));
+    assert_eq!(sent(&mut socket).len(), 10);
+    let probe = pass(&mut socket, at(150));
+    assert_eq!(probe.len(), 1);
+    // Twice the RTT and two milliseconds.
+    assert_eq!(probe[0].0, at(142));
+    assert_eq!((probe[0].1.seq, probe[0].1.len), (OWN + 1 + 10 * MSS, MSS));
+    assert_eq!(socket.view().loss_probes, Some(1));
+    socket.on_segment(at(151), &ack(10 * MSS));
+    assert_eq!(sent(&mut socket).len(), 1, "the twelfth");
+    socket.write(at(152), 100);
+    assert_eq!(pieces(&mut socket), [(100, true)]);
+}
+
+/// RFC 9293 §3.8.6.1: a closed window is probed with a number that the other end has, after time-outs that double; the
+/// probes do not count as data.
+#[test]
+fn a_closed_window_is_probed() {
+    let mut socket = open();
+    socket.write(at(100), 1_000);
+    sent(&mut socket);
+    let shut = Segment {
+        window: 0,
+        ..ack(1_000)
+    };
+    socket.on_segment(at(120), &shut);
+    assert_eq!(socket.write(at(130), 500), 500);
+    let probes = pass(&mut socket, at(3_500));
+    let times: Vec<u64> = probes
+        .iter()
+        .map(|(at, _)| at.since_start().as_millis())
+        .collect();
+    assert_eq!(times, [350, 790, 1_670, 3_430], "220 ms, doubled");
+    for (_, probe) in &probes {
+        assert_eq!((probe.seq, probe.len), (OWN + 1_000, 0));
+    }
+    let info = socket.info(at(3_500));
+    assert_eq!(info.probes, 4);
+    // Linux `tcp_chrono`: 20 ms until the first ACK, and from the second write on.
+    assert_eq!(info.window_limited.as_millis(), 3_370);
+    assert_eq!(info.busy.as_millis(), 3_390);
+    assert_eq!(info.buffer_limited.as_millis(), 0);
+    assert_eq!(socket.view().retransmissions, 0);
+    socket.on_segment(at(3_600), &ack(1_000));
+    assert_eq!(pieces(&mut socket), [(500, true)]);
+    assert_eq!(socket.info(at(3_600)).probes, 0);
+}

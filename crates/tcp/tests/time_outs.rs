@@ -1,0 +1,135 @@
+//! Tests of retransmission time-outs: their times, the window after them, and F-RTO (RFC 6298, 5681, 5682).
+
+mod alone;
+
+use alone::{OWN, ack, at, exact, opened, pass, request, sent};
+use cca::CaState;
+use tcp::{Connection, SackBlocks, Segment};
+use units::Instant;
+
+const MSS: u32 = 1_460;
+
+/// Returns a connection over a path with an RTT of 20 ms that has sent its first segments at 100 ms.
+fn sending(segments: u32) -> Connection {
+    let mut socket = opened(exact(), "reno", &request());
+    socket.write(at(100), u64::from(segments * MSS));
+    sent(&mut socket);
+    socket
+}
+
+/// Returns an ACK of the first `segments` with a SACK block of those from `from` to before `to`.
+fn sacked(segments: u32, from: u32, to: u32) -> Segment {
+    let mut sack = SackBlocks::EMPTY;
+    sack.push(OWN + 1 + from * MSS, OWN + 1 + to * MSS);
+    Segment {
+        sack,
+        ..ack(segments * MSS)
+    }
+}
+
+/// Returns the numbers of the segments.
+fn numbers(all: &[Segment]) -> Vec<u32> {
+    all.iter().map(|each| (each.seq - OWN - 1) / MSS).collect()
+}
+
+/// Returns the times, in milliseconds, and the numbers of what was sent.
+fn record(all: &[(Instant, Segment)]) -> Vec<(u64, u32)> {
+    all.iter()
+        .map(|(at, each)| (at.since_start().as_millis(), (each.seq - OWN - 1) / MSS))
+        .collect()
+}
+
+/// RFC 6298 §5.4 to §5.6, RFC 8985 §7: a probe after twice the RTT, then the first segment after time-outs that double,
+/// the first of them from the probe on. RFC 5681 §3.1: the threshold is halved once, however many time-outs follow.
+#[test]
+fn time_outs_double_and_reduce_the_window_once() {
+    let mut socket = sending(10);
+    let rto = socket.view().rto.as_millis();
+    assert_eq!(rto, 220);
+    let all = pass(&mut socket, at(3_000));
+    assert_eq!(record(&all), [(142, 9), (362, 0), (802, 0), (1_682, 0)]);
+    let view = socket.view();
+    assert_eq!((view.cwnd, view.ssthresh), (1, 5));
+    assert_eq!((view.ca_state, view.inflight), (CaState::Loss, 1));
+    assert_eq!((view.timeouts, view.loss_probes), (Some(3), Some(1)));
+    let info = socket.info(at(3_000));
+    assert_eq!((info.retransmits, info.backoff, info.lost), (3, 3, 10));
+    assert_eq!(view.rto.as_millis(), rto * 8);
+}
+
+/// RFC 5681 §3.1 and Linux `tcp_enter_loss`: after new data was acknowledged, another time-out reduces again.
+#[test]
+fn a_time_out_after_progress_reduces_again() {
+    let mut socket = sending(10);
+    pass(&mut socket, at(400));
+    socket.on_segment(at(420), &ack(MSS));
+    sent(&mut socket);
+    let view = socket.view();
+    assert_eq!((view.ssthresh, socket.info(at(420)).retransmits), (5, 0));
+    while socket.view().timeouts < Some(2) {
+        let due = socket.deadline();
+        pass(&mut socket, due);
+    }
+    assert_eq!((socket.view().ssthresh, socket.view().cwnd), (2, 1));
+}
+
+/// Linux `tcp_enter_loss`: a time-out in a recovery does not reduce the threshold a second time.
+#[test]
+fn a_time_out_in_recovery_keeps_the_threshold() {
+    let mut socket = sending(10);
+    socket.on_segment(at(120), &sacked(0, 1, 5));
+    assert_eq!(numbers(&sent(&mut socket)), [0]);
+    assert_eq!(socket.view().ca_state, CaState::Recovery);
+    while socket.view().timeouts < Some(1) {
+        let due = socket.deadline();
+        pass(&mut socket, due);
+    }
+    let view = socket.view();
+    assert_eq!((view.ca_state, view.ssthresh), (CaState::Loss, 5));
+    assert_eq!(socket.info(at(600)).sacked, 4, "the reports count");
+}
+
+/// RFC 5682 §3.1 step 2b: the first ACK after a time-out brings new data. Step 3b: if then data arrives that was never
+/// repeated, the time-out was needless, and the window is what it was.
+#[test]
+fn a_needless_time_out_is_undone() {
+    let mut socket = sending(20);
+    let before = socket.view().cwnd;
+    let all = pass(&mut socket, at(400));
+    assert_eq!(record(&all), [(142, 10), (362, 0)], "a probe of new data");
+    socket.on_segment(at(401), &ack(MSS));
+    assert_eq!(numbers(&sent(&mut socket)), [11, 12]);
+    assert_eq!(socket.view().ca_state, CaState::Loss);
+    socket.on_segment(at(402), &ack(3 * MSS));
+    let view = socket.view();
+    assert_eq!((view.ca_state, view.undone), (CaState::Open, Some(1)));
+    assert!(view.cwnd >= before, "{}", view.cwnd);
+    assert_eq!(view.retransmissions, 1);
+}
+
+/// RFC 5682 §3.1 step 3a: if the new data overtakes what is missing, that is lost and repeated.
+#[test]
+fn a_real_time_out_goes_on_with_repetitions() {
+    let mut socket = sending(20);
+    pass(&mut socket, at(400));
+    socket.on_segment(at(401), &ack(MSS));
+    assert_eq!(numbers(&sent(&mut socket)), [11, 12]);
+    socket.on_segment(at(402), &sacked(1, 11, 12));
+    assert_eq!(numbers(&sent(&mut socket))[0], 1);
+    let view = socket.view();
+    assert_eq!((view.ca_state, view.undone), (CaState::Loss, Some(0)));
+    assert_eq!(view.ssthresh, 5);
+}
+
+/// RFC 5682 §3.1 step 2b: without new data there is nothing to find out, and the next segments are repeated.
+#[test]
+fn without_new_data_the_next_segments_are_repeated() {
+    let mut socket = sending(10);
+    pass(&mut socket, at(400));
+    socket.on_segment(at(401), &ack(MSS));
+    assert_eq!(numbers(&sent(&mut socket)), [1, 2]);
+    assert_eq!(socket.view().ca_state, CaState::Loss);
+    socket.on_segment(at(421), &ack(10 * MSS));
+    let view = socket.view();
+    assert_eq!((view.ca_state, view.retransmissions), (CaState::Open, 4));
+}
