@@ -107,8 +107,8 @@ def main() -> None:
     print(f"{given.test} episodes: mean reward ({env.requirement}), and above always-CUBIC")
     for name, mine in sorted(rewards.items(), key=lambda item: -np.mean(item[1])):
         mean, gain = estimate(mine), paired_difference(mine, rewards["fixed:cubic"])
-        cells = (f"{each.mean:+.3f} ± {each.ci95 or 0.0:.3f}" for each in (mean, gain))
-        print(f"{name:<16}", *cells)
+        above = f"{gain.mean:+.3f} ± {gain.ci95 or 0.0:.3f}"
+        print(f"{name:<16} {mean.mean:.3f} ± {mean.ci95 or 0.0:.3f}   {above}")
 
 
 if __name__ == "__main__":
