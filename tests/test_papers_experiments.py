@@ -162,7 +162,7 @@ def test_names_of_places_are_whole_below_their_bars(tmp_path) -> None:
     )
     (axes,) = draw_outcomes([found]).axes
     texts = [each.get_text() for each in axes.get_xticklabels()]
-    assert texts == ["forward at 300\nkm/h", TRAIN.rpartition("/")[2]]
+    assert texts == ["forward at\n300 km/h", TRAIN.rpartition("/")[2]]
 
 
 def test_a_place_is_a_scenario_with_changes_and_all_its_flows_have_the_cca(tmp_path) -> None:
