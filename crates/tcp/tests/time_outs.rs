@@ -73,16 +73,21 @@ fn a_time_out_after_progress_reduces_again() {
     assert_eq!((socket.view().ssthresh, socket.view().cwnd), (2, 1));
 }
 
-/// Linux `tcp_enter_loss`: a time-out in a recovery does not reduce the threshold a second time.
+/// Linux `tcp_enter_loss`: a time-out in a recovery does not reduce the threshold a second time. It comes a whole time-out
+/// after the first segment was repeated (`tcp_xmit_retransmit_queue`).
 #[test]
 fn a_time_out_in_recovery_keeps_the_threshold() {
     let mut socket = sending(10);
     socket.on_segment(at(120), &sacked(0, 1, 5));
     assert_eq!(numbers(&sent(&mut socket)), [0]);
     assert_eq!(socket.view().ca_state, CaState::Recovery);
+    let rto = socket.view().rto.as_millis();
     while socket.view().timeouts < Some(1) {
         let due = socket.deadline();
-        pass(&mut socket, due);
+        let all = pass(&mut socket, due);
+        if socket.view().timeouts == Some(1) {
+            assert_eq!(record(&all), [(120 + rto, 0)]);
+        }
     }
     let view = socket.view();
     assert_eq!((view.ca_state, view.ssthresh), (CaState::Loss, 5));
@@ -132,4 +137,75 @@ fn without_new_data_the_next_segments_are_repeated() {
     socket.on_segment(at(421), &ack(10 * MSS));
     let view = socket.view();
     assert_eq!((view.ca_state, view.retransmissions), (CaState::Open, 4));
+}
+
+/// RFC 8985 §7.4.2 and RFC 2883 §4: a probe that the other end has twice repaired nothing, so that the window stays. A
+/// report beyond what was ever sent is not believed.
+#[test]
+fn the_report_of_a_needless_probe_leaves_the_window() {
+    for (end, reported) in [(10, 1), (11, 0)] {
+        let mut socket = sending(10);
+        let all = pass(&mut socket, at(150));
+        assert_eq!(record(&all), [(142, 9)]);
+        socket.on_segment(at(151), &ack(10 * MSS));
+        let before = socket.view();
+        socket.on_segment(at(162), &sacked(10, 9, end));
+        assert_eq!(socket.info(at(162)).duplicates_reported, reported);
+        let after = socket.view();
+        assert_eq!((after.cwnd, after.ssthresh), (before.cwnd, before.ssthresh));
+        assert_eq!(after.ca_state, CaState::Open);
+    }
+}
+
+/// Linux `tcp_try_keep_open`: a report beyond a hole is a disorder until the hole is filled.
+#[test]
+fn a_report_is_a_disorder_until_the_hole_is_filled() {
+    let mut socket = sending(10);
+    socket.on_segment(at(120), &sacked(0, 1, 2));
+    assert_eq!(socket.view().ca_state, CaState::Disorder);
+    assert_eq!(socket.info(at(120)).sacked, 1);
+    socket.on_segment(at(121), &ack(2 * MSS));
+    assert_eq!(socket.view().ca_state, CaState::Open);
+    let info = socket.info(at(121));
+    assert_eq!((info.sacked, info.reordering_seen), (0, 1));
+    assert_eq!(socket.view().retransmissions, 0);
+}
+
+/// RFC 2018 §5: a block that reaches below what is acknowledged, is empty, or ends beyond what was sent, reports nothing.
+#[test]
+fn impossible_blocks_report_nothing() {
+    for (from, to) in [(3, 3), (4, 2), (9, 11), (11, 12)] {
+        let mut socket = sending(10);
+        socket.on_segment(at(120), &sacked(0, from, to));
+        assert_eq!(socket.info(at(120)).sacked, 0, "{from} to {to}");
+        assert_eq!(socket.view().ca_state, CaState::Open);
+    }
+}
+
+/// RFC 2018 §5: blocks may overlap those of earlier ACKs on either side; each segment counts once.
+#[test]
+fn overlapping_blocks_count_each_segment_once() {
+    let mut socket = sending(10);
+    let before = socket.view().delivered;
+    for (n, (from, to, all)) in [(4, 6, 2), (3, 7, 4), (5, 6, 4), (2, 4, 5), (6, 9, 7)]
+        .into_iter()
+        .enumerate()
+    {
+        socket.on_segment(at(120 + n as u64), &sacked(0, from, to));
+        assert_eq!(socket.info(at(130)).sacked, all, "{from} to {to}");
+        assert_eq!(socket.view().delivered - before, u64::from(all));
+    }
+}
+
+/// Linux `tcp_try_keep_open`: a duplicate ACK is a disorder as long as a repeated segment is not acknowledged.
+#[test]
+fn a_duplicate_is_a_disorder_while_a_probe_is_out() {
+    let mut socket = sending(10);
+    assert_eq!(record(&pass(&mut socket, at(150))), [(142, 9)]);
+    socket.on_segment(at(151), &ack(9 * MSS));
+    assert_eq!(socket.view().ca_state, CaState::Open);
+    socket.on_segment(at(152), &ack(9 * MSS));
+    assert_eq!(socket.view().ca_state, CaState::Disorder);
+    socket.on_segment(at(162), &ack(10 * MSS));
+    assert_eq!(socket.view().ca_state, CaState::Open);
 }

@@ -119,3 +119,19 @@ fn data_and_windows_are_no_duplicates() {
     assert_eq!(socket.info(at(120)).sacked, 0);
     assert_eq!(socket.view().ca_state, CaState::Open);
 }
+
+/// Linux `tcp_enter_loss`: a disorder has not reduced the window, so that a time-out does.
+#[test]
+fn a_time_out_in_disorder_reduces_the_window() {
+    let mut socket = sending(10);
+    acked(&mut socket, 120, 0);
+    assert_eq!(socket.view().ca_state, CaState::Disorder);
+    while socket.view().timeouts < Some(1) {
+        let due = socket.deadline();
+        alone::pass(&mut socket, due);
+    }
+    let view = socket.view();
+    assert_eq!((view.ca_state, view.ssthresh), (CaState::Loss, 5));
+    assert_eq!(view.cwnd, 1);
+    assert_eq!(socket.info(at(400)).sacked, 0, "the count begins anew");
+}
