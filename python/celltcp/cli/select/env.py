@@ -69,7 +69,7 @@ def env(
     jobs: int | None,
     json_file: str | None,
 ) -> None:
-    """Show the Gymnasium environment of selection, or try agents in it.
+    """Show the Gymnasium environment, or try agents in it.
 
     In Python it is celltcp.selection.environment.SelectionEnv. An agent observes the estimates of a
     selector, selects a congestion control or keeps the one in use, and is rewarded by the requirement.
