@@ -9,6 +9,7 @@ import pytest
 
 import celltcp as ct
 from celltcp._core import scenario_schema
+from celltcp.library_files import LIBRARY, read_scenario
 
 
 @pytest.mark.parametrize("name", ct.scenario_names())
@@ -24,19 +25,52 @@ def test_what_is_printed_is_complete_valid_and_read_back(tmp_path: Path, name: s
     assert again.hash == loaded.hash
 
 
-def test_one_with_a_file_beside_it_is_printed_whole_and_overridden_from_the_working_directory(
+def test_a_file_of_the_library_is_named_from_its_folder_and_overridden_from_the_working_directory(
     celltcp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = celltcp("scenarios", "vehicular/scenario-3").stdout
     phone, car = tomllib.loads(text)["radio"]["ues"]
-    trace = Path(phone["sumo"]["ns2"])
-    assert trace.is_absolute()
-    assert trace.name == "motorway.tcl"
-    assert car["sumo"]["ns2"] == phone["sumo"]["ns2"]
+    assert phone["sumo"]["ns2"] == car["sumo"]["ns2"] == "vehicular/motorway.tcl"
+    loaded = ct.load_scenario("vehicular/scenario-3")
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "mine.tcl").write_text(trace.read_text())
-    mine = ct.load_scenario("vehicular/scenario-3", changes={"radio.ues.0.sumo.ns2": "mine.tcl"})
-    assert json.loads(mine.to_json())["radio"]["ues"][0]["sumo"]["ns2"] == "mine.tcl"
+    assert ct.load_scenario("vehicular/scenario-3").hash == loaded.hash
+    (tmp_path / "printed.toml").write_text(text)
+    assert ct.load_scenario("printed.toml").hash == loaded.hash
+    (tmp_path / "mine.tcl").write_text((LIBRARY / "vehicular/motorway.tcl").read_text())
+    mine = ct.load_scenario(loaded, changes={"radio.ues.0.sumo.ns2": str(tmp_path / "mine.tcl")})
+    assert mine.hash != loaded.hash
+    for name in ("vehicular/scenario-3", "printed.toml"):
+        mine = ct.load_scenario(name, changes={"radio.ues.0.sumo.ns2": "mine.tcl"})
+        phone, car = json.loads(mine.to_json())["radio"]["ues"]
+        assert phone["sumo"]["ns2"] == "mine.tcl"
+        assert car["sumo"]["ns2"] == "vehicular/motorway.tcl"
+
+
+def test_a_file_beside_a_scenario_goes_before_one_of_the_library(celltcp, tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(celltcp("scenarios", "vehicular/scenario-3").stdout)
+    (tmp_path / "vehicular").mkdir()
+    (tmp_path / "vehicular/motorway.tcl").write_text("no trace")
+    refused = celltcp("run", str(file))
+    assert refused.returncode == 2
+    assert f"{tmp_path}/vehicular/motorway.tcl" in refused.stderr
+
+
+def test_results_hold_no_path_of_the_library(
+    celltcp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = celltcp(
+        "compare", "vehicular/scenario-3", "--cca", "reno", "--runs", "1", "--duration", "1s",
+        "--out", "kept", "--json", "all.json",
+    )  # fmt: skip
+    assert made.returncode == 0
+    files = [file for file in tmp_path.rglob("*") if file.is_file()]
+    assert len(files) > 4
+    for file in files:
+        assert str(LIBRARY).encode() not in file.read_bytes(), file
+    kept = ct.load(tmp_path / "kept").results.about
+    monkeypatch.chdir(tmp_path)
+    assert read_scenario(kept["scenario"], "kept", tmp_path).hash == kept["hash"]
 
 
 def test_the_list_is_grouped_by_folder_and_a_folder_can_be_listed(celltcp) -> None:

@@ -6,28 +6,23 @@ import difflib
 import functools
 import json
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from celltcp._core import CelltcpError, Scenario
+from celltcp.library_files import LIBRARY, read_scenario
 
 #: Endings by which a file is taken for a link trace; each may be followed by `.gz`.
 TRACE_ENDINGS = (".down", ".up", ".csv", ".tsv", ".txt", ".mahimahi")
 
-#: Fields whose value is a file.
-_FILE_FIELDS = ("trace", "ns2", "fcd", "phone_log")
-
-#: Folder of the built-in scenarios.
-_LIBRARY = Path(__file__).parent / "library"
-
-#: Folder of their variants: a file for each folder of the library that has some.
+#: Folder of the variants: a file for each folder of the library that has some.
 _VARIANTS = Path(__file__).parent / "variants"
 
 
 def scenario_names() -> list[str]:
     """Names of the built-in scenarios, sorted: those without a folder, then folder by folder."""
-    return list(_names_in(_LIBRARY))
+    return list(_names_in(LIBRARY))
 
 
 @functools.cache
@@ -101,15 +96,14 @@ def load_scenario(
         file = _built_in(built_in)
         text = file.read_text("utf-8")
         overrides = _of_variant(built_in, variant) + overrides if variant else overrides
-        beside = [f"{field}={path}" for field, path in _files_beside(file.parent, tomllib.loads(text))]
-        return Scenario.from_toml(text, name, ".", beside + overrides)
+        return read_scenario(text, name, Path(), overrides, beside=file.parent)
     if name.endswith(".toml"):
         _must_exist(name)
         try:
             text = Path(name).read_text("utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise CelltcpError(f"{name}: {error}") from None
-        return Scenario.from_toml(text, name, str(Path(name).parent), overrides)
+        return read_scenario(text, name, Path(name).parent, overrides)
     raise CelltcpError(unknown(name))
 
 
@@ -170,22 +164,7 @@ def unknown(name: str) -> str:
 
 
 def _built_in(name: str) -> Path:
-    return _LIBRARY / f"{name}.toml"
-
-
-def _files_beside(folder: Path, value: object, field: str = "") -> Iterator[tuple[str, Path]]:
-    """Returns the fields of a built-in scenario that name a file in its folder, with the file's path.
-
-    What is printed or overridden counts from the working directory, so that they need whole paths.
-    """
-    if isinstance(value, Mapping):
-        for key, each in value.items():
-            yield from _files_beside(folder, each, f"{field}.{key}" if field else key)
-    elif isinstance(value, list):
-        for number, each in enumerate(value):
-            yield from _files_beside(folder, each, f"{field}.{number}")
-    elif isinstance(value, str) and field.rpartition(".")[2] in _FILE_FIELDS:
-        yield field, folder / value
+    return LIBRARY / f"{name}.toml"
 
 
 def _toml(value: object) -> str:

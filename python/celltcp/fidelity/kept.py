@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from celltcp._core import CelltcpError, Scenario
+from celltcp._core import CelltcpError
 from celltcp.fidelity.cases import OTHER, RANDOM, Case, group_of_set, is_steady
 from celltcp.fidelity.judgement import Fidelity, Judgement, judge_case
+from celltcp.library_files import read_scenario
 from celltcp.results import Results, read_results
 
 #: Folder for the runs of comparisons that were undecided, in that of a campaign.
@@ -65,7 +66,7 @@ def _sides(folder: Path) -> tuple[Results, Results]:
 def _case(name: str, results: Results) -> Case:
     """Returns the case that results are about."""
     about = results.about
-    scenario = Scenario.from_toml(about["scenario"], str(about["name"]), ".", [])
+    scenario = read_scenario(about["scenario"], str(about["name"]), Path())
     if name.startswith(f"{RANDOM}-"):
         return Case(name, RANDOM, scenario)
     group = group_of_set(name) or ("steady" if is_steady(scenario) else OTHER)
