@@ -21,6 +21,8 @@ const BACKLOG: &str = "1000000000";
 /// A host.
 pub(crate) struct Host {
     namespace: File,
+    /// Its device.
+    index: u32,
     pub(crate) address: Ipv4Addr,
 }
 
@@ -28,6 +30,19 @@ impl Host {
     /// Makes this program open its sockets on this host from now on.
     pub(crate) fn enter(&self) -> io::Result<()> {
         Ok(setns(&self.namespace, CloneFlags::CLONE_NEWNET)?)
+    }
+
+    /// Has connections to `to` that are opened from now on begin with this window, if it is larger than that of
+    /// all connections.
+    pub(crate) fn set_initial_window(
+        &self,
+        to: Ipv4Addr,
+        settings: &KernelSettings,
+        segments: Option<u32>,
+    ) -> io::Result<()> {
+        self.enter()?;
+        let metrics = route_metrics(settings, segments.max(settings.initial_window));
+        Netlink::open()?.set_route(self.index, self.address, to, metrics)
     }
 }
 
@@ -49,8 +64,9 @@ pub(crate) fn set_up(job: &GuestJob) -> io::Result<Vec<Host>> {
         let device = format!("path{number}");
         let index = if_nametoindex(device.as_str())?;
         unshare(CloneFlags::CLONE_NEWNET)?;
-        let host = Host {
+        let mut host = Host {
             namespace: own_namespace()?,
+            index: 0,
             address: addressing::address(number),
         };
         links.move_link(index, &host.namespace)?;
@@ -58,19 +74,20 @@ pub(crate) fn set_up(job: &GuestJob) -> io::Result<Vec<Host>> {
             set_sysctl(name, value, &first, &host)?;
         }
         let own = Netlink::open()?;
-        let index = if_nametoindex(device.as_str())?;
-        own.bring_up(index, settings.mtu, settings.burst)?;
-        own.add_address(index, host.address)?;
-        own.add_default_route(index, host.address, route_metrics(settings))?;
+        host.index = if_nametoindex(device.as_str())?;
+        own.bring_up(host.index, settings.mtu, settings.burst)?;
+        own.add_address(host.index, host.address)?;
+        let metrics = route_metrics(settings, settings.initial_window);
+        own.add_default_route(host.index, host.address, metrics)?;
         hosts.push(host);
     }
     Ok(hosts)
 }
 
-/// Returns the metrics of every route.
-fn route_metrics(settings: &KernelSettings) -> Vec<RouteMetric> {
+/// Returns the metrics of a route, with this initial window or that of Linux.
+fn route_metrics(settings: &KernelSettings, initial_window: Option<u32>) -> Vec<RouteMetric> {
     let mut metrics = Vec::new();
-    metrics.extend(settings.initial_window.map(RouteMetric::InitCwnd));
+    metrics.extend(initial_window.map(RouteMetric::InitCwnd));
     if let Some(rto) = settings.min_rto_ms {
         metrics.extend([RouteMetric::Lock(LOCK_RTO_MIN), RouteMetric::RtoMin(rto)]);
     }

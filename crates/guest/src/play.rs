@@ -6,6 +6,7 @@ mod selecting;
 mod source;
 mod switching;
 
+use std::collections::BTreeMap;
 use std::io;
 use std::net::TcpListener;
 
@@ -57,6 +58,8 @@ pub(crate) struct Play<'a> {
     next_look: Instant,
     readers: Readers,
     piece: Vec<u8>,
+    /// Initial windows that selectors have set, by sender and destination.
+    initial_windows: BTreeMap<(String, String), Option<u32>>,
 }
 
 impl<'a> Play<'a> {
@@ -98,6 +101,7 @@ impl<'a> Play<'a> {
             next_look: Instant::ZERO + LOOK_INTERVAL,
             readers,
             piece: vec![0; PIECE],
+            initial_windows: BTreeMap::new(),
             device: {
                 device.tell(&Message::Start)?;
                 device

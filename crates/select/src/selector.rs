@@ -58,6 +58,8 @@ pub struct Decision {
     pub reason: String,
     /// Features on which the decision was based.
     pub features: Features,
+    /// Initial window of a new connection, segments; `None` if it is that of all connections.
+    pub initial_window: Option<u32>,
 }
 
 /// State before the first sample.
@@ -155,15 +157,25 @@ impl Selector {
         selector.open = advice.is_none() || selector.policy.measures();
         let advice = advice.unwrap_or_else(|| selector.policy.unknowing());
         selector.present = advice.to;
+        let initial_window = selector.initial_window();
         let decision = Decision {
             at: start.at,
             from: advice.to,
             to: advice.to,
             cause: Cause::Establishment,
-            reason: advice.reason,
+            reason: match initial_window {
+                Some(segments) => format!("{}; initial window {segments}", advice.reason),
+                None => advice.reason,
+            },
             features,
+            initial_window,
         };
         (selector, decision)
+    }
+
+    fn initial_window(&self) -> Option<u32> {
+        let window = self.policy.initial_window.as_ref()?;
+        window.of(self.auto.requirement, self.auto.flow_size)
     }
 
     /// Returns the CCA in use.
@@ -263,6 +275,7 @@ impl Selector {
             cause: Cause::Establishment,
             reason: advice.reason,
             features,
+            initial_window: None,
         })
     }
 
@@ -279,6 +292,7 @@ impl Selector {
             cause: Cause::Agent { begun },
             reason: "an agent has requested it".to_owned(),
             features,
+            initial_window: None,
         }
     }
 
@@ -332,6 +346,7 @@ impl Selector {
             cause: Cause::Change,
             reason: advice.reason,
             features,
+            initial_window: None,
         }
     }
 
@@ -387,6 +402,7 @@ impl Selector {
             cause: Cause::Return,
             reason,
             features: Features::of(self.watch.view()),
+            initial_window: None,
         })
     }
 }

@@ -366,6 +366,7 @@ mod tests {
             cause,
             reason: String::new(),
             features,
+            initial_window: None,
         })
     }
 

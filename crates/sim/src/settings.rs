@@ -31,15 +31,15 @@ fn entry(choice: &CcaChoice) -> &'static Cca {
     found
 }
 
-/// Returns the two ends of connection number `connection`. The sender has the network card `card` and runs `choice`. The
-/// receiver only acknowledges; it runs the same CCA if that has to understand ECN marks, and NewReno otherwise.
+/// Returns the two ends of connection number `connection`. The sender runs `choice` and has what is set in `config`. The
+/// receiver only acknowledges, on an immediate card; it runs the same CCA if that has to understand ECN marks, and
+/// NewReno otherwise.
 ///
 /// # Errors
 /// As [`check`].
 pub(crate) fn ends(
     config: &TcpConfig,
     choice: &CcaChoice,
-    card: NetworkCard,
     seed: u64,
     connection: u32,
 ) -> Result<(Connection, Connection), SettingError> {
@@ -49,22 +49,22 @@ pub(crate) fn ends(
     } else {
         reno::ABOUT.build(&Settings::new())?
     };
-    let end = |built: BuiltCca, side: u32, card: NetworkCard| {
+    let end = |built: BuiltCca, side: u32, config: TcpConfig| {
         let entity = 2 * connection + side;
         let draws = Stream::new(seed, Purpose::CongestionControl, entity);
         let window = Window::new(config.mss, config.settings.initial_window, draws);
         let congestion = Congestion::new(window, built);
         let numbers = Stream::new(seed, Purpose::InitialSequence, entity);
         let (iss, offset) = (numbers.at(0) as u32, numbers.at(1) as u32);
-        let config = TcpConfig {
-            card,
-            ..config.clone()
-        };
         Connection::new(config, congestion, iss, offset)
     };
-    let mut server = end(sending, 0, card);
+    let receiver = TcpConfig {
+        card: NetworkCard::Immediate,
+        ..config.clone()
+    };
+    let mut server = end(sending, 0, config.clone());
     if let Some(kind) = config.far_ack_kind {
         server.understand_far_acks(kind);
     }
-    Ok((server, end(receiving, 1, NetworkCard::Immediate)))
+    Ok((server, end(receiving, 1, receiver)))
 }

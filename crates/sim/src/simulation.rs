@@ -326,13 +326,19 @@ impl Simulation {
             .as_ref()
             .map(|decision| CcaChoice::plain(decision.to));
         let choice = choice.as_ref().unwrap_or(asked);
+        let mut config = self.config.clone();
         // For other hosts the first link of the path stands for the card.
-        let card = if hosts.0 == SERVER {
+        config.card = if hosts.0 == SERVER {
             NetworkCard::SERVER
         } else {
             NetworkCard::Immediate
         };
-        let ends = settings::ends(&self.config, choice, card, self.seed, connection);
+        let wanted = selected
+            .as_ref()
+            .and_then(|decision| decision.initial_window);
+        let initial_window = &mut config.settings.initial_window;
+        *initial_window = wanted.map_or(*initial_window, |more| more.max(*initial_window));
+        let ends = settings::ends(&config, choice, self.seed, connection);
         let Ok((mut server, mut client)) = ends else {
             unreachable!("the congestion control of every flow was looked up at the start");
         };

@@ -5,8 +5,8 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::os::fd::{AsFd, AsRawFd};
 
 use netlink_packet_core::{
-    NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage,
-    NetlinkPayload,
+    NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, NLM_F_REQUEST, NetlinkHeader,
+    NetlinkMessage, NetlinkPayload,
 };
 use netlink_packet_route::address::{AddressAttribute, AddressMessage};
 use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
@@ -17,6 +17,9 @@ use netlink_packet_route::route::{
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::Socket;
 use netlink_sys::protocols::NETLINK_ROUTE;
+
+/// Flags of a request for something that must not exist yet.
+const NEW: u16 = NLM_F_CREATE | NLM_F_EXCL;
 
 /// Requests to the kernel about the network namespace in which it was opened.
 pub struct Netlink(Socket);
@@ -32,12 +35,9 @@ impl Netlink {
         Ok(Self(socket))
     }
 
-    fn request(&self, message: RouteNetlinkMessage, create: bool) -> io::Result<()> {
+    fn request(&self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
         let mut header = NetlinkHeader::default();
-        header.flags = NLM_F_REQUEST | NLM_F_ACK;
-        if create {
-            header.flags |= NLM_F_CREATE | NLM_F_EXCL;
-        }
+        header.flags = NLM_F_REQUEST | NLM_F_ACK | flags;
         let mut request = NetlinkMessage::new(header, NetlinkPayload::from(message));
         request.finalize();
         let mut bytes = vec![0; request.buffer_len()];
@@ -61,7 +61,7 @@ impl Netlink {
         message.header.index = index;
         let file = namespace.as_fd().as_raw_fd();
         message.attributes.push(LinkAttribute::NetNsFd(file));
-        self.request(RouteNetlinkMessage::SetLink(message), false)
+        self.request(RouteNetlinkMessage::SetLink(message), 0)
     }
 
     /// Brings a device up. With `burst`, TCP hands it at most so many segments at once.
@@ -77,7 +77,7 @@ impl Netlink {
         if let Some(segments) = burst {
             message.attributes.push(LinkAttribute::GsoMaxSegs(segments));
         }
-        self.request(RouteNetlinkMessage::SetLink(message), false)
+        self.request(RouteNetlinkMessage::SetLink(message), 0)
     }
 
     /// Gives a device its address.
@@ -93,7 +93,7 @@ impl Netlink {
             AddressAttribute::Local(IpAddr::V4(address)),
             AddressAttribute::Address(IpAddr::V4(address)),
         ];
-        self.request(RouteNetlinkMessage::NewAddress(message), true)
+        self.request(RouteNetlinkMessage::NewAddress(message), NEW)
     }
 
     /// Routes all destinations through a device, with these metrics.
@@ -106,19 +106,48 @@ impl Netlink {
         source: Ipv4Addr,
         metrics: Vec<RouteMetric>,
     ) -> io::Result<()> {
-        let mut message = RouteMessage::default();
-        message.header.address_family = AddressFamily::Inet;
-        message.header.table = RouteHeader::RT_TABLE_MAIN;
-        message.header.protocol = RouteProtocol::Boot;
-        message.header.scope = RouteScope::Link;
-        message.header.kind = RouteType::Unicast;
-        message.attributes = vec![
-            RouteAttribute::Oif(index),
-            RouteAttribute::PrefSource(RouteAddress::Inet(source)),
-        ];
-        if !metrics.is_empty() {
-            message.attributes.push(RouteAttribute::Metrics(metrics));
-        }
-        self.request(RouteNetlinkMessage::NewRoute(message), true)
+        self.request(
+            RouteNetlinkMessage::NewRoute(route(index, source, metrics)),
+            NEW,
+        )
     }
+
+    /// Routes a destination through a device, with these metrics, in place of its earlier route if there is one.
+    ///
+    /// # Errors
+    /// Those of the kernel.
+    pub fn set_route(
+        &self,
+        index: u32,
+        source: Ipv4Addr,
+        to: Ipv4Addr,
+        metrics: Vec<RouteMetric>,
+    ) -> io::Result<()> {
+        let mut message = route(index, source, metrics);
+        message.header.destination_prefix_length = 32;
+        let to = RouteAttribute::Destination(RouteAddress::Inet(to));
+        message.attributes.push(to);
+        self.request(
+            RouteNetlinkMessage::NewRoute(message),
+            NLM_F_CREATE | NLM_F_REPLACE,
+        )
+    }
+}
+
+/// Returns the request for a route to all destinations.
+fn route(index: u32, source: Ipv4Addr, metrics: Vec<RouteMetric>) -> RouteMessage {
+    let mut message = RouteMessage::default();
+    message.header.address_family = AddressFamily::Inet;
+    message.header.table = RouteHeader::RT_TABLE_MAIN;
+    message.header.protocol = RouteProtocol::Boot;
+    message.header.scope = RouteScope::Link;
+    message.header.kind = RouteType::Unicast;
+    message.attributes = vec![
+        RouteAttribute::Oif(index),
+        RouteAttribute::PrefSource(RouteAddress::Inet(source)),
+    ];
+    if !metrics.is_empty() {
+        message.attributes.push(RouteAttribute::Metrics(metrics));
+    }
+    message
 }

@@ -39,6 +39,7 @@ impl<'a> Play<'a> {
             if by == End::Client {
                 options::set_congestion(&self.listeners[flow], cca)?;
             }
+            self.set_initial_window(flow, decision.initial_window)?;
         }
         opener.enter()?;
         // A CCA that needs ECN asks for it and has marks echoed one by one, on its own side only.
@@ -57,6 +58,20 @@ impl<'a> Play<'a> {
         }
         new.end(by).socket = Some(Arc::new(socket));
         self.connections.push(new);
+        Ok(())
+    }
+
+    /// Has the sender of a flow begin connections with this window. Linux takes it from the route.
+    fn set_initial_window(&mut self, flow: usize, segments: Option<u32>) -> io::Result<()> {
+        let ends = &self.job.flows[flow];
+        let key = (ends.from.clone(), ends.to.clone());
+        if self.initial_windows.get(&key).copied().flatten() == segments {
+            return Ok(());
+        }
+        let sender = self.host_of(flow, End::Server)?;
+        let to = self.host_of(flow, End::Client)?.address;
+        sender.set_initial_window(to, &self.job.settings, segments)?;
+        self.initial_windows.insert(key, segments);
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 
 mod builtin;
 mod cost;
+mod initial_window;
 mod method;
 mod rules;
 mod table;
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 pub use builtin::{BUILT_IN, builtin, builtin_text};
 pub use cost::Cost;
+pub use initial_window::InitialWindow;
 pub use method::{Fixed, Method};
 pub use rules::{Condition, Rule, Rules};
 pub use table::{Cell, Table};
@@ -75,6 +77,9 @@ pub struct Policy {
     /// CCAs of Linux that are taken on a Linux kernel in place of those that it lacks.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub instead: BTreeMap<String, String>,
+    /// Initial window of flows that are known to be small; by default that of all connections.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initial_window: Option<InitialWindow>,
     /// Times between decisions, and the limits that keep changes rare.
     #[serde(default)]
     pub tuning: Tuning,
@@ -191,6 +196,9 @@ impl Policy {
     fn check(&self) -> Result<(), Wrong> {
         named("default", &self.default)?;
         self.tuning.check()?;
+        if let Some(initial_window) = &self.initial_window {
+            initial_window.check()?;
+        }
         for (name, other) in &self.instead {
             named("instead", name)?;
             if !on_linux(named(format!("instead.{name}"), other)?) {

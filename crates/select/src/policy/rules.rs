@@ -94,24 +94,22 @@ const OF_RULES: [&str; 7] = [
     "goodput", "balanced", "delay", "fct", "power", "goodput@", "delay@",
 ];
 
-/// Checks that a requirement is one that rules may name.
-fn check_kind(field: String, name: &str) -> Result<(), Wrong> {
-    if OF_RULES.contains(&name) {
+/// Checks that all requirements are ones that rules may name.
+pub(super) fn check_kinds(field: &str, names: &[String]) -> Result<(), Wrong> {
+    let Some(name) = names.iter().find(|name| !OF_RULES.contains(&name.as_str())) else {
         return Ok(());
-    }
+    };
     let allowed = OF_RULES.join(", ");
-    Err((
-        field,
-        format!("{name:?} is not a requirement; allowed: {allowed}"),
-    ))
+    let reason = format!("{name:?} is not a requirement; allowed: {allowed}");
+    Err((field.to_owned(), reason))
 }
 
 /// Checks that a requirement is one of the named ones.
 pub(super) fn check_requirement(field: String, name: &str) -> Result<(), Wrong> {
-    if ["goodput", "balanced", "delay"].contains(&name) {
+    if ["goodput", "balanced", "delay", "fct"].contains(&name) {
         return Ok(());
     }
-    let reason = format!("{name:?} is not a requirement; allowed: goodput, balanced, delay");
+    let reason = format!("{name:?} is not a requirement; allowed: goodput, balanced, delay, fct");
     Err((field, reason))
 }
 
@@ -121,9 +119,7 @@ impl Rules {
         for (number, rule) in self.rules.iter().enumerate() {
             let field = |name: &str| format!("method.rules.rules[{number}].{name}");
             not_empty(field("requirements"), &rule.requirements, "requirement")?;
-            for name in &rule.requirements {
-                check_kind(field("requirements"), name)?;
-            }
+            check_kinds(&field("requirements"), &rule.requirements)?;
             for (position, condition) in rule.when.iter().enumerate() {
                 check_feature(
                     field(&format!("when[{position}].feature")),

@@ -33,7 +33,7 @@ pub enum Moment {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tree {
-    /// Requirement: goodput, balanced or delay.
+    /// Requirement: goodput, balanced, delay or fct. Without a tree for fct, that for goodput is taken.
     pub requirement: String,
     /// Moment: start or flight.
     pub moment: Moment,
@@ -157,16 +157,17 @@ impl Trees {
         default: &'static str,
     ) -> Option<Advice> {
         let wanted = situation.requirement.on(situation.view);
-        let requirement = wanted.nearest_named().to_string();
+        let nearest = wanted.nearest_named().to_string();
         let moment = if situation.established {
             Moment::Flight
         } else {
             Moment::Start
         };
-        let tree = self
-            .trees
-            .iter()
-            .find(|tree| tree.requirement == requirement && tree.moment == moment)?;
+        let of = |name: &str| {
+            let mut trees = self.trees.iter().filter(|tree| tree.moment == moment);
+            trees.find(|tree| tree.requirement == name)
+        };
+        let tree = of(wanted.kind()).or_else(|| of(&nearest))?;
         let Descent {
             leaf,
             path,
