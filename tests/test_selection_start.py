@@ -46,3 +46,49 @@ def test_a_connection_runs_as_if_its_first_choice_had_been_there_from_the_start(
             assert chosen["rtt_mean_ms"].mean() == pytest.approx(alone["rtt_mean_ms"].mean(), rel=0.1)
         else:
             pd.testing.assert_frame_equal(chosen, alone, check_exact=True)
+
+
+WINDOW = """
+name = "small"
+description = "Starts small flows with 24 segments."
+
+[initial_window]
+segments = 24
+largest_flow = 5.0
+requirements = ["fct"]
+
+[method.fixed]
+cca = "cubic"
+"""
+
+
+def slots(cca: str, *changes: str) -> pd.DataFrame:
+    """Slots of three transfers of 1 MB."""
+    found = compare("stress/short-1m", cca=cca, runs=1, duration="3s", set=changes)
+    return found.slots.drop(columns="cca")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "segments"),
+    [
+        ("requirement=fct", 24),
+        ("requirement=fct,flow_size=1MB", 24),
+        ("requirement=fct,flow_size=6MB", 10),
+        ("requirement=goodput,flow_size=1MB", 10),
+    ],
+)
+def test_a_small_flow_starts_with_the_window_of_the_policy(
+    wanted: str, segments: int, tmp_path: Path
+) -> None:
+    file = tmp_path / "small.toml"
+    file.write_text(WINDOW, encoding="utf-8")
+    chosen = slots(f"auto:policy={file},{wanted}")
+    pd.testing.assert_frame_equal(chosen, slots("cubic", f"tcp.initial_window={segments}"))
+
+
+def test_a_larger_initial_window_of_the_scenario_remains(tmp_path: Path) -> None:
+    file = tmp_path / "small.toml"
+    file.write_text(WINDOW, encoding="utf-8")
+    larger = "tcp.initial_window=40"
+    chosen = slots(f"auto:policy={file},requirement=fct", larger)
+    pd.testing.assert_frame_equal(chosen, slots("cubic", larger))

@@ -96,3 +96,21 @@ def test_a_choice_that_the_kernel_lacks_is_refused(linux: Engine, tmp_path: Path
     (tmp_path / "mine.toml").write_text(text.replace("ledbat", lacking))
     with pytest.raises(ct.CelltcpError, match=rf"mine\.toml has or may choose '{lacking}'"):
         run(linux, f"auto:policy={tmp_path / 'mine.toml'}", "steady-20-68", "3s")
+
+
+def test_a_small_flow_starts_with_the_window_of_the_policy(linux: Engine, tmp_path: Path) -> None:
+    text = (
+        'name = "mine"\ndescription = "A test."\n'
+        "[initial_window]\nsegments = 24\nlargest_flow = 5\nrequirements = ['fct']\n"
+        "[method.fixed]\ncca = 'cubic'\n"
+    )
+    (tmp_path / "mine.toml").write_text(text)
+    auto = f"auto:policy={tmp_path / 'mine.toml'},requirement=fct,flow_size="
+
+    def first_window(size: str) -> int:
+        """Segments of the first connection in its first slot, which ends before the first ACK comes back."""
+        slots = told(run(linux, auto + size, "stress/short-1m", "1s"), "slots")
+        return int(slots.loc[slots["delivered_bytes"] > 0, "delivered_bytes"].iloc[0]) // 1448
+
+    assert first_window("1MB") == 24
+    assert first_window("6MB") == 10

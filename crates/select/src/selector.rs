@@ -157,7 +157,7 @@ impl Selector {
         selector.open = advice.is_none() || selector.policy.measures();
         let advice = advice.unwrap_or_else(|| selector.policy.unknowing());
         selector.present = advice.to;
-        let initial_window = selector.initial_window();
+        let initial_window = selector.initial_window(start.known);
         let decision = Decision {
             at: start.at,
             from: advice.to,
@@ -173,9 +173,9 @@ impl Selector {
         (selector, decision)
     }
 
-    fn initial_window(&self) -> Option<u32> {
+    fn initial_window(&self, known: Option<&Remembered>) -> Option<u32> {
         let window = self.policy.initial_window.as_ref()?;
-        window.of(self.auto.requirement, self.auto.flow_size)
+        window.of(self.auto.requirement, self.auto.flow_size, known)
     }
 
     /// Returns the CCA in use.

@@ -46,3 +46,31 @@ fn a_substitute_is_a_congestion_control_of_linux() {
         "{unknown}"
     );
 }
+
+#[test]
+fn an_initial_window_is_within_limits_and_for_known_requirements() {
+    let with = |segments: &str, largest: &str, requirements: &str| {
+        wrong(&format!(
+            "[initial_window]\nsegments = {segments}\nlargest_flow = {largest}\n\
+             requirements = {requirements}\n[method.fixed]\ncca = \"cubic\""
+        ))
+    };
+    assert_eq!(
+        with("100", "5", "[\"fct\"]"),
+        "mine.toml: initial_window.segments: 100 is not allowed; allowed: from 10 to 64"
+    );
+    assert_eq!(
+        with("24", "0", "[\"fct\"]"),
+        "mine.toml: initial_window.largest_flow: 0 is not allowed; allowed: above 0"
+    );
+    assert_eq!(
+        with("24", "5", "[]"),
+        "mine.toml: initial_window.requirements: the list is empty; \
+         allowed: one requirement or more"
+    );
+    assert_eq!(
+        with("24", "5", "[\"speed\"]"),
+        "mine.toml: initial_window.requirements: \"speed\" is not a requirement; \
+         allowed: goodput, balanced, delay, fct, power, goodput@, delay@"
+    );
+}

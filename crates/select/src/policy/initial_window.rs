@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::rules::check_kinds;
 use super::{Wrong, not_empty};
+use crate::memory::Remembered;
 use crate::requirement::Requirement;
 
 /// Window that every connection starts with (RFC 6928), segments.
@@ -12,6 +13,9 @@ const USUAL: u32 = 10;
 /// Largest window to start with, segments. A window of 64 full segments is about the receive window of a new connection
 /// of Linux.
 const LARGEST: u32 = 64;
+
+/// Payload of a full segment on most paths, bits.
+const SEGMENT_BITS: f64 = 1_448.0 * 8.0;
 
 /// Initial window of flows that are known to be small.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -44,12 +48,75 @@ impl InitialWindow {
     }
 
     /// Returns the window of a flow of `size` bytes; `None` if it gets the usual one.
-    pub(crate) fn of(&self, requirement: Requirement, size: Option<u64>) -> Option<u32> {
+    ///
+    /// What is known of the destination limits it: the buffer of the bottleneck, into which it falls as one burst, and
+    /// the data that the path holds (RFC 9040: what connections share).
+    pub(crate) fn of(
+        &self,
+        requirement: Requirement,
+        size: Option<u64>,
+        known: Option<&Remembered>,
+    ) -> Option<u32> {
         let kind = requirement.kind();
         let small = match size {
             Some(bytes) => bytes as f64 <= self.largest_flow * 1e6,
             None => requirement == Requirement::Completion,
         };
-        (small && self.requirements.iter().any(|each| each == kind)).then_some(self.segments)
+        if !small || !self.requirements.iter().any(|each| each == kind) {
+            return None;
+        }
+        let limit = known.map_or(f64::INFINITY, limit);
+        let segments = f64::from(self.segments).min(limit) as u32;
+        (segments > USUAL).then_some(segments)
+    }
+}
+
+/// Returns the largest window that suits a destination, segments.
+fn limit(known: &Remembered) -> f64 {
+    let path = known.max_rate_mbps * known.min_rtt_ms * 1e3 / SEGMENT_BITS;
+    let buffer = if known.buffer_segments > 0.0 {
+        known.buffer_segments
+    } else {
+        f64::INFINITY
+    };
+    let path = if path > 0.0 {
+        2.0 * path
+    } else {
+        f64::INFINITY
+    };
+    path.min(buffer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn window(known: &Remembered) -> Option<u32> {
+        let window = InitialWindow {
+            segments: 24,
+            largest_flow: 5.0,
+            requirements: vec!["fct".to_owned()],
+        };
+        window.of(Requirement::Completion, None, Some(known))
+    }
+
+    #[test]
+    fn what_is_known_of_the_destination_limits_the_window() {
+        let path = |max_rate_mbps: f64, buffer_segments: f64| Remembered {
+            connections: 1,
+            min_rtt_ms: 20.0,
+            max_rate_mbps,
+            buffer_segments,
+            ..Remembered::default()
+        };
+        assert_eq!(window(&path(50.0, 0.0)), Some(24), "86 segments in flight");
+        assert_eq!(
+            window(&path(10.0, 0.0)),
+            Some(17),
+            "17.3 segments in flight"
+        );
+        assert_eq!(window(&path(5.0, 0.0)), None, "less than the usual one");
+        assert_eq!(window(&path(50.0, 12.0)), Some(12), "the buffer");
+        assert_eq!(window(&Remembered::default()), Some(24), "nothing is known");
     }
 }
