@@ -17,6 +17,9 @@ const LARGEST: u32 = 64;
 /// Payload of a full segment on most paths, bits.
 const SEGMENT_BITS: f64 = 1_448.0 * 8.0;
 
+/// Share of segments that the last connection retransmitted above which the next one has the usual window.
+const LOSSY: f64 = 0.02;
+
 /// Initial window of flows that are known to be small.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -49,8 +52,9 @@ impl InitialWindow {
 
     /// Returns the window of a flow of `size` bytes; `None` if it gets the usual one.
     ///
-    /// What is known of the destination limits it: the buffer of the bottleneck, into which it falls as one burst, and
-    /// the data that the path holds (RFC 9040: what connections share).
+    /// What is known of the destination limits it (RFC 9040: what connections share): the buffer of the bottleneck, into
+    /// which it falls as one burst, and twice the data that the path holds. After a connection with many
+    /// retransmissions there is none.
     pub(crate) fn of(
         &self,
         requirement: Requirement,
@@ -74,17 +78,12 @@ impl InitialWindow {
 /// Returns the largest window that suits a destination, segments.
 fn limit(known: &Remembered) -> f64 {
     let path = known.max_rate_mbps * known.min_rtt_ms * 1e3 / SEGMENT_BITS;
-    let buffer = if known.buffer_segments > 0.0 {
-        known.buffer_segments
-    } else {
-        f64::INFINITY
-    };
-    let path = if path > 0.0 {
-        2.0 * path
-    } else {
-        f64::INFINITY
-    };
-    path.min(buffer)
+    if known.retransmitted > LOSSY {
+        return f64::from(USUAL);
+    }
+    let limits = [2.0 * path, known.buffer_segments];
+    let told = limits.into_iter().filter(|limit| *limit > 0.0);
+    told.fold(f64::INFINITY, f64::min)
 }
 
 #[cfg(test)]
@@ -110,13 +109,14 @@ mod tests {
             ..Remembered::default()
         };
         assert_eq!(window(&path(50.0, 0.0)), Some(24), "86 segments in flight");
-        assert_eq!(
-            window(&path(10.0, 0.0)),
-            Some(17),
-            "17.3 segments in flight"
-        );
-        assert_eq!(window(&path(5.0, 0.0)), None, "less than the usual one");
+        assert_eq!(window(&path(5.0, 0.0)), Some(17), "twice 8.6 segments");
+        assert_eq!(window(&path(2.0, 0.0)), None, "less than the usual one");
         assert_eq!(window(&path(50.0, 12.0)), Some(12), "the buffer");
+        let lossy = Remembered {
+            retransmitted: 0.03,
+            ..path(50.0, 0.0)
+        };
+        assert_eq!(window(&lossy), None);
         assert_eq!(window(&Remembered::default()), Some(24), "nothing is known");
     }
 }
