@@ -10,6 +10,7 @@ import pytest
 import celltcp as ct
 from celltcp._core import scenario_schema
 from celltcp.library_files import LIBRARY, read_scenario
+from celltcp.sources import sources_of
 
 
 @pytest.mark.parametrize("name", ct.scenario_names())
@@ -100,6 +101,32 @@ def test_a_variant_changes_fields_and_the_name(celltcp) -> None:
         refused = celltcp("run", name)
         assert refused.returncode == 2
         assert allowed in refused.stderr
+
+
+def test_variants_of_several_axes_are_combined(celltcp) -> None:
+    near = ct.load_scenario("short/1m@5mbps+20ms+half-bdp")
+    assert near.name == "short/1m@5mbps+20ms+half-bdp"
+    path = json.loads(near.to_json())["path"]
+    assert (path["rtt"], path["down"]["rate"], path["buffer"]) == ("20ms", "5Mbit/s", "0.5bdp")
+    assert ct.load_scenario("short/1m@60ms+20mbps+750p").hash == ct.load_scenario("short/1m").hash
+    for variant in ("20ms+60ms", "20ms+20ms", "20ms+far", "20ms+"):
+        refused = celltcp("run", f"short/1m@{variant}")
+        assert refused.returncode == 2
+        assert "short/1m@half-bdp, short/1m@750p" in refused.stderr
+        assert "one each of rtt, rate, buffer joined by +" in refused.stderr
+    refused = celltcp("run", "mobility/forward-60-4g@ns3+aeroflex")
+    assert (refused.returncode, "joined" in refused.stderr) == (2, False)
+
+
+def test_sets_and_patterns_name_variants() -> None:
+    def names(given: str) -> list[str]:
+        return [source.name for source in sources_of(given).sources]
+
+    assert len(set(names("short"))) == 81
+    assert names("short/100k@150ms+5mbps+*") == [
+        f"short/100k@150ms+5mbps+{buffer}" for buffer in ("half-bdp", "750p", "3000p")
+    ]
+    assert len(names("mobility/*@ns3")) == 12
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])

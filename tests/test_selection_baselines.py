@@ -44,9 +44,11 @@ def test_a_family_is_the_first_word_of_a_name_in_its_folder() -> None:
         "mobility/forward-60-4g",
         "drive",
         "r/4G_train.csv",
+        "short/10m@20ms+5mbps",
     )
     assert [family_of(name) for name in names] == [
-        *("stress/buffer", "stress/buffer", "mobility/forward", "/drive", "r/4G")
+        *("stress/buffer", "stress/buffer", "mobility/forward", "/drive", "r/4G"),
+        "short/10m",
     ]
 
 

@@ -191,6 +191,14 @@ def test_the_stress_suite_says_of_each_case_what_it_stresses() -> None:
         assert sum(line.startswith("# Stressed: ") for line in lines) == 1, name
 
 
+def test_short_flows_complete_sooner_than_with_every_constant() -> None:
+    """Paths whose buffers take the larger initial window of the default policy."""
+    found = evaluate("default", "short/100k@*+750p", 1, "fct", "cubic,bbr", against=())
+    assert len(found.cases) == 9
+    assert (found.cases["regret"] <= 0).all()
+    assert found.cases["gain"].mean() > 5
+
+
 @pytest.fixture(scope="module")
 def alternating(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("policies") / "alternating.toml"

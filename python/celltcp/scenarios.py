@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import itertools
 import json
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -34,9 +35,20 @@ def _names_in(folder: Path) -> tuple[str, ...]:
 
 
 def variants_of(folder: str) -> dict[str, dict[str, Any]]:
-    """Returns the variants of the built-in scenarios in a folder: name, `description` and `set`."""
+    """Returns the variants of the built-in scenarios in a folder: name, `description` and `set`.
+
+    Those that go together, one of each, have an `axis`.
+    """
     file = _VARIANTS / f"{folder}.toml"
     return tomllib.loads(file.read_text("utf-8")) if file.is_file() else {}
+
+
+def all_variants(name: str) -> list[str]:
+    """Returns the names of all variants of a built-in scenario; those of several axes are combined."""
+    axes: dict[str, list[str]] = {}
+    for variant, entry in variants_of(name.rpartition("/")[0]).items():
+        axes.setdefault(entry.get("axis", ""), []).append(variant)
+    return [f"{name}@{'+'.join(each)}" for each in itertools.product(*axes.values()) if each]
 
 
 def description(name: str) -> str:
@@ -57,9 +69,9 @@ def load_scenario(
     """Loads a scenario.
 
     Args:
-        what: a built-in name, also with a variant (`NAME@VARIANT`), a scenario file (`.toml`), a link
-            trace of the downlink, or a scenario that is loaded already; relative files in its changes
-            count from the folder of its file.
+        what: a built-in name, also with a variant (`NAME@VARIANT`) or several (`NAME@A+B`), a scenario
+            file (`.toml`), a link trace of the downlink, or a scenario that is loaded already; relative
+            files in its changes count from the folder of its file.
         uplink: a link trace of the uplink. Beside `FILE.down` it is `FILE.up`, unless another one, the
             direction or a field of `path.up` is given.
         duration: length of a run, such as `"60s"`.
@@ -110,11 +122,19 @@ def load_scenario(
 def _of_variant(name: str, variant: str) -> list[str]:
     """Returns the overrides of a variant, which tell its name where it differs from the default."""
     known = variants_of(name.rpartition("/")[0])
-    if variant not in known:
+    parts = variant.split("+")
+    axes = [known[part].get("axis") for part in parts if part in known]
+    if len(set(axes)) < len(parts) or (None in axes and len(parts) > 1):
         allowed = ", ".join(f"{name}@{each}" for each in known) or f"{name} without a variant"
+        if any("axis" in each for each in known.values()):
+            allowed += f", and one each of {', '.join(_axes(known))} joined by +"
         raise CelltcpError(f"scenario {f'{name}@{variant}'!r}: allowed: {allowed}")
-    changes = list(known[variant]["set"])
+    changes = [change for part in parts for change in known[part]["set"]]
     return [*changes, f"name={name}@{variant}"] if changes else []
+
+
+def _axes(known: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(str(each["axis"]) for each in known.values() if "axis" in each))
 
 
 def is_trace(name: str) -> bool:

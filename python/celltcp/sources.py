@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from celltcp._core import CelltcpError, Scenario
-from celltcp.scenarios import TRACE_ENDINGS, load_scenario, override_texts, scenario_names
+from celltcp.scenarios import TRACE_ENDINGS, all_variants, load_scenario, override_texts, scenario_names
 
 #: Sets of built-in scenarios: the 12 mobility scenarios of atxutegi2018-thesis chapter 6, which with 3
-#: requirements are its 36 cases, and the stress suite of selection.
-SETS = {"thesis36": "mobility/*", "stress": "stress/*"}
+#: requirements are its 36 cases, the stress suite of selection, and the grid of short flows.
+SETS = {"thesis36": "mobility/*", "stress": "stress/*", "short": "short/*@*"}
 
 #: Endings of files that are scenarios; a trace of the uplink goes with that of the downlink, and texts
 #: in a folder may be notes.
@@ -54,8 +54,8 @@ def sources_of(
 
     Args:
         given: built-in names, scenario files, link traces, folders of them, patterns such as
-            `"mobility/*"`, and the sets `"thesis36"` and `"stress"`, as a list or in one text with
-            commas.
+            `"mobility/*"` or `"mobility/*@ns3"`, and the sets `"thesis36"`, `"stress"` and `"short"`,
+            as a list or in one text with commas.
         changes: scenario fields to override in all of them.
 
     Raises:
@@ -127,7 +127,10 @@ def _meant(piece: str) -> list[tuple[str, bool]]:
     """Returns names of scenarios, and whether they were found in a folder."""
     pattern = SETS.get(piece, piece)
     if any(sign in pattern for sign in "*?["):
-        names = [name for name in scenario_names() if fnmatch.fnmatchcase(name, pattern)]
+        built_in = scenario_names()
+        if "@" in pattern:
+            built_in = [variant for name in built_in for variant in all_variants(name)]
+        names = [name for name in built_in if fnmatch.fnmatchcase(name, pattern)]
         # Unlike Path.glob, this takes absolute patterns.
         there = sorted(glob.glob(pattern))  # noqa: PTH207
         files = [file for file in there if file.endswith(_ENDINGS)]

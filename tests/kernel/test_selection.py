@@ -108,7 +108,7 @@ def test_a_small_flow_starts_with_the_window_of_the_policy(linux: Engine, tmp_pa
     auto = f"auto:policy={tmp_path / 'mine.toml'},requirement=fct,flow_size="
 
     def first_window(size: str) -> int:
-        """Segments of the first connection in its first slot, which ends before the first ACK comes back."""
+        """Segments in the first slot of the first connection, before the first ACK comes back."""
         slots = told(run(linux, auto + size, "stress/short-1m", "1s"), "slots")
         return int(slots.loc[slots["delivered_bytes"] > 0, "delivered_bytes"].iloc[0]) // 1448
 

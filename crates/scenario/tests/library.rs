@@ -49,6 +49,7 @@ fn all_are_there_and_named_after_their_file() {
         ("limits", 2),
         ("mobility", 12),
         ("nr", 4),
+        ("short", 3),
         ("speed", 2),
         ("startup", 3),
         ("static", 4),
@@ -99,7 +100,7 @@ fn what_is_random_is_told() {
             ("stress", name) => stress(name),
             ("buffers" | "static", _) | (_, "video/android-paced" | "video/netflix") => STILL,
             ("video", _) => &["block errors", "start jitter", "workload"],
-            ("" | "limits", _) => &[],
+            ("" | "limits" | "short", _) => &[],
             _ => FADED,
         };
         assert_eq!(scenario.randomness(), expected, "{name}");

@@ -141,14 +141,16 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "show_default": True,
         "metavar": "LIST",
         "help": "Scenarios: built-in names, files, folders of traces, patterns such as 'mobility/*'; "
-        "thesis36 stands for the mobility scenarios of the thesis, stress for the stress suite.",
+        "thesis36 stands for the mobility scenarios of the thesis, stress for the stress suite, short "
+        "for short flows.",
     },
     "requirement": {
         "default": "goodput,balanced,delay",
         "show_default": True,
         "metavar": "LIST",
         "help": "Requirements by which the best is found: goodput, balanced, delay; select evaluate "
-        "also takes weights of utilisation/delay/losses, such as 1/5/1.",
+        "also takes fct, power, goodput@100ms, delay@2Mbps and weights of utilisation/delay/losses, "
+        "such as 1/5/1.",
     },
 }
 

@@ -23,7 +23,7 @@ BASELINES = ("best constant", "best constant, family left out", "better of two",
 def family_of(scenario: str) -> str:
     """Returns the family of a scenario: its folder and the first word of its name, without a number."""
     folder, _, name = short_name(scenario).rpartition("/")
-    word = re.split(r"[-_.]", name, maxsplit=1)[0]
+    word = re.split(r"[-_.@]", name, maxsplit=1)[0]
     return f"{folder}/{word.rstrip('0123456789') or word}"
 
 
