@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -303,3 +304,27 @@ def test_figures_of_viewers_are_quantities(tmp_path: Path) -> None:
     columns = ("qoe", "startup_s", "stalled_s", "bitrate_mbps")
     assert [row.here.mean for row in found.rows] == [runs[column].iloc[0] for column in columns]
     assert [row.theirs.unit for row in found.rows][1:] == ["s", "s", "Mbit/s"]
+
+
+def test_each_table_of_a_picture_is_laid_out_by_itself_and_no_panels_overlap(tmp_path) -> None:
+    found = table_of(
+        tmp_path / "t",
+        "# form: places\n",
+        *(f"{TRAIN},reno,{quantity},unit," for quantity in ("goodput", "rtt", "owd")),
+    )
+    other = replace(found, table=replace(found.table, form="bars", experiment="other"))
+    picture = draw_outcomes([found, other] * 2)
+    assert [len(part.axes) for part in picture.subfigs] == [3, 3, 3, 3]
+    picture.draw_without_rendering()
+    # Titles and labels are part of the room of a panel.
+    rooms = [axes.get_tightbbox() for axes in picture.axes]
+    for number, room in enumerate(rooms):
+        assert not any(room.padded(-2).overlaps(other.padded(-2)) for other in rooms[:number])
+
+
+def test_a_wide_distribution_has_a_logarithmic_axis(tmp_path, monkeypatch) -> None:
+    found = table_of(tmp_path / "t", "# form: ecdf\n", f"{TRAIN},reno,cqi_mean,,")
+    for most, scale in ((1000.0, "log"), (10.0, "linear")):
+        monkeypatch.setattr(Measured, "spread", lambda *_, most=most: [1.0, most])
+        (axes,) = draw_outcomes([found]).axes
+        assert axes.get_xscale() == scale

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from celltcp.papers.quantities import QUANTITIES
 from celltcp.plots.papers.bars import bar_panels
@@ -25,7 +25,7 @@ from celltcp.plots.style import figure, titled
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure, SubFigure
 
     from celltcp.papers.outcome import Outcome
     from celltcp.plots.papers.panel import Panel
@@ -52,8 +52,8 @@ _FORMS: dict[str, tuple[Callable[[Outcome], list[Panel]], int, float]] = {
 #: Most letters of a line of the title.
 _TITLE_LETTERS = 90
 
-#: Columns of the grid that all forms divide.
-_COLUMNS = 12
+#: Height of a line of panels in inches, and the panels.
+_Line: TypeAlias = "tuple[float, list[Panel]]"
 
 
 def draw_outcomes(found: Sequence[Outcome]) -> Figure:
@@ -65,31 +65,40 @@ def draw_outcomes(found: Sequence[Outcome]) -> Figure:
     single = found[0].table if len({each.table.experiment for each in found}) == 1 else None
     if single:
         found = [replace(each, table=replace(each.table, figure="")) for each in found]
-    lines: list[tuple[float, int, list[Panel]]] = []
-    for each in found:
-        make, beside, height = _FORMS[each.table.form]
-        panels = make(each) or bar_panels(each)
-        beside = min(_beside(each, beside), max(len(panels), 1))
-        if beside == 3 and len(panels) == 4:
-            beside = 2
-        for start in range(0, len(panels), beside):
-            line = panels[start : start + beside]
-            lines.append((line[0].height or height, beside, line))
-    heights = [height for height, _, _ in lines]
+    parts = [lines for lines in map(_lines_of, found) if lines]
+    heights = [sum(height for height, _ in lines) for lines in parts]
     picture = figure(9.2, max(sum(heights), 1.0) + (0.3 if single else 0.0))
-    if not lines:
+    if not parts:
         return picture
     if single:
         title = f"{single.publication}, {single.figure}: {single.title}"
         titled(picture, textwrap.fill(title, _TITLE_LETTERS))
-    grid = picture.add_gridspec(len(lines), _COLUMNS, height_ratios=heights)
-    for row, (_, beside, panels) in enumerate(lines):
-        width = _COLUMNS // beside
-        for place, panel in enumerate(panels):
-            spot = grid[row, place * width : (place + 1) * width]
-            axes = picture.add_subplot(spot, projection=panel.projection)
-            panel.draw(axes)
+    # Each table is laid out by itself: labels of one would take room from the columns of all.
+    places = picture.subfigures(len(parts), 1, squeeze=False, height_ratios=heights)
+    for place, lines in zip(places[:, 0], parts, strict=True):
+        _draw_lines(place, lines)
     return picture
+
+
+def _lines_of(found: Outcome) -> list[_Line]:
+    """Returns the panels of an outcome in lines."""
+    make, usual, height = _FORMS[found.table.form]
+    panels = make(found) or bar_panels(found)
+    beside = min(_beside(found, usual), max(len(panels), 1))
+    if beside == 3 and len(panels) == 4:
+        beside = 2
+    lines = [panels[start : start + beside] for start in range(0, len(panels), beside)]
+    return [(line[0].height or height, line) for line in lines]
+
+
+def _draw_lines(place: SubFigure, lines: Sequence[_Line]) -> None:
+    heights = [height for height, _ in lines]
+    # The first line is full.
+    grid = place.add_gridspec(len(lines), len(lines[0][1]), height_ratios=heights)
+    for row, (_, panels) in enumerate(lines):
+        for column, panel in enumerate(panels):
+            axes = place.add_subplot(grid[row, column], projection=panel.projection)
+            panel.draw(axes)
 
 
 def _beside(found: Outcome, usual: int) -> int:

@@ -34,7 +34,7 @@ def _draw(name: str, known: Capabilities, axes: Axes) -> None:
         rowLabels=known.lines,
         colLabels=known.columns,
         cellLoc="center",
-        bbox=Bbox.from_bounds(0.16, 0.0, 0.84, 1.0),
+        bbox=Bbox.from_bounds(0.2, 0.0, 0.8, 1.0),
     )
     table.auto_set_font_size(False)
     table.set_fontsize(7.5)

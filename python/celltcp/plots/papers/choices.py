@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from celltcp.papers.outcome import Outcome
 
 
+#: Gains that are named on the axis, %.
+_TICKS = (-100, -50, -20, -10, 0, 10, 20, 50, 100, 200, 500, 1000)
+
+
 def choice_panels(found: Outcome) -> list[Panel]:
     """Returns a panel with the gains and one with the delays."""
     known = choices(found)
@@ -47,6 +51,9 @@ def _draw(known: Sequence[Choice], quantity: str, axes: Axes) -> None:
     if quantity == "gain":
         axes.axhline(WORTH, color="#777777", lw=0.8, ls=":")
         axes.set_yscale("symlog", linthresh=20)
+        axes.set_yticks(_TICKS, map(str, _TICKS))
+        low, high = axes.dataLim.intervaly
+        axes.set_ylim(1.6 * min(low, -10), 1.6 * max(high, 10))
         if axes.get_legend_handles_labels()[0]:
             axes.legend(fontsize="x-small")
     names_of = [f"{choice.place.removeprefix('legs/')}\n(alone {choice.plain})" for choice in known]

@@ -10,7 +10,15 @@ import numpy as np
 
 from celltcp.papers.quantities import QUANTITIES
 from celltcp.plots.palette import line
-from celltcp.plots.papers.panel import Panel, axis_of, by_scenario, cca_name, heading, shades_of
+from celltcp.plots.papers.panel import (
+    Panel,
+    axis_of,
+    by_scenario,
+    cca_name,
+    heading,
+    legend_above,
+    shades_of,
+)
 from celltcp.plots.style import shade_capacity
 
 if TYPE_CHECKING:
@@ -28,9 +36,6 @@ _ROOM = 6.0
 
 #: Capacities whose means differ by at most this factor are the same.
 _SAME = 1.05
-
-#: Height of a row of a legend, of that of the lines.
-_ROW = 0.12
 
 #: Most points of a line over time, and points over the way.
 _MOST_POINTS, _STEPS = 120, 40
@@ -68,17 +73,10 @@ def _draw_time(name: str, rows: Sequence[Row], legend: bool, axes: Axes) -> None
     first = rows[0].theirs
     axes.set_xlabel("time, s")
     axes.set_ylabel(axis_of(rows[0]))
-    axes.set_ylim(bottom=0)
+    axes.set_ylim(0, 1.05 * axes.dataLim.y1 or 1.0)
     axes.set_title(heading(first.scenario, name), fontsize=9)
     if legend:
-        _legend_above(axes)
-
-
-def _legend_above(axes: Axes) -> None:
-    """Adds a legend of two columns above the lines, with the room that it takes."""
-    lines = -(-len(axes.get_legend_handles_labels()[1]) // 2)
-    axes.set_ylim(top=(1 + _ROW * lines) * axes.get_ylim()[1])
-    axes.legend(fontsize="x-small", loc="upper left", ncols=2, borderpad=0.2, columnspacing=1.0)
+        legend_above(axes)
 
 
 def _same_capacity(rows: Sequence[Row]) -> bool:
@@ -128,7 +126,7 @@ def _draw_position(name: str, where: str, rows: Sequence[Row], axes: Axes) -> No
     axes.set_ylabel(f"median {axis_of(rows[0])}")
     axes.set_ylim(bottom=0)
     axes.set_title(heading(where, name), fontsize=9)
-    _legend_above(axes)
+    legend_above(axes)
 
 
 def _medians(slots: pd.DataFrame, column: str, places: NDArray[np.intp]) -> pd.Series:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 #: Points of a line.
 _POINTS = 200
 
+#: Ratio of the largest value to the smallest from which on an axis is logarithmic.
+_WIDE = 50
+
 
 def ecdf_panels(found: Outcome) -> list[Panel]:
     """Returns a panel per place and quantity, or per quantity where the places have one CCA.
@@ -62,8 +65,8 @@ def _draw(name: str, rows: Sequence[Row], legend: bool, axes: Axes) -> None:
     of_places = len(scenarios) > 1
     names = [row.theirs.scenario if of_places else row.theirs.cca for row in rows]
     shades = _place_shades(names) if of_places else colours(names)
-    for label, row in zip(names, rows, strict=True):
-        values = np.sort(row.source.spread(row.theirs))
+    known = [np.sort(row.source.spread(row.theirs)) for row in rows]
+    for label, values in zip(names, known, strict=True):
         if not len(values):
             continue
         shares = np.arange(1, len(values) + 1) / len(values)
@@ -77,6 +80,10 @@ def _draw(name: str, rows: Sequence[Row], legend: bool, axes: Axes) -> None:
             lw=1.0,
             label=label if of_places else cca_name(label),
         )
+    every = np.concatenate(known)
+    if len(every) and 0 < _WIDE * every.min() < every.max():
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter("{x:g}")
     axes.set_xlabel(axis_of(rows[0]))
     axes.set_ylabel("ECDF")
     axes.set_ylim(0, 1)

@@ -6,7 +6,7 @@ import functools
 import math
 from typing import TYPE_CHECKING, Any
 
-from celltcp.plots.papers.panel import Panel, axis_of, heading
+from celltcp.plots.papers.panel import Panel, axis_of, heading, legend_above
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,7 +69,7 @@ def _draw(name: str, grid: Grid, key: tuple[str, ...], rows: Sequence[Row], axes
     axes.set_ylabel(axis_of(rows[0]))
     words = [_named(axis, value) for axis, value in zip(grid.panels, key[1:], strict=True)]
     axes.set_title(heading(name, key[0], "; ".join(words)), fontsize=9)
-    axes.legend(fontsize="x-small", ncols=2)
+    legend_above(axes)
 
 
 def _cell(grid: Grid, row: Row) -> Cell:

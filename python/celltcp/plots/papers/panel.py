@@ -87,7 +87,33 @@ _NAMES = {
     "cases_up_to_5": "gain up to 5 %",
     "cases_lost": "loss",
     "split_gain": "gain of the split",
+    "discard_share": "share thrown away",
+    "received_per_get": "received per request",
+    "discarded_per_get": "thrown away per request",
+    "get_interval": "time between requests",
+    "spared_share": "share spared by the tracker",
+    "video_on_air": "video on the air",
+    "uplink_resets": "resets on the uplink",
+    "uplink_packets": "packets on the uplink",
+    "uplink_grants": "grants of the uplink",
+    "uplink_requests": "scheduling requests",
+    "up_response": "response time upwards",
+    "up_response_p95": "response time upwards, 95 %",
+    "up_response_max": "longest response time upwards",
+    "down_response": "response time downwards",
+    "down_response_p95": "response time downwards, 95 %",
+    "uplink_delay": "delay of the uplink",
+    "uplink_delay_max": "largest delay of the uplink",
+    "pdcch_use": "use of the PDCCH",
+    "pdcch_idle": "TTIs with an idle PDCCH",
+    "pdcch_full": "TTIs with a full PDCCH",
+    "qoe": "QoE",
+    "startup": "start-up delay",
+    "stalled": "stalled time",
 }
+
+#: Height of a row of a legend, of that of the lines.
+_ROW = 0.12
 
 #: Values of the parameters that stand for a kernel of Linux.
 _KERNEL = re.compile(r"=linux-([0-9.]+)(?=,|$)")
@@ -137,6 +163,14 @@ def axis_of(row: Row) -> str:
     """Returns the label of an axis: the quantity of a row and its unit."""
     name = name_of(row.theirs.quantity)
     return f"{name}, {row.theirs.unit}" if row.theirs.unit else name
+
+
+def legend_above(axes: Axes) -> None:
+    """Adds a legend of two columns above the lines, with the room that it takes."""
+    rows = -(-len(axes.get_legend_handles_labels()[1]) // 2)
+    low, high = axes.get_ylim()
+    axes.set_ylim(top=high + _ROW * rows * (high - low))
+    axes.legend(fontsize="x-small", loc="upper left", ncols=2, borderpad=0.2, columnspacing=1.0)
 
 
 def by_scenario(found: Outcome) -> list[tuple[str, str, list[Row]]]:

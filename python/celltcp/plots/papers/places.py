@@ -36,7 +36,7 @@ def place_panels(found: Outcome) -> list[Panel]:
     # All panels have the same colours, so the legend is in the one with most bars.
     told = max(range(len(bars)), key=lambda number: len(bars[number]), default=0)
     return [
-        Panel(functools.partial(_draw, shades, places, number == told))
+        Panel(functools.partial(_draw, found.table.figure, shades, places, number == told))
         for number, places in enumerate(quantities.values())
     ]
 
@@ -48,7 +48,11 @@ def _named(rows: Sequence[Row]) -> list[str]:
 
 
 def _draw(
-    shades: Mapping[str, str], places: Mapping[str, Sequence[Row]], has_legend: bool, axes: Axes
+    name: str,
+    shades: Mapping[str, str],
+    places: Mapping[str, Sequence[Row]],
+    has_legend: bool,
+    axes: Axes,
 ) -> None:
     every = [row for rows in places.values() for row in rows]
     drawn = set(_named(every))
@@ -81,6 +85,7 @@ def _draw(
     axes.grid(axis="x", visible=False)
     axes.set_axisbelow(True)
     axes.set_ylabel(axis_of(every[0]))
+    axes.set_title(name, fontsize=9)
     if has_legend:
         handles, labels = axes.get_legend_handles_labels()
         one_each = dict(

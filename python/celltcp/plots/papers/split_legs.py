@@ -136,14 +136,14 @@ def _explain(axes: Axes, *, every_line: bool) -> None:
     ]
     if not told:
         return
-    if not every_line:
-        # Levels are drawn across the panel, so the legend is above them.
-        axes.set_ylim(top=1.3 * axes.get_ylim()[1])
+    columns = 2 if every_line else len(told)
+    # The legend is above the lines.
+    axes.set_ylim(top=(1.05 + 0.12 * -(-len(told) // columns)) * axes.get_ylim()[1])
     axes.legend(
         *zip(*told, strict=True),
         fontsize="x-small",
         loc="upper left",
-        ncols=1 if every_line else len(told),
+        ncols=columns,
         frameon=True,
         framealpha=0.8,
         edgecolor="none",
