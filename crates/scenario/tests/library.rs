@@ -78,7 +78,7 @@ fn what_is_random_is_told() {
         let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
         let expected: &[&str] = match (folder, name.as_str()) {
             (_, "drive") => &["trace offset", "generated capacity", "start jitter"],
-            (_, "fairness") => &["start jitter"],
+            (_, "fairness") | ("short", _) => &["start jitter"],
             (_, "m2m") => &["block errors", "workload"],
             (_, "vehicular/scenario-3") => &[
                 "random loss",
@@ -100,7 +100,7 @@ fn what_is_random_is_told() {
             ("stress", name) => stress(name),
             ("buffers" | "static", _) | (_, "video/android-paced" | "video/netflix") => STILL,
             ("video", _) => &["block errors", "start jitter", "workload"],
-            ("" | "limits" | "short", _) => &[],
+            ("" | "limits", _) => &[],
             _ => FADED,
         };
         assert_eq!(scenario.randomness(), expected, "{name}");

@@ -43,13 +43,13 @@ fn every_scenario_in_a_folder_runs() {
     }
 }
 
-/// No invariant is broken in the first 16 s of a stress case, and its first flow delivers: competitors start at 15 s, and
-/// the slowest link has 100 kbit/s.
+/// No invariant is broken in the first 16 s of a stress case or of short flows, and the first flow delivers: competitors
+/// start at 15 s, and the slowest link has 100 kbit/s.
 #[test]
-fn every_stress_case_runs() {
+fn every_stress_case_and_short_flow_runs() {
     let mut names = BTreeSet::new();
     names_below(&folder(), &mut names);
-    names.retain(|name| name.starts_with("stress/"));
+    names.retain(|name| name.starts_with("stress/") || name.starts_with("short/"));
     assert!(!names.is_empty());
     for (name, cca) in names.iter().zip(["cubic", "bbr"].iter().cycle()) {
         let whole = scenario(name, &[]);
