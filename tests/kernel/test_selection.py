@@ -114,3 +114,19 @@ def test_a_small_flow_starts_with_the_window_of_the_policy(linux: Engine, tmp_pa
 
     assert first_window("1MB") == 24
     assert first_window("6MB") == 10
+
+
+def test_other_flows_to_the_destination_keep_their_initial_window(
+    linux: Engine, tmp_path: Path
+) -> None:
+    (tmp_path / "two.toml").write_text(
+        "name = 'two'\ndescription = 'A test.'\nduration = '1500ms'\n"
+        "[path]\nrtt = '150ms'\nbuffer = '1bdp'\ndown = { rate = '50Mbit/s' }\n"
+        "[[flows]]\nworkload = { kind = 'sequence', size = '30kB', count = 1 }\n"
+        "[[flows]]\ncca = 'cubic'\nstart = '1s'\n"
+        "workload = { kind = 'sequence', size = '30kB', count = 1 }\n"
+    )
+    tables = run(linux, "auto:requirement=fct", str(tmp_path / "two.toml"), "1500ms")
+    slots = told(tables, "slots")
+    begun = slots[slots["delivered_bytes"] > 0].groupby("flow")["delivered_bytes"].first()
+    assert [size // 1448 for size in begun] == [20, 10]

@@ -39,8 +39,8 @@ impl<'a> Play<'a> {
             if by == End::Client {
                 options::set_congestion(&self.listeners[flow], cca)?;
             }
-            self.set_initial_window(flow, decision.initial_window)?;
         }
+        self.set_initial_window(flow, decision.and_then(|decision| decision.initial_window))?;
         opener.enter()?;
         // A CCA that needs ECN asks for it and has marks echoed one by one, on its own side only.
         let both_ends = cca::cca_by_name(cca).is_ok_and(|built| built.cca.needs_ecn());
