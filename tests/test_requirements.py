@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -107,3 +108,28 @@ def test_completions_are_those_of_the_flow_under_test() -> None:
     assert found.runs["completions_per_s"].tolist() == pytest.approx((1 / times).tolist())
     endless = Comparison(compare("steady-20-68", "cubic", 1, duration="2s").results, ["fct"])
     assert endless.runs["completions_per_s"].isna().all()
+
+
+@pytest.mark.parametrize("requirement", ["goodput@100ms", "delay@2Mbps", "power", "1/5/1"])
+def test_every_requirement_can_be_asked_for_on_the_command_line(
+    celltcp, tmp_path: Path, requirement: str
+) -> None:
+    lineup = f"cubic,auto:requirement={requirement}"
+    done = celltcp("compare", "steady-5-18", "--cca", lineup, "--runs", "1", "--set", "duration=2s")
+    assert done.returncode == 0, done.stderr
+    assert f"auto default {requirement}" in done.stdout
+    evaluated = celltcp(
+        *("select", "evaluate", "--scenarios", "steady-5-18", "--set", "duration=2s", "--runs", "1"),
+        *(
+            "--requirement",
+            requirement,
+            "--cca",
+            "bbr",
+            "--against",
+            "",
+            "--out",
+            str(tmp_path / "out"),
+        ),
+    )
+    assert evaluated.returncode == 0, evaluated.stderr
+    assert f"{requirement}: " in evaluated.stdout

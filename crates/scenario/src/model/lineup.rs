@@ -172,6 +172,24 @@ mod tests {
     }
 
     #[test]
+    fn an_at_sign_before_a_digit_belongs_to_a_requirement() {
+        let written = |text: &str| text.parse::<Lineup>().map(|lineup| lineup.to_string());
+        for text in [
+            "auto:requirement=goodput@100ms",
+            "auto:requirement=delay@2Mbps+cubic",
+            "auto:requirement=goodput@100ms@split",
+            "auto:requirement=delay@0.5Mbps@none",
+        ] {
+            assert_eq!(written(text).as_deref(), Ok(text));
+        }
+        let through: Lineup = "auto:requirement=goodput@100ms@es"
+            .parse()
+            .expect("it is right");
+        assert_eq!(through.flows.len(), 1);
+        assert_eq!(through.middleboxes.map(|boxes| boxes.len()), Some(1));
+    }
+
+    #[test]
     fn a_wrong_setting_is_named() {
         let complaint = |text: &str| Lineup::list(text).expect_err("it is wrong");
         assert_eq!(

@@ -47,9 +47,10 @@ pub struct LineupText<'a> {
 impl<'a> LineupText<'a> {
     /// Divides the text of a line-up.
     pub fn of(text: &'a str) -> Self {
-        let (named, middleboxes) = text
-            .split_once('@')
-            .map_or((text, None), |(named, boxes)| (named, Some(boxes)));
+        let (named, middleboxes) = match first_middlebox(text) {
+            Some(at) => (&text[..at], Some(&text[at + 1..])),
+            None => (text, None),
+        };
         // A plus sign at the end belongs to the name (Westwood+).
         let mut flows: Vec<String> = Vec::new();
         for part in named.split('+') {
@@ -73,6 +74,13 @@ impl<'a> LineupText<'a> {
             None => text,
         }
     }
+}
+
+/// Returns the place of the at sign before the first middlebox. One before a digit belongs to a requirement with a bound,
+/// such as `goodput@100ms`: no kind of middlebox begins with a digit.
+fn first_middlebox(text: &str) -> Option<usize> {
+    let mut signs = text.match_indices('@').map(|(at, _)| at);
+    signs.find(|at| !text[at + 1..].starts_with(|next: char| next.is_ascii_digit()))
 }
 
 /// Divides a list at the commas between its items; commas between the settings of an item stay.
