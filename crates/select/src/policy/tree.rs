@@ -192,7 +192,8 @@ impl Trees {
         // A CCA that is not in the leaf has no expectation to compare with.
         let known = leaf.parts.get(present).map(score);
         let gain = known.map_or(f64::INFINITY, |known| score(parts) - known);
-        let expected = format!("{path}: {:.3} expected of {name}", score(parts));
+        let way = if path.is_empty() { path } else { path + ": " };
+        let expected = format!("{way}{:.3} expected of {name}", score(parts));
         let stays = gain < tree.margin && present != name;
         let compared = match known {
             _ if present == name => String::new(),
