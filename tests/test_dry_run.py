@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -72,6 +74,18 @@ def test_a_training_is_planned_with_as_many_runs_as_it_does(monkeypatch: pytest.
     assert told.runs == sum(map(len, counted))
     simulated_s = sum(job.scenario.duration_s for jobs in counted for job in jobs)
     assert told.simulated_h == pytest.approx(simulated_s / 3600, rel=0.1)
+
+
+def test_time_in_which_other_work_has_the_machine_is_no_cpu_time() -> None:
+    def advance(_: float) -> bool:
+        time.sleep(0.02)
+        return True
+
+    run = SimpleNamespace(advance=advance, finish=dict)
+    here = SimpleNamespace(kernel=None, start=lambda *_: run)
+    job = SimpleNamespace(engine=here, scenario=SimpleNamespace(duration_s=2.0), seed=1)
+    taken, _ = sys.modules["celltcp.campaign.outline"]._trial(job)
+    assert 0 < taken < 0.04
 
 
 @pytest.mark.parametrize("count", [1, 7, 8, 9, 31, 1000])

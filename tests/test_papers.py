@@ -280,6 +280,12 @@ def test_papers_prints_both_numbers(celltcp, tmp_path) -> None:
         assert words in refused.stderr
 
 
+def test_a_sweep_is_refused_where_nothing_is_varied(celltcp) -> None:
+    refused = celltcp("papers", "atxutegi2018", "figure-5.2", "--sweep", "--dry-run")
+    assert refused.returncode == 2
+    assert "sweep: figure-5.2: no condition is varied for it; allowed: " in refused.stderr
+
+
 def test_a_sweep_over_what_is_not_published_prints_the_agreement_of_each_value(celltcp) -> None:
     done = celltcp(
         *("papers", "atxutegi2017", "--sweep", "--scenario", "mobility/backward-300-4g", "--runs", "1")

@@ -81,6 +81,15 @@ WITH_CLAIM = "scenario,cca,quantity,unit,published,claim\n"
         ),
         (HEADER + WITH_CLAIM + "drive,reno,goodput,Mbit/s,,1..2.3.4\n", "line 6: claim: '1..2.3.4'"),
         (HEADER + WITH_CLAIM + "drive,reno,goodput,Mbit/s,,> rno\n", "line 6: claim: '> rno': \"rno\""),
+        (HEADER + WITH_CLAIM + "drive,reno,goodput,Mbit/s,,8..3\n", "claim: '8..3' ends before it begins"),
+        (
+            HEADER + WITH_CLAIM + "drive,reno,goodput,Mbit/s,,> @ nowhere\n",
+            "line 6: claim: '> @ nowhere': scenario 'nowhere': allowed: ",
+        ),
+        (
+            HEADER + COLUMNS + "drive,reno,goodput,Mbit/s,,2\n",
+            "line 6: published_ci95: '2': allowed: none without published",
+        ),
     ],
 )
 def test_a_fault_is_named_with_file_line_and_field(tmp_path, text: str, words: str) -> None:

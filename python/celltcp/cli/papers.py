@@ -93,6 +93,8 @@ def papers(
         each.name: Replay(runs or each.runs, seed, jobs, cluster, each.era if era else None, changes)
         for each in chosen
     }
+    if sweep:
+        _check_sweep(chosen, tables)
     if dry_run:
         _print_outline(chosen, tables, scenario, replays, is_swept=sweep)
         return
@@ -229,6 +231,23 @@ def _varied(
         concerned = [table for table in tables if table.experiment in condition.experiments]
         for value in condition.values if concerned else ():
             yield concerned, replace(replay, changes=(*replay.changes, f"{condition.field}={value}"))
+
+
+def _check_sweep(chosen: Sequence[Publication], tables: Mapping[str, Sequence[Table]]) -> None:
+    """Raises an error if no condition can be varied for what is asked for."""
+    from celltcp._core import CelltcpError
+
+    asked = {(each.name, table.experiment) for each in chosen for table in tables[each.name]}
+    known = {
+        (each.name, experiment): None
+        for each in chosen
+        for condition in each.unpublished
+        for experiment in condition.experiments
+    }
+    if not asked & known.keys():
+        names = ", ".join(sorted(experiment for _, experiment in asked))
+        allowed = ", ".join(experiment for _, experiment in known) or "none of this publication"
+        raise CelltcpError(f"sweep: {names}: no condition is varied for it; allowed: {allowed}")
 
 
 def _sweep(each: Publication, tables: Sequence[Table], scenario: str | None, replay: Replay) -> None:

@@ -104,7 +104,10 @@ def claim(text: str, place: str) -> Claim:
     if text in _ORDERS:
         return Claim(text, text)
     if found := _RANGE.fullmatch(text):
-        return Claim(text, "range", low=float(found[1]), high=float(found[2]))
+        low, high = float(found[1]), float(found[2])
+        if low > high:
+            raise CelltcpError(f"{place}: claim: {text!r} ends before it begins; allowed: such as 3..8")
+        return Claim(text, "range", low=low, high=high)
     found = _RELATION.fullmatch(text)
     if found is None or not any(found[part] for part in ("factor", "cca", "place")):
         raise CelltcpError(

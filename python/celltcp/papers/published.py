@@ -239,6 +239,8 @@ def _read(file: Path) -> Table:
     _check_once([where for where, _ in known], entries)
     for (where, _), each in zip(known, entries, strict=True):
         check_part(each, names.get(each.scenario, Place(each.scenario, each.scenario)), where)
+        if each.claim and each.claim.place:
+            check_scenario(each.claim.place, names, f"{where}: claim: {each.claim.text!r}")
     return Table(
         header["publication"],
         header["experiment"],
@@ -321,6 +323,8 @@ def _entry(row: Mapping[str, str | None], place: str) -> Published:
     half = _number(width, "published_ci95", place) * factor if width else None
     if half is not None and half < 0:
         raise CelltcpError(f"{place}: published_ci95: {width!r}: allowed: 0 or more")
+    if half is not None and not value:
+        raise CelltcpError(f"{place}: published_ci95: {width!r}: allowed: none without published")
     return Published(
         row["scenario"] or "",
         _cca(row["cca"] or "", place),
