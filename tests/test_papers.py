@@ -280,6 +280,16 @@ def test_papers_prints_both_numbers(celltcp, tmp_path) -> None:
         assert words in refused.stderr
 
 
+def test_other_results_in_a_folder_are_replaced_if_that_is_asked_for(celltcp) -> None:
+    command = ("papers", "atxutegi2017", "table-1", "--out", "x", "--runs", "1", "-q")
+    command += ("--scenario", "mobility/forward-300-4g", "--set", "duration=1s")
+    assert celltcp(*command).returncode == 0
+    refused = celltcp(*command, "--seed", "2")
+    assert refused.returncode == 2
+    assert "--overwrite" in refused.stderr
+    assert celltcp(*command, "--seed", "2", "--overwrite").returncode == 0
+
+
 def test_a_sweep_is_refused_where_nothing_is_varied(celltcp) -> None:
     refused = celltcp("papers", "atxutegi2018", "figure-5.2", "--sweep", "--dry-run")
     assert refused.returncode == 2

@@ -81,7 +81,7 @@ WITH_CLAIM = "scenario,cca,quantity,unit,published,claim\n"
         ),
         (HEADER + WITH_CLAIM + "drive,reno,goodput,Mbit/s,,1..2.3.4\n", "line 6: claim: '1..2.3.4'"),
         (HEADER + WITH_CLAIM + "drive,reno,goodput,Mbit/s,,> rno\n", "line 6: claim: '> rno': \"rno\""),
-        (HEADER + WITH_CLAIM + "drive,reno,goodput,Mbit/s,,8..3\n", "claim: '8..3' ends before it begins"),
+        (HEADER + WITH_CLAIM + "drive,reno,goodput,Mbit/s,,8..3\n", "'8..3' ends before it begins"),
         (
             HEADER + WITH_CLAIM + "drive,reno,goodput,Mbit/s,,> @ nowhere\n",
             "line 6: claim: '> @ nowhere': scenario 'nowhere': allowed: ",

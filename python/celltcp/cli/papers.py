@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 @options("seed", "jobs", "cluster")
 @option("changes", help="Override a field of all scenarios of the experiments; may be repeated.")
 @option("dry_run")
-@option("out")
+@options("out", "overwrite")
 @option("json_file", help="Write a row per published figure as JSON to this file; with -, print them.")
 @draws
 def papers(
@@ -65,6 +65,7 @@ def papers(
     changes: tuple[str, ...],
     dry_run: bool,
     out: str | None,
+    overwrite: bool,
     json_file: str | None,
 ) -> None:
     """Repeat published experiments, and compare the figures.
@@ -102,7 +103,7 @@ def papers(
     rows = []
     kept: dict[str, dict[str, Measured]] = {}
     for each in chosen:
-        replay = replace(replays[each.name], out=folder)
+        replay = replace(replays[each.name], out=folder, overwrite=overwrite)
         if sweep:
             _sweep(each, tables[each.name], scenario, replay)
             continue

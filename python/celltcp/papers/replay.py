@@ -39,6 +39,8 @@ class Replay:
     #: Overrides of all places, as `field=value`.
     changes: Sequence[str] = ()
     out: Path | None = None
+    #: Whether other results in the folders of places may be replaced.
+    overwrite: bool = False
 
     def measure(self, name: str, progress: Progress | None = None) -> Measured:
         """Runs a place with the CCAs of all tables about it; with `out`, only what is missing.
@@ -59,6 +61,7 @@ class Replay:
             set=[*place.changes, *self.changes],
             radio_log=needs_log(name),
             out=self.folder(place.folder),
+            overwrite=self.overwrite,
             progress=progress,
         )
         return Measured(comparison, ran).without_log()

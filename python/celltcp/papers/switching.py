@@ -74,6 +74,7 @@ def combination(replay: Replay, place: Place, quantity: str, here: Measured) -> 
             f"flows.0.switch=[{switches}]",
         ],
         out=replay.folder(f"{place.folder}-{quantity}-{'-'.join(best.values())}"),
+        overwrite=replay.overwrite,
     )
     return replace(found, measured=Measured(comparison, {SELECTION: comparison.ccas[0]}))
 
