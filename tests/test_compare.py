@@ -106,3 +106,20 @@ def test_recorded_traces_run_with_their_uplink(celltcp) -> None:
     done = celltcp("compare", f"{recorded}.down", "--uplink", f"{recorded}.up", *QUICK, "--json", "-")
     assert done.returncode == 0, done.stderr
     assert len(json.loads(done.stdout)["runs"]) == 6
+
+
+def test_connections_one_after_the_other_do_not_exceed_the_link() -> None:
+    """Twenty downloads of 1 MB over 50 Mbit/s: the mean over the time of the downloads."""
+    result = ct.compare("stress/short-1m", "cubic", 1)
+    flows = result.flows
+    busy = flows["duration_s"].sum()
+    assert result.runs["goodput_mbps"].item() == pytest.approx(20 * 8 / busy)
+    assert 15 < result.runs["goodput_mbps"].item() < 50
+
+
+def test_connections_at_the_same_time_add_up() -> None:
+    result = ct.compare("steady-20-18", "cubic", 1, duration="10s", set=["flows.0.count=4"])
+    each = result.flows["goodput_mbps"]
+    assert len(each) == 4
+    assert result.runs["goodput_mbps"].item() == pytest.approx(each.sum(), rel=0.01)
+    assert 17 < result.runs["goodput_mbps"].item() < 20

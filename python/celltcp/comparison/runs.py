@@ -18,7 +18,8 @@ from celltcp.results.frames import frame, spans
 
 #: Columns of connections that runs are summed up from.
 _FLOW_COLUMNS = [
-    *("run", "flow", "name", "goodput_mbps", "rtt_mean_ms", "rtt_p95_ms", "rtt_min_ms"),
+    *("run", "flow", "name", "first_data_s", "duration_s", "goodput_mbps"),
+    *("rtt_mean_ms", "rtt_p95_ms", "rtt_min_ms"),
     *("induced_delay_ms", "owd_p95_ms", "retransmissions", "pm_balanced", "pm_delay", "segments"),
 ]
 
@@ -31,8 +32,9 @@ def run_table(
 ) -> pd.DataFrame:
     """Returns a row per run: the flow under test, which is the first one, and the fairness of all.
 
-    Parallel connections of that flow add up: goodput and retransmissions as sums, RTTs and PM as
-    means weighted by segments, the 95th percentile as the largest.
+    Connections of that flow add up: goodput as what all of them delivered over the time in which at
+    least one ran, retransmissions as a sum, RTTs and PM as means weighted by segments, the 95th
+    percentile as the largest.
     """
     early = [name for name in _EARLY if name in results.tables["flows"].column_names]
     flows = frame(results.tables["flows"].select([*_FLOW_COLUMNS, *early]))
@@ -61,7 +63,7 @@ def run_table(
             "run": runs["run"].to_numpy(np.int64),
             "cca": [str(cca) for cca in runs["cca"]],
             "seed": runs["seed"].to_numpy(np.int64),
-            "goodput_mbps": each_run("goodput_mbps", math.fsum),
+            "goodput_mbps": [_goodput(tested.iloc[span]) for span in rows],
             "rtt_mean_ms": weighted("rtt_mean_ms"),
             "rtt_p95_ms": each_run("rtt_p95_ms", max),
             "rtt_min_ms": each_run("rtt_min_ms", min),
@@ -78,6 +80,19 @@ def run_table(
             "duration_s": runs["duration_s"],
         }
     )
+
+
+def _goodput(connections: pd.DataFrame) -> float:
+    """Returns what the connections of a flow delivered over the time in which at least one ran."""
+    rates = connections["goodput_mbps"].tolist()
+    if len(rates) < 2:
+        return math.fsum(rates)
+    # A connection that sent nothing has no first data byte.
+    sent = connections[connections["duration_s"] > 0].sort_values("first_data_s")
+    delivered = float((sent["goodput_mbps"] * sent["duration_s"]).sum())
+    ends = sent["first_data_s"] + sent["duration_s"]
+    busy = (ends - np.fmax(sent["first_data_s"], ends.cummax().shift())).clip(lower=0).sum()
+    return delivered / float(busy) if busy else 0.0
 
 
 def _first_names(flows: pd.DataFrame) -> pd.Series:
