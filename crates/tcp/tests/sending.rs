@@ -101,6 +101,40 @@ fn a_segment_takes_half_of_a_small_window() {
     }
 }
 
+/// Linux `TCP_MIN_SND_MSS`: 48 bytes with the options are the least full segment, however little the other end announces
+/// and however small its window is (`tcp_mtu_to_mss`, `tcp_bound_to_half_wnd`). Timestamps take 12 of them.
+#[test]
+fn a_full_segment_has_48_bytes_with_its_options() {
+    for (mss, window, bare, stamped) in [
+        (100, 65_535, 100, 88),
+        (48, 65_535, 48, 36),
+        (20, 65_535, 48, 36),
+        (1_460, 49, 49, 49),
+        (1_460, 40, 48, 40),
+        (1_460, 30, 48, 36),
+    ] {
+        for (timestamps, payload) in [(None, bare), (Some((700, 0)), stamped)] {
+            let request = Segment {
+                mss: Some(mss),
+                timestamps,
+                window,
+                ..request()
+            };
+            let mut socket = closed(exact(), "reno");
+            socket.listen();
+            socket.on_segment(at(0), &request);
+            let last = Segment {
+                window,
+                timestamps: timestamps.map(|_| (720, 0)),
+                ..ack(0)
+            };
+            socket.on_segment(at(20), &last);
+            let found = socket.view().mss;
+            assert_eq!(found, payload, "{mss}, {window}, {timestamps:?}");
+        }
+    }
+}
+
 /// Linux `forced_push`: data is also pushed after each half of the largest window that was offered.
 #[test]
 fn a_long_write_is_pushed_on_the_way() {
@@ -198,4 +232,76 @@ fn a_closed_window_is_probed() {
     socket.on_segment(at(3_600), &ack(1_000));
     assert_eq!(pieces(&mut socket), [(500, true)]);
     assert_eq!(socket.info(at(3_600)).probes, 0);
+}
+
+/// Linux `tcp_update_skb_after_send`: a connection is paced after ten segments with data. Probes of a closed window are
+/// none.
+#[test]
+fn ten_segments_leave_unpaced_also_after_probes() {
+    let settings = Tcp {
+        pacing: true,
+        ..Tcp::default()
+    };
+    for probed in [false, true] {
+        let config = TcpConfig {
+            settings: settings.clone(),
+            ..exact()
+        };
+        let mut socket = opened(config, "reno", &request());
+        let shut = Segment {
+            window: 0,
+            ..ack(0)
+        };
+        socket.on_segment(at(30), &shut);
+        socket.write(at(100), u64::from(20 * MSS));
+        if probed {
+            assert_eq!(pass(&mut socket, at(300_000)).len(), 10);
+        }
+        let open = Segment {
+            window: 65_000,
+            ..ack(0)
+        };
+        socket.on_segment(at(300_001), &open);
+        assert_eq!(sent(&mut socket).len(), 10, "{probed}");
+    }
+}
+
+/// Linux `__tcp_transmit_skb` (`data_segs_out`): repetitions of data count, a FIN alone and its repetition as a probe do
+/// not. So two repetitions after eight segments with data leave at once, and the first of two after nine.
+#[test]
+fn repeated_data_counts_before_the_pacing_and_a_fin_does_not() {
+    let settings = Tcp {
+        pacing: true,
+        ..Tcp::default()
+    };
+    for (segments, closes, expected) in [
+        (8, false, &[0, 2][..]),
+        (8, true, &[0, 2]),
+        (9, false, &[0]),
+    ] {
+        let config = TcpConfig {
+            settings: settings.clone(),
+            ..exact()
+        };
+        let mut socket = opened(config, "reno", &request());
+        socket.write(at(100), u64::from(segments * MSS));
+        assert_eq!(sent(&mut socket).len() as u32, segments);
+        if closes {
+            socket.close(at(101));
+            assert_eq!(sent(&mut socket)[0].flags, Flags::ACK | Flags::FIN);
+            let probe = pass(&mut socket, at(150));
+            assert_eq!(probe.len(), 1);
+            assert!(probe[0].1.flags.contains(Flags::FIN));
+        }
+        let mut report = ack(0);
+        for (from, to) in [(3, segments), (1, 2)] {
+            report.sack.push(OWN + 1 + from * MSS, OWN + 1 + to * MSS);
+        }
+        socket.on_segment(at(if closes { 151 } else { 120 }), &report);
+        let repeated: Vec<u32> = sent(&mut socket)
+            .iter()
+            .map(|each| (each.seq - OWN - 1) / MSS)
+            .collect();
+        assert_eq!(repeated, expected);
+    }
 }

@@ -12,8 +12,8 @@ use crate::sequence;
 const LINEAR_TIMEOUTS: u32 = 4;
 /// Maximum segment size of an end that announces none (RFC 9293 §3.7.1).
 const DEFAULT_MSS: u32 = 536;
-/// Least payload of a full segment (`TCP_MIN_SND_MSS` less the room for options).
-const LEAST_SEGMENT: u32 = 8;
+/// Least payload of a full segment with its options (`TCP_MIN_SND_MSS`: room for all options and eight bytes).
+const LEAST_SEGMENT: u32 = 48;
 
 impl Connection {
     /// Returns how often a time-out has had the SYN or SYN-ACK of this end sent again.
@@ -122,8 +122,9 @@ impl Connection {
             receiver.set_echo(echo);
         }
         self.sender.congestion.window.ecn = self.ecn;
+        let least = self.segment_for(LEAST_SEGMENT);
         self.sender
-            .negotiate(self.config.mss, self.config.sack, window);
+            .negotiate(self.config.mss, least, self.config.sack, window);
         self.sender.establish(now, rtt, window);
     }
 
@@ -218,10 +219,10 @@ impl Connection {
         first_window(&own, answers_timestamps)
     }
 
-    /// Returns the payload of a full segment if the other end or the path allows `mss` bytes with options.
+    /// Returns the payload of a full segment if the other end or the path allows `mss` bytes with options (the kernel's
+    /// `tcp_mtu_to_mss`).
     pub(super) fn segment_for(&self, mss: u32) -> u32 {
-        mss.saturating_sub(TIMESTAMPS_OPTION * u32::from(self.timestamps))
-            .max(LEAST_SEGMENT)
+        mss.max(LEAST_SEGMENT) - TIMESTAMPS_OPTION * u32::from(self.timestamps)
     }
 
     /// Returns whether the congestion control requires ECN.

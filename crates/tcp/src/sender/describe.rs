@@ -7,12 +7,12 @@ use super::chronograph::Phase;
 use crate::connection::Info;
 
 impl Sender {
-    /// Sets what the handshake has agreed on. A segment takes at most half of the window (the kernel's
-    /// `tcp_bound_to_half_wnd`).
-    pub(crate) fn negotiate(&mut self, mss: u32, sack: bool, window: u64) {
+    /// Sets what the handshake has agreed on. A segment takes at most half of the window, but at least `least` bytes
+    /// (the kernel's `tcp_bound_to_half_wnd`).
+    pub(crate) fn negotiate(&mut self, mss: u32, least: u32, sack: bool, window: u64) {
         let half = if window > 536 { window / 2 } else { window };
         let mss = if half > 0 && u64::from(mss) > half {
-            half.max(36) as u32
+            half.max(u64::from(least)) as u32
         } else {
             mss
         };

@@ -153,6 +153,7 @@ pub(crate) struct Sender {
 /// Counters of the sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
+    /// Segments with data (`data_segs_out`).
     pub(crate) segments: u64,
     pub(crate) retransmissions: u64,
     pub(crate) timeouts: u64,

@@ -268,7 +268,7 @@ impl Sender {
             continues: false,
             leaves,
         });
-        self.counts.segments += 1;
+        self.counts.segments += u64::from(len > 0);
         if self.in_reduction() {
             self.prr.out += 1;
         }
@@ -367,17 +367,18 @@ impl Sender {
     fn repeat(&mut self, now: Instant, ordinal: u64) -> super::scoreboard::NewlySent {
         self.note_start_of_transmission();
         let sent = *self.board.get(ordinal);
+        let len = (sent.end - sent.seq) as u32 - u32::from(sent.fin);
         let leaves = self.departure(now);
         self.out.push_back(Outgoing {
             seq: sent.seq,
-            len: (sent.end - sent.seq) as u32 - u32::from(sent.fin),
+            len,
             fin: sent.fin,
             push: sent.push,
             again: true,
             continues: false,
             leaves,
         });
-        self.counts.segments += 1;
+        self.counts.segments += u64::from(len > 0);
         self.counts.retransmissions += 1;
         self.last_sent = now;
         let what = Span {
@@ -408,7 +409,6 @@ impl Sender {
             continues: false,
             leaves: self.departure(now),
         });
-        self.counts.segments += 1;
     }
 
     /// Marks the connection as limited by the application before a write that comes late, if nothing else
