@@ -111,3 +111,30 @@ fn the_echo_is_of_the_first_copy() {
     assert_eq!(acks[0].ack, alone::OTHER + 1 + 1_000);
     assert_eq!(acks[0].timestamps, Some((300, 800)));
 }
+
+/// A host in the middle tells of a window that it can offer again once it is two segments larger (RFC 9293
+/// §3.8.6.2.2: no small windows).
+#[test]
+fn a_window_grows_by_two_segments() {
+    let mut socket = alone::opened(alone::exact(), "reno", &alone::request());
+    socket.relay(0);
+    socket.on_segment(alone::at(100), &alone::data(0, 1_460));
+    let segment = u64::from(socket.info(alone::at(100)).receive_mss);
+    assert_eq!(segment, 1_460);
+    assert!(!socket.window_grows(), "all that there is was offered");
+    socket.freeze(true);
+    socket.acknowledge(alone::at(110));
+    assert_eq!(socket.offered_window(), 0);
+    socket.freeze(false);
+    for (room, grows) in [(0, false), (1, false), (2, true), (20, true)] {
+        socket.set_room((1 + room) * segment);
+        assert_eq!(socket.window_grows(), grows, "room for {room}");
+    }
+    socket.set_room(3 * segment);
+    socket.acknowledge(alone::at(120));
+    assert_eq!(socket.offered_window(), 2 * segment);
+    for (room, grows) in [(2, false), (3, false), (4, true)] {
+        socket.set_room((1 + room) * segment);
+        assert_eq!(socket.window_grows(), grows, "room for {room}, two offered");
+    }
+}

@@ -555,3 +555,27 @@ fn duplicates_are_reported_up_to_what_is_acknowledged() {
     let beyond = (next + MSS, next + 2 * MSS);
     assert_eq!(reported(next - MSS, beyond), Some(beyond));
 }
+
+/// Linux `tcp_clamp_window`: a buffer that waiting data outgrows is enlarged. That ends the quick ACKs, and is no reason
+/// for an ACK at once.
+#[test]
+fn an_outgrown_buffer_makes_no_acks() {
+    for (waiting, at_once) in [(3, true), (40, false)] {
+        let (mut receiver, mut next, now) = settled();
+        receiver.read(now, 0);
+        for _ in 0..waiting {
+            arrives_unread(&mut receiver, now, next, MSS, Flags::ACK);
+            next += MSS;
+        }
+        // Segments of a hundred bytes take eight times their memory.
+        for _ in 0..3 {
+            arrives_unread(&mut receiver, now, next, 100, Flags::ACK);
+            next += 100;
+        }
+        receiver.acknowledge();
+        receiver.expect_quick_acks(MAX_QUICK_ACKS);
+        let acked = arrives_unread(&mut receiver, now, next, 100, Flags::ACK);
+        assert_eq!(acked, at_once, "{waiting} segments wait");
+        assert_eq!(receiver.quick_acks > 0, at_once);
+    }
+}

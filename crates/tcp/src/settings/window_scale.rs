@@ -85,3 +85,30 @@ impl JsonSchema for WindowScale {
         ] })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde::de::IntoDeserializer;
+    use serde::de::value::{BoolDeserializer, Error, U64Deserializer};
+
+    use super::*;
+
+    /// RFC 7323 §2.3: the shift is at most 14.
+    #[test]
+    fn a_scale_is_a_switch_or_a_shift_up_to_14() {
+        let shift = |shift: u64| {
+            let number: U64Deserializer<Error> = shift.into_deserializer();
+            WindowScale::deserialize(number).map_err(|error| error.to_string())
+        };
+        assert_eq!(shift(0), Ok(WindowScale::Fixed(0)));
+        assert_eq!(shift(14), Ok(WindowScale::Fixed(14)));
+        for refused in [15, 256] {
+            let error = shift(refused).expect_err("a shift that RFC 7323 forbids");
+            assert!(error.contains("a shift from 0 to 14"), "{error}");
+        }
+        for (on, expected) in [(true, WindowScale::Automatic), (false, WindowScale::Off)] {
+            let switch: BoolDeserializer<Error> = on.into_deserializer();
+            assert_eq!(WindowScale::deserialize(switch), Ok(expected));
+        }
+    }
+}

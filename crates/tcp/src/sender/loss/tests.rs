@@ -10,7 +10,7 @@ use crate::config::TcpConfig;
 use crate::sender::AckInput;
 use crate::sender::Ending;
 use crate::sender::started::{ACK, FIRST, MSS};
-use cca::{Ack, BuiltCca, Congestion, CongestionControl, Lost, RateSample, Window};
+use cca::{Ack, AckSample, BuiltCca, Congestion, CongestionControl, Lost, RateSample, Window};
 
 const RTT: Duration = Duration::from_millis(50);
 
@@ -20,6 +20,8 @@ struct Seen {
     samples: Vec<RateSample>,
     /// Whether ACKs were probably delayed.
     delayed: Vec<bool>,
+    /// Segments that each ACK covers, and those delivered since its newest one was sent.
+    arrivals: Vec<(u32, u32)>,
 }
 
 /// Congestion control that records its calls and keeps a window of 20 segments.
@@ -29,6 +31,11 @@ struct Watcher(Arc<Mutex<Seen>>);
 impl CongestionControl for Watcher {
     fn ssthresh(&mut self, window: &mut Window) -> u32 {
         window.cwnd
+    }
+
+    fn pkts_acked(&mut self, _window: &mut Window, sample: &AckSample) {
+        let mut seen = self.0.lock().expect("one thread");
+        seen.arrivals.push((sample.acked, sample.in_flight));
     }
 
     fn on_lost(&mut self, _window: &mut Window, lost: &Lost) {
@@ -181,7 +188,8 @@ fn the_ack_of_a_single_short_segment_may_be_late() {
 }
 
 /// draft-cheng-iccrg-delivery-rate-estimation-02 §3.3: a sample counts what was delivered since the segment left, over
-/// the longer one of the times in which that was sent and delivered.
+/// the longer one of the times in which that was sent and delivered. Linux `tcp_clean_rtx_queue` gives the same count to
+/// `pkts_acked`, from which TCP-NV takes the rate.
 #[test]
 fn a_rate_sample_counts_deliveries_since_the_transmission() {
     let (mut sender, seen) = ten_out();
@@ -205,4 +213,5 @@ fn a_rate_sample_counts_deliveries_since_the_transmission() {
     assert_eq!(facts[0], (1, Some(4), 50));
     assert_eq!(facts[1], (1, Some(10), 60));
     assert_eq!(facts[2], (5, Some(8), 60));
+    assert_eq!(seen.arrivals, [(4, 4), (6, 10), (2, 8)]);
 }

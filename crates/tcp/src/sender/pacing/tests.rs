@@ -130,3 +130,20 @@ fn a_late_burst_is_made_up_for_by_half() {
     sender.congestion.window.paced = false;
     assert_eq!(after(&mut sender, 0), Duration::ZERO);
 }
+
+/// Linux `tcp_tso_autosize`: a burst has what the pacing rate sends in a millisecond, and more over a short path: the
+/// largest burst, halved for every 512 µs of the RTT.
+#[test]
+fn bursts_are_larger_over_short_paths() {
+    let burst = |micros: u64| {
+        let rtt = Duration::from_micros(micros);
+        let (mut sender, _) = started(TcpConfig::default(), rtt, 1 << 20);
+        sender.congestion.window.pacing_rate = Rate::from_mbps(40.0);
+        sender.burst_segments()
+    };
+    // 4 882 bytes are three segments, and 65 215 bytes 45.
+    assert_eq!(burst(400), 45);
+    assert_eq!(burst(600), (4_882 + 65_215 / 2) / 1_448);
+    assert_eq!(burst(1_100), (4_882 + 65_215 / 4) / 1_448);
+    assert_eq!(burst(50_000), 3);
+}
