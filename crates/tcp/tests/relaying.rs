@@ -86,6 +86,33 @@ fn a_sender_asks_for_what_the_far_end_has() {
     assert!(pair.sent.is_empty(), "there is nothing left to ask");
 }
 
+/// Kim 2016, section 5.5: a host in the middle tells what is new, once. The option is left to the next segment where one
+/// is full, since it counts as part of the segment (RFC 9293 §3.7.1).
+#[test]
+fn a_far_acknowledgement_leaves_once_in_a_segment_with_room() {
+    let mut pair = Pair::open(|server, client| {
+        server.tell_far_acks(KIND);
+        client.understand_far_acks(KIND);
+    });
+    let told = |pair: &mut Pair| -> Vec<_> {
+        let segments = pair.sent.drain(..).map(|(_, segment)| segment);
+        segments
+            .map(|segment| (segment.len, segment.far_ack.map(|option| option.number)))
+            .collect()
+    };
+    pair.client.write(pair.now, 100);
+    pair.run(Duration::from_millis(100));
+    assert_eq!(told(&mut pair), [(0, None)], "nothing is confirmed");
+    pair.server.confirm(100);
+    pair.server.write(pair.now, 3_000);
+    pair.run(Duration::ZERO);
+    let expected = [(1_448, None), (1_448, None), (104, Some(1_000 + 1 + 100))];
+    assert_eq!(told(&mut pair), expected);
+    pair.client.write(pair.now, 100);
+    pair.run(Duration::from_millis(100));
+    assert_eq!(told(&mut pair), [(0, None)], "nothing is new");
+}
+
 /// RFC 3522 §3.2: data that a host in the middle has already and keeps back brings no timestamp to be echoed, so that
 /// the sender can tell that its time-out was needless.
 #[test]
@@ -110,6 +137,30 @@ fn the_echo_is_of_the_first_copy() {
     let acks = alone::sent(&mut socket);
     assert_eq!(acks[0].ack, alone::OTHER + 1 + 1_000);
     assert_eq!(acks[0].timestamps, Some((300, 800)));
+}
+
+/// What a host in the middle keeps back has its memory already: the window counts from the number of the ACK, so that its
+/// right edge is that of an ACK of everything (RFC 9293 §3.8.6.2).
+#[test]
+fn the_window_counts_from_what_is_acknowledged() {
+    let asks = Segment {
+        window_scale: Some(7),
+        ..alone::request()
+    };
+    let mut socket = alone::opened(alone::exact(), "reno", &asks);
+    socket.relay(Connection::KEEPS_ALL);
+    for offset in [0, 1_280] {
+        socket.on_segment(alone::at(100), &alone::data(offset, 1_280));
+    }
+    alone::sent(&mut socket);
+    for (kept, confirmed) in [(2_560, 0), (1_280, 1_280), (0, 2_560)] {
+        socket.confirm(confirmed);
+        socket.acknowledge(alone::at(110));
+        let ack = alone::sent(&mut socket)[0];
+        assert_eq!(u64::from(ack.ack), u64::from(alone::OTHER) + 1 + confirmed);
+        let beyond = (u64::from(ack.window) << 7) - kept;
+        assert_eq!(beyond, socket.offered_window(), "{kept} kept back");
+    }
 }
 
 /// A host in the middle tells of a window that it can offer again once it is two segments larger (RFC 9293

@@ -234,6 +234,54 @@ fn a_closed_window_is_probed() {
     assert_eq!(socket.info(at(3_600)).probes, 0);
 }
 
+/// Returns a connection whose other end has offered no window yet.
+fn never_open() -> Connection {
+    let mut socket = closed(exact(), "reno");
+    socket.listen();
+    for (ms, opening) in [(0, request()), (20, ack(0))] {
+        let shut = Segment {
+            window: 0,
+            ..opening
+        };
+        socket.on_segment(at(ms), &shut);
+    }
+    sent(&mut socket);
+    socket
+}
+
+/// RFC 9293 §3.8.6.1: an end that has never offered a window gets probes only, until it offers one.
+#[test]
+fn a_window_that_was_never_open_is_probed() {
+    let mut socket = never_open();
+    assert_eq!(socket.write(at(100), 1_000), 1_000);
+    assert_eq!(pieces(&mut socket), [], "there is no window");
+    let probes = pass(&mut socket, at(900));
+    let seen: Vec<_> = probes
+        .iter()
+        .map(|(at, probe)| (at.since_start().as_millis(), probe.seq, probe.len))
+        .collect();
+    assert_eq!(seen, [(320, OWN, 0), (760, OWN, 0)]);
+    socket.on_segment(at(910), &ack(0));
+    assert_eq!(pieces(&mut socket), [(1_000, true)]);
+}
+
+/// RFC 9293 §3.8.6.2.1: a segment is divided where no window has ever had room for a whole one, one at a time.
+#[test]
+fn a_window_below_a_segment_is_filled() {
+    let mut socket = never_open();
+    socket.write(at(100), 2_500);
+    let offer = |bytes: u32| Segment {
+        window: 1_000,
+        ..ack(bytes)
+    };
+    for (ms, acked, expected) in [(110, 0, 1_000), (130, 1_000, 1_000), (150, 2_000, 500)] {
+        socket.on_segment(at(ms), &offer(acked));
+        let all = sent(&mut socket);
+        assert_eq!(all.len(), 1, "{acked}");
+        assert_eq!((all[0].seq, all[0].len), (OWN + 1 + acked, expected));
+    }
+}
+
 /// Linux `tcp_update_skb_after_send`: a connection is paced after ten segments with data. Probes of a closed window are
 /// none.
 #[test]

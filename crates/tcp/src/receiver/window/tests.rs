@@ -263,6 +263,18 @@ fn an_unscaled_window_is_whole_segments() {
     assert_eq!(w.left(1_000 + 1_448), 59 * 1_448);
 }
 
+/// RFC 9293 §3.8.6.2.2: a buffer that is smaller than a segment is offered again when more than half of it is free.
+#[test]
+fn a_window_below_a_segment_opens_by_half() {
+    let mut w = fresh(1_448, 0, Some(1_000));
+    w.measure_segment(1_448, false);
+    w.close(1_000);
+    for (free, offered) in [(500, 0), (501, 501), (900, 900), (1_000, 1_000)] {
+        w.threshold = free;
+        assert_eq!(w.offer(0), offered, "{free}");
+    }
+}
+
 /// RFC 9293 §3.8.6.2: the right edge does not move back.
 #[test]
 fn the_right_edge_stays() {
