@@ -169,3 +169,21 @@ fn a_delivery_from_before_the_repetition_of_the_head_restarts_the_timer() {
     assert!(sender.deadline() >= before + Duration::from_millis(24));
     assert!(sender.deadline() >= later + sender.rto());
 }
+
+/// RFC 2018 §5: the segments that the blocks of an ACK cover have arrived, and no others, whichever blocks earlier ACKs
+/// had.
+#[test]
+fn only_reported_segments_have_arrived() {
+    let (mut sender, now) = ten_out();
+    for (blocks, arrived) in [
+        (&[(2, 3)][..], &[2][..]),
+        (&[(6, 7), (2, 3)], &[2, 6]),
+        (&[(4, 5), (6, 7), (2, 3)], &[2, 4, 6]),
+        (&[(3, 8), (2, 3)], &[2, 3, 4, 5, 6, 7]),
+    ] {
+        ack(&mut sender, now, 0, blocks, None);
+        let sacked = |ordinal: &u64| sender.board.get(*ordinal).sacked;
+        let found: Vec<u64> = (0..10).filter(sacked).collect();
+        assert_eq!(found, arrived, "{blocks:?}");
+    }
+}
