@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 from celltcp.plots.papers.panel import Panel, axis_of, heading, legend_above
@@ -21,6 +22,9 @@ _LINES = (
     *(("#000000", "o"), ("#0072B2", "s"), ("#009E73", "^")),
     *(("#D55E00", "D"), ("#E69F00", "v"), ("#CC79A7", "P")),
 )
+
+#: Most letters of a line of a title.
+_LETTERS = 34
 
 
 def gain_panels(found: Outcome) -> list[Panel]:
@@ -58,17 +62,18 @@ def _draw(name: str, grid: Grid, key: tuple[str, ...], rows: Sequence[Row], axes
             if (theirs := mine[place].theirs.value) is not None:
                 star: dict[str, Any] = {"ms": 13, "mfc": "none", "mec": shade, "ls": "none"}
                 axes.plot(place, theirs, "*", label=f"published: {theirs:g} %", **star)
-    said = [row.theirs.claim for row in rows if row.theirs.claim and row.theirs.claim.sign == "range"]
-    if said:
-        label = f"published: {said[0].low:g} to {said[0].high:g} %"
-        axes.axhspan(said[0].low, said[0].high, color="#999999", alpha=0.2, lw=0, label=label)
+    ranges = [row.theirs.claim for row in rows if row.theirs.claim and row.theirs.claim.sign == "range"]
+    if ranges:
+        label = f"published: {ranges[0].low:g} to {ranges[0].high:g} %"
+        axes.axhspan(ranges[0].low, ranges[0].high, color="#999999", alpha=0.2, lw=0, label=label)
     axes.axhline(0, color="#777777", lw=0.6)
     axes.set_xticks(range(len(across)), across)
     axes.set_xlim(-0.3, len(across) - 0.7)
     axes.set_xlabel({"size": "file size", "loss": "loss towards the phone"}.get(grid.across, ""))
     axes.set_ylabel(axis_of(rows[0]))
     words = [_named(axis, value) for axis, value in zip(grid.panels, key[1:], strict=True)]
-    axes.set_title(heading(name, key[0], "; ".join(words)), fontsize=9)
+    said = textwrap.fill("; ".join(words), _LETTERS)
+    axes.set_title(heading(name, key[0], said), fontsize=9)
     legend_above(axes)
 
 
