@@ -67,6 +67,13 @@ def test_each_baseline_has_its_regret_and_the_lead_of_the_policy() -> None:
     assert rows.loc["best constant", "regret_ci95"] == pytest.approx(34.0, abs=0.01)
 
 
+def test_a_scenario_in_which_no_choice_meets_the_requirement_is_left_out() -> None:
+    nowhere = made_up([0.0, 0.0], 1, [0.0, 0.0], [0.0, 0.0]).assign(scenario="s/c-1")
+    some = runs_with([1.0, 1.0, 0.9, 1.0, 0.8])
+    with_it = baselines_of(pd.concat([some, nowhere], ignore_index=True))
+    pd.testing.assert_frame_equal(with_it, baselines_of(some))
+
+
 def test_the_cause_of_a_regret_is_a_choice_its_time_or_the_changes() -> None:
     runs = runs_with([0.5, 0.8, 0.7, 1.0, 1.0])
     decisions = decisions_with(

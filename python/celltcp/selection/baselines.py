@@ -51,7 +51,8 @@ def regrets_of(runs: pd.DataFrame, requirement: str) -> Regrets:
     for scenario, here in runs.groupby("scenario", sort=False):
         fixed = series(here[here["policy"] == ""], requirement)
         mine = here[(here["policy"] != "") & (here["requirement"] == requirement)]
-        if mine.empty:
+        # Where no CCA meets a bounded requirement, there is nothing to compare with.
+        if mine.empty or not estimate(fixed[best_of(fixed)]).mean:
             continue
         policies = series(mine.assign(label=mine["policy"]), requirement)
         best = fixed[best_of(fixed)]
