@@ -189,3 +189,17 @@ fn a_window_grows_by_two_segments() {
         assert_eq!(socket.window_grows(), grows, "room for {room}, two offered");
     }
 }
+
+/// Kim 2016, section 5.5: only an end that is told of the far end waits for it. What a host in the middle sends itself has
+/// arrived with its ACK.
+#[test]
+fn data_of_a_host_in_the_middle_arrives_with_its_acks() {
+    let mut pair = Pair::open(|server, client| {
+        server.understand_far_acks(KIND);
+        client.tell_far_acks(KIND);
+    });
+    pair.client.write(pair.now, 3_000);
+    pair.run(Duration::from_millis(100));
+    let client = &pair.client;
+    assert_eq!((client.acknowledged(), client.delivered()), (3_000, 3_000));
+}

@@ -4,7 +4,7 @@ mod alone;
 
 use alone::{OWN, ack, at, exact, opened, pass, request, sent};
 use cca::CaState;
-use tcp::{Connection, SackBlocks, Segment};
+use tcp::{Connection, SackBlocks, Segment, State};
 use units::Instant;
 
 const MSS: u32 = 1_460;
@@ -208,4 +208,43 @@ fn a_duplicate_is_a_disorder_while_a_probe_is_out() {
     assert_eq!(socket.view().ca_state, CaState::Disorder);
     socket.on_segment(at(162), &ack(10 * MSS));
     assert_eq!(socket.view().ca_state, CaState::Open);
+}
+
+/// RFC 8985 §7.4.2: the report that the probe came twice may be in the ACK that covers the probe. Then the probe is
+/// settled, and later ACKs reduce nothing.
+#[test]
+fn a_report_in_the_ack_of_the_probe_settles_it() {
+    let mut socket = sending(10);
+    assert_eq!(record(&pass(&mut socket, at(150))), [(142, 9)]);
+    socket.on_segment(at(162), &sacked(10, 9, 10));
+    let before = socket.view();
+    socket.write(at(170), u64::from(2 * MSS));
+    assert_eq!(numbers(&sent(&mut socket)), [10, 11]);
+    socket.on_segment(at(190), &ack(12 * MSS));
+    let after = socket.view();
+    assert_eq!(
+        (after.ssthresh, after.ca_state),
+        (before.ssthresh, CaState::Open)
+    );
+    assert!(
+        after.cwnd >= before.cwnd,
+        "{} < {}",
+        after.cwnd,
+        before.cwnd
+    );
+}
+
+/// Linux `tcp_write_timeout` with `tcp_retries2` of 15: a silent other end is given up at the first time-out that ends
+/// 924.6 s after the first one, the time of 15 time-outs from 200 ms on that double up to 120 s.
+#[test]
+fn a_silent_other_end_is_given_up() {
+    let mut socket = sending(10);
+    let all = record(&pass(&mut socket, at(945_100)));
+    // Time-outs of 220 ms double ten times, and then take 120 s each.
+    assert_eq!(all[1..3], [(362, 0), (802, 0)]);
+    assert_eq!(all.last(), Some(&(825_202, 0)));
+    assert_eq!(socket.state(), State::Established);
+    let later = pass(&mut socket, at(2_000_000));
+    assert!(later.is_empty(), "{later:?}");
+    assert_eq!(socket.state(), State::Closed);
 }
