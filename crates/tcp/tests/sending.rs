@@ -3,7 +3,7 @@
 mod alone;
 
 use alone::{OWN, ack, at, closed, exact, opened, pass, request, sent};
-use tcp::{Connection, Ending, Flags, Segment, Tcp, TcpConfig, Tso};
+use tcp::{Connection, Ending, Flags, Segment, State, Tcp, TcpConfig, Tso};
 
 const MSS: u32 = 1_460;
 
@@ -232,6 +232,39 @@ fn a_closed_window_is_probed() {
     socket.on_segment(at(3_600), &ack(1_000));
     assert_eq!(pieces(&mut socket), [(500, true)]);
     assert_eq!(socket.info(at(3_600)).probes, 0);
+}
+
+/// Linux `tcp_probe_timer` with `tcp_retries2` of 15: an end that answers no probe of its closed window is given up at the
+/// sixteenth. Answers let the connection last.
+#[test]
+fn a_silent_end_with_a_closed_window_is_given_up() {
+    let shut = Segment {
+        window: 0,
+        ..ack(1_000)
+    };
+    for answers in [false, true] {
+        let mut socket = open();
+        socket.write(at(100), 1_000);
+        sent(&mut socket);
+        socket.on_segment(at(120), &shut);
+        socket.write(at(130), 500);
+        let mut probes = 0;
+        while probes < 20 && socket.deadline() < at(4_000_000) {
+            let now = socket.deadline();
+            socket.on_deadline(now);
+            let sent = sent(&mut socket).len();
+            probes += sent;
+            if answers && sent > 0 {
+                socket.on_segment(now, &shut);
+            }
+        }
+        let expected = if answers {
+            (20, State::Established)
+        } else {
+            (15, State::Closed)
+        };
+        assert_eq!((probes, socket.state()), expected);
+    }
 }
 
 /// Returns a connection whose other end has offered no window yet.

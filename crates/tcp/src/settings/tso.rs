@@ -79,3 +79,30 @@ impl JsonSchema for Tso {
         ] })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde::de::IntoDeserializer;
+    use serde::de::value::{Error, StrDeserializer, U64Deserializer};
+
+    use super::*;
+
+    #[test]
+    fn a_burst_is_that_of_linux_or_a_number_of_segments() {
+        let number = |segments: u64| {
+            let number: U64Deserializer<Error> = segments.into_deserializer();
+            Tso::deserialize(number).map_err(|error| error.to_string())
+        };
+        let word: StrDeserializer<Error> = "linux".into_deserializer();
+        assert_eq!(Tso::deserialize(word), Ok(Tso::Linux));
+        assert_eq!(number(1), Ok(Tso::Segments(1)));
+        assert_eq!(number(44), Ok(Tso::Segments(44)));
+        for refused in [0, 45] {
+            let error = number(refused).expect_err("more than a burst can hold, or nothing");
+            assert!(
+                error.contains("a number of segments from 1 to 44"),
+                "{error}"
+            );
+        }
+    }
+}
