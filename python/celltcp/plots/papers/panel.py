@@ -167,10 +167,15 @@ def axis_of(row: Row) -> str:
 
 def legend_above(axes: Axes) -> None:
     """Adds a legend of two columns above the lines, with the room that it takes."""
-    rows = -(-len(axes.get_legend_handles_labels()[1]) // 2)
+    add_room(axes, len(axes.get_legend_handles_labels()[1]), columns=2)
+    axes.legend(fontsize="x-small", loc="upper left", ncols=2, borderpad=0.2, columnspacing=1.0)
+
+
+def add_room(axes: Axes, entries: int, columns: int) -> None:
+    """Adds the room above the lines that a legend of so many entries takes."""
+    rows = -(-entries // columns)
     low, high = axes.get_ylim()
     axes.set_ylim(top=high + _ROW * rows * (high - low))
-    axes.legend(fontsize="x-small", loc="upper left", ncols=2, borderpad=0.2, columnspacing=1.0)
 
 
 def by_scenario(found: Outcome) -> list[tuple[str, str, list[Row]]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from celltcp.papers.quantities.splits import SEGMENT_KB, legs_of, without_middlebox
-from celltcp.plots.papers.panel import Panel, heading
+from celltcp.plots.papers.panel import Panel, add_room, heading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -137,8 +137,8 @@ def _explain(axes: Axes, *, every_line: bool) -> None:
     if not told:
         return
     columns = 2 if every_line else len(told)
-    # The legend is above the lines.
-    axes.set_ylim(top=(1.05 + 0.12 * -(-len(told) // columns)) * axes.get_ylim()[1])
+    axes.set_ylim(top=1.05 * axes.get_ylim()[1])
+    add_room(axes, len(told), columns)
     axes.legend(
         *zip(*told, strict=True),
         fontsize="x-small",
