@@ -44,11 +44,11 @@ def read_scenario(
 
 def _shortened(scenario: Scenario) -> Scenario:
     """Returns the scenario with the files of the library named from its folder."""
-    named = [(field, Path(name)) for field, name in _named_in(scenario.to_toml())]
-    short = {field: name.relative_to(LIBRARY) for field, name in named if name.is_relative_to(LIBRARY)}
-    if not short:
-        return scenario
     _, (text, directory, texts) = scenario.__reduce__()
+    if not any(file.is_relative_to(LIBRARY) for file in texts):
+        return scenario
+    named = [(field, Path(name)) for field, name in _named_in(text)]
+    short = {field: name.relative_to(LIBRARY) for field, name in named if name.is_relative_to(LIBRARY)}
     # The folder is a whole path, as the files of "." would have other paths after pickling.
     folder = Path.cwd() / directory
     known: dict[str | Path, str] = {folder / file: content for file, content in texts.items()}
