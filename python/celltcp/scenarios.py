@@ -45,9 +45,7 @@ def variants_of(folder: str) -> dict[str, dict[str, Any]]:
 
 def all_variants(name: str) -> list[str]:
     """Returns the names of all variants of a built-in scenario; those of several axes are combined."""
-    axes: dict[str, list[str]] = {}
-    for variant, entry in variants_of(name.rpartition("/")[0]).items():
-        axes.setdefault(entry.get("axis", ""), []).append(variant)
+    axes = _axes(variants_of(name.rpartition("/")[0]))
     return [f"{name}@{'+'.join(each)}" for each in itertools.product(*axes.values()) if each]
 
 
@@ -123,18 +121,23 @@ def _of_variant(name: str, variant: str) -> list[str]:
     """Returns the overrides of a variant, which tell its name where it differs from the default."""
     known = variants_of(name.rpartition("/")[0])
     parts = variant.split("+")
-    axes = [known[part].get("axis") for part in parts if part in known]
-    if len(set(axes)) < len(parts) or (None in axes and len(parts) > 1):
+    axes = _axes(known)
+    chosen = [axis for axis, variants in axes.items() if not set(variants).isdisjoint(parts)]
+    if len(chosen) < len(parts):
         allowed = ", ".join(f"{name}@{each}" for each in known) or f"{name} without a variant"
-        if any("axis" in each for each in known.values()):
-            allowed += f", and one each of {', '.join(_axes(known))} joined by +"
+        if len(axes) > 1:
+            allowed += f", and one each of {', '.join(axes)} joined by +"
         raise CelltcpError(f"scenario {f'{name}@{variant}'!r}: allowed: {allowed}")
     changes = [change for part in parts for change in known[part]["set"]]
     return [*changes, f"name={name}@{variant}"] if changes else []
 
 
-def _axes(known: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    return list(dict.fromkeys(str(each["axis"]) for each in known.values() if "axis" in each))
+def _axes(known: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
+    """Returns the variants of each axis; those without one are alternatives of a single axis."""
+    axes: dict[str, list[str]] = {}
+    for variant, entry in known.items():
+        axes.setdefault(entry.get("axis", ""), []).append(variant)
+    return axes
 
 
 def is_trace(name: str) -> bool:
