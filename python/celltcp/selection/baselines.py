@@ -51,11 +51,13 @@ def regrets_of(runs: pd.DataFrame, requirement: str) -> Regrets:
     for scenario, here in runs.groupby("scenario", sort=False):
         fixed = series(here[here["policy"] == ""], requirement)
         mine = here[(here["policy"] != "") & (here["requirement"] == requirement)]
+        if mine.empty:
+            continue
+        best = fixed[best_of(fixed)]
         # Where no CCA meets a bounded requirement, there is nothing to compare with.
-        if mine.empty or not estimate(fixed[best_of(fixed)]).mean:
+        if not estimate(best).mean:
             continue
         policies = series(mine.assign(label=mine["policy"]), requirement)
-        best = fixed[best_of(fixed)]
         kinds = (fixed, policies, {"oracle": oracle_of(fixed)})
         for frame, values in zip(frames, kinds, strict=True):
             # Adding zero turns -0.0 into 0.0.
