@@ -64,17 +64,17 @@ pub(crate) fn set_up(job: &GuestJob) -> io::Result<Vec<Host>> {
         let device = format!("path{number}");
         let index = if_nametoindex(device.as_str())?;
         unshare(CloneFlags::CLONE_NEWNET)?;
-        let mut host = Host {
-            namespace: own_namespace()?,
-            index: 0,
+        let namespace = own_namespace()?;
+        links.move_link(index, &namespace)?;
+        let host = Host {
+            namespace,
+            index: if_nametoindex(device.as_str())?,
             address: addressing::address(number),
         };
-        links.move_link(index, &host.namespace)?;
         for (name, value) in &settings.sysctls {
             set_sysctl(name, value, &first, &host)?;
         }
         let own = Netlink::open()?;
-        host.index = if_nametoindex(device.as_str())?;
         own.bring_up(host.index, settings.mtu, settings.burst)?;
         own.add_address(host.index, host.address)?;
         let metrics = route_metrics(settings, settings.initial_window);

@@ -38,7 +38,7 @@ fn entry(choice: &CcaChoice) -> &'static Cca {
 /// # Errors
 /// As [`check`].
 pub(crate) fn ends(
-    config: &TcpConfig,
+    config: TcpConfig,
     choice: &CcaChoice,
     seed: u64,
     connection: u32,
@@ -62,8 +62,9 @@ pub(crate) fn ends(
         card: NetworkCard::Immediate,
         ..config.clone()
     };
-    let mut server = end(sending, 0, config.clone());
-    if let Some(kind) = config.far_ack_kind {
+    let far_ack_kind = config.far_ack_kind;
+    let mut server = end(sending, 0, config);
+    if let Some(kind) = far_ack_kind {
         server.understand_far_acks(kind);
     }
     Ok((server, end(receiving, 1, receiver)))

@@ -333,12 +333,11 @@ impl Simulation {
         } else {
             NetworkCard::Immediate
         };
-        let wanted = selected
-            .as_ref()
-            .and_then(|decision| decision.initial_window);
-        let initial_window = &mut config.settings.initial_window;
-        *initial_window = wanted.map_or(*initial_window, |more| more.max(*initial_window));
-        let ends = settings::ends(&config, choice, self.seed, connection);
+        if let Some(wanted) = selected.as_ref().and_then(|chosen| chosen.initial_window) {
+            let initial_window = &mut config.settings.initial_window;
+            *initial_window = wanted.max(*initial_window);
+        }
+        let ends = settings::ends(config, choice, self.seed, connection);
         let Ok((mut server, mut client)) = ends else {
             unreachable!("the congestion control of every flow was looked up at the start");
         };

@@ -139,7 +139,7 @@ fn the_echo_is_of_the_first_copy() {
     assert_eq!(acks[0].timestamps, Some((300, 800)));
 }
 
-/// What a host in the middle keeps back has its memory already: the window counts from the number of the ACK, so that its
+/// The window of a host in the middle counts from the number of the ACK, as what it keeps back has its memory already: the
 /// right edge is that of an ACK of everything (RFC 9293 §3.8.6.2).
 #[test]
 fn the_window_counts_from_what_is_acknowledged() {

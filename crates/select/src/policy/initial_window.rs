@@ -77,10 +77,10 @@ impl InitialWindow {
 
 /// Returns the largest window that suits a destination, segments.
 fn limit(known: &Remembered) -> f64 {
-    let path = known.max_rate_mbps * known.min_rtt_ms * 1e3 / SEGMENT_BITS;
     if known.retransmitted > LOSSY {
         return f64::from(USUAL);
     }
+    let path = known.max_rate_mbps * known.min_rtt_ms * 1e3 / SEGMENT_BITS;
     let limits = [2.0 * path, known.buffer_segments];
     let told = limits.into_iter().filter(|limit| *limit > 0.0);
     told.fold(f64::INFINITY, f64::min)
