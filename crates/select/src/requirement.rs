@@ -169,8 +169,8 @@ impl core::fmt::Display for Requirement {
                 write!(f, "{alpha}/{beta}/{gamma}")
             }
             Self::Completion => f.write_str("fct"),
-            Self::Within(bound) => write!(f, "goodput@{}ms", bound.as_secs_f64() * 1e3),
-            Self::Above(floor) => write!(f, "delay@{}Mbps", floor.as_mbps()),
+            Self::Within(bound) => write!(f, "goodput@{}ms", bound.as_nanos() as f64 / 1e6),
+            Self::Above(floor) => write!(f, "delay@{}Mbps", floor.bits_per_second() as f64 / 1e6),
             Self::Power => f.write_str("power"),
         }
     }
@@ -221,6 +221,14 @@ mod tests {
         let spelt = |text: &str| text.parse::<Requirement>().map(|each| each.to_string());
         assert_eq!(spelt("goodput@0.1s").as_deref(), Ok("goodput@100ms"));
         assert_eq!(spelt("delay@500kbps").as_deref(), Ok("delay@0.5Mbps"));
+        for tenth in 1..=20_000 {
+            let bounds = [("goodput", "ms"), ("delay", "Mbps")];
+            for text in
+                bounds.map(|(name, unit)| format!("{name}@{}{unit}", f64::from(tenth) / 10.0))
+            {
+                assert_eq!(spelt(&text), Ok(text));
+            }
+        }
         for wrong in [
             "fast",
             "1/2",
