@@ -233,7 +233,7 @@ def test_agents_play_the_same_episodes() -> None:
 
 def test_the_command_shows_spaces_and_rewards(celltcp) -> None:
     shown = celltcp("select", "env", "--cca", "cubic,bbr")
-    assert "Box(50,)" in shown.stdout
+    assert "Box(64,)" in shown.stdout
     assert "base_rtt" in shown.stdout
     played = celltcp(
         *("select", "env", "--scenarios", "steady-5-18", "--duration", "3s", "--episodes", "2")

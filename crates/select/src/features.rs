@@ -47,7 +47,7 @@ fn with_base(view: &View, value: f64) -> Option<Estimate<f64>> {
 }
 
 /// All features, in the order of [`Features`].
-pub static FEATURES: [Feature; 24] = [
+pub static FEATURES: [Feature; 31] = [
     Feature {
         name: "age",
         meaning: "time since the first sample, s",
@@ -87,6 +87,16 @@ pub static FEATURES: [Feature; 24] = [
         name: "queue",
         meaning: "what waits at the bottleneck, segments; unknown before the first sample",
         of: |view| with_base(view, view.queue.value),
+    },
+    Feature {
+        name: "low_queue",
+        meaning: "lowest smoothed RTT of the last 2 s over lowest RTT, less 1; unknown before the first sample",
+        of: |view| with_base(view, view.above_base(view.lately_lowest)),
+    },
+    Feature {
+        name: "high_queue",
+        meaning: "highest smoothed RTT of the last 2 s over lowest RTT, less 1; unknown before the first sample",
+        of: |view| with_base(view, view.above_base(view.lately_highest)),
     },
     Feature {
         name: "jitter",
@@ -181,6 +191,39 @@ pub static FEATURES: [Feature; 24] = [
             view.flow_size
                 .and_then(|bytes| measured(bytes as f64 / 1e6))
         },
+    },
+    Feature {
+        name: "base_over_bound",
+        meaning: "lowest RTT over the bound of goodput@; unknown for other requirements",
+        of: |view| with_base(view, view.over_bound(view.base_rtt.value)?),
+    },
+    Feature {
+        name: "high_over_bound",
+        meaning: "highest smoothed RTT of the last 2 s over the bound of goodput@; unknown for other requirements",
+        of: |view| with_base(view, view.over_bound(view.lately_highest)?),
+    },
+    Feature {
+        name: "full_over_bound",
+        meaning: "RTT behind the longest queue at which segments were lost, over the bound of goodput@; unknown while \
+                  that queue is",
+        of: |view| {
+            let confidence = view.loss_queue.confidence.min(view.capacity.confidence);
+            let times = 1.0 + view.loss_queue.value / view.bdp().max(1.0);
+            estimated(view.over_bound(view.base_rtt.value)? * times, confidence)
+        },
+    },
+    Feature {
+        name: "capacity_over_floor",
+        meaning: "capacity over the rate of delay@; unknown while the capacity is, and for other requirements",
+        of: |view| {
+            let capacity = view.capacity;
+            estimated(view.over_floor(capacity.value)?, capacity.confidence)
+        },
+    },
+    Feature {
+        name: "rate_over_floor",
+        meaning: "delivery rate over the rate of delay@; unknown before the first sample, and for other requirements",
+        of: |view| with_base(view, view.over_floor(view.rate)?),
     },
 ];
 

@@ -23,6 +23,8 @@ pub(crate) struct Measure {
     c: f64,
     /// Lowest RTT, s.
     base: f64,
+    /// Delivery rate while the RTT was within the bound of `goodput@`, bit/s; 0 for another requirement.
+    within: f64,
     /// Number of samples at which a queue showed the capacity, and the sum of these capacities, bit/s.
     seen: f64,
     capacity: f64,
@@ -31,9 +33,12 @@ pub(crate) struct Measure {
 impl Measure {
     fn of(view: &View) -> Self {
         let seen = f64::from(u8::from(view.capacity.confidence > SEEN));
+        let rate = view.rate.bits_per_second() as f64;
+        let within = view.over_bound(view.srtt).is_some_and(|share| share <= 1.0);
         Self {
             samples: 1.0,
-            rate: view.rate.bits_per_second() as f64,
+            rate,
+            within: f64::from(u8::from(within)) * rate,
             b: 1.0 / (1.0 + view.queue_ratio()),
             c: 1.0 - view.retransmitted,
             base: view.base_rtt.value.as_secs_f64(),
@@ -53,6 +58,7 @@ impl Measure {
         self.b += other.b;
         self.c += other.c;
         self.base += other.base;
+        self.within += other.within;
         self.seen += other.seen;
         self.capacity += other.capacity;
     }
@@ -70,6 +76,11 @@ impl Measure {
     /// Returns the mean of the lowest RTT, s.
     fn base_rtt(&self) -> f64 {
         self.base / self.samples.max(1.0)
+    }
+
+    /// Returns the mean of the rate within the bound of `goodput@`, bit/s.
+    fn rate_within(&self) -> f64 {
+        self.within / self.samples.max(1.0)
     }
 
     /// Returns the mean capacity, bit/s, if a queue showed it in most samples.
@@ -124,6 +135,15 @@ pub(crate) fn loss(requirement: Requirement, before: &Measure, after: &Measure) 
         (Some(before), Some(after)) if after < before => after / before,
         _ => 1.0,
     };
+    // A mean RTT says nothing about how often the RTT was within a bound.
+    if let Requirement::Within(_) = requirement {
+        let then = before.rate_within() * left;
+        return if then > 0.0 {
+            1.0 - after.rate_within() / then
+        } else {
+            0.0
+        };
+    }
     let (before_base, after_base) = (before.base_rtt(), after.base_rtt());
     let [rate, b, c] = before.means();
     let before = [rate * left, b * left, c];
@@ -216,6 +236,31 @@ mod tests {
         assert_eq!(lost(delay, &before, &measure(8.0, (8.0, 1.0), 200)), 0.0);
         assert!(lost(delay, &before, &measure(8.0, (8.0, 1.0), 400)) > 0.2);
         assert!(lost(delay, &before, &measure(8.0, (8.0, 1.0), 100)) < 0.0);
+    }
+
+    /// Half of the time an RTT of 20 ms and half of it one of 200 ms is within 100 ms half of the time, and not on average.
+    #[test]
+    fn only_the_rate_within_the_bound_counts() {
+        let bounded = |rtts_ms: [u64; 2]| {
+            let requirement = Requirement::Within(Duration::from_millis(100));
+            let mut sum = Measure::default();
+            for rtt_ms in rtts_ms {
+                sum.observe(&View {
+                    rate: Rate::from_mbps(8.0),
+                    srtt: Duration::from_millis(rtt_ms),
+                    requirement,
+                    ..View::default()
+                });
+            }
+            (requirement, sum)
+        };
+        let (requirement, within) = bounded([20, 90]);
+        let (_, half) = bounded([20, 200]);
+        let (_, beyond) = bounded([150, 200]);
+        assert_eq!(lost(requirement, &within, &half), 0.5);
+        assert_eq!(lost(requirement, &half, &beyond), 1.0);
+        assert!(lost(requirement, &half, &within) < 0.0);
+        assert_eq!(lost(requirement, &beyond, &beyond), 0.0, "nothing to lose");
     }
 
     #[test]

@@ -127,6 +127,7 @@ impl Selector {
     pub fn new(policy: Arc<Policy>, auto: Auto, start: &Start<'_>) -> (Self, Decision) {
         let mut watch = Watch::new();
         watch.expect(auto.flow_size);
+        watch.want(auto.requirement);
         if let Some(hints) = start.hints {
             watch.hint(hints);
         }

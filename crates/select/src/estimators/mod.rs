@@ -4,6 +4,7 @@ mod bins;
 mod buffer;
 mod capacity;
 mod competition;
+mod extremes;
 mod jitter;
 mod line;
 mod outage;
@@ -16,10 +17,12 @@ use cca::SenderView;
 use units::{Bytes, Duration, Instant, Rate};
 
 use crate::estimate::{Estimate, Latency, Movement, Phase, Speed};
+use crate::requirement::Requirement;
 use crate::sample::{Hints, Sample};
 use bins::Bins;
 use capacity::CapacityEstimator;
 use competition::{CompetitionEstimator, SHARED};
+use extremes::Extremes;
 use jitter::JitterEstimator;
 use outage::OutageDetector;
 use queue::QueueEstimator;
@@ -79,6 +82,10 @@ pub struct View {
     pub rate: Rate,
     /// Smoothed RTT; zero before the first sample.
     pub srtt: Duration,
+    /// Lowest smoothed RTT of the last two seconds; zero before the first sample.
+    pub lately_lowest: Duration,
+    /// Highest smoothed RTT of the last two seconds; zero before the first sample.
+    pub lately_highest: Duration,
     /// Share of segments retransmitted lately.
     pub retransmitted: f64,
     /// Whether the window grows as in slow start.
@@ -93,15 +100,38 @@ pub struct View {
     pub hints: Hints,
     /// Bytes that the application will send, if it knows.
     pub flow_size: Option<u64>,
+    /// Measure that the application wants to maximise.
+    pub requirement: Requirement,
 }
 
 impl View {
     /// Returns smoothed RTT over lowest RTT, less 1.
     pub fn queue_ratio(&self) -> f64 {
+        self.above_base(self.srtt)
+    }
+
+    /// Returns an RTT over the lowest RTT, less 1; 0 before the first sample.
+    pub(crate) fn above_base(&self, rtt: Duration) -> f64 {
         if self.base_rtt.value.is_zero() {
             return 0.0;
         }
-        (self.srtt.as_secs_f64() / self.base_rtt.value.as_secs_f64() - 1.0).max(0.0)
+        (rtt.as_secs_f64() / self.base_rtt.value.as_secs_f64() - 1.0).max(0.0)
+    }
+
+    /// Returns an RTT over the bound of `goodput@`; `None` for another requirement.
+    pub(crate) fn over_bound(&self, rtt: Duration) -> Option<f64> {
+        match self.requirement {
+            Requirement::Within(bound) => Some(rtt.as_secs_f64() / bound.as_secs_f64()),
+            _ => None,
+        }
+    }
+
+    /// Returns a rate over that of `delay@`; `None` for another requirement.
+    pub(crate) fn over_floor(&self, rate: Rate) -> Option<f64> {
+        match self.requirement {
+            Requirement::Above(floor) => Some(rate.as_mbps() / floor.as_mbps()),
+            _ => None,
+        }
     }
 
     /// Returns delivery rate over capacity, from 0 to 1.
@@ -155,6 +185,7 @@ pub struct Watch {
     queue: QueueEstimator,
     window: WindowEstimator,
     jitter: JitterEstimator,
+    extremes: Extremes,
     competition: CompetitionEstimator,
     /// RTT that the handshake has shown.
     handshake: Option<Duration>,
@@ -181,6 +212,7 @@ impl Watch {
             queue: QueueEstimator::new(),
             window: WindowEstimator::default(),
             jitter: JitterEstimator::default(),
+            extremes: Extremes::default(),
             competition: CompetitionEstimator::default(),
             handshake: None,
             rounds: Rounds::default(),
@@ -212,6 +244,11 @@ impl Watch {
         self.view.flow_size = flow_size;
     }
 
+    /// Sets the measure that the application wants to maximise, whose bounds some features look at.
+    pub fn want(&mut self, requirement: Requirement) {
+        self.view.requirement = requirement;
+    }
+
     /// Takes the state of the sender at `now`, and the hints of the radio if it gives any.
     pub fn observe(&mut self, now: Instant, sender: &SenderView, hints: Option<Hints>) {
         if let Some(hints) = hints {
@@ -234,6 +271,7 @@ impl Watch {
         let outage = self.outage.lasts();
         self.interrupted |= outage;
         self.jitter.observe(sample.srtt);
+        self.extremes.observe(sample.at, sample.srtt);
         let jitter = self.jitter.jitter().as_secs_f64();
         let noise = (jitter, self.view.variability.value);
         self.queue.observe(&sample, rate, floor, noise, outage);
@@ -272,6 +310,8 @@ impl Watch {
         view.age = age;
         view.mss = sample.sender.mss;
         view.srtt = sample.srtt;
+        view.lately_lowest = self.extremes.lowest();
+        view.lately_highest = self.extremes.highest();
         view.rounds = self.rounds.count();
         view.outage = self.outage.lasts();
         view.slow_start = sample.sender.slow_start;

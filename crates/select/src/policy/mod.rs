@@ -278,13 +278,12 @@ impl Policy {
 
     /// Returns whether the policy covers the requirement, or the named one that is nearest to it.
     pub(crate) fn answers(&self, requirement: Requirement) -> bool {
-        let named = requirement.nearest_named().to_string();
         match &self.method {
             // These methods choose the same CCA for every requirement.
             Method::Fixed(_) | Method::Cost(_) => true,
             Method::Table(table) => table.answers(),
             Method::Rules(rules) => rules.answers(requirement),
-            Method::Tree(trees) => trees.answers(&named),
+            Method::Tree(trees) => trees.answers(requirement),
         }
     }
 

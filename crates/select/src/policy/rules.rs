@@ -89,27 +89,25 @@ pub(super) fn check_feature(field: String, name: &str) -> Result<usize, Wrong> {
     })
 }
 
-/// Requirements that rules may name.
-const OF_RULES: [&str; 7] = [
+/// Requirements that rules and trees may name.
+const KINDS: [&str; 7] = [
     "goodput", "balanced", "delay", "fct", "power", "goodput@", "delay@",
 ];
 
-/// Checks that all requirements are ones that rules may name.
+/// Checks that all requirements are ones that rules and trees may name.
 pub(super) fn check_kinds(field: &str, names: &[String]) -> Result<(), Wrong> {
-    let Some(name) = names.iter().find(|name| !OF_RULES.contains(&name.as_str())) else {
-        return Ok(());
-    };
-    let allowed = OF_RULES.join(", ");
-    let reason = format!("{name:?} is not a requirement; allowed: {allowed}");
-    Err((field.to_owned(), reason))
+    names
+        .iter()
+        .try_for_each(|name| check_kind(field.to_owned(), name))
 }
 
-/// Checks that a requirement is one of the named ones.
-pub(super) fn check_requirement(field: String, name: &str) -> Result<(), Wrong> {
-    if ["goodput", "balanced", "delay", "fct"].contains(&name) {
+/// Checks that a requirement is one that rules and trees may name.
+pub(super) fn check_kind(field: String, name: &str) -> Result<(), Wrong> {
+    if KINDS.contains(&name) {
         return Ok(());
     }
-    let reason = format!("{name:?} is not a requirement; allowed: goodput, balanced, delay, fct");
+    let allowed = KINDS.join(", ");
+    let reason = format!("{name:?} is not a requirement; allowed: {allowed}");
     Err((field, reason))
 }
 

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::rules::{check_feature, check_requirement};
+use super::rules::{check_feature, check_kind};
 use super::{Advice, Situation, Wrong, cca_named, named};
 use crate::features::{Feature, feature_called};
+use crate::requirement::Requirement;
 
 /// Trees, one per requirement and moment, and the features that they were trained on.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -33,7 +34,8 @@ pub enum Moment {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tree {
-    /// Requirement: goodput, balanced, delay or fct. Without a tree for fct, that for goodput is taken.
+    /// Requirement: goodput, balanced, delay, fct, goodput@, delay@ or power. Without a tree of its own, fct takes that
+    /// for goodput, goodput@ and power take that for balanced, and delay@ takes that for delay.
     pub requirement: String,
     /// Moment: start or flight.
     pub moment: Moment,
@@ -94,7 +96,8 @@ pub struct Leaf {
     /// CCAs to choose from.
     pub take: Vec<String>,
     /// Expected parts A, B and C of PM for each CCA, including CCAs that may be in use but not taken. In trees for
-    /// goodput, A is the delivered share of what could have been delivered.
+    /// goodput, A is the delivered share of what could have been delivered. In trees for goodput@, delay@ and power, A is
+    /// the requirement's measure over that of the best CCA.
     pub parts: BTreeMap<String, [f64; 3]>,
     /// Number of training cases in the leaf.
     pub cases: u32,
@@ -107,7 +110,7 @@ impl Trees {
         }
         for (number, tree) in self.trees.iter().enumerate() {
             let field = |name: &str| format!("method.tree.trees[{number}].{name}");
-            check_requirement(field("requirement"), &tree.requirement)?;
+            check_kind(field("requirement"), &tree.requirement)?;
             tree.check(&self.features, &field)?;
             let same = |other: &Tree| {
                 (&other.requirement, other.moment) == (&tree.requirement, tree.moment)
@@ -138,11 +141,11 @@ impl Trees {
             .collect()
     }
 
-    /// Returns whether there is a tree for the requirement.
-    pub(super) fn answers(&self, requirement: &str) -> bool {
-        self.trees
-            .iter()
-            .any(|tree| tree.requirement == requirement)
+    /// Returns whether there is a tree for the requirement, or for the named one that is nearest to it.
+    pub(super) fn answers(&self, requirement: Requirement) -> bool {
+        let names = [requirement.kind(), requirement.nearest_named().kind()];
+        let mut trees = self.trees.iter();
+        trees.any(|tree| names.contains(&tree.requirement.as_str()))
     }
 
     /// Returns whether there is a tree for running connections.
@@ -156,8 +159,9 @@ impl Trees {
         situation: &Situation<'_>,
         default: &'static str,
     ) -> Option<Advice> {
-        let wanted = situation.requirement.on(situation.view);
-        let nearest = wanted.nearest_named().to_string();
+        let wanted = situation.requirement;
+        let substitute = wanted.on(situation.view);
+        let nearest = substitute.nearest_named().to_string();
         let moment = if situation.established {
             Moment::Flight
         } else {
@@ -167,13 +171,18 @@ impl Trees {
             let mut trees = self.trees.iter().filter(|tree| tree.moment == moment);
             trees.find(|tree| tree.requirement == name)
         };
-        let tree = of(wanted.kind()).or_else(|| of(&nearest))?;
+        let own = of(wanted.kind());
+        // A tree of its own for a requirement that PM does not express has the measure in place of A.
+        let weights = match own {
+            Some(_) if wanted.nearest_named() != wanted => Requirement::Goodput.weights(),
+            _ => substitute.weights(),
+        };
+        let tree = own.or_else(|| of(&nearest))?;
         let Descent {
             leaf,
             path,
             confidence,
         } = tree.descend(situation)?;
-        let weights = wanted.weights();
         let score = |parts: &[f64; 3]| weights.pm(*parts);
         // Among equals, the first in the file is taken.
         let all = leaf
