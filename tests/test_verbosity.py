@@ -12,7 +12,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.campaign import RunsDone
-from celltcp.cli.progress import done_text
+from celltcp.cli.progress import _Lines, done_text
 
 COMMAND = ("compare", "drive", "--cca", "cubic,bbr", "--runs", "3", "--duration", "3s")
 
@@ -69,3 +69,22 @@ def test_quiet_prints_outcomes_only(celltcp, tmp_path: Path) -> None:
 @pytest.mark.parametrize("option", ["-v", "--verbose"])
 def test_verbose_says_what_was_done_in_how_long(celltcp, option: str) -> None:
     assert "comparing: 6 of 6 runs in " in celltcp(*COMMAND, option).stderr
+
+
+def test_what_is_left_of_a_stage_follows_from_its_own_time(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr("celltcp.cli.progress.time.monotonic", lambda: now[0])
+    lines = _Lines()
+    for at_s, stage, share in [(60, "first", 0.5), (100, "second", 0.0), (110, "second", 0.25)]:
+        now[0] = at_s
+        lines.told(stage, share)
+    lines.end()
+    said = capsys.readouterr().err.splitlines()
+    assert said == [
+        "first: 50 %, 60 s left",
+        "second: 0 %",
+        "second: 25 %, 150 s left",
+        "second: 25 % in 110.0 s",
+    ]

@@ -79,17 +79,21 @@ class _Lines:
     """Lines of progress, one every few seconds, and the time taken at the end."""
 
     def __init__(self) -> None:
-        self._begun = time.monotonic()
+        self._begun = self._stage_begun = self._told = time.monotonic()
         self._next = self._begun + _BETWEEN_S
-        self._last = ""
+        self._stage = self._last = ""
 
     def told(self, stage: str, share: float) -> None:
         now = time.monotonic()
+        # A stage begins when the one before it was last heard of.
+        if stage != self._stage:
+            self._stage, self._stage_begun = stage, self._told
+        self._told = now
         self._last = f"{stage}: {done_text(share)}"
         if now < self._next:
             return
         self._next = now + _BETWEEN_S
-        left = (now - self._begun) * (1 - share) / share if share > 0 else float("nan")
+        left = (now - self._stage_begun) * (1 - share) / share if share > 0 else float("nan")
         click.echo(f"{self._last}, {left:.0f} s left" if left == left else self._last, err=True)
 
     def end(self) -> None:
