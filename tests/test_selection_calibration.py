@@ -45,6 +45,7 @@ def _tables(a: list[float], decided: list[tuple[float, str, str]]) -> dict[str, 
     """Slots of 100 ms of the first flow, with these A, B of 0.5 and C of 1, and decisions."""
     slots = pd.DataFrame(
         {"run": 0, "flow": 0, "t_s": np.arange(len(a)) / 10, "a": a, "b": 0.5, "c": 1.0}
+        | {"rtt_mean_ms": 40.0}
     )
     slots = slots.assign(capacity_mbps=np.where(slots["t_s"] < 2, 30.0, 10.0))
     slots["goodput_mbps"] = slots["a"] * slots["capacity_mbps"]
@@ -91,6 +92,11 @@ def test_goodput_is_the_share_of_the_capacity_over_the_whole_time() -> None:
     # 60 Mbit of 60 in the first 2 s, 90 of 180 after; the mean of A would be 0.55.
     assert row["seconds"] == pytest.approx(20.0)
     assert row["realised"] == pytest.approx(150 / 240)
+
+
+@pytest.mark.parametrize("requirement", ["goodput@50ms", "delay@1Mbps", "power"])
+def test_what_is_expected_relative_to_the_best_is_not_compared(requirement: str) -> None:
+    assert _expected(_tables([0.5] * 50, [(0.0, "bbr", ": 0.600 expected of bbr")]), requirement).empty
 
 
 def test_without_expectations_there_are_no_rows() -> None:

@@ -12,6 +12,7 @@ from celltcp import compare
 from celltcp._core import CelltcpError, describe_policy, selection_features
 from celltcp.selection.training import train
 from celltcp.selection.training.counterfactual import (
+    PARTS,
     Outcomes,
     Point,
     Successor,
@@ -20,8 +21,8 @@ from celltcp.selection.training.counterfactual import (
 )
 from celltcp.selection.training.families import FAMILIES, Network, networks
 from celltcp.selection.training.fit import grow
-from celltcp.selection.training.margins import best_harmless
 from celltcp.selection.training.table import read_outcomes, write_outcomes
+from celltcp.selection.training.trials import best_harmless
 
 SMALL = {
     "scenarios": ("lossy", "stepping"),
@@ -59,7 +60,7 @@ def test_moments_in_flight_come_after_the_start_and_those_of_the_start_know_what
     drawn = list(networks(["lossy"], 2, seed=1))
     flight = flight_points(drawn, ["cubic", "bbr"], 3, seed=1)
     assert len(flight) == 6
-    assert all(0.5 <= point.at_s <= 20.0 and point.before for point in flight)
+    assert all(2.0 <= point.at_s <= 20.0 and point.before for point in flight)
     successor = Successor("delay", lambda cca: f"starts with {cca}")
     start = start_points(drawn, successor, seed=1)
     assert [point.size_mb is None for point in start] == [True, False] * 2
@@ -75,7 +76,7 @@ def made_up(rule: str) -> Outcomes:
     names = [name for name, _ in selection_features()]
     for number in range(80):
         features = {name: float(rng.random()) for name in names}
-        good, bad = (0.9, 0.9, 0.9, 0.9), (0.5, 0.5, 0.5, 0.5)
+        good, bad = (0.9,) * len(PARTS), (0.5,) * len(PARTS)
         first = features[rule] < 0.5
         found.points.append(Point(Network(f"family-{number % 2}", number, 1, ""), "cubic", 1.0))
         found.features.append(features)

@@ -16,6 +16,9 @@ from celltcp.lineups import lineup_of
 #: The metric by which each requirement ranks; more is better.
 REQUIREMENTS = {"goodput": "goodput_mbps", "balanced": "pm_balanced", "delay": "pm_delay"}
 
+#: Requirements with a measure of their own, which no part of PM is. A bound follows the at sign.
+OWN = ("goodput@", "delay@", "power")
+
 #: Requirement of results with video, and its metric: the mean opinion score.
 QOE = "qoe"
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from celltcp._core import parse_requirement
 from celltcp.campaign import Job
+from celltcp.requirements import OWN
 from celltcp.results.frames import frame, spans
 from celltcp.selection.measured import HORIZON_S, MEASURED, measured_parts, of_first_flow
 from celltcp.statistics import estimate
@@ -47,7 +48,8 @@ def expectations_of(
 
     `realised` is the measure until the next decision, as training measures it: for goodput the
     delivered share of the capacity, otherwise PM from the means of A, B and C over at most 10 s.
-    Choices that lasted less than a second are left out.
+    Choices that lasted less than a second are left out, and so are requirements with a measure of their
+    own: what trees expect there is relative to the best CCA, which one run does not show.
 
     Args:
         tables: `slots` and `decisions` of the runs.
@@ -63,6 +65,8 @@ def expectations_of(
         numbered = {job.number: job for job in jobs}
         for run, mine in decisions.groupby("run", sort=True):
             job = numbered[int(str(run))]
+            if requirements[job.cca].startswith(OWN):
+                continue
             here = slots[rows_of.get(job.number, slice(0))]
             about = {"label": job.cca, "seed": job.seed}
             rows += ({**about, **row} for row in _realised(mine, here, requirements[job.cca], job))
@@ -84,7 +88,7 @@ def _realised(
         seconds = float(after.sum()) * job.scenario.slot_s
         if math.isnan(expected) or seconds < SHORTEST_S:
             continue
-        a, b, c, use = measured_parts({name: slots[name].to_numpy()[after] for name in MEASURED})
+        a, b, c, use = measured_parts({name: slots[name].to_numpy()[after] for name in MEASURED})[:4]
         first = use if requirement == "goodput" else a
         yield {
             "t_s": start,

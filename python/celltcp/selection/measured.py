@@ -1,31 +1,46 @@
-"""Measures of slots after a choice: the parts of PM, and the share of the capacity."""
+"""Measures of slots after a choice: the parts of PM, the share of the capacity, and requirements."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from celltcp._core import requirement_measure
+
 #: Time over which the outcome is measured, s.
 HORIZON_S = 10.0
 #: Columns of slots that outcomes are measured from.
-MEASURED = ("a", "b", "c", "capacity_mbps", "goodput_mbps")
+MEASURED = ("a", "b", "c", "capacity_mbps", "goodput_mbps", "rtt_mean_ms")
+#: Columns of slots that the measure of a requirement needs.
+_REQUIRED = ("goodput_mbps", "rtt_mean_ms", "a", "b", "c")
 
-#: Parts A, B and C of PM, and the use of the capacity.
-Parts = tuple[float, float, float, float]
+#: Parts A, B and C of PM, the use of the capacity, and the measures of requirements.
+Parts = tuple[float, ...]
 
 #: Columns of one run by their names.
 Columns = Mapping[str, NDArray[Any]]
 
 
-def measured_parts(slots: Columns) -> Parts:
-    """Returns the means of A, B and C over slots, and the share of the capacity that was delivered."""
+def measured_parts(slots: Columns, requirements: Sequence[str] = ()) -> Parts:
+    """Returns the measures of slots.
+
+    They are the means of A, B and C, the share of the capacity that was delivered, and the means of the
+    measures of these requirements.
+    """
     capacity = float(slots["capacity_mbps"].sum())
     use = min(1.0, float(slots["goodput_mbps"].sum()) / capacity) if capacity > 0 else 0.0
-    return _mean(slots["a"]), _mean(slots["b"]), _mean(slots["c"]), use
+    required = (_required(slots, requirement) for requirement in requirements)
+    return _mean(slots["a"]), _mean(slots["b"]), _mean(slots["c"]), use, *required
+
+
+def _required(slots: Columns, requirement: str) -> float:
+    columns = {name: pa.array(slots[name], pa.float64()) for name in _REQUIRED}
+    batch = pa.RecordBatch.from_pydict(columns)
+    return _mean(pa.array(requirement_measure(batch, requirement)).to_numpy())
 
 
 def _mean(values: NDArray[Any]) -> float:

@@ -22,7 +22,11 @@ if TYPE_CHECKING:
     default=None,
     help="Families of networks to draw from.  [default: all]",
 )
-@option("requirement", help="Requirements to learn for.")
+@option(
+    "requirement",
+    default="goodput,balanced,delay,goodput@,delay@,power",
+    help="Requirements to learn for; bounds are drawn for each network.",
+)
 @option(
     "cca",
     default=None,
@@ -43,8 +47,8 @@ if TYPE_CHECKING:
     show_default=True,
     type=click.IntRange(2),
     metavar="N",
-    help="Number of further networks from each family for whole runs, which set the margins of the "
-    "policy, and of others that test it.",
+    help="Number of further networks from each family for whole runs, which set the starts and "
+    "margins of the policy, and of others that test it.",
 )
 @click.option(
     "--leaves",

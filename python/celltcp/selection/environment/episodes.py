@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from celltcp._core import CelltcpError, Scenario
+from celltcp._core import CelltcpError, Scenario, in_unit
 from celltcp.lineups import lineup_of
 from celltcp.scenarios import load_scenario, override_texts, unknown
 from celltcp.selection.training.families import FAMILIES, networks
@@ -91,12 +91,14 @@ def _of_scenario(name: str, scenario: Scenario) -> Draw:
 
 
 def _of_family(name: str, duration: str | None) -> Draw:
-    changes = [f"duration={duration or _LENGTH}"]
+    length = duration or _LENGTH
+    # What is no time is refused by the change.
+    length_s = in_unit(length, "s") or in_unit(_LENGTH, "s") or 0.0
 
     def draw(rng: np.random.Generator) -> Episode:
         number = int(rng.integers(_SEEDS))
         (network,) = networks([name], 1, number)
-        scenario = network.scenario("", 30.0).with_changes(changes)
+        scenario = network.scenario("", length_s).with_changes([f"duration={length}"])
         return Episode(f"{name}-{number}", scenario, network.seed)
 
     return draw

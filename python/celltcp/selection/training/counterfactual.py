@@ -12,6 +12,7 @@ import pyarrow as pa
 from celltcp._core import Scenario
 from celltcp.campaign import Cluster, Job, Workers, run_jobs
 from celltcp.engines import Engine
+from celltcp.requirements import OWN
 from celltcp.results.frames import spans
 from celltcp.results.selectors import measures_of
 from celltcp.selection.measured import (
@@ -22,12 +23,15 @@ from celltcp.selection.measured import (
     measured_parts,
     of_first_flow,
 )
+from celltcp.selection.training.drawing import by_ratio
 from celltcp.selection.training.families import Network
 
 #: Longest time for which a flow of known size is looked at, s.
 SHORT_FLOW_S = 12.0
-#: Measures: parts of PM, and the share of the capacity that was delivered.
-PARTS = ("a", "b", "c", "use")
+#: Earliest and latest moment in flight, s: before the dwell time, 2 s by default, nothing is changed.
+_MOMENTS_S = (2.0, 20.0)
+#: Measures: parts of PM, the share of the capacity that was delivered, and requirements of their own.
+PARTS = ("a", "b", "c", "use", *OWN)
 #: Runs whose tables are in memory at a time, on this machine and with a cluster.
 _AT_ONCE = 96
 _AT_ONCE_ON_CLUSTER = 1536
@@ -65,8 +69,9 @@ class Point:
     at_s: float
     #: Size of the flow, MB, which the sender knows; None for a flow without end.
     size_mb: float | None = None
-    #: Of a start: requirement, and digest of the policy that goes on.
+    #: Requirement of the selector, whose bound its features know.
     requirement: str = ""
+    #: Of a start: digest of the policy that goes on. Of a path: its mark.
     then: str = ""
 
     @property
@@ -111,12 +116,12 @@ description = "One congestion control until a moment, another from there on."
 default = "{before}"
 {_OBEDIENT}
 [[method.rules.rules]]
-requirements = ["balanced"]
+requirements = ["balanced", "delay"]
 when = [{{ feature = "age", at_least = {at_s} }}]
 choose = ["{cca}"]
 because = "the moment has come"
 [[method.rules.rules]]
-requirements = ["balanced"]
+requirements = ["balanced", "delay"]
 choose = ["{before}"]
 because = "the moment has not come"
 """
@@ -124,7 +129,7 @@ because = "the moment has not come"
 
 @dataclass
 class Outcomes:
-    """Outcomes: per moment its features, and per CCA A, B, C and the use of the capacity."""
+    """Outcomes: per moment its features, and per CCA the measures that `PARTS` names."""
 
     points: list[Point] = field(default_factory=list)
     features: list[dict[str, float]] = field(default_factory=list)
@@ -156,7 +161,7 @@ def flight_points(
     for network in networks:
         rng = np.random.default_rng([seed, network.seed])
         for _ in range(each):
-            at = float(np.round(np.exp(rng.uniform(np.log(0.5), np.log(20.0))), 1))
+            at = float(np.round(by_ratio(rng, *_MOMENTS_S), 1))
             points.append(Point(network, str(rng.choice(list(ccas))), at))
     return points
 
@@ -166,10 +171,10 @@ def start_points(networks: Iterable[Network], successor: Successor, seed: int) -
     points = []
     for network in networks:
         rng = np.random.default_rng([seed, network.seed, 1])
-        size = float(np.round(np.exp(rng.uniform(np.log(0.05), np.log(10.0))), 3))
+        size = float(np.round(by_ratio(rng, 0.05, 10.0), 3))
+        required = network.required(successor.requirement)
         points += [
-            Point(network, "", 0.0, flow_size, successor.requirement, successor.digest)
-            for flow_size in (None, size)
+            Point(network, "", 0.0, flow_size, required, successor.digest) for flow_size in (None, size)
         ]
     return points
 
@@ -235,11 +240,16 @@ def features_at(point: Point, decisions: Columns) -> dict[str, float] | None:
 
 
 def _parts(point: Point, decisions: Columns, slots: Columns) -> Parts:
-    """Returns the means of A, B and C after the moment, and the use of the capacity."""
+    """Returns the measures after the moment."""
     begun = float(decisions["t_ns"][0]) / 1e9
     start = begun + point.at_s
     after = (slots["t_s"] >= start) & (slots["t_s"] < start + point.horizon_s)
-    return measured_parts({name: slots[name][after] for name in MEASURED})
+    return parts_on(point.network, {name: slots[name][after] for name in MEASURED})
+
+
+def parts_on(network: Network, slots: Columns) -> Parts:
+    """Returns the measures that `PARTS` names, with the bounds of the network."""
+    return measured_parts(slots, [network.required(kind) for kind in OWN])
 
 
 def by_run(table: pa.Table, columns: Sequence[str]) -> dict[int, Columns]:

@@ -8,9 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from celltcp._core import CelltcpError, Scenario
+from celltcp._core import CelltcpError, Scenario, in_unit
 from celltcp.selection.training import link_families as links
 from celltcp.selection.training import radio_families as cells
+from celltcp.selection.training.drawing import by_ratio
+
+#: Range of the bounds of `goodput@`, in RTTs of the path, and of the rates of `delay@`, Mbit/s.
+_BOUND_RTTS = (1.1, 6.0)
+_FLOOR_MBPS = (0.1, 20.0)
 
 
 @dataclass(frozen=True)
@@ -26,7 +31,19 @@ class Network:
     def fair_share(self) -> float:
         """Fair share of the capacity beside the flows that are always there."""
         others = tomllib.loads(self.text).get("flows", [])
-        return 1.0 / (1 + sum(int(each.get("count", 1)) for each in others))
+        always = [each for each in others if "start" not in each]
+        return 1.0 / (1 + sum(int(each.get("count", 1)) for each in always))
+
+    def required(self, kind: str) -> str:
+        """Returns the requirement of a kind on this network: `goodput@` and `delay@` get a bound."""
+        rng = np.random.default_rng([self.seed, 2])
+        times, floor = by_ratio(rng, *_BOUND_RTTS), by_ratio(rng, *_FLOOR_MBPS)
+        if kind == "delay@":
+            return f"delay@{floor:.3f}Mbps"
+        if kind == "goodput@":
+            rtt_s = in_unit(tomllib.loads(self.text)["path"]["rtt"], "s") or 0.0
+            return f"goodput@{times * rtt_s * 1e3:.1f}ms"
+        return kind
 
     def scenario(self, flows: str, duration_s: float) -> Scenario:
         """Returns the network with these flows (TOML), the first of which is looked at, for so long."""
@@ -34,9 +51,15 @@ class Network:
             f'name = "{self.family}-{self.number}"\nduration = "{duration_s:.1f}s"\n'
             '[variation]\nstart_jitter = "0s"\n'
         )
-        path, *others = self.text.partition("[[flows]]")
-        text = head + path + (flows or "[[flows]]\n") + "".join(others)
+        path, *others = self.text.split("[[flows]]")
+        begun = [f"[[flows]]{each}" for each in others if _begin_of(each) < round(duration_s, 1)]
+        text = head + path + (flows or "[[flows]]\n") + "".join(begun)
         return Scenario.from_toml(text, f"{self.family}-{self.number}", "", [])
+
+
+def _begin_of(flow: str) -> float:
+    """Returns when a flow (TOML) begins, s."""
+    return in_unit(tomllib.loads(flow).get("start"), "s") or 0.0
 
 
 #: Functions that draw a network, by family.
@@ -63,6 +86,9 @@ FAMILIES: dict[str, Callable[[np.random.Generator], str]] = {
     "asymmetric": links.asymmetric,
     "shared": links.shared,
     "blocked": links.blocked,
+    "beside-bbr": links.beside_bbr,
+    "visited": links.visited,
+    "uploading": links.uploading,
 }
 
 

@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import LeaveOneGroupOut
 
+from celltcp.requirements import OWN
 from celltcp.selection.candidates import DEFAULT
+from celltcp.selection.measured import Parts
 from celltcp.selection.training.cost_tree import Node, grow_tree, leaf_of, leaves_of
-from celltcp.selection.training.counterfactual import Outcomes
+from celltcp.selection.training.counterfactual import PARTS, Outcomes
 
 Matrix = NDArray[np.float64]
 Names = NDArray[np.str_]
@@ -22,15 +24,20 @@ _SURE = 2.0
 #: Networks of a family in a leaf from which on it counts by itself.
 _ENOUGH = 4
 
-#: Weights of A, B and C per requirement; goodput counts what was delivered over what could have been.
+#: Weights of A, B and C per requirement; goodput counts what was delivered over what could have been,
+#: and requirements with a measure of their own have it, over that of the best, in place of A.
 WEIGHTS: dict[str, tuple[float, float, float]] = {
     "goodput": (1.0, 0.0, 0.0),
     "balanced": (1.0, 1.0, 1.0),
     "delay": (1.0, 10.0, 1.0),
+    **dict.fromkeys(OWN, (1.0, 0.0, 0.0)),
 }
 
 #: Shares of a fair share below which a flow starves beside others, and above which it takes too much.
-FLOORS = {"goodput": 0.5, "balanced": 0.5, "delay": 0.2}
+FLOORS = {
+    **dict.fromkeys(("goodput", "balanced", "goodput@", "power"), 0.5),
+    **dict.fromkeys(("delay", "delay@"), 0.2),
+}
 _CEILING = 1.5
 
 
@@ -55,23 +62,30 @@ class Grown:
         return replace(self, margin=margin)
 
 
-def leaf_of_one(requirement: str, cca: str) -> Grown:
-    """Returns a tree for the start that always takes this congestion control."""
-    leaf: dict[str, object] = {"cases": 0, "take": [cca], "parts": {cca: [0.0, 0.0, 0.0]}}
+def leaf_of_one(requirement: str, cca: str, paths: Outcomes) -> Grown:
+    """Returns a tree for the start that always takes this congestion control.
+
+    It expects what whole runs with this congestion control had on these paths.
+    """
+    names = list(paths.parts[0])
+    parts = _parts(paths, requirement, names).mean(axis=0)[names.index(cca)]
+    expected = {cca: [round(float(part), 4) for part in parts]}
+    leaf: dict[str, object] = {"cases": len(paths.points), "take": [cca], "parts": expected}
     return Grown(requirement, "start", [leaf], {}, {})
 
 
-def score_of(
-    parts: tuple[float, float, float, float], requirement: str, fair_share: float = 1.0
-) -> float:
-    """Returns the requirement's measure of A, B, C and the use of the capacity.
+def score_of(parts: Parts, requirement: str, fair_share: float = 1.0) -> float:
+    """Returns the requirement's measure of an outcome.
 
     Beside other flows it is lowered by as much as the flow has less than the floor or more than the
     ceiling of a fair share, since PM leaves out what others took.
     """
-    a, b, c, use = parts
-    first = use if requirement == "goodput" else a
-    measure = float(np.array([first, b, c]) @ _shares(requirement))
+    a, b, c, use = parts[:4]
+    if requirement in OWN:
+        measure = parts[PARTS.index(requirement)]
+    else:
+        first = use if requirement == "goodput" else a
+        measure = float(np.array([first, b, c]) @ _shares(requirement))
     if fair_share >= 1.0:
         return measure
     share = max(use / fair_share, 1e-9)
@@ -95,11 +109,17 @@ def _shares(requirement: str) -> Matrix:
 
 
 def _parts(found: Outcomes, requirement: str, ccas: Sequence[str]) -> Matrix:
-    """A, B and C; for goodput, A is the share of the capacity over the whole horizon."""
+    """A, B and C; for goodput, A is the share of the capacity over the whole horizon.
+
+    For a requirement with a measure of its own, A is that measure over that of the best.
+    """
     first = 3 if requirement == "goodput" else 0
-    return np.array(
+    parts = np.array(
         [[[each[cca][first], each[cca][1], each[cca][2]] for cca in ccas] for each in found.parts]
     )
+    if requirement in OWN:
+        parts[:, :, 0] = over_best(scores(found, requirement, ccas))
+    return parts
 
 
 def grow(
@@ -111,7 +131,7 @@ def grow(
     *,
     leaves: int,
     least: int,
-    home: str | None = None,
+    home: str | None = DEFAULT,
 ) -> Grown:
     """Returns the tree for a requirement and moment.
 
@@ -121,21 +141,20 @@ def grow(
 
     Args:
         found: outcomes of the moments.
-        requirement: goodput, balanced or delay.
+        requirement: goodput, balanced, delay, or one of `celltcp.requirements.OWN`.
         moment: start or flight, which the outcomes are of.
         ccas: congestion controls to choose from.
         features: names of the features that it may ask for.
         leaves: most leaves that it may have.
         least: fewest moments in a leaf.
-        home: CCA that is kept unless another one is surely better; by default CUBIC.
+        home: CCA that is kept unless another one is surely better; with None each leaf takes its best.
     """
     # A feature that is unknown is missing, which scikit-learn takes as NaN.
     seen = np.array([[each.get(name, np.nan) for name in features] for each in found.features])
     measured = over_best(scores(found, requirement, ccas))
     families = np.array([point.network.family for point in found.points])
     networks = np.array([f"{point.network.family} {point.network.number}" for point in found.points])
-    home = home or DEFAULT
-    kept = list(ccas).index(home) if home in ccas else None
+    kept = list(ccas).index(home) if home is not None and home in ccas else None
     harmless = list(ccas).index(DEFAULT) if DEFAULT in ccas else None
 
     def grown(rows: NDArray[np.int64]) -> tuple[Node, dict[int, int]]:

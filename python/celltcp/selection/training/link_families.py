@@ -169,6 +169,37 @@ def beside_deep(rng: np.random.Generator) -> str:
     return _link(rng, (15, 150), (5, 60), buffer, tables=_cubic_flows(rng))
 
 
+def beside_bbr(rng: np.random.Generator) -> str:
+    """Returns a link that a BBR flow uses all the time."""
+    return _link(rng, (15, 150), (5, 60), (0.3, 4), tables='[[flows]]\ncca = "bbr"\n')
+
+
+def visited(rng: np.random.Generator) -> str:
+    """Returns a link that a CUBIC flow uses for a time, or short downloads one after the other."""
+    begin = rng.uniform(0, 15)
+    if rng.random() < 0.5:
+        workload = f'{{ kind = "bulk", stop = "{by_ratio(rng, 3, 25):.1f}s" }}'
+    else:
+        size, gap = by_ratio(rng, 50, 2000), by_ratio(rng, 100, 2000)
+        workload = f'{{ kind = "sequence", size = "{size:.0f}kB", count = 60, gap = "{gap:.0f}ms" }}'
+    other = f'[[flows]]\nstart = "{begin:.1f}s"\nworkload = {workload}\n'
+    return _link(rng, (15, 150), (5, 80), (0.7, 10), tables=other)
+
+
+def uploading(rng: np.random.Generator) -> str:
+    """Returns a link whose uplink an upload fills for a time, so that ACKs wait behind it."""
+    up = f'up = {{ rate = "{by_ratio(rng, 0.5, 5):.3f}Mbit/s" }}'
+    up += f'\nuplink_buffer = "{by_ratio(rng, 30, 200):.0f}packets"'
+    begin, stop = rng.uniform(1, 15), by_ratio(rng, 5, 30)
+    other = f'''[[flows]]
+from = "phone"
+to = "server"
+start = "{begin:.1f}s"
+workload = {{ kind = "bulk", stop = "{stop:.1f}s" }}
+'''
+    return _link(rng, (20, 120), (10, 80), (0.7, 5), up, other)
+
+
 def _cubic_flows(rng: np.random.Generator) -> str:
     return f'[[flows]]\ncca = "cubic"\ncount = {rng.integers(1, 3)}\n'
 

@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from celltcp.campaign import Job, Workers, run_jobs
 from celltcp.engines import Engine
-from celltcp.selection.measured import MEASURED, Parts, measured_parts, of_first_flow
+from celltcp.selection.measured import MEASURED, Parts, of_first_flow
 from celltcp.selection.training.counterfactual import (
     Outcomes,
     Point,
     at_once,
     by_run,
     features_at,
+    parts_on,
 )
 from celltcp.selection.training.families import Network
 
@@ -64,7 +65,7 @@ def whole_outcomes(
         )
         parts: dict[Network, dict[str, Parts]] = {network: {} for network in batch}
         for run, (network, cca) in enumerate(cases):
-            parts[network][cca] = measured_parts(slots[run])
+            parts[network][cca] = parts_on(network, slots[run])
         yield Outcomes([whole_point(each) for each in batch], [{} for _ in batch], list(parts.values()))
         if progress:
             progress(min(1.0, (first + len(batch)) / len(networks)))

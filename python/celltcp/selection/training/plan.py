@@ -7,15 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from celltcp._core import CelltcpError, describe_cca, native_ccas
-from celltcp.requirements import REQUIREMENTS
+from celltcp.requirements import OWN, REQUIREMENTS
 from celltcp.selection.training.families import FAMILIES
 
 #: Number of fixed CCAs per requirement, the best ones, under which moments in flight are drawn.
 COMPANY = 2
 
+#: Requirements that can be learnt for.
+LEARNT = (*REQUIREMENTS, *OWN)
+
 #: Requirements learnt from whole runs: CCAs that grow by round trips show their goodput late. Others
 #: are learnt from takeovers.
-BY_PATH = ("goodput",)
+BY_PATH = ("goodput", "goodput@")
 
 #: One of so many networks is started on.
 START_EACH = 3
@@ -57,7 +60,7 @@ class Plan:
         words = ["celltcp", "select", "train"]
         if list(self.families) != list(FAMILIES):
             words += ["--scenarios", ",".join(self.families)]
-        if list(self.requirements) != list(REQUIREMENTS):
+        if list(self.requirements) != list(LEARNT):
             words += ["--requirement", ",".join(self.requirements)]
         if list(self.ccas) != deployable():
             words += ["--cca", ",".join(self.ccas)]

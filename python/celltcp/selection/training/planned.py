@@ -10,9 +10,9 @@ from celltcp.selection.candidates import DEFAULT
 from celltcp.selection.measured import HORIZON_S
 from celltcp.selection.training.counterfactual import SHORT_FLOW_S, flight_points
 from celltcp.selection.training.families import Network, networks
-from celltcp.selection.training.margins import FLIGHT_MARGINS, START_MARGINS
 from celltcp.selection.training.paths import RUN_S, UNTIL_DECIDED_S, fixed
 from celltcp.selection.training.plan import BY_PATH, COMPANY, START_EACH, Plan
+from celltcp.selection.training.trials import MARGINS
 
 #: Time that a run goes on behind its horizon, s.
 _AFTER_S = 1.0
@@ -41,8 +41,8 @@ def planned(plan: Plan, engine: Engine) -> Iterator[Jobs]:
     for network in drawn[::START_EACH]:
         for horizon_s in (HORIZON_S, SHORT_FLOW_S):
             yield runs(network, horizon_s + _AFTER_S, ccas * requirements)
-    margins = len(START_MARGINS) * len(FLIGHT_MARGINS) + 1
+    trials = ccas + 1 + len(MARGINS) + 2
     for network in networks(plan.families, plan.whole_each, plan.seed + 1):
-        yield runs(network, RUN_S, margins * requirements)
+        yield runs(network, RUN_S, trials * requirements)
     for network in networks(plan.families, plan.whole_each, plan.seed + 2):
         yield runs(network, RUN_S, requirements + len({DEFAULT, *plan.ccas}))

@@ -86,15 +86,7 @@ def read_outcomes(file: Path, ccas: Sequence[str]) -> Outcomes:
                 }
             )
             found.parts.append(
-                {
-                    cca: (
-                        float(row[f"a:{cca}"]),
-                        float(row[f"b:{cca}"]),
-                        float(row[f"c:{cca}"]),
-                        float(row[f"use:{cca}"]),
-                    )
-                    for cca in ccas
-                }
+                {cca: tuple(float(row[f"{part}:{cca}"]) for part in PARTS) for cca in ccas}
             )
     except (OSError, KeyError, ValueError) as error:
         if isinstance(error, CelltcpError):

@@ -12,7 +12,6 @@ from celltcp._core import CelltcpError, describe_cca, describe_policy, selection
 from celltcp.campaign import OnlyPlanned, Workers, outline
 from celltcp.ccas import chosen
 from celltcp.engines import Engine, engine
-from celltcp.requirements import REQUIREMENTS
 from celltcp.selection.candidates import DEFAULT
 from celltcp.selection.training.counterfactual import (
     Outcomes,
@@ -24,13 +23,13 @@ from celltcp.selection.training.counterfactual import (
 )
 from celltcp.selection.training.families import FAMILIES, Network, networks
 from celltcp.selection.training.fit import Grown, grow, leaf_of_one, over_best, scores
-from celltcp.selection.training.margins import Bench, with_margins
-from celltcp.selection.training.paths import PATH, fixed, seen_on, whole_outcomes, whole_point
-from celltcp.selection.training.plan import BY_PATH, COMPANY, START_EACH, Plan, deployable
+from celltcp.selection.training.paths import PATH, seen_on, whole_outcomes, whole_point
+from celltcp.selection.training.plan import BY_PATH, COMPANY, LEARNT, START_EACH, Plan, deployable
 from celltcp.selection.training.planned import planned
 from celltcp.selection.training.policy_file import policy_text
 from celltcp.selection.training.table import read_outcomes, write_outcomes
-from celltcp.selection.training.whole_runs import regret, selecting, whole_runs
+from celltcp.selection.training.trials import Bench, tried
+from celltcp.selection.training.whole_runs import regret, selecting, staying, whole_runs
 from celltcp.settings import workers_of
 
 #: Features that are not learnt from: of the radio, which only some senders are told; of the moment,
@@ -40,6 +39,12 @@ LEFT_OUT = (
     *("age", "trend", "movement", "slow_start", "window_limited"),
     *("buffer", "buffer_ratio"),
 )
+
+#: Features that tell of the bound of a requirement.
+OF_BOUND = {
+    "goodput@": ("base_over_bound", "high_over_bound", "full_over_bound"),
+    "delay@": ("capacity_over_floor", "rate_over_floor"),
+}
 
 _DESCRIPTION = "Decision trees, trained on networks drawn at random, predict the best CCA."
 
@@ -70,7 +75,7 @@ class Training:
 def train(
     name: str,
     scenarios: Sequence[str] = (),
-    requirements: Sequence[str] = tuple(REQUIREMENTS),
+    requirements: Sequence[str] = LEARNT,
     cca: Sequence[str] | str = (),
     *,
     each: int = 12,
@@ -90,12 +95,14 @@ def train(
     At moments of runs on these networks every CCA takes over in a run of its own. A tree per
     requirement learns from the estimates at these moments which CCA did best. Then every CCA starts a
     connection that continues with these trees, and a second tree learns with which CCA to start. Whole
-    runs on other networks set the margins, and whole runs on a holdout of networks measure the result.
+    runs on other networks set the start, which may be one CCA for all, and the margins. Whole runs on a
+    holdout of networks measure the result.
 
     Args:
         name: of the policy.
         scenarios: families of networks; all if none is given.
-        requirements: goodput, balanced, delay.
+        requirements: goodput, balanced, delay, goodput@, delay@, power. Bounds are drawn for each
+            network.
         cca: congestion controls to choose from; if none is given, those of Linux that need nothing of
             the receiver.
         each: networks of each family.
@@ -115,8 +122,8 @@ def train(
         OnlyPlanned: if nothing is to run; says what it would take.
     """
     for requirement in requirements:
-        if requirement not in REQUIREMENTS:
-            allowed = ", ".join(REQUIREMENTS)
+        if requirement not in LEARNT:
+            allowed = ", ".join(LEARNT)
             raise CelltcpError(f"requirement: {requirement!r} is not allowed; allowed: {allowed}")
     native = engine("native", None)
     ccas = list(dict.fromkeys(chosen(cca, native.ccas))) if cca else deployable()
@@ -159,18 +166,19 @@ class _Trainer:
         self._take_over([point for each in points if each not in BY_PATH for point in points[each]])
         trees: list[Grown] = []
         cases = 0
-        tried = list(networks(plan.families, plan.whole_each, plan.seed + 1))
+        others = list(networks(plan.families, plan.whole_each, plan.seed + 1))
         for requirement in plan.requirements:
             home = best[requirement][0]
             found = self.known.of(points[requirement])
             cases += len(found.points)
             flight = self._grow(found, requirement, "flight", home)
-            successor = Successor(requirement, self._starting_with(flight))
+            leaves = {cca: leaf_of_one(requirement, cca, paths) for cca in plan.ccas}
+            successor = Successor(requirement, self._starting_with(leaves, flight))
             begun = self._begun(drawn, requirement, successor)
             cases += len(begun.points)
             start = self._grow(begun, requirement, "start", home)
-            bench = Bench(tried, self.engine, self.workers, self._told(f"{requirement}, margins"))
-            trees += with_margins(start, flight, self._candidate, bench)
+            bench = Bench(others, self.engine, self.workers, self._told(f"{requirement}, trials"))
+            trees += tried([start, *leaves.values()], flight, self._candidate, bench)
         losses = self._losses(trees)
         remarks = {requirement: _remark(lost) for requirement, lost in losses.items()}
         families = sorted(plan.families)
@@ -200,14 +208,16 @@ class _Trainer:
     ) -> list[Point]:
         """Returns moments of each network, under CCAs that are among the best for requirements.
 
-        All requirements that are learnt from takeovers share theirs.
+        All requirements that are learnt from takeovers share theirs. The selector at a moment has a
+        requirement with a bound, so that the features of the bound are known.
         """
         plan = self.plan
         if requirement not in BY_PATH:
             under = [cca for each in best if each not in BY_PATH for cca in best[each]]
-            return flight_points(drawn, under, plan.moments_each, plan.seed)
+            points = flight_points(drawn, under, plan.moments_each, plan.seed)
+            return [_bounded(point, "delay@") for point in points]
         return [
-            replace(point, then=PATH)
+            replace(_bounded(point, "goodput@"), then=PATH)
             for number, cca in enumerate(best[requirement])
             for point in flight_points(drawn, [cca], plan.moments_each, plan.seed + 7 * number)
         ]
@@ -259,14 +269,15 @@ class _Trainer:
             requirement,
             moment,
             plan.ccas,
-            _features(),
+            _features_for(requirement),
             leaves=plan.leaves,
             least=plan.least,
-            home=home,
+            # With a bound the best CCA differs so much between networks that none is at home.
+            home=None if requirement in OF_BOUND else home,
         )
 
-    def _starting_with(self, flight: Grown) -> Callable[[str], str]:
-        return lambda cca: self._candidate([leaf_of_one(flight.requirement, cca), flight])
+    def _starting_with(self, leaves: Mapping[str, Grown], flight: Grown) -> Callable[[str], str]:
+        return lambda cca: self._candidate([leaves[cca or self.plan.ccas[0]], flight])
 
     def _candidate(self, trees: Sequence[Grown]) -> str:
         return policy_text("candidate", _DESCRIPTION, "", _features(), (), trees)
@@ -280,7 +291,7 @@ class _Trainer:
         measures = whole_runs(
             drawn,
             {f"auto {each}": selecting(text, each) for each in plan.requirements}
-            | {cca: fixed(cca) for cca in single},
+            | {cca: staying(cca) for cca in single},
             plan.requirements,
             self.engine,
             workers=self.workers,
@@ -296,6 +307,11 @@ class _Trainer:
     def _told(self, doing: str) -> Callable[[float], None] | None:
         progress = self.progress
         return (lambda share: progress(doing, share)) if progress else None
+
+
+def _bounded(point: Point, requirement: str) -> Point:
+    """Returns the moment as a selector for this requirement sees it, whose features know its bound."""
+    return replace(point, requirement=point.network.required(requirement))
 
 
 def _best_constants(paths: Outcomes, requirement: str, ccas: Sequence[str]) -> list[str]:
@@ -324,6 +340,12 @@ def _instead(paths: Outcomes, requirements: Sequence[str], ccas: Sequence[str]) 
 
 def _features() -> list[str]:
     return [each for each, _ in selection_features() if each not in LEFT_OUT]
+
+
+def _features_for(requirement: str) -> list[str]:
+    """Returns the features to learn a requirement from: those of the bounds of others tell nothing."""
+    others = {name for kind, names in OF_BOUND.items() if kind != requirement for name in names}
+    return [each for each in _features() if each not in others]
 
 
 def _remark(losses: dict[str, float]) -> str:

@@ -9,29 +9,40 @@ import pandas as pd
 
 from celltcp.campaign import Job, Workers, run_jobs
 from celltcp.engines import Engine
-from celltcp.selection.measured import MEASURED, measured_parts, of_first_flow
+from celltcp.selection.measured import MEASURED, of_first_flow
 from celltcp.selection.training.counterfactual import (
     at_once,
     by_run,
+    parts_on,
 )
 from celltcp.selection.training.families import Network
 from celltcp.selection.training.fit import score_of
-from celltcp.selection.training.paths import RUN_S
+from celltcp.selection.training.paths import RUN_S, fixed
+
+#: Writes the flow of a scenario for a network.
+Flow = Callable[[Network], str]
 
 
-def selecting(policy: str, requirement: str) -> str:
-    """Returns the flow of a scenario whose CCA the policy of this text selects."""
-    return f"""
+def selecting(policy: str, requirement: str) -> Flow:
+    """Returns the flow whose CCA the policy of this text selects for a requirement."""
+    return lambda network: (
+        f"""
 [[flows]]
-cca = {{ name = "auto", policy = "candidate", requirement = "{requirement}" }}
+cca = {{ name = "auto", policy = "candidate", requirement = "{network.required(requirement)}" }}
 [selection]
 candidate = '''{policy}'''
 """
+    )
+
+
+def staying(cca: str) -> Flow:
+    """Returns the flow with a fixed CCA."""
+    return lambda _: fixed(cca)
 
 
 def whole_runs(
     networks: Sequence[Network],
-    flows: Mapping[str, str],
+    flows: Mapping[str, Flow],
     requirements: Sequence[str],
     engine: Engine,
     *,
@@ -45,13 +56,13 @@ def whole_runs(
     for first in range(0, len(cases), step):
         batch = cases[first : first + step]
         jobs = [
-            Job(run, label, network.seed, network.scenario(flows[label], RUN_S), engine)
+            Job(run, label, network.seed, network.scenario(flows[label](network), RUN_S), engine)
             for run, (network, label) in enumerate(batch)
         ]
         tables = run_jobs(jobs, workers=workers, tables=("slots",))
         slots = by_run(of_first_flow(tables["slots"]), MEASURED)
         for run, (network, label) in enumerate(batch):
-            parts = measured_parts(slots[run])
+            parts = parts_on(network, slots[run])
             for requirement in requirements:
                 measure = score_of(parts, requirement, network.fair_share)
                 rows.append((network.family, network.number, label, requirement, measure))
