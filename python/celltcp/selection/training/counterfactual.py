@@ -28,7 +28,7 @@ from celltcp.selection.training.families import Network
 
 #: Longest time for which a flow of known size is looked at, s.
 SHORT_FLOW_S = 12.0
-#: Earliest and latest moment in flight, s: before the dwell time, 2 s by default, nothing is changed.
+#: Earliest and latest moment in flight, s. Before that, slow start is most of what is seen.
 _MOMENTS_S = (2.0, 20.0)
 #: Measures: parts of PM, the share of the capacity that was delivered, and requirements of their own.
 PARTS = ("a", "b", "c", "use", *OWN)
