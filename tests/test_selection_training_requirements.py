@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from rich.console import Console
 
 from celltcp import compare
 from celltcp._core import describe_policy, parse_requirement, selection_features
+from celltcp.cli.select.train import print_training
 from celltcp.requirements import OWN
 from celltcp.selection.measured import measured_parts
 from celltcp.selection.training import train
 from celltcp.selection.training.counterfactual import PARTS, Outcomes, Point
 from celltcp.selection.training.families import FAMILIES, Network, networks
-from celltcp.selection.training.fit import grow, leaf_of_one, score_of
+from celltcp.selection.training.fit import Grown, grow, leaf_of_one, score_of
+from celltcp.selection.training.train import POLICY, Training
 from celltcp.selection.training.trials import best_harmless
 
 
@@ -111,6 +115,17 @@ def test_harm_by_chance_in_one_of_many_families_does_not_count() -> None:
     measures.loc["family-03", "alike"] = [0.5, 0.51, 0.49, 0.5]
     measures.loc["family-03", "timid"] = 1.0
     assert best_harmless(measures) != "alike"
+
+
+def test_what_is_printed_has_every_family_though_a_start_was_not_grown() -> None:
+    losses = {"power": {POLICY: 0.01, "bbr": 0.02}}
+    flight = Grown("power", "flight", [], {"lossy": 0.02, "slow": 0.04}, {"lossy": 0.05, "slow": 0.06})
+    start = leaf_of_one("power", "bbr", _outcomes("bbr"))
+    text = StringIO()
+    print_training(Training("", [start, flight], 9, losses), Console(file=text, width=100))
+    printed = text.getvalue()
+    assert all(each in printed for each in ("flight", "lossy", "2.0%", "5.0%", "slow", "4.0%", "6.0%"))
+    assert "start" not in printed
 
 
 def test_a_policy_for_bounds_has_trees_of_its_own(tmp_path: Path) -> None:

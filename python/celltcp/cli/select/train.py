@@ -150,13 +150,15 @@ def print_training(training: Training, console: Console) -> None:
         title=f"Below the best choice of each moment ({training.cases} in all), on families left out"
     )
     table.add_column("family")
-    for tree in training.trees:
+    # A start that takes one CCA for all was not grown, and so never without a family.
+    grown = [tree for tree in training.trees if tree.regret]
+    for tree in grown:
         table.add_column(f"{tree.requirement}\n{tree.moment}\ntree", justify="right")
         table.add_column("\n\none", justify="right")
-    for family in sorted(training.trees[0].regret):
+    for family in sorted(grown[0].regret):
         cells = (
             f"{value:.1%}"
-            for tree in training.trees
+            for tree in grown
             for value in (tree.regret[family], tree.regret_of_one[family])
         )
         table.add_row(family, *cells)
