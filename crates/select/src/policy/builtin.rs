@@ -1,5 +1,7 @@
 //! Built-in policies.
 
+use std::sync::OnceLock;
+
 use super::{Policy, PolicyError};
 
 /// Name and text of each built-in policy.
@@ -34,7 +36,18 @@ pub fn builtin_text(name: &str) -> Result<&'static str, PolicyError> {
 /// # Errors
 /// If there is no policy of that name.
 pub fn builtin(name: &str) -> Result<Policy, PolicyError> {
-    Policy::from_toml(builtin_text(name)?, name)
+    // A policy with measured moments is long, and every run asks for its policy.
+    static READ: [OnceLock<Policy>; BUILT_IN.len()] = [const { OnceLock::new() }; BUILT_IN.len()];
+    let text = builtin_text(name)?;
+    let place = BUILT_IN.iter().position(|policy| policy.0 == name);
+    let Some(read) = place.map(|place| &READ[place]) else {
+        return Policy::from_toml(text, name);
+    };
+    if let Some(policy) = read.get() {
+        return Ok(policy.clone());
+    }
+    let policy = Policy::from_toml(text, name)?;
+    Ok(read.get_or_init(|| policy).clone())
 }
 
 #[cfg(test)]

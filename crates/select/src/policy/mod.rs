@@ -2,8 +2,10 @@
 
 mod builtin;
 mod cost;
+mod evidence;
 mod initial_window;
 mod method;
+mod moments;
 mod rules;
 mod table;
 mod ties;
@@ -17,8 +19,10 @@ use serde::{Deserialize, Serialize};
 
 pub use builtin::{BUILT_IN, builtin, builtin_text};
 pub use cost::Cost;
+pub use evidence::Evidence;
 pub use initial_window::InitialWindow;
 pub use method::{Fixed, Method};
+pub use moments::{Choice, Moments};
 pub use rules::{Condition, Rule, Rules};
 pub use table::{Cell, Table};
 pub use tree::{Leaf, Moment, Node, Split, Tree, Trees};
@@ -322,7 +326,7 @@ impl Policy {
             // Before the first RTT sample no feature has a meaning.
             Method::Rules(_) | Method::Tree(_) if situation.view.base_rtt.value.is_zero() => None,
             Method::Rules(rules) => rules.advise(situation),
-            Method::Tree(trees) => trees.advise(situation, self.default_cca()),
+            Method::Tree(trees) => trees.advise(situation, self.default_cca(), self.kernel),
             Method::Cost(cost) => cost.advise(situation, self.default_cca()),
         }
     }

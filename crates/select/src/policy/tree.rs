@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::moments::Moments;
 use super::rules::{check_feature, check_kind};
 use super::{Advice, Situation, Wrong, cca_named, named};
 use crate::features::{Feature, feature_called};
@@ -18,6 +19,9 @@ pub struct Trees {
     pub features: Vec<String>,
     /// The trees.
     pub trees: Vec<Tree>,
+    /// Measured moments, which decide in flight for the requirements that they name; by default none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moments: Option<Moments>,
 }
 
 /// Moment at which a tree is asked.
@@ -127,7 +131,13 @@ impl Trees {
             let reason = "the list is empty; allowed: one tree or more";
             return Err(("method.tree.trees".to_owned(), reason.to_owned()));
         }
-        Ok(())
+        let in_flight = |name: &str| {
+            let mut trees = self.trees.iter();
+            trees.any(|tree| tree.moment == Moment::Flight && tree.requirement == name)
+        };
+        self.moments
+            .as_ref()
+            .map_or(Ok(()), |moments| moments.check(in_flight))
     }
 
     pub(super) fn choices(&self) -> Vec<&str> {
@@ -136,29 +146,39 @@ impl Trees {
             Node::Leaf(leaf) => Some(leaf),
             Node::Split(_) => None,
         });
-        leaves
-            .flat_map(|leaf| leaf.take.iter().map(String::as_str))
-            .collect()
+        let of_leaves = leaves.flat_map(|leaf| leaf.take.iter().map(String::as_str));
+        let of_moments = self.moments.iter().flat_map(Moments::choices);
+        of_leaves.chain(of_moments).collect()
     }
 
     /// Returns whether there is a tree for the requirement, or for the named one that is nearest to it.
     pub(super) fn answers(&self, requirement: Requirement) -> bool {
         let names = [requirement.kind(), requirement.nearest_named().kind()];
         let mut trees = self.trees.iter();
-        trees.any(|tree| names.contains(&tree.requirement.as_str()))
+        let by_moments = || self.moments.as_ref().is_some_and(|all| all.answers(&names));
+        trees.any(|tree| names.contains(&tree.requirement.as_str())) || by_moments()
     }
 
-    /// Returns whether there is a tree for running connections.
+    /// Returns whether there is a tree for running connections, or moments are known of some.
     pub(super) fn change_in_flight(&self) -> bool {
-        self.trees.iter().any(|tree| tree.moment == Moment::Flight)
+        let mut trees = self.trees.iter();
+        trees.any(|tree| tree.moment == Moment::Flight) || self.moments.is_some()
     }
 
-    /// Returns the CCA with the highest expected measure. For a new connection the gain is measured against `default`.
+    /// Returns the CCA with the highest expected measure. For a new connection the gain is measured against `default`. On
+    /// a Linux kernel moments choose among the CCAs that it has.
     pub(super) fn advise(
         &self,
         situation: &Situation<'_>,
         default: &'static str,
+        kernel: bool,
     ) -> Option<Advice> {
+        if situation.established
+            && let Some(moments) = &self.moments
+            && let Some(advice) = moments.advise(situation, kernel)
+        {
+            return Some(advice);
+        }
         let wanted = situation.requirement;
         let substitute = wanted.on(situation.view);
         let nearest = substitute.nearest_named().to_string();

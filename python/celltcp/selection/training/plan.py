@@ -18,7 +18,7 @@ LEARNT = (*REQUIREMENTS, *OWN)
 
 #: Requirements learnt from whole runs: CCAs that grow by round trips show their goodput late. Others
 #: are learnt from takeovers.
-BY_PATH = ("goodput", "goodput@")
+BY_PATH = ("goodput",)
 
 #: One of so many networks is started on.
 START_EACH = 3

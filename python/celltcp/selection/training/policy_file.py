@@ -1,4 +1,4 @@
-"""Policy file of grown trees."""
+"""Policy file of grown trees and measured moments."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import cast
 
+from celltcp.selection.training.alike import AFTER_S, NEIGHBOURS, Alike
 from celltcp.selection.training.fit import WEIGHTS, Grown
 
 #: Congestion controls that a leaf may choose: the best of its cases by the requirement's measure.
@@ -18,11 +19,12 @@ def policy_text(
     source: str,
     features: Sequence[str],
     families: Sequence[str],
-    trees: Sequence[Grown],
+    trees: Sequence[Grown | Alike],
+    table: str = "",
     remarks: Mapping[str, str] | None = None,
     instead: Mapping[str, str] | None = None,
 ) -> str:
-    """Returns the text of a policy file with these trees.
+    """Returns the text of a policy file with these trees, and with moments for the other requirements.
 
     Args:
         name: of the policy.
@@ -30,7 +32,8 @@ def policy_text(
         source: the command that made it.
         features: names of the features of the training.
         families: the families that it was trained on.
-        trees: a tree per requirement and moment.
+        trees: a tree per requirement and moment, or what makes its moments alike.
+        table: the table of these moments.
         remarks: a line about the trees of each requirement.
         instead: CCAs of Linux for those that Linux lacks.
     """
@@ -44,7 +47,10 @@ def policy_text(
         "[method.tree]",
         "features = [" + ", ".join(f'"{feature}"' for feature in features) + "]",
     ]
+    moments = [each for each in trees if isinstance(each, Alike)]
     for tree in trees:
+        if isinstance(tree, Alike):
+            continue
         remark = (remarks or {}).get(tree.requirement) if tree.moment == "start" else None
         lines += [
             "",
@@ -58,7 +64,22 @@ def policy_text(
             *(_node(number, node, tree.requirement) for number, node in enumerate(tree.nodes)),
             "]",
         ]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines + _moments(moments, table)) + "\n"
+
+
+def _moments(choices: Sequence[Alike], table: str) -> list[str]:
+    if not choices:
+        return []
+    lines = ["", "[method.tree.moments]"]
+    lines += [f"neighbours = {min(NEIGHBOURS, table.count(chr(10)))}", "choices = ["]
+    for each in choices:
+        weights = ", ".join(f"{name} = {weight}" for name, weight in each.weights.items())
+        lines += [
+            *(f"    {line}" for line in _on_families(each)),
+            f'    {{ requirement = "{each.requirement}", margin = {each.margin}, after = {AFTER_S}, '
+            f"reach = {each.reach}, weights = {{ {weights} }} }},",
+        ]
+    return [*lines, "]", 'table = """', table + '"""']
 
 
 def _instead(instead: Mapping[str, str]) -> list[str]:
@@ -72,7 +93,7 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def _on_families(tree: Grown) -> list[str]:
+def _on_families(tree: Grown | Alike) -> list[str]:
     if not tree.regret:
         return []
     regret = sum(tree.regret.values()) / len(tree.regret)

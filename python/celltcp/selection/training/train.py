@@ -13,6 +13,7 @@ from celltcp.campaign import OnlyPlanned, Workers, outline
 from celltcp.ccas import chosen
 from celltcp.engines import Engine, engine
 from celltcp.selection.candidates import DEFAULT
+from celltcp.selection.training.alike import Alike, alike
 from celltcp.selection.training.counterfactual import (
     Outcomes,
     Point,
@@ -21,6 +22,7 @@ from celltcp.selection.training.counterfactual import (
     outcomes,
     start_points,
 )
+from celltcp.selection.training.evidence import evidence, with_bounds
 from celltcp.selection.training.families import FAMILIES, Network, networks
 from celltcp.selection.training.fit import Grown, grow, leaf_of_one, over_best, scores
 from celltcp.selection.training.paths import PATH, seen_on, whole_outcomes, whole_point
@@ -46,7 +48,7 @@ OF_BOUND = {
     "delay@": ("capacity_over_floor", "rate_over_floor"),
 }
 
-_DESCRIPTION = "Decision trees, trained on networks drawn at random, predict the best CCA."
+_DESCRIPTION = "What each CCA made of the moments most alike, on networks drawn at random, decides."
 
 #: Name of the policy among fixed CCAs.
 POLICY = "policy"
@@ -64,7 +66,8 @@ class Training:
 
     #: The text of the policy file.
     text: str
-    trees: list[Grown]
+    #: What decides for each requirement, at the start and in flight.
+    trees: list[Grown | Alike]
     #: Moments that were used.
     cases: int
     #: Mean loss in whole runs on networks that nothing was learnt from, against the best of each, by
@@ -92,9 +95,10 @@ def train(
 ) -> Training:
     """Trains a policy on networks drawn at random.
 
-    At moments of runs on these networks every CCA takes over in a run of its own. A tree per
-    requirement learns from the estimates at these moments which CCA did best. Then every CCA starts a
-    connection that continues with these trees, and a second tree learns with which CCA to start. Whole
+    At moments of runs on these networks every CCA takes over in a run of its own. These moments become
+    part of the policy, which decides by those most alike. For goodput a tree learns from whole runs
+    instead. Then every CCA starts a connection that continues so, and a tree learns with which CCA to
+    start. Whole
     runs on other networks set the start, which may be one CCA for all, and the margins. Whole runs on a
     holdout of networks measure the result.
 
@@ -151,6 +155,8 @@ class _Trainer:
     kept: Path | None
     progress: Progress | None
     known: Outcomes = field(default_factory=Outcomes)
+    #: Moments that are part of the policy.
+    moments: Outcomes = field(default_factory=Outcomes)
 
     def __post_init__(self) -> None:
         if self.kept is not None and self.kept.exists():
@@ -163,15 +169,17 @@ class _Trainer:
         points = {each: self._moments(drawn, each, best) for each in plan.requirements}
         by_path = [point for each in points if each in BY_PATH for point in points[each]]
         self._see(by_path, paths)
-        self._take_over([point for each in points if each not in BY_PATH for point in points[each]])
-        trees: list[Grown] = []
+        taken = [point for each in points if each not in BY_PATH for point in points[each]]
+        self._take_over(taken)
+        self.moments = with_bounds(self.known.of(dict.fromkeys(taken)))
+        trees: list[Grown | Alike] = []
         cases = 0
         others = list(networks(plan.families, plan.whole_each, plan.seed + 1))
         for requirement in plan.requirements:
             home = best[requirement][0]
             found = self.known.of(points[requirement])
             cases += len(found.points)
-            flight = self._grow(found, requirement, "flight", home)
+            flight = self._flight(found, requirement, home)
             leaves = {cca: leaf_of_one(requirement, cca, paths) for cca in plan.ccas}
             successor = Successor(requirement, self._starting_with(leaves, flight))
             begun = self._begun(drawn, requirement, successor)
@@ -189,6 +197,7 @@ class _Trainer:
             _features(),
             families,
             trees,
+            self._evidence(trees),
             remarks,
             _instead(paths, plan.requirements, plan.ccas),
         )
@@ -262,6 +271,18 @@ class _Trainer:
             if self.kept is not None:
                 write_outcomes(self.known, self.plan.ccas, self.kept)
 
+    def _flight(self, found: Outcomes, requirement: str, home: str) -> Grown | Alike:
+        if requirement in BY_PATH:
+            return self._grow(found, requirement, "flight", home)
+        plan = self.plan
+        return alike(self.moments, requirement, plan.ccas, _features_for(requirement), plan.seed)
+
+    def _evidence(self, trees: Sequence[Grown | Alike]) -> str:
+        """Returns the table of the moments, with the features that count; empty if none are asked."""
+        counting = {name for each in trees if isinstance(each, Alike) for name in each.weights}
+        features = [name for name in _features() if name in counting]
+        return evidence(self.moments, self.plan.ccas, features) if counting else ""
+
     def _grow(self, found: Outcomes, requirement: str, moment: str, home: str) -> Grown:
         plan = self.plan
         return grow(
@@ -276,13 +297,16 @@ class _Trainer:
             home=None if requirement in OF_BOUND else home,
         )
 
-    def _starting_with(self, leaves: Mapping[str, Grown], flight: Grown) -> Callable[[str], str]:
+    def _starting_with(
+        self, leaves: Mapping[str, Grown], flight: Grown | Alike
+    ) -> Callable[[str], str]:
         return lambda cca: self._candidate([leaves[cca or self.plan.ccas[0]], flight])
 
-    def _candidate(self, trees: Sequence[Grown]) -> str:
-        return policy_text("candidate", _DESCRIPTION, "", _features(), (), trees)
+    def _candidate(self, trees: Sequence[Grown | Alike]) -> str:
+        table = self._evidence(trees)
+        return policy_text("candidate", _DESCRIPTION, "", _features(), (), trees, table)
 
-    def _losses(self, trees: Sequence[Grown]) -> Losses:
+    def _losses(self, trees: Sequence[Grown | Alike]) -> Losses:
         """Returns the losses of the policy and of each fixed CCA on held-out networks."""
         plan, told = self.plan, self._told("whole runs")
         drawn = list(networks(plan.families, plan.whole_each, plan.seed + 2))

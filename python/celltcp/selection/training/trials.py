@@ -12,11 +12,12 @@ from scipy.stats import ttest_1samp
 from celltcp.campaign import Workers
 from celltcp.engines import Engine
 from celltcp.selection.candidates import DEFAULT
+from celltcp.selection.training.alike import Alike
 from celltcp.selection.training.families import Network
 from celltcp.selection.training.fit import Grown
 from celltcp.selection.training.whole_runs import regret, selecting, staying, whole_runs
 
-#: Margins that are tried for the tree in flight; with 1 nothing is ever changed.
+#: Margins that are tried in flight; with 1 nothing is ever changed.
 MARGINS = (0.0, 0.02, 0.05, 1.0)
 #: Margin in flight while starts are tried.
 MEANWHILE = 0.02
@@ -35,23 +36,28 @@ class Bench:
 
 
 def tried(
-    starts: Sequence[Grown], flight: Grown, text: Callable[[Sequence[Grown]], str], bench: Bench
-) -> tuple[Grown, Grown]:
-    """Returns the start and the tree in flight with the margin that do best in whole runs.
+    starts: Sequence[Grown],
+    flight: Grown | Alike,
+    text: Callable[[Sequence[Grown | Alike]], str],
+    bench: Bench,
+) -> tuple[Grown, Grown | Alike]:
+    """Returns the start, and what decides in flight with the margin, that do best in whole runs.
 
-    First each start is tried, then, with the best one, each margin of the tree in flight. Best is the
+    First each start is tried, then, with the best one, each margin in flight. Best is the
     least mean loss against the best of all that were tried on each network, of those with which no
     family of networks is surely worse off than with the default as a fixed CCA.
 
     Args:
         starts: trees for new connections.
-        flight: the tree for those that run.
-        text: the policy file of some trees.
+        flight: the tree for those that run, or what makes their moments alike.
+        text: the policy file of some of them.
         bench: the networks and the engine to try them on.
     """
     shares = len(starts), len(MARGINS)
 
-    def best(candidates: Mapping[str, tuple[Grown, Grown]], done: int) -> tuple[Grown, Grown]:
+    def best(
+        candidates: Mapping[str, tuple[Grown, Grown | Alike]], done: int
+    ) -> tuple[Grown, Grown | Alike]:
         def told(share: float) -> None:
             if bench.progress:
                 bench.progress((done + share * len(candidates)) / sum(shares))

@@ -1,0 +1,381 @@
+//! Table of measured moments, and the search for those most alike.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Serialize};
+
+use super::{cca_named, on_linux};
+use crate::features::{FEATURES, Features, feature_called};
+
+/// Parts of the outcome of a CCA, which have columns such as `a:bbr`, in percent.
+pub const PARTS: [&str; 7] = ["a", "b", "c", "use", "goodput@", "delay@", "power"];
+
+/// Columns that are neither features nor outcomes.
+const FAMILY: &str = "family";
+const BEFORE: &str = "before";
+const FAIR: &str = "fair_share";
+
+/// Greatest rank.
+const TOP: u8 = 255;
+/// Difference in rank that counts where a feature is known on one side only, above its distance from the middle.
+const MISSING: u16 = 64;
+/// Greatest weight in the sums; a sum of products of 16 bits is fast.
+const HEAVIEST: f64 = 128.0;
+
+/// Table of measured moments. Its text is CSV.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Evidence {
+    text: Arc<str>,
+    found: Arc<Found>,
+}
+
+impl PartialEq for Evidence {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl From<Evidence> for String {
+    fn from(evidence: Evidence) -> Self {
+        evidence.text.as_ref().to_owned()
+    }
+}
+
+impl TryFrom<String> for Evidence {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        // A campaign asks for the same long table in each of its runs.
+        static LAST: Mutex<Option<Evidence>> = Mutex::new(None);
+        let last = LAST.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(same) = last.filter(|last| *last.text == *text) {
+            return Ok(same);
+        }
+        let found = Found::read(&text)?;
+        let read = Self {
+            text: text.into(),
+            found: Arc::new(found),
+        };
+        *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some(read.clone());
+        Ok(read)
+    }
+}
+
+impl JsonSchema for Evidence {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Evidence".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        String::json_schema(generator)
+    }
+}
+
+/// The moments most alike.
+#[derive(Clone, Debug)]
+pub struct Near {
+    /// Rows, with weights that fall with the distance.
+    pub rows: Vec<(usize, f64)>,
+    /// Their mean distance: the weighted mean of the differences in rank, from 0 to 1.
+    pub distance: f64,
+}
+
+/// What the text of a table says.
+#[derive(Debug)]
+struct Found {
+    families: Vec<String>,
+    /// Numbers of the CCAs in use before, by `names_before`.
+    before: Vec<u8>,
+    names_before: Vec<&'static str>,
+    /// Fair share of the flow; 1 if it is alone.
+    fair: Vec<f32>,
+    columns: Vec<Column>,
+    ccas: Vec<&'static str>,
+    /// Whether Linux has each.
+    on_linux: Vec<bool>,
+    /// Parts per row and CCA.
+    outcomes: Vec<[f32; PARTS.len()]>,
+}
+
+/// Ranks of a feature among the moments.
+#[derive(Debug)]
+struct Column {
+    /// Number of the feature.
+    feature: usize,
+    /// Values from which on each rank above 0 is reached, in ascending order.
+    steps: Vec<f64>,
+    ranks: Vec<u8>,
+    /// Whether the feature is unknown; its rank is then that of the middle.
+    unknown: Vec<bool>,
+}
+
+impl Column {
+    fn new(feature: usize, values: &[Option<f64>]) -> Self {
+        let mut sorted: Vec<f64> = values.iter().flatten().copied().collect();
+        sorted.sort_by(f64::total_cmp);
+        let steps = if sorted.is_empty() {
+            Vec::new()
+        } else {
+            let at = |rank: usize| sorted[(rank * sorted.len()) / (usize::from(TOP) + 1)];
+            (1..=usize::from(TOP)).map(at).collect()
+        };
+        let mut column = Self {
+            feature,
+            steps,
+            ranks: Vec::new(),
+            unknown: values.iter().map(Option::is_none).collect(),
+        };
+        column.ranks = values.iter().map(|value| column.rank(*value)).collect();
+        column
+    }
+
+    /// Returns the rank of a value: half of the ranks of equal values lie below it. An unknown one is in the middle.
+    fn rank(&self, value: Option<f64>) -> u8 {
+        let Some(value) = value else { return TOP / 2 };
+        let below = self.steps.partition_point(|step| *step < value);
+        let until = self.steps.partition_point(|step| *step <= value);
+        ((below + until) / 2) as u8
+    }
+
+    /// Adds the weighted differences to `value` to the distance of each row.
+    fn add(&self, value: Option<f64>, weight: u16, distances: &mut [u32]) {
+        let (rank, unknown) = (self.rank(value), value.is_none());
+        let rows = self.ranks.iter().zip(&self.unknown);
+        for (distance, (&other, &other_unknown)) in distances.iter_mut().zip(rows) {
+            let missing = MISSING * u16::from(unknown != other_unknown);
+            *distance += u32::from(weight * (u16::from(rank.abs_diff(other)) + missing));
+        }
+    }
+}
+
+impl Found {
+    fn read(text: &str) -> Result<Self, String> {
+        let mut reader = csv::ReaderBuilder::new()
+            .trim(csv::Trim::All)
+            .from_reader(text.trim_start().as_bytes());
+        let header = reader.headers().map_err(|error| error.to_string())?.clone();
+        let place = |wanted: &str| {
+            let mut names = header.iter();
+            names.position(|name| name == wanted).ok_or_else(|| {
+                let columns = header.iter().take(8).collect::<Vec<_>>().join(", ");
+                format!("the table has no column {wanted:?}; it has {columns} and so on")
+            })
+        };
+        let (family, before, fair) = (place(FAMILY)?, place(BEFORE)?, place(FAIR)?);
+        let mut features = Vec::new();
+        let mut ccas = Vec::new();
+        for (number, name) in header.iter().enumerate() {
+            if [family, before, fair].contains(&number) {
+                continue;
+            }
+            if let Some(feature) = feature_called(name) {
+                features.push((feature, number));
+            } else if let Some((part, cca)) = name.split_once(':')
+                && PARTS.contains(&part)
+            {
+                let known =
+                    cca_named(cca).map_err(|reason| format!("column {name:?}: {reason}"))?;
+                if !ccas.iter().any(|(other, _)| *other == known) {
+                    let columns: Result<Vec<_>, _> = PARTS
+                        .iter()
+                        .map(|part| place(&format!("{part}:{cca}")))
+                        .collect();
+                    ccas.push((known, columns?));
+                }
+            } else {
+                return Err(format!(
+                    "column {name:?} is not allowed; allowed: {FAMILY}, {BEFORE}, {FAIR}, features, and outcomes such \
+                     as a:bbr"
+                ));
+            }
+        }
+        let mut found = Self {
+            families: Vec::new(),
+            before: Vec::new(),
+            names_before: Vec::new(),
+            fair: Vec::new(),
+            columns: Vec::new(),
+            ccas: ccas.iter().map(|cca| cca.0).collect(),
+            on_linux: ccas.iter().map(|cca| on_linux(cca.0)).collect(),
+            outcomes: Vec::new(),
+        };
+        let mut values = vec![Vec::new(); features.len()];
+        let mut record = csv::StringRecord::new();
+        for row in 0.. {
+            if !reader
+                .read_record(&mut record)
+                .map_err(|error| error.to_string())?
+            {
+                break;
+            }
+            let number = |column: usize| -> Result<f64, String> {
+                let spelt = &record[column];
+                let value = spelt.parse().ok().filter(|value: &f64| value.is_finite());
+                value.ok_or_else(|| {
+                    let name = &header[column];
+                    format!(
+                        "row {}, column {name:?}: {spelt:?} is not a number",
+                        row + 1
+                    )
+                })
+            };
+            found.families.push(record[family].to_owned());
+            let name = cca_named(&record[before])
+                .map_err(|reason| format!("row {}, column {BEFORE:?}: {reason}", row + 1))?;
+            let known = found.names_before.iter().position(|other| *other == name);
+            let place = known.unwrap_or(found.names_before.len());
+            if known.is_none() {
+                found.names_before.push(name);
+            }
+            found.before.push(u8::try_from(place).unwrap_or(u8::MAX));
+            found.fair.push(number(fair)? as f32);
+            for (column, values) in features.iter().zip(&mut values) {
+                let is_known = !record[column.1].is_empty();
+                values.push(is_known.then(|| number(column.1)).transpose()?);
+            }
+            for (_, columns) in &ccas {
+                let mut parts = [0.0; PARTS.len()];
+                for (part, column) in parts.iter_mut().zip(columns) {
+                    let percent = number(*column)?;
+                    if !(0.0..=100.0).contains(&percent) {
+                        let name = &header[*column];
+                        return Err(format!(
+                            "row {}, column {name:?}: {percent} is not allowed; allowed: 0 to 100",
+                            row + 1
+                        ));
+                    }
+                    *part = (percent / 100.0) as f32;
+                }
+                found.outcomes.push(parts);
+            }
+        }
+        if found.outcomes.is_empty() {
+            return Err(
+                "the table has no outcomes; allowed: one row and one CCA or more".to_owned(),
+            );
+        }
+        let columns = features.iter().zip(&values);
+        found.columns = columns
+            .map(|((feature, _), values)| Column::new(*feature, values))
+            .collect();
+        Ok(found)
+    }
+}
+
+impl Evidence {
+    /// Returns the number of moments.
+    pub fn rows(&self) -> usize {
+        self.found.before.len()
+    }
+
+    /// Returns the CCAs whose outcomes the table has.
+    pub fn ccas(&self) -> &[&'static str] {
+        &self.found.ccas
+    }
+
+    /// Returns the CCAs with their places; on a Linux kernel those that it has.
+    pub(super) fn there(&self, kernel: bool) -> impl Iterator<Item = (usize, &'static str)> {
+        let found = &*self.found;
+        let all = found.ccas.iter().copied().enumerate();
+        all.filter(move |(place, _)| !kernel || found.on_linux[*place])
+    }
+
+    /// Returns the names of its features.
+    pub(super) fn features(&self) -> impl Iterator<Item = &'static str> {
+        let columns = self.found.columns.iter();
+        columns.map(|column| FEATURES[column.feature].name)
+    }
+
+    /// Returns whether the table has the feature of this number.
+    pub(super) fn has(&self, feature: usize) -> bool {
+        self.found
+            .columns
+            .iter()
+            .any(|column| column.feature == feature)
+    }
+
+    /// Returns the parts of the outcome of a CCA, by its place.
+    pub(super) fn outcome(&self, row: usize, cca: usize) -> &[f32; PARTS.len()] {
+        &self.found.outcomes[row * self.found.ccas.len() + cca]
+    }
+
+    /// Returns the share of a fair share that a CCA, by its place, got beside other flows; `None` if there were none.
+    pub(super) fn share(&self, row: usize, cca: usize) -> Option<f64> {
+        let fair = f64::from(self.found.fair[row]);
+        (fair < 1.0).then(|| f64::from(self.outcome(row, cca)[3]) / fair)
+    }
+
+    /// Returns in words from which families of networks rows are, the most frequent `most` first.
+    pub(super) fn families(&self, rows: impl Iterator<Item = usize>, most: usize) -> String {
+        let mut counts = BTreeMap::new();
+        for row in rows {
+            *counts.entry(self.found.families[row].as_str()).or_insert(0) += 1;
+        }
+        let mut counts: Vec<_> = counts.into_iter().collect();
+        counts.sort_by_key(|(name, count)| (std::cmp::Reverse(*count), *name));
+        let named = counts.iter().take(most);
+        let named: Vec<_> = named
+            .map(|(name, count)| format!("{count} {name}"))
+            .collect();
+        named.join(", ")
+    }
+
+    /// Returns the `count` rows that are most alike to these features and the CCA in use.
+    pub(super) fn nearest(
+        &self,
+        features: &Features,
+        weight: impl Fn(&str) -> f64,
+        present: &str,
+        before: f64,
+        count: usize,
+    ) -> Near {
+        let found = &*self.found;
+        let weights: Vec<_> = self.features().map(weight).collect();
+        let heaviest = weights.iter().copied().fold(before, f64::max);
+        let scaled = |weight: f64| (weight / heaviest * HEAVIEST).round() as u16;
+        let mut distances = vec![0_u32; found.before.len()];
+        for (column, weight) in found.columns.iter().zip(&weights) {
+            let weight = scaled(*weight);
+            if weight > 0 {
+                let known = features.0[column.feature];
+                column.add(known.map(|known| known.value), weight, &mut distances);
+            }
+        }
+        let other = u32::from(scaled(before)) * u32::from(TOP);
+        let names = &found.names_before;
+        let costs: Vec<_> = names
+            .iter()
+            .map(|name| if *name == present { 0 } else { other })
+            .collect();
+        for (distance, before) in distances.iter_mut().zip(&found.before) {
+            *distance += costs[usize::from(*before)];
+        }
+        // With the row in its key, no two are equal, so that the choice is the same on every machine.
+        let keys = distances.iter().enumerate();
+        let mut keys: Vec<u64> = keys
+            .map(|(row, d)| u64::from(*d) << 32 | row as u64)
+            .collect();
+        let count = count.min(keys.len());
+        let farthest = (*keys.select_nth_unstable(count - 1).1 >> 32) as f64 + 1.0;
+        let near = &mut keys[..count];
+        near.sort_unstable();
+        let total: f64 = weights
+            .iter()
+            .chain([&before])
+            .map(|each| f64::from(scaled(*each)))
+            .sum();
+        let sum: u64 = near.iter().map(|key| *key >> 32).sum();
+        let rows = near.iter().map(|key| {
+            let (distance, row) = ((*key >> 32) as f64, *key as u32 as usize);
+            // The farthest still counts a little, so that equals all count.
+            (row, 1.0 - distance / farthest + 1e-3)
+        });
+        Near {
+            rows: rows.collect(),
+            distance: sum as f64 / count as f64 / (total * f64::from(TOP)),
+        }
+    }
+}
