@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
+
+#: Moments of a table that a terminal shows.
+_SHOWN = 3
 
 
 @click.command()
@@ -15,7 +20,7 @@ def policies(name: str | None, schema: bool, features: bool) -> None:
     """List the built-in policies, or print one as a file.
 
     To use a policy, give --cca auto:policy=NAME. A printed file can be changed and used as
-    --cca auto:policy=FILE.
+    --cca auto:policy=FILE. On a terminal a long table of measured moments is cut.
     """
     from celltcp._core import (
         auto_parameters,
@@ -34,10 +39,22 @@ def policies(name: str | None, schema: bool, features: bool) -> None:
         for feature, meaning in selection_features():
             click.echo(f"{feature:<16}{meaning}")
     elif name is not None:
-        click.echo(policy_text(name), nl=False)
+        text = policy_text(name)
+        click.echo(_shortened(text) if sys.stdout.isatty() else text, nl=False)
     else:
         for each in builtin_policies():
             click.echo(f"{each:<22}{describe_policy(each)['description']}")
         click.echo("\nParameters of auto, as in --cca auto:policy=rules,requirement=delay:")
         for parameter, meaning, default in auto_parameters():
             click.echo(f"  {parameter:<14}{meaning}; default {default}")
+
+
+def _shortened(text: str) -> str:
+    """Returns the policy without most of the moments of its table, whose lines are long."""
+    before, opening, rest = text.partition('table = """\n')
+    table, closing, after = rest.partition('"""')
+    header, *rows = table.splitlines() or [""]
+    if len(rows) <= _SHOWN:
+        return text
+    left = f"({len(rows) - _SHOWN} more; with > FILE all are written)"
+    return before + opening + "\n".join([header, *rows[:_SHOWN], left]) + closing + after

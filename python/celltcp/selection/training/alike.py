@@ -19,6 +19,8 @@ NEIGHBOURS = 30
 #: Age of a connection from which on it is changed, s. Moments are measured from 2 s on, but wait for
 #: two decisions in a row.
 AFTER_S = 1.0
+#: Standard errors by which the gain of a change must be above 0.
+SURE = 1.0
 #: Weight of the CCA in use, over the mean weight of a feature.
 _BEFORE = 0.6
 #: Share of all weights below which a feature is left out.

@@ -1,0 +1,96 @@
+"""Measured moments of a policy: what makes them alike, and the table in the file."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from celltcp._core import describe_policy, policy_text
+from celltcp.cli.select.policies import _shortened
+from celltcp.selection.training.alike import alike
+from celltcp.selection.training.counterfactual import PARTS, Outcomes, Point
+from celltcp.selection.training.evidence import evidence, with_bounds
+from celltcp.selection.training.families import networks
+from celltcp.selection.training.fit import leaf_of_one
+from celltcp.selection.training.policy_file import policy_text as written
+
+CCAS = ["bbr", "vegas"]
+FEATURES = ["base_rtt", "capacity", "queue"]
+
+
+def made_up(each: int = 40) -> Outcomes:
+    """Moments of two families: BBR is best where the capacity, if it is known, is below 50 Mbit/s."""
+    found = Outcomes()
+    rng = np.random.default_rng(1)
+    good, bad = (0.9,) * len(PARTS), (0.4,) * len(PARTS)
+    for number, network in enumerate(networks(["lossy", "stepping"], each, seed=3)):
+        known = {"base_rtt": 50.0, "queue": float(rng.random()), "capacity": float(rng.random() * 100)}
+        first = known["capacity"] < 50.0
+        if number % 10 == 0:
+            del known["capacity"]
+        found.points.append(Point(network, "cubic", 2.0))
+        found.features.append(known)
+        found.parts.append({"bbr": good if first else bad, "vegas": bad if first else good})
+    return found
+
+
+def test_what_tells_weighs_most_and_moments_left_out_are_decided_by_it() -> None:
+    got = alike(made_up(), "balanced", CCAS, FEATURES, seed=1)
+    assert max(got.weights, key=lambda name: got.weights[name]) == "capacity"
+    # What is the same at all moments tells nothing.
+    assert "base_rtt" not in got.weights
+    assert sum(weight for name, weight in got.weights.items() if name != "before") == pytest.approx(
+        1.0, abs=1e-3
+    )
+    assert 0.0 < got.reach < 0.5
+    # Where the capacity is not known, one in ten, the choice is a guess.
+    for family, lost in got.regret.items():
+        assert lost < 0.1 < got.regret_of_one[family]
+
+
+def test_moments_that_tell_nothing_weigh_all_that_is_known_the_same() -> None:
+    few = made_up(2)
+    got = alike(few, "balanced", CCAS, [*FEATURES, "jitter"], seed=1)
+    assert got.weights["base_rtt"] == got.weights["queue"]
+    assert "jitter" not in got.weights
+
+
+def test_the_table_holds_what_was_measured() -> None:
+    found = made_up(5)
+    table = pd.read_csv(io.StringIO(evidence(found, CCAS, FEATURES)))
+    assert list(table.columns[:6]) == ["family", "before", "fair_share", *FEATURES]
+    assert len(table) == len(found.points)
+    assert table["family"].tolist() == [point.network.family for point in found.points]
+    assert table["capacity"].isna().tolist() == ["capacity" not in each for each in found.features]
+    assert set(table["a:bbr"]) == {90, 40}
+    # Requirements of their own have units of their own, so that they are over the best of the moment.
+    assert set(table["power:bbr"]) == {100, round(100 * 0.4 / 0.9)}
+
+
+def test_the_bound_of_each_network_is_known_at_its_moments() -> None:
+    found = made_up(1)
+    found.features[0] = {"base_rtt": 50.0, "high_queue": 1.0, "loss_queue": 30.0, "bdp": 10.0}
+    bound = float(found.points[0].network.required("goodput@")[len("goodput@") : -len("ms")])
+    first, second = with_bounds(found).features
+    assert first["base_over_bound"] == pytest.approx(50.0 / bound)
+    assert first["high_over_bound"] == pytest.approx(100.0 / bound)
+    assert first["full_over_bound"] == pytest.approx(200.0 / bound)
+    assert "high_over_bound" not in second
+    assert "base_over_bound" not in found.features[0]
+
+
+def test_a_policy_of_moments_can_be_used_and_a_terminal_shows_the_beginning_of_its_table() -> None:
+    found = made_up()
+    own = alike(found, "balanced", CCAS, FEATURES, seed=1)
+    features = [name for name in own.weights if name != "before"]
+    start = leaf_of_one("balanced", "bbr", found)
+    table = evidence(found, CCAS, features)
+    text = written("mine", "Moments.", "", features, [], [start, own], table)
+    assert set(CCAS) <= set(describe_policy("mine", text)["choices"])
+    short = _shortened(text)
+    assert "(77 more; with > FILE all are written)" in short
+    assert short.count("\n") == text.count("\n") - 76
+    assert _shortened(policy_text("rules")) == policy_text("rules")
