@@ -218,6 +218,11 @@ fn moments_that_cannot_be_used_are_refused() {
             "row 1, column \"a:vegas\": 120 is not allowed; allowed: 0 to 100",
         ),
         (
+            "near,cubic,1,20,",
+            "near,cubic,0,20,",
+            "row 1, column \"fair_share\": 0 is not allowed; allowed: above 0, up to 1",
+        ),
+        (
             "near,cubic,1,21,",
             "near,cubic,1,fast,",
             "row 2, column \"base_rtt\": \"fast\" is not a number",

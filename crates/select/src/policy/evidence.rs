@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
+use super::ranks::{Column, TOP};
 use super::{cca_named, on_linux};
 use crate::features::{FEATURES, Features, feature_called};
 
@@ -17,10 +18,6 @@ const FAMILY: &str = "family";
 const BEFORE: &str = "before";
 const FAIR: &str = "fair_share";
 
-/// Greatest rank.
-const TOP: u8 = 255;
-/// Difference in rank that counts where a feature is known on one side only, above its distance from the middle.
-const MISSING: u16 = 64;
 /// Greatest weight in the sums; a sum of products of 16 bits is fast.
 const HEAVIEST: f64 = 128.0;
 
@@ -98,57 +95,6 @@ struct Found {
     on_linux: Vec<bool>,
     /// Parts per row and CCA.
     outcomes: Vec<[f32; PARTS.len()]>,
-}
-
-/// Ranks of a feature among the moments.
-#[derive(Debug)]
-struct Column {
-    /// Number of the feature.
-    feature: usize,
-    /// Values from which on each rank above 0 is reached, in ascending order.
-    steps: Vec<f64>,
-    ranks: Vec<u8>,
-    /// Whether the feature is unknown; its rank is then that of the middle.
-    unknown: Vec<bool>,
-}
-
-impl Column {
-    fn new(feature: usize, values: &[Option<f64>]) -> Self {
-        let mut sorted: Vec<f64> = values.iter().flatten().copied().collect();
-        sorted.sort_by(f64::total_cmp);
-        let steps = if sorted.is_empty() {
-            Vec::new()
-        } else {
-            let at = |rank: usize| sorted[(rank * sorted.len()) / (usize::from(TOP) + 1)];
-            (1..=usize::from(TOP)).map(at).collect()
-        };
-        let mut column = Self {
-            feature,
-            steps,
-            ranks: Vec::new(),
-            unknown: values.iter().map(Option::is_none).collect(),
-        };
-        column.ranks = values.iter().map(|value| column.rank(*value)).collect();
-        column
-    }
-
-    /// Returns the rank of a value: half of the ranks of equal values lie below it. An unknown one is in the middle.
-    fn rank(&self, value: Option<f64>) -> u8 {
-        let Some(value) = value else { return TOP / 2 };
-        let below = self.steps.partition_point(|step| *step < value);
-        let until = self.steps.partition_point(|step| *step <= value);
-        ((below + until) / 2) as u8
-    }
-
-    /// Adds the weighted differences to `value` to the distance of each row.
-    fn add(&self, value: Option<f64>, weight: u16, distances: &mut [u32]) {
-        let (rank, unknown) = (self.rank(value), value.is_none());
-        let rows = self.ranks.iter().zip(&self.unknown);
-        for (distance, (&other, &other_unknown)) in distances.iter_mut().zip(rows) {
-            let missing = MISSING * u16::from(unknown != other_unknown);
-            *distance += u32::from(weight * (u16::from(rank.abs_diff(other)) + missing));
-        }
-    }
 }
 
 impl Found {
@@ -231,7 +177,14 @@ impl Found {
                 found.names_before.push(name);
             }
             found.before.push(u8::try_from(place).unwrap_or(u8::MAX));
-            found.fair.push(number(fair)? as f32);
+            let share = number(fair)?;
+            if !(share > 0.0 && share <= 1.0) {
+                return Err(format!(
+                    "row {}, column {FAIR:?}: {share} is not allowed; allowed: above 0, up to 1",
+                    row + 1
+                ));
+            }
+            found.fair.push(share as f32);
             for (column, values) in features.iter().zip(&mut values) {
                 let is_known = !record[column.1].is_empty();
                 values.push(is_known.then(|| number(column.1)).transpose()?);

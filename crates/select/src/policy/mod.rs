@@ -6,6 +6,7 @@ mod evidence;
 mod initial_window;
 mod method;
 mod moments;
+mod ranks;
 mod rules;
 mod table;
 mod ties;

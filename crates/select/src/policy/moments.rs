@@ -193,8 +193,13 @@ impl Moments {
             },
         )?;
         let known = all.iter().find(|each| each.cca == present);
+        let unsure = if confidence < 1.0 {
+            format!(", confidence {confidence:.2}")
+        } else {
+            String::new()
+        };
         let alike = format!(
-            "{} of {} moments are most alike ({}; distance {:.3})",
+            "{} of {} moments are most alike ({}; distance {:.3}{unsure})",
             self.neighbours,
             self.table.rows(),
             self.table
