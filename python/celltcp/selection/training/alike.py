@@ -19,8 +19,8 @@ NEIGHBOURS = 30
 #: Age of a connection from which on it is changed, s. Moments are measured from 2 s on, but wait for
 #: two decisions in a row.
 AFTER_S = 1.0
-#: Standard errors by which the gain of a change must be above 0.
-SURE = 1.0
+#: Standard errors by which the gain of a change must be above 0, which are tried.
+SURE = (1.0, 2.0)
 #: Weight of the CCA in use, over the mean weight of a feature.
 _BEFORE = 0.6
 #: Share of all weights below which a feature is left out.
@@ -46,13 +46,18 @@ class Alike:
     regret: dict[str, float]
     #: The same for the single congestion control that is best over the other families.
     regret_of_one: dict[str, float]
-    #: Gain that a change must promise.
+    #: Gain that a change must promise, and standard errors by which it must be above 0.
     margin: float = 0.0
+    sure: float = SURE[0]
     moment: str = "flight"
 
     def with_margin(self, margin: float) -> Alike:
         """Returns the same with another margin."""
         return replace(self, margin=margin)
+
+    def as_sure(self) -> list[Alike]:
+        """Returns the same for each number of standard errors that is tried."""
+        return [replace(self, sure=sure) for sure in SURE]
 
 
 def alike(

@@ -8,6 +8,7 @@ from celltcp.campaign import Jobs
 from celltcp.engines import Engine
 from celltcp.selection.candidates import DEFAULT
 from celltcp.selection.measured import HORIZON_S
+from celltcp.selection.training.alike import SURE
 from celltcp.selection.training.counterfactual import SHORT_FLOW_S, flight_points
 from celltcp.selection.training.families import Network, networks
 from celltcp.selection.training.paths import RUN_S, UNTIL_DECIDED_S, fixed
@@ -41,7 +42,7 @@ def planned(plan: Plan, engine: Engine) -> Iterator[Jobs]:
     for network in drawn[::START_EACH]:
         for horizon_s in (HORIZON_S, SHORT_FLOW_S):
             yield runs(network, horizon_s + _AFTER_S, ccas * requirements)
-    trials = ccas + 1 + len(MARGINS) + 2
+    trials = ccas + 1 + len(MARGINS) * len(SURE) + 2
     for network in networks(plan.families, plan.whole_each, plan.seed + 1):
         yield runs(network, RUN_S, trials * requirements)
     for network in networks(plan.families, plan.whole_each, plan.seed + 2):

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from celltcp.selection.training.alike import AFTER_S, NEIGHBOURS, SURE, Alike
+from celltcp.selection.training.alike import AFTER_S, NEIGHBOURS, Alike
 from celltcp.selection.training.fit import WEIGHTS, Grown
 
 #: Congestion controls that a leaf may choose: the best of its cases by the requirement's measure.
@@ -76,7 +76,7 @@ def _moments(choices: Sequence[Alike], table: str) -> list[str]:
         weights = ", ".join(f"{name} = {weight}" for name, weight in each.weights.items())
         lines += [
             *(f"    {line}" for line in _on_families(each)),
-            f'    {{ requirement = "{each.requirement}", margin = {each.margin}, sure = {SURE}, '
+            f'    {{ requirement = "{each.requirement}", margin = {each.margin}, sure = {each.sure}, '
             f"after = {AFTER_S}, reach = {each.reach}, weights = {{ {weights} }} }},",
         ]
     return [*lines, "]", 'table = """', table, '"""']

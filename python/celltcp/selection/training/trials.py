@@ -43,8 +43,9 @@ def tried(
 ) -> tuple[Grown, Grown | Alike]:
     """Returns the start, and what decides in flight with the margin, that do best in whole runs.
 
-    First each start is tried, then, with the best one, each margin in flight. Best is the
-    least mean loss against the best of all that were tried on each network, of those with which no
+    First each start is tried, then, with the best one, each margin in flight, for moments with
+    several standard errors. Best is the least
+    mean loss against the best of all that were tried on each network, of those with which no
     family of networks is surely worse off than with the default as a fixed CCA.
 
     Args:
@@ -53,7 +54,16 @@ def tried(
         text: the policy file of some of them.
         bench: the networks and the engine to try them on.
     """
-    shares = len(starts), len(MARGINS)
+    flights = [
+        each
+        for margin in MARGINS
+        for each in (
+            flight.with_margin(margin).as_sure()
+            if isinstance(flight, Alike)
+            else [flight.with_margin(margin)]
+        )
+    ]
+    shares = len(starts), len(flights)
 
     def best(
         candidates: Mapping[str, tuple[Grown, Grown | Alike]], done: int
@@ -76,7 +86,7 @@ def tried(
 
     meanwhile = flight.with_margin(MEANWHILE)
     start, _ = best({f"start {n}": (each, meanwhile) for n, each in enumerate(starts)}, 0)
-    return best({f"margin {each}": (start, flight.with_margin(each)) for each in MARGINS}, shares[0])
+    return best({f"flight {n:02}": (start, each) for n, each in enumerate(flights)}, shares[0])
 
 
 def best_harmless(measures: pd.DataFrame) -> str:
