@@ -18,8 +18,10 @@ const FAMILY: &str = "family";
 const BEFORE: &str = "before";
 const FAIR: &str = "fair_share";
 
-/// Greatest weight in the sums; a sum of products of 16 bits is fast.
-const HEAVIEST: f64 = 128.0;
+/// Sum of the weights in the distances, which then fit in 16 bits: sums of short numbers are fast.
+const WEIGHTS: f64 = 200.0;
+/// Moments whose distances are summed at a time, so that they stay in the fastest memory.
+const BLOCK: usize = 512;
 
 /// Table of measured moments. Its text is CSV.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -287,48 +289,64 @@ impl Evidence {
     ) -> Near {
         let found = &*self.found;
         let weights: Vec<_> = self.features().map(weight).collect();
-        let heaviest = weights.iter().copied().fold(before, f64::max);
-        let scaled = |weight: f64| (weight / heaviest * HEAVIEST).round() as u16;
-        let mut distances = vec![0_u32; found.before.len()];
-        for (column, weight) in found.columns.iter().zip(&weights) {
-            let weight = scaled(*weight);
-            if weight > 0 {
-                let known = features.0[column.feature];
-                column.add(known.map(|known| known.value), weight, &mut distances);
+        let total = before + weights.iter().sum::<f64>();
+        let scaled = |weight: f64| (weight / total * WEIGHTS).round() as u16;
+        let columns = found.columns.iter().zip(&weights);
+        let terms = columns.map(|(column, weight)| {
+            let known = features.0[column.feature];
+            let place = column.place(known.map(|known| known.value));
+            (column, place, scaled(*weight))
+        });
+        let terms: Vec<_> = terms.filter(|term| term.2 > 0).collect();
+        let mut names = found.names_before.iter();
+        // A CCA under which nothing was measured is another one at every moment.
+        let present = names.position(|name| *name == present);
+        let present = present.and_then(|place| u8::try_from(place).ok());
+        let other = scaled(before) * u16::from(TOP);
+        let count = count.min(self.rows());
+        let mut near = Vec::with_capacity(count + 1);
+        let mut block = [0; BLOCK];
+        let mut farthest = u16::MAX;
+        for (first, moments) in (0..).step_by(BLOCK).zip(found.before.chunks(BLOCK)) {
+            let sums = &mut block[..moments.len()];
+            for (sum, moment) in sums.iter_mut().zip(moments) {
+                *sum = if Some(*moment) == present { 0 } else { other };
+            }
+            for &(column, place, weight) in &terms {
+                column.add(place, weight, first, sums);
+            }
+            for (row, &sum) in (first..).zip(&*sums) {
+                if sum < farthest {
+                    farthest = keep(&mut near, count, sum, row);
+                }
             }
         }
-        let other = u32::from(scaled(before)) * u32::from(TOP);
-        let names = &found.names_before;
-        let costs: Vec<_> = names
-            .iter()
-            .map(|name| if *name == present { 0 } else { other })
-            .collect();
-        for (distance, before) in distances.iter_mut().zip(&found.before) {
-            *distance += costs[usize::from(*before)];
-        }
-        // With the row in its key, no two are equal, so that the choice is the same on every machine.
-        let keys = distances.iter().enumerate();
-        let mut keys: Vec<u64> = keys
-            .map(|(row, d)| u64::from(*d) << 32 | row as u64)
-            .collect();
-        let count = count.min(keys.len());
-        let farthest = (*keys.select_nth_unstable(count - 1).1 >> 32) as f64 + 1.0;
-        let near = &mut keys[..count];
-        near.sort_unstable();
-        let total: f64 = weights
-            .iter()
-            .chain([&before])
-            .map(|each| f64::from(scaled(*each)))
-            .sum();
-        let sum: u64 = near.iter().map(|key| *key >> 32).sum();
-        let rows = near.iter().map(|key| {
-            let (distance, row) = ((*key >> 32) as f64, *key as u32 as usize);
+        let farthest = near
+            .last()
+            .map_or(0.0, |last: &(u16, usize)| f64::from(last.0))
+            + 1.0;
+        let sum: f64 = near.iter().map(|each| f64::from(each.0)).sum();
+        let scaled =
+            f64::from(terms.iter().map(|term| term.2).sum::<u16>() + other / u16::from(TOP));
+        let rows = near.iter().map(|&(distance, row)| {
             // The farthest still counts a little, so that equals all count.
-            (row, 1.0 - distance / farthest + 1e-3)
+            (row, 1.0 - f64::from(distance) / farthest + 1e-3)
         });
         Near {
             rows: rows.collect(),
-            distance: sum as f64 / count as f64 / (total * f64::from(TOP)),
+            distance: sum / near.len() as f64 / (scaled * f64::from(TOP)),
         }
+    }
+}
+
+/// Adds a row to the `count` with the shortest distances, which are in ascending order; of equals the first come first.
+/// Returns the distance from which on no row is added any more.
+fn keep(near: &mut Vec<(u16, usize)>, count: usize, distance: u16, row: usize) -> u16 {
+    let place = near.partition_point(|each| each.0 <= distance);
+    near.insert(place, (distance, row));
+    near.truncate(count);
+    match near.last() {
+        Some(last) if near.len() == count => last.0,
+        _ => u16::MAX,
     }
 }

@@ -3,7 +3,7 @@
 /// Greatest rank.
 pub(super) const TOP: u8 = 255;
 /// Difference in rank that counts where a feature is known on one side only, above its distance from the middle.
-const MISSING: u16 = 64;
+const MISSING: u8 = 64;
 
 /// Ranks of a feature among the moments.
 #[derive(Debug)]
@@ -13,8 +13,17 @@ pub(super) struct Column {
     /// Values from which on each rank above 0 is reached, in ascending order.
     steps: Vec<f64>,
     ranks: Vec<u8>,
-    /// Whether the feature is unknown; its rank is then that of the middle.
-    unknown: Vec<bool>,
+    /// What a moment whose feature is unknown adds beside those that know it; 0 where it is known.
+    missing: Vec<u8>,
+    /// Whether all moments know the feature.
+    complete: bool,
+}
+
+/// Value of a feature among the moments.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    rank: u8,
+    missing: u8,
 }
 
 impl Column {
@@ -31,7 +40,8 @@ impl Column {
             feature,
             steps,
             ranks: Vec::new(),
-            unknown: values.iter().map(Option::is_none).collect(),
+            missing: values.iter().map(missing).collect(),
+            complete: values.iter().all(Option::is_some),
         };
         column.ranks = values.iter().map(|value| column.rank(*value)).collect();
         column
@@ -45,15 +55,40 @@ impl Column {
         ((below + until) / 2) as u8
     }
 
-    /// Adds the weighted differences to `value` to the distance of each row.
-    pub(super) fn add(&self, value: Option<f64>, weight: u16, distances: &mut [u32]) {
-        let (rank, unknown) = (self.rank(value), value.is_none());
-        let rows = self.ranks.iter().zip(&self.unknown);
-        for (distance, (&other, &other_unknown)) in distances.iter_mut().zip(rows) {
-            let missing = MISSING * u16::from(unknown != other_unknown);
-            *distance += u32::from(weight * (u16::from(rank.abs_diff(other)) + missing));
+    /// Returns the place of a value.
+    pub(super) fn place(&self, value: Option<f64>) -> Place {
+        Place {
+            rank: self.rank(value),
+            missing: missing(&value),
         }
     }
+
+    /// Adds the weighted differences between `place` and the moments from `first` on to their sums.
+    pub(super) fn add(&self, place: Place, weight: u16, first: usize, sums: &mut [u16]) {
+        let ranks = &self.ranks[first..][..sums.len()];
+        if self.complete && place.missing == 0 {
+            for (sum, rank) in sums.iter_mut().zip(ranks) {
+                *sum += weight * u16::from(apart(place.rank, *rank));
+            }
+            return;
+        }
+        let missing = &self.missing[first..][..sums.len()];
+        for ((sum, rank), missing) in sums.iter_mut().zip(ranks).zip(missing) {
+            // In the middle is at most half of all ranks away, so that this stays within 8 bits, which is fast.
+            let difference = apart(place.rank, *rank) + (place.missing ^ missing);
+            *sum += weight * u16::from(difference);
+        }
+    }
+}
+
+/// Returns the difference of two ranks. Unlike `abs_diff` it is compiled to operations on 16 of them at a time.
+fn apart(one: u8, other: u8) -> u8 {
+    one.max(other) - one.min(other)
+}
+
+/// Returns what a feature that is unknown adds beside one that is known.
+fn missing(value: &Option<f64>) -> u8 {
+    if value.is_some() { 0 } else { MISSING }
 }
 
 #[cfg(test)]
@@ -74,9 +109,9 @@ mod tests {
     fn a_feature_that_is_known_on_one_side_only_is_a_difference() {
         let column = Column::new(0, &[Some(1.0), Some(2.0), None]);
         let distances = |value| {
-            let mut distances = [0; 3];
-            column.add(value, 2, &mut distances);
-            distances
+            let mut sums = [0; 3];
+            column.add(column.place(value), 2, 0, &mut sums);
+            sums
         };
         assert_eq!(distances(None)[2], 0);
         assert_eq!(distances(Some(1.0))[0], 0);
