@@ -57,4 +57,4 @@ def _shortened(text: str) -> str:
     if len(rows) <= _SHOWN:
         return text
     left = f"({len(rows) - _SHOWN} more; with > FILE all are written)"
-    return before + opening + "\n".join([header, *rows[:_SHOWN], left]) + closing + after
+    return before + opening + "\n".join([header, *rows[:_SHOWN], left, ""]) + closing + after
