@@ -49,10 +49,13 @@ def test_papers_that_share_places_count_them_once(celltcp) -> None:
     assert runs("atxutegi2017", "table-1", "figure-3") == runs("atxutegi2017", "table-1")
 
 
-def test_a_training_is_planned_with_as_many_runs_as_it_does(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("requirement", ["goodput", "delay"])
+def test_a_training_is_planned_with_as_many_runs_as_it_does(
+    requirement: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     plan = {
         "scenarios": ["lossy", "stepping"],
-        "requirements": ["goodput"],
+        "requirements": [requirement],
         "cca": ["cubic", "reno", "vegas"],
         "each": 2,
         "moments_each": 2,

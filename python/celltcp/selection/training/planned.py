@@ -42,8 +42,11 @@ def planned(plan: Plan, engine: Engine) -> Iterator[Jobs]:
     for network in drawn[::START_EACH]:
         for horizon_s in (HORIZON_S, SHORT_FLOW_S):
             yield runs(network, horizon_s + _AFTER_S, ccas * requirements)
-    trials = ccas + 1 + len(MARGINS) * len(SURE) + 2
+    by_path = len(set(plan.requirements) & set(BY_PATH))
+    # Every start and the default, then every way to go on in flight and the default again.
+    ways = len(MARGINS) * (by_path + len(SURE) * (requirements - by_path))
+    trials = (ccas + 1 + 2) * requirements + ways
     for network in networks(plan.families, plan.whole_each, plan.seed + 1):
-        yield runs(network, RUN_S, trials * requirements)
+        yield runs(network, RUN_S, trials)
     for network in networks(plan.families, plan.whole_each, plan.seed + 2):
         yield runs(network, RUN_S, requirements + len({DEFAULT, *plan.ccas}))
