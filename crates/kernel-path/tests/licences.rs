@@ -6,14 +6,16 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// Licences that GPL-2.0 can be combined with. Apache-2.0 alone is not among them.
-const COMPATIBLE: [&str; 7] = [
+/// Licences that GPL-2.0 can be combined with, by the list of the Free Software Foundation
+/// (<https://www.gnu.org/licenses/license-list.html>). Apache-2.0 alone is not among them.
+const COMPATIBLE: [&str; 8] = [
     "MIT",
     "BSD-2-Clause",
     "BSD-3-Clause",
     "ISC",
     "Zlib",
     "0BSD",
+    "BSL-1.0",
     "Unlicense",
 ];
 
