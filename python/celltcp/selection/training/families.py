@@ -89,6 +89,7 @@ FAMILIES: dict[str, Callable[[np.random.Generator], str]] = {
     "beside-bbr": links.beside_bbr,
     "visited": links.visited,
     "uploading": links.uploading,
+    "combined": links.combined,
 }
 
 

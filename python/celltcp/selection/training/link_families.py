@@ -13,17 +13,14 @@ LONGEST_S = 40.0
 #: on the default buffers of Linux hold less than the path does.
 _FAST_MBPS = 150.0
 _MUCH_MBIT = 4.0
+#: A segment of 1500 bytes, in Mbit/s times ms.
+_SEGMENT_KBIT = 12.0
 
 
 def wandering(rng: np.random.Generator) -> str:
     """Returns a link whose rate wanders, with or without outages, as recorded links do."""
     mean = by_ratio(rng, 0.5, 120)
-    outages = ""
-    if rng.random() < 0.4:
-        outages = (
-            f', outage_interval = "{by_ratio(rng, 5, 60):.1f}s"'
-            f', outage_duration = "{by_ratio(rng, 0.2, 3):.2f}s"'
-        )
+    outages = _outages(rng) if rng.random() < 0.4 else ""
     return f"""
 [path]
 rtt = "{by_ratio(rng, 15, 200):.1f}ms"
@@ -32,6 +29,13 @@ down = {{ generate = {{ mean = "{mean:.2f}Mbit/s", variability = {rng.uniform(0.
 correlation = "{by_ratio(rng, 0.2, 10):.2f}s"{outages} }} }}
 up = {{ rate = "{max(1.0, mean / 2):.1f}Mbit/s" }}
 """
+
+
+def _outages(rng: np.random.Generator) -> str:
+    return (
+        f', outage_interval = "{by_ratio(rng, 5, 60):.1f}s"'
+        f', outage_duration = "{by_ratio(rng, 0.2, 3):.2f}s"'
+    )
 
 
 def stepping(rng: np.random.Generator) -> str:
@@ -198,6 +202,71 @@ start = "{begin:.1f}s"
 workload = {{ kind = "bulk", stop = "{stop:.1f}s" }}
 '''
     return _link(rng, (20, 120), (10, 80), (0.7, 5), up, other)
+
+
+def combined(rng: np.random.Generator) -> str:
+    """Returns a link whose rate, RTT, buffer, queue, losses, jitter, uplink and other flows are drawn independently.
+
+    The other families have one difficulty each. Here several come together, as a wandering rate behind CoDel.
+    """
+    rtt, mean = by_ratio(rng, 5, 300), by_ratio(rng, 0.3, 150)
+    bdp = mean * rtt / _SEGMENT_KBIT
+    buffer = by_ratio(rng, 0.2, 20) * bdp if rng.random() < 0.5 else by_ratio(rng, 20, 3000)
+    rest = [f'rtt = "{rtt:.1f}ms"', f'buffer = "{max(8.0, buffer):.0f}packets"']
+    kind = rng.choice(["steady", "wandering", "interrupted", "stepping"], p=[0.4, 0.35, 0.1, 0.15])
+    if kind == "steady":
+        rest.append(f'down = {{ rate = "{mean:.3f}Mbit/s" }}')
+    elif kind == "stepping":
+        rest.append(f"down.steps = [{_steps(rng, mean)}]")
+    else:
+        outages = _outages(rng) if kind == "interrupted" else ""
+        rest.append(
+            f'down = {{ generate = {{ mean = "{mean:.3f}Mbit/s", variability = {rng.uniform(0.1, 1.2):.2f}, '
+            f'correlation = "{by_ratio(rng, 0.2, 10):.2f}s"{outages} }} }}'
+        )
+    if rng.random() < 0.35:
+        rest.append(f'queue = "{rng.choice(["codel", "pie", "fq-codel"])}"')
+    if rng.random() < 0.25:
+        rest.append(f"loss = {by_ratio(rng, 1e-5, 2e-2):.6f}")
+    if rng.random() < 0.15:
+        rest.append(
+            f'jitter = {{ distribution = "exponential", mean = "{by_ratio(rng, 0.5, 20):.1f}ms" }}'
+        )
+    if rng.random() < 0.15:
+        rest.append(f'up = {{ rate = "{max(0.2, mean * by_ratio(rng, 0.01, 0.2)):.3f}Mbit/s" }}')
+        rest.append(f'uplink_buffer = "{by_ratio(rng, 30, 200):.0f}packets"')
+    return "\n[path]\n" + "\n".join(rest) + "\n" + _others(rng)
+
+
+def _steps(rng: np.random.Generator, mean: float) -> str:
+    at, steps = 0.0, []
+    while at < LONGEST_S:
+        rate = mean * by_ratio(rng, 0.15, 6)
+        steps.append(f'{{ at = "{at:.1f}s", rate = "{rate:.3f}Mbit/s" }}')
+        at += by_ratio(rng, 2, 20)
+    return ", ".join(steps)
+
+
+def _others(rng: np.random.Generator) -> str:
+    """Returns the other flows of a combined link, in four of ten cases."""
+    kind = rng.random()
+    if kind < 0.15:
+        return _cubic_flows(rng)
+    if kind < 0.25:
+        cca = rng.choice(["bbr", "cubic", "bbr3"])
+        stop = by_ratio(rng, 3, 30)
+        begin = rng.uniform(0, 12)
+        return (
+            f'[[flows]]\ncca = "{cca}"\nstart = "{begin:.1f}s"\n'
+            f'workload = {{ kind = "bulk", stop = "{stop:.1f}s" }}\n'
+        )
+    if kind < 0.4:
+        size, gap = by_ratio(rng, 50, 2000), by_ratio(rng, 100, 2000)
+        return (
+            f'[[flows]]\nstart = "{rng.uniform(0, 5):.1f}s"\n'
+            f'workload = {{ kind = "sequence", size = "{size:.0f}kB", count = 60, gap = "{gap:.0f}ms" }}\n'
+        )
+    return ""
 
 
 def _cubic_flows(rng: np.random.Generator) -> str:
