@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
-use super::ranks::{Column, TOP};
+use super::ranks::{Column, TOP, least};
 use super::{cca_named, on_linux};
 use crate::features::{FEATURES, Features, feature_called};
 
@@ -22,6 +22,8 @@ const FAIR: &str = "fair_share";
 const WEIGHTS: f64 = 200.0;
 /// Moments whose distances are summed at a time, so that they stay in the fastest memory.
 const BLOCK: usize = 512;
+/// Moments of which is seen at a time whether one of them is among the nearest.
+const LOOK: usize = 64;
 
 /// Table of measured moments. Its text is CSV.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -315,9 +317,14 @@ impl Evidence {
             for &(column, place, weight) in &terms {
                 column.add(place, weight, first, sums);
             }
-            for (row, &sum) in (first..).zip(&*sums) {
-                if sum < farthest {
-                    farthest = keep(&mut near, count, sum, row);
+            for (first, sums) in (first..).step_by(LOOK).zip(sums.chunks(LOOK)) {
+                if least(sums) >= farthest {
+                    continue;
+                }
+                for (row, &sum) in (first..).zip(sums) {
+                    if sum < farthest {
+                        farthest = keep(&mut near, count, sum, row);
+                    }
                 }
             }
         }

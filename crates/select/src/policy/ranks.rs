@@ -1,5 +1,7 @@
 //! Ranks of a feature among measured moments, by which differences are comparable.
 
+use multiversion::multiversion;
+
 /// Greatest rank.
 pub(super) const TOP: u8 = 255;
 /// Difference in rank that counts where a feature is known on one side only, above its distance from the middle.
@@ -67,21 +69,40 @@ impl Column {
     pub(super) fn add(&self, place: Place, weight: u16, first: usize, sums: &mut [u16]) {
         let ranks = &self.ranks[first..][..sums.len()];
         if self.complete && place.missing == 0 {
-            for (sum, rank) in sums.iter_mut().zip(ranks) {
-                *sum += weight * u16::from(apart(place.rank, *rank));
-            }
-            return;
-        }
-        let missing = &self.missing[first..][..sums.len()];
-        for ((sum, rank), missing) in sums.iter_mut().zip(ranks).zip(missing) {
-            // In the middle is at most half of all ranks away, so that this stays within 8 bits, which is fast.
-            let difference = apart(place.rank, *rank) + (place.missing ^ missing);
-            *sum += weight * u16::from(difference);
+            add_apart(place.rank, ranks, weight, sums);
+        } else {
+            let missing = &self.missing[first..][..sums.len()];
+            add_apart_or_missing(place, ranks, missing, weight, sums);
         }
     }
 }
 
+/// Adds the weighted differences between a rank and those of moments to their sums.
+#[multiversion(targets("x86_64+avx2"))]
+fn add_apart(place: u8, ranks: &[u8], weight: u16, sums: &mut [u16]) {
+    for (sum, rank) in sums.iter_mut().zip(ranks) {
+        *sum += weight * u16::from(apart(place, *rank));
+    }
+}
+
+/// Does the same where the feature is unknown to some.
+#[multiversion(targets("x86_64+avx2"))]
+fn add_apart_or_missing(place: Place, ranks: &[u8], missing: &[u8], weight: u16, sums: &mut [u16]) {
+    for ((sum, rank), missing) in sums.iter_mut().zip(ranks).zip(missing) {
+        // In the middle is at most half of all ranks away, so that this stays within 8 bits, which is fast.
+        let difference = apart(place.rank, *rank) + (place.missing ^ missing);
+        *sum += weight * u16::from(difference);
+    }
+}
+
+/// Returns the least of these sums.
+#[multiversion(targets("x86_64+avx2"))]
+pub(super) fn least(sums: &[u16]) -> u16 {
+    sums.iter().copied().fold(u16::MAX, u16::min)
+}
+
 /// Returns the difference of two ranks. Unlike `abs_diff` it is compiled to operations on 16 of them at a time.
+#[inline(always)]
 fn apart(one: u8, other: u8) -> u8 {
     one.max(other) - one.min(other)
 }
