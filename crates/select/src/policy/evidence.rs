@@ -22,7 +22,7 @@ const FAIR: &str = "fair_share";
 const WEIGHTS: f64 = 200.0;
 /// Moments whose distances are summed at a time, so that they stay in the fastest memory.
 const BLOCK: usize = 512;
-/// Moments of which is seen at a time whether one of them is among the nearest.
+/// Moments that are passed over at a time if none of them is among the nearest.
 const LOOK: usize = 64;
 
 /// Table of measured moments. Its text is CSV.

@@ -205,9 +205,10 @@ workload = {{ kind = "bulk", stop = "{stop:.1f}s" }}
 
 
 def combined(rng: np.random.Generator) -> str:
-    """Returns a link whose rate, RTT, buffer, queue, losses, jitter, uplink and other flows are drawn independently.
+    """Returns a link with several difficulties at a time, as a wandering rate behind CoDel.
 
-    The other families have one difficulty each. Here several come together, as a wandering rate behind CoDel.
+    Its rate, RTT, buffer, queue, losses, jitter, uplink and other flows are drawn independently.
+    The other families have one difficulty each.
     """
     rtt, mean = by_ratio(rng, 5, 300), by_ratio(rng, 0.3, 150)
     bdp = mean * rtt / _SEGMENT_KBIT
@@ -221,7 +222,8 @@ def combined(rng: np.random.Generator) -> str:
     else:
         outages = _outages(rng) if kind == "interrupted" else ""
         rest.append(
-            f'down = {{ generate = {{ mean = "{mean:.3f}Mbit/s", variability = {rng.uniform(0.1, 1.2):.2f}, '
+            f'down = {{ generate = {{ mean = "{mean:.3f}Mbit/s", '
+            f"variability = {rng.uniform(0.1, 1.2):.2f}, "
             f'correlation = "{by_ratio(rng, 0.2, 10):.2f}s"{outages} }} }}'
         )
     if rng.random() < 0.35:
@@ -264,7 +266,8 @@ def _others(rng: np.random.Generator) -> str:
         size, gap = by_ratio(rng, 50, 2000), by_ratio(rng, 100, 2000)
         return (
             f'[[flows]]\nstart = "{rng.uniform(0, 5):.1f}s"\n'
-            f'workload = {{ kind = "sequence", size = "{size:.0f}kB", count = 60, gap = "{gap:.0f}ms" }}\n'
+            f'workload = {{ kind = "sequence", size = "{size:.0f}kB", '
+            f'count = 60, gap = "{gap:.0f}ms" }}\n'
         )
     return ""
 
