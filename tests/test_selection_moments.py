@@ -70,6 +70,16 @@ def test_the_table_holds_what_was_measured() -> None:
     assert set(table["power:bbr"]) == {100, round(100 * 0.4 / 0.9)}
 
 
+def test_a_moment_at_which_no_congestion_control_gets_anything_promises_nothing() -> None:
+    found = made_up(1)
+    at = PARTS.index("goodput@")
+    found.parts[0] = {cca: (*each[:at], 0.0, *each[at + 1 :]) for cca, each in found.parts[0].items()}
+    table = pd.read_csv(io.StringIO(evidence(found, CCAS, FEATURES)))
+    assert [table[f"goodput@:{cca}"][0] for cca in CCAS] == [0, 0]
+    assert max(table[f"goodput@:{cca}"][1] for cca in CCAS) == 100
+    assert max(table[f"power:{cca}"][0] for cca in CCAS) == 100
+
+
 def test_the_bound_of_each_network_is_known_at_its_moments() -> None:
     found = made_up(1)
     found.features[0] = {"base_rtt": 50.0, "high_queue": 1.0, "loss_queue": 30.0, "bdp": 10.0}
