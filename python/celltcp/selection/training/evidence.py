@@ -60,7 +60,8 @@ def with_bounds(found: Outcomes) -> Outcomes:
 
 def _relative(measured: Matrix) -> Matrix:
     """Returns each measure over the best of its row; a row without any is 0 throughout."""
-    return over_best(measured) * (measured.max(axis=1, keepdims=True) > 0)
+    has_any = measured.max(axis=1, keepdims=True) > 0
+    return np.where(has_any, over_best(measured), 0.0)
 
 
 def _measures(found: Outcomes, part: str, ccas: Sequence[str]) -> Matrix:
