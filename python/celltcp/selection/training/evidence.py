@@ -21,7 +21,7 @@ def evidence(found: Outcomes, ccas: Sequence[str], features: Sequence[str]) -> s
         ccas: congestion controls of the table.
         features: names of the features of the table.
     """
-    relative = {part: _relative(_measures(found, part, ccas)) for part in OWN}
+    relative = {part: over_best(_measures(found, part, ccas), none=0.0) for part in OWN}
     header = ["family", "before", "fair_share", *features]
     header += [f"{part}:{cca}" for cca in ccas for part in PARTS]
     lines = [",".join(header)]
@@ -56,12 +56,6 @@ def with_bounds(found: Outcomes) -> Outcomes:
                 own["full_over_bound"] = full * base / bound_ms
         features.append(own)
     return replace(found, features=features)
-
-
-def _relative(measured: Matrix) -> Matrix:
-    """Returns each measure over the best of its row; a row without any is 0 throughout."""
-    has_any = measured.max(axis=1, keepdims=True) > 0
-    return np.where(has_any, over_best(measured), 0.0)
 
 
 def _measures(found: Outcomes, part: str, ccas: Sequence[str]) -> Matrix:

@@ -182,10 +182,10 @@ def grow(
     return Grown(requirement, moment, nodes, regret, of_one)
 
 
-def over_best(measured: Matrix) -> Matrix:
-    """Returns each measure over the best of its row; a row without any is 1 throughout."""
+def over_best(measured: Matrix, none: float = 1.0) -> Matrix:
+    """Returns each measure over the best of its row; a row without any is `none` throughout."""
     best = measured.max(axis=1, keepdims=True)
-    return np.asarray(np.where(best > 0, measured / np.maximum(best, 1e-12), 1.0))
+    return np.asarray(np.where(best > 0, measured / np.maximum(best, 1e-12), none))
 
 
 def _best(
