@@ -50,7 +50,7 @@ think = "0s"
 
 @dataclass(frozen=True)
 class Session:
-    """What a viewer saw."""
+    """Session as its viewer saw it: qualities, arrivals and stalls."""
 
     #: Time at which the connection for the first segment has to begin, s.
     start_s: float

@@ -65,7 +65,7 @@ struct Round {
     delivered: u64,
 }
 
-/// What a sample tells of the queue.
+/// Queue that a sample shows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Queued {
     /// Queue, segments.

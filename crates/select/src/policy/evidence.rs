@@ -84,7 +84,7 @@ pub struct Near {
     pub distance: f64,
 }
 
-/// What the text of a table says.
+/// Columns of the text of a table.
 #[derive(Debug)]
 struct Found {
     families: Vec<String>,

@@ -33,7 +33,7 @@ pub struct Moments {
     pub table: Evidence,
 }
 
-/// What makes moments alike for a requirement, and what a change must promise.
+/// Choice for a requirement: the weights that make moments alike, and the gain that a change must promise.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Choice {
@@ -72,7 +72,7 @@ impl Measure {
     }
 }
 
-/// What is expected of a CCA.
+/// Expectation of a CCA: its measure at the moments most alike.
 #[derive(Clone)]
 struct Expected {
     cca: &'static str,

@@ -1,4 +1,4 @@
-"""What makes moments of running connections alike for a requirement, and what each CCA made of them."""
+"""Likeness of moments of running connections: the weight of each feature, by requirement."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _ALIKE = 0.9
 
 @dataclass(frozen=True)
 class Alike:
-    """How a requirement is decided in flight by measured moments, and how that does elsewhere."""
+    """Weights by which measured moments decide for a requirement, and their regret elsewhere."""
 
     requirement: str
     #: Weight of each feature in the distance, and of the CCA in use, by the name `before`.

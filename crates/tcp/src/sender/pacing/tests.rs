@@ -50,7 +50,7 @@ fn a_burst_waits_for_the_window_that_keeps_it_small() {
     assert_eq!(reason(two, 2, two - 1), Some(Deferred::Otherwise));
 }
 
-/// What fills a third of the window, is one segment, or ends the stream does not wait. Neither does anything in a
+/// A burst that fills a third of the window, is one segment, or ends the stream does not wait. Neither does one in a
 /// recovery, after a pause of more than a millisecond, or if the next ACK is far.
 #[test]
 fn other_bursts_leave_at_once() {
