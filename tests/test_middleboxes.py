@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import celltcp as ct
+from celltcp._core import scenario_schema
 from celltcp.ccas import MIDDLEBOXES, middlebox_of, through
 from celltcp.cli.options import complete_middlebox
 
@@ -144,11 +145,16 @@ def test_a_capture_shows_the_option_of_as_tcp(tmp_path: Path) -> None:
 
 
 def test_help_and_completion_know_all_kinds(celltcp) -> None:
+    kinds = [kind["const"] for kind in json.loads(scenario_schema())["$defs"]["Kind"]["oneOf"]]
+    assert "reset-tracker" in kinds
+    assert list(MIDDLEBOXES) == ["none", *kinds]
     words = "".join(celltcp("compare", "--help").stdout.split())
     assert all(kind in words for kind in MIDDLEBOXES)
-    assert {"none", "mtcp-plus", "ack-regulator"} <= set(MIDDLEBOXES)
+    assert through(["cubic"], ",".join(kinds)) == [f"cubic@{kind}" for kind in kinds]
     begun = [item.value for item in complete_middlebox(None, None, "none,split@s")]
     assert begun == ["none,split@split", "none,split@snoop"]
+    begun = [item.value for item in complete_middlebox(None, None, "none,reset")]
+    assert begun == ["none,reset-tracker"]
 
 
 #: A link over which nothing passes for three seconds.

@@ -25,10 +25,12 @@ __all__ = [
     "lineups",
     "lineups_through",
     "link_adaptation",
+    "loss_kinds",
     "mean_sinr",
     "memory_text",
     "middlebox_kinds",
     "native_ccas",
+    "outcome_parts",
     "p1203_scores",
     "parse_requirement",
     "phone_log",
@@ -37,11 +39,13 @@ __all__ = [
     "policy_text",
     "register_cca",
     "register_library",
+    "requirement_kinds",
     "requirement_measure",
     "result_tables",
     "run_batch",
     "scenario_schema",
     "selection_features",
+    "trace_formats",
     "weighted_pm",
 ]
 
@@ -189,6 +193,7 @@ class Report:
 
 def scenario_schema() -> str: ...
 def middlebox_kinds() -> list[str]: ...
+def trace_formats() -> list[str]: ...
 def native_ccas() -> list[str]: ...
 def lineups(text: str, all: list[str] | None = None, own: str | None = None) -> list[str]: ...
 def lineups_through(lineups: list[str], middleboxes: str) -> list[str]: ...
@@ -224,6 +229,8 @@ def p1203_scores(
     interruptions: Sequence[tuple[float, float]],
     forest: str | Path | None = None,
 ) -> tuple[float, float, float]: ...
+def requirement_kinds() -> list[str]: ...
+def outcome_parts() -> list[str]: ...
 def parse_requirement(text: str) -> tuple[str, tuple[float, float, float]]: ...
 def describe_cca(name: str) -> Any: ...
 def register_library(file: str | Path) -> list[str]: ...
@@ -244,6 +251,7 @@ class CaptureAnalysis:
     def summary(self) -> dict[str, Any]: ...
 
 def capture_tables() -> list[ResultTable]: ...
+def loss_kinds() -> list[str]: ...
 
 @final
 class ResultTable:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pandas as pd
 import pyarrow as pa
 
-from celltcp._core import parse_requirement, requirement_measure
+from celltcp._core import outcome_parts, parse_requirement, requirement_kinds, requirement_measure
 from celltcp._core import weighted_pm as pm_of_parts
 from celltcp.lineups import lineup_of
 
@@ -17,7 +17,7 @@ from celltcp.lineups import lineup_of
 REQUIREMENTS = {"goodput": "goodput_mbps", "balanced": "pm_balanced", "delay": "pm_delay"}
 
 #: Requirements with a measure of their own, which no part of PM is. A bound follows the at sign.
-OWN = ("goodput@", "delay@", "power")
+OWN = tuple(part for part in outcome_parts() if part in requirement_kinds())
 
 #: Requirement of results with video, and its metric: the mean opinion score.
 QOE = "qoe"

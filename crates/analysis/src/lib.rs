@@ -11,3 +11,4 @@ pub mod tables;
 mod tracker;
 
 pub use analysis::{Analysis, Summary};
+pub use connection::LOSS_KINDS;

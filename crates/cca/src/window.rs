@@ -1,6 +1,7 @@
 //! Window: the state that a connection and its congestion control share.
 
 use serde::{Deserialize, Serialize};
+use strum::{FromRepr, IntoStaticStr};
 use units::random::Stream;
 use units::{Duration, Instant, Rate};
 
@@ -8,7 +9,21 @@ use units::{Duration, Instant, Rate};
 pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 
 /// State of loss recovery (the kernel's `tcp_ca_state`).
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Debug,
+    Default,
+    Serialize,
+    Deserialize,
+    FromRepr,
+    IntoStaticStr,
+)]
+#[strum(serialize_all = "lowercase")]
 #[repr(u8)]
 pub enum CaState {
     /// No sign of loss.
@@ -25,30 +40,14 @@ pub enum CaState {
 }
 
 impl CaState {
-    /// All states, in the order of their numbers.
-    pub const ALL: [Self; 5] = [
-        Self::Open,
-        Self::Disorder,
-        Self::Cwr,
-        Self::Recovery,
-        Self::Loss,
-    ];
-
     /// Returns the state of this number in Linux (`enum tcp_ca_state`).
     pub fn of_linux(number: u8) -> Self {
-        let state = Self::ALL.get(usize::from(number));
-        state.copied().unwrap_or(Self::Loss)
+        Self::from_repr(number).unwrap_or(Self::Loss)
     }
 
     /// Returns the name that `ss -ti` prints.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Disorder => "disorder",
-            Self::Cwr => "cwr",
-            Self::Recovery => "recovery",
-            Self::Loss => "loss",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }
 

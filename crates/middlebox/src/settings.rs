@@ -6,13 +6,27 @@ use config::{Wrong, count, only_for, positive, refuse, table, within};
 use net::Watch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strum::{IntoStaticStr, VariantArray};
 use units::{Bytes, Duration};
 
 use crate::CcaText;
 
 /// Kind of a middlebox.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Debug,
+    Default,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    IntoStaticStr,
+    VariantArray,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Kind {
     /// Split TCP that acknowledges data as soon as it has it (I-TCP).
     #[default]
@@ -51,44 +65,12 @@ pub enum Promise {
 }
 
 impl Kind {
-    /// All kinds.
-    pub const ALL: [Self; 10] = [
-        Self::Split,
-        Self::Es,
-        Self::As,
-        Self::Mtcp,
-        Self::MtcpPlus,
-        Self::Pam,
-        Self::Snoop,
-        Self::Eln,
-        Self::Freeze,
-        Self::AckRegulator,
-    ];
-    /// Split hosts.
-    const SPLIT: [Self; 6] = [
-        Self::Split,
-        Self::Es,
-        Self::As,
-        Self::Mtcp,
-        Self::MtcpPlus,
-        Self::Pam,
-    ];
+    /// All kinds, in the order of their declaration.
+    pub const ALL: &[Self] = Self::VARIANTS;
 
     /// Returns the name in scenarios and results.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Split => "split",
-            Self::Es => "es",
-            Self::As => "as",
-            Self::Mtcp => "mtcp",
-            Self::MtcpPlus => "mtcp-plus",
-            Self::Pam => "pam",
-            Self::Snoop => "snoop",
-            Self::Eln => "eln",
-            Self::Freeze => "freeze",
-            Self::AckRegulator => "ack-regulator",
-            Self::ResetTracker => "reset-tracker",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 
     /// Returns what the sender may conclude from acknowledgements.
@@ -108,8 +90,13 @@ impl Kind {
     }
 
     /// Returns whether it has two connections for each that passes.
-    pub fn splits(self) -> bool {
-        Self::SPLIT.contains(&self)
+    pub const fn splits(self) -> bool {
+        match self {
+            Self::Split | Self::Es | Self::As | Self::Mtcp | Self::MtcpPlus | Self::Pam => true,
+            Self::Snoop | Self::Eln | Self::Freeze | Self::AckRegulator | Self::ResetTracker => {
+                false
+            }
+        }
     }
 
     /// Returns whether it works with the access link, and so has to be before it.

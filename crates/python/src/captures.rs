@@ -81,6 +81,12 @@ impl CaptureAnalysis {
     }
 }
 
+/// Returns the names of the kinds of losses.
+#[pyfunction]
+pub(crate) fn loss_kinds() -> Vec<&'static str> {
+    analysis::LOSS_KINDS.to_vec()
+}
+
 /// The tables of a capture.
 #[pyfunction]
 pub(crate) fn capture_tables() -> Vec<ResultTable> {

@@ -41,6 +41,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("CelltcpError", module.py().get_type::<CelltcpError>())?;
     module.add_class::<scenarios::Scenario>()?;
     module.add_class::<traces::Trace>()?;
+    module.add_function(wrap_pyfunction!(traces::trace_formats, module)?)?;
     module.add_class::<run::Run>()?;
     module.add_function(wrap_pyfunction!(batch::run_batch, module)?)?;
     module.add_class::<own_cca::PyReport>()?;
@@ -56,6 +57,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(own_cca::register_library, module)?)?;
     module.add_class::<captures::CaptureAnalysis>()?;
     module.add_function(wrap_pyfunction!(captures::capture_tables, module)?)?;
+    module.add_function(wrap_pyfunction!(captures::loss_kinds, module)?)?;
     module.add_class::<results::ResultTable>()?;
     module.add_function(wrap_pyfunction!(results::result_tables, module)?)?;
     module.add_function(wrap_pyfunction!(results::weighted_pm, module)?)?;
@@ -70,6 +72,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(selection::auto_parameters, module)?)?;
     module.add_function(wrap_pyfunction!(scores::p1203_scores, module)?)?;
     module.add_function(wrap_pyfunction!(selection::parse_requirement, module)?)?;
+    module.add_function(wrap_pyfunction!(selection::requirement_kinds, module)?)?;
+    module.add_function(wrap_pyfunction!(selection::outcome_parts, module)?)?;
     module.add_function(wrap_pyfunction!(packetdrill::play_packetdrill, module)?)?;
     module.add_function(wrap_pyfunction!(radio::link_adaptation, module)?)?;
     module.add_function(wrap_pyfunction!(radio::mean_sinr, module)?)?;

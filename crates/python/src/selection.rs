@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use select::policy::{BUILT_IN, Policy, builtin, builtin_text};
+use select::policy::{BUILT_IN, PARTS, Policy, builtin, builtin_text};
 use select::{Auto, Ending, FEATURES, Memory, Requirement};
 
 use crate::refuse;
@@ -99,6 +99,18 @@ pub(crate) fn selection_features(py: Python<'_>) -> PyResult<Bound<'_, PyList>> 
 #[pyfunction]
 pub(crate) fn auto_parameters(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     PyList::new(py, Auto::PARAMETERS)
+}
+
+/// Returns the names of the requirements that rules can name, without their bounds.
+#[pyfunction]
+pub(crate) fn requirement_kinds() -> Vec<&'static str> {
+    Requirement::kinds().collect()
+}
+
+/// Returns the names of the measures of an outcome in the tables of measured moments.
+#[pyfunction]
+pub(crate) fn outcome_parts() -> Vec<&'static str> {
+    PARTS.to_vec()
 }
 
 /// Returns a requirement in the form in which it is printed (`"delay"`, `"1/5/1"`), and its weights of use, delay and

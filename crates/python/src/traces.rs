@@ -8,6 +8,12 @@ use units::{Duration, Rate};
 
 use crate::refuse;
 
+/// Returns the names of the formats of trace files.
+#[pyfunction]
+pub(crate) fn trace_formats() -> Vec<&'static str> {
+    TraceFormat::NAMES.to_vec()
+}
+
 /// Capacity of a link over time. Immutable.
 #[pyclass(frozen, module = "celltcp._core")]
 pub(crate) struct Trace {
@@ -39,14 +45,10 @@ impl Trace {
         };
         let format = match format {
             None => None,
-            Some("mahimahi") => Some(TraceFormat::Mahimahi),
-            Some("csv") => Some(TraceFormat::Csv),
-            Some("5gdataset" | "phone-log") => Some(TraceFormat::PhoneLog),
-            Some("nyu-mets") => Some(TraceFormat::NyuMets),
-            Some(other) => {
-                let allowed = "mahimahi, csv, 5gdataset, nyu-mets";
-                return Err(refuse(format!("format: {other:?} is not one of {allowed}")));
-            }
+            Some(name) => Some(name.parse::<TraceFormat>().map_err(|_| {
+                let allowed = TraceFormat::NAMES.join(", ");
+                refuse(format!("format: {name:?} is not one of {allowed}"))
+            })?),
         };
         let text = trace::file_text(&path).map_err(|error| refuse(format!("{origin}: {error}")))?;
         let reading = Reading {

@@ -113,6 +113,7 @@ fn stress(name: &str) -> &'static [&'static str] {
         "codel-wander" | "mmwave-blockage" | "outages" | "wander-fast" => {
             &["trace offset", "generated capacity", "start jitter"]
         }
+        "beside-short" => &["start jitter", "workload"],
         "cross" => &["cross-traffic", "start jitter"],
         "jitter" => &["jitter", "start jitter"],
         "pie" => &["queue drops", "start jitter"],

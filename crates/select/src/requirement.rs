@@ -3,30 +3,39 @@
 use core::str::FromStr;
 
 use record::Weights;
+use strum::{IntoStaticStr, VariantNames};
 use units::{Duration, Rate};
 
 use crate::estimators::View;
 
-/// Measure to maximise.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
+/// Measure to maximise. Names are those by which rules speak of it, without a bound.
+#[derive(Clone, Copy, PartialEq, Debug, Default, IntoStaticStr, VariantNames)]
 pub enum Requirement {
     /// Mean goodput.
+    #[strum(serialize = "goodput")]
     Goodput,
     /// PM with the weights 1, 1, 1.
     #[default]
+    #[strum(serialize = "balanced")]
     Balanced,
     /// PM with the weights 1, 10, 1.
+    #[strum(serialize = "delay")]
     Delay,
-    /// PM with other weights.
-    Weighted(Weights),
     /// Completion of flows: what counts is the time until the last byte has arrived.
+    #[strum(serialize = "fct")]
     Completion,
+    /// Goodput over the square root of the RTT.
+    #[strum(serialize = "power")]
+    Power,
     /// Goodput while the RTT is at most this.
+    #[strum(serialize = "goodput@")]
     Within(Duration),
     /// Lowest RTT over RTT, times the share of this rate that is reached.
+    #[strum(serialize = "delay@")]
     Above(Rate),
-    /// Goodput over the square root of the RTT.
-    Power,
+    /// PM with other weights, of which rules cannot speak.
+    #[strum(serialize = "")]
+    Weighted(Weights),
 }
 
 /// Performance over a slot, or over an interval by which a change is judged.
@@ -121,17 +130,14 @@ impl Requirement {
     }
 
     /// Returns the name by which rules speak of the requirement, without its bound; weights have none.
-    pub(crate) const fn kind(self) -> &'static str {
-        match self {
-            Self::Goodput => "goodput",
-            Self::Balanced => "balanced",
-            Self::Delay => "delay",
-            Self::Completion => "fct",
-            Self::Power => "power",
-            Self::Within(_) => "goodput@",
-            Self::Above(_) => "delay@",
-            Self::Weighted(_) => "",
-        }
+    pub(crate) fn kind(self) -> &'static str {
+        self.into()
+    }
+
+    /// Returns the names by which rules can speak of requirements, without their bounds.
+    pub fn kinds() -> impl Iterator<Item = &'static str> {
+        let names = Self::VARIANTS.iter().copied();
+        names.filter(|name| !name.is_empty())
     }
 
     /// Returns the requirement of `name@bound`; `None` if there is no such one.
@@ -162,16 +168,17 @@ impl Requirement {
 impl core::fmt::Display for Requirement {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
-            Self::Goodput => f.write_str("goodput"),
-            Self::Balanced => f.write_str("balanced"),
-            Self::Delay => f.write_str("delay"),
             Self::Weighted(Weights { alpha, beta, gamma }) => {
                 write!(f, "{alpha}/{beta}/{gamma}")
             }
-            Self::Completion => f.write_str("fct"),
-            Self::Within(bound) => write!(f, "goodput@{}ms", bound.as_nanos() as f64 / 1e6),
-            Self::Above(floor) => write!(f, "delay@{}Mbps", floor.bits_per_second() as f64 / 1e6),
-            Self::Power => f.write_str("power"),
+            Self::Within(bound) => {
+                write!(f, "{}{}ms", self.kind(), bound.as_nanos() as f64 / 1e6)
+            }
+            Self::Above(floor) => {
+                let mbps = floor.bits_per_second() as f64 / 1e6;
+                write!(f, "{}{mbps}Mbps", self.kind())
+            }
+            word => f.write_str(word.kind()),
         }
     }
 }

@@ -31,7 +31,9 @@ fn run(scenario: &Scenario, traces: &Traces) -> u64 {
 }
 
 fn middleboxes(criterion: &mut Criterion) {
-    let kinds = MiddleboxKind::ALL.map(|kind| format!("{{ kind = '{}' }}", kind.name()));
+    let kinds = MiddleboxKind::ALL
+        .iter()
+        .map(|kind| format!("{{ kind = '{}' }}", kind.name()));
     let mut group = criterion.benchmark_group("2 s at 100 Mbit/s");
     group.sample_size(20);
     for middlebox in core::iter::once(String::new()).chain(kinds) {

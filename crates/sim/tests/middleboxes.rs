@@ -167,7 +167,7 @@ fn each_leg_has_its_cca() {
 /// Every kind keeps its promise on a lossy path with an interruption, and all data arrives.
 #[test]
 fn every_kind_delivers_across_an_interruption() {
-    for kind in scenario::MiddleboxKind::ALL {
+    for &kind in scenario::MiddleboxKind::ALL {
         let interrupted = [
             "path.loss=0.002",
             "path.down={ steps = [{ at = '0s', rate = '10Mbit/s' }, { at = '700ms', rate = '0bit/s' }, \

@@ -22,7 +22,7 @@ fn figure(tables: &Tables, kind: &str) -> Option<f64> {
 }
 
 const REQUESTS: &str = "{ kind = 'request-response', request = '2kB', response = '50kB', think = '30ms', \
-                        gap = '200ms', count = 5 }";
+                        gap = '200ms', jitter = 0, count = 5 }";
 
 #[test]
 fn each_request_has_a_response_and_its_time() {
@@ -228,4 +228,83 @@ fn every_segment_and_stall_of_a_video_is_recorded_over_any_number_of_connections
         let abandoned = figure(&tables, "abandoned").unwrap();
         assert_eq!(tables.flows.len() as f64, connections as f64 + abandoned);
     }
+}
+
+/// Returns the times from the end of each connection of a run to the start of the next, s.
+fn pauses(tables: &Tables) -> Vec<f64> {
+    let rows = (0..tables.flows.len()).map(|index| tables.flows.row(index));
+    let rows: Vec<_> = rows.filter(|row| row.completion_s.is_finite()).collect();
+    let pairs = rows.windows(2);
+    pairs
+        .map(|two| two[1].start_s - two[0].start_s - two[0].completion_s)
+        .collect()
+}
+
+#[test]
+fn constant_gaps_vary_by_a_tenth_and_alike_for_all_ccas() {
+    let fetches = |cca: &str, more: &str, seed| {
+        let flows = format!(
+            "flows=[{{ cca = '{cca}', workload = {{ kind = 'sequence', gap = '400ms', count = 12{more} }} }}]"
+        );
+        let changes = ["duration=15s", "path.loss=0.005", &flows];
+        pauses(&run(&scenario("steady-20-68", &changes), seed))
+    };
+    let reno = fetches("reno", "", 1);
+    assert_eq!(reno.len(), 11);
+    assert!(
+        reno.iter().all(|pause| (0.36..=0.44).contains(pause)),
+        "{reno:?}"
+    );
+    let (low, high) = reno.iter().fold((1.0_f64, 0.0_f64), |(low, high), pause| {
+        (low.min(*pause), high.max(*pause))
+    });
+    assert!(high - low > 0.02, "{reno:?}");
+    let near = |others: &[f64]| {
+        let mut pairs = reno.iter().zip(others);
+        pairs.all(|(one, other)| (one - other).abs() < 1e-6)
+    };
+    assert!(near(&fetches("bbr", "", 1)));
+    assert!(!near(&fetches("reno", "", 2)));
+    let equal = fetches("reno", ", jitter = 0", 1);
+    assert!(
+        equal.iter().all(|pause| (pause - 0.4).abs() < 1e-6),
+        "{equal:?}"
+    );
+}
+
+/// Fetches beside a bulk transfer whose queue is short: with equal gaps, fetch after fetch comes to a full queue.
+#[test]
+fn fetches_beside_a_bulk_transfer_do_not_stay_in_phase_with_its_queue() {
+    let lost = |jitter: &str| {
+        let flow = |workload: &str| format!("{{ cca = 'reno', workload = {workload} }}");
+        let flows = [
+            flow("'bulk'"),
+            flow(&format!(
+                "{{ kind = 'request-response', request = '64B', response = '64B', think = '0s', gap = '100ms'{jitter} }}"
+            )),
+            flow(&format!(
+                "{{ kind = 'sequence', size = '177kB', gap = '1666ms'{jitter} }}"
+            )),
+        ];
+        let flows = format!("flows=[{}]", flows.join(", "));
+        let changes = [
+            "duration=60s",
+            "path.rtt=4ms",
+            "path.down.rate=10Mbit/s",
+            "path.buffer=20packets",
+            "samples=off",
+            &flows,
+        ];
+        let seeds = 1..=4;
+        let lost = seeds.map(|seed| {
+            let tables = run(&scenario("steady-20-68", &changes), seed);
+            let rows = (2..tables.flows.len()).map(|index| tables.flows.row(index));
+            let waited = rows.filter(|row| row.completion_s > 0.95);
+            waited.count()
+        });
+        lost.sum::<usize>()
+    };
+    let (equal, jittered) = (lost(", jitter = 0"), lost(""));
+    println!("{equal} fetches wait for a second with equal gaps, {jittered} with jitter");
+    assert!(2 * jittered < equal, "{jittered} of {equal}");
 }

@@ -7,6 +7,7 @@ use schemars::{JsonSchema, Schema, json_schema};
 use serde::de::{Error, MapAccess, Visitor, value::MapAccessDeserializer};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
+use strum::{EnumString, VariantNames};
 use units::{Duration, Rate};
 
 use crate::{Direction, Generate, Reading};
@@ -96,18 +97,36 @@ impl TraceFile {
 
 /// Format of a trace.
 #[derive(
-    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Debug,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    EnumString,
+    VariantNames,
 )]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum TraceFormat {
     /// One line per 1500-byte delivery opportunity, in milliseconds.
     Mahimahi,
     /// A table with a column of times and one of rates.
     Csv,
-    /// The 1 Hz logs of 5Gdataset.
+    /// The 1 Hz logs of 5Gdataset, by whose name the command line calls them.
+    #[strum(to_string = "5gdataset", serialize = "phone-log")]
     PhoneLog,
     /// The 1 Hz logs of NYU-METS.
     NyuMets,
+}
+
+impl TraceFormat {
+    /// Names on the command line.
+    pub const NAMES: &[&str] = Self::VARIANTS;
 }
 
 impl Capacity {

@@ -43,6 +43,8 @@ pub enum Purpose {
     LineOfSight = 15,
     /// Choices of a selector of congestion controls.
     Selection = 16,
+    /// Jitter of the constant pauses of an application.
+    PauseJitter = 17,
     /// Decoding of a transport block of the radio.
     HarqDecoding = 30,
     /// Errors of the feedback on transport blocks.
@@ -68,6 +70,16 @@ impl Stream {
             key: [seed as u32, (seed >> 32) as u32],
             purpose: purpose as u32,
             entity,
+            next: 0,
+        }
+    }
+
+    /// Returns the stream of another purpose for the same entity in the same run, from its first draw.
+    pub fn for_purpose(&self, purpose: Purpose) -> Self {
+        Self {
+            key: self.key,
+            purpose: purpose as u32,
+            entity: self.entity,
             next: 0,
         }
     }

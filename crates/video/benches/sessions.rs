@@ -25,7 +25,7 @@ fn sessions(criterion: &mut Criterion) {
         ..Link::constant(0)
     };
     let until = Instant::ZERO + Duration::from_secs(3_600);
-    for abr in Algorithm::ALL {
+    for &abr in Algorithm::ALL {
         let player = Player {
             abr,
             ..Player::default()

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, VariantNames};
 use units::{Duration, Rate};
 
 use crate::manifest::{Manifest, Representation};
@@ -10,17 +11,32 @@ use crate::manifest::{Manifest, Representation};
 const AUDIO: Rate = Rate::from_bits_per_second(128_000);
 
 /// Built-in ladder.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Debug,
+    Default,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    EnumString,
+    VariantNames,
+)]
 pub enum Ladder {
     /// The film Big Buck Bunny: ten rates from 230 kbit/s to 6 Mbit/s, segments of 3 s with their published sizes.
     #[default]
     #[serde(rename = "bbb")]
+    #[strum(serialize = "bbb")]
     BigBuckBunny,
     /// Ten rates up to 1080p at 4.3 and 5.8 Mbit/s, segments of 4 s.
     #[serde(rename = "1080p")]
+    #[strum(serialize = "1080p")]
     FullHd,
     /// The ladder of 1080p, and 4K at 8, 12 and 16 Mbit/s.
     #[serde(rename = "4k")]
+    #[strum(serialize = "4k")]
     UltraHd,
 }
 
@@ -83,12 +99,8 @@ const BIG_BUCK_BUNNY_BITS: [[u64; 10]; 16] = [
 ];
 
 impl Ladder {
-    /// All ladders, with their words.
-    pub const ALL: [(&str, Self); 3] = [
-        ("bbb", Self::BigBuckBunny),
-        ("1080p", Self::FullHd),
-        ("4k", Self::UltraHd),
-    ];
+    /// Words of all ladders in settings.
+    pub const WORDS: &[&str] = Self::VARIANTS;
 
     /// Returns the manifest of the ladder.
     ///

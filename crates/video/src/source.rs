@@ -107,10 +107,9 @@ impl Visitor<'_> for Word {
                 manifest: None,
             });
         }
-        let known = Ladder::ALL.iter().find(|(word, _)| *word == text);
-        known.map(|(_, ladder)| (*ladder).into()).ok_or_else(|| {
-            let words = Ladder::ALL.map(|(word, _)| word);
-            let meant = suggestion(text, words);
+        text.parse().map(Ladder::into).map_err(|_| {
+            let words = Ladder::WORDS;
+            let meant = suggestion(text, words.iter().copied());
             E::custom(format!(
                 "{text:?} is not a choice here{meant}; allowed: {}, or a file of segment sizes, which ends in {ENDING}",
                 words.join(", ")

@@ -56,7 +56,7 @@ fn bola_with_a_placeholder_reaches_the_highest_quality_with_the_second_segment()
 /// On a link whose rate lies between two qualities, no algorithm stalls.
 #[test]
 fn a_constant_link_is_used_without_stalls() {
-    for abr in Algorithm::ALL {
+    for &abr in Algorithm::ALL {
         let log = session(abr, 2_500_000);
         assert_eq!(log.outcome, Some(Outcome::Watched));
         assert!(log.stalls.is_empty(), "{}: {:?}", abr.name(), log.stalls);

@@ -5,6 +5,7 @@ use units::random::Stream;
 use units::{Bytes, Duration, Instant};
 
 use crate::application::{Application, Command, End};
+use crate::jitter::{JITTER, Jitter, check_jitter};
 use crate::workload::Settings;
 
 table! {
@@ -21,6 +22,9 @@ table! {
         },
         /// Time from giving a connection up to the next request; default 0s.
         pub pause: Duration,
+        /// Share by which the pause is shorter or longer at random, from 0 to 1; default 0.1, with which periodic flows
+        /// do not stay in phase; 0: none.
+        pub jitter: f64 = JITTER,
     }
 }
 
@@ -28,17 +32,19 @@ impl Settings for Abandoning {
     fn check(&self) -> Result<(), Wrong> {
         positive("request", self.request)?;
         positive("video", self.video)?;
-        self.keep.check(false).at("keep")
+        self.keep.check(false).at("keep")?;
+        check_jitter(self.jitter)
     }
 
     fn is_random(&self) -> bool {
-        self.keep.is_random()
+        self.keep.is_random() || self.jitter > 0.0 && !self.pause.is_zero()
     }
 
     fn application(&self, draws: Stream) -> Box<dyn Application> {
         Box::new(Client {
             left: self.video.get(),
             keep: 0,
+            jitter: Jitter::new(self.jitter, &draws),
             config: self.clone(),
             draws,
         })
@@ -49,6 +55,7 @@ impl Settings for Abandoning {
 struct Client {
     config: Abandoning,
     draws: Stream,
+    jitter: Jitter,
     /// Bytes of the video that the client does not have.
     left: u64,
     /// Bytes of the present answer after which it gives the connection up.
@@ -85,7 +92,8 @@ impl Application for Client {
             if self.config.pause.is_zero() {
                 self.ask(out);
             } else {
-                out.push(Command::WakeAt(now + self.config.pause));
+                let pause = self.jitter.around(self.config.pause);
+                out.push(Command::WakeAt(now + pause));
             }
         }
     }

@@ -5,6 +5,7 @@ use units::random::Stream;
 use units::{Bytes, Duration, Instant};
 
 use crate::application::{Application, Command, End};
+use crate::jitter::{JITTER, Jitter, check_jitter};
 use crate::workload::{Settings, at_least_one};
 
 table! {
@@ -17,6 +18,9 @@ table! {
         pub piece: Bytes = Bytes::new(2_500_000),
         /// Time from request to request; default 10s.
         pub period: Duration = Duration::from_secs(10),
+        /// Share by which the period is shorter or longer at random, from 0 to 1; default 0.1, with which periodic
+        /// flows do not stay in phase; 0: none.
+        pub jitter: f64 = JITTER,
         /// Number of pieces; unset: as many as fit into the run.
         pub count: Option<u32>,
     }
@@ -27,15 +31,17 @@ impl Settings for Chunked {
         positive("request", self.request)?;
         positive("piece", self.piece)?;
         positive("period", self.period)?;
+        check_jitter(self.jitter)?;
         at_least_one("count", self.count, "1 piece or more")
     }
 
     fn is_random(&self) -> bool {
-        false
+        self.count != Some(1) && self.jitter > 0.0
     }
 
-    fn application(&self, _: Stream) -> Box<dyn Application> {
+    fn application(&self, draws: Stream) -> Box<dyn Application> {
         Box::new(Client {
+            jitter: Jitter::new(self.jitter, &draws),
             config: self.clone(),
             asked: 0,
             asked_at: Instant::ZERO,
@@ -46,6 +52,7 @@ impl Settings for Chunked {
 /// Chunked client of a flow.
 struct Client {
     config: Chunked,
+    jitter: Jitter,
     asked: u32,
     asked_at: Instant,
 }
@@ -66,7 +73,10 @@ impl Application for Client {
             End::Client if self.config.count.is_some_and(|count| self.asked >= count) => {
                 Command::Close(End::Client)
             }
-            End::Client => Command::WakeAt(now.max(self.asked_at + self.config.period)),
+            End::Client => {
+                let period = self.jitter.around(self.config.period);
+                Command::WakeAt(now.max(self.asked_at + period))
+            }
         });
     }
 }
@@ -82,7 +92,11 @@ mod tests {
 
     #[test]
     fn a_piece_is_asked_for_every_period_or_as_soon_as_the_last_one_is_there() {
-        let mut client = Chunked::default().application(Stream::new(1, Purpose::Workload, 0));
+        let config = Chunked {
+            jitter: 0.0,
+            ..Chunked::default()
+        };
+        let mut client = config.application(Stream::new(1, Purpose::Workload, 0));
         let mut out = Vec::new();
         client.wake(at(0), &mut out);
         client.received(at(1), End::Server, 500, &mut out);

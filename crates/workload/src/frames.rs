@@ -7,6 +7,7 @@ use units::random::Stream;
 use units::{Bytes, Duration, Instant};
 
 use crate::application::{Application, Command, End};
+use crate::jitter::{JITTER, Jitter, check_jitter, differ};
 use crate::workload::Settings;
 
 /// Time from a frame to the next of a call with 30 frames a second.
@@ -32,8 +33,8 @@ impl FrameKind {
         self.interval.check(false).at("interval")
     }
 
-    fn is_random(&self) -> bool {
-        self.size.is_random() || self.interval.is_random()
+    fn is_random(&self, jitter: f64) -> bool {
+        self.size.is_random() || differ(&self.interval, jitter)
     }
 }
 
@@ -49,6 +50,9 @@ table! {
         },
         /// Time from a frame to the next; default 33ms.
         pub interval: Distribution<Duration> = INTERVAL,
+        /// Share by which a constant interval of any kind is shorter or longer at random, from 0 to 1; default 0.1,
+        /// with which periodic flows do not stay in phase; 0: none.
+        pub jitter: f64 = JITTER,
         /// Further kinds of frames on the same connection, each with sizes and intervals of its own.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub beside: Option<Vec<FrameKind>>,
@@ -73,6 +77,7 @@ impl Settings for Frames {
     fn check(&self) -> Result<(), Wrong> {
         self.size.check(false).at("size")?;
         self.interval.check(false).at("interval")?;
+        check_jitter(self.jitter)?;
         for (index, kind) in self.beside.iter().flatten().enumerate() {
             kind.check().at(format_args!("beside.{index}"))?;
         }
@@ -80,7 +85,7 @@ impl Settings for Frames {
     }
 
     fn is_random(&self) -> bool {
-        self.kinds().iter().any(FrameKind::is_random)
+        self.kinds().iter().any(|kind| kind.is_random(self.jitter))
     }
 
     fn application(&self, draws: Stream) -> Box<dyn Application> {
@@ -100,6 +105,7 @@ struct OnTheWay {
 pub(crate) struct Camera {
     deadline: Duration,
     draws: Stream,
+    jitter: Jitter,
     is_open: bool,
     /// Each kind of frames, with the time of its next frame.
     kinds: Vec<(FrameKind, Instant)>,
@@ -117,6 +123,7 @@ impl Camera {
         let kinds = config.kinds().into_iter();
         Self {
             deadline: config.deadline,
+            jitter: Jitter::new(config.jitter, &draws),
             draws,
             is_open: false,
             kinds: kinds.map(|kind| (kind, Instant::ZERO)).collect(),
@@ -155,7 +162,7 @@ impl Application for Camera {
                     end: self.sent_bytes,
                 });
                 out.push(Command::Send(End::Server, bytes));
-                let interval = kind.interval.draw(&mut self.draws);
+                let interval = self.jitter.pause(&kind.interval, &mut self.draws);
                 *at = now + interval.max(Duration::from_nanos(1));
             }
             next = next.min(*at);
@@ -217,6 +224,7 @@ mod tests {
             size: Distribution::Constant {
                 value: Bytes::new(1_000),
             },
+            jitter: 0.0,
             ..Frames::default()
         };
         config.check().unwrap();
@@ -261,6 +269,7 @@ mod tests {
         };
         let config = Frames {
             beside: Some(vec![kind(500, 10), kind(70, 25)]),
+            jitter: 0.0,
             ..Frames::default()
         };
         config.check().unwrap();
@@ -302,6 +311,7 @@ mod tests {
         };
         let config = Frames {
             beside: Some(vec![FrameKind::default(), wrong]),
+            jitter: 0.0,
             ..Frames::default()
         };
         assert_eq!(config.check().unwrap_err().field, "beside.1.interval");

@@ -10,6 +10,7 @@ mod bulk;
 mod chunked;
 mod exchange;
 mod frames;
+mod jitter;
 mod on_off;
 mod page;
 mod request_response;

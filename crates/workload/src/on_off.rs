@@ -5,6 +5,7 @@ use units::random::Stream;
 use units::{Bytes, Duration, Instant, Rate};
 
 use crate::application::{Application, Command, ENDLESS, End};
+use crate::jitter::{JITTER, Jitter, check_jitter, differ};
 use crate::workload::{SECOND, Settings};
 
 /// Size of the pieces in which a source writes at a rate.
@@ -17,6 +18,9 @@ table! {
         pub on: Distribution<Duration> = SECOND,
         /// Length of the pauses; default exponential with a mean of 1s.
         pub off: Distribution<Duration> = SECOND,
+        /// Share by which a constant pause is shorter or longer at random, from 0 to 1; default 0.1, with which
+        /// periodic flows do not stay in phase; 0: none.
+        pub jitter: f64 = JITTER,
         /// Rate at which the application writes while on; unset: as much as it can.
         pub rate: Option<Rate>,
     }
@@ -26,11 +30,12 @@ impl Settings for OnOff {
     fn check(&self) -> Result<(), Wrong> {
         self.on.check(false).at("on")?;
         self.off.check(true).at("off")?;
+        check_jitter(self.jitter)?;
         self.rate.map_or(Ok(()), |rate| positive("rate", rate))
     }
 
     fn is_random(&self) -> bool {
-        self.on.is_random() || self.off.is_random()
+        self.on.is_random() || differ(&self.off, self.jitter)
     }
 
     fn application(&self, draws: Stream) -> Box<dyn Application> {
@@ -42,6 +47,7 @@ impl Settings for OnOff {
 pub(crate) struct Source {
     on_off: OnOff,
     draws: Stream,
+    jitter: Jitter,
     /// End of the present period; `None` before the first one.
     period_ends: Option<Instant>,
     on: bool,
@@ -50,6 +56,7 @@ pub(crate) struct Source {
 impl Source {
     pub(crate) fn new(on_off: OnOff, draws: Stream) -> Self {
         Self {
+            jitter: Jitter::new(on_off.jitter, &draws),
             on_off,
             draws,
             period_ends: None,
@@ -67,11 +74,11 @@ impl Application for Source {
         if now >= ends {
             self.on = !self.on;
             let length = if self.on {
-                &self.on_off.on
+                self.on_off.on.draw(&mut self.draws)
             } else {
-                &self.on_off.off
+                self.jitter.pause(&self.on_off.off, &mut self.draws)
             };
-            ends = now + length.draw(&mut self.draws).max(Duration::from_nanos(1));
+            ends = now + length.max(Duration::from_nanos(1));
             self.period_ends = Some(ends);
         }
         match self.on_off.rate {
@@ -98,6 +105,7 @@ mod tests {
         let on_off = OnOff {
             on: period,
             off: period,
+            jitter: 0.0,
             rate: Some(Rate::from_mbps(5.0)),
         };
         let mut source = Source::new(on_off, Stream::new(1, Purpose::Workload, 0));

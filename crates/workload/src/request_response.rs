@@ -5,6 +5,7 @@ use units::random::Stream;
 use units::{Bytes, Duration, Instant};
 
 use crate::application::{Application, Command, End};
+use crate::jitter::{JITTER, Jitter, check_jitter, differ};
 use crate::workload::{SECOND, Settings, at_least_one};
 
 table! {
@@ -26,6 +27,9 @@ table! {
         },
         /// Time from the end of a response to the next request; default exponential with a mean of 1s.
         pub gap: Distribution<Duration> = SECOND,
+        /// Share by which a constant gap is shorter or longer at random, from 0 to 1; default 0.1, with which periodic
+        /// flows do not stay in phase; 0: none.
+        pub jitter: f64 = JITTER,
         /// Number of requests before the connection is closed; unset: as many as fit into the run.
         pub count: Option<u32>,
     }
@@ -37,12 +41,14 @@ impl Settings for RequestResponse {
         self.response.check(false).at("response")?;
         self.think.check(true).at("think")?;
         self.gap.check(true).at("gap")?;
+        check_jitter(self.jitter)?;
         at_least_one("count", self.count, "1 request or more")
     }
 
     fn is_random(&self) -> bool {
         let sizes = self.request.is_random() || self.response.is_random();
-        sizes || self.think.is_random() || self.gap.is_random()
+        let gaps = self.count != Some(1) && differ(&self.gap, self.jitter);
+        sizes || self.think.is_random() || gaps
     }
 
     fn application(&self, draws: Stream) -> Box<dyn Application> {
@@ -68,6 +74,7 @@ enum Stage {
 pub(crate) struct Requests {
     config: RequestResponse,
     draws: Stream,
+    jitter: Jitter,
     stage: Stage,
     asked_at: Instant,
     answered: u32,
@@ -76,6 +83,7 @@ pub(crate) struct Requests {
 impl Requests {
     pub(crate) fn new(config: RequestResponse, draws: Stream) -> Self {
         Self {
+            jitter: Jitter::new(config.jitter, &draws),
             config,
             draws,
             stage: Stage::New,
@@ -121,7 +129,7 @@ impl Application for Requests {
         self.stage = Stage::Pause;
         out.push(match self.config.count {
             Some(count) if self.answered >= count => Command::Close(End::Client),
-            _ => Command::WakeAt(now + self.config.gap.draw(&mut self.draws)),
+            _ => Command::WakeAt(now + self.jitter.pause(&self.config.gap, &mut self.draws)),
         });
     }
 }
@@ -147,6 +155,7 @@ mod tests {
             response: bytes(30_000),
             think: time(think_ms),
             gap: time(500),
+            jitter: 0.0,
             count: Some(2),
         };
         Requests::new(config, Stream::new(1, Purpose::Workload, 0))

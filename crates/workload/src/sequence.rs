@@ -5,6 +5,7 @@ use units::random::Stream;
 use units::{Bytes, Duration, Instant};
 
 use crate::application::{Application, Command, End};
+use crate::jitter::{JITTER, Jitter, check_jitter, differ};
 use crate::workload::{SECOND, Settings, at_least_one};
 
 table! {
@@ -18,6 +19,9 @@ table! {
         pub count: Option<u32>,
         /// Time from the end of one to the start of the next; default exponential with a mean of 1s.
         pub gap: Distribution<Duration> = SECOND,
+        /// Share by which a constant gap is shorter or longer at random, from 0 to 1; default 0.1, with which periodic
+        /// flows do not stay in phase; 0: none.
+        pub jitter: f64 = JITTER,
         /// Time from the start of the flow to the first; default 0s.
         pub first: Duration,
     }
@@ -27,11 +31,13 @@ impl Settings for Sequence {
     fn check(&self) -> Result<(), Wrong> {
         self.size.check(false).at("size")?;
         self.gap.check(true).at("gap")?;
+        check_jitter(self.jitter)?;
         at_least_one("count", self.count, "1 flow or more")
     }
 
     fn is_random(&self) -> bool {
-        self.size.is_random() || self.gap.is_random()
+        let gaps = self.count != Some(1) && differ(&self.gap, self.jitter);
+        self.size.is_random() || gaps
     }
 
     fn application(&self, draws: Stream) -> Box<dyn Application> {
@@ -43,6 +49,7 @@ impl Settings for Sequence {
 pub(crate) struct Downloads {
     sequence: Sequence,
     draws: Stream,
+    jitter: Jitter,
     /// Whether the time `sequence.first` is over.
     begun: bool,
     opened: u32,
@@ -52,6 +59,7 @@ impl Downloads {
     pub(crate) fn new(sequence: Sequence, draws: Stream) -> Self {
         Self {
             begun: sequence.first.is_zero(),
+            jitter: Jitter::new(sequence.jitter, &draws),
             sequence,
             draws,
             opened: 0,
@@ -77,7 +85,7 @@ impl Application for Downloads {
 
     fn completed(&mut self, now: Instant, out: &mut Vec<Command>) {
         if self.sequence.count.is_none_or(|count| self.opened < count) {
-            let gap = self.sequence.gap.draw(&mut self.draws);
+            let gap = self.jitter.pause(&self.sequence.gap, &mut self.draws);
             out.push(Command::WakeAt(now + gap));
         }
     }
@@ -102,6 +110,7 @@ mod tests {
             gap: Distribution::Constant {
                 value: Duration::from_millis(100),
             },
+            jitter: 0.0,
             first: Duration::from_millis(500),
         };
         let mut downloads = Downloads::new(sequence, Stream::new(1, Purpose::Workload, 0));

@@ -5,6 +5,7 @@ use units::random::Stream;
 use units::{Bytes, Duration, Instant};
 
 use crate::application::{Application, Command, End};
+use crate::jitter::{JITTER, Jitter, check_jitter, differ};
 use crate::workload::{SECOND, Settings, at_least_one};
 
 table! {
@@ -24,6 +25,9 @@ table! {
         pub count: Option<u32>,
         /// Time from the end of a session to the start of the next; default exponential with a mean of 1s.
         pub gap: Distribution<Duration> = SECOND,
+        /// Share by which a constant gap is shorter or longer at random, from 0 to 1; default 0.1, with which periodic
+        /// flows do not stay in phase; 0: none.
+        pub jitter: f64 = JITTER,
     }
 }
 
@@ -32,11 +36,13 @@ impl Settings for Telemetry {
         positive("down", self.down)?;
         positive("up", self.up)?;
         self.gap.check(true).at("gap")?;
+        check_jitter(self.jitter)?;
         at_least_one("count", self.count, "1 session or more")
     }
 
     fn is_random(&self) -> bool {
-        !self.within.is_zero() || self.gap.is_random() && self.count != Some(1)
+        let gaps = self.count != Some(1) && differ(&self.gap, self.jitter);
+        !self.within.is_zero() || gaps
     }
 
     fn application(&self, draws: Stream) -> Box<dyn Application> {
@@ -48,6 +54,7 @@ impl Settings for Telemetry {
 pub(crate) struct Machine {
     telemetry: Telemetry,
     draws: Stream,
+    jitter: Jitter,
     /// Whether the wait for the first session has begun.
     begun: bool,
     /// Whether the machine has the question, and thinks.
@@ -60,6 +67,7 @@ pub(crate) struct Machine {
 impl Machine {
     pub(crate) fn new(telemetry: Telemetry, draws: Stream) -> Self {
         Self {
+            jitter: Jitter::new(telemetry.jitter, &draws),
             telemetry,
             draws,
             begun: false,
@@ -116,9 +124,8 @@ impl Application for Machine {
 
     fn completed(&mut self, now: Instant, out: &mut Vec<Command>) {
         if self.telemetry.count.is_none_or(|count| self.opened < count) {
-            out.push(Command::WakeAt(
-                now + self.telemetry.gap.draw(&mut self.draws),
-            ));
+            let gap = self.jitter.pause(&self.telemetry.gap, &mut self.draws);
+            out.push(Command::WakeAt(now + gap));
         }
     }
 }

@@ -5,6 +5,7 @@ use units::random::Stream;
 use units::{Bytes, Duration, Instant};
 
 use crate::application::{Application, Command, End};
+use crate::jitter::{JITTER, Jitter, check_jitter};
 use crate::workload::Settings;
 
 table! {
@@ -19,6 +20,9 @@ table! {
         pub burst: Bytes = Bytes::new(4_500_000),
         /// Time from burst to burst; default 50s.
         pub period: Duration = Duration::from_secs(50),
+        /// Share by which the time between two reads is shorter or longer at random, from 0 to 1; default 0.1, with
+        /// which periodic flows do not stay in phase; 0: none.
+        pub jitter: f64 = JITTER,
         /// Number of small reads between bursts; default 3.
         pub reads: u32 = 3,
         /// Size of each; default 82kB, the window of such a client.
@@ -33,15 +37,17 @@ impl Settings for WindowPaced {
         positive("burst", self.burst)?;
         positive("period", self.period)?;
         positive("read", self.read)?;
+        check_jitter(self.jitter)?;
         count("reads", self.reads, 0, 1_000)
     }
 
     fn is_random(&self) -> bool {
-        false
+        self.jitter > 0.0
     }
 
-    fn application(&self, _: Stream) -> Box<dyn Application> {
+    fn application(&self, draws: Stream) -> Box<dyn Application> {
         Box::new(Reader {
+            jitter: Jitter::new(self.jitter, &draws),
             config: self.clone(),
             step: 0,
         })
@@ -51,6 +57,7 @@ impl Settings for WindowPaced {
 /// Window-paced client of a flow.
 struct Reader {
     config: WindowPaced,
+    jitter: Jitter,
     /// Reads since the answer began, bursts included.
     step: u32,
 }
@@ -65,9 +72,10 @@ impl Reader {
             self.config.read
         };
         self.step += 1;
+        let pause = self.jitter.around(self.config.period / u64::from(steps));
         out.extend([
             Command::Read(End::Client, bytes.get()),
-            Command::WakeAt(now + self.config.period / u64::from(steps)),
+            Command::WakeAt(now + pause),
         ]);
     }
 }

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from celltcp._core import trace_formats
 from celltcp.cli.options import draws, option, options
 
 if TYPE_CHECKING:
     from celltcp._core import Trace
 
-FORMATS = click.Choice(["mahimahi", "csv", "5gdataset", "nyu-mets"])
+FORMATS = click.Choice(trace_formats())
 
 
 def _reading(command: Any) -> Any:

@@ -91,7 +91,7 @@ CASES = (
         (
             "path.loss=4%",
             'flows.0.workload={ kind = "request-response", request = "400B", response = "12kB", '
-            'think = "5ms", gap = "20ms", count = 400 }',
+            'think = "5ms", gap = "20ms", jitter = 0, count = 400 }',
         ),
         "60s",
     ),
@@ -102,7 +102,7 @@ CASES = (
         (
             'path.jitter={ distribution = "exponential", mean = "150ms" }',
             'flows.0.workload={ kind = "request-response", request = "400B", response = "12kB", '
-            'think = "5ms", gap = "20ms", count = 400 }',
+            'think = "5ms", gap = "20ms", jitter = 0, count = 400 }',
         ),
         "60s",
     ),
@@ -165,7 +165,7 @@ def _random_case(draw: random.Random, number: int) -> Case:
         size, gap = draw.choice((6, 12, 50, 200)), draw.choice((20, 200))
         changes.append(
             'flows.0.workload={ kind = "request-response", request = "400B", '
-            f'response = "{size}kB", think = "5ms", gap = "{gap}ms", count = 300 }}'
+            f'response = "{size}kB", think = "5ms", gap = "{gap}ms", jitter = 0, count = 300 }}'
         )
     before = draw.choice((0.25, 0.4, 0.5, 0.6, 0.75))
     loss_before = draw.choice(("0%", "0%", "0.1%", "0.5%"))

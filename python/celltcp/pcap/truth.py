@@ -8,8 +8,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from celltcp._core import loss_kinds
+
 #: Kinds that the truth tells.
-KINDS = ("congestion", "random", "outage", "tail", "spurious", "reordering")
+KINDS = tuple(loss_kinds())
 
 #: Least time without an arrival while segments wait on the path that is an outage, ns.
 _OUTAGE_NS = 200_000_000

@@ -12,10 +12,18 @@
 //! 5. *congestion*: the RTT of the segments next to it shows a long queue, or many segments were lost with it.
 //! 6. *random*: anything else.
 
+use strum::{IntoStaticStr, VariantNames};
+
 use crate::tables::LossRow;
 
+/// Names of the kinds of losses in the table of losses.
+pub const LOSS_KINDS: &[&str] = Kind::VARIANTS;
+
 /// Kind of a loss.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, IntoStaticStr, VariantNames,
+)]
+#[strum(serialize_all = "kebab-case")]
 pub(super) enum Kind {
     Congestion,
     Random,
@@ -26,24 +34,9 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    pub(super) const ALL: [Self; 6] = [
-        Self::Congestion,
-        Self::Random,
-        Self::Outage,
-        Self::Tail,
-        Self::Spurious,
-        Self::Reordering,
-    ];
-
+    /// Returns the name in the table of losses.
     fn name(self) -> &'static str {
-        match self {
-            Self::Congestion => "congestion",
-            Self::Random => "random",
-            Self::Outage => "outage",
-            Self::Tail => "tail",
-            Self::Spurious => "spurious",
-            Self::Reordering => "reordering",
-        }
+        self.into()
     }
 }
 

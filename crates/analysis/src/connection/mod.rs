@@ -27,7 +27,7 @@ use crate::tables::{ResetRow, Tables};
 
 use half::{Half, Passage, Passing};
 use handshake::Handshake;
-use loss::Kind;
+pub use loss::LOSS_KINDS;
 
 /// Pause beyond which time counts as idle, ns.
 const PAUSE_NS: u64 = 1_000_000_000;
@@ -76,7 +76,7 @@ pub(crate) struct Connection {
     is_tunnelled: bool,
     is_reused: bool,
     /// Losses by kind.
-    kinds: [u64; Kind::ALL.len()],
+    kinds: [u64; loss::LOSS_KINDS.len()],
 }
 
 impl Connection {

@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_flat_channel_is_its_own_effective_sinr() {
-        for modulation in Modulation::ALL {
+        for &modulation in Modulation::ALL {
             for sinr_db in [-5.0, 0.0, 4.0] {
                 let effective = effective_sinr_mi(&[sinr_db as f32; 25], modulation);
                 assert!(
@@ -177,7 +177,7 @@ mod tests {
         fn errors_get_rarer_with_sinr(bits in 40_u32..6_144, rate in 0.1_f64..0.9, sinr_db in -10.0_f64..25.0) {
             let blocks = CodeBlocks::lte(bits);
             let coded_bits = (f64::from(blocks.bits) / rate) as u32;
-            for modulation in Modulation::ALL {
+            for &modulation in Modulation::ALL {
                 let [worse, better] =
                     [sinr_db, sinr_db + 0.5].map(|sinr_db| bler(blocks, modulation, coded_bits, sinr_db));
                 prop_assert!((0.0..=1.0).contains(&worse));

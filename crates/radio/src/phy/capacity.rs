@@ -144,7 +144,7 @@ impl Curves {
     fn compute() -> Self {
         let mut information = Box::new([[0.0; 4]; ENTRIES]);
         let mut dispersion = Box::new([[0.0; 4]; ENTRIES]);
-        for modulation in Modulation::ALL {
+        for &modulation in Modulation::ALL {
             let column = modulation as usize;
             let knots: Vec<(f64, f64)> = (0..KNOTS)
                 .map(|knot| integrate(modulation, LOWEST_DB + knot as f64 * KNOT_DB))
@@ -156,8 +156,8 @@ impl Curves {
                 dispersion[entry][column] = monotone_cubic(&variances, entry).max(0.0) as f32;
             }
         }
-        let below_bins = Modulation::ALL.map(|modulation| {
-            let column = modulation as usize;
+        let below_bins = core::array::from_fn(|column| {
+            let modulation = Modulation::ALL[column];
             let bins = modulation.bits_per_symbol() * BINS_PER_BIT as u32;
             let below = |bin: u32| {
                 let edge = bin as f32 / BINS_PER_BIT;
@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn information_stays_below_shannon_and_below_the_order() {
-        for modulation in Modulation::ALL {
+        for &modulation in Modulation::ALL {
             for step in -120..=168 {
                 let sinr_db = f64::from(step) / 4.0;
                 let shannon = libm::log2(1.0 + libm::exp10(sinr_db / 10.0));
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn information_rises_with_sinr_and_the_inverse_finds_it_again() {
-        for modulation in Modulation::ALL {
+        for &modulation in Modulation::ALL {
             let mut last = 0.0;
             for step in -100..=100 {
                 let sinr_db = f64::from(step) / 4.0;
@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn interpolation_is_as_good_as_integration() {
-        for modulation in Modulation::ALL {
+        for &modulation in Modulation::ALL {
             for step in -97..=131 {
                 let sinr_db = f64::from(step) * 0.27;
                 let (bits, variance) = integrate(modulation, sinr_db);

@@ -1,7 +1,9 @@
 //! Modulation alphabets of the shared channels.
 
+use strum::VariantArray;
+
 /// Gray-mapped constellation (TS 36.211 7.1 and TS 38.211 5.1 use the same ones).
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, VariantArray)]
 pub enum Modulation {
     /// Constellation of four points.
     Qpsk,
@@ -15,7 +17,7 @@ pub enum Modulation {
 
 impl Modulation {
     /// All modulations, in rising order.
-    pub const ALL: [Self; 4] = [Self::Qpsk, Self::Qam16, Self::Qam64, Self::Qam256];
+    pub const ALL: &[Self] = Self::VARIANTS;
 
     /// Returns the modulation order Q_m: bits that one symbol carries.
     pub const fn bits_per_symbol(self) -> u32 {

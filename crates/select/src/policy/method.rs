@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
+use strum::VariantNames;
 
 use super::{Cost, Rules, Table, Trees, Wrong};
 
 /// Method by which a policy chooses.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema, VariantNames)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Method {
     /// Always the same CCA.
     Fixed(Fixed),
@@ -32,9 +34,6 @@ pub struct Fixed {
     pub cca: String,
 }
 
-/// Names of all methods in files.
-const METHODS: [&str; 5] = ["fixed", "table", "rules", "tree", "cost"];
-
 /// Part of a policy file that names the method.
 #[derive(Deserialize)]
 struct Outline {
@@ -52,12 +51,15 @@ pub(super) fn check(text: &str) -> Result<(), Wrong> {
         [] => "nothing is given".to_owned(),
         _ => format!("{} are given", given.join(" and ")),
     };
-    let reason = format!("{wrong}; allowed: one of {}", METHODS.join(", "));
+    let reason = format!("{wrong}; allowed: one of {}", Method::VARIANTS.join(", "));
     Err(("method".to_owned(), reason))
 }
 
 #[cfg(test)]
 mod tests {
+    use strum::VariantNames;
+
+    use super::Method;
     use crate::Policy;
 
     #[test]
@@ -77,7 +79,7 @@ mod tests {
         );
         // The methods listed in the error are those that files can name.
         let unknown = wrong("method.dice.cca = \"bbr\"");
-        for method in super::METHODS {
+        for method in Method::VARIANTS.iter().copied() {
             assert!(unknown.contains(&format!("`{method}`")), "{unknown}");
         }
     }

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 pub use builtin::{BUILT_IN, builtin, builtin_text};
 pub use cost::Cost;
-pub use evidence::Evidence;
+pub use evidence::{Evidence, PARTS};
 pub use initial_window::InitialWindow;
 pub use method::{Fixed, Method};
 pub use moments::{Choice, Moments};

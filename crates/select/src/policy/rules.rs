@@ -89,11 +89,6 @@ pub(super) fn check_feature(field: String, name: &str) -> Result<usize, Wrong> {
     })
 }
 
-/// Requirements that rules and trees may name.
-const KINDS: [&str; 7] = [
-    "goodput", "balanced", "delay", "fct", "power", "goodput@", "delay@",
-];
-
 /// Checks that all requirements are ones that rules and trees may name.
 pub(super) fn check_kinds(field: &str, names: &[String]) -> Result<(), Wrong> {
     names
@@ -103,10 +98,10 @@ pub(super) fn check_kinds(field: &str, names: &[String]) -> Result<(), Wrong> {
 
 /// Checks that a requirement is one that rules and trees may name.
 pub(super) fn check_kind(field: String, name: &str) -> Result<(), Wrong> {
-    if KINDS.contains(&name) {
+    if Requirement::kinds().any(|kind| kind == name) {
         return Ok(());
     }
-    let allowed = KINDS.join(", ");
+    let allowed = Requirement::kinds().collect::<Vec<_>>().join(", ");
     let reason = format!("{name:?} is not a requirement; allowed: {allowed}");
     Err((field, reason))
 }

@@ -14,6 +14,7 @@ mod throughput;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strum::{IntoStaticStr, VariantArray};
 use units::{Duration, Instant, Rate};
 
 pub use crate::log::Fetched;
@@ -112,16 +113,31 @@ pub trait Abr: Send {
 }
 
 /// Name of an algorithm.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Debug,
+    Default,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    IntoStaticStr,
+    VariantArray,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Algorithm {
     /// Throughput rule of dash.js.
     Throughput,
     /// Buffer-based algorithm with a map from the buffer to the rate.
     #[serde(rename = "bba-0")]
+    #[strum(serialize = "bba-0")]
     Bba0,
     /// Buffer-based algorithm with a map to the size of the segment and a faster start.
     #[serde(rename = "bba-2")]
+    #[strum(serialize = "bba-2")]
     Bba2,
     /// BOLA with one parameter for the whole session, as published.
     Bola,
@@ -136,27 +152,11 @@ pub enum Algorithm {
 
 impl Algorithm {
     /// Algorithms, in the order of the documentation.
-    pub const ALL: [Self; 7] = [
-        Self::Throughput,
-        Self::Bba0,
-        Self::Bba2,
-        Self::Bola,
-        Self::BolaFinite,
-        Self::BolaE,
-        Self::RobustMpc,
-    ];
+    pub const ALL: &[Self] = Self::VARIANTS;
 
     /// Returns the name in settings.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Throughput => "throughput",
-            Self::Bba0 => "bba-0",
-            Self::Bba2 => "bba-2",
-            Self::Bola => "bola",
-            Self::BolaFinite => "bola-finite",
-            Self::BolaE => "bola-e",
-            Self::RobustMpc => "robust-mpc",
-        }
+        self.into()
     }
 
     /// Creates the algorithm for a session of a video.

@@ -7,6 +7,7 @@ use units::random::Stream;
 use units::{Bytes, Duration, Instant};
 
 use crate::application::{Application, Command, End};
+use crate::jitter::{JITTER, Jitter, check_jitter};
 use crate::workload::{SECOND, Settings, at_least_one};
 
 /// Most connections of a page load.
@@ -48,6 +49,9 @@ table! {
         },
         /// Time from the end of a page to the next; default exponential with a mean of 1s.
         pub gap: Distribution<Duration> = SECOND,
+        /// Share by which a constant gap is shorter or longer at random, from 0 to 1; default 0.1, with which periodic
+        /// flows do not stay in phase; 0: none.
+        pub jitter: f64 = JITTER,
         /// Number of pages; unset: as many as fit into the run.
         pub count: Option<u32>,
     }
@@ -63,6 +67,7 @@ impl Settings for Page {
         count("connections", self.connections, 1, MOST_CONNECTIONS)?;
         self.think.check(true).at("think")?;
         self.gap.check(true).at("gap")?;
+        check_jitter(self.jitter)?;
         at_least_one("count", self.count, "1 page or more")
     }
 
@@ -119,6 +124,7 @@ enum Due {
 pub(crate) struct Browser {
     config: Page,
     draws: Stream,
+    jitter: Jitter,
     objects: Vec<Object>,
     lines: Vec<Line>,
     /// Objects that are to be requested.
@@ -147,6 +153,7 @@ impl Browser {
         };
         Self {
             lines: vec![Line::default(); lines as usize],
+            jitter: Jitter::new(config.jitter, &draws),
             config,
             draws,
             objects: Vec::new(),
@@ -319,7 +326,7 @@ impl Application for Browser {
     fn completed(&mut self, now: Instant, out: &mut Vec<Command>) {
         self.closing -= 1;
         if self.closing == 0 && self.config.count.is_none_or(|count| self.pages < count) {
-            let gap = self.config.gap.draw(&mut self.draws);
+            let gap = self.jitter.pause(&self.config.gap, &mut self.draws);
             self.plan(now + gap, Due::Page);
         }
         self.settle(out);

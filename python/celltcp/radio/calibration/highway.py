@@ -23,7 +23,7 @@ SCENARIO = "highway/traffic"
 #: Downloads of 20 MB one after another, 5 to 10 s apart (section III.B).
 _DOWNLOADS = ('flows.0.workload={kind="sequence",size="20MB",gap={kind="uniform",min="5s",max="10s"}}',)
 #: An exchange of the size of a ping every second (section III.B), on a connection of its own.
-_PINGS = ('flows.0.workload={kind="sequence",size="56B",gap="1s"}',)
+_PINGS = ('flows.0.workload={kind="sequence",size="56B",gap="1s",jitter=0}',)
 
 #: Edges of ranges of the mean SINR of a second, dB.
 EDGES = (-math.inf, 0.0, 5.0, 10.0, 15.0, 20.0, 25.0, math.inf)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from celltcp._core import Scenario
+from celltcp._core import Scenario, outcome_parts
 from celltcp.campaign import Cluster, Job, Workers, run_jobs
 from celltcp.engines import Engine
 from celltcp.requirements import OWN
@@ -31,7 +31,7 @@ SHORT_FLOW_S = 12.0
 #: Earliest and latest moment in flight, s. Before that, slow start is most of what is seen.
 _MOMENTS_S = (2.0, 20.0)
 #: Measures: parts of PM, the share of the capacity that was delivered, and requirements of their own.
-PARTS = ("a", "b", "c", "use", *OWN)
+PARTS = tuple(outcome_parts())
 #: Runs whose tables are in memory at a time, on this machine and with a cluster.
 _AT_ONCE = 96
 _AT_ONCE_ON_CLUSTER = 1536

@@ -185,7 +185,10 @@ def visited(rng: np.random.Generator) -> str:
         workload = f'{{ kind = "bulk", stop = "{by_ratio(rng, 3, 25):.1f}s" }}'
     else:
         size, gap = by_ratio(rng, 50, 2000), by_ratio(rng, 100, 2000)
-        workload = f'{{ kind = "sequence", size = "{size:.0f}kB", count = 60, gap = "{gap:.0f}ms" }}'
+        # Without jitter, the networks are those on which the built-in policy was trained.
+        workload = (
+            f'{{ kind = "sequence", size = "{size:.0f}kB", count = 60, gap = "{gap:.0f}ms", jitter = 0 }}'
+        )
     other = f'[[flows]]\nstart = "{begin:.1f}s"\nworkload = {workload}\n'
     return _link(rng, (15, 150), (5, 80), (0.7, 10), tables=other)
 
@@ -267,7 +270,7 @@ def _others(rng: np.random.Generator) -> str:
         return (
             f'[[flows]]\nstart = "{rng.uniform(0, 5):.1f}s"\n'
             f'workload = {{ kind = "sequence", size = "{size:.0f}kB", '
-            f'count = 60, gap = "{gap:.0f}ms" }}\n'
+            f'count = 60, gap = "{gap:.0f}ms", jitter = 0 }}\n'
         )
     return ""
 
