@@ -121,7 +121,7 @@ fn short_flows_complete_one_after_another() {
     let changes = [
         "duration=20s",
         "flows=[{ name = 'long', cca = 'cubic' }, { name = 'short', cca = 'bbr', workload = \
-         { kind = 'sequence', size = '100kB', count = 5, gap = '100ms', first = '500ms' } }]",
+         { kind = 'sequence', size = '100kB', count = 5, gap = '100ms', jitter = 0, first = '500ms' } }]",
     ];
     let flows = run(&scenario("steady-20-18", &changes), 1).flows;
     assert_eq!(flows.len(), 6);
@@ -140,7 +140,7 @@ fn short_flows_complete_one_after_another() {
 fn an_on_off_source_stays_at_its_rate() {
     let changes = [
         "duration=20s",
-        "flows=[{ cca = 'cubic', workload = { kind = 'on-off', on = '1s', off = '1s', rate = \
+        "flows=[{ cca = 'cubic', workload = { kind = 'on-off', on = '1s', off = '1s', jitter = 0, rate = \
          '5Mbit/s' } }]",
     ];
     let row = first(&run(&scenario("steady-20-18", &changes), 1).flows);

@@ -91,7 +91,7 @@ fn a_window_paced_client_holds_the_server_back() {
         tcp.receive_buffer_max = "82kB"
         path.rtt = "50ms"
         [[flows]]
-        workload = { kind = "window-paced", burst = "2MB", period = "20s", video = "50MB" }
+        workload = { kind = "window-paced", burst = "2MB", period = "20s", jitter = 0, video = "50MB" }
     "#;
     let tables = run(&Scenario::from_toml(text, "paced", &[]).expect("valid"), 1);
     let row = tables.flows.row(0);
@@ -110,7 +110,7 @@ fn a_chunked_client_asks_every_ten_seconds() {
     let text = r#"
         duration = "35s"
         [[flows]]
-        workload = { kind = "chunked", piece = "1MB" }
+        workload = { kind = "chunked", piece = "1MB", jitter = 0 }
     "#;
     let tables = run(
         &Scenario::from_toml(text, "chunked", &[]).expect("valid"),

@@ -187,7 +187,7 @@ fn a_page_over_one_multiplexed_connection_needs_fewer_round_trips() {
 fn frames_are_late_when_the_link_is_slower_than_the_camera() {
     let call = |rate: &str| {
         let rate = format!("path.down={rate}");
-        let workload = "flows.0.workload={ kind = 'frames' }";
+        let workload = "flows.0.workload={ kind = 'frames', jitter = 0 }";
         run(
             &scenario("steady-20-68", &[workload, &rate, "duration=20s"]),
             1,
