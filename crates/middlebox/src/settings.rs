@@ -305,3 +305,15 @@ impl Middlebox {
         self.freeze_after.unwrap_or(Self::FREEZE_AFTER)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Kind;
+
+    #[test]
+    fn names_are_those_of_scenarios() {
+        for kind in Kind::ALL {
+            assert_eq!(serde_json::to_value(kind).unwrap(), kind.name());
+        }
+    }
+}

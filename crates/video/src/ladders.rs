@@ -135,6 +135,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn every_word_of_a_ladder_can_be_read() {
+        for word in Ladder::WORDS {
+            let ladder: Ladder = serde_json::from_value((*word).into()).unwrap();
+            assert_eq!(word.parse(), Ok(ladder));
+            assert_eq!(serde_json::to_value(ladder).unwrap(), *word);
+        }
+    }
+
+    #[test]
     fn the_sizes_of_the_film_have_about_the_mean_rates() {
         let manifest = Ladder::BigBuckBunny.manifest();
         for quality in 0..=manifest.top() {

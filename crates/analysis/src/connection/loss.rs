@@ -20,9 +20,7 @@ use crate::tables::LossRow;
 pub const LOSS_KINDS: &[&str] = Kind::VARIANTS;
 
 /// Kind of a loss.
-#[derive(
-    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, IntoStaticStr, VariantNames,
-)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, IntoStaticStr, VariantNames)]
 #[strum(serialize_all = "kebab-case")]
 pub(super) enum Kind {
     Congestion,

@@ -79,7 +79,7 @@ mod tests {
         );
         // The methods listed in the error are those that files can name.
         let unknown = wrong("method.dice.cca = \"bbr\"");
-        for method in Method::VARIANTS.iter().copied() {
+        for method in Method::VARIANTS {
             assert!(unknown.contains(&format!("`{method}`")), "{unknown}");
         }
     }

@@ -174,6 +174,18 @@ impl Algorithm {
 }
 
 #[cfg(test)]
+mod tests {
+    use super::Algorithm;
+
+    #[test]
+    fn names_are_those_of_settings() {
+        for algorithm in Algorithm::ALL {
+            assert_eq!(serde_json::to_value(algorithm).unwrap(), algorithm.name());
+        }
+    }
+}
+
+#[cfg(test)]
 pub(crate) mod samples {
     //! Views and segments for the tests of algorithms.
 

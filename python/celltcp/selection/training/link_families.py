@@ -187,7 +187,8 @@ def visited(rng: np.random.Generator) -> str:
         size, gap = by_ratio(rng, 50, 2000), by_ratio(rng, 100, 2000)
         # Without jitter, the networks are those on which the built-in policy was trained.
         workload = (
-            f'{{ kind = "sequence", size = "{size:.0f}kB", count = 60, gap = "{gap:.0f}ms", jitter = 0 }}'
+            f'{{ kind = "sequence", size = "{size:.0f}kB", '
+            f'count = 60, gap = "{gap:.0f}ms", jitter = 0 }}'
         )
     other = f'[[flows]]\nstart = "{begin:.1f}s"\nworkload = {workload}\n'
     return _link(rng, (15, 150), (5, 80), (0.7, 10), tables=other)
