@@ -217,6 +217,19 @@ mod tests {
     use crate::estimate::Estimate;
 
     #[test]
+    fn every_requirement_of_rules_can_be_parsed() {
+        for kind in Requirement::kinds() {
+            let text = match kind {
+                "goodput@" => "goodput@100ms",
+                "delay@" => "delay@2Mbps",
+                word => word,
+            };
+            let parsed: Requirement = text.parse().expect("a requirement");
+            assert_eq!((parsed.kind(), parsed.to_string()), (kind, text.to_owned()));
+        }
+    }
+
+    #[test]
     fn requirements_are_named_bounded_or_weighed() {
         assert_eq!("delay".parse(), Ok(Requirement::Delay));
         for text in ["1/5/1", "fct", "power", "goodput@100ms", "delay@2Mbps"] {
