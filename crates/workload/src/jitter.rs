@@ -4,7 +4,7 @@
 //! packet meets the same full queue each time. Floyd and Jacobson, "The synchronization of periodic routing messages"
 //! (IEEE/ACM ToN 2(2), 1994), describe this, and the remedy: a random part of each period. They recommend up to half of
 //! the period, as RTCP does (RFC 3550 section 6.2). A tenth is the smallest round share with which fetches beside a
-//! bulk transfer over a buffer of 20 packets lose as many handshakes as with exponential pauses.
+//! bulk transfer over a buffer of 20 packets lose about as few handshakes as with exponential pauses.
 
 use config::{Distribution, Wrong, number};
 use units::Duration;
