@@ -11,11 +11,18 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from celltcp._core import __version__
 from celltcp.attachments import provide
 
 if TYPE_CHECKING:
-    from celltcp._core import CelltcpError, Report, Scenario, Trace
+    from celltcp._core import (
+        CelltcpError,
+        InternalError,
+        KernelEngineError,
+        Report,
+        Scenario,
+        Trace,
+        __version__,
+    )
     from celltcp.comparison import Comparison, compare
     from celltcp.own_cca import CongestionControl, Decision, register
     from celltcp.parameter_sweep import Sweep, sweep
@@ -28,9 +35,12 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "CelltcpError": "celltcp._core",
+    "InternalError": "celltcp._core",
+    "KernelEngineError": "celltcp._core",
     "Report": "celltcp._core",
     "Scenario": "celltcp._core",
     "Trace": "celltcp._core",
+    "__version__": "celltcp._core",
     "Comparison": "celltcp.comparison",
     "ScenarioSet": "celltcp.scenario_set",
     "compare_all": "celltcp.scenario_set",
@@ -55,6 +65,8 @@ __all__ = [
     "Comparison",
     "CongestionControl",
     "Decision",
+    "InternalError",
+    "KernelEngineError",
     "Report",
     "Results",
     "Scenario",

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Protocol, final
+from typing import Any, ClassVar, Protocol, final
 
 __version__: str
 __all__ = [
     "CaptureAnalysis",
     "CelltcpError",
+    "InternalError",
+    "KernelEngineError",
     "Report",
     "ResultTable",
     "Run",
@@ -15,6 +17,7 @@ __all__ = [
     "Trace",
     "__version__",
     "auto_parameters",
+    "available_threads",
     "builtin_policies",
     "capture_tables",
     "describe_cca",
@@ -45,11 +48,18 @@ __all__ = [
     "run_batch",
     "scenario_schema",
     "selection_features",
+    "take_panic",
     "trace_formats",
     "weighted_pm",
 ]
 
 class CelltcpError(ValueError): ...
+
+class InternalError(CelltcpError):
+    exit_code: ClassVar[int]
+
+class KernelEngineError(CelltcpError):
+    exit_code: ClassVar[int]
 
 @final
 class Scenario:
@@ -221,6 +231,8 @@ class _Ending(Protocol):
     def retransmitted(self) -> float: ...
 
 def memory_text(destination: str, connections: Sequence[_Ending], known: str = "") -> str: ...
+def available_threads() -> int: ...
+def take_panic() -> str | None: ...
 def selection_features() -> list[tuple[str, str]]: ...
 def auto_parameters() -> list[tuple[str, str, str]]: ...
 def p1203_scores(

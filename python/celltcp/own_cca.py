@@ -61,6 +61,9 @@ class CongestionControl(ABC):
 #: Endings of shared libraries.
 _LIBRARIES = (".so", ".dylib")
 
+#: Beginning of the names of modules that files of own congestion controls become.
+MODULE_PREFIX = "celltcp_own_"
+
 #: Source of each class, or digest of its library, by its name: kept runs of another source are others.
 _SOURCES: dict[str, str] = {}
 
@@ -107,7 +110,7 @@ def register_file(file: str | Path) -> None:
 
 def _register_module(file: str | Path, path: Path) -> None:
     """Runs a Python file, and adds the classes of congestion controls in it to the catalogue."""
-    module = types.ModuleType(f"celltcp_own_{path.stem}")
+    module = types.ModuleType(f"{MODULE_PREFIX}{path.stem}")
     module.__file__ = str(path.resolve())
     # The source of a class is found by way of its module.
     sys.modules[module.__name__] = module

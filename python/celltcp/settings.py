@@ -51,7 +51,7 @@ class RunSettings:
         runs: runs of each; run i has `seed + i`.
         seed: of the first run.
         duration: length of a run, such as `"60s"`; that of the scenario unless given.
-        jobs: runs at a time; all cores unless given.
+        jobs: runs at a time; all cores that the process may use unless given.
         cluster: address of the Dask scheduler whose workers do the runs, such as
             `"tcp://host:8786"`; this machine does them unless given.
         dry_run: whether to plan the runs only, and raise what they would take.

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from celltcp._core import Run
+from celltcp._core import KernelEngineError, Run
 from celltcp.engines import Engine
 from celltcp.scenarios import load_scenario
 
@@ -101,12 +101,12 @@ def test_a_crash_is_told_with_the_console(linux: Engine, tmp_path: Path) -> None
     part = Path(sys.modules["celltcp"].__file__ or "").parent / "engine" / "libkernel_path.so"
     scenario = load_scenario("steady-5-18", changes=["duration=2s"])
     running = Run.on_kernel(str(linux.kernel.binary), str(guest), str(part), scenario, 1)
-    with pytest.raises(RuntimeError, match=r"(?s)ended early.*init"):
+    with pytest.raises(KernelEngineError, match=r"(?s)ended early.*init"):
         wait(running)
 
 
 def test_a_kernel_that_is_missing_is_named(linux: Engine) -> None:
     assert linux.kernel is not None
     gone = replace(linux, kernel=replace(linux.kernel, binary=Path("/nowhere/linux")))
-    with pytest.raises(RuntimeError, match="/nowhere/linux"):
+    with pytest.raises(KernelEngineError, match="/nowhere/linux"):
         gone.start(load_scenario("steady-5-18"), 1)

@@ -6,7 +6,7 @@ use std::io;
 use std::ptr;
 use std::sync::Mutex;
 
-use sidechannel::Message;
+use sidechannel::{Message, Report};
 
 use crate::session::{Session, Verdict};
 use crate::stack::OwnStack;
@@ -75,10 +75,10 @@ fn with<T>(work: impl FnOnce(&mut Session) -> io::Result<T>) -> Option<T> {
     let Running { session, stack } = running.as_mut()?;
     let failure = match stack.run(|| work(session)) {
         Some(Ok(value)) => return Some(value),
-        Some(Err(error)) => error.to_string(),
-        None => "the path has panicked; the console says where".to_owned(),
+        Some(Err(error)) => Report::Failed(error.to_string()),
+        None => Report::Panicked,
     };
-    session.fail(failure);
+    session.fail(&failure);
     std::process::abort();
 }
 
@@ -218,7 +218,7 @@ pub unsafe extern "C" fn celltcp_path_read(
 #[unsafe(no_mangle)]
 pub extern "C" fn celltcp_path_close() {
     with(|session| {
-        session.fail("the guest has shut down before the end of the run".to_owned());
+        session.fail(&Report::Ended);
         Ok(())
     });
 }

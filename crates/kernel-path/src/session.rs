@@ -500,12 +500,12 @@ impl Session {
         write_frame(&mut self.reports, &Report::Done(Box::new(tables)))
     }
 
-    /// Reports that the run has failed, unless it has ended.
-    pub(crate) fn fail(&mut self, reason: String) {
+    /// Ends the run with a report of its failure, unless it has ended.
+    pub(crate) fn fail(&mut self, failure: &Report) {
         if !self.ended {
             self.ended = true;
             // If nobody reads, there is nobody to tell.
-            let _ = write_frame(&mut self.reports, &Report::Failed(reason));
+            let _ = write_frame(&mut self.reports, failure);
         }
     }
 }

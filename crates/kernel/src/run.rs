@@ -18,13 +18,11 @@ use crate::memory;
 use crate::process::Process;
 use crate::processors::Processor;
 
-/// Time without a report after which a kernel counts as hung; usual runs report several times a second.
-const PATIENCE: WallTime = WallTime::from_secs(120);
 /// Time to wait for a report before checking the process, ms.
 const LOOK: u16 = 200;
 
 /// Options of a run.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Options {
     /// Verify the run by the invariant checker.
     pub check: bool,
@@ -32,6 +30,20 @@ pub struct Options {
     pub pcap: Option<PathBuf>,
     /// The node of the capture; unset: the server's host.
     pub pcap_at: Option<String>,
+    /// Time without a report after which the kernel counts as hung.
+    pub patience: WallTime,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            check: false,
+            pcap: None,
+            pcap_at: None,
+            // Usual runs report several times a second.
+            patience: WallTime::from_secs(120),
+        }
+    }
 }
 
 /// Reason why a run has no results.
@@ -40,9 +52,21 @@ pub enum KernelError {
     /// The kernel cannot be started.
     #[error("the kernel cannot be started: {0}")]
     Start(io::Error),
-    /// The guest or the path has reported a failure.
+    /// The guest or the path refuses the scenario.
     #[error("{0}")]
     Failed(String),
+    /// The path has panicked, which is a fault of celltcp.
+    #[error("the path in the kernel has panicked; its console ends with\n{console}")]
+    Panicked {
+        /// The last lines that it printed.
+        console: String,
+    },
+    /// The guest has ended before the run.
+    #[error("the kernel's program ended early; the console ends with\n{console}")]
+    Ended {
+        /// The last lines that the kernel printed.
+        console: String,
+    },
     /// The process has ended early.
     #[error("the kernel ended early ({status}); its console ends with\n{console}")]
     Crashed {
@@ -52,8 +76,10 @@ pub enum KernelError {
         console: String,
     },
     /// No report came for a long time.
-    #[error("the kernel has not reported for {} s and was killed; its console ends with\n{console}", PATIENCE.as_secs())]
+    #[error("the kernel has not reported for {} s and was killed; its console ends with\n{console}", patience.as_secs())]
     Hung {
+        /// Time that it was given.
+        patience: WallTime,
         /// The last lines that it printed.
         console: String,
     },
@@ -93,6 +119,7 @@ pub struct KernelRun {
     end: Instant,
     reached: Instant,
     heard: WallInstant,
+    patience: WallTime,
     samples: Samples,
     outcome: Option<Tables>,
 }
@@ -140,6 +167,7 @@ impl KernelRun {
             end: Instant::ZERO + scenario.duration,
             reached: Instant::ZERO,
             heard: WallInstant::now(),
+            patience: options.patience,
             samples: Samples::default(),
             outcome: None,
         })
@@ -166,8 +194,9 @@ impl KernelRun {
                         console: self.process.console(),
                     });
                 }
-            } else if self.heard.elapsed() > PATIENCE {
+            } else if self.heard.elapsed() > self.patience {
                 return Err(KernelError::Hung {
+                    patience: self.patience,
                     console: self.process.console(),
                 });
             }
@@ -221,6 +250,14 @@ impl KernelRun {
                     self.outcome = Some(*tables);
                 }
                 Report::Failed(reason) => return Err(KernelError::Failed(reason)),
+                Report::Panicked => {
+                    let console = self.process.console();
+                    return Err(KernelError::Panicked { console });
+                }
+                Report::Ended => {
+                    let console = self.process.console();
+                    return Err(KernelError::Ended { console });
+                }
             }
         }
         Ok(count > 0)

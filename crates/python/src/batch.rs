@@ -17,8 +17,10 @@ use record::Tables;
 use units::{Duration, Instant};
 
 use crate::columns::Joined;
+use crate::faults::{Case, InternalError, catch};
 use crate::own_cca;
-use crate::run::{Engine, Watch};
+use crate::refuse;
+use crate::run::{Going, Watch};
 use crate::scenarios::Scenario;
 
 /// Wall time between two looks at interrupts, and between two calls for progress.
@@ -67,11 +69,27 @@ impl From<Described> for Job {
     }
 }
 
+impl Job {
+    /// Returns the run as errors name it.
+    fn case(&self) -> Case {
+        Case::new(
+            &self.scenario,
+            self.label.clone(),
+            self.seed,
+            self.kernel.is_some(),
+        )
+    }
+}
+
 /// State shared by the threads of a batch.
 struct Batch {
     jobs: Vec<Job>,
     next: AtomicUsize,
     stop: AtomicBool,
+    /// Number of threads that may still finish a run.
+    working: AtomicUsize,
+    /// Panic of a thread outside of a run.
+    lost: Mutex<Option<String>>,
     /// Share of its run that each thread has done, in parts of [`WHOLE`].
     shares: Vec<AtomicU64>,
     done: Mutex<Vec<(usize, PyResult<Tables>)>>,
@@ -87,6 +105,15 @@ impl Batch {
         self.stop.load(Ordering::Relaxed)
     }
 
+    /// Does jobs as [`Batch::work`], and counts the thread as gone whatever ends it.
+    fn work_counted(&self, share: &AtomicU64) {
+        if let Err(panic) = catch(|| self.work(share)) {
+            *self.lost.lock().unwrap_or_else(PoisonError::into_inner) = Some(panic);
+        }
+        self.working.fetch_sub(1, Ordering::Release);
+        self.news.notify_one();
+    }
+
     /// Does jobs in their order until there is none left or the batch is stopped.
     fn work(&self, share: &AtomicU64) {
         let mut piece = FIRST_PIECE;
@@ -95,7 +122,9 @@ impl Batch {
             let Some(job) = self.jobs.get(index) else {
                 return;
             };
-            let Some(outcome) = self.run(job, &mut piece, share).transpose() else {
+            let outcome = catch(|| self.run(job, &mut piece, share))
+                .unwrap_or_else(|panic| Err(job.case().panicked(&panic)));
+            let Some(outcome) = outcome.transpose() else {
                 return;
             };
             share.store(0, Ordering::Relaxed);
@@ -106,18 +135,21 @@ impl Batch {
 
     /// Does one run; nothing comes of it if the batch is stopped before its end.
     fn run(&self, job: &Job, piece: &mut Duration, share: &AtomicU64) -> PyResult<Option<Tables>> {
-        let watch = Watch::default();
-        let mut engine = match &job.kernel {
-            None => Engine::native(&job.scenario, &job.traces, job.seed, watch)?,
-            Some(parts) => Engine::kernel(parts, &job.scenario, &job.traces, job.seed, watch)?,
-        };
+        let mut going = Going::start(
+            &job.scenario,
+            &job.traces,
+            job.case(),
+            job.seed,
+            job.kernel.as_ref(),
+            Watch::default(),
+        )?;
         let length = job.scenario.duration;
         let mut at = Duration::ZERO;
         while at < length {
             at = length.min(at + *piece);
             let begun = std::time::Instant::now();
             loop {
-                let reached = engine.advance(Instant::ZERO + at)?;
+                let reached = going.advance(Instant::ZERO + at)?;
                 if let Some(raised) = own_cca::take_raised() {
                     return Err(raised);
                 }
@@ -137,7 +169,7 @@ impl Batch {
             let done = WHOLE as f64 * at.as_secs_f64() / length.as_secs_f64();
             share.store(done as u64, Ordering::Relaxed);
         }
-        engine.finish().map(Some)
+        going.finish().map(Some)
     }
 
     /// Waits for finished runs, but no longer than a tick.
@@ -148,6 +180,20 @@ impl Batch {
             .wait_timeout_while(done, TICK, |done| done.is_empty());
         let (mut done, _) = waited.unwrap_or_else(PoisonError::into_inner);
         core::mem::take(&mut *done)
+    }
+
+    /// Returns whether no thread is left that could finish a run; what is finished may wait to be taken.
+    fn are_gone(&self) -> bool {
+        self.working.load(Ordering::Acquire) == 0
+    }
+
+    /// Returns the error of a batch whose threads have ended without all runs.
+    fn lost_runs(&self) -> PyErr {
+        let lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
+        let panic = lost.as_deref().unwrap_or("no thread says why");
+        InternalError::new_err(format!(
+            "threads have ended without their runs: {panic}; this is a fault of celltcp: please report it"
+        ))
     }
 
     /// Share of all runs that is done, given how many are finished.
@@ -178,7 +224,11 @@ impl Delivery<'_> {
         for number in 0..self.chunks.len() {
             let chunk = self.chunks[number].clone();
             while self.tables[chunk.clone()].iter().any(Option::is_none) {
+                let are_gone = self.batch.are_gone();
                 let news = self.batch.finished();
+                if are_gone && news.is_empty() {
+                    return Err(self.batch.lost_runs());
+                }
                 finished += news.len();
                 self.keep(news)?;
                 if told.elapsed() >= TICK {
@@ -268,6 +318,8 @@ pub(crate) fn run_batch(
     let batch = Batch {
         next: AtomicUsize::new(0),
         stop: AtomicBool::new(false),
+        working: AtomicUsize::new(threads),
+        lost: Mutex::default(),
         shares: (0..threads).map(|_| AtomicU64::new(0)).collect(),
         done: Mutex::default(),
         news: Condvar::new(),
@@ -282,10 +334,17 @@ pub(crate) fn run_batch(
             progress: progress.as_ref(),
         };
         let outcome = thread::scope(|scope| {
-            for share in &batch.shares {
-                scope.spawn(|| batch.work(share));
-            }
-            let outcome = delivery.all();
+            let started = batch.shares.iter().try_for_each(|share| {
+                let thread = thread::Builder::new();
+                thread.spawn_scoped(scope, || batch.work_counted(share))?;
+                Ok(())
+            });
+            // Whatever happens here, the threads are to stop: the scope waits for them.
+            let outcome = match started {
+                Ok(()) => catch(|| delivery.all())
+                    .unwrap_or_else(|panic| Err(InternalError::new_err(panic))),
+                Err(error) => Err(no_threads(threads, &error)),
+            };
             batch.stop.store(true, Ordering::Relaxed);
             outcome
         });
@@ -298,4 +357,17 @@ pub(crate) fn run_batch(
         }
         outcome
     })
+}
+
+fn no_threads(wanted: usize, error: &std::io::Error) -> PyErr {
+    refuse(format!(
+        "jobs: the system does not start {wanted} threads: {error}; allowed: as many as it starts"
+    ))
+}
+
+/// Returns the number of threads that this process may use: of the processors that its affinity leaves it, as many as
+/// the quota of its control groups (cgroups v1 and v2) pays for.
+#[pyfunction]
+pub(crate) fn available_threads() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
 }

@@ -8,6 +8,7 @@ use analysis::{Analysis, input};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::faults::guarded;
 use crate::refuse;
 use crate::results::ResultTable;
 use crate::run::into_python;
@@ -15,12 +16,15 @@ use crate::run::into_python;
 /// Analysis of a capture, in one pass and bounded memory.
 #[pyclass(frozen, module = "celltcp._core")]
 pub(crate) struct CaptureAnalysis {
+    /// Name of the capture in errors.
+    name: String,
     analysis: Mutex<Analysis>,
 }
 
 impl CaptureAnalysis {
-    fn with<T>(&self, work: impl FnOnce(&mut Analysis) -> T) -> T {
-        work(&mut self.analysis.lock().unwrap_or_else(PoisonError::into_inner))
+    fn with<T>(&self, work: impl FnOnce(&mut Analysis) -> T) -> PyResult<T> {
+        let mut analysis = self.analysis.lock().unwrap_or_else(PoisonError::into_inner);
+        guarded(&self.name, || Ok(work(&mut analysis)))
     }
 }
 
@@ -34,18 +38,19 @@ impl CaptureAnalysis {
         let bytes = input::source::open(&path)
             .map_err(|error| refuse(format!("{}: {error}", path.display())))?;
         Ok(Self {
+            name: path.display().to_string(),
             analysis: Mutex::new(Analysis::new(bytes, segments)),
         })
     }
 
     /// Reads up to `packets` records without the GIL; returns whether the capture goes on.
-    fn advance(&self, py: Python<'_>, packets: u64) -> bool {
+    fn advance(&self, py: Python<'_>, packets: u64) -> PyResult<bool> {
         py.detach(|| self.with(|analysis| analysis.advance(packets)))
     }
 
     /// Returns the rows since the last call, a record batch by the name of each of `capture_tables`.
     fn take_tables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let tables = self.with(Analysis::take_tables);
+        let tables = self.with(Analysis::take_tables)?;
         let all = PyDict::new(py);
         for (table, columns) in tables.into_columns() {
             all.set_item(table.name, into_python(py, table.columns, columns)?)?;
@@ -55,7 +60,7 @@ impl CaptureAnalysis {
 
     /// Returns the counts of the capture so far; `broken` is the byte and the reason where it could not be read on.
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let summary = self.with(|analysis| analysis.summary());
+        let summary = self.with(|analysis| analysis.summary())?;
         let all = PyDict::new(py);
         let counts = [
             ("packets", summary.packets),

@@ -6,6 +6,7 @@ mod batch;
 mod captures;
 mod catalogue;
 mod columns;
+mod faults;
 mod own_cca;
 mod own_parameters;
 mod packetdrill;
@@ -39,6 +40,9 @@ fn refuse(error: impl core::fmt::Display) -> PyErr {
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("CelltcpError", module.py().get_type::<CelltcpError>())?;
+    faults::add_to(module)?;
+    module.add_function(wrap_pyfunction!(faults::take_panic, module)?)?;
+    module.add_function(wrap_pyfunction!(batch::available_threads, module)?)?;
     module.add_class::<scenarios::Scenario>()?;
     module.add_class::<traces::Trace>()?;
     module.add_function(wrap_pyfunction!(traces::trace_formats, module)?)?;

@@ -4,6 +4,7 @@ use ::packetdrill::{Verdict, parse, play};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
+use crate::faults::guarded;
 use crate::refuse;
 
 /// Plays a packetdrill script; errors call it `name`. Returns `status` (passed, failed, not applicable), `line`,
@@ -14,9 +15,11 @@ pub(crate) fn play_packetdrill<'py>(
     text: &str,
     name: &str,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let script =
-        parse(text).map_err(|error| refuse(format!("{name}:{}: {}", error.line, error.what)))?;
-    let report = play(&script);
+    let report = guarded(name, || {
+        let script = parse(text)
+            .map_err(|error| refuse(format!("{name}:{}: {}", error.line, error.what)))?;
+        Ok(play(&script))
+    })?;
     let outcome = PyDict::new(py);
     let (status, line, expected, seen, reason) = match report.verdict {
         Verdict::Passed => ("passed", None, None, None, None),

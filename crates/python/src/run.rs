@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use kernel::{KernelError, KernelRun, Parts};
+use kernel::{KernelRun, Parts};
 use path::Traces;
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use record::{Samples, Slots, Tables};
@@ -14,6 +13,7 @@ use sim::Simulation;
 use units::{Duration, Instant};
 
 use crate::columns::batch;
+use crate::faults::{Case, catch};
 use crate::own_cca;
 use crate::refuse;
 use crate::scenarios::Scenario;
@@ -32,83 +32,75 @@ pub(crate) struct Watch {
     pub(crate) pcap_at: Option<String>,
 }
 
-/// Engine: a run in progress, of our own TCP or of a Linux kernel.
-pub(crate) enum Engine {
+/// Run in progress: the engine, and the run's name for errors.
+pub(crate) struct Going {
+    engine: Engine,
+    case: Case,
+}
+
+/// Engine of a run: our own TCP, or a Linux kernel.
+enum Engine {
     /// Our own TCP.
     Native(Box<Simulation>),
     /// A Linux kernel.
     Kernel(Box<KernelRun>),
 }
 
-impl Engine {
-    /// Starts a run of our own TCP.
-    pub(crate) fn native(
+impl Going {
+    /// Starts a run, on a Linux kernel if its parts are given.
+    pub(crate) fn start(
         scenario: &scenario::Scenario,
         traces: &Traces,
+        case: Case,
         seed: u64,
+        parts: Option<&Parts>,
         watch: Watch,
     ) -> PyResult<Self> {
-        let pcap = watch
-            .pcap
-            .map(|file| {
-                let created = CaptureFile::create(&file);
-                created
-                    .map(|out| Box::new(out) as Capture)
-                    .map_err(|error| refuse(error.to_string()))
-            })
-            .transpose()?;
-        let options = Options {
-            check: watch.check,
-            pcap,
-            pcap_at: watch.pcap_at,
+        let engine = match parts {
+            None => native(scenario, traces, seed, watch)?,
+            Some(parts) => {
+                let options = kernel::Options {
+                    check: watch.check,
+                    pcap: watch.pcap,
+                    pcap_at: watch.pcap_at,
+                    ..kernel::Options::default()
+                };
+                let started = KernelRun::new(parts, scenario, traces, seed, &options);
+                Engine::Kernel(Box::new(started.map_err(|error| case.failed(&error))?))
+            }
         };
-        let simulation = Simulation::new(scenario, traces, seed, options);
-        simulation
-            .map(|simulation| Self::Native(Box::new(simulation)))
-            .map_err(refuse)
-    }
-
-    /// Starts a run on a Linux kernel of these parts.
-    pub(crate) fn kernel(
-        parts: &Parts,
-        scenario: &scenario::Scenario,
-        traces: &Traces,
-        seed: u64,
-        watch: Watch,
-    ) -> PyResult<Self> {
-        let options = kernel::Options {
-            check: watch.check,
-            pcap: watch.pcap,
-            pcap_at: watch.pcap_at,
-        };
-        KernelRun::new(parts, scenario, traces, seed, &options)
-            .map(|run| Self::Kernel(Box::new(run)))
-            .map_err(broken)
+        Ok(Self { engine, case })
     }
 
     /// Runs until `until`; returns whether it has come so far, for which a kernel may need several calls.
     pub(crate) fn advance(&mut self, until: Instant) -> PyResult<bool> {
-        match self {
-            Self::Native(simulation) => {
+        let reached = match &mut self.engine {
+            Engine::Native(simulation) => {
                 simulation.advance(until);
-                Ok(true)
+                true
             }
-            Self::Kernel(kernel) => kernel.advance(until, WAIT).map_err(broken),
+            Engine::Kernel(kernel) => kernel
+                .advance(until, WAIT)
+                .map_err(|error| self.case.failed(&error))?,
+        };
+        if reached {
+            self.case.reached(until);
         }
+        Ok(reached)
     }
 
     fn take_samples(&mut self) -> Samples {
-        match self {
-            Self::Native(simulation) => simulation.take_samples(),
-            Self::Kernel(kernel) => kernel.take_samples(),
+        match &mut self.engine {
+            Engine::Native(simulation) => simulation.take_samples(),
+            Engine::Kernel(kernel) => kernel.take_samples(),
         }
     }
 
     /// Returns the simulation; a kernel is no state machine that an agent can follow.
     fn native_only(&mut self) -> PyResult<&mut Simulation> {
-        match self {
-            Self::Native(simulation) => Ok(simulation),
-            Self::Kernel(_) => Err(refuse(
+        match &mut self.engine {
+            Engine::Native(simulation) => Ok(simulation),
+            Engine::Kernel(_) => Err(refuse(
                 "engine: an agent cannot follow a run on a kernel; allowed: native",
             )),
         }
@@ -116,38 +108,119 @@ impl Engine {
 
     /// Ends the run and returns its tables.
     pub(crate) fn finish(self) -> PyResult<Tables> {
+        self.engine.finish(&self.case)
+    }
+}
+
+impl Engine {
+    /// Ends the run, which errors call `case`, and returns its tables.
+    fn finish(self, case: &Case) -> PyResult<Tables> {
         match self {
             Self::Native(simulation) => simulation.finish().map_err(refuse),
-            Self::Kernel(kernel) => kernel.finish().map_err(broken),
+            Self::Kernel(kernel) => kernel.finish().map_err(|error| case.failed(&error)),
         }
     }
 }
 
-/// Converts the error of a kernel: the scenario is refused, or the kernel has failed.
-fn broken(error: KernelError) -> PyErr {
-    match error {
-        KernelError::Failed(reason) => refuse(reason),
-        error => PyRuntimeError::new_err(error.to_string()),
-    }
+/// Starts a run of our own TCP.
+fn native(
+    scenario: &scenario::Scenario,
+    traces: &Traces,
+    seed: u64,
+    watch: Watch,
+) -> PyResult<Engine> {
+    let pcap = watch
+        .pcap
+        .map(|file| {
+            let created = CaptureFile::create(&file);
+            created
+                .map(|out| Box::new(out) as Capture)
+                .map_err(|error| refuse(error.to_string()))
+        })
+        .transpose()?;
+    let options = Options {
+        check: watch.check,
+        pcap,
+        pcap_at: watch.pcap_at,
+    };
+    let simulation = Simulation::new(scenario, traces, seed, options).map_err(refuse)?;
+    Ok(Engine::Native(Box::new(simulation)))
 }
 
 /// One run of a scenario.
 #[pyclass(frozen, module = "celltcp._core")]
 pub(crate) struct Run {
-    engine: Mutex<Option<Engine>>,
+    state: Mutex<State>,
+}
+
+/// State of a run.
+enum State {
+    Going(Going),
+    Finished,
+    /// A panic has ended it; errors name the run.
+    Broken(Case),
 }
 
 impl Run {
-    fn with<T>(&self, work: impl FnOnce(&mut Engine) -> T) -> PyResult<T> {
-        let mut guard = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
-        guard
-            .as_mut()
-            .map(work)
-            .ok_or_else(|| refuse("the run has been finished"))
+    /// Starts a run. Errors name it by the CCAs of the scenario.
+    fn start(
+        scenario: &Scenario,
+        seed: u64,
+        parts: Option<&Parts>,
+        watch: Watch,
+    ) -> PyResult<Self> {
+        let (inner, traces) = (&scenario.inner, &scenario.traces);
+        let case = || Case::new(inner, scenario.lineup(), seed, parts.is_some());
+        let going = catch(|| Going::start(inner, traces, case(), seed, parts, watch))
+            .unwrap_or_else(|panic| Err(case().panicked(&panic)))?;
+        Ok(Self {
+            state: Mutex::new(State::Going(going)),
+        })
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&mut Going) -> T) -> PyResult<T> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let panic = match &mut *state {
+            State::Going(going) => match catch(|| work(going)) {
+                Ok(done) => return Ok(done),
+                Err(panic) => panic,
+            },
+            State::Finished => return Err(refuse("the run has been finished")),
+            State::Broken(case) => return Err(case.is_over()),
+        };
+        let State::Going(Going { engine, case }) = core::mem::replace(&mut *state, State::Finished)
+        else {
+            return Err(refuse("the run has been finished"));
+        };
+        let error = case.panicked(&panic);
+        *state = State::Broken(case);
+        // What is left of the engine may panic again, which adds nothing to the error.
+        let _ = catch(|| drop(engine));
+        Err(error)
     }
 
     fn with_simulation<T>(&self, work: impl FnOnce(&mut Simulation) -> T) -> PyResult<T> {
-        self.with(|engine| engine.native_only().map(work))?
+        self.with(|going| going.native_only().map(work))?
+    }
+
+    /// Ends the run and returns its tables.
+    fn end(&self) -> PyResult<Tables> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        match core::mem::replace(&mut *state, State::Finished) {
+            State::Going(Going { engine, case }) => {
+                catch(|| engine.finish(&case)).unwrap_or_else(|panic| {
+                    let error = case.panicked(&panic);
+                    *state = State::Broken(case);
+                    Err(error)
+                })
+            }
+            State::Finished => Err(refuse("the run has been finished")),
+            State::Broken(case) => {
+                let error = case.is_over();
+                *state = State::Broken(case);
+                Err(error)
+            }
+        }
     }
 }
 
@@ -172,10 +245,7 @@ impl Run {
             pcap,
             pcap_at,
         };
-        let engine = Engine::native(&scenario.inner, &scenario.traces, seed, watch)?;
-        Ok(Self {
-            engine: Mutex::new(Some(engine)),
-        })
+        Self::start(scenario, seed, None, watch)
     }
 
     /// Creates a run on a Linux kernel. `linux`, `guest` and `path` are the files of the kernel, of the guest's program
@@ -202,23 +272,21 @@ impl Run {
             pcap,
             pcap_at,
         };
-        let engine = Engine::kernel(&parts, &scenario.inner, &scenario.traces, seed, watch)?;
-        Ok(Self {
-            engine: Mutex::new(Some(engine)),
-        })
+        Self::start(scenario, seed, Some(&parts), watch)
     }
 
     /// Runs until `until_s` of simulated time, without the GIL. Returns whether that time is reached; a kernel may need
     /// several calls.
     fn advance(&self, py: Python<'_>, until_s: f64) -> PyResult<bool> {
         let until = Instant::ZERO + Duration::from_secs_f64(until_s);
-        let reached = py.detach(|| self.with(|engine| engine.advance(until)))?;
+        let reached = py.detach(|| self.with(|going| going.advance(until)).flatten());
+        // What a class raised comes before what the engine made of it, and never to a later call.
         own_cca::take_raised().map_or(reached, Err)
     }
 
     /// Returns the samples since the last call, as a record batch.
     fn take_samples<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let samples = self.with(Engine::take_samples)?;
+        let samples = self.with(Going::take_samples)?;
         into_python(py, Samples::COLUMNS, samples.into_columns())
     }
 
@@ -255,11 +323,7 @@ impl Run {
 
     /// Ends the run and returns a record batch by the name of each of `result_tables`; samples are those not taken yet.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let mut guard = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
-        let engine = guard
-            .take()
-            .ok_or_else(|| refuse("the run has been finished"))?;
-        let tables = py.detach(|| engine.finish())?;
+        let tables = py.detach(|| self.end())?;
         let all = PyDict::new(py);
         for (table, columns) in tables.into_columns() {
             all.set_item(table.name, into_python(py, table.columns, columns)?)?;

@@ -11,6 +11,7 @@ use scenario::{Lineup, Samples};
 use trace::Direction;
 use units::Duration;
 
+use crate::faults::guarded;
 use crate::radio::no_radio;
 use crate::refuse;
 
@@ -78,16 +79,20 @@ impl Scenario {
         directory: PathBuf,
         overrides: Vec<String>,
     ) -> PyResult<Self> {
-        let inner = scenario::Scenario::from_toml(text, origin, &overrides).map_err(refuse)?;
-        Self::load(inner, Files::in_directory(&directory))
+        guarded(origin, || {
+            let inner = scenario::Scenario::from_toml(text, origin, &overrides).map_err(refuse)?;
+            Self::load(inner, Files::in_directory(&directory))
+        })
     }
 
     /// Returns the scenario of a link trace alone; files are relative to the working directory.
     #[staticmethod]
     #[pyo3(signature = (down, up, overrides))]
     fn of_trace(down: &str, up: Option<&str>, overrides: Vec<String>) -> PyResult<Self> {
-        let inner = scenario::Scenario::from_trace(down, up, &overrides).map_err(refuse)?;
-        Self::load(inner, Files::in_directory(Path::new("")))
+        guarded(down, || {
+            let inner = scenario::Scenario::from_trace(down, up, &overrides).map_err(refuse)?;
+            Self::load(inner, Files::in_directory(Path::new("")))
+        })
     }
 
     /// Name in results.
@@ -146,7 +151,7 @@ impl Scenario {
 
     /// CCAs of the flows with their parameters, joined by plus signs.
     #[getter]
-    fn lineup(&self) -> String {
+    pub(crate) fn lineup(&self) -> String {
         let flows = self.inner.flows.iter();
         let names: Vec<String> = flows.map(|flow| flow.cca.to_string()).collect();
         names.join("+")

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use trace::{Direction, Generate, Reading, TraceFormat, write_csv, write_mahimahi};
 use units::{Duration, Rate};
 
+use crate::faults::guarded;
 use crate::refuse;
 
 /// Returns the names of the formats of trace files.
@@ -57,8 +58,9 @@ impl Trace {
             unit,
             direction,
         };
-        let recording = trace::read(&text, &origin, &reading, Direction::Downlink);
-        let recording = recording.map_err(refuse)?;
+        let recording = guarded(&origin, || {
+            trace::read(&text, &origin, &reading, Direction::Downlink).map_err(refuse)
+        })?;
         Ok(Self {
             how: recording.how,
             inner: recording.trace,

@@ -41,6 +41,10 @@ pub enum Report {
     Samples(Box<Samples>),
     /// The run is over: its tables, with the samples since the last report of samples.
     Done(Box<Tables>),
-    /// The run has failed.
+    /// The guest or the path refuses the scenario.
     Failed(String),
+    /// The path has panicked; the console says where.
+    Panicked,
+    /// The guest has shut down before the end of the run.
+    Ended,
 }

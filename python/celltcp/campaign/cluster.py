@@ -75,7 +75,8 @@ class Cluster:
             return float(sum(workers) + client.run_on_scheduler(time.process_time))
 
 
-#: Runs at a time on this machine (all cores if None), or the cluster that does them.
+#: Runs at a time on this machine (on all cores that the process may use if None), or the cluster that
+#: does them.
 Workers = int | Cluster | None
 
 

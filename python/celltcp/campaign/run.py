@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 import shutil
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,7 +13,13 @@ from typing import Any, Self
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from celltcp._core import CelltcpError, run_batch
+from celltcp._core import (
+    CelltcpError,
+    InternalError,
+    KernelEngineError,
+    available_threads,
+    run_batch,
+)
 from celltcp.campaign.cluster import Cluster, ClusterLostError, Workers
 from celltcp.campaign.collectors import Collector, InMemory
 from celltcp.campaign.jobs import Job
@@ -81,7 +86,7 @@ def run_jobs(
 
     Args:
         jobs: what to run, numbered in their order.
-        workers: runs at a time, all cores unless given; or a cluster.
+        workers: runs at a time, by default one for each core that the process may use; or a cluster.
         folder: where finished runs are kept until all are done, so that an interrupted campaign goes on
             where it stopped.
         progress: called with the share that is done.
@@ -106,7 +111,7 @@ def run_groups(
 
     Args:
         groups: jobs, and what takes their tables.
-        workers: runs at a time, all cores unless given; or a cluster.
+        workers: runs at a time, by default one for each core that the process may use; or a cluster.
         folder: where finished runs are kept; they stay there until the caller removes them.
         finished: folders with results, whose runs are not run again.
         progress: called with the share that is done.
@@ -119,14 +124,14 @@ def run_groups(
         if isinstance(workers, Cluster):
             _on_cluster(going, workers)
         else:
-            _here(going, workers or os.cpu_count() or 1)
+            _here(going, workers or available_threads())
     except KeyboardInterrupt:
         raise Interrupted(going.kept, going.total, folder) from None
-    except ClusterLostError as lost:
-        kept = (
-            f"; {going.kept} of {going.total} runs are kept in {folder}, and the same command goes on"
-        )
-        raise ClusterLostError(f"{lost}{kept if going.kept else ''}") from None
+    except (ClusterLostError, InternalError, KernelEngineError) as ended:
+        if not going.kept:
+            raise
+        kept = f"{going.kept} of {going.total} runs are kept in {folder}"
+        raise type(ended)(f"{ended}; {kept}, and the same command goes on with the others") from None
     going.finish()
 
 

@@ -12,6 +12,7 @@ from celltcp.cli.bench import bench
 from celltcp.cli.cca import cca
 from celltcp.cli.compare import compare
 from celltcp.cli.console import spell_what_terminals_lack
+from celltcp.cli.faults import exit_code_of
 from celltcp.cli.fidelity import fidelity
 from celltcp.cli.json_schema import add_schemas
 from celltcp.cli.kernel import kernel
@@ -108,3 +109,7 @@ def main() -> None:
         hint = goes_on if kept else ""
         click.echo(f"celltcp: interrupted{hint}", err=True)
         sys.exit(130)
+    except SystemExit:
+        raise
+    except BaseException as fault:
+        sys.exit(exit_code_of(fault))

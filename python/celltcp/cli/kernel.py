@@ -31,7 +31,9 @@ def kernel() -> None:
     help="Source of the kernel: a package of Debian such as linux-source-6.12, which apt fetches.  "
     "[default: the newest that is known to work]",
 )
-@option("jobs", help="Number of compilers at the same time.  [default: all cores]")
+@option(
+    "jobs", help="Number of compilers at the same time.  [default: all cores that the process may use]"
+)
 @click.option("--keep-source", is_flag=True, help="Keep source and object files, for quick rebuilds.")
 @click.option("--force", is_flag=True, help="Build again even if the kernel is there.")
 def build(

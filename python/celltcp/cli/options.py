@@ -98,7 +98,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "jobs": {
         "type": click.IntRange(1),
         "metavar": "N",
-        "help": "Number of runs at the same time.  [default: all cores]",
+        "help": "Number of runs at the same time.  [default: all cores that the process may use]",
     },
     "cluster": {
         "metavar": "ADDRESS",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import json
-import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -12,7 +11,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from celltcp._core import CelltcpError
+from celltcp._core import CelltcpError, available_threads
 from celltcp.kernel import cache
 from celltcp.kernel.cache import About, Kernel, Origin
 from celltcp.kernel.make import environment, made_file
@@ -44,7 +43,7 @@ def build(
     Args:
         source: a tarball of a kernel.
         debian: without `source`, the Debian package that is fetched; by default linux-source-7.3.
-        jobs: compilers at a time; by default one for each processor.
+        jobs: compilers at a time; by default one for each processor that the process may use.
         keep_source: whether the source and the object files stay, for quick rebuilds.
         force: whether to fetch and to build from the start although the kernel is there.
         report: called with the step, the finished share of it (None: unknown) and the present item.
@@ -123,7 +122,7 @@ def _compile(work: Work, side: Path, tree: Path, jobs: int | None) -> None:
             work.report("compile", None, f"{files} files, {file}")
 
     work.report("compile", None, "starts")
-    count = jobs or len(os.sched_getaffinity(0))
+    count = jobs or available_threads()
     work.call("compile", [*make, f"-j{count}", "linux"], tree, on_line)
 
 

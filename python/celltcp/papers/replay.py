@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import fnmatch
 import functools
-import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from celltcp._core import CelltcpError
+from celltcp._core import CelltcpError, available_threads
 from celltcp.campaign import Jobs, Progress, jobs_for
 from celltcp.ccas import chosen
 from celltcp.comparison import compare
@@ -178,4 +177,4 @@ def speed() -> float:
     begun = time.process_time()
     compare(scenario, cca="cubic", runs=1, duration=f"{length_s}s", jobs=1)
     taken = max(time.process_time() - begun, 1e-3)
-    return length_s / taken * (os.cpu_count() or 1)
+    return length_s / taken * available_threads()

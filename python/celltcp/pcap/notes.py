@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from ipaddress import ip_network
 from pathlib import Path
@@ -13,6 +14,9 @@ from celltcp._core import CelltcpError
 
 #: Columns that say which connections a row is about; all others are tags.
 _SELECTING = ("start", "end", "address")
+
+#: Last second of the year 2261: times in nanoseconds have 64 bits.
+_LATEST_S = 9_214_646_399
 
 #: Levels between near, mid and far in the cell, dBm (Kim 2016, table 4).
 _NEAR_DBM, _FAR_DBM = -80.0, -100.0
@@ -55,6 +59,9 @@ def read_notes(file: Path) -> list[Note]:
         table = pd.read_csv(file, dtype=str, skipinitialspace=True, keep_default_na=False)
     except (OSError, ValueError) as error:
         raise CelltcpError(f"{file}: is no table: {error}") from None
+    if not isinstance(table.index, pd.RangeIndex):
+        raise CelltcpError(f"{file}: is no table: a row has more fields than there are columns")
+    table = table.fillna("")
     table.columns = [str(name).strip() for name in table.columns]
     if not set(table.columns) - set(_SELECTING):
         raise CelltcpError(f"{file}: has no tags; allowed: columns beside start, end and address")
@@ -85,22 +92,36 @@ def _time(where: str, column: str, text: str) -> int | None:
     if not text:
         return None
     try:
-        return round(float(text) * 1e9)
+        seconds = float(text)
+        time_ns = round(seconds * 1e9) if 0 <= seconds <= _LATEST_S else None
     except ValueError:
-        pass
+        time_ns = _date_ns(text)
+    if time_ns is None or time_ns < 0:
+        allowed = (
+            "seconds since 1970 or a time such as 2016-05-01T12:00:00, of the years 1970 to 2261; "
+            "empty for no limit"
+        )
+        raise CelltcpError(f"{where}: {column}: {text!r}; allowed: {allowed}")
+    return time_ns
+
+
+def _date_ns(text: str) -> int | None:
+    """Returns a date and time, ns since the Unix epoch; None if it is none, or too far away."""
     try:
         time = pd.Timestamp(text)
-    except ValueError:
-        allowed = "seconds since 1970 or a time such as 2016-05-01T12:00:00"
-        raise CelltcpError(f"{where}: {column}: {text!r}; allowed: {allowed}") from None
-    return int(time.tz_localize("UTC").value if time.tzinfo is None else time.value)
+        time = time.tz_localize("UTC") if time.tzinfo is None else time
+        return int(time.as_unit("ns").value)
+    except (ValueError, OverflowError):
+        return None
 
 
 def _place(where: str, text: str) -> str:
     try:
         level = float(text)
     except ValueError:
-        raise CelltcpError(f"{where}: rsrp: {text!r}; allowed: a level in dBm") from None
+        level = math.nan
+    if not math.isfinite(level):
+        raise CelltcpError(f"{where}: rsrp: {text!r}; allowed: a level in dBm")
     if level > _NEAR_DBM:
         return "near"
     return "mid" if level > _FAR_DBM else "far"

@@ -54,7 +54,9 @@ if TYPE_CHECKING:
     help="Number of episodes that each agent plays; with 0 only the spaces are printed.",
 )
 @option("seed", help="Seed of the first episode; the others have the following ones.")
-@option("jobs", help="Number of episodes at the same time.  [default: all cores]")
+@option(
+    "jobs", help="Number of episodes at the same time.  [default: all cores that the process may use]"
+)
 @option("json_file")
 def env(
     scenarios: str,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from celltcp._core import CelltcpError, native_ccas
+from celltcp._core import CelltcpError, available_threads, native_ccas
 from celltcp.results.frames import json_rows
 from celltcp.selection.environment.env import SelectionEnv
 from celltcp.selection.environment.observation import Vector
@@ -142,7 +141,7 @@ def try_agents(
             text with commas.
         episodes: number of episodes of each agent.
         seed: of the first episode; the others have the following ones.
-        jobs: number of episodes at the same time; as many as there are cores unless given.
+        jobs: number of episodes at the same time; as many as the process has processors unless given.
         progress: called with the share that is done.
         settings: arguments of `SelectionEnv` but `policy`.
 
@@ -162,7 +161,7 @@ def try_agents(
 
     rows = []
     cases = [(agent, episode) for agent in chosen for episode in range(episodes)]
-    with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
+    with ThreadPoolExecutor(jobs or available_threads()) as pool:
         for done, found in enumerate(pool.map(row, *zip(*cases, strict=True)) if cases else (), 1):
             rows.append(found)
             if progress:

@@ -11,6 +11,7 @@ from sklearn.model_selection import LeaveOneGroupOut
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.preprocessing import QuantileTransformer
 
+from celltcp._core import available_threads
 from celltcp.selection.training.counterfactual import Outcomes
 from celltcp.selection.training.fit import Matrix, Names, over_best, scores
 
@@ -80,7 +81,7 @@ def alike(
     families = np.array([point.network.family for point in found.points])
     before = np.array([point.before for point in found.points])
     forest = RandomForestRegressor(
-        50, min_samples_leaf=5, max_features=0.5, random_state=seed, n_jobs=-1
+        50, min_samples_leaf=5, max_features=0.5, random_state=seed, n_jobs=available_threads()
     ).fit(seen, measured)
     shares = forest.feature_importances_
     if not shares.any():
