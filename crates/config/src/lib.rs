@@ -8,6 +8,7 @@ mod buffer;
 mod check;
 mod cross;
 mod deserialize;
+mod digest;
 mod distribution;
 mod document;
 mod kind;
@@ -24,6 +25,7 @@ pub use check::{
     wrong,
 };
 pub use cross::Cross;
+pub use digest::{SEAL_LABEL, Seal, blank, check_seal, check_sealed, digest, seal, sealed};
 pub use distribution::Distribution;
 pub use document::{ConfigError, Document, Source};
 pub use kind::{or_word, take_kind};

@@ -12,6 +12,7 @@ const LONGEST_RTT_MS: f64 = 120_000.0;
 
 /// Parses the destinations in the text of a file.
 pub(super) fn read(text: &str) -> Result<BTreeMap<String, Remembered>, String> {
+    config::check_sealed(text)?;
     let file: Table = toml::from_str(text).map_err(|error| in_one_line(text, &error))?;
     destinations(&file).map_err(|(field, reason)| format!("{field}: {reason}"))
 }

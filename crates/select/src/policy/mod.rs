@@ -174,6 +174,10 @@ impl Policy {
     /// # Errors
     /// [`PolicyError`] names the field, its value and what is allowed.
     pub fn from_toml(text: &str, origin: &str) -> Result<Self, PolicyError> {
+        config::check_sealed(text).map_err(|reason| PolicyError::Text {
+            origin: origin.to_owned(),
+            reason,
+        })?;
         method::check(text).map_err(|(field, reason)| PolicyError::Field {
             origin: origin.to_owned(),
             field,
