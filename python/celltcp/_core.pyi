@@ -5,7 +5,11 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol, final
 
 __version__: str
+SEAL_LABEL: str
+BLANK_DIGEST: str
 __all__ = [
+    "BLANK_DIGEST",
+    "SEAL_LABEL",
     "CaptureAnalysis",
     "CelltcpError",
     "InternalError",
@@ -22,7 +26,9 @@ __all__ = [
     "capture_tables",
     "describe_cca",
     "describe_policy",
+    "file_digest",
     "in_unit",
+    "is_intact",
     "jain",
     "lineup_parts",
     "lineups",
@@ -47,6 +53,8 @@ __all__ = [
     "result_tables",
     "run_batch",
     "scenario_schema",
+    "seal",
+    "sealed_text",
     "selection_features",
     "take_panic",
     "trace_formats",
@@ -201,6 +209,10 @@ class Report:
     @property
     def app_limited(self) -> bool: ...
 
+def file_digest(file: str | Path) -> str: ...
+def sealed_text(text: str) -> str: ...
+def seal(file: bytes) -> bytes: ...
+def is_intact(file: bytes) -> bool | None: ...
 def scenario_schema() -> str: ...
 def middlebox_kinds() -> list[str]: ...
 def trace_formats() -> list[str]: ...

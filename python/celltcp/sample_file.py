@@ -16,9 +16,10 @@ _KEPT = 80
 
 
 class SampleFile:
-    """The table of samples of one run, as a Parquet file that appears when it is whole."""
+    """The table of samples of one run, as a Parquet file in a folder for unfinished things."""
 
     def __init__(self, folder: Path, cca: str, about: Mapping[str, Any]) -> None:
+        """Takes the folder, the congestion control of all rows, and the origin of the run."""
         self._file = folder / "samples.parquet"
         self._cca = cca
         self._meta = {b"celltcp": json.dumps(about, sort_keys=True).encode()}
@@ -41,7 +42,7 @@ class SampleFile:
         return pa.Table.from_batches(self._kept)
 
     def abandon(self) -> None:
-        """Leaves nothing behind."""
+        """Closes the file, whose folder is about to be removed."""
         if self._table is not None:
             self._table.abandon()
 

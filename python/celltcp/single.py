@@ -25,6 +25,7 @@ from celltcp.results import (
     read_results,
     remove_pictures,
     require_own,
+    staging,
 )
 from celltcp.results.frames import Recorded, frame, json_rows
 from celltcp.results.limits import all_warnings
@@ -177,23 +178,26 @@ def run_with(
         return SingleRun(Results(_run(job, capture, None, progress), origin))
     with claimed(settings.out) as folder:
         check_replaceable(folder, origin, _FILES, overwrite=settings.overwrite)
-        if pcap is None and about_in(folder) == origin and (found := _finished(folder)):
+        if pcap is None and (found := _finished(folder, origin)):
             return found
         remove_pictures(folder)
-        file = SampleFile(folder, names[0], origin)
-        try:
-            tables = _run(job, capture, file, progress)
-        except BaseException:
-            file.abandon()
-            raise
-        single = SingleRun(Results(tables, origin, frozenset({"samples"})))
-        single.save(folder)
+        with staging(folder) as staged:
+            file = SampleFile(staged, names[0], origin)
+            try:
+                tables = _run(job, capture, file, progress)
+            except BaseException:
+                file.abandon()
+                raise
+            single = SingleRun(Results(tables, origin))
+            single.results.publish(staged, folder)
         return single
 
 
-def _finished(folder: Path) -> SingleRun | None:
-    """Returns the run that a folder has, if it is whole."""
+def _finished(folder: Path, origin: Mapping[str, Any]) -> SingleRun | None:
+    """Returns the run of this origin that a folder has, if it is whole."""
     try:
+        if about_in(folder) != origin:
+            return None
         return SingleRun(replace(read_results(folder), is_repeat=True))
     except CelltcpError:
         return None

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Protocol
 
 import pyarrow as pa
 
-from celltcp.results import OPTIONAL, TABLES, StoredTables, prepare_folder
-from celltcp.results.folder import META
+from celltcp.results import (
+    OPTIONAL,
+    TABLES,
+    StoredTables,
+    prepare_folder,
+    publish,
+    staging,
+)
+from celltcp.results.folder import META, RUNS
 from celltcp.results.growing import GrowingTable
+from celltcp.results.tables import DISPENSABLE_FILES
 
 
 class Collector(Protocol):
@@ -41,13 +50,16 @@ class InMemory:
 
 
 class InFolder:
-    """Tables that are written to Parquet files as rows come; a file appears when it is complete."""
+    """Tables that are written to Parquet files as rows come; they appear when all are complete."""
 
     def __init__(self, folder: Path, origin: Mapping[str, Any]) -> None:
         """Takes the folder, and the description of how the results were made."""
         self._folder = prepare_folder(folder)
+        self._origin = origin
         self._meta = {META: json.dumps(origin, sort_keys=True).encode()}
         self._growing: dict[str, GrowingTable] = {}
+        self._held = ExitStack()
+        self._staged = self._held.enter_context(staging(self._folder))
 
     def add(self, tables: Mapping[str, pa.Table]) -> None:
         """Appends the rows of some runs."""
@@ -58,19 +70,19 @@ class InFolder:
             known = table.schema.metadata or {}
             table = table.replace_schema_metadata({**known, **self._meta})
             if name not in self._growing:
-                self._growing[name] = GrowingTable(self._folder / f"{name}.parquet", table.schema)
+                self._growing[name] = GrowingTable(self._staged / f"{name}.parquet", table.schema)
             self._growing[name].write(table)
 
     def finish(self) -> StoredTables:
-        """Makes the files appear, and removes files of earlier results that are not among them."""
+        """Makes the files appear in the place of those of earlier results."""
         for growing in self._growing.values():
             growing.close()
-        for name in OPTIONAL:
-            if name not in self._growing:
-                (self._folder / f"{name}.parquet").unlink(missing_ok=True)
+        publish(self._staged, self._folder, RUNS, self._origin, DISPENSABLE_FILES)
+        self._held.close()
         return StoredTables(self._folder, [name for name in TABLES if name in self._growing])
 
     def abandon(self) -> None:
         """Removes unfinished files."""
         for growing in self._growing.values():
             growing.abandon()
+        self._held.close()

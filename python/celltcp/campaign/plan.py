@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,12 +20,19 @@ from celltcp.results import (
     Results,
     StoredTables,
     about_in,
+    check_pictures,
     check_replaceable,
+    check_runs,
     claimed,
+    finish_interrupted,
+    list_files,
     read_results,
     remove_pictures,
+    remove_working,
 )
+from celltcp.results.folder import check_no_link
 from celltcp.results.origin import origin_of
+from celltcp.results.working import check_folder
 
 #: Files that the results of a campaign consist of.
 _FILES = tuple(f"{name}.parquet" for name in TABLES)
@@ -59,9 +65,11 @@ class Campaign:
 
     def finished(self) -> Results | None:
         """Returns the very results that the folder has already."""
-        if self.folder is None or about_in(self.folder) != self.origin:
+        if self.folder is None:
             return None
         try:
+            if about_in(self.folder) != self.origin:
+                return None
             found = read_results(self.folder)
         except CelltcpError:
             return None
@@ -97,22 +105,43 @@ def run_campaigns(
         raise OnlyPlanned(outline(each.jobs for each in campaigns))
     if folder is None:
         return _run(campaigns, workers, None, progress)
+    _check_places(campaigns, folder)
     with claimed(folder):
-        check_folders(campaigns, overwrite=overwrite)
+        check_folders(campaigns, folder, overwrite=overwrite)
+        if folder not in [each.folder for each in campaigns]:
+            check_pictures(folder, overwrite=overwrite)
+            list_files(folder)
         if overwrite and not any(_continues(each) for each in campaigns):
-            shutil.rmtree(folder / PARTS, ignore_errors=True)
+            remove_working(folder / PARTS)
         return _run(campaigns, workers, folder, progress)
 
 
-def check_folders(campaigns: Sequence[Campaign], *, overwrite: bool = False) -> None:
+def check_folders(campaigns: Sequence[Campaign], root: Path, *, overwrite: bool = False) -> None:
     """Makes sure that the folders of campaigns hold nothing that would be lost.
 
+    What killed commands have begun to write there is ended first.
+
+    Args:
+        campaigns: campaigns with their folders.
+        root: folder that these are in.
+        overwrite: whether other results may be replaced.
+
     Raises:
-        CelltcpError: if one holds other results, which may not be replaced.
+        CelltcpError: if one holds other results, which may not be replaced, or is a link.
     """
+    _check_places(campaigns, root)
     for each in campaigns:
         if each.folder is not None:
+            finish_interrupted(each.folder)
             check_replaceable(each.folder, each.origin, _FILES, overwrite=overwrite)
+
+
+def _check_places(campaigns: Sequence[Campaign], root: Path) -> None:
+    """Makes sure that no folder of a campaign is a link or holds a working folder of another origin."""
+    for each in campaigns:
+        if each.folder is not None:
+            check_no_link(root, each.folder)
+            check_folder(each.folder)
 
 
 def _continues(campaign: Campaign) -> bool:
@@ -121,7 +150,7 @@ def _continues(campaign: Campaign) -> bool:
     if folder is None:
         return False
     try:
-        check_replaceable(folder, campaign.origin, (), overwrite=False)
+        check_runs(folder, campaign.origin)
     except CelltcpError:
         return False
     return True
@@ -162,5 +191,5 @@ def _run(
                 collector.abandon()
         raise
     if folder is not None:
-        shutil.rmtree(folder / PARTS, ignore_errors=True)
+        remove_working(folder / PARTS)
     return [there if there is not None else next(fresh) for there in found]

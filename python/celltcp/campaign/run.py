@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import shutil
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ from celltcp.campaign.collectors import Collector, InMemory
 from celltcp.campaign.jobs import Job
 from celltcp.campaign.remote import Needed, Task, chunks_task, unpacked
 from celltcp.campaign.shards import Shards
-from celltcp.results import PARTS, TABLES, prepare_folder
+from celltcp.results import PARTS, TABLES, prepare_folder, remove_working, working_folder
 
 #: Called with the share of the campaign that is done, from 0 to 1; a `RunsDone` where runs are counted.
 Progress = Callable[[float], None]
@@ -95,7 +94,7 @@ def run_jobs(
     collected = InMemory(tables)
     run_groups([(jobs, collected)], workers=workers, folder=folder, progress=progress)
     if folder is not None:
-        shutil.rmtree(Path(folder) / PARTS, ignore_errors=True)
+        remove_working(Path(folder) / PARTS)
     return collected.finish()
 
 
@@ -118,7 +117,7 @@ def run_groups(
     """
     if isinstance(workers, int) and workers < 1:
         raise CelltcpError(f"jobs: {workers} is not a number from 1 on")
-    shards = Shards(prepare_folder(Path(folder) / PARTS), finished) if folder else None
+    shards = Shards(working_folder(prepare_folder(folder) / PARTS), finished) if folder else None
     going = _Going(groups, shards, progress)
     try:
         if isinstance(workers, Cluster):

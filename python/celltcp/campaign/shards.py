@@ -3,50 +3,62 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import os
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from celltcp._core import CelltcpError
 from celltcp.campaign.jobs import Job
-from celltcp.results import OPTIONAL, TABLES, about_in
+from celltcp.results import TABLES, about_in, read_checked, staging
+from celltcp.results.folder import LOG
+from celltcp.results.growing import write_table
 from celltcp.results.keys import Keys
+from celltcp.results.manifest import Manifest, manifest_of, read_manifest
+from celltcp.results.working import INDEX, checked_name, leftovers, remove_checked
 
-#: Index of a shard: the number of each run in its tables, by the key of the job.
-_INDEX = "index.json"
+#: Kind of the index of a shard. Its `about` has the number of each run in the tables, by the job's key.
+_KIND = "shard"
+
+#: Field of the index with these numbers.
+_RUNS = "runs"
 
 
 class Shards:
     """Folder of shards; each holds all tables of some runs."""
 
     def __init__(self, folder: Path, finished: Sequence[Path] = ()) -> None:
-        """Takes the folder, where it removes what is damaged, and folders with finished results."""
+        """Takes a working folder, in which it removes damaged shards, and folders of results."""
         self._folder = folder
         self._places: dict[str, tuple[Path, int]] = {}
+        self._indices: dict[Path, Manifest] = {}
         for results in finished:
             self._add_finished(results)
         self._read: tuple[Path, dict[str, pa.Table]] | None = None
-        for shard in sorted(folder.iterdir()):
+        for left in leftovers(folder):
+            remove_checked(left)
+        for shard in sorted(each for each in folder.iterdir() if each.is_dir()):
             try:
-                index = json.loads((shard / _INDEX).read_text("utf-8"))
-                for name in TABLES:
-                    pq.read_metadata(shard / f"{name}.parquet")
-            except (pa.ArrowInvalid, OSError, ValueError):
-                shutil.rmtree(shard, ignore_errors=True)
+                index = _intact_index(shard)
+            except CelltcpError as damage:
+                LOG.warning("warning: %s; its runs are done again", damage)
+                remove_checked(shard)
             else:
-                self._places.update({key: (shard, number) for key, number in index.items()})
+                self._indices[shard] = index
+                runs = index.about[_RUNS].items()
+                self._places.update({key: (shard, number) for key, number in runs})
 
     def _add_finished(self, folder: Path) -> None:
         """Adds the runs of finished results, if they are whole."""
-        about = about_in(folder)
-        if about is None or not _is_whole(folder):
+        try:
+            about, manifest = about_in(folder), manifest_of(folder)
+        except CelltcpError:
+            return
+        if about is None or manifest is None or not manifest.is_whole(folder):
             return
         keys = Keys.told_by(about) or ()
+        self._indices[folder] = manifest
         self._places.update({key: (folder, number) for number, key in enumerate(keys)})
 
     def __len__(self) -> int:
@@ -57,22 +69,20 @@ class Shards:
 
     def write(self, jobs: Sequence[Job], tables: Mapping[str, pa.Table]) -> None:
         """Keeps the tables of these jobs: all of them or none."""
-        index = {job.key: job.number for job in jobs}
-        digest = hashlib.sha256("\n".join(index).encode()).hexdigest()[:16]
-        partial = self._folder / f".{digest}-{os.getpid()}"
-        shutil.rmtree(partial, ignore_errors=True)
-        partial.mkdir()
-        try:
+        runs = {job.key: job.number for job in jobs}
+        shard = self._folder / checked_name(hashlib.sha256("\n".join(runs).encode()).hexdigest()[:16])
+        # On a full disk, half a shard would only take the room of whole ones: it is removed.
+        with staging(self._folder) as staged:
             for name, table in tables.items():
-                pq.write_table(table, partial / f"{name}.parquet", compression="zstd")
-            (partial / _INDEX).write_text(json.dumps(index), "utf-8")
-            shutil.rmtree(self._folder / digest, ignore_errors=True)
-            partial.rename(self._folder / digest)
-        except OSError:
-            # On a full disk, half a shard would only take the room of whole ones.
-            shutil.rmtree(partial, ignore_errors=True)
-            raise
-        self._places.update({job.key: (self._folder / digest, job.number) for job in jobs})
+                write_table(table, staged / f"{name}.parquet")
+            names = [f"{name}.parquet" for name in tables]
+            index = Manifest.of_files(_KIND, staged, names, {_RUNS: runs})
+            (staged / INDEX).write_bytes(index.to_bytes())
+            if shard.exists():
+                remove_checked(shard)
+            staged.rename(shard)
+        self._indices[shard] = index
+        self._places.update({job.key: (shard, job.number) for job in jobs})
 
     def rows(self, jobs: Sequence[Job]) -> list[dict[str, pa.Table]]:
         """Returns the tables of these jobs, shard by shard, with the numbers that the jobs have."""
@@ -88,20 +98,26 @@ class Shards:
     def _tables(self, shard: Path) -> dict[str, pa.Table]:
         """Returns the tables of a shard, cached because neighbouring chunks of a campaign share it."""
         if self._read is None or self._read[0] != shard:
-            names = [name for name in TABLES if (shard / f"{name}.parquet").is_file()]
-            self._read = shard, {name: pq.read_table(shard / f"{name}.parquet") for name in names}
+            index = self._indices[shard]
+            names = [name for name in TABLES if f"{name}.parquet" in index.files]
+            read = {name: read_checked(shard / f"{name}.parquet", index) for name in names}
+            self._read = shard, read
         return self._read[1]
 
 
-def _is_whole(folder: Path) -> bool:
-    """Returns whether a folder has all necessary tables, undamaged."""
-    try:
-        for name in TABLES:
-            if name not in OPTIONAL or (folder / f"{name}.parquet").is_file():
-                pq.read_metadata(folder / f"{name}.parquet")
-    except (pa.ArrowInvalid, OSError):
-        return False
-    return True
+def _intact_index(shard: Path) -> Manifest:
+    """Returns the index of a shard all of whose files are as they were written.
+
+    Raises:
+        CelltcpError: names the file that is damaged or missing.
+    """
+    index = read_manifest(shard / INDEX)
+    if index is None:
+        raise CelltcpError(f"{shard / INDEX}: missing")
+    for name in index.files:
+        if not index.has(shard / name):
+            raise CelltcpError(f"{shard / name}: damaged: its digest is another one")
+    return index
 
 
 def _renumbered(table: pa.Table, numbers: Mapping[int, int]) -> pa.Table:

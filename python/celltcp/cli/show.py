@@ -52,6 +52,12 @@ _OF_SEVERAL = ("ecdf-grid", "spider")
 @click.option(
     "--by-phase", "view", flag_value="phase", help="Compare the phases of the way through the cell."
 )
+@click.option(
+    "--verify",
+    is_flag=True,
+    help="Compare all files in each DIR with the digests that were written with them, and print those "
+    "that are damaged. DIR may be a policy, a memory or a table of outcomes, too.",
+)
 @option("cca", default=None, help="Show only these congestion controls.")
 @click.option(
     "--metric",
@@ -74,6 +80,7 @@ def show(
     form: str | None,
     plot: str | None,
     view: str | None,
+    verify: bool,
     cca: str | None,
     metric: str,
     out: str | None,
@@ -93,6 +100,11 @@ def show(
     from celltcp.stored import load
 
     chosen = [name for name, value in (("--format", form), ("--plot", plot)) if value]
+    if verify:
+        if chosen or view or json_file:
+            raise click.UsageError("--verify goes with no other option")
+        _verify(folders)
+        return
     if view:
         if chosen:
             raise click.UsageError(f"{chosen[0]} and --by-{view} do not go together")
@@ -128,6 +140,23 @@ def show(
         if not chosen:
             return
     _show(result, Path(folders[0]), form, plot, metric, out)
+
+
+def _verify(folders: tuple[str, ...]) -> None:
+    """Prints the number of files that are as they were written; exit code 1 if some are not."""
+    import sys
+    from pathlib import Path
+
+    from celltcp.results.verifying import verify
+
+    found = [verify(Path(folder)) for folder in folders]
+    for folder, each in zip(folders, found, strict=True):
+        for line in each.damaged:
+            click.echo(f"celltcp: {line}", err=True)
+        damaged = f", {len(each.damaged)} damaged or missing" if each.damaged else ""
+        click.echo(f"{folder}: {each.intact} intact{damaged}")
+    if any(each.damaged for each in found):
+        sys.exit(1)
 
 
 def _comparison(result: Comparison | SingleRun) -> Comparison:

@@ -145,7 +145,8 @@ def _judged(
             planned = [
                 _plan(case, ccas, runs, seed, each, sides.folder(case, each)) for each in engines
             ]
-            check_folders(planned, overwrite=sides.overwrite)
+            if sides.out is not None:
+                check_folders(planned, sides.out, overwrite=sides.overwrite)
         judgements: list[Judgement] = []
         version = ""
         for number, (case, ccas) in enumerate(wanted):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,9 +13,10 @@ import pyarrow as pa
 
 from celltcp._core import CaptureAnalysis, CelltcpError, capture_tables
 from celltcp.pcap.notes import Note, tagged
-from celltcp.results import prepare_folder
+from celltcp.results import claimed, publish, require_own, staging
+from celltcp.results.claim import check_files, check_links
+from celltcp.results.folder import CAPTURES
 from celltcp.results.growing import GrowingTable
-from celltcp.written import writing_to
 
 #: Names of the tables, in their order.
 TABLES = tuple(table.name for table in capture_tables())
@@ -151,7 +151,7 @@ class _Keeper:
         return tables
 
     def abandon(self) -> None:
-        """Leaves no files behind."""
+        """Closes the files, whose folder is about to be removed."""
         for growing in self.growing.values():
             growing.abandon()
 
@@ -182,27 +182,45 @@ def analyse(
     Raises:
         CelltcpError: if a file cannot be opened, or the folder cannot be written.
     """
-    names = [files] if isinstance(files, str | Path) else list(files)
+    names = [str(files)] if isinstance(files, str | Path) else [str(each) for each in files]
     if not names:
         raise CelltcpError("no capture is named")
-    folder = prepare_folder(out) if out is not None else None
-    keeper = _Keeper(folder, segments)
-    analyses = [(str(name), CaptureAnalysis(str(name), segments=segments)) for name in names]
+    if out is not None:
+        require_own(out, CAPTURES)
+    analyses = [(name, CaptureAnalysis(name, segments=segments)) for name in names]
+    if out is None:
+        return _read(analyses, _Keeper(None, segments), notes, progress)
+    with claimed(out) as folder:
+        tables = [f"{name}.parquet" for name in TABLES]
+        check_links(folder, tables)
+        check_files(folder, tables, "give another folder")
+        with staging(folder) as staged:
+            found = _read(analyses, _Keeper(staged, segments), notes, progress)
+            publish(staged, folder, CAPTURES, {"files": names})
+    return found
+
+
+def _read(
+    analyses: Sequence[tuple[str, CaptureAnalysis]],
+    keeper: _Keeper,
+    notes: Sequence[Note] | None,
+    progress: Callable[[str, int], None] | None,
+) -> CaptureAnalyses:
+    """Reads captures to their ends, piece by piece."""
     summaries = []
-    with writing_to(folder) if folder else nullcontext():
-        try:
-            for file, analysis in analyses:
-                goes_on = True
-                while goes_on:
-                    goes_on = analysis.advance(_PIECE)
-                    keeper.keep(file, analysis.take_tables())
-                    if progress:
-                        progress(file, int(analysis.summary()["packets"]))
-                summaries.append({"file": file, **analysis.summary()})
-            return CaptureAnalyses(summaries, keeper.close(notes))
-        except BaseException:
-            keeper.abandon()
-            raise
+    try:
+        for file, analysis in analyses:
+            goes_on = True
+            while goes_on:
+                goes_on = analysis.advance(_PIECE)
+                keeper.keep(file, analysis.take_tables())
+                if progress:
+                    progress(file, int(analysis.summary()["packets"]))
+            summaries.append({"file": file, **analysis.summary()})
+        return CaptureAnalyses(summaries, keeper.close(notes))
+    except BaseException:
+        keeper.abandon()
+        raise
 
 
 def _with_file(batch: pa.RecordBatch, file: str) -> pa.RecordBatch:

@@ -21,7 +21,7 @@ from celltcp._core import CelltcpError
 from celltcp.export.pictures import PICTURES, latex_for
 from celltcp.labels import labels
 from celltcp.plots.palette import colours, line, marker
-from celltcp.written import whole_file
+from celltcp.results import listed_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -310,6 +310,6 @@ def save(picture: Figure, file: Path) -> Path:
         raise CelltcpError(f"{file}: is no picture by its ending; allowed: {', '.join(PICTURES)}")
     if file.suffix.lower() == ".pgf":
         mpl.rcParams["pgf.texsystem"] = latex_for(file)
-    with whole_file(file) as partial:
+    with listed_file(file) as partial:
         picture.savefig(partial, dpi=160, format=file.suffix.lower()[1:])
     return file

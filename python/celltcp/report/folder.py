@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
-
 from celltcp._core import CelltcpError
 from celltcp.comparison import Comparison
 from celltcp.fidelity.kept import kept_fidelity
@@ -28,8 +26,9 @@ from celltcp.report.section import Part
 from celltcp.report.single import single_part
 from celltcp.report.sweep import sweep_part
 from celltcp.report.viewing import viewing_part
-from celltcp.results import about_in
-from celltcp.results.folder import KINDS, RUNS, UNFINISHED, kind_in
+from celltcp.results import UNFINISHED, about_in, read_checked
+from celltcp.results.folder import CAPTURES, KINDS, RUNS, kind_in
+from celltcp.results.manifest import manifest_of
 from celltcp.scenario_set import ScenarioSet
 from celltcp.selection.engines import Overlap
 from celltcp.selection.evaluation import Evaluation
@@ -69,7 +68,7 @@ def parts_of(folder: Path) -> list[Part]:
         raise CelltcpError(f"{folder}: holds {KINDS[kind]}; let it end first")
     if kept := kept_fidelity(folder):
         return [fidelity_part(kept)]
-    if (folder / "connections.parquet").is_file():
+    if kind == CAPTURES or (folder / "connections.parquet").is_file():
         return [captures_part(_captures(folder))]
     return _several(folder)
 
@@ -156,10 +155,7 @@ def _captures(folder: Path) -> CaptureAnalyses:
     missing = [str(file) for file in files.values() if not file.is_file()]
     if missing:
         raise CelltcpError(f"{missing[0]}: missing; {folder} holds no finished analysis")
-    try:
-        tables = {name: pq.read_table(file) for name, file in files.items()}
-    except (OSError, ValueError) as error:
-        reason = str(error).splitlines()[0]
-        raise CelltcpError(f"{folder}: damaged or cut short: {reason}") from None
+    manifest = manifest_of(folder)
+    tables = {name: read_checked(file, manifest) for name, file in files.items()}
     names = dict.fromkeys(str(each) for each in tables["connections"]["file"].to_pylist())
     return CaptureAnalyses([{"file": name, "broken": None} for name in names], tables)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from celltcp.results.claim import check_replaceable, claimed, remove_pictures
-from celltcp.results.folder import (
-    PARTS,
-    UNFINISHED,
-    about_in,
-    part_of_file_name,
-    prepare_folder,
-    require_own,
-    write_atomically,
+from celltcp.results.checked import read_checked
+from celltcp.results.claim import check_pictures, check_replaceable, check_results, check_runs, claimed
+from celltcp.results.folder import about_in, part_of_file_name, prepare_folder, require_own
+from celltcp.results.publishing import (
+    finish_interrupted,
+    list_files,
+    listed_file,
+    publish,
+    remove_pictures,
 )
 from celltcp.results.tables import OPTIONAL, TABLES, Results, StoredTables, read_results
+from celltcp.results.working import PARTS, UNFINISHED, remove_working, staging, working_folder
 
 __all__ = [
     "OPTIONAL",
@@ -22,12 +23,22 @@ __all__ = [
     "Results",
     "StoredTables",
     "about_in",
+    "check_pictures",
     "check_replaceable",
+    "check_results",
+    "check_runs",
     "claimed",
+    "finish_interrupted",
+    "list_files",
+    "listed_file",
     "part_of_file_name",
     "prepare_folder",
+    "publish",
+    "read_checked",
     "read_results",
     "remove_pictures",
+    "remove_working",
     "require_own",
-    "write_atomically",
+    "staging",
+    "working_folder",
 ]

@@ -1,10 +1,11 @@
-"""Folders of results: checks of their origin and of write access, and writing of complete files."""
+"""Folders of results: kinds, origin, checks of write access, and names of files in them."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
+import logging
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from celltcp._core import CelltcpError
-from celltcp.written import whole_file
+from celltcp.results.manifest import manifest_of
+from celltcp.results.working import UNFINISHED, check_folder
 
 #: Key of the metadata of a table that say how it was made.
 META = b"celltcp"
@@ -20,25 +22,26 @@ META = b"celltcp"
 #: Longest text that goes into the name of a file as it is.
 _LONGEST = 100
 
-#: Folder for what is finished while an evaluation of policies or engines goes on.
-UNFINISHED = "finished"
-
-#: Folder for finished runs while a campaign goes on.
-PARTS = "parts"
-
 #: Results of commands that keep runs.
 RUNS = "runs"
+
+#: Tables of captures.
+CAPTURES = "captures"
 
 #: Kinds of results in a folder; their tables partly have the same names.
 KINDS = {
     "evaluate": "an evaluation of policies (celltcp select evaluate)",
     "engines": "a comparison of engines (celltcp select engines)",
     UNFINISHED: "what celltcp select evaluate or engines has begun",
+    CAPTURES: "an analysis of captures (celltcp pcap analyze)",
     RUNS: "results of celltcp compare or run",
 }
 
 #: Key of the origin by which a kind is told from the others.
 _SIGNS = {"evaluate": "policies", "engines": "requirements"}
+
+#: Warnings about files, a line each on standard error unless the program handles them.
+LOG = logging.getLogger("celltcp")
 
 
 def require_own(folder: str | Path, command: str) -> None:
@@ -46,14 +49,16 @@ def require_own(folder: str | Path, command: str) -> None:
 
     Args:
         folder: where the tables are to go; it need not be there.
-        command: `"evaluate"`, `"engines"`, or one of those that keep runs.
+        command: `"evaluate"`, `"engines"`, `"captures"`, or one of those that keep runs.
 
     Raises:
-        CelltcpError: if the folder holds what the others keep.
+        CelltcpError: if the folder holds what the others keep, or a working folder in it is not
+            celltcp's.
     """
+    check_folder(Path(folder))
     there = kind_in(Path(folder))
     mine = command if command in KINDS else RUNS
-    begun = there == UNFINISHED and mine != RUNS
+    begun = there == UNFINISHED and mine in _SIGNS
     if there is not None and there != mine and not begun:
         raise CelltcpError(
             f"{folder}: holds {KINDS[there]}, which the tables of {command} would replace; "
@@ -63,33 +68,65 @@ def require_own(folder: str | Path, command: str) -> None:
 
 def kind_in(folder: Path) -> str | None:
     """Returns the kind of results in a folder, a key of `KINDS`; None without any."""
-    told = about_in(folder)
-    if told is None:
+    about = about_in(folder)
+    if about is None and (manifest := manifest_of(folder)) and manifest.kind == CAPTURES:
+        return CAPTURES
+    if about is None:
         return UNFINISHED if (folder / UNFINISHED).is_dir() else None
     # Only evaluations have policies; of the others only comparisons of engines are for requirements.
-    return next((kind for kind, key in _SIGNS.items() if key in told), RUNS)
+    return next((kind for kind, key in _SIGNS.items() if key in about), RUNS)
 
 
 def about_in(folder: Path) -> dict[str, Any] | None:
-    """Returns what results in a folder say of how they were made; None without results of celltcp."""
+    """Returns what results in a folder say of how they were made; None without results of celltcp.
+
+    Raises:
+        CelltcpError: if the manifest of the folder is damaged.
+    """
+    if (manifest := manifest_of(folder)) is not None and "runs.parquet" in manifest.files:
+        return dict(manifest.about)
     try:
         meta = pq.read_schema(folder / "runs.parquet").metadata or {}
-    except (pa.ArrowInvalid, OSError):
+        about = json.loads(meta[META]) if META in meta else None
+    except (pa.ArrowInvalid, OSError, ValueError):
         return None
-    return dict(json.loads(meta[META])) if META in meta else None
+    return about if isinstance(about, dict) else None
 
 
 def prepare_folder(folder: str | Path) -> Path:
-    """Makes the folder, or says why it cannot be written."""
+    """Makes the folder, or says why it cannot be written.
+
+    Raises:
+        CelltcpError: if it cannot be written, or a working folder in it is not celltcp's; nothing was
+            changed then.
+    """
     target = Path(folder)
+    check_folder(target)
     try:
         target.mkdir(parents=True, exist_ok=True)
-        probe = target / f".writable-{os.getpid()}"
-        probe.touch()
-        probe.unlink()
+        # A file without a name, where the system has such.
+        with tempfile.TemporaryFile(dir=target):
+            pass
     except OSError as error:
         raise CelltcpError(f"{target}: cannot be written: {error.strerror}") from None
     return target
+
+
+def check_no_link(root: Path, place: Path) -> None:
+    """Makes sure that no folder below `root` on the way to `place` is a link.
+
+    Raises:
+        CelltcpError: names the link.
+    """
+    if not place.is_relative_to(root):
+        return
+    step = root
+    for name in place.relative_to(root).parts:
+        step /= name
+        if step.is_symlink():
+            raise CelltcpError(
+                f"{step}: is a link, and leads out of {root}; remove it, or give another folder"
+            )
 
 
 def part_of_file_name(text: str) -> str:
@@ -101,9 +138,3 @@ def part_of_file_name(text: str) -> str:
         return text
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     return f"{text[: _LONGEST - len(digest) - 1]}-{digest}"
-
-
-def write_atomically(table: pa.Table, folder: Path, name: str) -> None:
-    """Writes a table so that it is there whole or not at all."""
-    with whole_file(folder / f"{name}.parquet") as partial:
-        pq.write_table(table, partial, compression="zstd")

@@ -1,9 +1,10 @@
-"""Growing tables: Parquet files that are written batch by batch, and appear when they are whole."""
+"""Growing tables: Parquet files that are written batch by batch into a folder for unfinished things."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,22 +15,23 @@ class GrowingTable:
 
     def __init__(self, file: Path, schema: pa.Schema) -> None:
         """Takes the file, and the schema of all rows to come."""
-        self._file = file
-        self._partial = file.with_name(f".{file.name}.partial")
-        self._writer = pq.ParquetWriter(self._partial, schema, compression="zstd")
+        self._writer = pq.ParquetWriter(file, schema, compression="zstd", write_page_checksum=True)
 
     def write(self, rows: pa.Table | pa.RecordBatch) -> None:
         """Appends rows."""
         self._writer.write(rows)
 
     def close(self) -> None:
-        """Makes the file appear."""
+        """Completes the file."""
         self._writer.close()
-        self._partial.replace(self._file)
 
     def abandon(self) -> None:
-        """Leaves nothing behind."""
+        """Closes the file, whose folder is about to be removed."""
         # A full disk fails again here, and is told already.
         with suppress(OSError):
             self._writer.close()
-        self._partial.unlink(missing_ok=True)
+
+
+def write_table(table: pa.Table, file: Path | IO[bytes]) -> None:
+    """Writes a whole table, with checksums of its pages."""
+    pq.write_table(table, file, compression="zstd", write_page_checksum=True)

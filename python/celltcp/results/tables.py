@@ -9,10 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from celltcp._core import CelltcpError, result_tables
-from celltcp.results.folder import KINDS, META, RUNS, kind_in, prepare_folder, write_atomically
+from celltcp.results.checked import read_checked
+from celltcp.results.folder import KINDS, LOG, META, RUNS, kind_in, prepare_folder
+from celltcp.results.growing import write_table
+from celltcp.results.manifest import Manifest, manifest_of
+from celltcp.results.publishing import is_interrupted, publish
+from celltcp.results.working import staging
+from celltcp.written import writing_to
 
 #: Tables of a campaign, each a Parquet file.
 TABLES = tuple(table.name for table in result_tables())
@@ -20,6 +25,8 @@ TABLES = tuple(table.name for table in result_tables())
 OPTIONAL = tuple(table.name for table in result_tables() if table.optional)
 #: Tables that a folder of results may lack.
 _DISPENSABLE = ("samples", *OPTIONAL)
+#: Files of these.
+DISPENSABLE_FILES = tuple(f"{name}.parquet" for name in _DISPENSABLE)
 
 
 class StoredTables(Mapping[str, pa.Table]):
@@ -32,7 +39,7 @@ class StoredTables(Mapping[str, pa.Table]):
     def __getitem__(self, name: str) -> pa.Table:
         if name not in self._names:
             raise KeyError(name)
-        return _read(self.folder / f"{name}.parquet")
+        return read_checked(self.folder / f"{name}.parquet", manifest_of(self.folder))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
@@ -47,8 +54,6 @@ class Results:
 
     tables: Mapping[str, pa.Table]
     about: dict[str, Any] = field(default_factory=dict)
-    #: Tables that are complete on disk already; in memory is a thinned copy.
-    written: frozenset[str] = frozenset()
     #: Whether the folder had all of it already, and nothing was run.
     is_repeat: bool = False
 
@@ -57,20 +62,32 @@ class Results:
         return f"<Results {self.about.get('name', 'of no known origin')}; rows: {rows}>"
 
     def save(self, folder: str | Path) -> Path:
-        """Writes one Parquet file per table; each holds the scenario, versions and seeds."""
+        """Writes one Parquet file per table; each holds the scenario, versions and seeds.
+
+        Raises:
+            CelltcpError: if the folder cannot be written.
+        """
         target = prepare_folder(folder)
         if isinstance(self.tables, StoredTables) and self.tables.folder.samefile(target):
             return target
+        with writing_to(target), staging(target) as staged:
+            self.publish(staged, target)
+        return target
+
+    def publish(self, staged: Path, folder: Path) -> None:
+        """Writes the tables into a staging folder, beside those that are there, and publishes all.
+
+        Args:
+            staged: staging folder; a table that is in it already is not written again.
+            folder: folder of the results.
+        """
         meta = {META: json.dumps(self.about, sort_keys=True).encode()}
         for name, table in self.tables.items():
-            if name in self.written:
-                continue
-            known = table.schema.metadata or {}
-            write_atomically(table.replace_schema_metadata({**known, **meta}), target, name)
-        for name in _DISPENSABLE:
-            if name not in self.tables:
-                (target / f"{name}.parquet").unlink(missing_ok=True)
-        return target
+            file = staged / f"{name}.parquet"
+            if not file.exists():
+                known = table.schema.metadata or {}
+                write_table(table.replace_schema_metadata({**known, **meta}), file)
+        publish(staged, folder, RUNS, self.about, DISPENSABLE_FILES)
 
     @property
     def radio(self) -> pa.Table:
@@ -142,23 +159,31 @@ def read_results(folder: str | Path) -> Results:
             f"{source}: holds {KINDS[kind]}, whose tables are Parquet files, such as cases.parquet; "
             f"allowed here: {KINDS[RUNS]}"
         )
-    tables = {}
-    for name in TABLES:
-        file = source / f"{name}.parquet"
-        if not file.is_file():
-            if name in _DISPENSABLE:
-                continue
-            raise CelltcpError(f"{file}: missing; {source} holds no finished results")
-        tables[name] = _read(file)
+    if is_interrupted(source):
+        raise CelltcpError(
+            f"{source}: a command was killed while it wrote these results; the same command ends that"
+        )
+    manifest = manifest_of(source)
+    if manifest is None:
+        LOG.warning("warning: %s: has no celltcp.json, so its tables are read unchecked", source)
+    elif "runs.parquet" not in manifest.files:
+        manifest = None
+    tables = _read_tables(source, manifest)
     meta = tables["runs"].schema.metadata or {}
     if META not in meta:
         raise CelltcpError(f"{source / 'runs.parquet'}: was not written by celltcp")
     return Results(tables, json.loads(meta[META]))
 
 
-def _read(file: Path) -> pa.Table:
-    try:
-        return pq.read_table(file)
-    except (pa.ArrowInvalid, OSError) as error:
-        reason = str(error).splitlines()[0]
-        raise CelltcpError(f"{file}: damaged or cut short: {reason}") from None
+def _read_tables(folder: Path, manifest: Manifest | None) -> dict[str, pa.Table]:
+    tables = {}
+    for name in TABLES:
+        file = folder / f"{name}.parquet"
+        if manifest is not None and file.name not in manifest.files:
+            continue
+        if manifest is None and not file.is_file():
+            if name in _DISPENSABLE:
+                continue
+            raise CelltcpError(f"{file}: missing; {folder} holds no finished results")
+        tables[name] = read_checked(file, manifest)
+    return tables

@@ -72,7 +72,7 @@ class Overlap:
             "differences": self.differences,
             "summary": self.summary,
         }
-        return save_frames(tables, self.about, folder)
+        return save_frames(tables, self.about, folder, "engines")
 
     def _repr_html_(self) -> str:
         return str(self.summary.to_html(float_format="{:.3g}".format))

@@ -158,7 +158,7 @@ class Evaluation:
             "reliability": self.reliability,
             "tally": self.tally,
         }
-        return save_frames(tables, self.about, folder)
+        return save_frames(tables, self.about, folder, "evaluate")
 
     def _repr_html_(self) -> str:
         return str(self.checks.to_html(float_format="{:.3g}".format))

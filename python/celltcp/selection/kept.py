@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,18 +11,27 @@ from typing import Any, Protocol, TypeVar
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from celltcp._core import CelltcpError
 from celltcp.results import (
     UNFINISHED,
     about_in,
+    check_results,
     claimed,
     prepare_folder,
+    publish,
+    read_checked,
+    remove_working,
     require_own,
-    write_atomically,
+    staging,
+    working_folder,
 )
+from celltcp.results.folder import LOG, META
+from celltcp.results.growing import write_table
+from celltcp.results.manifest import Manifest, manifest_of, read_manifest
+from celltcp.results.working import INDEX, checked_name, leftovers, remove_checked
 from celltcp.settings import RunSettings
+from celltcp.written import writing_to
 
 #: Columns by which the runs of an evaluation are grouped.
 _GROUPS = ("engine", "scenario", "label", "policy", "requirement")
@@ -52,6 +60,7 @@ def own_folder(
         return
     require_own(out, command)
     with claimed(out) as folder:
+        check_results(folder, overwrite=overwrite)
         there = about_in(folder)
         goes_on = runs_there(folder, told) > 0
         if there is not None and not goes_on and not overwrite:
@@ -78,17 +87,20 @@ def runs_there(folder: Path | None, told: Mapping[str, Any]) -> int:
 def finished_frames(
     folder: Path | None, told: Mapping[str, Any], names: Iterable[str]
 ) -> Frames | None:
-    """Returns the frames of those names if a folder has results of the same settings."""
+    """Returns the frames of those names if a folder has results of the same settings.
+
+    Raises:
+        CelltcpError: if one is damaged; names the file.
+    """
     if folder is None or not runs_there(folder, told):
         return None
-    try:
-        return {
-            name: pq.read_table(folder / f"{name}.parquet").to_pandas()
-            for name in names
-            if (folder / f"{name}.parquet").is_file()
-        }
-    except (pa.ArrowInvalid, OSError):
-        return None
+    manifest = manifest_of(folder)
+    return {
+        name: read_checked(folder / f"{name}.parquet", manifest).to_pandas()
+        for name in names
+        if (folder / f"{name}.parquet").is_file()
+        or (manifest is not None and f"{name}.parquet" in manifest.files)
+    }
 
 
 def joined(earlier: Frames, later: Frames) -> Frames:
@@ -120,7 +132,10 @@ class Kept:
     """Folder with the data frames of each finished scenario; without a folder nothing is kept."""
 
     def __init__(self, folder: Path | None) -> None:
-        self._folder = folder / UNFINISHED if folder else None
+        """Takes the folder of the results, where it makes a working folder."""
+        self._folder = working_folder(folder / UNFINISHED) if folder else None
+        for left in leftovers(self._folder) if self._folder else ():
+            remove_checked(left)
 
     def key(self, parts: Iterable[str]) -> str:
         """Returns a digest of these texts, which serves as a name."""
@@ -128,48 +143,62 @@ class Kept:
 
     def place(self, name: str) -> Path | None:
         """Returns the folder for runs of an unfinished scenario."""
-        return self._folder / name if self._folder else None
+        return working_folder(self._folder / name) if self._folder else None
 
     def read(self, key: str) -> Frames | None:
-        """Returns the frames that were kept under the key, if they are complete."""
-        if self._folder is None or not (self._folder / key).is_dir():
+        """Returns the frames that were kept under the key, if they are complete and undamaged."""
+        if self._folder is None:
             return None
+        place = self._folder / checked_name(key)
         try:
-            files = sorted((self._folder / key).glob("*.parquet"))
-            return {file.stem: pq.read_table(file).to_pandas() for file in files}
-        except (pa.ArrowInvalid, OSError):
-            shutil.rmtree(self._folder / key, ignore_errors=True)
+            index = read_manifest(place / INDEX)
+            if index is None:
+                return None
+            return {
+                Path(name).stem: read_checked(place / name, index).to_pandas() for name in index.files
+            }
+        except CelltcpError as damage:
+            LOG.warning("warning: %s; its runs are done again", damage)
+            remove_checked(place)
             return None
 
     def write(self, key: str, frames: Frames) -> None:
         """Keeps the frames: all of them or none."""
         if self._folder is None:
             return
-        partial = self._folder / f".{key}"
-        shutil.rmtree(partial, ignore_errors=True)
-        partial.mkdir(parents=True)
-        for name, data in frames.items():
-            pq.write_table(
-                pa.Table.from_pandas(data, preserve_index=False), partial / f"{name}.parquet"
-            )
-        partial.rename(self._folder / key)
+        with staging(self._folder) as staged:
+            for name, data in frames.items():
+                table = pa.Table.from_pandas(data, preserve_index=False)
+                write_table(table, staged / f"{name}.parquet")
+            names = [f"{name}.parquet" for name in frames]
+            (staged / INDEX).write_bytes(Manifest.of_files("frames", staged, names).to_bytes())
+            staged.rename(self._folder / checked_name(key))
 
     def clear(self) -> None:
         """Removes the kept parts once the evaluation is finished and has tables of its own."""
         if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            remove_working(self._folder)
 
 
 def save_frames(
-    frames: Mapping[str, pd.DataFrame], about: Mapping[str, Any], folder: str | Path
+    frames: Mapping[str, pd.DataFrame], about: Mapping[str, Any], folder: str | Path, kind: str
 ) -> Path:
-    """Writes each data frame, with a note of how it was made, as a Parquet file into the folder."""
+    """Writes each data frame, with a note of how it was made, as a Parquet file into the folder.
+
+    Args:
+        frames: data frames by name.
+        about: how they were made.
+        folder: where the files appear, together with the manifest that lists them.
+        kind: of the results, `"evaluate"` or `"engines"`.
+    """
     target = prepare_folder(folder)
-    meta = {b"celltcp": json.dumps(about, sort_keys=True).encode()}
-    for name, data in frames.items():
-        table = pa.Table.from_pandas(data, preserve_index=False)
-        known = table.schema.metadata or {}
-        write_atomically(table.replace_schema_metadata({**known, **meta}), target, name)
+    meta = {META: json.dumps(about, sort_keys=True).encode()}
+    with writing_to(target), staging(target) as staged:
+        for name, data in frames.items():
+            table = pa.Table.from_pandas(data, preserve_index=False)
+            known = table.schema.metadata or {}
+            write_table(table.replace_schema_metadata({**known, **meta}), staged / f"{name}.parquet")
+        publish(staged, target, kind, _as_json(about))
     return target
 
 
@@ -202,7 +231,12 @@ def continued(
         outcome: makes the outcome from the frames of all runs.
     """
     with own_folder(settings.out, command, told, overwrite=settings.overwrite) as folder:
-        there = finished_frames(folder, told, names)
+        try:
+            there = finished_frames(folder, told, names)
+        except CelltcpError:
+            if not settings.overwrite:
+                raise
+            there = None
         runs = runs_there(folder, told) if there is not None else 0
         if there is not None and runs == settings.runs:
             return outcome(there)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from celltcp._core import CelltcpError, lineups, memory_text
+from celltcp._core import CelltcpError, lineups, memory_text, sealed_text
 from celltcp.lineups import flow_cca
 from celltcp.results import Results, read_results
 from celltcp.results.frames import frame
@@ -42,7 +42,7 @@ def memory_of(
     slots = frame(read.tables["slots"])
     for destination, group in mine.groupby("ue", sort=False):
         text = memory_text(str(destination), list(_endings(group, slots, seen)), text)
-    return text
+    return sealed_text(text)
 
 
 def _chosen(there: list[str], cca: str | None) -> str:

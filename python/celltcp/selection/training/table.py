@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
-from celltcp._core import CelltcpError, __version__
+from celltcp._core import BLANK_DIGEST, SEAL_LABEL, CelltcpError, __version__, is_intact, seal
+from celltcp.results.growing import write_table
 from celltcp.selection.measured import HORIZON_S
 from celltcp.selection.training.counterfactual import (
     PARTS,
@@ -45,19 +49,30 @@ def write_outcomes(found: Outcomes, ccas: Sequence[str], file: Path) -> None:
         }
         for point, features, parts in zip(found.points, found.features, found.parts, strict=True)
     ]
+    table = pa.Table.from_pandas(pd.DataFrame(rows), preserve_index=False)
+    known = table.schema.metadata or {}
+    content = io.BytesIO()
+    place = {SEAL_LABEL.encode(): BLANK_DIGEST.encode()}
+    write_table(table.replace_schema_metadata({**known, **place}), content)
     with whole_file(file) as partial:
-        pd.DataFrame(rows).to_parquet(partial, index=False)
+        partial.write_bytes(seal(content.getvalue()))
 
 
 def read_outcomes(file: Path, ccas: Sequence[str]) -> Outcomes:
     """Reads what `write_outcomes` wrote.
 
     Raises:
-        CelltcpError: if the file is not such a table, or one of other congestion controls or of another
-            version.
+        CelltcpError: if the file is not such a table, was changed after it had been written, or is one
+            of other congestion controls or of another version.
     """
     try:
-        table = pd.read_parquet(file)
+        content = file.read_bytes()
+        if is_intact(content) is False:
+            raise CelltcpError(
+                f"{file}: damaged, or changed after celltcp wrote it: its digest is another one; to "
+                "make it again, remove it and repeat the command"
+            )
+        table = pq.read_table(pa.BufferReader(content), page_checksum_verification=True).to_pandas()
         there = [name.removeprefix("use:") for name in table.columns if name.startswith("use:")]
         if sorted(there) != sorted(ccas):
             raise CelltcpError(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from celltcp._core import CelltcpError, describe_cca, describe_policy, selection_features
+from celltcp._core import CelltcpError, describe_cca, describe_policy, sealed_text, selection_features
 from celltcp.campaign import OnlyPlanned, Workers, outline
 from celltcp.ccas import chosen
 from celltcp.engines import Engine, engine
@@ -190,7 +190,7 @@ class _Trainer:
         losses = self._losses(trees)
         remarks = {requirement: _remark(lost) for requirement, lost in losses.items()}
         families = sorted(plan.families)
-        text = policy_text(
+        unsealed = policy_text(
             name,
             _DESCRIPTION,
             plan.command,
@@ -201,6 +201,7 @@ class _Trainer:
             remarks,
             _instead(paths, plan.requirements, plan.ccas),
         )
+        text = sealed_text(unsealed)
         describe_policy(name, text)
         return Training(text, trees, cases, losses)
 

@@ -1,0 +1,100 @@
+"""Manifests: sealed JSON files with name and digest of each file that celltcp wrote into a folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from celltcp._core import BLANK_DIGEST, SEAL_LABEL, CelltcpError, file_digest, is_intact, seal
+
+#: Name of the manifest of a folder.
+MANIFEST = "celltcp.json"
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """List of the files of a folder."""
+
+    #: Kind of what the folder holds, such as `"runs"`.
+    kind: str
+    #: Digest of each file, by its name.
+    files: Mapping[str, str] = field(default_factory=dict)
+    #: How the files were made, or what else the kind needs.
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of_files(
+        cls, kind: str, folder: Path, names: list[str], about: Mapping[str, Any] | None = None
+    ) -> Manifest:
+        """Takes the digests of files in a folder.
+
+        Raises:
+            OSError: if one cannot be read.
+        """
+        return cls(kind, {name: file_digest(folder / name) for name in names}, about or {})
+
+    def to_bytes(self) -> bytes:
+        """Returns the sealed document."""
+        document = {"kind": self.kind, "files": dict(self.files), "about": dict(self.about)}
+        text = json.dumps({**document, SEAL_LABEL: BLANK_DIGEST}, indent=1) + "\n"
+        return seal(text.encode())
+
+    def is_whole(self, folder: Path) -> bool:
+        """Returns whether all files are there as they were written."""
+        return all(self.has(folder / name) for name in self.files)
+
+    def has(self, file: Path) -> bool:
+        """Returns whether a file is one of these, as it was written."""
+        return file.name in self.files and digest_of(file) == self.files[file.name]
+
+
+def digest_of(file: Path) -> str | None:
+    """Returns the digest of a regular file; None if it is none, or cannot be read."""
+    try:
+        return file_digest(file) if file.is_file() and not file.is_symlink() else None
+    except OSError:
+        return None
+
+
+def manifest_of(folder: Path) -> Manifest | None:
+    """Returns the manifest of a folder; None without one.
+
+    Raises:
+        CelltcpError: if it is damaged, or another file has its name.
+    """
+    try:
+        return read_manifest(folder / MANIFEST)
+    except CelltcpError as damage:
+        raise CelltcpError(
+            f"{damage}; to make it again, remove it and repeat the command that made it, with "
+            "--overwrite; without it, the tables beside it are read unchecked"
+        ) from None
+
+
+def read_manifest(file: Path) -> Manifest | None:
+    """Reads a manifest; None if there is no such file.
+
+    Raises:
+        CelltcpError: if it is damaged, or no manifest.
+    """
+    try:
+        data = file.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise CelltcpError(f"{file}: cannot be read: {error.strerror}") from None
+    intact = is_intact(data)
+    if intact is None:
+        raise CelltcpError(f"{file}: was not written by celltcp")
+    if not intact:
+        raise CelltcpError(
+            f"{file}: damaged, or changed after celltcp wrote it: its digest is another one"
+        )
+    try:
+        document = json.loads(data)
+        return Manifest(str(document["kind"]), dict(document["files"]), dict(document["about"]))
+    except (ValueError, KeyError, TypeError):
+        raise CelltcpError(f"{file}: is no list of files of celltcp") from None

@@ -1,0 +1,71 @@
+"""Verification: comparison of all files in a folder with the digests that were written with them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from celltcp._core import CelltcpError, is_intact
+from celltcp.results.checked import require_intact
+from celltcp.results.manifest import MANIFEST, read_manifest
+from celltcp.results.working import INDEX
+
+
+@dataclass(frozen=True)
+class Verified:
+    """Outcome of a verification."""
+
+    #: Number of files that are as they were written, those that list others included.
+    intact: int
+    #: A line about each file that is damaged or missing.
+    damaged: list[str]
+
+
+def verify(place: Path) -> Verified:
+    """Compares files with their digests; changes nothing.
+
+    Args:
+        place: folder, which is looked through with the folders in it but without following links; or a
+            file that has its digest in it, such as a policy.
+
+    Raises:
+        CelltcpError: if there is nothing with a digest.
+    """
+    found = _folder(place) if place.is_dir() else _file(place)
+    if not found.intact and not found.damaged:
+        raise CelltcpError(f"{place}: has no file with a digest of celltcp")
+    return found
+
+
+def _folder(place: Path) -> Verified:
+    intact = 0
+    damaged = []
+    for here, folders, _ in os.walk(place):
+        folders.sort()
+        for name in (MANIFEST, INDEX):
+            try:
+                manifest = read_manifest(Path(here) / name)
+            except CelltcpError as damage:
+                damaged.append(str(damage))
+                continue
+            if manifest is None:
+                continue
+            intact += 1
+            for file in manifest.files:
+                try:
+                    require_intact(Path(here) / file, manifest)
+                    intact += 1
+                except CelltcpError as damage:
+                    damaged.append(str(damage))
+    return Verified(intact, damaged)
+
+
+def _file(place: Path) -> Verified:
+    try:
+        state = is_intact(place.read_bytes())
+    except OSError as error:
+        raise CelltcpError(f"{place}: cannot be read: {error.strerror}") from None
+    if state is False:
+        return Verified(0, [f"{place}: damaged, or changed after celltcp wrote it"])
+    return Verified(int(state is True), [])
