@@ -150,7 +150,9 @@ def test_what_an_interrupted_command_has_finished_is_used_when_it_goes_on(
     finished = len(_parts(tmp_path / "there"))
     assert 0 < finished < 24
     kept = int(re.search(r"(\d+) of 120 runs are kept in there", told)[1])
-    assert kept == sum(len(json.loads(each.read_text())) for each in _parts(tmp_path / "there"))
+    assert kept == sum(
+        len(json.loads(each.read_text())["about"]["runs"]) for each in _parts(tmp_path / "there")
+    )
     again = celltcp(*command, "--out", "there", "-v")
     assert again.returncode == 0, again.stderr
     assert celltcp(*command, "--out", "here").returncode == 0

@@ -11,7 +11,7 @@ import celltcp as ct
 from celltcp._core import policy_text
 from celltcp.campaign import jobs_for
 from celltcp.engines import engine
-from celltcp.results import UNFINISHED, require_own
+from celltcp.results import UNFINISHED, require_own, working_folder
 from celltcp.scenarios import load_scenario
 from celltcp.selection import Evaluation, evaluate, on_scenario
 from celltcp.selection.kept import save_frames
@@ -93,7 +93,7 @@ def test_a_policy_that_has_changed_is_evaluated_again(celltcp, tmp_path: Path) -
 
 
 def test_an_evaluation_that_was_interrupted_counts(tmp_path: Path) -> None:
-    (tmp_path / UNFINISHED).mkdir()
+    working_folder(tmp_path / UNFINISHED)
     with pytest.raises(ct.CelltcpError, match="what celltcp select evaluate or engines has begun"):
         ct.compare("steady-5-18", "cubic", 1, duration="2s", out=tmp_path)
     for command in ("evaluate", "engines"):
@@ -102,7 +102,7 @@ def test_an_evaluation_that_was_interrupted_counts(tmp_path: Path) -> None:
 
 def test_comparisons_of_engines_are_told_apart(tmp_path: Path) -> None:
     told = {"requirements": ["delay"], "kernel_version": "7.3"}
-    save_frames({"runs": pd.DataFrame({"seed": [1]})}, told, tmp_path)
+    save_frames({"runs": pd.DataFrame({"seed": [1]})}, told, tmp_path, "engines")
     require_own(tmp_path, "engines")
     for command in ("evaluate", "compare", "run"):
         with pytest.raises(ct.CelltcpError, match=r"a comparison of engines \(celltcp"):

@@ -13,6 +13,9 @@ from celltcp.results import Results, read_results
 from celltcp.results.frames import frame
 from celltcp.selection.history import Earlier, ended
 
+#: Reason for which a file is no memory.
+_NO_TEXT = "it is no text in UTF-8; if celltcp wrote it, make it again"
+
 
 def memory_of(
     results: str | Path | Results, cca: str | None = None, known: str | Path | None = None
@@ -74,7 +77,7 @@ def _text(file: str | Path | None) -> str:
     try:
         text = Path(file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no text"
+        reason = error.strerror if isinstance(error, OSError) else _NO_TEXT
         raise CelltcpError(f"{file}: cannot be read: {reason}") from None
     try:
         return memory_text("", [], text)

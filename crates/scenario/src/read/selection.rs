@@ -1,6 +1,7 @@
 //! Loading of policies and memories that flows name.
 
 use std::path::Path;
+use std::{fs, io};
 
 use crate::model::Scenario;
 use config::{ConfigError, Wrong};
@@ -13,7 +14,7 @@ impl Scenario {
     /// # Errors
     /// If a file cannot be read, or is no policy or memory; the error names it and the field.
     pub fn load_selection(&mut self, directory: &Path) -> Result<(), ConfigError> {
-        let read = |file: &str| std::fs::read_to_string(directory.join(file));
+        let read = |file: &str| read_text(&directory.join(file));
         for (number, flow) in self.flows.iter().enumerate() {
             let Some(auto) = flow.cca.auto() else {
                 continue;
@@ -43,4 +44,12 @@ impl Scenario {
         }
         names
     }
+}
+
+/// Reads a policy or memory, whose text may be damaged.
+fn read_text(file: &Path) -> io::Result<String> {
+    String::from_utf8(fs::read(file)?).map_err(|_| {
+        let reason = "it is no text in UTF-8; if celltcp wrote it, make it again";
+        io::Error::new(io::ErrorKind::InvalidData, reason)
+    })
 }

@@ -1,0 +1,242 @@
+"""Damage: a file of which a bit has flipped is never read, and the error names it."""
+
+from __future__ import annotations
+
+import logging
+import random
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import celltcp as ct
+from celltcp._core import policy_text, sealed_text
+from celltcp.campaign import jobs_for, run_jobs
+from celltcp.campaign import run as campaign
+from celltcp.engines import engine
+from celltcp.report.folder import parts_of
+from celltcp.results import working_folder
+from celltcp.selection.evaluation import evaluate
+from celltcp.selection.memory import memory_of
+from celltcp.selection.training.counterfactual import PARTS as MEASURES
+from celltcp.selection.training.counterfactual import Outcomes, Point
+from celltcp.selection.training.families import Network
+from celltcp.selection.training.table import read_outcomes, write_outcomes
+
+#: Flips of each file.
+FLIPS = 12
+
+_ALL = {"cca": ["cubic", "auto:policy=rules"], "runs": 2, "duration": "2s"}
+
+
+@contextmanager
+def flipped(file: Path, draw: random.Random) -> Iterator[None]:
+    """Flips a bit of a file, and flips it back."""
+    whole = file.read_bytes()
+    damaged = bytearray(whole)
+    bit = draw.randrange(8 * len(whole))
+    damaged[bit // 8] ^= 1 << (bit % 8)
+    file.write_bytes(damaged)
+    try:
+        yield
+    finally:
+        file.write_bytes(whole)
+
+
+def refused(file: Path, read: Callable[[], object], *, seed: int = 1, flips: int = FLIPS) -> None:
+    """Every flip of a file makes reading fail; the message names the file and says what to do."""
+    draw = random.Random(seed)
+    read()
+    for _ in range(flips):
+        with flipped(file, draw), pytest.raises(ct.CelltcpError) as error:
+            read()
+        assert file.name in str(error.value)
+        assert "again" in str(error.value)
+    read()
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("compared")
+    ct.compare("steady-5-18", out=folder, **_ALL)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("ran")
+    ct.run("steady-5-18", "cubic", duration="2s", out=folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("evaluated")
+    _evaluate(folder)
+    return folder
+
+
+def _evaluate(folder: Path) -> object:
+    return evaluate(
+        "default",
+        "steady-5-18",
+        1,
+        requirement="delay",
+        against=(),
+        cca=["cubic", "bbr"],
+        history=0,
+        set={"duration": "2s"},
+        out=folder,
+    )
+
+
+@pytest.mark.parametrize("kind", ["compared", "ran"])
+def test_no_bit_of_results_flips_unseen(kind: str, request: pytest.FixtureRequest) -> None:
+    folder = request.getfixturevalue(kind)
+    files = sorted(each for each in folder.iterdir() if each.suffix in (".parquet", ".json"))
+    assert len(files) > 5
+    for file in files:
+        refused(file, lambda: ct.load(folder))
+        refused(file, lambda: parts_of(folder), flips=1)
+
+
+def test_a_command_that_continues_names_what_is_damaged(compared: Path) -> None:
+    def more() -> None:
+        ct.compare("steady-5-18", out=compared, **_ALL)
+
+    for file in sorted(compared.glob("*.parquet")):
+        refused(file, more, flips=2)
+    refused(compared / "celltcp.json", more, flips=2)
+
+
+def test_overwrite_makes_damaged_results_again(tmp_path: Path) -> None:
+    def run(**settings: object) -> None:
+        ct.compare("steady-5-18", ["cubic"], 1, duration="1s", out=tmp_path, **settings)
+
+    run()
+    before = {each.name: each.read_bytes() for each in tmp_path.iterdir()}
+    slots = tmp_path / "slots.parquet"
+    slots.write_bytes(before[slots.name].replace(b"PAR1", b"PAR2"))
+    with pytest.raises(ct.CelltcpError, match=r"slots\.parquet: damaged.*--overwrite"):
+        run()
+    run(overwrite=True)
+    assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == before
+
+
+def test_no_bit_of_an_evaluation_flips_unseen(evaluated: Path) -> None:
+    for name in ("runs.parquet", "calibration.parquet", "celltcp.json"):
+        refused(evaluated / name, lambda: _evaluate(evaluated), flips=1)
+    for name in ("runs.parquet", "decisions.parquet"):
+        refused(evaluated / name, lambda: parts_of(evaluated), flips=4)
+
+
+@pytest.fixture
+def interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the shard of an interrupted campaign of `_jobs`."""
+    real = campaign.run_batch
+
+    def breaks_at_the_end(*everything):
+        real(*everything)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(campaign, "run_batch", breaks_at_the_end)
+    with pytest.raises(KeyboardInterrupt):
+        run_jobs(_jobs(), folder=tmp_path)
+    monkeypatch.setattr(campaign, "run_batch", real)
+    return tmp_path
+
+
+def _jobs() -> list:
+    loaded = ct.load_scenario("steady-5-18", duration="1s")
+    return list(jobs_for(loaded, ["cubic", "bbr"], 1, 1, engine()))
+
+
+@pytest.mark.parametrize("content", [None, b"[]", b"{}", b""])
+def test_shards_with_damage_are_run_again_and_named(
+    content: bytes | None, interrupted: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    whole = run_jobs(_jobs())
+    draw = random.Random(3)
+    (shard,) = (each for each in (interrupted / "parts").iterdir() if each.is_dir())
+    kept = {file: file.read_bytes() for file in shard.iterdir()}
+    files = list(kept) if content is None else [shard / "index.json"]
+    for file in files:
+        caplog.clear()
+        with caplog.at_level(logging.WARNING), flipped(file, draw):
+            if content is not None:
+                file.write_bytes(content)
+            again = run_jobs(_jobs(), folder=interrupted)
+            # So that the bit can be flipped back.
+            shard.mkdir(parents=True)
+        assert f"{file}: " in caplog.text
+        assert "done again" in caplog.text
+        for name, table in whole.items():
+            pd.testing.assert_frame_equal(again[name].to_pandas(), table.to_pandas())
+        restore(interrupted, kept)
+
+
+def restore(folder: Path, kept: dict[Path, bytes]) -> None:
+    """Puts the files of a shard back, into a working folder."""
+    (shard,) = {file.parent for file in kept}
+    for file in shard.iterdir():
+        file.unlink()
+    shard.rmdir()
+    (folder / "parts").rmdir()
+    working_folder(folder / "parts")
+    shard.mkdir()
+    for file, content in kept.items():
+        file.write_bytes(content)
+
+
+def test_the_mark_of_a_working_folder_does_not_flip_unseen(interrupted: Path) -> None:
+    mark = interrupted / "parts" / "celltcp.json"
+    with flipped(mark, random.Random(1)), pytest.raises(ct.CelltcpError, match=r"parts/celltcp\.json"):
+        run_jobs(_jobs(), folder=interrupted)
+    run_jobs(_jobs(), folder=interrupted)
+
+
+def test_no_bit_of_a_policy_flips_unseen(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(sealed_text(policy_text("rules")))
+    scenario = ct.load_scenario("steady-5-18")
+    refused(file, lambda: scenario.with_cca(f"auto:policy={file}"), flips=60)
+    file.write_text(policy_text("rules").replace("name =", "# mine\nname ="))
+    scenario.with_cca(f"auto:policy={file}")
+
+
+def test_no_bit_of_a_memory_flips_unseen(compared: Path, tmp_path: Path) -> None:
+    file = tmp_path / "memory.toml"
+    file.write_text(memory_of(compared))
+    scenario = ct.load_scenario("steady-5-18")
+    refused(file, lambda: scenario.with_cca(f"auto:memory={file}"), flips=60)
+    refused(file, lambda: memory_of(compared, known=file), flips=60)
+
+
+def test_no_bit_of_a_table_of_outcomes_flips_unseen(tmp_path: Path) -> None:
+    file = tmp_path / "policy.parquet"
+    network = Network("steady", 1, 1, 'name = "x"')
+    points = [Point(network, "cubic", at, None, "goodput", "stay") for at in (1.0, 2.0)]
+    measured = {cca: (0.5,) * len(MEASURES) for cca in ("cubic", "bbr")}
+    found = Outcomes(points, [{"rtt_ms": 20.0}] * 2, [measured] * 2)
+    write_outcomes(found, ["cubic", "bbr"], file)
+    assert read_outcomes(file, ["cubic", "bbr"]).points == points
+    refused(file, lambda: read_outcomes(file, ["cubic", "bbr"]), flips=100)
+
+
+def test_verify_counts_and_names(celltcp, tmp_path: Path) -> None:
+    ct.compare("steady-5-18", out=tmp_path / "a" / "b", **_ALL)
+    done = celltcp("show", "a", "--verify")
+    files = len(list((tmp_path / "a" / "b").iterdir()))
+    assert (done.returncode, done.stdout) == (0, f"a: {files} intact\n")
+    (tmp_path / "a" / "b" / "runs.parquet").unlink()
+    with flipped(tmp_path / "a" / "b" / "slots.parquet", random.Random(1)):
+        done = celltcp("show", "a", "--verify")
+        assert (done.returncode, done.stdout) == (1, f"a: {files - 2} intact, 2 damaged or missing\n")
+        assert "a/b/runs.parquet: missing; " in done.stderr
+        assert "a/b/slots.parquet: damaged" in done.stderr
+    (tmp_path / "empty").mkdir()
+    assert celltcp("show", "empty", "--verify").returncode == 2
+    (tmp_path / "mine.toml").write_text(sealed_text(policy_text("rules")))
+    assert celltcp("show", "mine.toml", "--verify").stdout == "mine.toml: 1 intact\n"
