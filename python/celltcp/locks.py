@@ -42,9 +42,11 @@ def locked(file: Path, *, stays: bool = False) -> Iterator[int]:
     try:
         yield held.fileno()
     finally:
-        if not stays:
-            file.unlink(missing_ok=True)
-        held.close()
+        try:
+            if not stays:
+                file.unlink(missing_ok=True)
+        finally:
+            held.close()
 
 
 def _held(file: Path) -> IO[str]:

@@ -25,12 +25,14 @@ from celltcp.results import (
     check_runs,
     claimed,
     finish_interrupted,
+    keys_of_parts,
     list_files,
     read_results,
     remove_pictures,
     remove_working,
 )
 from celltcp.results.folder import check_no_link
+from celltcp.results.keys import Keys
 from celltcp.results.origin import origin_of
 from celltcp.results.working import check_folder
 
@@ -144,6 +146,12 @@ def _check_places(campaigns: Sequence[Campaign], root: Path) -> None:
             check_folder(each.folder)
 
 
+def _are_of(campaigns: Sequence[Campaign], keys: set[str]) -> bool:
+    """Returns whether all runs with these keys are of the campaigns."""
+    planned = [Keys.told_by(each.origin) or Keys(()) for each in campaigns]
+    return all(any(key in mine for mine in planned) for key in keys)
+
+
 def _continues(campaign: Campaign) -> bool:
     """Returns whether kept runs belong to the campaign."""
     folder = campaign.folder
@@ -166,6 +174,9 @@ def _run(
     found = [each.finished() for each in campaigns]
     missing = [each for each, there in zip(campaigns, found, strict=True) if there is None]
     if not missing:
+        if folder is not None and _are_of(campaigns, keys_of_parts(folder)):
+            # Left by a command that was killed when all was done.
+            remove_working(folder / PARTS)
         return [there for there in found if there is not None]
     if folder is not None:
         remove_pictures(folder)

@@ -36,6 +36,9 @@ _MOST_POINTS = 1000
 #: Intervals of such a band.
 _BINS = 300
 
+#: Metadata by ending that leave the date out, so that the same results give the same bytes.
+_UNDATED: dict[str, dict[str, None]] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+
 _SETTINGS: dict[str, Any] = {
     "axes.grid": True,
     "axes.spines.right": False,
@@ -310,6 +313,7 @@ def save(picture: Figure, file: Path) -> Path:
         raise CelltcpError(f"{file}: is no picture by its ending; allowed: {', '.join(PICTURES)}")
     if file.suffix.lower() == ".pgf":
         mpl.rcParams["pgf.texsystem"] = latex_for(file)
+    undated = _UNDATED.get(file.suffix.lower(), {})
     with listed_file(file) as partial:
-        picture.savefig(partial, dpi=160, format=file.suffix.lower()[1:])
+        picture.savefig(partial, dpi=160, format=file.suffix.lower()[1:], metadata=undated)
     return file

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from celltcp.results.checked import read_checked
-from celltcp.results.claim import check_pictures, check_replaceable, check_results, check_runs, claimed
+from celltcp.results.claim import (
+    check_pictures,
+    check_replaceable,
+    check_results,
+    check_runs,
+    claimed,
+    keys_of_parts,
+)
 from celltcp.results.folder import about_in, part_of_file_name, prepare_folder, require_own
 from celltcp.results.publishing import (
     finish_interrupted,
@@ -29,6 +36,7 @@ __all__ = [
     "check_runs",
     "claimed",
     "finish_interrupted",
+    "keys_of_parts",
     "list_files",
     "listed_file",
     "part_of_file_name",

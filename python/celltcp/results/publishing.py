@@ -73,8 +73,15 @@ def finish_interrupted(folder: Path) -> None:
 
 
 def is_interrupted(folder: Path) -> bool:
-    """Returns whether a killed process has begun to publish in a folder."""
-    return any((each / MANIFEST).is_file() for each in leftovers(folder))
+    """Returns whether a killed process has begun to replace the tables in a folder."""
+    old = _old(folder)
+    known = old.files if old else {}
+    return any(
+        Path(name).suffix == ".parquet" and known.get(name) != digest
+        for each in leftovers(folder)
+        if (begun := _old(each)) is not None
+        for name, digest in begun.files.items()
+    )
 
 
 def list_files(folder: Path) -> None:

@@ -147,9 +147,11 @@ def staging(folder: Path) -> Iterator[Path]:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield place
     finally:
-        if place.is_dir():
-            remove_checked(place)
-        os.close(held)
+        try:
+            if place.is_dir():
+                remove_checked(place)
+        finally:
+            os.close(held)
 
 
 def leftovers(folder: Path) -> list[Path]:
