@@ -17,6 +17,9 @@ import celltcp as ct
 from celltcp.campaign import run as campaign
 from celltcp.plots.style import save
 
+#: What dies within the clean-up of an object cannot be raised.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
 _SETTINGS = {"cca": ["cubic"], "runs": 2, "duration": "1s"}
 
 

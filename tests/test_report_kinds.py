@@ -80,7 +80,7 @@ def compared_engines(folder: Path, kernel: float) -> Path:
         "seed": 1,
         "set": ["duration=5s"],
     }
-    return save_frames({"runs": pd.DataFrame(rows)}, about, folder)
+    return save_frames({"runs": pd.DataFrame(rows)}, about, folder, "engines")
 
 
 @pytest.mark.parametrize(("kernel", "answer"), [(8.0, "same in 1 of 1"), (12.0, "same in 0 of 1")])
