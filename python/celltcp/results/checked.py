@@ -26,7 +26,7 @@ def read_checked(file: Path, manifest: Manifest | None) -> pa.Table:
         return pq.read_table(file, page_checksum_verification=True)
     except (pa.ArrowInvalid, OSError) as error:
         reason = str(error).splitlines()[0]
-        again = how_again(manifest.about if manifest else {})
+        again = _how_again(file, manifest.about if manifest else {})
         raise CelltcpError(f"{file}: damaged or cut short: {reason}; {again}") from None
 
 
@@ -38,7 +38,7 @@ def require_intact(file: Path, manifest: Manifest | None) -> None:
     """
     if manifest is None or file.name not in manifest.files or manifest.has(file):
         return
-    again = how_again(manifest.about)
+    again = _how_again(file, manifest.about)
     if not file.exists():
         raise CelltcpError(f"{file}: missing; {again}")
     raise CelltcpError(
@@ -46,12 +46,12 @@ def require_intact(file: Path, manifest: Manifest | None) -> None:
     )
 
 
-def how_again(about: Mapping[str, Any]) -> str:
-    """Returns how results are made again: the command, if their origin says enough."""
+def _how_again(file: Path, about: Mapping[str, Any]) -> str:
+    """Returns how a file is made again: by the command, if the origin of the results says enough."""
     command = _command(about)
     if command is None:
         return "to make it again, repeat the command that made it, with --overwrite"
-    return f"to make it again: {command}"
+    return f"to make it again: {command} --out {shlex.quote(str(file.parent))}"
 
 
 def _command(about: Mapping[str, Any]) -> str | None:
@@ -68,4 +68,4 @@ def _command(about: Mapping[str, Any]) -> str | None:
         words += ["--runs", str(about["runs"]), "--seed", str(about["seed"]), "--overwrite"]
     except (CelltcpError, KeyError, TypeError, ValueError):
         return None
-    return f"{shlex.join(words)} --out DIR"
+    return shlex.join(words)
