@@ -28,7 +28,7 @@ def test_a_folder_of_traces_has_a_table_each_and_the_mean(celltcp, tmp_path: Pat
     for title in ("fast: mean", "slow: mean", "interval over the means of 2 scenarios"):
         assert title in done.stdout
     assert " of 2\n" in done.stdout
-    assert sorted(each.name for each in (tmp_path / "out").iterdir()) == ["logs-fast", "logs-slow"]
+    assert sorted(each.name for each in (tmp_path / "out").glob("logs-*")) == ["logs-fast", "logs-slow"]
     document = json.loads((tmp_path / "all.json").read_text())
     assert list(document["scenarios"]) == ["logs/fast", "logs/slow"]
     means = {each["cca"]: each["goodput_mbps"]["mean"] for each in document["mean"]}

@@ -70,7 +70,7 @@ def test_results_pictures_and_json_are_kept(celltcp, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "path.rtt" in done.stdout
     folders = {file.name for file in (tmp_path / "out").iterdir()}
-    assert folders == {"path.rtt=20ms", "path.rtt=40ms", "sweep.png", "sweep.svg"}
+    assert folders == {"celltcp.json", "path.rtt=20ms", "path.rtt=40ms", "sweep.png", "sweep.svg"}
     assert pq.read_table(tmp_path / "out" / "path.rtt=40ms" / "runs.parquet").num_rows == 1
     document = json.loads((tmp_path / "out.json").read_text())
     assert document["field"] == "path.rtt"
