@@ -60,6 +60,9 @@ def _command(about: Mapping[str, Any]) -> str | None:
         name, engine = str(about["name"]), str(about["engine"])
         if name not in scenario_names() or engine != "native":
             return None
+        if int(about["runs"]) == len(about["cca"]) == 1:
+            # That may be of `celltcp run` with any of its options.
+            return None
         duration = f"{about['duration_s']:g}s"
         changed = load_scenario(name, duration=duration)
         if changed.hash != about["hash"]:
