@@ -204,7 +204,7 @@ def test_pages_and_frames_take_as_long_as_on_the_native_engine(
 def test_a_server_answers_requests(linux: Engine) -> None:
     requests = (
         '{ kind = "request-response", request = "2kB", response = "50kB", think = "30ms", '
-        'gap = "200ms", count = 5 }'
+        'gap = "200ms", jitter = 0, count = 5 }'
     )
     tables = run(linux, "cubic", {"flows.0.workload": requests, "duration": "20s"})
     row = flow(tables)
